@@ -15,15 +15,16 @@ use crate::sharing;
 use roadwright_geometry::DVec2;
 use roadwright_simulation::CouplingOrder;
 
-/// Factor of one step when the interface or a brush is resized.
+/// Factor of one step when the interface is resized.
 const ZOOM_STEP: f32 = 1.1;
+/// Factor of one step when a brush is resized.
 const BRUSH_STEP: f64 = 1.25;
 
 impl Editor {
     /// Carries out all actions of the frame in order.
     ///
-    /// Changes of the view that the map has already shown come first, so that a command of the same frame
-    /// that moves the view, such as Home, overrides them.
+    /// Changes of the view that the map has already shown come first. A command of the same frame,
+    /// such as Home, then overrides them.
     pub(crate) fn after_frame(&mut self) {
         let all = std::mem::take(&mut self.cx.actions);
         let is_view = |action: &Action| matches!(action, Action::View(_));

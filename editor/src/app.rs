@@ -41,7 +41,7 @@ use std::time::{Duration, Instant};
 /// Interval between updates of a job's progress bar.
 const JOB_PERIOD: Duration = Duration::from_millis(100);
 
-/// Start options of an editor.
+/// Start options of the editor.
 #[derive(Debug, Clone)]
 pub struct Options {
     /// The file to open; `None` for the shipped scenario old-town with the welcome panel.
@@ -88,8 +88,9 @@ impl Options {
     }
 }
 
-/// The editor, with the state that panels read, the state of the widgets, and the background parts. Each part
-/// is a struct whose own state is changed by `act`. Parts send requests to each other through the context.
+/// The editor: the state that panels read, the state of the widgets, and the background parts. Each
+/// part is a struct whose own state is changed by `act`. Parts send requests to each other through
+/// the context.
 pub struct Editor {
     pub(crate) cx: Context,
     pub(crate) flow: DocumentFlow,
@@ -174,8 +175,8 @@ impl Editor {
         self.cx.egui.request_repaint();
     }
 
-    /// Whether all background work is finished, such as derived data, checks, pictures of the map, files, and
-    /// orders to the simulation.
+    /// Whether all background work is finished. This includes derived data, checks, pictures of the
+    /// map, files, and orders to the simulation.
     pub fn is_settled(&self) -> bool {
         let revision = self.cx.model.document.revision();
         self.cx.actions.is_empty()

@@ -46,7 +46,8 @@ fn arranged(
     Ok(Edit::Batch(edits))
 }
 
-/// Returns all objects similar to a given one: roads of its class, or agents and flows with its stack.
+/// Returns all objects similar to a given one. For a road, these are the roads of its class. For an
+/// agent or a flow, these are the agents and flows with the same stack.
 pub(crate) fn similar(scenario: &Scenario, to: ObjectId) -> Objects {
     match to {
         ObjectId::Road(id) => {
@@ -127,7 +128,7 @@ impl Editing {
         }
     }
 
-    /// Mirrors the selection about the centre of its box: left to right, or top to bottom.
+    /// Mirrors the selection about the centre of its bounding box: left to right, or top to bottom.
     pub(crate) fn mirror(&mut self, cx: &mut Context, axis: MirrorAxis) {
         let Some(middle) = self.middle_to_turn_about(cx) else {
             return;
@@ -161,7 +162,8 @@ impl Editing {
         cx.say(Tone::Refused, &text);
     }
 
-    /// Rotates the selection by quarter turns, counter-clockwise, about the centre of its box.
+    /// Rotates the selection by quarter turns counter-clockwise about the centre of its bounding
+    /// box.
     pub(crate) fn turn(&mut self, cx: &mut Context, quarters: i32) {
         let Some(middle) = self.middle_to_turn_about(cx) else {
             return;

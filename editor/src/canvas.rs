@@ -27,8 +27,8 @@ pub const LABEL: &str = "map canvas";
 /// Maximum number of selected objects in view that are outlined. A larger selection gets a single frame,
 /// because the outlines of a large import would cost more than the map itself.
 const MOST_OUTLINES: usize = 300;
-/// Margin around the view within which outlines are still drawn, m, because marks extend beyond the bounds of
-/// objects.
+/// Margin around the view within which outlines are still drawn, m. It is needed because marks
+/// extend beyond the bounds of objects.
 const OUTLINE_MARGIN: f64 = 50.0;
 /// Largest scale at which signal lamps are lit, in metres per pixel.
 const FARTHEST_LAMP: f64 = 0.4;
@@ -37,9 +37,9 @@ const MENU_REACH: f64 = 6.0;
 /// Number of times that the scale doubles per point of scrolling.
 const ZOOM_RATE: f64 = 0.004;
 
-/// The view while a frame is being created. It is copied from the model, changed by the mouse, and used to
-/// draw the map; differences are then sent to the model. The ground therefore stays under the pointer during
-/// a drag, although the model changes only after the frame.
+/// The view while a frame is being created. It is copied from the model, changed by the mouse, and
+/// used to draw the map. Differences are then sent to the model. Although the model changes only
+/// after the frame, the ground therefore stays under the pointer during a drag.
 #[derive(Clone, Copy)]
 struct View {
     camera: Camera,
@@ -215,8 +215,8 @@ impl Canvas {
         }
     }
 
-    /// Passes pointer events to the tool. This happens after panning and zooming, so that the tool receives
-    /// the world points of the picture that is drawn in this frame.
+    /// Passes pointer events to the tool. This happens after panning and zooming, so that the tool
+    /// receives world points of the picture that is drawn in this frame.
     fn use_hand(
         &mut self,
         ui: &Ui,
@@ -582,7 +582,8 @@ fn note(grid: bool, spacing: f64, contours: Option<f64>) -> String {
     parts.join("   ")
 }
 
-/// Draws the attribution of the data, which licences such as OpenStreetMap's require on every picture.
+/// Draws the attribution of the data. Licences such as that of OpenStreetMap require it on every
+/// picture.
 fn attribution(board: &Board<'_>, model: &Model) {
     let text = &model.document.scenario().about().attribution;
     if !text.is_empty() {

@@ -29,8 +29,8 @@ pub(crate) struct Context {
     pub(crate) jobs: Vec<Job>,
     /// The document that was set aside while another one, such as a test track, is shown.
     pub(crate) waiting: Option<Waiting>,
-    /// Number of documents that have been shown in the window so far. Data that a subject has derived from a
-    /// document are stale as soon as this number changes.
+    /// Number of documents that have been shown in the window so far. When this number changes, all
+    /// data that a subject has derived from a document are stale.
     pub(crate) epoch: u64,
     /// Requests that follow from the current action.
     next: VecDeque<Request>,

@@ -10,12 +10,13 @@ use roadwright_scenario::check::{Finding, check};
 use roadwright_simulation::unreachable_over_ground;
 use std::sync::Arc;
 
-/// A revision of a scenario from which a scene is derived, and the previous scene, whose unchanged roads are
-/// reused.
+/// A revision of a scenario from which a scene is derived, and the previous scene. Unchanged roads
+/// of the previous scene are reused.
 type SceneQuestion = (Arc<Scenario>, u64, Arc<Scene>);
 type CheckQuestion = (Arc<Scenario>, u64);
 
-/// The workers and their last requests. There are several, so that a slow check does not delay the display.
+/// The workers and their last requests. There are several workers, so that a slow check does not
+/// delay the display.
 pub(crate) struct Derivation {
     scenes: Worker<SceneQuestion, Scene>,
     checks: Worker<CheckQuestion, (u64, Vec<Finding>)>,

@@ -33,13 +33,13 @@ const DISK_PERIOD: f64 = 1.0;
 pub(crate) struct DocumentFlow {
     /// The autosave; `None` if its folder cannot be written to, so that edits are not autosaved.
     autosave: Option<Autosave>,
-    /// A save that waits for the one in progress.
+    /// A save that waits for the current save to finish.
     next_save: Option<(PathBuf, Option<Next>)>,
     /// State of the document when another one was requested.
     load_state: Option<DocumentState>,
     /// A document that was read while the old one was still being edited.
     loaded: Option<Document>,
-    /// The recovered session, whose files are deleted once this session has autosaved the edits.
+    /// The recovered session. Its files are deleted once this session has autosaved the edits.
     recovered: Option<Recovery>,
     /// Whether the next quit needs no confirmation.
     may_quit: bool,
@@ -78,7 +78,7 @@ impl DocumentFlow {
         autosave.is_none_or(|autosave| autosave.has_kept(document))
     }
 
-    /// Autosaves a document when due.
+    /// Autosaves a document if an autosave is due.
     fn keep(&mut self, document: &Document, time: f64) {
         let Some(autosave) = &mut self.autosave else {
             return;

@@ -18,9 +18,9 @@ use std::sync::Arc;
 const SIMPLIFY_TOLERANCE: f64 = 0.5;
 /// Length of added turn lanes, m.
 const TURN_LANE: f64 = 30.0;
-/// Maximum distance from a road at which the pointer sets the split point, in points, and its minimum in
-/// metres.
+/// Maximum distance between the pointer and a road for setting the split point, in points.
 const SPLIT_REACH: f64 = 20.0;
+/// Lower limit of [`SPLIT_REACH`], in metres.
 const SPLIT_REACH_METRES: f64 = 6.0;
 /// Offset of a duplicate from the original, points.
 const DUPLICATE_SHIFT: f64 = 24.0;
@@ -270,7 +270,7 @@ impl Editing {
         }
     }
 
-    /// Applies the edit of an operation, or reports its error.
+    /// Applies the edit of an operation, or shows its error.
     fn apply_or_say(
         &mut self,
         cx: &mut Context,
@@ -370,8 +370,9 @@ impl Editing {
 }
 
 impl EditAction {
-    /// Whether this action needs the stroke in progress to be cancelled first. The tool computes each state
-    /// of a stroke from the document before the stroke, so it would revert the change.
+    /// Whether this action requires that the stroke in progress is cancelled first. The tool
+    /// computes each state of a stroke from the document before the stroke, so it would otherwise
+    /// revert the change.
     fn needs_free_hands(&self) -> bool {
         match self {
             Self::Redo

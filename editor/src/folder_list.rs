@@ -21,13 +21,13 @@ pub struct FolderList {
 /// A row of a folder.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct FolderRow {
-    /// Whether it is a file rather than a folder.
+    /// Whether the entry is a file rather than a folder.
     pub is_file: bool,
-    /// Its name.
+    /// Name of the entry.
     pub name: String,
 }
 
-/// The folder in the path dialog, and those of its contents that are already known.
+/// The folder in the path dialog, with the part of its contents that is already known.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct ListedFolder {
     /// The folder.

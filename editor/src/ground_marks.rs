@@ -1,5 +1,5 @@
-//! Overlays of open ground: painted layers and the planning data of the watched vehicle (costs of cells,
-//! forecasts, its plan, and the search that found it).
+//! Overlays of open ground: painted layers, and the planning data of the watched vehicle. These are
+//! the costs of cells, the forecasts, the vehicle's plan, and the search that found the plan.
 
 use crate::live::{LivePicture, PathNotice};
 use crate::map_view::MapView;
@@ -77,8 +77,8 @@ impl Board<'_> {
         }
     }
 
-    /// The cells that cost more or less than plain ground: blocked ones dark, expensive ones red, cheap ones
-    /// green.
+    /// Draws the cells that cost more or less than plain ground: blocked ones dark, expensive ones
+    /// red, cheap ones green.
     fn cell_factors(&self, cells: &CellFactors) {
         let mut mesh = Mesh::default();
         let blocked = self.theme.ink().gamma_multiply(0.45);

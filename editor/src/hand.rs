@@ -11,11 +11,12 @@ use roadwright_geometry::DVec2;
 use roadwright_scenario::operation::Objects;
 use roadwright_scenario::{AgentId, ObjectId};
 
-/// Distance that the pointer has to move for a drag, points. With a smaller value, unsteady clicks would
-/// become drags; with a larger one, short strokes would be lost.
+/// Distance that the pointer has to move for a drag, points. With a smaller value, unsteady clicks
+/// would become drags. With a larger value, short strokes would be lost.
 const DRAG_DISTANCE: f32 = 4.0;
-/// Maximum time (s) and distance (points) between the two clicks of a double-click.
+/// Maximum time between the two clicks of a double-click, s.
 const DOUBLE_TIME: f64 = 0.35;
+/// Maximum distance between the two clicks of a double-click, in points.
 const DOUBLE_DISTANCE: f32 = 6.0;
 /// Pick distance around the bodies of driving vehicles, points.
 const VEHICLE_REACH: f64 = 7.0;
@@ -34,9 +35,9 @@ struct Press {
 
 /// The current tool and its mouse input.
 ///
-/// The tool belongs to the view and not to the model. It has to handle all pointer events of a frame at once
-/// and in order, because later ones depend on the tool's reaction to earlier ones, and its marks are drawn in
-/// the same frame. Changes of the model become actions.
+/// The tool belongs to the view and not to the model. It has to handle all pointer events of a
+/// frame at once and in order, because its reaction to an event affects how it handles later ones.
+/// Its marks are drawn in the same frame. Changes of the model become actions.
 pub(crate) struct Hand {
     tool: Box<dyn Tool>,
     press: Option<Press>,
@@ -147,9 +148,10 @@ impl Hand {
         self.space.take() == Some(false)
     }
 
-    /// Passes all pointer events of the frame to the tool in order, because a fast stroke would lose most of
-    /// its points if only one per frame counted. `is_free` tests whether a point of the screen belongs to the
-    /// map and to no other widget. Returns the pointer's position in the world if it moved.
+    /// Passes all pointer events of the frame to the tool, in order. If only one event per frame
+    /// counted, a fast stroke would lose most of its points. `is_free` tests whether a point of the
+    /// screen belongs to the map and to no other widget. Returns the pointer's position in the
+    /// world if the pointer moved.
     pub(crate) fn pointer_events(
         &mut self,
         ui: &Ui,
@@ -259,7 +261,7 @@ impl Hand {
         }
     }
 
-    /// Handles a click at a world point, m, that did not come from the mouse.
+    /// Handles a click that did not come from the mouse. `at` is a world point, m.
     pub(crate) fn click_at(&mut self, at: DVec2, reach: &mut Reach<'_>) {
         let pointer = Pointer {
             at,

@@ -1,4 +1,4 @@
-//! The chip on the map that lists hidden parts, so that users do not think that these are lost.
+//! The chip on the map that lists hidden parts. It shows users that these parts are not lost.
 
 use crate::command::Command;
 use crate::model::{Action, Model};

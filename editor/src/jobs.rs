@@ -23,8 +23,8 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
 
-/// Shortest time after which a user can close a file dialog. If it closes earlier, the desktop has no file
-/// dialog.
+/// Shortest time in which a user can close a file dialog. A dialog that closes earlier means that
+/// the desktop has no file dialog.
 const NO_PERSON: Duration = Duration::from_millis(300);
 
 /// Outcome of a job.
@@ -111,27 +111,27 @@ pub(crate) enum ExperimentOutcome {
 
 /// An experiment that was read.
 pub(crate) struct OpenedExperiment {
-    /// The contents of its file.
+    /// Contents of the experiment's file.
     pub(crate) experiment: Experiment,
-    /// The scenario that it names, with its file.
+    /// The scenario that the experiment names, with its file.
     pub(crate) scenario: Option<(PathBuf, Arc<Scenario>)>,
 }
 
 /// Use of a vehicle that is read for the workshop.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum BenchPlace {
-    /// It is put on the bench and edited.
+    /// The vehicle is put on the bench and edited.
     OnBench,
-    /// It is compared with the vehicle on the bench.
+    /// The vehicle is compared with the vehicle on the bench.
     Beside,
 }
 
 /// Use of a vehicle file once it has been written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum VehicleUse {
-    /// It is only saved.
+    /// The file is only saved.
     None,
-    /// A vehicle type of the scenario refers to it.
+    /// A vehicle type of the scenario refers to the file.
     InScenario,
 }
 
@@ -140,7 +140,7 @@ pub(crate) enum VehicleUse {
 pub(crate) struct DocumentState {
     /// The number of the document.
     pub(crate) document: u64,
-    /// The number of its state.
+    /// The number of the state.
     pub(crate) state: u64,
 }
 
@@ -165,9 +165,9 @@ enum Length {
 pub(crate) struct Job {
     /// Label shown to the user.
     pub(crate) label: String,
-    /// Whether it gets a progress bar and a cancel button.
+    /// Whether the job gets a progress bar and a cancel button.
     pub(crate) is_long: bool,
-    /// Whether it saves the scenario.
+    /// Whether the job saves the scenario.
     pub(crate) is_save: bool,
     share: Arc<AtomicU32>,
     cancelled: Arc<AtomicBool>,

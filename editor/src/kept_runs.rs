@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 /// Maximum number of kept runs.
 pub const MOST_RUNS: usize = 8;
-/// Maximum memory of all kept runs, in bytes, enough for about two million rows and trips.
+/// Maximum memory of all kept runs, bytes. This is enough for about two million rows and trips.
 const MOST_BYTES: usize = 256 << 20;
 /// Longest name, in characters.
 const LONGEST: usize = 60;
@@ -17,9 +17,9 @@ pub struct KeptRun {
     pub id: u64,
     /// The name given by the user.
     pub name: String,
-    /// The name of its scenario.
+    /// Name of the run's scenario.
     pub scenario: String,
-    /// Its results.
+    /// Results of the run.
     pub results: Arc<RunResults>,
 }
 
@@ -41,7 +41,7 @@ pub struct KeptRuns {
     last: u64,
     /// The first run to compare.
     pub a: Side,
-    /// The run on the right.
+    /// The second run to compare.
     pub b: Side,
 }
 
@@ -80,10 +80,11 @@ impl KeptRuns {
         self.list.iter().find(|run| run.id == id)
     }
 
-    /// Keeps a run, and compares the next one with it.
+    /// Keeps a run, and compares the next run with it.
     ///
     /// # Errors
-    /// If there is nothing to keep, the run is already kept, or there are too many.
+    ///
+    /// If there is nothing to keep, the run is already kept, or there are too many kept runs.
     pub fn keep(&mut self, scenario: &str, results: &Arc<RunResults>) -> Result<&KeptRun, String> {
         if !results.is_some() {
             return Err("Nothing to keep yet. Run the simulation for a second first.".into());
@@ -146,7 +147,7 @@ fn is_same(a: &RunResults, b: &RunResults) -> bool {
     is_as_long && Arc::ptr_eq(&a.scenario, &b.scenario) && a.rows.last() == b.rows.last()
 }
 
-/// Returns results without the results of the previous run that they contain.
+/// Returns results without the results of the previous run.
 fn without_before(results: &Arc<RunResults>) -> Arc<RunResults> {
     match results.before {
         None => results.clone(),

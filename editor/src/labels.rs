@@ -25,15 +25,15 @@ const LEAST_ROOM: f64 = 40.0;
 const LEAST_LAND: f64 = 3_000.0;
 /// Width of the halo around letters, points.
 const HALO: f32 = 2.0;
-/// Minimum amount by which a road must be wider than the height of capital letters for a name to be written
-/// on the asphalt, points.
+/// Minimum difference between the width of a road and the height of capital letters for a name to
+/// be written on the asphalt, points.
 const ROOM_AROUND: f32 = 5.0;
 
 impl Board<'_> {
-    /// Draws street names along their roads where there is room. On asphalt, letters are light, with a halo
-    /// in the colour of the asphalt that hides the markings below. On roads thinner than the letters, they
-    /// are dark, with a halo in the colour of the ground. On the pale roads of a heat map, all names are
-    /// dark.
+    /// Draws street names along their roads where there is room. On asphalt, the letters are light,
+    /// with a halo in the colour of the asphalt that hides the markings below. On roads thinner
+    /// than the letters, the letters are dark, with a halo in the colour of the ground. On the pale
+    /// roads of a heat map, all letters are dark.
     pub(crate) fn street_names(&self, scene: &Scene, options: &ToolOptions, is_pale: bool) {
         let (low, high) = self.camera.view(self.rect);
         let size = font_size(self.camera.scale);
@@ -81,8 +81,9 @@ impl Board<'_> {
         }
     }
 
-    /// Position of a street name in a view, and the length of the street there, m. The name is in the middle
-    /// of its road, or in the middle of the visible part if the middle of the road is outside the view.
+    /// Position of a street name in a view, and the length of the street in the view, m. The name
+    /// is in the middle of its road. If that is outside the view, the name is in the middle of the
+    /// visible part.
     fn place_in_view(
         &self,
         scene: &Scene,
@@ -199,7 +200,7 @@ impl Board<'_> {
         self.with_colors(text, [self.theme.ink(), ground]);
     }
 
-    /// Writes a text in one colour with a halo in another.
+    /// Writes a text in one colour, with a halo in another colour.
     fn with_colors(&self, text: TextShape, [ink, halo]: [Color32; 2]) {
         let colored = |shift: Vec2, color: Color32| {
             let mut text = text.clone();

@@ -204,7 +204,7 @@ impl Laboratory {
         );
     }
 
-    /// Returns to the document, unless results would be lost.
+    /// Returns to the document, unless unsaved changes would be lost.
     fn end_clean_show(&mut self, cx: &mut Context) {
         if cx.is_showing() && !cx.model.document.is_dirty() {
             cx.end_show();

@@ -18,13 +18,15 @@ use roadwright_scenario::junction::Light;
 use roadwright_simulation::{Ground, SignalHead, Snapshot};
 use roadwright_training::experiment::DrivePath;
 
-/// Width of the bar that shows a signal, and its extent to either side of the lane's centre, m.
+/// Width of the bar that shows a signal, m.
 const SIGNAL_BAR: f64 = 0.7;
+/// Extent of the bar to either side of the lane's centre, m.
 const SIGNAL_SIDE: f64 = 1.3;
 /// Maximum number of script marks per frame.
 const MOST_SCRIPT_MARKS: usize = 300;
-/// Minimum width of the legend of the heat map, points, and its number of colour steps.
+/// Minimum width of the heat map's legend, in points.
 const LEGEND_WIDTH: f32 = 180.0;
+/// Number of colour steps in the heat map's legend.
 const LEGEND_STEPS: u16 = 36;
 
 /// Drawing context of the overlays.
@@ -34,7 +36,7 @@ pub(crate) struct Board<'a> {
     pub(crate) painter: &'a Painter,
     /// The rectangle of the map.
     pub(crate) rect: Rect,
-    /// The view of the world in it.
+    /// The view of the world on the map.
     pub(crate) camera: &'a Camera,
     /// The colours.
     pub(crate) theme: Theme,
@@ -214,7 +216,7 @@ impl Board<'_> {
         }
     }
 
-    /// Draws the paths of drives. Incomplete ones have the danger colour.
+    /// Draws the paths of drives. Incomplete drives have the danger colour.
     pub(crate) fn drive_paths(&self, paths: &[DrivePath]) {
         for path in paths {
             let tone = if path.is_complete {
@@ -417,8 +419,8 @@ impl Board<'_> {
             .add(PathShape::line(self.points(points), stroke));
     }
 
-    /// Draws the intentions of the watched agent: its path, the point that it steers towards, and the
-    /// obstacle ahead.
+    /// Draws the intentions of the watched agent: the agent's path, the point that the agent steers
+    /// towards, and the obstacle ahead.
     pub(crate) fn inspection(&self, live: &LivePicture) {
         let Some(seen) = &live.inspection else { return };
         let accent = self.theme.tone(Tone::Accent);

@@ -47,13 +47,13 @@ pub(crate) const SPEEDS: [f64; 11] = [
     f64::INFINITY,
 ];
 
-/// The state of the editor, apart from the widgets. Panels, the map and keys read it and send [`Action`]s; it
-/// changes in one place, after the frame. Between frames, results of background work are also put into it:
-/// scenes, findings, files, the newest snapshot of the run.
+/// The state of the editor, apart from the widgets. Panels, the map and keys read it and send
+/// [`Action`]s. It changes in one place, after the frame. Between frames, results of background
+/// work are also put into it: scenes, findings, files, and the newest snapshot of the run.
 ///
-/// All widgets of a frame therefore see the same state, regardless of the order in which panels are drawn.
-/// State that only a widget needs (typed text, the stroke in progress, the docking of panels) belongs to the
-/// view state.
+/// All widgets of a frame therefore see the same state, regardless of the order in which panels are
+/// drawn. State that only a widget needs (typed text, the stroke in progress, the docking of
+/// panels) belongs to the view state.
 pub struct Model {
     /// The edited scenario.
     pub document: Document,
@@ -89,7 +89,7 @@ pub struct Model {
     pub speed: f64,
     /// The watched agent.
     pub watched: Option<u64>,
-    /// Whether the map follows it.
+    /// Whether the map follows the watched agent.
     pub follow: bool,
     /// The agent driven by hand, and its controls.
     pub driving: Option<(u64, HandControls)>,
@@ -174,13 +174,13 @@ pub(crate) type PlannedRoutes = BTreeMap<ObjectId, Option<PlannedRoute>>;
 /// A bundle that was read but not unpacked yet.
 #[derive(Debug, Clone, PartialEq)]
 pub struct OpenBundle {
-    /// Its file.
+    /// File of the bundle.
     pub path: PathBuf,
-    /// Its contents.
+    /// Contents of the bundle.
     pub bundle: Bundle,
-    /// Modules and files that its scenario needs and that are missing here.
+    /// Modules and files that the bundle's scenario needs and that are missing here.
     pub lacks: Vec<Lack>,
-    /// Its road presets that the user does not have.
+    /// Road presets of the bundle that the user does not have.
     pub presets: Vec<RoadPreset>,
 }
 
@@ -236,12 +236,12 @@ pub enum Purpose {
     CompareVehicle,
     /// Where to save the vehicle of the workshop.
     SaveVehicle,
-    /// Where to save it for use in a vehicle type of the scenario.
+    /// Where to save the vehicle of the workshop for use in a vehicle type of the scenario.
     UseVehicle,
 }
 
 impl Purpose {
-    /// Extensions of matching files; empty if a folder is requested.
+    /// File extensions for this purpose; empty if a folder is requested.
     pub(crate) fn endings(self) -> &'static [&'static str] {
         match self {
             Self::Open => &[".json", ".rwz"],
@@ -259,7 +259,8 @@ impl Purpose {
         }
     }
 
-    /// The same extensions, reduced to the part after the last dot, as desktop dialogs need them.
+    /// File extensions for this purpose, reduced to the part after the last dot, as desktop dialogs
+    /// need them.
     pub(crate) fn extensions(self) -> Vec<&'static str> {
         let last = |ending: &&'static str| ending.rsplit('.').next();
         self.endings().iter().filter_map(last).collect()
@@ -281,7 +282,7 @@ pub enum Dialog {
     Damaged,
     /// Asks for a path.
     Path {
-        /// Its purpose.
+        /// Purpose of the path.
         purpose: Purpose,
         /// The suggested path.
         text: String,
@@ -313,7 +314,7 @@ pub enum Dialog {
     Bundle {
         /// The folder, as a text.
         folder: String,
-        /// Whether to add its road presets to the user's own.
+        /// Whether to add the road presets of the bundle to those of the user.
         presets: bool,
     },
 }
@@ -360,7 +361,7 @@ pub enum Action {
     Abort,
     /// Changes the selection.
     Select(Objects),
-    /// Compares the planned path of the watched vehicle with this line, m.
+    /// Compares the planned path of the watched vehicle with this line. Points are in m.
     Measured(Vec<DVec2>),
     /// Explains the connection between two lanes through the selected junction; `None` ends the explanation.
     Explain(Option<(LaneEnd, LaneEnd)>),
@@ -368,8 +369,8 @@ pub enum Action {
     Jump(DVec2, DVec2),
     /// Goes to the state after this many steps of the history.
     GoToStep(usize),
-    /// Pastes text from the system's clipboard, which may be part of a scenario from another window. For
-    /// other text, the last copied objects are pasted.
+    /// Pastes text from the system's clipboard. The text may be part of a scenario from another
+    /// window. For other text, the last copied objects are pasted.
     PasteText(String),
     /// Changes the settings.
     Settings(Box<Settings>),
@@ -399,7 +400,7 @@ pub enum Action {
     Drive(Option<HandControls>),
     /// Couples or uncouples the trailers of a driving agent.
     Coupling(u64, CouplingOrder),
-    /// Moves the background picture, m.
+    /// Moves the background picture by this vector, m.
     MoveBackground(DVec2),
     /// Scales the background picture.
     ScaleBackground(f64),
@@ -421,15 +422,16 @@ pub enum Action {
     Path(PathBuf, Purpose, Option<Next>),
     /// Asks for confirmation, and then starts an operation that would lose unsaved changes.
     Leave(Next),
-    /// Starts such an operation without asking, because the user has already confirmed it.
+    /// Starts an operation that would lose unsaved changes without asking, because the user has
+    /// already confirmed it.
     Go(Next),
     /// Discards the autosaves of crashed sessions.
     DiscardRecoveries,
     /// Unpacks the bundle into a folder and opens it there.
     Unpack {
-        /// The folder, which is new or empty.
+        /// The folder. It is new or empty.
         folder: PathBuf,
-        /// Whether to add its road presets to the user's own.
+        /// Whether to add the road presets of the bundle to those of the user.
         presets: bool,
     },
     /// Reloads the document from its file.
@@ -487,12 +489,12 @@ pub enum ModuleAction {
     OpenFolder(PathBuf),
     /// Saves a script.
     SaveScript {
-        /// Its id.
+        /// Id of the script.
         id: String,
-        /// Its text.
+        /// Text of the script.
         text: String,
-        /// Contents of the file when the draft was started. Later changes by other programs are therefore not
-        /// overwritten.
+        /// Contents of the file when the draft was started. They are compared with the file, so
+        /// that later changes by other programs are not overwritten.
         base: String,
         /// Whether to save even if the script has errors.
         anyway: bool,

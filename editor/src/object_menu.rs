@@ -10,12 +10,12 @@ use roadwright_geometry::projection::Projector;
 use roadwright_scenario::operation::draw;
 use roadwright_scenario::{CrossingRule, Edit, NodeId, ObjectId, PointOfInterest, RoadId};
 
-/// The menu of the selection when it is opened from a list.
+/// Shows the menu of the selection when it is opened from a list.
 pub(crate) fn in_list(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
     self::ui(ui, model, None, actions);
 }
 
-/// The menu of the selection; `at` is the clicked point on the map, m.
+/// Shows the menu of the selection. `at` is the clicked point on the map, m.
 pub(crate) fn ui(ui: &mut Ui, model: &Model, at: Option<DVec2>, actions: &mut Vec<Action>) {
     // The menu is as wide as its longest line, so that it does not block clicks elsewhere.
     ui.set_min_width(190.0);
@@ -66,7 +66,7 @@ fn item(ui: &mut Ui, text: &str) -> bool {
     clicked
 }
 
-/// Actions on a single object, depending on its kind.
+/// Shows the actions on a single object, depending on its kind.
 fn single(
     ui: &mut Ui,
     model: &Model,
@@ -135,7 +135,7 @@ fn several(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
     }
 }
 
-/// Actions at a point on the map.
+/// Shows the actions at a point on the map.
 fn here(ui: &mut Ui, model: &Model, at: DVec2, actions: &mut Vec<Action>) {
     for (text, tool) in [
         ("Drive from here", ToolKind::Vehicle),

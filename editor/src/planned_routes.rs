@@ -142,13 +142,13 @@ impl RoutePlanner {
 }
 
 impl Model {
-    /// Route of a selected trip; `None` until it is known, and `Some(None)` if there is no route.
+    /// Route of a selected trip. `None` until it is known, and `Some(None)` if there is no route.
     pub(crate) fn route_of(&self, id: ObjectId) -> Option<Option<&PlannedRoute>> {
         self.routes.get(&id).map(Option::as_ref)
     }
 
-    /// The routes that are drawn. These are the routes of selected trips, apart from those of driving
-    /// vehicles, whose actual routes are known.
+    /// The routes that are drawn. These are the routes of selected trips. Routes of driving
+    /// vehicles are left out, because their actual routes are known.
     pub(crate) fn shown_routes(&self) -> impl Iterator<Item = &PlannedRoute> {
         let drives = |id: &ObjectId| match (id, &self.live) {
             (ObjectId::Agent(id), Some(live)) => live.snapshot.vehicle(u64::from(id.0)).is_some(),

@@ -210,8 +210,8 @@ impl Playing {
         self.live(cx).look_back(live.snapshot.time - LOOK_BACK);
     }
 
-    /// Takes over the watched vehicle or the selected agent. If a vehicle is already driven, returns it to
-    /// its modules.
+    /// Lets the user drive the watched vehicle or the selected agent. If the user already drives a
+    /// vehicle, returns that vehicle to its modules.
     fn take_the_wheel(&mut self, cx: &mut Context) {
         if cx.model.driving.is_some() {
             self.move_controls(cx, None);

@@ -9,8 +9,8 @@ use roadwright_scenario::operation::Objects;
 use roadwright_scenario::{Agent, AgentId, Edit, ObjectId, Scenario};
 use roadwright_simulation::{Ground, Population, random_trips};
 
-/// Delay before a vehicle restarts after its arrival, and headway between vehicles that start at the same
-/// place, s.
+/// Delay before a vehicle restarts after its arrival, s. It is also the headway between vehicles
+/// that start at the same place.
 const PAUSE: f64 = 5.0;
 /// Distance below which two starts count as the same place, m.
 const ONE_PLACE: f64 = 12.0;
@@ -47,7 +47,8 @@ impl Editing {
     }
 }
 
-/// Returns agents on random trips. They differ each time, but are the same for the same scenario.
+/// Returns agents on random trips. The trips differ each time, but are the same for the same
+/// scenario.
 fn drawn(scenario: &Scenario, options: &ToolOptions) -> (Vec<(AgentId, Agent)>, Population) {
     let first = scenario.next_agent_id().0;
     let seed = scenario.settings().seed.wrapping_add(u64::from(first));
@@ -85,7 +86,8 @@ impl Queues {
         Self(starts.collect())
     }
 
-    /// Returns the earliest start time at a place, which is after the vehicles that already start there.
+    /// Returns the earliest possible start time at a place. It is later than the times of all
+    /// vehicles that already start there.
     fn next(&mut self, place: Option<Pose>) -> f64 {
         let Some(Pose { position, .. }) = place else {
             return 0.0;

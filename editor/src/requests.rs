@@ -87,7 +87,7 @@ pub(crate) enum PlayingAction {
     LookAt(f64),
     /// Shows the current state of the run.
     BackToPresent,
-    /// Takes over the controls of the watched vehicle, or returns them.
+    /// Lets the user drive the watched vehicle, or ends driving by hand.
     TakeTheWheel,
     /// Sets the controls of the vehicle driven by hand; `None` returns it to its modules.
     Drive(Option<HandControls>),
@@ -123,7 +123,7 @@ pub(crate) enum BundleAction {
     Unpack {
         /// Target folder; must be new or empty.
         folder: PathBuf,
-        /// Whether its road presets are added to those of the user.
+        /// Whether to add the road presets of the bundle to those of the user.
         presets: bool,
     },
 }

@@ -14,7 +14,7 @@ use roadwright_bundle::{Bundle, ENDING, Extras, PRESETS};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// Carries out a request about bundles; `modules` provides everything that scenarios can use.
+/// Carries out a request about bundles. `modules` provides everything that scenarios can use.
 pub(crate) fn act(cx: &mut Context, modules: &ModuleHost, action: BundleAction) {
     match action {
         BundleAction::Share(path) => share(cx, modules, &path),
@@ -129,7 +129,7 @@ pub(crate) fn look_for_background(cx: &mut Context) {
     }
 }
 
-/// Opens a file dropped into the window, in the way that its extension suggests.
+/// Opens a file that was dropped into the window, in the way that its extension suggests.
 pub(crate) fn look_at_dropped_files(cx: &mut Context) {
     let dropped = cx.egui.input(|input| {
         let files = input.raw.dropped_files.iter();

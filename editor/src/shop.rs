@@ -229,7 +229,7 @@ impl Shop {
         cx.then(PlayingAction::TakeTheWheel);
     }
 
-    /// Adds the vehicle to the scenario as a vehicle type with a file. If its file is not below the
+    /// Adds the vehicle to the scenario as a vehicle type with a file. If the file is not below the
     /// scenario's folder, it is saved there first.
     fn use_vehicle(&mut self, cx: &mut Context) {
         if self.is_kept_by_individual(cx) {

@@ -9,7 +9,7 @@ use roadwright_scenario::junction::Light;
 /// The theme, light or dark.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Theme {
-    /// Whether it is dark.
+    /// Whether the theme is dark.
     pub(crate) dark: bool,
 }
 
@@ -181,12 +181,12 @@ impl Theme {
         Color32::from_rgb(color.red(), color.green(), color.blue())
     }
 
-    /// Colour of all vehicles on a heat map, where other colours are used for lanes.
+    /// Colour of all vehicles on a heat map. Other colours are used for lanes there.
     pub(crate) fn heat_vehicle(self) -> Color32 {
         hex(palette::HEAT_VEHICLE)
     }
 
-    /// Colours of curves in plots, which can also be told apart by their names.
+    /// Colours of curves in plots. Curves can also be told apart by their names.
     pub(crate) fn plot(self, index: usize) -> Color32 {
         // Colours repeat from the fifth curve on, and names distinguish the curves.
         let tones = [Tone::Accent, Tone::Guide, Tone::Warning, Tone::Danger];

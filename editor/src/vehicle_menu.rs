@@ -27,7 +27,7 @@ pub(crate) fn ui(ui: &mut Ui, model: &Model, agent: u64, actions: &mut Vec<Actio
     ui.separator();
 }
 
-/// Actions on trailers, if there are any.
+/// Shows actions on trailers, if there are any.
 fn trailers(ui: &mut Ui, live: &LivePicture, agent: u64, chosen: &mut Vec<Action>) {
     let own = live.snapshot.trailers.iter();
     let towed = own.filter(|trailer| trailer.agent == agent).count() as u8;

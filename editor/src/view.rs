@@ -10,14 +10,15 @@ use crate::theme;
 use egui_notify::Toasts;
 use std::time::{Duration, Instant};
 
-/// Display time of messages, s. A success can be read at a glance, but the reason for a refusal takes longer.
+/// Display time of a success message, s. Such a message can be read at a glance.
 const SECONDS_DONE: u64 = 3;
+/// Display time of the reason for a refusal, s. A reason takes longer to read.
 const SECONDS_REFUSED: u64 = 8;
 /// Maximum number of messages at a time.
 const MOST_MESSAGES: usize = 3;
 
-/// The state of the widgets, which may change while a frame is drawn, whereas the model is read-only during
-/// that time.
+/// The state of the widgets. It may change while a frame is drawn, whereas the model is read-only
+/// during that time.
 pub(crate) struct ViewState {
     pub(crate) canvas: Canvas,
     pub(crate) panels: PanelState,
@@ -53,8 +54,8 @@ impl ViewState {
         self.needs_frame = true;
     }
 
-    /// Shows a message. A repeated message gets a counter instead of being shown twice. If there are too
-    /// many, the oldest is removed, so that messages never cover the map.
+    /// Shows a message. A repeated message gets a counter instead of being shown twice. If there
+    /// are too many messages, the oldest is removed, so that messages never cover the map.
     #[expect(clippy::disallowed_methods, reason = "messages fade by the clock")]
     pub(crate) fn say(&mut self, tone: Tone, text: &str) {
         let seconds = match tone {

@@ -11,11 +11,11 @@ use roadwright_geometry::DVec2;
 
 /// Margin around an object to which the map jumps, m. Without it, a small obstacle would fill the window.
 const JUMP_MARGIN: f64 = 30.0;
-/// Scale of the interface relative to that of the system.
+/// Range of the scale of the interface. 1 is the scale of the system.
 const ZOOMS: std::ops::RangeInclusive<f32> = 0.5..=3.0;
-/// Radius of a brush, m.
+/// Range of the radius of a brush, m.
 const BRUSHES: std::ops::RangeInclusive<f64> = 1.0..=500.0;
-/// Width of a pixel of the background picture, m.
+/// Range of the width of a pixel of the background picture, m.
 const PIXELS: std::ops::RangeInclusive<f64> = 1e-4..=1e4;
 
 impl Context {

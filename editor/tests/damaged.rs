@@ -1,4 +1,4 @@
-//! Files that cannot be opened, whose error is shown and whose readable parts are recovered.
+//! Files that cannot be opened. Their error is shown, and their readable parts are recovered.
 
 use crate::common::Bench;
 use egui::Key;

@@ -28,8 +28,8 @@ fn files_in(folder: &Path, found: &mut Vec<PathBuf>) {
     }
 }
 
-/// Whether a text mentions a mutable model or editor, which consists of `mut`, an optional path, and the
-/// name. Line breaks and lifetimes in between are ignored.
+/// Whether a text mentions a mutable model or editor. Such a mention consists of `mut`, an optional
+/// path, and the name. Line breaks and lifetimes in between are ignored.
 fn writes_model(text: &str) -> bool {
     let is_letter = |c: char| c.is_ascii_alphanumeric() || c == '_';
     let words: Vec<&str> = text

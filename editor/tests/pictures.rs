@@ -19,7 +19,7 @@ use roadwright_scenario::{
 use std::collections::BTreeSet;
 use std::path::Path;
 
-/// Number of pixels that may differ, because letters are placed slightly differently on other processors.
+/// Number of pixels that may differ. On other processors, letters are placed slightly differently.
 const DIFFERENT_PIXELS: usize = 400;
 
 fn hold(bench: &mut Bench, name: &str) {

@@ -13,7 +13,7 @@ use roadwright_scenario::{NodeId, ObjectId, RoadId};
 use std::collections::BTreeSet;
 use std::path::Path;
 
-/// Tolerance for letters at the edge of their area, points, because of rounding and descenders.
+/// Tolerance for letters at the edge of their area, points. It allows for rounding and descenders.
 const SLACK: f32 = 2.0;
 /// Tolerance for overlapping texts, points.
 const OVERLAP: f32 = 3.0;
@@ -30,7 +30,7 @@ struct Words {
     text: String,
     rect: Rect,
     clip: Rect,
-    /// Size of its smallest letters, points.
+    /// Size of the text's smallest letters, points.
     size: f32,
 }
 

@@ -19,7 +19,7 @@ use roadwright_training::genetic::{Experiment, Record};
 use std::io::{Cursor, Write};
 use std::sync::{Arc, OnceLock};
 
-/// Number of steps that are driven, enough for agents to spawn, plan and reach a junction.
+/// Number of steps that are driven. They are enough for agents to spawn, plan and reach a junction.
 const STEPS: u32 = 20;
 
 /// Tests a scenario file.

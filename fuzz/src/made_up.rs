@@ -1,4 +1,4 @@
-//! Saves with changed parts and a checksum that matches the changes.
+//! Saves with changed parts, and with a checksum that matches the changes.
 //!
 //! A checksum detects damage by a disk, but not changes that a person or a program has made on purpose.
 //! Reading a save is therefore safe only if each of its numbers is checked.

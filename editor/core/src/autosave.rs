@@ -44,7 +44,7 @@ pub struct Autosave {
 pub struct Recovery {
     /// The edited scenario.
     pub scenario: Arc<Scenario>,
-    /// The file in which it was last saved, if any.
+    /// The file in which the scenario was last saved, if any.
     pub path: Option<PathBuf>,
     /// Title of the document.
     pub title: String,
@@ -145,7 +145,7 @@ impl Autosave {
         self.writing = Some(receiver);
     }
 
-    /// Whether the newest edits are safe, because they were saved or written by an autosave.
+    /// Whether the newest edits are safe, because they are in a saved file or in an autosave.
     pub fn has_kept(&self, document: &crate::document::Document) -> bool {
         let written = self.writing.is_none() && self.written == document.revision();
         written || !document.is_dirty()

@@ -2,8 +2,9 @@
 
 use roadwright_geometry::DVec2;
 
-/// Smallest and largest scale of the view, in metres per point.
+/// Smallest scale of the view, in metres per point.
 const MIN_SCALE: f64 = 0.002;
+/// Largest scale of the view, in metres per point.
 const MAX_SCALE: f64 = 400.0;
 
 /// The view of the map.
@@ -36,7 +37,7 @@ impl Camera {
         self.centre + self.scale * DVec2::new(offset.x, -offset.y)
     }
 
-    /// Moves the view with the pointer by an offset in points to the right and down.
+    /// Moves the view with the pointer. `by` is in points to the right and down.
     pub fn pan(&mut self, by: DVec2) {
         self.centre -= self.scale * DVec2::new(by.x, -by.y);
     }

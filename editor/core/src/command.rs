@@ -7,9 +7,9 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
-/// Commands as a table, in the order of the palette: name, title, hint, key. Commands of tools have a
-/// separate table, so that the compiler checks that none is missing, and commands of panels come from the
-/// table of panels.
+/// The table of commands, in the order of the palette: name, title, hint, key. The commands of
+/// tools have a separate table, so that the compiler checks that none is missing. The commands of
+/// panels come from the table of panels.
 macro_rules! commands {
     (
         $($name:ident: $title:literal, $hint:literal, $key:literal;)*
@@ -209,7 +209,7 @@ impl Command {
         self.described().0
     }
 
-    /// One sentence that says what it does.
+    /// One sentence that says what the command does.
     pub fn hint(self) -> &'static str {
         self.described().1
     }

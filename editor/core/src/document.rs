@@ -91,7 +91,8 @@ impl Document {
         self.gesture.is_some() || Some(self.state()) != self.saved_state
     }
 
-    /// Marks the document as never saved. For recovered and imported scenarios, which no file contains.
+    /// Marks the document as never saved. Used for recovered and imported scenarios, because no
+    /// file contains them.
     pub fn mark_dirty(&mut self) {
         self.saved_state = None;
     }

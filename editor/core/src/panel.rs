@@ -29,11 +29,11 @@ pub enum MenuPlace {
 /// The command that brings a panel to the front.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MenuEntry {
-    /// Its place in the menu bar.
+    /// Place of the command in the menu bar.
     pub place: MenuPlace,
     /// The title in menus and in the palette.
     pub title: &'static str,
-    /// One sentence that says what it does.
+    /// One sentence that says what the command does.
     pub hint: &'static str,
 }
 
@@ -106,21 +106,21 @@ macro_rules! declare_panels {
                 }
             }
 
-            /// Title of its tab.
+            /// Title of the panel's tab.
             pub fn title(self) -> &'static str {
                 match self {
                     $(Self::$name => $title,)*
                 }
             }
 
-            /// Its initial position.
+            /// Initial position of the panel.
             pub fn dock(self) -> Dock {
                 match self {
                     $(Self::$name => Dock::$dock,)*
                 }
             }
 
-            /// The command that brings it to the front, if there is one.
+            /// The command that brings the panel to the front, if there is one.
             pub fn entry(self) -> Option<MenuEntry> {
                 match self {
                     $(Self::$name => $entry,)*

@@ -24,7 +24,7 @@ pub struct RoadShape {
     pub low: DVec2,
     /// North-east corner of the bounding box, m.
     pub high: DVec2,
-    /// Its reference line as a polyline.
+    /// Reference line of the road as a polyline.
     pub line: Vec<DVec2>,
     /// Greatest distance of an edge of the road from the line, m.
     pub reach: f64,
@@ -74,13 +74,13 @@ pub struct LandName {
 pub struct Scene {
     /// The scenario.
     pub scenario: Arc<Scenario>,
-    /// The document revision that it was derived from.
+    /// The document revision that the scene was derived from.
     pub revision: u64,
-    /// Its junctions.
+    /// Junctions of the scene.
     pub layout: Layout,
     /// Grip of the ground; `None` if it is 1 everywhere.
     pub grip: Option<Arc<GripMap>>,
-    /// Its roads, by id.
+    /// Roads of the scene, by id.
     pub roads: Vec<RoadShape>,
     /// The names of all named roads, longest road first.
     pub street_names: Vec<StreetName>,
@@ -274,7 +274,8 @@ impl Scene {
         found
     }
 
-    /// The nearest point on a road's line within `reach` of a point: road, s, and the point.
+    /// The nearest point on a road's line within `reach` of a point. Returns the road, the distance
+    /// along the road, and the point.
     pub fn nearest_on_road(&self, point: DVec2, reach: f64) -> Option<(RoadId, f64, DVec2)> {
         self.roads_near(point, reach)
             // Projecting onto clothoids is slow, so polylines rule out nearly all roads first. They lie

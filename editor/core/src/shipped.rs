@@ -6,12 +6,12 @@ use roadwright_scenario::{Scenario, file};
 
 /// A shipped scenario.
 pub struct Shipped {
-    /// Name of its file.
+    /// Name of the scenario's file.
     pub name: &'static str,
     /// Description for the list of scenarios.
     pub about: &'static str,
-    /// Width of the part of the map that its picture shows, m, centred where most vehicles are; `None` for
-    /// the whole map. Used if the vehicles are more interesting than the whole map.
+    /// Width of the part of the map that the scenario's picture shows, m. The part is centred where
+    /// most vehicles are. `None` for the whole map.
     pub close_up: Option<f64>,
     text: &'static str,
 }

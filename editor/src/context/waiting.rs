@@ -1,8 +1,9 @@
 //! The user's document while another document is shown in its place, such as the world of an individual or
 //! the test track of a vehicle.
 //!
-//! It is set aside with its history, its file and its unsaved changes. The document in its place has no file.
-//! It can be played, inspected and edited like any other, and is discarded on return.
+//! The user's document is set aside with its history, its file and its unsaved changes. The
+//! document in its place has no file. It can be played, inspected and edited like any other, and is
+//! discarded on return.
 
 use super::Context;
 use crate::camera::Camera;

@@ -3,7 +3,8 @@
 /// Spaces per level.
 const LEVEL: usize = 4;
 
-/// An automatic change after typing, which removes this many characters before the cursor and inserts text.
+/// An automatic change after typing. It removes a number of characters before the cursor and
+/// inserts text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Mend {
     pub(super) removed: usize,
@@ -66,7 +67,7 @@ fn is_open(bracket: char) -> bool {
     matches!(bracket, '(' | '[' | '{')
 }
 
-/// Position of the partner of the first bracket.
+/// Position of the bracket that matches the first one.
 fn partner<'a>(mut brackets: impl Iterator<Item = &'a (usize, char)>) -> Option<usize> {
     let (_, first) = brackets.next()?;
     let mut depth = 1;

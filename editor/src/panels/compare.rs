@@ -1,4 +1,4 @@
-//! Comparison of two runs, with key figures, curves on the same axes, and trips of the same agents.
+//! Comparison of two runs: key figures, curves on the same axes, and trips of the same agents.
 
 use super::PanelFrame;
 use super::past::clock;
@@ -22,9 +22,9 @@ use std::sync::Arc;
 
 /// Height of a plot, points.
 const HEIGHT: f32 = 84.0;
-/// Minimum height of the table of trips, points; it grows with the panel.
+/// Minimum height of the table of trips, points. The table grows with the panel.
 const TABLE: f32 = 150.0;
-/// Widths of the columns of trips, points: agent, both times, difference.
+/// Widths of the columns of trips, points. The columns are agent, both times, and difference.
 const COLUMNS: [f32; 4] = [120.0, 58.0, 58.0, 70.0];
 /// Minimum width at which figures and curves are shown side by side, points.
 const WIDE: f32 = 640.0;
@@ -133,7 +133,7 @@ fn beside(ui: &mut Ui, model: &Model, runs: [&Arc<RunResults>; 2], comparison: &
     });
 }
 
-/// Selection of the two runs, and actions on them.
+/// Shows the choice of the two runs, and actions on them.
 fn choose(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
     let runs = &model.kept_runs;
     let kept = runs.list().iter().map(|run| Side::Kept(run.id));
@@ -179,7 +179,7 @@ fn choose(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
     });
 }
 
-/// The kept runs: their names and scenarios.
+/// Shows the kept runs with their names and scenarios.
 fn kept(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
     let list = model.kept_runs.list();
     if list.is_empty() {
@@ -225,7 +225,7 @@ fn kept_run(ui: &mut Ui, run: &KeptRun, actions: &mut Vec<Action>) {
     ui.label(format!("{scenario}, up to {time}, {trips} trips"));
 }
 
-/// The scenarios of the runs, and the end of the period over which they are compared.
+/// Shows the scenarios of the runs, and the end of the period over which they are compared.
 fn scenarios(ui: &mut Ui, model: &Model, runs: [&Arc<RunResults>; 2], comparison: &Comparison) {
     let until = format!("Figures and trips up to {}.", clock(comparison.until));
     ui.label(RichText::new(until).weak());
@@ -246,7 +246,7 @@ fn scenarios(ui: &mut Ui, model: &Model, runs: [&Arc<RunResults>; 2], comparison
     }
 }
 
-/// A row for each figure: both values, the difference, and which value is better.
+/// Shows a row for each figure: both values, the difference, and which value is better.
 fn figures(ui: &mut Ui, model: &Model, comparison: &Comparison) {
     heading(ui, "Figures");
     Grid::new("figures of two runs")

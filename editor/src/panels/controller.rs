@@ -16,8 +16,9 @@ use roadwright_plugin_api::{ControllerInput, NOTHING};
 use roadwright_simulation::{Followed, Inspection};
 use std::collections::BTreeMap;
 
-/// Width of the bar of a term in points, and the value that fills half of it, m/s^2.
+/// Width of the bar of a term, in points.
 const BAR: f32 = 90.0;
+/// Value that fills half of the bar, m/s^2.
 const FULL_BAR: f64 = 4.0;
 
 pub(super) fn ui(ui: &mut Ui, frame: PanelFrame<'_>) {
@@ -99,8 +100,8 @@ fn parameters_of(model: &Model, stack: &str) -> BTreeMap<String, f64> {
     set.map(|(key, value)| (key.clone(), *value)).collect()
 }
 
-/// Step between the speeds for which gains are shown, m/s. The regulator interpolates between gains at the
-/// same speeds.
+/// Step between the speeds for which gains are shown, m/s. It is the step at which the regulator
+/// computes gains.
 const GAIN_SPEEDS: f64 = 0.25;
 
 /// Gains of a regulator, kept until its design or model changes.
@@ -123,7 +124,7 @@ impl ShownGains {
     }
 }
 
-/// Gains of the watched regulator, beside the errors to which they apply.
+/// Shows the gains of the watched regulator beside the errors to which they apply.
 fn gains(ui: &mut Ui, design: &LqrDesign, followed: &Followed) {
     let speed = (followed.model.speed / GAIN_SPEEDS).round() * GAIN_SPEEDS;
     let model = LateralModel {
@@ -362,7 +363,8 @@ fn membership_plot(
     });
 }
 
-/// The rule table. The cells of firing rules are filled according to the strength of the rule.
+/// Shows the rule table. The cells of firing rules are filled according to the strength of the
+/// rule.
 fn rules(ui: &mut Ui, theme: Theme, controller: &FuzzyController, inference: &Inference) {
     Grid::new((controller.name, "rules"))
         .spacing(vec2(3.0, 3.0))

@@ -35,7 +35,7 @@ pub(super) fn ui(context: &egui::Context, model: &Model, actions: &mut Vec<Actio
     }
 }
 
-/// The lines around the error.
+/// Shows the lines around the error.
 fn lines(ui: &mut Ui, model: &Model) {
     let Some(damaged) = &model.damaged else {
         return;
@@ -51,7 +51,7 @@ fn lines(ui: &mut Ui, model: &Model) {
     }
 }
 
-/// The entries that would be left out.
+/// Shows the entries that would be left out.
 fn left_out(ui: &mut Ui, model: &Model) {
     let saved = model
         .damaged

@@ -9,9 +9,9 @@ use roadwright_extension::Hang;
 /// The open dialog with the text typed so far.
 #[derive(Default)]
 pub(super) struct OpenDialog {
-    /// Its contents when it was opened.
+    /// Contents of the dialog when it was opened.
     opened: Dialog,
-    /// Its current contents.
+    /// Current contents of the dialog.
     now: Dialog,
 }
 
@@ -170,7 +170,7 @@ fn allow_plugin(context: &egui::Context, model: &Model, actions: &mut Vec<Action
     }
 }
 
-/// The option to allow all builds of a folder, or the reason why that would be unsafe.
+/// Shows the option to allow all builds of a folder, or the reason why that would be unsafe.
 fn always(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
     let Some(folder) = model.modules.folders.first() else {
         return;
@@ -191,7 +191,7 @@ fn always(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
     }
 }
 
-/// The dialog for a native call that hangs.
+/// Shows the dialog for a native call that hangs.
 fn hang(context: &egui::Context, hang: &Hang, actions: &mut Vec<Action>) {
     widgets::modal(context, "hang").show(context, |ui| {
         ui.set_width(460.0);
@@ -215,7 +215,7 @@ fn hang(context: &egui::Context, hang: &Hang, actions: &mut Vec<Action>) {
     });
 }
 
-/// The dialog for a module that timed out.
+/// Shows the dialog for a module that timed out.
 fn timed_out(context: &egui::Context, what: &str, actions: &mut Vec<Action>) {
     widgets::modal(context, "timed out").show(context, |ui| {
         ui.set_width(460.0);
@@ -238,7 +238,7 @@ fn timed_out(context: &egui::Context, what: &str, actions: &mut Vec<Action>) {
     });
 }
 
-/// The bar that reports that another program has written the file.
+/// Shows a bar with the message that another program has written the file.
 pub(super) fn changed_on_disk(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
     ui.horizontal(|ui| {
         let color = model.theme().tone(crate::tools::Tone::Warning);

@@ -4,7 +4,8 @@ use super::Pane;
 use crate::panel::{Dock, PanelId};
 use egui_tiles::{Container, Linear, LinearDir, Tile, TileId, Tiles, Tree};
 
-/// Minimum width of the panels beside the map, points, so that a row has room for a name and a value.
+/// Minimum width of the panels beside the map, points. At this width, a row has room for a name and
+/// a value.
 const LEAST_SIDE: f32 = 300.0;
 
 /// The default layout.
@@ -31,7 +32,7 @@ pub(super) fn first_tree() -> Tree<Pane> {
     Tree::new(egui::Id::unique("panels"), root, tiles)
 }
 
-/// The column beside the map, which has more than its share of a narrow window.
+/// The column beside the map after it was widened. It has more than its share of a narrow window.
 pub(super) struct Widened {
     row: TileId,
     side: TileId,
@@ -83,8 +84,8 @@ fn holds_map(tiles: &Tiles<Pane>, id: TileId) -> bool {
 }
 
 impl Widened {
-    /// Restores the original share of the column unless the user has dragged the border meanwhile. It then
-    /// applies when the window becomes wider again.
+    /// Restores the original share of the column, unless the user has dragged the border meanwhile.
+    /// The original share then applies when the window becomes wider again.
     pub(super) fn restore(self, tree: &mut Tree<Pane>) {
         if let Some(Tile::Container(Container::Linear(all))) = tree.tiles.get(self.row)
             && all.shares[self.side] == self.given

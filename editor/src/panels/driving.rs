@@ -11,13 +11,15 @@ use std::f32::consts::{FRAC_PI_2, PI};
 
 /// Side of a dial, points.
 const DIAL: f32 = 84.0;
-/// Start angle and sweep of dials, rad. Angles are measured clockwise; the start is at the lower left.
+/// Start angle of dials (lower left), measured clockwise, rad.
 const FIRST: f32 = 0.75 * PI;
+/// Angle that the scale of a dial spans, rad.
 const ROUND: f32 = 1.5 * PI;
-/// End of the scale of speeds in town, km/h.
+/// Top of the speedometer's scale in town, km/h.
 const TOWN: f64 = 120.0;
+/// Top of the speedometer's scale outside towns, km/h.
 const FAST: f64 = 280.0;
-/// Ratio of the steering wheel's angle to that of the front wheels.
+/// Ratio of the steering wheel's angle to the angle of the front wheels.
 const WHEEL_RATIO: f32 = 6.0;
 
 pub(super) fn ui(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
@@ -43,7 +45,7 @@ pub(super) fn ui(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
     });
 }
 
-/// The active gamepad, or the reason why none can be used.
+/// Shows the active gamepad, or the reason why none can be used.
 fn gamepad(ui: &mut Ui, model: &Model) {
     if let Some(name) = &model.pad.name {
         ui.label(format!(

@@ -1,4 +1,5 @@
-//! The watched vehicle off the lanes: whether it has a path, the search for it, and why it takes this path.
+//! The watched vehicle off the lanes: whether it has a path, the search for the path, and why the
+//! vehicle takes this path.
 
 use super::widgets::counted;
 use crate::model::{Action, Model};
@@ -8,7 +9,8 @@ use roadwright_simulation::{
     GroundInspection, PathComparison, PathReport, PathStatus, SearchOrder,
 };
 
-/// Shows the section of the Vehicle panel. It is empty for a vehicle that does not plan over open ground.
+/// Shows the section of the Vehicle panel. Shows nothing for a vehicle that does not plan over open
+/// ground.
 pub(super) fn ui(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
     let live = model.live.as_ref();
     let Some(seen) = live.and_then(|live| live.planning.as_ref()) else {
@@ -55,13 +57,13 @@ fn status(ui: &mut Ui, model: &Model, seen: &GroundInspection) {
         }
     };
     if seen.disagrees {
-        let text = "It has left its plan, or does not head along it.";
+        let text = "The vehicle has left its planned path, or is not heading along it.";
         ui.colored_label(theme.tone(Tone::Warning), text);
     }
 }
 
-/// Controls that step forwards and backwards through the cells of a search, in the order in which they are
-/// expanded.
+/// Shows controls that step forwards and backwards through the cells of a search, in the order in
+/// which the search expands them.
 fn steps(ui: &mut Ui, search: &SearchOrder, step: &mut Option<u32>) {
     let all = search.expanded.len() as u32;
     let mut shown = step.unwrap_or(all).min(all);
@@ -139,7 +141,8 @@ fn share(report: &PathReport, layer: &str) -> i64 {
     own.map_or(0, |share| share.cost)
 }
 
-/// Explains what makes the measured path worse, or that it is better.
+/// Explains what makes the measured path worse than the planned one, or that the measured path is
+/// better.
 fn verdict(both: &PathComparison) -> (Tone, String) {
     let PathComparison { planned, other } = both;
     if other.blocked > 0 {

@@ -1,4 +1,4 @@
-//! The steps that can be undone and redone. A click on a step returns to it.
+//! The steps that can be undone and redone. A click on a step returns to the state after that step.
 
 use super::PanelFrame;
 use crate::model::Action;

@@ -45,7 +45,7 @@ pub(super) fn ui(ui: &mut Ui, frame: PanelFrame<'_>) {
     }
 }
 
-/// Lists the first few items of a kind. A click on one shows its place.
+/// Lists the first few items of a kind. A click on an item shows its place.
 fn places(
     ui: &mut Ui,
     model: &Model,

@@ -49,7 +49,7 @@ pub(super) fn stacks(scenario: &Scenario) -> Vec<(String, String)> {
     stacks.map(|(key, _)| (key.clone(), key.clone())).collect()
 }
 
-/// The name of a vehicle type or stack, which can be edited, and buttons to copy and delete it.
+/// Shows the editable name of a vehicle type or stack, and buttons to copy and delete it.
 fn naming(ui: &mut Ui, model: &Model, kind: Kind, key: &str, actions: &mut Vec<Action>) {
     let scenario = model.document.scenario();
     let word = kind.word();
@@ -209,7 +209,7 @@ const LIMITS: [Property<VehicleType>; 5] = [
     ),
 ];
 
-/// The row for the conditions under which a vehicle type leaves the lanes.
+/// Shows the row for the conditions under which a vehicle type leaves the lanes.
 fn off_road(ui: &mut Ui, key: &str, kind: &VehicleType, actions: &mut Vec<Action>) {
     let all = OffRoad::ALL.map(|off_road| {
         let words = match off_road {
@@ -220,7 +220,8 @@ fn off_road(ui: &mut Ui, key: &str, kind: &VehicleType, actions: &mut Vec<Action
         (off_road, words.to_owned())
     });
     ui.label("Off road").on_hover_text(
-        "Whether it leaves the lanes only where its trip starts or ends off them, also for short cuts, or never.",
+        "When vehicles of this type leave the lanes: only if the trip starts or ends off the \
+         lanes, also for short cuts, or never.",
     );
     let label = format!("Off road of {key}");
     if let Some(off_road) = choice(ui, &label, &kind.off_road, &all) {
@@ -306,7 +307,8 @@ fn slot_rows(
     wanted
 }
 
-/// The row that adds a module. The module is selected from a list or dropped here from the Modules panel.
+/// The row that adds a module. The user selects the module from a list, or drops it here from the
+/// Modules panel.
 fn added_module(ui: &mut Ui, model: &Model, key: &str, slot: Slot) -> Option<String> {
     let name = slot.title().to_lowercase();
     let label = format!("Add {name} to {key}");

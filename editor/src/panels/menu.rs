@@ -11,8 +11,9 @@ use egui::{
 };
 use std::collections::BTreeSet;
 
-/// Minimum width of the menu bar at which the clock shows the number of vehicles, points. In narrower bars,
-/// the number is only shown as a hint, to leave room for the scenario's name.
+/// Minimum width of the menu bar at which the clock shows the number of vehicles, points. In
+/// narrower bars, only the hint of the clock shows the number, to leave room for the scenario's
+/// name.
 const ROOM_FOR_COUNTS: f32 = 360.0;
 
 /// Share of the requested speed below which the actual speed is shown.
@@ -163,8 +164,8 @@ fn menu(ui: &mut Ui, name: &str, model: &Model, actions: &mut Vec<Action>, group
     });
 }
 
-/// The contents of a menu. They scroll if the window is not high enough for them, for example because of a
-/// large font.
+/// Shows the contents of a menu. They scroll if the window is not high enough for them, for example
+/// because of a large font.
 fn rolling(ui: &mut Ui, content: impl FnOnce(&mut Ui)) {
     let room = ui.ctx().content_rect().bottom() - ui.cursor().top() - MENU_MARGIN;
     egui::ScrollArea::vertical()
@@ -189,7 +190,7 @@ fn item(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>, command: Command)
     }
 }
 
-/// A command that switches a setting, ticked while the setting is on.
+/// Shows a command that switches a setting. It is ticked while the setting is on.
 fn tick(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>, command: Command, is_on: bool) {
     let mut now = is_on;
     let key = RichText::new(model.settings.keys.label(command)).weak();
@@ -213,8 +214,8 @@ fn toggles(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
     }
 }
 
-/// Check boxes for the parts of the map, each ticked if the part is in the given set of the settings. Parts
-/// are kinds of objects, and layers if there are several.
+/// Check boxes for the parts of the map. A part is ticked if it is in the given set of the
+/// settings. Parts are kinds of objects and, if there are several layers, also layers.
 fn parts(
     ui: &mut Ui,
     model: &Model,
@@ -286,7 +287,7 @@ fn open_ground(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
     }
 }
 
-/// The playback buttons, from right to left.
+/// Shows the playback buttons, from right to left.
 fn play(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
     speed(ui, model, actions);
     let (sign, name) = if model.is_playing() {
@@ -394,7 +395,7 @@ fn speed(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
     }
 }
 
-/// The actual speed of the simulation, shown if it differs from the requested one.
+/// Shows the actual speed of the simulation if it differs from the requested one.
 fn pace(ui: &mut Ui, pace: f64, wanted: f64) {
     if !wanted.is_finite() {
         let hint = "Simulated seconds per second.";

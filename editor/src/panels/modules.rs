@@ -9,9 +9,9 @@ use egui::{Color32, CornerRadius, Grid, Id, RichText, Sense, Ui, vec2};
 use roadwright_agent::ModuleKind;
 use roadwright_extension::{Health, ModuleRow};
 
-/// Time per agent at which the bar of a module is full, us.
+/// Time per agent at which the bar of a module is full, microseconds.
 const BUDGET_US: f64 = 5.0;
-/// Time per agent at which the bar of a script is full, us.
+/// Time per agent at which the bar of a script is full, microseconds.
 const SCRIPT_BUDGET_US: f64 = 50.0;
 
 /// A module being dragged onto a stack.
@@ -51,7 +51,7 @@ pub(super) fn ui(ui: &mut Ui, frame: PanelFrame<'_>) {
     log(ui, model);
 }
 
-/// The folders whose builds run without confirmation.
+/// Shows the folders whose builds run without confirmation.
 fn folders(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
     let trusted = &model.settings.trusted_folders;
     if trusted.is_empty() {

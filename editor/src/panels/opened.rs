@@ -3,7 +3,7 @@
 use super::Pane;
 use egui_tiles::{Container, Linear, LinearDir, Tile, TileId, Tree};
 
-/// Share of the column that the map keeps when a panel is opened below it.
+/// Share of the column that the map keeps when a panel is opened below the map.
 const MAP: f32 = 1.2;
 
 /// Opens a panel below the map, in a new tile or among the tabs of a panel opened earlier. If the user has

@@ -22,7 +22,7 @@ pub(super) fn clock(time: f64) -> String {
     format!("{:02}:{:04.1}", (time / 60.0).floor(), time % 60.0)
 }
 
-/// The slider, or an explanation if the run cannot be rewound.
+/// Shows the slider, or an explanation if the run cannot be rewound.
 pub(super) fn slider(ui: &mut Ui, timeline: &Timeline, actions: &mut Vec<Action>) {
     if let Some(problem) = &timeline.problem {
         ui.label(problem);
@@ -49,7 +49,7 @@ pub(super) fn slider(ui: &mut Ui, timeline: &Timeline, actions: &mut Vec<Action>
     });
 }
 
-/// The bar over the map while the past is shown.
+/// Shows the bar over the map while the past is on the map.
 pub(super) fn bar(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
     let Some((timeline, at)) = model
         .live

@@ -5,17 +5,18 @@ use super::widgets::heading;
 use egui::{Color32, Ui};
 use egui_plot::{AxisHints, GridInput, GridMark, Line, Plot, PlotPoints, PlotUi, VLine};
 
-/// Maximum number of labels on an axis of time, and on an axis of quantities.
+/// Maximum number of labels on a time axis.
 const TIMES: f64 = 6.0;
+/// Maximum number of labels on a value axis.
 const VALUES: f64 = 4.0;
 /// Width of the labels of quantities, points.
 const VALUES_WIDTH: f32 = 34.0;
-/// Distance between labels at which they start to appear, and distance at which they are fully visible,
-/// points.
+/// Distances between labels, points. At the first distance, labels start to appear. At the second,
+/// they are fully visible.
 const SPACING: std::ops::RangeInclusive<f32> = 8.0..=14.0;
 
-/// Distance between grid lines at which they start to appear, and distance at which they would be as dark as
-/// text, points.
+/// Distances between grid lines, points. At the first distance, the lines start to appear. At the
+/// second, they would be as dark as text.
 const GRID: std::ops::RangeInclusive<f32> = 8.0..=800.0;
 
 /// A curve of a plot.
@@ -24,7 +25,8 @@ pub(super) struct Curve {
     pub(super) name: &'static str,
     pub(super) color: Color32,
     pub(super) width: f32,
-    /// Points of the curve. Each is a time (s), or another quantity named in the title, and a value.
+    /// Points of the curve. The first number is a time (s) or another quantity named in the title.
+    /// The second is the value.
     pub(super) points: Vec<[f64; 2]>,
 }
 
@@ -34,7 +36,7 @@ pub(super) fn plot(ui: &mut Ui, title: &'static str, height: f32, curves: Vec<Cu
     plot_at(ui, title, height, curves, None);
 }
 
-/// Shows a plot with a vertical line at the given time, s. Returns the clicked time.
+/// Shows a plot with a vertical line at a time, s. Returns the clicked time.
 pub(super) fn plot_at(
     ui: &mut Ui,
     title: &'static str,

@@ -29,7 +29,7 @@ pub(super) fn ui(ui: &mut Ui, frame: PanelFrame<'_>) {
     }
 }
 
-/// An agent of the run that has no path, or is still searching for one.
+/// Shows an agent of the run that has no path, or is still searching for one.
 fn path_row(ui: &mut Ui, model: &Model, notice: &PathNotice, actions: &mut Vec<Action>) {
     let agent = notice.agent;
     let (tone, title, text) = match &notice.reason {

@@ -14,17 +14,17 @@ pub(super) const OF: &str = "{name} of {object}";
 pub(super) const EXTENT: RangeInclusive<f64> =
     -roadwright_geometry::MAX_COORDINATE..=roadwright_geometry::MAX_COORDINATE;
 
-/// Range of headings in degrees: a whole turn in both directions, so that a drag does not stop at east, which
-/// is 0.
+/// Range of headings in degrees. It is a whole turn in both directions, so that a drag does not
+/// stop at east, which is 0.
 pub(super) const TURN: RangeInclusive<f64> = -360.0..=360.0;
 
 /// A numeric property of objects of type `T`.
 pub(super) struct Property<T> {
     /// Name on the screen, also used by screen readers and tests.
     pub(super) name: &'static str,
-    /// Label of the history step, with the placeholders `{name}` and `{object}`. Changes with the same label
-    /// form a single gesture, so two properties of an object should have different labels unless they belong
-    /// together.
+    /// Label of the history step, with the placeholders `{name}` and `{object}`. Changes with the
+    /// same label form a single gesture. Two properties of an object should therefore have
+    /// different labels, unless they belong together.
     pub(super) label: &'static str,
     pub(super) unit: &'static str,
     /// Range in the unit of the property. It must lie within the range allowed in files, otherwise edits
@@ -87,7 +87,8 @@ fn label(pattern: &str, name: &str, object: &str) -> String {
     pattern.replace("{name}", name).replace("{object}", object)
 }
 
-/// An object whose properties are shown, with the function that turns a changed object into an edit.
+/// An object whose properties are shown, with the function that converts a changed object to an
+/// edit.
 pub(super) struct Subject<'a, T> {
     /// Name of the object in the history.
     pub(super) name: String,

@@ -54,7 +54,7 @@ pub(super) fn header(
     ui.painter().hline(rect.x_range(), y, stroke);
 }
 
-/// The context menu of an entry.
+/// Shows the context menu of an entry.
 fn menu(ui: &mut Ui, scenario: &Scenario, kind: Kind, key: &str, actions: &mut Vec<Action>) {
     let names = kind.listed(scenario);
     let place = names.iter().position(|name| name == key).unwrap_or(0);
@@ -78,7 +78,7 @@ fn menu(ui: &mut Ui, scenario: &Scenario, kind: Kind, key: &str, actions: &mut V
     }
 }
 
-/// Two buttons that move an entry by one place.
+/// Shows two buttons that move an entry by one place.
 pub(super) fn buttons(
     ui: &mut Ui,
     scenario: &Scenario,

@@ -78,7 +78,7 @@ pub(super) fn ui(ui: &mut Ui, frame: PanelFrame<'_>) {
     actions.extend(clicked.map(Action::LookBack));
 }
 
-/// Returns the last row before the shown moment.
+/// Returns the last row before the given moment.
 fn row_at(rows: &[TimeRow], at: Option<f64>) -> Option<&TimeRow> {
     let is_before = |row: &&TimeRow| at.is_none_or(|at| row.time <= at + 1e-9);
     rows.iter().rev().find(is_before)
@@ -108,7 +108,8 @@ fn in_words(row: &TimeRow) -> String {
     )
 }
 
-/// Shows the curves of the run. Those of the previous run are thin and pale. Returns the clicked time.
+/// Shows the curves of the run. Curves of the previous run are thin and pale. Returns the clicked
+/// time.
 fn curves(ui: &mut Ui, theme: Theme, results: &RunResults, at: Option<f64>) -> Option<f64> {
     let before = results.before.as_ref();
     let (rows, before) = (

@@ -1,4 +1,4 @@
-//! The script editor, with coloured text, completion, hover texts, and errors at their lines.
+//! The script editor: coloured text, completion, hover texts, and errors at their lines.
 
 use super::PanelFrame;
 use super::code;
@@ -26,7 +26,7 @@ const KEYWORDS: [&str; 22] = [
 #[derive(Default)]
 pub(crate) struct ScriptPanel {
     shown: String,
-    /// The document for which the script was shown; `None` if the user has just chosen the script.
+    /// The document for which the script was shown. `None` if the user has just chosen the script.
     document: Option<u64>,
     /// Drafts with unsaved text, by script.
     drafts: BTreeMap<String, Draft>,
@@ -122,7 +122,7 @@ pub(super) fn ui(ui: &mut Ui, frame: PanelFrame<'_>) {
     }
 }
 
-/// Error of the draft's text if it was checked, otherwise error of the saved text.
+/// Error of the draft's text if the draft was checked, otherwise error of the saved text.
 fn mistake<'a>(model: &'a Model, script: &'a ScriptRow, text: &str) -> Option<&'a ScriptError> {
     match &model.modules.checked {
         Some((id, checked, mistake)) if *id == script.id && checked == text => mistake.as_ref(),

@@ -1,4 +1,4 @@
-//! The status line, with mouse functions, position and background work.
+//! The status line: functions of the mouse buttons, position of the pointer, and background work.
 
 use super::widgets::counted;
 use crate::model::{Action, Model};
@@ -8,13 +8,13 @@ use roadwright_geometry::DVec2;
 use roadwright_scenario::check::Severity;
 use roadwright_scenario::{RoadClass, Scenario};
 
-/// Widths reserved in the status line, points. The first is for everything except the job and the position,
-/// the second is for a job.
+/// Width reserved in the status line for everything except the job and the position, in points.
 const OTHERS: f32 = 250.0;
+/// Width reserved in the status line for a job, in points.
 const JOB: f32 = 260.0;
 
-/// Facts about the ground at a point, the most important first: surface and grip, and on terrain also the
-/// height and the steepest slope.
+/// Facts about the ground at a point, the most important first. These are surface and grip and, on
+/// terrain, the height and the steepest slope.
 fn ground(scene: &Scene, scenario: &Scenario, point: DVec2) -> Vec<String> {
     let grip = &scenario.settings().grip;
     let (name, grip) = match scene.class_at(point) {

@@ -1,5 +1,5 @@
-//! Stepping through a handler of a script, forwards and backwards over the executed statements, with the
-//! values at each of them.
+//! Stepping through a handler of a script, forwards and backwards over the executed statements. The
+//! values at each statement are shown.
 
 use super::widgets::choice;
 use crate::extensions::StepRequest;
@@ -69,7 +69,7 @@ impl Stepping {
         ui.separator();
     }
 
-    /// Shows the choice of the handler and of the agent, and the button.
+    /// Shows the choice of the handler and of the agent, and the button that starts stepping.
     fn question(
         &mut self,
         ui: &mut Ui,

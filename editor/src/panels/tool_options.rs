@@ -261,7 +261,7 @@ fn forest(ui: &mut Ui, options: &mut ToolOptions) {
     forest.seed = seed.max(0.0) as u64;
 }
 
-/// The layer to paint in, and the brush. Costs are in the inspector.
+/// Shows the brush, and the layer to paint in. Costs are in the inspector.
 fn paint(ui: &mut Ui, model: &Model, options: &mut ToolOptions, actions: &mut Vec<Action>) {
     let scenario = model.document.scenario();
     let brush = &mut options.paint;

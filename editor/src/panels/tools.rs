@@ -7,8 +7,9 @@ use crate::theme::SMALLEST;
 use crate::tools::{Tone, ToolKind};
 use egui::{Align2, FontId, Rect, Role, Sense, Ui, WidgetInfo, vec2};
 
-/// Preferred and minimum height of a button, points.
+/// Preferred height of a button, in points.
 const HEIGHT: f32 = 50.0;
+/// Minimum height of a button, in points.
 const LEAST_HEIGHT: f32 = 21.0;
 /// Height below which buttons show no name below the icon, points.
 const WITH_NAME: f32 = 42.0;

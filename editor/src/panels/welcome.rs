@@ -1,5 +1,5 @@
-//! The welcome panel, with shipped scenarios and their pictures, buttons for new, open and import, and recent
-//! files.
+//! The welcome panel: shipped scenarios with their pictures, buttons for new, open and import, and
+//! recent files.
 
 use super::widgets;
 use crate::command::Command;
@@ -19,14 +19,16 @@ use std::sync::mpsc::{Receiver, channel};
 /// Size of a picture, points.
 const PICTURE: (u32, u32) = (224, 140);
 
-/// Width of the part beside the cards, and width of the frame around everything, points.
+/// Width of the part beside the cards, in points.
 const SIDE: f32 = 250.0;
+/// Width of the frame around everything, in points.
 const MARGINS: f32 = 48.0;
 
 /// The welcome panel with the pictures drawn so far.
 pub(super) struct Welcome {
     pictures: Vec<Option<TextureHandle>>,
-    /// Receives pictures from the thread that draws them, which starts when the panel is first shown.
+    /// Receives pictures from the thread that draws them. The thread starts when the panel is first
+    /// shown.
     drawn: Option<Receiver<(usize, Option<ColorImage>)>>,
     missing: usize,
 }
@@ -190,8 +192,8 @@ fn picture(shipped: &shipped::Shipped, modules: &Registry) -> Option<ColorImage>
     Some(ColorImage::from_rgba_unmultiplied(size, rgba.as_raw()))
 }
 
-/// Returns the part of the map, `width` metres wide, around the vehicle that has the most other vehicles
-/// nearby.
+/// Returns a part of the map that is `width` metres wide. It is centred on the vehicle that has the
+/// most other vehicles nearby.
 fn busiest(snapshot: &Snapshot, width: f64) -> (DVec2, DVec2) {
     let half = 0.5 * DVec2::new(width, width * f64::from(PICTURE.1) / f64::from(PICTURE.0));
     let places: Vec<DVec2> = snapshot.vehicles.iter().map(|v| v.pose.position).collect();

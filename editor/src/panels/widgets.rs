@@ -51,7 +51,7 @@ pub(super) fn named(response: &Response, name: &str) {
     response.widget_info(move || WidgetInfo::labeled(Role::SpinButton, true, &name));
 }
 
-/// Sends each state of a change in progress, and then its end, so that a drag is one step.
+/// Sends each state of a change in progress, and then its end. A drag is therefore one step.
 pub(super) fn change(
     response: &Response,
     label: &str,

@@ -1,4 +1,5 @@
-//! Behaviours' view of other agents, and the effects that they can request beyond their output rows.
+//! The view that behaviours have of other agents, and the effects that they can request in addition
+//! to their output rows.
 
 use crate::signals::SignalFacts;
 use roadwright_geometry::DVec2;
@@ -28,15 +29,15 @@ pub struct AgentFacts {
     pub speed: f64,
     /// Overall length, in metres.
     pub length: f64,
-    /// Index of its vehicle type in [`Surroundings::vehicles`].
+    /// Index of the agent's vehicle type in [`Surroundings::vehicles`].
     pub vehicle: u16,
     /// Number of trailers in tow.
     pub trailers: u8,
-    /// Index of its stack in [`Surroundings::stacks`].
+    /// Index of the agent's stack in [`Surroundings::stacks`].
     pub stack: u16,
     /// Current road; `None` in junctions and on open ground.
     pub road: Option<RoadId>,
-    /// Lane id on that road.
+    /// Lane id on the current road.
     pub lane: i8,
     /// Distance along the lanelet, in metres.
     pub s: f64,
@@ -46,8 +47,8 @@ pub struct AgentFacts {
     pub speed_limit: f64,
     /// Light that the signals at the end of the lane show for the agent's route; `None` without signals.
     pub signal: Option<Light>,
-    /// Node of those signals, and a bit mask of the stages in which the agent's movement has green; the mask
-    /// is 0 without signals.
+    /// Node of the signals ahead, and a bit mask of the stages in which the agent's movement has
+    /// green. The mask is 0 without signals.
     pub signal_ahead: (u32, u32),
     /// State of the direction indicators.
     pub indicator: Indicator,
@@ -57,9 +58,9 @@ pub struct AgentFacts {
     pub has_arrived: bool,
     /// Whether more goals follow the current one.
     pub has_more_goals: bool,
-    /// Id of the vehicle ahead on its route; `None` if there is none.
+    /// Id of the vehicle ahead on the agent's route; `None` if there is none.
     pub leader: Option<u64>,
-    /// Id of the nearest vehicle that has it as its leader; `None` if there is none.
+    /// Id of the nearest vehicle whose leader is this agent; `None` if there is none.
     pub follower: Option<u64>,
 }
 
@@ -131,8 +132,8 @@ pub struct Message {
 
 impl Message {
     // Host topics begin with a control character, so that no topic of a script can clash with one.
-    /// Topic of collision reports from the host. They contain the id of the other agent, if there is one, and
-    /// the penetration depth in metres.
+    /// Topic of collision reports from the host. A report contains the penetration depth in metres
+    /// and, if there is another agent, its id.
     pub const COLLISION: &'static str = "\u{1}collision";
     /// Topic of the host's report that a goal cannot be reached.
     pub const NO_ROUTE: &'static str = "\u{1}no route";
@@ -199,8 +200,8 @@ pub struct Surroundings {
     pub outlooks: BTreeMap<u32, Outlook>,
     // Built when the first behaviour asks, possibly from several threads: most scenes are never searched.
     grid: OnceLock<GridIndex>,
-    /// Index of agents by id, used only for look-ups and never iterated because its order is not
-    /// deterministic.
+    /// Index of agents by id. It is used only for look-ups and is never iterated, because its order
+    /// is not deterministic.
     by_id: OnceLock<HashMap<u64, u32>>,
 }
 
@@ -281,11 +282,12 @@ pub struct BehaviourView {
     pub input: BehaviourInput,
     /// Other agents, pending messages and named places.
     pub scene: Arc<Surroundings>,
-    /// Id of the behaviour module, and its saved state for its agents, if it can provide one.
+    /// Id of the behaviour module, and the state that it has saved for its agents. `None` if it
+    /// cannot save a state.
     pub behaviour: (String, Option<Vec<u8>>),
 }
 
-/// Request of a behaviour beyond its output row.
+/// Request of a behaviour in addition to its output row.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Effect {
     /// Drive to the lane nearest to a position, in metres.
@@ -304,8 +306,8 @@ pub enum Effect {
     Park(DVec2, f64),
     /// Brake at least this hard, in m/s^2, until the next call of the behaviour.
     Brake(f64),
-    /// Keep this far to the left of the lane's centre, in metres, while still following the leader. Vehicle,
-    /// lane and neighbours limit the offset. Lasts until the next call of the behaviour.
+    /// Keep this far to the left of the lane's centre while following the leader, in metres.
+    /// Vehicle, lane and neighbours limit the offset. Lasts until the next call of the behaviour.
     LaneOffset(f64),
     /// Return from the end of a path to a nearby lane and continue to the remaining goals.
     Rejoin,
@@ -324,8 +326,8 @@ pub enum Effect {
         /// Whether the vehicle returns to the lane's centre.
         comes_back: bool,
     },
-    /// Uncouple the trailers from the given one backwards, counted from 1 at the front; only the last trailer
-    /// if `None`.
+    /// Uncouple a trailer and all trailers behind it. Trailers are counted from 1 at the front. If
+    /// `None`, uncouple only the last trailer.
     Uncouple(Option<u8>),
     /// Couple the trailers that stand at the free coupling.
     Couple,

@@ -13,9 +13,10 @@ pub enum GroundSearch {
         /// Whether the distance to the goal guides the search (A*). Otherwise, it is Dijkstra's algorithm.
         is_guided: bool,
     },
-    /// The cheapest paths to the goal from every cell, shared by all agents with this goal (Pollithy).
+    /// The cheapest paths from every cell to the goal. All agents with this goal share them
+    /// (Pollithy).
     FlowField,
-    /// A* with a bounded number of expansions, which learns from the cells that it has expanded
+    /// A* with a bounded number of expansions. It learns from the cells that it has expanded
     /// ([Gerdelan 2011], [Koenig 2006]).
     Bounded {
         /// Maximum number of cells that each search expands.
@@ -54,13 +55,14 @@ pub struct GroundPlanning {
     pub near: f64,
     /// Additional driving time to the waypoint at the current speed, s.
     pub ahead: f64,
-    /// Minimum time between two plans that are made because the driver has left the plan, s.
+    /// Minimum time between two plans that are made because the vehicle has left the plan, s.
     pub pause: f64,
     /// Time added to a path for each change between forwards and reverse, s.
     pub gear_change: f64,
     /// Time ahead for which the motion of bodies is forecast, s.
     pub forecast: f64,
-    /// Number of cells per step that the search for a verdict expands.
+    /// Number of cells per step that the search for a verdict expands. The verdict states whether a
+    /// path exists.
     pub verdict_budget: u64,
     /// Obstacles that controllers perceive.
     pub avoid: Avoid,
@@ -68,9 +70,9 @@ pub struct GroundPlanning {
 
 /// Plans paths for agents on open ground.
 ///
-/// A planner only provides settings, and the host searches. The map and the learned values belong to the
-/// world: all agents share them, edits change them, and saves contain them. So a planner that replaces
-/// another one continues with the same map.
+/// A planner only provides settings, and the host searches. The map and the learned values belong
+/// to the world: all agents share them, edits change them, and saves contain them. A planner that
+/// replaces another one therefore continues with the same map.
 pub trait GroundPlanner: Logic {
     /// Returns the settings for these parameters.
     fn planning(&self, parameters: &ParameterSet) -> GroundPlanning;

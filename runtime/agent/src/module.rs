@@ -43,8 +43,8 @@ pub struct StepBoundary<'a> {
     pub time: f64,
     /// Upper bound of agent indices (exclusive).
     pub capacity: u32,
-    /// Indices of the agents that this module has taken over since the previous boundary, ordered by agent
-    /// id.
+    /// Indices of the agents that have been assigned to this module since the previous boundary,
+    /// ordered by agent id.
     pub added: &'a [u32],
     /// Indices of the agents that have left the module since the previous boundary, ordered by agent id. The
     /// index of a despawned agent does not become free before the next boundary. Its removal is therefore
@@ -53,7 +53,7 @@ pub struct StepBoundary<'a> {
     pub removed: &'a [u32],
 }
 
-/// A new version of a module that has taken over from an old one.
+/// Replacement of an old version of a module by a new one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Swap {
     /// Description of the new version.
@@ -128,7 +128,8 @@ pub trait Logic: Send + Sync {
 
     // The host may split batches, ask in parallel and skip boundaries unless a logic declares otherwise.
     // Logics without such needs, as all built-ins are, pay nothing for this.
-    /// Whether a batch must not be split into slices that are processed in parallel.
+    /// Whether a batch must be processed as a whole. Otherwise, slices of it may be processed in
+    /// parallel.
     fn asks_whole(&self) -> bool {
         false
     }
@@ -203,22 +204,24 @@ pub trait Controller: Logic {
     /// Lookahead to the waypoint.
     fn lookahead(&self, parameters: &ParameterSet) -> Lookahead;
 
-    /// Whether its accelerations depend on the course of the path: on the heading error, waypoint, path
-    /// curvature and steering angle. Otherwise, these fields are 0 for agents whose bodies follow their lanes
-    /// without steering, because their steering output is not used either.
+    /// Whether the accelerations of the controller depend on the course of the path: on the heading
+    /// error, waypoint, path curvature or steering angle. If they do not, these fields are 0 for
+    /// agents whose bodies follow their lanes without steering, because their steering output is
+    /// not used either.
     fn looks_at_path(&self) -> bool {
         true
     }
 
-    /// Whether the waypoint should lie on the circle that the lane follows just ahead, rather than on the
-    /// lane itself. With such a waypoint, a law that steers along the circle through its waypoint follows
-    /// bends exactly. With a waypoint on the lane, it would enter and leave bends early, and cut them
-    /// ([Coulter 1992]).
+    /// Whether the waypoint should lie on the circle that the lane follows just ahead, rather than
+    /// on the lane itself. With such a waypoint, a law that steers along the circle through its
+    /// waypoint follows bends exactly. With a waypoint on the lane, the law would enter and leave
+    /// bends early, and cut them ([Coulter 1992]).
     fn aims_along_bend(&self, _: &ParameterSet) -> bool {
         false
     }
 
-    /// Whether it drives by pedals. If so, [`Controller::drive`] is called instead of [`Controller::step`].
+    /// Whether the controller drives by pedals. If so, [`Controller::drive`] is called instead of
+    /// [`Controller::step`].
     fn wants_pedals(&self, _: &ParameterSet) -> bool {
         false
     }
@@ -240,8 +243,8 @@ pub trait Controller: Logic {
         }
     }
 
-    /// Parts into which it divides the path ahead, if it follows the path with a model of its vehicle. If so,
-    /// [`Controller::follow`] is called instead of [`Controller::step`].
+    /// Parts into which the controller divides the path ahead, if it follows the path with a model
+    /// of its vehicle. If so, [`Controller::follow`] is called instead of [`Controller::step`].
     fn path_parts(&self, _: &ParameterSet) -> Option<PathParts> {
         None
     }
@@ -282,7 +285,8 @@ impl Module<dyn Controller> {
         self.logic.aims_along_bend(&self.parameters)
     }
 
-    /// Whether it drives by pedals. If so, [`Module::drive`] is called instead of [`Module::step`].
+    /// Whether the controller drives by pedals. If so, [`Module::drive`] is called instead of
+    /// [`Module::step`].
     #[inline]
     pub fn wants_pedals(&self) -> bool {
         self.logic.wants_pedals(&self.parameters)
@@ -293,8 +297,8 @@ impl Module<dyn Controller> {
         self.logic.drive(&self.parameters, step, inputs, outputs);
     }
 
-    /// Parts into which it divides the path ahead. If there are any, [`Module::follow`] is called instead of
-    /// [`Module::step`].
+    /// Parts into which the controller divides the path ahead. If there are any, [`Module::follow`]
+    /// is called instead of [`Module::step`].
     pub fn path_parts(&self) -> Option<PathParts> {
         self.logic.path_parts(&self.parameters)
     }
@@ -307,8 +311,8 @@ impl Module<dyn Controller> {
 
 /// Chooses lanes and speeds, and requests further effects.
 pub trait Behaviour: Logic {
-    /// Answers a batch; `inputs` and `outputs` have the same length. Requests beyond an output row go to
-    /// `effects`, which are applied after the stage in the order of agents.
+    /// Answers a batch; `inputs` and `outputs` have the same length. Further requests go to
+    /// `effects`. They are applied after the stage, in the order of agents.
     fn step(
         &self,
         parameters: &ParameterSet,
@@ -319,39 +323,41 @@ pub trait Behaviour: Logic {
         effects: &mut Effects,
     );
 
-    /// Whether it looks at other agents. Only then is a scene built.
+    /// Whether the behaviour looks at other agents. A scene is built only in this case.
     fn wants_scene(&self) -> bool {
         false
     }
 
-    /// Whether it looks at signal states and queues beyond the signals ahead of its own agents.
+    /// Whether the behaviour looks at signal states and queues other than those ahead of its own
+    /// agents.
     fn wants_signals(&self) -> bool {
         false
     }
 
-    /// Whether it is called before an agent that has arrived is despawned.
+    /// Whether the behaviour is called before an agent that has arrived is despawned.
     fn handles_arrival(&self) -> bool {
         false
     }
 
-    /// Whether it only decides when to make the lane changes that routes require. In that case, the rows of
-    /// agents that need no lane change are left empty.
+    /// Whether the behaviour only decides when to make the lane changes that routes require. In
+    /// that case, the rows of agents that need no lane change are left empty.
     fn only_changes_lanes(&self) -> bool {
         false
     }
 }
 
-/// The host's record of one agent's drive beyond the rows that plugins receive: how close it came to
-/// other vehicles, how much time it lost, and which rules it broke. All zeros are perfect, except for times,
-/// which are [`NOTHING`](roadwright_plugin_api::NOTHING) if no other vehicle came near.
+/// The host's record of one agent's drive, in addition to the rows that plugins receive. It states
+/// how close the agent came to other vehicles, how much time it lost, and which rules it broke. All
+/// zeros are perfect, except for times. These are [`NOTHING`](roadwright_plugin_api::NOTHING) if no
+/// other vehicle came near.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Conduct {
     /// Mean shortfall of the time to collision with the leader below 3 s, as a fraction from 0 to 1.
     pub collision_exposure: f64,
     /// Mean shortfall of the headway to the leader below 1 s, as a fraction from 0 to 1.
     pub tailgating: f64,
-    /// Minimum post-encroachment time: from another vehicle leaving a spot in a junction to this agent
-    /// reaching it, in seconds.
+    /// Minimum post-encroachment time, in seconds. This is the time from another vehicle leaving a
+    /// spot in a junction to this agent reaching it.
     pub least_post_encroachment: f64,
     /// Fraction of time lost, compared with driving as fast as road, bends and vehicle allow.
     pub time_lost: f64,
@@ -368,9 +374,9 @@ pub struct Conduct {
     pub overlap: f64,
     /// Whether the agent has arrived at its last goal.
     pub has_arrived: bool,
-    /// Straight-line distance from the centre of the body to the last goal, in metres. This field and those
-    /// below up to `segment_time_lost` are computed only if a fitness function of the run uses them
-    /// ([`Fitness::wants_account`]); otherwise they are 0.
+    /// Straight-line distance from the centre of the body to the last goal, in metres. This field
+    /// and the following ones up to `segment_time_lost` are computed only if a fitness function of
+    /// the run uses them ([`Fitness::wants_account`]). Otherwise they are 0.
     pub goal_distance: f64,
     /// Number of collisions. A body that is touched again after contact was lost counts twice.
     pub collisions: f64,
@@ -378,19 +384,20 @@ pub struct Conduct {
     pub kinetic_energy: f64,
     /// Mean penetration divided by the length, averaged over the completed route sections between goals.
     pub segment_crash: f64,
-    /// Shortfall from the allowed speed as a fraction, averaged over the same sections.
+    /// Shortfall from the allowed speed as a fraction, averaged over the completed route sections
+    /// between goals.
     pub segment_time_lost: f64,
     /// Number of changes between driving forwards and backwards. This field and the next are counted only on
     /// manoeuvring courses, and are 0 elsewhere.
     pub shunts: f64,
     /// Mean angle of a balanced load from the vertical, in radians.
     pub mean_lean: f64,
-    /// Root mean square of the lateral offset of the rear axle from the centre line of its lane or path,
-    /// starting 10 s after departure, in metres. Computed only if a fitness function of the run uses it;
-    /// otherwise 0.
+    /// Root mean square of the lateral offset of the rear axle from the centre line of its lane or
+    /// path, in metres. Starts 10 s after departure. Computed only if a fitness function of the run
+    /// uses it; otherwise 0.
     pub path_error: f64,
-    /// Mean speed over the same time, in m/s. Computed only if a fitness function of the run uses it;
-    /// otherwise 0.
+    /// Mean speed, in m/s. Starts 10 s after departure. Computed only if a fitness function of the
+    /// run uses it; otherwise 0.
     pub settled_speed: f64,
 }
 
@@ -432,13 +439,14 @@ pub trait Fitness: Logic {
         outputs: &mut [FitnessOutput],
     );
 
-    /// Whether it uses post-encroachment times, which are only recorded if a fitness function uses them.
+    /// Whether the fitness function uses post-encroachment times. They are recorded only if a
+    /// fitness function of the run uses them.
     fn wants_post_encroachment(&self) -> bool {
         false
     }
 
-    /// Whether it uses the optional statistics, the last fields of [`Conduct`], which are only recorded if a
-    /// fitness function uses them.
+    /// Whether the fitness function uses the optional statistics, which are the last fields of
+    /// [`Conduct`]. They are recorded only if a fitness function of the run uses them.
     fn wants_account(&self) -> bool {
         false
     }

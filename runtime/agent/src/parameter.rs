@@ -20,7 +20,7 @@ pub struct ParameterInfo {
     pub key: &'static str,
     /// Unit, such as `m/s`; empty for a dimensionless number.
     pub unit: &'static str,
-    /// Type of its value.
+    /// Type of the parameter's value.
     pub kind: ParameterKind,
     /// Smallest value.
     pub min: f64,
@@ -127,7 +127,7 @@ impl ParameterSet {
     /// batch.
     ///
     /// # Panics
-    /// If the module has no such parameter, which the first step of the module reveals.
+    /// If the module has no such parameter. The first step of the module reveals this.
     pub fn value(&self, key: &'static str) -> f64 {
         self.get(key).expect("a module knows its own parameters")
     }

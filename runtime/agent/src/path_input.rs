@@ -10,8 +10,8 @@ pub const PATH_PARTS: usize = 40;
 pub struct PathParts {
     /// Driving time of a part, s.
     pub time: f64,
-    /// Minimum speed for computing the length of the parts, m/s, so that a standing vehicle also sees part of
-    /// the path.
+    /// Minimum speed for computing the length of the parts, m/s. With it, a standing vehicle also
+    /// sees part of the path.
     pub slowest: f64,
 }
 
@@ -59,8 +59,8 @@ pub struct BodyInput {
     pub tyres: Option<TyreInput>,
 }
 
-/// Linear single-track model of a vehicle. Positions are in the direction of travel, so both are negative
-/// when it drives backwards.
+/// Linear single-track model of a vehicle. Positions are in the direction of travel, so `front` and
+/// `rear` are negative when the vehicle drives backwards.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct TyreInput {
     /// Mass, kg.
@@ -77,7 +77,7 @@ pub struct TyreInput {
     pub rear_stiffness: f64,
 }
 
-/// Trailer of a vehicle that drives backwards, so that its axle leads.
+/// Trailer of a vehicle that drives backwards. Its axle leads.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct TowedInput {
     /// Distance from the rear axle of the vehicle back to the coupling, m.

@@ -75,7 +75,7 @@ pub enum ModuleError {
 pub struct ModuleEntry<L: ?Sized> {
     /// Description of the module.
     pub info: ModuleInfo,
-    /// Its parameters.
+    /// Parameters of the module.
     pub parameters: &'static [ParameterInfo],
     make: Arc<dyn Fn() -> Box<L> + Send + Sync>,
 }
@@ -115,7 +115,7 @@ impl<L: ?Sized> ModuleEntry<L> {
 
 /// A logic that can be chosen for the slots of its kind.
 pub trait Choosable: Logic {
-    /// Its kind.
+    /// Kind of the modules.
     const KIND: ModuleKind;
 
     /// Modules of the kind.

@@ -1,8 +1,9 @@
-//! Signal controllers: the trait that chooses the next stage, and the information it receives.
+//! Signal controllers: the trait of modules that choose the next stage, and the information that
+//! they receive.
 //!
-//! A signal controller only selects the next stage. The host enforces minimum green, amber, all-red and the
-//! longest wait, and the stages themselves are free of conflicts. So two conflicting movements never have
-//! green at the same time, whatever a controller answers.
+//! A signal controller only selects the next stage. The host enforces minimum green, amber, all-red
+//! and the longest wait, and the stages themselves are free of conflicts. Two conflicting movements
+//! therefore never have green at the same time, whatever a controller answers.
 
 use crate::module::Logic;
 use crate::parameter::ParameterSet;
@@ -37,9 +38,9 @@ impl Demand {
 /// A movement: vehicles that arrive on one road and make the same turn.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct MovementFacts {
-    /// Road on which they arrive.
+    /// Road on which the vehicles arrive.
     pub road: RoadId,
-    /// Turn that they make.
+    /// Turn that the vehicles make.
     pub turn: Turn,
     /// Bit mask of the stages in which the movement has green.
     pub stages: u32,
@@ -111,8 +112,8 @@ pub struct SignalView<'a> {
 
 /// Chooses the next stage of a signal programme. Each programme has its own instance.
 pub trait SignalController: Logic {
-    /// Returns the next stage, or `None` to keep the current one. Any answer that does not name another stage
-    /// also keeps it.
+    /// Returns the next stage, or `None` to keep the current one. An answer that does not name
+    /// another stage also keeps the current one.
     ///
     /// # Errors
     /// If the controller fails; the error is a description, and the host falls back to actuated control.

@@ -206,9 +206,9 @@ fn is_device(part: &str) -> bool {
 
 /// Rejects links, pipes and devices.
 fn check_kind(path: &str, mode: Option<u32>) -> Result<(), ArchiveError> {
-    /// Mask of the bits of a mode that contain the file type. The next constant is their value for a plain
-    /// file.
+    /// Mask of the mode bits that contain the file type.
     const KIND: u32 = 0o170_000;
+    /// Value of the file-type bits for a regular file.
     const PLAIN: u32 = 0o100_000;
     match mode.map(|mode| mode & KIND) {
         None | Some(0 | PLAIN) => Ok(()),

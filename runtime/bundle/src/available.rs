@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 const DEPTH: usize = 4;
 /// Maximum size of a script in bytes. It is larger than any script in a run.
 const LARGEST_SCRIPT: u64 = roadwright_files::MEBIBYTE;
-/// Maximum number of entries that are visited in a script folder.
+/// Maximum number of entries in a script folder that are visited.
 const MOST_ENTRIES: usize = 10_000;
 
 /// Modules available to scenarios.

@@ -1,4 +1,4 @@
-//! Bundles, `NAME.rwz`, which contain a scenario with everything it needs in a single file that is safe to open.
+//! Bundles (`NAME.rwz`): a scenario with everything it needs in a single file that is safe to open.
 //!
 //! A bundle is a zip archive with a [`Manifest`]. It contains the scenario (including heights), the scripts
 //! that the scenario uses, its vehicle files and, if there are any, road presets and a background picture.

@@ -76,13 +76,13 @@ impl NeedKind {
 pub struct Need {
     /// Kind of the module.
     pub kind: NeedKind,
-    /// Its id.
+    /// Id of the module.
     pub id: String,
     /// Version that the module declares; empty if it declares none.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub version: String,
-    /// BLAKE3 hash of its file, 64 hexadecimal digits. Empty if the module was not available when the bundle
-    /// was created.
+    /// BLAKE3 hash of the module's file, 64 hexadecimal digits. Empty if the module was not
+    /// available when the bundle was created.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub hash: String,
 }

@@ -180,10 +180,10 @@ pub(crate) struct Design {
     /// Compute the gains of `lqr` for this vehicle: `car`, a shipped vehicle, or a file NAME.vehicle.json
     #[arg(long, value_name = "VEHICLE", requires = "speed")]
     pub(crate) vehicle: Option<String>,
-    /// Its speed, in m/s
+    /// Speed of the vehicle, in m/s
     #[arg(long, value_name = "M/S", requires = "vehicle")]
     pub(crate) speed: Option<f64>,
-    /// Its level of dynamics: one_track, dynamic_one_track or sliding
+    /// Level of dynamics of the vehicle: one_track, dynamic_one_track or sliding
     #[arg(
         long,
         value_name = "LEVEL",
@@ -337,7 +337,7 @@ pub(crate) enum PopulateFrom {
     Inside,
     /// At road ends on the edge of the map
     Edges,
-    /// Half of them at edges, half inside
+    /// Half of the places at edges, half inside
     Both,
 }
 

@@ -197,7 +197,7 @@ fn check_names(flags: &ExtensionFlags, host: &Host) -> anyhow::Result<()> {
             .any(|file| file.hash.starts_with(hash.as_str()))
         {
             bail!(
-                "--allow-plugin {hash}: no plugin there has this hash; `roadwright plugin list` shows them"
+                "--allow-plugin {hash}: no plugin has this hash; `roadwright plugin list` shows the hashes"
             );
         }
     }
@@ -206,7 +206,7 @@ fn check_names(flags: &ExtensionFlags, host: &Host) -> anyhow::Result<()> {
             .iter()
             .filter_map(|file| Some(&file.info.as_ref()?.id));
         if !ids.any(|known| known == id) {
-            bail!("--isolate {id}: no plugin has this id; `roadwright plugin list` shows them");
+            bail!("--isolate {id}: no plugin has this id; `roadwright plugin list` shows the ids");
         }
     }
     Ok(())

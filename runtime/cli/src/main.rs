@@ -15,9 +15,10 @@ use arguments::{Arguments, Verb};
 use clap::Parser;
 use std::process::ExitCode;
 
-/// Allocator of the program. Each step reads data scattered over some hundred MB. With pages of 4 KiB,
-/// translating addresses takes as long as reading the data, so this allocator requests pages of 2 MiB where
-/// they are available. The system's allocator does so only if an environment variable is set.
+/// Allocator of the program. Each step reads data scattered over some hundred MB. With pages of 4
+/// KiB, translating addresses takes as long as reading the data. Therefore this allocator requests
+/// pages of 2 MiB where they are available. The system's allocator does so only if an environment
+/// variable is set.
 #[cfg(target_os = "linux")]
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;

@@ -16,8 +16,8 @@ static HANDLER: OnceLock<()> = OnceLock::new();
 /// Interval within which two signals count as one. When a terminal is closed, SIGHUP comes from the shell and
 /// again from the kernel, and the second one must not prevent the summary.
 const ONE_SIGNAL: Duration = Duration::from_millis(500);
-/// Number that shells add to the number of a signal to get the exit code of a program that was ended by this
-/// signal.
+/// Number that shells add to the number of a signal. The sum is the exit code of a program that was
+/// ended by the signal.
 const AFTER_SIGNALS: i32 = 128;
 
 /// Turns Ctrl-C, SIGTERM and SIGHUP into requests to end instead of ending the program, so that a run writes

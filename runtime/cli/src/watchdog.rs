@@ -18,7 +18,8 @@ const LAST_PATIENCE: Duration = Duration::from_secs(2);
 /// normally.
 const GRACE: Duration = Duration::from_secs(2);
 
-/// Interval between two checks of the host, short compared with the limits above but without noticeable cost.
+/// Interval between two checks of the host. It is short compared with the limits above, but causes
+/// no noticeable cost.
 const INTERVAL: Duration = Duration::from_millis(250);
 
 /// Watches the calls of a host's plugins until it is dropped.

@@ -30,9 +30,9 @@ static RENAMES: Mutex<Vec<Rename>> = Mutex::new(Vec::new());
 /// A complete output with a temporary name.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Rename {
-    /// Its temporary path.
+    /// Temporary path of the file.
     pub(crate) from: PathBuf,
-    /// Its final path.
+    /// Final path of the file.
     pub(crate) to: PathBuf,
 }
 
@@ -151,7 +151,7 @@ fn write(path: &Path, value: &impl Serialize) {
 /// The messages left by a worker in its folder.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Remains {
-    /// Report of its completed work, if any.
+    /// Report of the worker's completed work, if any.
     pub(crate) mark: Option<Mark>,
     /// Ids of the plugins in the worker.
     pub(crate) plugins: Vec<String>,

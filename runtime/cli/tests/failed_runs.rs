@@ -304,7 +304,7 @@ fn a_training_goes_on_with_the_same_script_only() {
         code_of(&refused, 2);
         let said = told(&refused);
         assert!(
-            said.contains("it was made with behaviour tired.rhai"),
+            said.contains("the record was made with behaviour tired.rhai"),
             "{words}: {said}"
         );
         assert_eq!(read(), finished, "{words}");

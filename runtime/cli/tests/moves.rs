@@ -133,7 +133,7 @@ fn presets_are_built_shown_and_checked() {
     ]);
     assert_eq!(code(&output), 1);
     let said = String::from_utf8(output.stdout).unwrap();
-    assert!(said.contains("no multiple of the time step"), "{said}");
+    assert!(said.contains("not a multiple of the time step"), "{said}");
     assert!(
         said.contains("was recorded") || said.contains("were recorded"),
         "{said}"

@@ -223,10 +223,7 @@ fn run_tells_what_junctions_and_signals_do_and_whom_agents_wait_for() {
     let told = stderr(&call(&[&common[..], &asked].concat()));
     let lines: Vec<&str> = told.lines().collect();
     assert_eq!(lines.len(), 3, "{told}");
-    assert_eq!(
-        lines[0],
-        "agent 7 at 3.00 s: it is not driving at that time"
-    );
+    assert_eq!(lines[0], "agent 7 is not driving at 3.00 s");
     assert!(
         lines[1].starts_with(&format!("agent {agent} at 40.00 s: on road ")),
         "{told}"

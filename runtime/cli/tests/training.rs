@@ -118,7 +118,7 @@ fn who_was_struck_out_in_the_window_is_told_of_on_the_command_line() {
     let more = ["--generations", "5", "--resume", "--out", "r.json"];
     let said = train(folder.path(), &more);
     let said = String::from_utf8_lossy(&said.stdout);
-    assert!(said.contains("1 struck out by hand"), "{said}");
+    assert!(said.contains("individuals struck out by hand: 1"), "{said}");
     let plain = train(folder.path(), &["--generations", "5"]);
     assert!(!String::from_utf8_lossy(&plain.stdout).contains("struck out"));
 }
@@ -304,11 +304,14 @@ fn records_that_do_not_fit_are_refused_with_the_reason() {
     };
     damaged.replace_range(scores..=scores, digit);
     std::fs::write(&record, &damaged).unwrap();
-    refused(&train(folder.path(), &resume), "it was damaged or changed");
+    refused(
+        &train(folder.path(), &resume),
+        "the record was damaged or changed",
+    );
     std::fs::write(&record, &text[..text.len() / 2]).unwrap();
     refused(
         &train(folder.path(), &resume),
-        "it is not a training record",
+        "the file is not a training record",
     );
     // Another version of the course or of a module would need other candidates; here the courses change.
     std::fs::write(&record, &text).unwrap();
@@ -360,7 +363,7 @@ fn trained_values_are_compared_and_applied() {
         &apply("nobody"),
         "expected one of: fuzzy_driver, idm, pursuit",
     );
-    refused(&apply("idm"), "it does not use fuzzy_driver");
+    refused(&apply("idm"), "the stack does not use fuzzy_driver");
     // If the module is added first, it is trained as well.
     let put = |module: &str| {
         let words = [
@@ -375,7 +378,10 @@ fn trained_values_are_compared_and_applied() {
         let more = ["--out", "put.scenario.json", "--use", module];
         roadwright(folder.path(), &[&words[..], &more].concat())
     };
-    refused(&put("controller=pursuit"), "it does not use fuzzy_driver");
+    refused(
+        &put("controller=pursuit"),
+        "the stack does not use fuzzy_driver",
+    );
     refused(&put("controller=fuzzy_driver,idm"), "takes");
     assert_eq!(put("controller=fuzzy_driver").status.code(), Some(0));
     let text = std::fs::read_to_string(folder.path().join("put.scenario.json")).unwrap();
@@ -548,7 +554,7 @@ fn champions_are_compared_on_the_courses_that_both_were_judged_on() {
     refused(&compare(&["c.json"]), "evaluated on other courses");
     refused(
         &compare(&["small.experiment.json"]),
-        "it is not a training record",
+        "the file is not a training record",
     );
 }
 

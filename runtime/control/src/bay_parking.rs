@@ -65,15 +65,16 @@ const STANDING: f64 = 0.05;
 const SPEED_GAIN: f64 = 3.0;
 /// Distance to the end of the path below which the car has arrived, m.
 const THERE: f64 = 0.03;
-/// Lateral offset below which the arc is replaced by a straight line, m. The heading along the arc grows with
-/// the root of the offset, faster than the wheels can turn.
+/// Lateral offset below which the arc is replaced by a straight line, m. The heading along the arc
+/// grows with the square root of the offset, which is faster than the wheels can turn.
 const NEAR: f64 = 0.3;
-/// Heading per metre of lateral offset on that line, 1/m.
+/// Heading per metre of lateral offset on the straight line, 1/m.
 const NEAR_GAIN: f64 = 1.0;
 
-/// Reverses into a bay. It reads a row of the course `parking`: `stop_distance` is the distance along the
-/// bay's centre line, `lane_offset` the distance to the left of it, and `heading_error` the heading relative
-/// to it, as seen from a car in the bay whose front faces the road.
+/// Reverses into a bay. It reads a row of the course `parking`: `stop_distance` is the distance
+/// along the bay's centre line, `lane_offset` the distance to the left of this line, and
+/// `heading_error` the heading relative to the line. Left and right are those of a car in the bay
+/// with its front towards the road.
 ///
 /// ```text
 /// h(y) = acos(1 - |y| / radius) to the side of y: the heading of an arc that ends in the line
@@ -94,8 +95,8 @@ struct ParkingLaw {
 }
 
 impl ParkingLaw {
-    /// Distance by which the car is outside the arc for its heading, m. From inside the arc, it cannot turn
-    /// in.
+    /// Distance by which the car is outside the arc for its heading, m. If the car is inside the
+    /// arc, it cannot turn into the bay.
     fn room(&self, input: &ControllerInput) -> f64 {
         let (side, heading) = (side(input.lane_offset), input.heading_error);
         // Lateral distance covered by an arc that ends along the line: radius (1 - cos h). It no longer grows
@@ -152,7 +153,7 @@ impl ParkingLaw {
         }
     }
 
-    /// Curvature of the path in reverse, 1/m, positive with the wheels to the left.
+    /// Curvature of the path in reverse, 1/m. Positive with the wheels to the left.
     fn back(&self, input: &ControllerInput) -> f64 {
         let (offset, side) = (input.lane_offset.abs(), side(input.lane_offset));
         let arc = acos(1.0 - (offset / self.radius).min(1.0));

@@ -11,7 +11,7 @@ use roadwright_agent::{
 use roadwright_geometry::math::atan;
 use roadwright_plugin_api::{ControllerInput, ControllerOutput};
 
-/// Limit of the requested acceleration, m/s^2, which exceeds the capabilities of any vehicle.
+/// Limit of the requested acceleration, m/s^2. No vehicle can accelerate this fast.
 const MOST_ACCELERATION: f64 = 50.0;
 
 static INFO: ModuleInfo = ModuleInfo {

@@ -162,9 +162,9 @@ fn gap_ahead(input: &ControllerInput) -> f64 {
 }
 
 impl Idm {
-    /// Returns the terms of its acceleration for a row, m/s^2, with the given parameters and defaults for the
-    /// others: the free road; leader, stop line and obstacle, of which only the strongest counts; and the
-    /// sum.
+    /// Returns the terms of the acceleration for a row, m/s^2. Parameters that are not given have
+    /// their defaults. The terms are the free road, then leader, stop line and obstacle, of which
+    /// only the strongest counts, and the sum.
     pub fn terms(parameters: &BTreeMap<String, f64>, input: &ControllerInput) -> Vec<Term> {
         let model = Model::new(&term::parameters(&PARAMETERS, parameters));
         let taken = model.taken_away(input);

@@ -29,10 +29,12 @@ pub(crate) const RATE_WEIGHT: ParameterInfo = ParameterInfo::number(
     "Weight of the squared steering rate.",
 );
 
-/// Speed below which tyres are assumed to roll without slip, m/s, as in the dynamic one-track model.
+/// Speed below which tyres are assumed to roll without slip, as in the dynamic one-track model,
+/// m/s.
 const ROLLING: f64 = 3.0;
-/// Factors on the weights of offset and course for a pushed trailer. With the weights of a vehicle, it would
-/// swing to angles at which the linear model no longer holds, and jackknife.
+/// Factors on the weights of offset and course for a pushed trailer. With the weights of a vehicle,
+/// the trailer would swing to angles at which the linear model no longer holds, and the combination
+/// would jackknife.
 const PUSHED: [f64; 2] = [0.01, 0.4];
 
 /// The follower of a path, with the model that its errors obey.
@@ -53,8 +55,8 @@ pub enum Following {
     },
 }
 
-/// Linear model of the lateral errors of a vehicle at a speed. Its control is the rate of the last state,
-/// which represents the steering. The curvature of the path is known in advance.
+/// Linear model of the lateral errors of a vehicle at a given speed. The last state represents the
+/// steering, and its rate is the control. The curvature of the path is known in advance.
 ///
 /// ```text
 /// all       offset' = v heading + sideways
@@ -143,7 +145,7 @@ impl LateralModel {
         }
     }
 
-    /// Returns the value of the last state that represents a wheel angle, rad.
+    /// Returns the value of the last state for the wheel angle `steering`, rad.
     pub fn wheels(&self, steering: f64) -> f64 {
         match self.following {
             Following::Slipping(_) => steering,
@@ -152,7 +154,7 @@ impl LateralModel {
         }
     }
 
-    /// Returns the wheel angle, rad, that a value of the last state represents.
+    /// Returns the wheel angle for the value `wheels` of the last state, rad.
     pub fn steering(&self, wheels: f64) -> f64 {
         match self.following {
             Following::Slipping(_) => wheels,

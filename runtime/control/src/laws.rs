@@ -52,9 +52,9 @@ pub fn steady_steering(input: &ControllerInput) -> f64 {
     wanted.clamp(-largest, largest)
 }
 
-/// Returns the highest speed from which a vehicle can still stop within `gap` metres behind an object that
-/// moves at `front_speed` and may itself brake, after a reaction time: the safe speed of [Krauss 1998], in
-/// the form used by SUMO.
+/// Returns the safe speed of [Krauss 1998], in the form used by SUMO. It is the highest speed from
+/// which a vehicle can still stop within `gap` metres behind an object, after a reaction time. The
+/// object moves at `front_speed` and may brake.
 ///
 /// From v the vehicle needs v r + v^2 / 2b; the object in front leaves gap + front^2 / 2b. Both are equal for
 /// v = sqrt((b r)^2 + front^2 + 2 b gap) - b r. Example: b = 3 m/s^2, r = 0.3 s, a standing vehicle 20 m
@@ -68,8 +68,8 @@ pub fn safe_speed(gap: f64, front_speed: f64, braking: f64, reaction: f64) -> f6
     (radicand.sqrt() - lag).max(0.0)
 }
 
-/// Returns the highest speed that keeps clear of the leader and of the place where the vehicle has to stop,
-/// m/s.
+/// Returns the highest speed from which the vehicle can still stop behind the leader and where it
+/// has to stop, m/s.
 #[inline]
 pub fn halting_speed(input: &ControllerInput, braking: f64, reaction: f64) -> f64 {
     let gap = input.leader_gap - STANDSTILL_GAP;
@@ -78,9 +78,9 @@ pub fn halting_speed(input: &ControllerInput, braking: f64, reaction: f64) -> f6
     behind.min(before)
 }
 
-/// Returns the acceleration towards a speed that may be negative, m/s^2: `gain` per unit of speed error,
-/// limited to 2 m/s^2, as is usual among parked cars. To stand still at its target, the vehicle brakes as
-/// hard as necessary.
+/// Returns the acceleration towards a speed that may be negative, m/s^2. It is `gain` per unit of
+/// speed error, limited to 2 m/s^2, as is usual among parked cars. If the vehicle has reached its
+/// target and must stand still, it brakes as hard as necessary.
 #[inline]
 pub fn towards_speed(speed: f64, wanted: f64, gain: f64, is_there: bool) -> f64 {
     if is_there {

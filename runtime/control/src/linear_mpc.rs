@@ -95,8 +95,9 @@ const RETURN: f64 = 0.9;
 /// Tolerance of the time at which the next plan is due, s.
 const EARLY: f64 = 1e-9;
 
-/// Plans the steering rates and accelerations of a horizon by quadratic programs, whose minimum without limits
-/// is the batch solution of `lqr`. The vehicle follows a plan until the next plan is due.
+/// Plans the steering rates and accelerations of a horizon by quadratic programs. Without limits,
+/// their minimum is the batch solution of `lqr`. The vehicle follows a plan until the next plan is
+/// due.
 ///
 /// If a program has no solution, or needs more than the allowed iterations, `lqr` gives the answer instead,
 /// clamped to the limits. The number of such answers is reported as a failure of the module.
@@ -113,11 +114,11 @@ pub struct LinearMpc {
 /// Plan of an agent.
 #[derive(Debug, Clone, PartialEq)]
 struct Plan {
-    /// Time at which it was made, s.
+    /// Time at which the plan was made, s.
     time: f64,
     /// Step of the model, s.
     step: f64,
-    /// Steering at that time, in the unit of the model's state.
+    /// Steering at that time, in the unit of the model's steering state.
     wheels: f64,
     /// Steering rates of the steps.
     rates: Vec<f64>,
@@ -126,7 +127,7 @@ struct Plan {
 }
 
 impl Plan {
-    /// Steering at the given time, s, in the unit of the model's state.
+    /// Steering at `time` (s), in the unit of the model's steering state.
     fn wheels(&self, time: f64) -> f64 {
         let mut left = (time - self.time).max(0.0);
         let mut wheels = self.wheels;
@@ -144,7 +145,7 @@ impl Plan {
         self.accelerations[at.min(self.accelerations.len() - 1)]
     }
 
-    /// Appends its numbers to a save.
+    /// Appends the plan's numbers to a save.
     fn write(&self, index: usize, bytes: &mut Vec<u8>) {
         bytes.extend((index as u64).to_le_bytes());
         bytes.extend((self.rates.len() as u64).to_le_bytes());
@@ -263,7 +264,7 @@ struct Horizon {
     steering: QuadraticProgram,
     speed: Batch,
     acceleration: QuadraticProgram,
-    /// Ratio of the first gains of heading and offset.
+    /// Heading gain divided by offset gain, at the first step of the horizon, m/rad.
     heading_per_offset: f64,
     /// Whether the curvature beyond the horizon is a state.
     sees_beyond: bool,
@@ -309,8 +310,8 @@ impl Horizon {
     }
 }
 
-/// Replaces the cost at the end of a horizon by the cost of all steps beyond it, assuming that the last
-/// curvature continues. That curvature becomes the last state.
+/// Replaces the cost at the end of a horizon by the cost of all later steps. The last curvature is
+/// assumed to continue, and becomes the last state.
 ///
 /// This is needed for a pushed trailer, which settles long after the horizon of other vehicles.
 fn endless(plant: &Plant, cost: &Cost) -> Result<(Plant, Cost), LinearError> {
@@ -362,7 +363,7 @@ fn both_ways(rows: &Matrix) -> Matrix {
 
 /// Limits of a plan.
 struct PlanLimits {
-    /// Largest steering, in the unit of the model's state.
+    /// Largest steering, in the unit of the model's steering state.
     wheels: f64,
     /// Steering at the beginning.
     begin: f64,
@@ -428,7 +429,7 @@ impl LinearMpc {
         Some(horizon)
     }
 
-    /// Creates a plan for a vehicle at the given time, s; `None` without a solution.
+    /// Creates a plan for a vehicle at `time`, s. Returns `None` if there is no solution.
     fn plan(
         &self,
         design: &Design,

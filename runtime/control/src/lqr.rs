@@ -1,4 +1,4 @@
-//! The linear-quadratic regulator, which steers by all lateral errors and the curvature ahead at once.
+//! The linear-quadratic regulator. It steers by all lateral errors and the curvature ahead at once.
 
 use crate::lateral::{
     COURSE_WEIGHT, Following, LateralModel, LateralWeights, OFFSET_WEIGHT, RATE_WEIGHT,
@@ -42,7 +42,8 @@ static PARAMETERS: [ParameterInfo; 15] = [
     ParameterInfo::choice(
         "solution",
         &["infinite horizon", "finite horizon", "batch"],
-        "How gains are computed; the last two see the path only as far as their horizon.",
+        "How gains are computed. With a finite horizon or a batch, the controller sees the path \
+         only as far as the horizon.",
     ),
     ParameterInfo::number(
         "horizon",
@@ -78,7 +79,7 @@ static PARAMETERS: [ParameterInfo; 15] = [
     speed_law::REACTION,
 ];
 
-/// Minimum speed for which gains are computed, m/s, because a standing vehicle cannot be steered.
+/// Minimum speed for which gains are computed, m/s. A standing vehicle cannot be steered.
 const SLOWEST: f64 = 1.0;
 /// Difference between the speeds for which gains are computed, m/s. Gains are interpolated in between.
 const SPEED_STEP: f64 = 0.25;
@@ -233,8 +234,8 @@ impl Lqr {
         gains
     }
 
-    /// Returns the steering rate that the law requests, rad/s; for models without slip, the rate of the
-    /// tangent of the steering angle.
+    /// Returns the steering rate that the law requests, rad/s. For models without slip, this is the
+    /// rate of the tangent of the steering angle.
     fn rate(&self, design: &LqrDesign, limits: &SteeringLimits, input: &PathInput) -> f64 {
         let speed = input.seen.speed.max(SLOWEST);
         let below = (speed / SPEED_STEP).floor();

@@ -122,8 +122,8 @@ impl PdGains {
         turn: 10.0,
     };
 
-    /// Returns the gains for the given time constant, s, with which errors decay as fast as possible without
-    /// overshoot.
+    /// Returns the gains for a time constant, s. With them, errors decay as fast as possible
+    /// without overshoot.
     pub fn critical(time_constant: f64) -> Self {
         let (inner, outer) = (2.0 / time_constant, 0.5 / time_constant);
         Self {

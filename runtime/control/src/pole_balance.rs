@@ -45,9 +45,9 @@ static PARAMETERS: [ParameterInfo; 4] = [
     ),
 ];
 
-/// Accelerates by a weighted sum of the states of pole and car. It reads a row of the course `pendulum`: the
-/// lean of the pole in `heading_error`, its angular speed in `path_curvature`, and the distance from the mark
-/// in `lane_offset`, all positive forwards.
+/// Accelerates by a weighted sum of the states of pole and car. It reads a row of the course
+/// `pendulum`: the lean of the pole in `heading_error`, the pole's angular speed in
+/// `path_curvature`, and the distance from the mark in `lane_offset`. All are positive forwards.
 pub struct PoleBalance;
 
 impl PoleBalance {

@@ -38,15 +38,15 @@ static PARAMETERS: [ParameterInfo; 8] = [
     speed_law::REACTION,
 ];
 
-/// Steers towards a pursuit point. Cruises and follows as in [Wang 2004], with a proportional controller for
-/// the speed, and a proportional-derivative one for the gap, which applies only if it requests a lower
-/// acceleration. Stops before closed junctions.
+/// Steers towards a pursuit point. Cruises and follows as in [Wang 2004]. A proportional controller
+/// controls the speed. A proportional-derivative controller controls the gap; it applies only if it
+/// requests a lower acceleration. Stops before closed junctions.
 pub struct Pursuit;
 
 impl Pursuit {
-    /// Returns the terms of its acceleration for a row, with the given parameters and defaults for the
-    /// others: the allowed speeds, m/s, the accelerations of cruising and following, and the smaller of the
-    /// two, m/s^2.
+    /// Returns the terms of the acceleration for a row. Parameters that are not given have their
+    /// defaults. The terms are the allowed speeds (m/s), the accelerations of cruising and
+    /// following (m/s^2), and the smaller of these two.
     pub fn terms(parameters: &BTreeMap<String, f64>, input: &ControllerInput) -> Vec<Term> {
         let law = SpeedLaw::new(&term::parameters(&PARAMETERS, parameters));
         let (cruising, following) = (law.cruising(input), law.following(input));

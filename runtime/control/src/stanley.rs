@@ -1,4 +1,4 @@
-//! The front-axle law, which steers the front wheels along the path and back to it.
+//! The front-axle law. It steers the front wheels along the path and back to it.
 
 use crate::lqr::SteeringLimits;
 use crate::speed_law::{self, SpeedLaw};

@@ -72,17 +72,19 @@ const STANDING: f64 = 0.05;
 const SPEED_GAIN: f64 = 3.0;
 /// Distance to the end of the path below which the car has arrived, m.
 const THERE: f64 = 0.02;
-/// Maximum heading of the trailer relative to the line that it aims for, rad.
+/// Maximum heading of the trailer relative to the line to which it returns, rad.
 const STEEPEST: f64 = 0.6;
-/// Lateral offset, m, and heading, rad, within which the trailer is sufficiently well aligned. Both limits
-/// grow by [`FUNNEL`] per remaining metre.
+/// Lateral offset within which the trailer is sufficiently well aligned at the end of the path, m.
 const BESIDE: f64 = 0.2;
+/// Heading error within which the trailer is sufficiently well aligned at the end of the path, rad.
 const ASKEW: f64 = 0.08;
+/// Relative growth of [`BESIDE`] and [`ASKEW`] per remaining metre.
 const FUNNEL: f64 = 0.25;
-/// Distance to the end of the path below which the car shunts, and maximum distance that it drives out, m.
+/// Distance to the end of the path below which the car shunts if the trailer is not aligned, m.
 const LAST: f64 = 2.5;
+/// Distance from the end of the path to which the car drives forward in a shunt, m.
 const OUT: f64 = 9.0;
-/// Lateral offset, m, and heading, rad, below which the car reverses again after a shunt.
+/// Lateral offset (m) and heading error (rad) below which the car reverses again after a shunt.
 const STRAIGHT: (f64, f64) = (0.05, 0.03);
 /// Gain of forward driving: curvature per radian of heading error, 1/m.
 const FORWARD_GAIN: f64 = 1.0;
@@ -95,8 +97,8 @@ const FORWARD_GAIN: f64 = 1.0;
 /// beside the line -> heading of the trailer -> hitch angle -> angle of the front wheels
 /// ```
 ///
-/// In reverse, the trailer turns to the side to which the hitch opens and the hitch angle diverges, so the
-/// combination would jackknife without the innermost law.
+/// In reverse, the trailer turns to the side to which the hitch opens, so the hitch angle grows.
+/// Without the innermost law, the combination would jackknife.
 pub struct TrailerBacking;
 
 /// Parameters of a batch.

@@ -12,6 +12,7 @@ use std::f64::consts::PI;
 const COUPLING: f64 = 0.9;
 /// Distance from the coupling back to the trailer's axle, m.
 const TO_AXLE: f64 = 3.5;
+/// Wheelbase of the car, m.
 const WHEELBASE: f64 = 2.7;
 /// Time step, s.
 const DT: f64 = 0.02;
@@ -68,7 +69,8 @@ impl Path {
         Self { curvature, samples }
     }
 
-    /// Distance along the path, offset and heading error of a place. `before` is its previous distance.
+    /// Distance along the path, offset and heading error of a place. `before` is the previous
+    /// distance.
     fn errors(&self, place: Place, before: f64) -> [f64; 3] {
         let ahead_of = |at: usize| {
             let sample = self.samples[at];
@@ -193,8 +195,8 @@ impl Drive {
     }
 }
 
-/// Lets a module drive along a path from a start, and checks where the trailer's axle ends up. Returns its
-/// offset, m, its heading error, rad, and the mean speed, m/s.
+/// Lets a module drive along a path from a start, and checks where the trailer's axle ends up.
+/// Returns its offset (m), its heading error (rad) and the mean speed (m/s).
 fn assert_backs(module: &Module<dyn Controller>, path: &Path, mut drive: Drive) -> [f64; 3] {
     let parts = module.path_parts().unwrap();
     let mut steps = 0u32;

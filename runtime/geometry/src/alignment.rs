@@ -23,7 +23,7 @@ const NEW_RADIUS: f64 = 1e4;
 /// A point of intersection with its curve.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ControlPoint {
-    /// Intersection of the tangents, m; for the first and last point the end of the line.
+    /// Intersection of the tangents, m. For the first and last point, this is the end of the line.
     pub position: DVec2,
     /// Radius of the curve if the legs leave enough room, m.
     pub radius: f64,
@@ -325,7 +325,7 @@ fn turn_between(line: &ReferenceLine, starts: &[f64], first: usize, end: usize) 
     (first..end).map(|i| turn_of(line, starts, i)).sum()
 }
 
-/// Angle by which a segment turns, rad; may exceed a half turn.
+/// Angle by which a segment turns, rad. It may exceed a half turn.
 fn turn_of(line: &ReferenceLine, starts: &[f64], index: usize) -> f64 {
     match line.segments()[index] {
         Segment::Line { .. } => 0.0,

@@ -1,7 +1,7 @@
 //! Centre lines: polylines of evenly spaced points, for millions of queries per second.
 //!
-//! A [`CentreLine`] is a view into points that many lines share in one buffer ([`CentreLines`]), so that
-//! lines that are used together are close together in memory.
+//! A [`CentreLine`] is a view into points in a buffer that many lines share ([`CentreLines`]).
+//! Lines that are used together are therefore close together in memory.
 
 use crate::math::wrap_angle;
 use crate::shared_list::SharedList;
@@ -10,8 +10,8 @@ use glam::DVec2;
 
 /// Wanted distance between the points of a centre line, m.
 const SPACING: f64 = 1.0;
-/// Length above which the points of a line may be farther apart than [`SPACING`], m: as far as the line's
-/// sharpest bend allows.
+/// Length of a line above which its points may be farther apart than [`SPACING`], m. Their distance
+/// is then limited only by the line's sharpest bend.
 const LONG: f64 = 2_000.0;
 /// Largest deviation of a chord from the sharpest bend of a long line, m.
 const SAGITTA: f64 = 0.01;
@@ -30,9 +30,9 @@ pub struct CentreLine<'a> {
 pub struct LineSpan {
     /// Distance between points along the line, m.
     pub spacing: f64,
-    /// Index of its first point.
+    /// Index of the line's first point.
     pub first: u32,
-    /// Number of its points, at least 2.
+    /// Number of the line's points, at least 2.
     pub count: u32,
 }
 
@@ -53,14 +53,15 @@ pub struct CentreLines {
 }
 
 impl CentreLines {
-    /// Adds a line through points, resampled to equal distances of about 1 m, or of up to 10 m if it is
-    /// longer than 2 km; `None` if there are fewer than two points or all are equal.
+    /// Adds a line through points, resampled to equal distances of about 1 m, or of up to 10 m if
+    /// the line is longer than 2 km. Returns `None` if there are fewer than two points, or if all
+    /// are equal.
     pub fn push(&mut self, points: &[DVec2]) -> Option<LineSpan> {
         self.push_with(points, None)
     }
 
-    /// Like `push`, but for a line with given headings at its start and end, rad. Chords alone cannot
-    /// represent a bend that is shorter than they are.
+    /// Like `push`, but for a line with given headings at its start and end, rad. Chords alone
+    /// cannot represent a bend that is shorter than the chords.
     pub fn push_between(&mut self, points: &[DVec2], headings: [f64; 2]) -> Option<LineSpan> {
         self.push_with(points, Some(headings))
     }
@@ -122,7 +123,8 @@ impl CentreLines {
         self.poses.share();
     }
 
-    /// Whether another buffer begins with the shared lines, so that these have the same positions in it.
+    /// Whether another buffer begins with the lines that this one shares, so that they have the
+    /// same positions in both.
     pub fn share_with(&self, others: &Self) -> bool {
         self.poses.shares_with(&others.poses)
     }
@@ -195,9 +197,9 @@ impl<'a> CentreLine<'a> {
         between(self.poses[index].heading, self.poses[index + 1].heading, u)
     }
 
-    /// Curvature around `s`, 1/m, positive to the left: the mean over about `reach` metres to both sides, so
-    /// that a vertex of a traced line does not count as a bend. A shorter line is treated as if it continued
-    /// straight. O(1).
+    /// Curvature around `s`, 1/m. Positive to the left. It is the mean over about `reach` metres to
+    /// both sides, so that a vertex of a traced line does not count as a bend. A shorter line is
+    /// treated as if it continued straight. O(1).
     #[inline]
     pub fn curvature(&self, s: f64, reach: f64) -> f64 {
         let reach = ((reach / self.spacing) as usize).max(1);
@@ -212,14 +214,14 @@ impl<'a> CentreLine<'a> {
         turn / ((to - from).max(reach) as f64 * self.spacing)
     }
 
-    /// The [curvature](Self::curvature) at each of its points.
+    /// The [curvature](Self::curvature) at each point of the line.
     pub fn curvatures(&self, reach: f64) -> impl Iterator<Item = f64> + use<'a> {
         let line = *self;
         (0..line.count()).map(move |point| line.curvature(point as f64 * line.spacing, reach))
     }
 
-    /// Distance along the line, and distance to its left, of the foot of a point near `guess`, m. Walks from
-    /// the guess; exact on the polyline within a few metres of it.
+    /// Finds the foot of a point on the line. Returns the distance along the line and the distance
+    /// to its left, m. Walks from `guess`, and is exact on the polyline within a few metres of it.
     #[inline]
     pub fn project(&self, point: DVec2, guess: f64) -> (f64, f64) {
         // The guess is usually the foot of the previous step, on the same chord or the one before it, so the
@@ -259,13 +261,13 @@ impl<'a> CentreLine<'a> {
         self.poses.iter().map(|pose| pose.position)
     }
 
-    /// Distance between its points, m.
+    /// Distance between the points of the line, m.
     #[inline]
     pub fn spacing(&self) -> f64 {
         self.spacing
     }
 
-    /// Number of points, at least 2.
+    /// Number of points of the line, at least 2.
     #[inline]
     pub fn count(&self) -> usize {
         self.poses.len()

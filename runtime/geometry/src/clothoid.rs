@@ -141,10 +141,10 @@ fn newton_shape(phi0: f64, turn: f64, guess: f64) -> Option<f64> {
 
 /// Finds the shortest join by a scan over shapes and bisection.
 ///
-/// Where both tangents are nearly opposite to the chord, the polynomial guess lies beside a fold of the
-/// offset, and Newton's method jumps back and forth or ends on a circle of a hundred chords. In this case,
-/// the total turn may be smaller by a full turn: a curve that leaves to one side and returns from the other
-/// is much shorter. Larger shapes than 30 wind the curve up several times.
+/// Where both tangents are nearly opposite to the chord, the polynomial guess lies beside a fold of
+/// the offset. Newton's method then jumps back and forth, or ends on a circle of a hundred chords.
+/// In this case, the total turn may be smaller by a full turn. A curve that leaves to one side and
+/// returns from the other is much shorter. Larger shapes than 30 wind the curve up several times.
 fn scan_shapes(phi0: f64, turn: f64, distance: f64) -> Option<Clothoid> {
     const REACH: i32 = 120;
     const STEP: f64 = 0.25;

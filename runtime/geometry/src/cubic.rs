@@ -16,9 +16,9 @@ const GAUSS5: [(f64, f64); 5] = [
 /// Number of panels into which a cubic is divided to measure its length.
 const PANELS: usize = 16;
 
-/// Tolerance, as a fraction of its length, within which the halves of a panel must agree with the whole;
-/// otherwise, the panel is divided further. An ordinary cubic is exact to 1e-13 with whole panels, unlike one
-/// that nearly stops (a near-cusp).
+/// Tolerance within which the halves of a panel must agree with the whole, as a fraction of its
+/// length. Otherwise the panel is divided further. An ordinary cubic is exact to 1e-13 with whole
+/// panels. A cubic that nearly stops (a near-cusp) is not.
 const PANEL_TOLERANCE: f64 = 1e-10;
 
 /// Maximum number of times that a panel is halved, down to a 16,384th of the curve.
@@ -90,7 +90,7 @@ impl Cubic {
         velocity.perp_dot(acceleration) / (speed * speed * speed)
     }
 
-    /// Arc length between two parameters, m, by one five-point rule.
+    /// Arc length between two parameters by one five-point rule, m.
     fn length_between(&self, from: f64, to: f64) -> f64 {
         let (half, middle) = (0.5 * (to - from), 0.5 * (to + from));
         half * GAUSS5
@@ -99,8 +99,8 @@ impl Cubic {
             .sum::<f64>()
     }
 
-    /// Like `length_between`, but for curves that may nearly stop: halves intervals until the parts agree
-    /// with the whole.
+    /// Like `length_between`, but for curves that may nearly stop. Halves intervals until the parts
+    /// agree with the whole.
     fn careful_length_between(&self, from: f64, to: f64, halvings: u32) -> f64 {
         let whole = self.length_between(from, to);
         let middle = 0.5 * (from + to);

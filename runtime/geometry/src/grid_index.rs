@@ -30,7 +30,7 @@ impl GridIndex {
         Self::default()
     }
 
-    /// Replaces the contents by `positions`, whose index is their id. O(points + cells).
+    /// Replaces the contents by `positions`. The id of a position is its index. O(points + cells).
     ///
     /// `cell` is the preferred side of a cell, m. It is enlarged if the world is too large for it.
     pub fn rebuild(&mut self, positions: &[DVec2], cell: f64) {

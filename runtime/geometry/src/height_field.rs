@@ -36,7 +36,8 @@ struct Record {
     /// Number of samples from west to east; at least 2.
     #[schemars(range(min = 2))]
     columns: usize,
-    /// Heights, m, row by row from the south-west; a multiple of `columns`, at least two rows.
+    /// Heights row by row from the south-west, m. Their number is a multiple of `columns`, with at
+    /// least two rows.
     #[schemars(length(min = 4))]
     heights: Vec<f64>,
 }
@@ -92,7 +93,7 @@ impl HeightField {
         }
         if columns * rows != heights.len() {
             return Err(wrong(
-                "the number of heights is not a multiple of the columns",
+                "the number of heights is not a multiple of the number of columns",
             ));
         }
         if heights.len() > MAX_SAMPLES {
@@ -197,8 +198,9 @@ impl HeightField {
         DVec3::new(-slope_x, -slope_y, 1.0).normalize()
     }
 
-    /// Height, m, and unit normal at a point, at little more than the cost of one of them. Beyond the edge,
-    /// the height of the border continues, and the normal is that of the continued surface.
+    /// Height (m) and unit normal at a point. Computing both costs little more than computing one
+    /// of them. Beyond the edge, the height of the border continues, and the normal is that of the
+    /// continued surface.
     pub fn surface(&self, point: DVec2) -> (f64, DVec3) {
         let (index, u, v) = self.cell(point);
         let [a, b, c, d] = self.corners(index);

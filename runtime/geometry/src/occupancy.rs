@@ -103,8 +103,9 @@ impl OccupancyGrid {
         }
     }
 
-    /// Returns a grid in which each cell is occupied if its centre is within `radius` metres of the centre of
-    /// an occupied cell ([Kuffner 1998]: growth by the radius of the character).
+    /// Returns a grid in which each cell is occupied if its centre is within `radius` metres of the
+    /// centre of an occupied cell. This is the growth by the radius of a character in
+    /// [Kuffner 1998].
     ///
     /// Computed exactly, by thresholding a Euclidean distance transform. O(cells).
     pub fn grown(&self, radius: f64) -> Self {

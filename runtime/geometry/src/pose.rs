@@ -101,7 +101,7 @@ impl Pose {
 pub struct OwnFrame {
     /// Position of the pose, m.
     pub origin: DVec2,
-    /// Unit vector of its heading.
+    /// Unit vector of the pose's heading.
     pub forward: DVec2,
 }
 

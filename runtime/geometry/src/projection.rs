@@ -8,7 +8,7 @@ use glam::{DVec2, DVec3};
 /// A point in road coordinates.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct RoadPoint {
-    /// Distance along the reference line, m, in [0, length].
+    /// Distance along the reference line, in [0, length], m.
     pub s: f64,
     /// Distance to the left of the reference line, m. For a point beyond an end, it is the lateral part of
     /// the offset from that end.
@@ -19,11 +19,11 @@ pub struct RoadPoint {
 
 /// Largest spacing of the knots of the guiding curve, m.
 const KNOT_SPACING: f64 = 2.0;
-/// Largest turn between two knots, rad, which keeps the guiding curve within about a millimetre.
+/// Largest turn between two knots, rad. It keeps the guiding curve within about a millimetre.
 const KNOT_TURN: f64 = 0.25;
-/// Distance from the line beyond which points are looked up by a scan over all knots, m.
+/// Distance from the line beyond which a point is found by a scan over all knots, m.
 const REACH: f64 = 32.0;
-/// Side of a cell of the look-up grid, m, before it is enlarged to fit [`MAX_CELLS`].
+/// Side of a cell of the look-up grid before it is enlarged to fit [`MAX_CELLS`], m.
 const CELL: f64 = 4.0;
 /// Maximum number of cells of the look-up grid.
 const MAX_CELLS: f64 = 1e6;
@@ -103,8 +103,8 @@ impl Projector {
         self.polish(point, s)
     }
 
-    /// The foot of `point` anywhere on the line. About 370 ns within 32 m of the line, linear in its length
-    /// beyond.
+    /// The foot of `point` anywhere on the line. About 370 ns within 32 m of the line. Beyond that,
+    /// the time is linear in the line's length.
     pub fn closest(&self, point: DVec2) -> RoadPoint {
         match self.cells.candidates(point) {
             Some(intervals) => {
@@ -116,10 +116,11 @@ impl Projector {
 
     /// Finds the closest foot on some intervals between knots, in order along the line.
     ///
-    /// Beyond the centre of curvature of a bend, many intervals are about equally near, and each may have a
-    /// local minimum. So all candidates are examined, not only the nearest chord. Candidates are intervals
-    /// whose chord is no farther away than the nearest one plus the difference between chord and curve, and
-    /// across which the distance changes from decreasing to increasing.
+    /// Beyond the centre of curvature of a bend, many intervals are about equally near, and each
+    /// may have a local minimum. So all candidates are examined, not only the nearest chord. A
+    /// candidate is an interval across which the distance changes from decreasing to increasing.
+    /// Its chord must be no farther away than the nearest chord plus the difference between chord
+    /// and curve.
     fn closest_among(
         &self,
         point: DVec2,

@@ -251,8 +251,9 @@ impl ReferenceLine {
         }
     }
 
-    /// Distances such that straight chords between them stay within `tolerance` metres of the line, and of
-    /// its offset by up to `reach` metres to either side. The first is 0, the last the length.
+    /// Distances along the line at which to cut it into straight chords. The chords stay within
+    /// `tolerance` metres of the line, and of its offset by up to `reach` metres to either side.
+    /// The first distance is 0, the last the length.
     pub fn sample_distances(&self, tolerance: f64, reach: f64) -> Vec<f64> {
         let mut distances = vec![0.0];
         for element in &self.elements {

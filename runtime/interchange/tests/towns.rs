@@ -13,8 +13,9 @@ use roadwright_testing::{CITY_RESTRICTIONS, CITY_SIGNALS, city};
 /// Expected contents of a town.
 struct Expected {
     ways: usize,
-    /// Number of nodes with signals. The next field is the number of junctions that get them.
+    /// Number of nodes with signals.
     signal_nodes: usize,
+    /// Number of junctions that get signals.
     signals: usize,
     restrictions: usize,
     /// Minimum number of one-way roads.
@@ -40,7 +41,7 @@ fn left_out(summary: &ImportSummary) -> usize {
     of_ways.map(|warning| warning.count).sum()
 }
 
-/// Total length of all ways that cars may use, m, along great circles.
+/// Total length of all ways that cars may use, measured along great circles, m.
 fn drivable_length(elements: &Elements, kinds: &[&str]) -> f64 {
     let length = |way: &Way| {
         let pairs = way.nodes.windows(2);

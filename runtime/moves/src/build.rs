@@ -360,7 +360,7 @@ fn connected(entries: Vec<MoveEntry>) -> (Vec<MoveEntry>, Vec<Removed>) {
     (kept, removed)
 }
 
-/// Number of the strongly connected part of each node: Kosaraju's two passes, without recursion.
+/// Index of each node's strongly connected component, by Kosaraju's algorithm without recursion.
 fn strong_parts(next: &[Vec<usize>]) -> Vec<usize> {
     let count = next.len();
     let mut order = Vec::with_capacity(count);

@@ -18,7 +18,7 @@ use roadwright_scenario::junction::{Turn, layout};
 use roadwright_scenario::lane_graph::{LaneGraph, LaneletIndex, LaneletKind, NO_LANELET};
 use std::path::PathBuf;
 
-/// Position of the goals on their lanes, m: far enough along for a change to that lane.
+/// Position of the goals on their lanes, m. It is far enough along for a change to that lane.
 const GOAL_S: f64 = 20.0;
 
 fn main() {
@@ -85,8 +85,8 @@ fn main() {
 /// Tolerance for equal times, s.
 const SAME: f64 = 1e-6;
 
-/// Compares travel times with those of Dijkstra's algorithm. Returns the smallest and the largest excess, s,
-/// and the number of routes that take longer.
+/// Compares travel times with those of Dijkstra's algorithm. Returns the smallest and the largest
+/// excess (s), and the number of routes that take longer.
 fn compare(
     graph: &LaneGraph,
     questions: &[PlannerInput],

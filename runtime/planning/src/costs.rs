@@ -28,8 +28,8 @@ const SHORT_LANELET: f64 = 25.0;
 const SHORT_PENALTY: f64 = 10.0;
 /// Number of landmarks of a network.
 const LANDMARKS: usize = 8;
-/// Number of lanelets below which a network is searched without landmarks, because finding landmarks would
-/// cost more.
+/// Number of lanelets below which a network is searched without landmarks. Finding landmarks would
+/// cost more than they save.
 const FEWEST: usize = 64;
 /// Factor below 1 on bounds, so that rounding never makes them too large.
 const TRUST: f64 = 1.0 - 1e-12;

@@ -64,8 +64,8 @@ pub(crate) fn give_room(route: &mut [LaneletIndex], room: &Room<'_>) {
     }
 }
 
-/// A change moved to another road. It takes place on lanelet `at` of the route, and `lanelets` replace the
-/// lanelets between there and its former position.
+/// A change moved to another road. It takes place on lanelet `at` of the route. `lanelets` replace
+/// the lanelets between this lanelet and the former position of the change.
 struct Moved {
     at: usize,
     lanelets: [LaneletIndex; 2],
@@ -76,7 +76,8 @@ impl Room<'_> {
         self.graph.lanelet(id).length()
     }
 
-    /// Returns the length of a lanelet, m, on which the vehicle drives and may change lanes.
+    /// Returns the length of the part of a lanelet on which the vehicle drives and may change
+    /// lanes, m.
     fn driven_length(&self, route: &[LaneletIndex], at: usize) -> f64 {
         // The first lanelet is driven from the agent's position, the last one up to the goal.
         match at {

@@ -56,8 +56,8 @@ static PARAMETERS: [ParameterInfo; 4] = [
 /// route is better.
 const CRAMPED: f64 = 120.0;
 
-/// Finds routes by A* over the lanes of the road graph, by travel time. The lane to use follows from the next
-/// turns, because only some lanes lead into each of them.
+/// Finds routes by A* over the lanes of the road graph, by travel time. The lane to use follows
+/// from the next turns, because only some lanes lead into each turn.
 ///
 /// A route is a list of lanelets; a pair of consecutive lanelets that lie side by side is a lane change.
 /// Landmarks (`costs.rs`), which all instances of the module share, guide the search.
@@ -68,9 +68,9 @@ pub struct RoutePlanner {
     scratch: Mutex<Vec<Scratch>>,
 }
 
-/// Number of routes that one thread searches with the same arrays.
+/// Number of routes that one thread searches with the same arrays, as a group.
 const TOGETHER: usize = 32;
-/// Number of such groups below which all routes are searched on the calling thread.
+/// Number of groups of routes below which all routes are searched on the calling thread.
 const FEW_GROUPS: usize = 4;
 
 /// Inputs that all searches of a batch share.
@@ -250,8 +250,8 @@ type Open = Reverse<(u64, Node)>;
 /// Goal of a search.
 struct Target<'a> {
     lanelet: LaneletIndex,
-    /// Whether the goal is so close to the start of its lanelet that a change to this lanelet would be too
-    /// late.
+    /// Whether the goal is so close to the start of its lanelet that a change to this lanelet would
+    /// come too late.
     is_at_start: bool,
     bounds: Bounds<'a>,
     class: VehicleClass,
@@ -325,8 +325,9 @@ impl<'a> Search<'a> {
 
     /// Searches once. The cost of a lanelet is the cost of reaching its start.
     ///
-    /// The lanes beside the start, which are reached without driving, are kept apart from the nodes. A goal
-    /// behind the start on one of them is reached by driving around, rather than by a lane change.
+    /// The lanes beside the start are reached without driving, and are kept apart from the nodes. A
+    /// goal behind the start on one of them is reached by driving around, rather than by a lane
+    /// change.
     fn search(
         &mut self,
         input: &PlannerInput,

@@ -52,7 +52,7 @@ fn plan(graph: &LaneGraph, delays: &[f32], input: PlannerInput) -> (Vec<LaneletI
     (routes[range].to_vec(), outputs[0].travel_time)
 }
 
-/// Position of the goal on its lane, m: far enough along for a change to that lane.
+/// Position of the goal on its lane, m. It is far enough along for a change to that lane.
 const GOAL_S: f64 = 20.0;
 
 fn ask(lanelet: LaneletIndex, goal: LaneletIndex) -> PlannerInput {
@@ -66,8 +66,8 @@ fn ask(lanelet: LaneletIndex, goal: LaneletIndex) -> PlannerInput {
     }
 }
 
-/// Returns the shortest travel times to all lanelets by relaxation until nothing changes (Bellman and Ford).
-/// The better of the times before and after entering stricter roads is taken.
+/// Returns the shortest travel times to all lanelets by relaxation until nothing changes (Bellman
+/// and Ford). Of the times before and after entering stricter roads, the shorter one is taken.
 fn all_times(graph: &LaneGraph, start: LaneletIndex, delays: &[f32]) -> Vec<f64> {
     let strictness = |id: LaneletIndex| match graph.lanelet(id).road_access {
         RoadAccess::All => 0,

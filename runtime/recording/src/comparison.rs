@@ -16,7 +16,7 @@ pub enum Better {
     B,
 }
 
-/// Whether larger or smaller values of a figure are better.
+/// Which values of a figure are better.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Wish {
     Larger,
@@ -26,7 +26,8 @@ enum Wish {
 /// A key figure of two runs.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Figure {
-    /// Key of the figure in `figures.csv`. It stays the same if the name changes.
+    /// Key of the figure in `figures.csv`. The key stays the same if the name of the figure
+    /// changes.
     key: &'static str,
     /// Name of the figure.
     pub name: &'static str,
@@ -80,7 +81,8 @@ pub struct TripPair {
 }
 
 impl TripPair {
-    /// Additional time in the second run, s; `None` if one of the trips has not ended or did not arrive.
+    /// Additional time that the trip takes in the second run, s. `None` if the trip has not ended
+    /// or did not arrive in one of the runs.
     pub fn difference(&self) -> Option<f64> {
         Some(arrived(self.b.as_ref())?.seconds() - arrived(self.a.as_ref())?.seconds())
     }

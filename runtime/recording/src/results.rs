@@ -4,7 +4,7 @@ use roadwright_scenario::Scenario;
 use roadwright_simulation::{Statistics, TimeRow, Trip};
 use std::sync::Arc;
 
-/// The current scenario of a run.
+/// The scenario that a run uses now.
 #[derive(Debug, Clone, Copy)]
 pub struct Ran<'a> {
     /// The scenario.
@@ -24,8 +24,8 @@ pub struct RunResults {
     pub scenario: Arc<Scenario>,
     /// Whether the scenario was edited during the run.
     pub is_edited: bool,
-    /// Results of the run before the last reset, or of the future that was discarded when the run continued
-    /// from the past.
+    /// Results of the previous run: the run before the last reset, or the future that was discarded
+    /// when the run continued from the past.
     pub before: Option<Arc<RunResults>>,
 }
 
@@ -73,7 +73,7 @@ impl RunResults {
         self.rows.last().map_or(0.0, |row| row.time)
     }
 
-    /// Whether there are enough rows for a comparison. A curve needs two points.
+    /// Whether there are enough rows for a comparison. A curve needs at least two points.
     pub fn is_some(&self) -> bool {
         self.rows.len() > 1
     }

@@ -20,15 +20,15 @@ use roadwright_simulation::{
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-/// Interval between two checkpoints, s of simulated time. With a shorter interval, rewinding takes more
-/// memory. With a longer one, it takes longer to step to a moment.
+/// Interval between two checkpoints, in seconds of simulated time. With a shorter interval,
+/// rewinding takes more memory. With a longer interval, stepping to a moment takes longer.
 const PERIOD: f64 = 2.0;
-/// Longest time that can be rewound, s of simulated time.
+/// Longest time that can be rewound, in seconds of simulated time.
 const REACH: f64 = 300.0;
 /// Memory limit for rewinding, bytes. If it is exceeded, the oldest checkpoint is dropped.
 const MOST_BYTES: usize = 200_000_000;
-/// Estimated size of a lanelet, bytes. The estimate is generous, and is used for grounds that were replaced
-/// by edits.
+/// Estimated size of a lanelet, bytes. It is used for grounds that were replaced by edits, and is
+/// generous.
 const LANELET_BYTES: usize = 2_000;
 
 /// A change that the user makes to a run between two steps.
@@ -97,7 +97,7 @@ pub struct Rewind {
 }
 
 impl Rewind {
-    /// Stores a checkpoint if one is due. To be called before each step.
+    /// Stores a checkpoint if one is due. Must be called before each step.
     pub fn watch(&mut self, run: &ObservedRun) {
         let world = run.world();
         // At least one step, because a step of the world may be longer than the interval.
@@ -181,8 +181,8 @@ impl Rewind {
         self.is_due = false;
     }
 
-    /// Returns the run at one of its steps. `on_the_way` is the same run at another step. It is continued if
-    /// this step lies between the checkpoint and the requested step.
+    /// Returns the run at a given step. `on_the_way` is the same run at another step. If that step
+    /// lies between the checkpoint and the requested step, the run is continued from there.
     ///
     /// # Errors
     /// If the moment cannot be reproduced, with a message.

@@ -11,11 +11,11 @@ use roadwright_simulation::{
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-/// Interval between samples of a trace, s of simulated time. The next constant is the number of samples that
-/// are kept.
+/// Interval between samples of a trace, in seconds of simulated time.
 const TRACE_STEP: f64 = 0.1;
+/// Number of samples that a trace keeps.
 const TRACE_LENGTH: usize = 600;
-/// Maximum number of rows recorded during a drive by hand, enough for an hour.
+/// Maximum number of rows recorded during a drive by hand. This is enough for an hour.
 const MOST_KEPT: usize = 36_000;
 
 /// The places of a heat map and their values, in the order of places.
@@ -100,7 +100,7 @@ impl Observer for AgentTrace {
     }
 }
 
-/// Observer that records the vehicle that the user drives.
+/// Observer that records the vehicle driven by the user.
 #[derive(Clone, Default)]
 pub struct HandDrive {
     /// Time (s) and vehicle at the times at which `run --trace` would write a row, oldest first.

@@ -17,7 +17,7 @@ const FADE: (f64, f64) = (1.0 / 0.35, 1.0 / 0.25);
 const BEFORE_CUT: [f64; 2] = [2.2, 20.2];
 /// Length of an arrow, m.
 const LENGTH: f64 = 5.0;
-/// Width of its shaft, m.
+/// Width of an arrow's shaft, m.
 const SHAFT: f64 = 0.2;
 /// Length and half width of the head of a straight arrow, m.
 const HEAD: (f64, f64) = (1.5, 0.4);
@@ -152,7 +152,7 @@ fn lane_pose(road: &Road, lane: i8, s: f64, forward: bool) -> Option<Pose> {
     Some(if forward { pose } else { pose.reversed() })
 }
 
-/// An arrow with its tip at a pose: a shaft, and a head for each turn.
+/// Draws an arrow with its tip at a pose: a shaft, and a head for each turn.
 ///
 /// ```text
 ///          .-> left: a bend and a head across the lane

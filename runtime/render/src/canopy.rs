@@ -44,13 +44,13 @@ pub const SMALLEST_IN_SOFTWARE: Sizes = Sizes {
 const CELLS: usize = 96;
 /// Number of sampled points along each side.
 const PLACES: usize = 160;
-/// Half the side of the picture of a tree, pixels. The next constant is the same distance in crown radii; the
-/// shadow reaches up to 1.42 of them.
+/// Half the side of a tree's picture, pixels.
 const HALF_PICTURE: u32 = 48;
+/// Half the side of a tree's picture, in crown radii. The shadow reaches up to 1.42 crown radii.
 const REACH: f64 = 1.5;
 
-/// Share of a forest's trees that are drawn, 0 to 1. It depends on the size of the grain in pixels and on the
-/// number of trees of all forests in view, and falls gradually with both.
+/// Share of a forest's trees that are drawn, 0 to 1. It falls gradually as the grain becomes
+/// smaller in pixels, and as the number of trees of all forests in view grows.
 pub fn share_of_trees(grain: f64, in_view: usize, sizes: Sizes) -> f64 {
     let by_size = (grain - sizes.none) / (sizes.all - sizes.none);
     let by_number = 2.0 - in_view as f64 / sizes.few as f64;
@@ -81,7 +81,7 @@ pub fn between_trees(mut color: Color, shown: f64) -> Color {
     color
 }
 
-/// Maximum number of cached colours of forests. If it is exceeded, the cache is cleared.
+/// Maximum number of cached colours of forests. If there are more, the cache is cleared.
 const MOST_KEPT: usize = 1024;
 
 /// All properties of a forest that affect its colour.

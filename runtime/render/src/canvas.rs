@@ -12,7 +12,7 @@ use tiny_skia::{
     Transform,
 };
 
-/// A picture and the part of the world that it shows, y upwards.
+/// A picture and the part of the world that it shows. The y axis of the world points upwards.
 pub(crate) struct Canvas {
     pixmap: Pixmap,
     /// World point at the upper left corner, m.

@@ -31,8 +31,8 @@ pub(crate) fn zebras(painter: &mut impl Painter, junctions: &[&Junction]) {
     }
 }
 
-/// Returns the positions of the bars of a crossing, m from the right kerb. Each stretch between islands has
-/// as many as fit, centred.
+/// Returns the positions of the bars of a crossing, m from the right kerb. On each stretch between islands,
+/// as many bars as fit are centred.
 fn bars(crossing: &Crossing) -> Vec<(f64, f64)> {
     let stretches = crossing.stretches();
     let bars = stretches.flat_map(|stretch| {

@@ -91,8 +91,9 @@ impl Part {
     }
 }
 
-/// Scales beyond which vehicles are drawn as pills and as dots, metres per pixel.
+/// Scale beyond which vehicles are drawn as pills, metres per pixel.
 const PILLS: f64 = 0.35;
+/// Scale beyond which vehicles are drawn as dots, metres per pixel.
 const DOTS: f64 = 0.8;
 
 /// Length above which vehicles are drawn as a bus, m.
@@ -110,7 +111,7 @@ const BODY: [Corner; 9] = [
     (-0.97, 0.76),
     (-1.0, 0.4),
 ];
-/// Half of the outline of the windows, and half of the outline of the roof inside them.
+/// One side of a car's window outline, relative to half its length and half its width.
 const WINDOWS: [Corner; 7] = [
     (0.44, 0.0),
     (0.42, 0.5),
@@ -120,6 +121,7 @@ const WINDOWS: [Corner; 7] = [
     (-0.66, 0.74),
     (-0.72, 0.4),
 ];
+/// One side of the outline of a car's roof, inside the windows.
 const ROOF: [Corner; 7] = [
     (0.16, 0.0),
     (0.14, 0.45),
@@ -129,6 +131,7 @@ const ROOF: [Corner; 7] = [
     (-0.47, 0.6),
     (-0.5, 0.3),
 ];
+/// One side of the outline of a bus.
 const BUS: [Corner; 6] = [
     (1.0, 0.0),
     (0.997, 0.7),
@@ -137,6 +140,7 @@ const BUS: [Corner; 6] = [
     (-0.97, 1.0),
     (-1.0, 0.85),
 ];
+/// One side of the outline of a bus windscreen.
 const BUS_SCREEN: [Corner; 4] = [(0.975, 0.0), (0.965, 0.84), (0.9, 0.9), (0.88, 0.0)];
 /// Positions of the hatches on the roof of a bus, in half lengths from the middle.
 const HATCHES: [f32; 3] = [-0.55, -0.02, 0.5];
@@ -369,12 +373,15 @@ fn lamp(hex: u32) -> Vec<Part> {
     vec![glow, Part::new(round(10, |_| 0.42, MIDDLE), rgb(hex))]
 }
 
-/// Half the depth of a person, half the width of the shoulders, and radius of the head, m.
+/// Half the depth of a person, m.
 const CHEST: f64 = 0.165;
+/// Half the width of a person's shoulders, m.
 const SHOULDERS: f64 = 0.3;
+/// Radius of a person's head, m.
 const HEAD: f64 = 0.12;
-/// Scale beyond which people are not drawn (m per pixel), and minimum size of people (pixels).
+/// Scale beyond which people are not drawn, metres per pixel.
 const FARTHEST_PERSON: f64 = 0.5;
+/// Minimum size at which people are drawn, pixels.
 const LEAST_PERSON: f64 = 3.0;
 
 /// Returns a person as shoulders and a head.
@@ -449,10 +456,12 @@ pub fn body_color(agent: u64, length: f64, figure: Figure) -> Color {
     color
 }
 
-/// Factor by which a vehicle is enlarged to remain visible at small scales. `scale` is in metres per pixel.
+/// Factor by which a vehicle is enlarged to remain visible at small scales. `scale` is in metres
+/// per pixel.
 pub fn enlargement(length: f64, scale: f64) -> f64 {
-    /// Minimum length of a pill and a dot, pixels.
+    /// Minimum length of a pill, pixels.
     const PILL: f64 = 11.0;
+    /// Minimum length of a dot, pixels.
     const DOT: f64 = 8.0;
     let least = if scale >= DOTS { DOT } else { PILL };
     (least * scale / length.max(0.1)).max(1.0)

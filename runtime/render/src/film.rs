@@ -13,8 +13,9 @@ use roadwright_simulation::Snapshot;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-/// Number of colours of the palette. An additional index stands for unchanged pixels.
+/// Number of colours in the palette.
 const COLORS: usize = 255;
+/// Colour index of unchanged pixels.
 const UNCHANGED: u8 = 255;
 /// Interval at which pixels are sampled for the palette.
 const SAMPLED: i32 = 3;
@@ -57,8 +58,8 @@ struct Change {
 }
 
 impl Film {
-    /// Creates an empty film with the given duration of each frame, s. The duration is rounded to hundredths
-    /// of a second, and is at least two of them.
+    /// Creates an empty film with the given duration of each frame, s. The duration is rounded to
+    /// hundredths of a second, with a minimum of two hundredths.
     pub fn new(seconds: f64) -> Self {
         let hundredths = (100.0 * seconds).round().clamp(0.0, f64::from(u16::MAX));
         Self {

@@ -16,9 +16,11 @@ use roadwright_geometry::math::{cos, sin};
 use roadwright_scenario::junction::{Gore, Junction};
 use std::f64::consts::PI;
 
-/// Width of a bar, distance between bars, and distance of bars from the edges, m.
+/// Width of a bar, m.
 const BAR: f64 = 0.9;
+/// Distance between bars, m.
 const APART: f64 = 3.4;
+/// Distance between bars and edges, m.
 const INSET: f64 = 0.5;
 /// Minimum width of a gore that has bars, m.
 const LEAST: f64 = 1.2;

@@ -39,7 +39,7 @@ const CROSSED: f32 = 0.55;
 struct CyclePath {
     /// The left and right edges, in the driving direction.
     edges: [Vec<DVec2>; 2],
-    /// Whether other traffic crosses it.
+    /// Whether other traffic crosses the cycle lane.
     is_crossed: bool,
     has_signals: bool,
 }
@@ -199,8 +199,8 @@ fn others_come_in(junction: &Junction, from: usize, to: usize) -> bool {
     (first + 1) % count != last
 }
 
-/// Returns the guide lines for turns across oncoming traffic at signals, from lanes that lead nowhere else.
-/// In right-hand traffic, these lines are the left edges of the paths.
+/// Returns the guide lines for turns across oncoming traffic at signals. They are drawn only for
+/// lanes that lead nowhere else. In right-hand traffic, they are the left edges of the paths.
 fn guide_lines(junction: &Junction) -> Vec<Vec<DVec2>> {
     if junction.control != Control::Signals {
         return Vec::new();
@@ -224,8 +224,8 @@ fn guide_lines(junction: &Junction) -> Vec<Vec<DVec2>> {
     lines.collect()
 }
 
-/// Returns points to the left of a curve, as far as it lies between crosswalks. Their distance from the curve
-/// changes from `start` to `end`. Empty if the result is too short.
+/// Returns points to the left of the part of a curve that lies between crosswalks. Their distance
+/// from the curve changes from `start` to `end`. Empty if the result is too short.
 fn beside(curve: &ReferenceLine, start: f64, end: f64, crossings: &[Crossing]) -> Vec<DVec2> {
     let length = curve.length();
     let count = (length / STEP).ceil().max(1.0);

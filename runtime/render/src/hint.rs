@@ -14,11 +14,12 @@ use tiny_skia::Color;
 pub struct Hint {
     /// The figure.
     pub figure: Figure,
-    /// Its middle, m.
+    /// Middle of the figure, m.
     pub at: DVec2,
-    /// Vector to its front, m. It gives the direction, and its length is half the length of the figure.
+    /// Vector from the middle of the figure to its front, m. Its length is half the length of the
+    /// figure.
     pub front: DVec2,
-    /// Half its width, m.
+    /// Half the width of the figure, m.
     pub half_width: f64,
     /// Colour of parts without a separate colour.
     pub color: Color,
@@ -43,8 +44,9 @@ const LEAST_LEAN: f64 = 0.035;
 /// proportional to the sine of the lean.
 const FARTHEST_ROOF: f64 = 0.2;
 
-/// Radius of a sign, and its distance from the vehicle, pixels.
+/// Radius of a sign, pixels.
 const SIGN: f64 = 10.0;
+/// Distance between a sign and its vehicle, pixels.
 const SIGN_GAP: f64 = 3.0;
 
 /// Returns the steered wheels. Empty for tracked vehicles, and if the vehicle is drawn too small. `scale` is

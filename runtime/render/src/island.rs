@@ -12,7 +12,8 @@ use roadwright_scenario::junction::Layout;
 use roadwright_scenario::{DrivingSide, NodeId, Road, RoadId, Scenario};
 use std::collections::BTreeSet;
 
-/// Maximum area of an island, m^2, which is the area of a ring 80 m across. Larger areas are ordinary blocks.
+/// Maximum area of an island, m^2: the area of a ring 80 m across. Larger areas are ordinary
+/// blocks.
 const LARGEST: f64 = 5_000.0;
 /// Maximum number of roads of a ring.
 const MOST_ROADS: usize = 64;

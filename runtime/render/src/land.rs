@@ -17,14 +17,17 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Minimum number of corners of a polygon.
 const LEAST_CORNERS: usize = 3;
 
-/// Minimum height (m) and minimum area (m^2) of a fixed obstacle that is drawn as a house.
+/// Minimum height of a fixed obstacle that is drawn as a house, m.
 const HOUSE_HEIGHT: f64 = 2.5;
+/// Minimum area of a fixed obstacle that is drawn as a house, m^2.
 const HOUSE_AREA: f64 = 20.0;
-/// Width of the yard around a house, and of its soft edge, m.
+/// Width of the yard around a house, m.
 const YARD: f64 = 5.0;
+/// Width of the soft edge of a yard, m.
 const YARD_EDGE: f64 = 2.0;
-/// Opacity (0 to 1) of objects that hang above the ground, and lengths of the dashes of their edges, m.
+/// Opacity of objects that hang above the ground, 0 to 1.
 const HANGING: f32 = 0.45;
+/// Lengths of dashes and gaps along the edges of objects that hang above the ground, m.
 const DASHES: (f64, f64) = (0.8, 0.6);
 /// Width of a parapet, m.
 const PARAPET: f64 = 0.55;
@@ -36,8 +39,8 @@ const HOUSES: (f64, f64) = (0.25, 0.4);
 /// Scale below which parapets and objects on roofs are invisible, and scale above which they are fully
 /// visible, pixels per metre.
 const PARAPETS: (f64, f64) = (1.25, 1.8);
-/// Maximum number of corners, and minimum length of an edge (m), of roofs whose parapets have a width. Other
-/// parapets are drawn as lines, because edges that are moved inwards would cross.
+/// Limits for roofs whose parapets have a width: maximum number of corners, and minimum length of
+/// an edge, m. Other parapets are drawn as lines, because their inner edges would cross.
 const PLAIN: (usize, f64) = (12, 1.2);
 
 /// Visibility of the parts of houses at a scale.
@@ -313,9 +316,9 @@ pub fn crown(forest: &Forest) -> f64 {
     (0.45 * forest.spacing).clamp(0.8, 3.5)
 }
 
-/// Size that determines whether the trees of a forest are drawn individually, m. It is the mean radius of
-/// their crowns, or less if the crowns overlap, so that a picture never contains more than one tree per
-/// circle of this size.
+/// Size that determines whether the trees of a forest are drawn individually, m. It is the mean
+/// radius of their crowns, or less if the crowns overlap. A picture then never contains more than
+/// one tree per circle of this size.
 pub fn grain(forest: &Forest) -> f64 {
     crown(forest).min(0.45 * forest.cell())
 }
@@ -325,13 +328,14 @@ pub fn grain(forest: &Forest) -> f64 {
 pub struct Tree {
     /// Position, m.
     pub at: DVec2,
-    /// Radius of its crown, m.
+    /// Radius of the tree's crown, m.
     pub crown: f64,
     /// Rotation, rad.
     pub turn: f64,
-    /// Colour of its crown, 0xRRGGBB.
+    /// Colour of the tree's crown, 0xRRGGBB.
     pub color: u32,
-    /// Share of the trees of its forest that appear earlier than this one when the user zooms in, 0 to 1.
+    /// Position in the order in which the trees of the forest appear when the user zooms in: the
+    /// share of trees that appear earlier, 0 to 1.
     pub order: f64,
 }
 

@@ -24,8 +24,8 @@ use std::collections::BTreeSet;
 pub struct Picture {
     /// Width and height, pixels.
     pub size: (u32, u32),
-    /// Part of the world that is shown, given by its low and high corner, m; `None` for everything except
-    /// land beyond the roads.
+    /// Part of the world that is shown, given by its low and high corner, m. `None` for everything
+    /// except the land that extends beyond the roads.
     pub view: Option<(DVec2, DVec2)>,
     /// Driven paths in drawing order. They are listed in a legend.
     pub trails: Vec<Trail>,
@@ -55,13 +55,13 @@ impl Picture {
 /// A driven path.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Trail {
-    /// Its points, m.
+    /// Points of the path, m.
     pub points: Vec<DVec2>,
     /// Width, m. It is drawn at least two pixels wide.
     pub width: f64,
-    /// Its colour, 0xRRGGBB.
+    /// Colour of the path, 0xRRGGBB.
     pub color: u32,
-    /// Its name in the legend.
+    /// Name in the legend.
     pub label: String,
 }
 

@@ -28,7 +28,7 @@ pub(crate) const CYCLE_LINE: f64 = 0.15;
 const BLOCKS: (f64, f64) = (6.0, 6.0);
 /// Lengths (on, off) of dashes beside parking, m.
 const PARKING_DASH: (f64, f64) = (1.0, 1.0);
-/// Distance of each line of a double line from the middle of both, m.
+/// Distance of each line of a double line from the middle between them, m.
 const DOUBLE: f64 = 0.12;
 /// Minimum length of a dash that is painted, m.
 const LEAST_DASH: f64 = 0.5;
@@ -78,8 +78,8 @@ enum Style {
     Centre,
     /// Line between the directions of an avenue, double along its whole length.
     Avenue,
-    /// Line between lanes of the same direction, which is that of increasing s if `forward` and that of
-    /// decreasing s otherwise.
+    /// Line between lanes of the same direction. This is the direction of increasing s if
+    /// `forward`, otherwise the direction of decreasing s.
     Lanes { forward: bool },
     /// Line that must not be crossed between lanes of the same direction. It is solid on the side from which
     /// crossing is prohibited.
@@ -89,7 +89,7 @@ enum Style {
         /// Whether vehicles may cross from the right side to the left one.
         to_left: bool,
     },
-    /// The same style along the whole line.
+    /// Line with the same style along its whole length.
     Plain { dash: Dash, width: f64 },
     /// Line beside a median. It extends to the end of the stretch, because it continues in the next one.
     Median,

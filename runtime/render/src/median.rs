@@ -1,4 +1,4 @@
-//! Medians: areas between lanes that are raised where they are wide enough.
+//! Medians: areas between lanes. They are raised where they are wide enough.
 //!
 //! ```text
 //!     ------ lane -------------------------
@@ -20,9 +20,9 @@ use roadwright_scenario::{Lane, LaneType, RoadEnd, Scenario};
 use std::f64::consts::FRAC_PI_2;
 use std::ops::Range;
 
-/// Distance between kerbs and lines where there is room for both, m. The next constant is the maximum width
-/// of a median without this room, m.
+/// Distance between kerbs and lines where there is room for both, m.
 const BESIDE_LINE: f64 = 0.35;
+/// Width above which a median has room for both kerbs and lines, m.
 const ROOM_FOR_LINES: f64 = 1.2;
 /// Minimum width between the kerbs of a raised part, m.
 const LEAST_RAISED: f64 = 0.5;
@@ -56,7 +56,7 @@ pub(crate) fn has_line(stretch: &Stretch<'_>, place: usize) -> bool {
 struct Median<'s, 'a> {
     stretch: &'s Stretch<'a>,
     places: Range<usize>,
-    /// Distance between its sides and its kerbs, m.
+    /// Distance between the median's sides and its kerbs, m.
     inset: f64,
 }
 
@@ -87,7 +87,7 @@ impl<'s, 'a> Median<'s, 'a> {
         )
     }
 
-    /// Width between its kerbs, m.
+    /// Width between the median's kerbs, m.
     fn width(&self, s: f64) -> f64 {
         let (left, right) = self.sides(s);
         left - right

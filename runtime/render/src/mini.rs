@@ -21,7 +21,7 @@ const LANE: f64 = 3.25;
 const ARROWS: u32 = 3;
 /// Angle (rad) and width (m) of an arrow's shaft.
 const SHAFT: (f64, f64) = (50.0 * PI / 180.0, 0.2);
-/// Length and half width of its head, m.
+/// Length and half width of an arrow's head, m.
 const HEAD: (f64, f64) = (1.1, 0.4);
 /// Distance of arrows from the island, m.
 const BESIDE: f64 = 0.9;

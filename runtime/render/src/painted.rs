@@ -5,9 +5,11 @@ use crate::palette::faded;
 use glam::DVec2;
 use roadwright_scenario::{CellBlock, PaintCost, PaintLayer, Scenario};
 
-/// Colours of layers that cost more, layers that cost less, and layers that block, 0xRRGGBB.
+/// Colour of layers that cost more, 0xRRGGBB.
 const DEAR: u32 = 0xB4_6A_00;
+/// Colour of layers that cost less, 0xRRGGBB.
 const CHEAP: u32 = 0x0B_86_8F;
+/// Colour of layers that block, 0xRRGGBB.
 const BLOCKED: u32 = 0xC6_28_28;
 /// Opacity of painted cells.
 const OPACITY: f32 = 0.28;

@@ -28,8 +28,9 @@ pub trait Painter {
     /// Pixels per metre.
     fn scale(&self) -> f64;
 
-    /// Largest scale at which the result will be viewed, pixels per metre. Details that fade in with the zoom
-    /// are drawn with their opacity at this scale. A viewer at a smaller scale fades them.
+    /// Largest scale at which the result will be viewed, pixels per metre. Details that fade in
+    /// with the zoom are drawn with their opacity at this scale. A viewer at a smaller scale has to
+    /// fade them.
     fn nearest_scale(&self) -> f64 {
         self.scale()
     }

@@ -18,8 +18,7 @@ pub fn bay(point: &PointOfInterest) -> Option<[DVec2; 4]> {
     Some(OrientedBox::new(pose, BAY.0, BAY.1).corners())
 }
 
-/// East end of the mark of a point of interest, as a distance from the point, m. The name is written beyond
-/// it.
+/// Distance from a point of interest to the east end of its mark, m. The name is written beyond it.
 pub fn reach_of_mark(point: &PointOfInterest) -> f64 {
     let corners = bay(point).into_iter().flatten();
     corners.map(|corner| corner.x - point.x).fold(0.0, f64::max)

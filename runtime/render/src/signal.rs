@@ -17,13 +17,15 @@ use std::collections::BTreeMap;
 
 /// Half the length and half the width of a signal head, m.
 const HALF: (f64, f64) = (1.1, 0.45);
-/// Distance between the carriageway and the middle of the first head, m. The next constant is the distance
-/// between heads, m.
+/// Distance between the carriageway and the middle of the first signal head, m.
 const BESIDE: f64 = 0.9;
+/// Distance between signal heads, m.
 const APART: f64 = 1.1;
-/// Distance between lamps, their radius, and the radius of their glow, m.
+/// Distance between lamps, m.
 const LAMP_STEP: f64 = 0.66;
+/// Radius of a lamp, m.
 const LAMP: f64 = 0.27;
+/// Radius of a lamp's glow, m.
 const GLOW: f64 = 0.75;
 /// Minimum half size of a head, pixels.
 const LEAST: f64 = 2.5;

@@ -19,8 +19,9 @@ use roadwright_scenario::{DrivingSide, Scenario};
 const LANE: f64 = 3.25;
 /// Width of the line around an island, m.
 const LINE: f64 = 0.12;
-/// Width of a bar across a painted island, and distance between bars, m.
+/// Width of a bar across a painted island, m.
 const BAR: f64 = 0.4;
+/// Distance between bars, m.
 const APART: f64 = 1.4;
 /// Minimum length of a bar, m.
 const LEAST_BAR: f64 = 0.3;
@@ -57,8 +58,8 @@ pub(crate) fn painted(painter: &mut impl Painter, scenario: &Scenario, junctions
     }
 }
 
-/// Returns bars across an area. They are at an angle to the line from the end of the area at the cut, where
-/// its outline begins and ends, to its middle. They are mirrored in left-hand traffic.
+/// Returns bars across an area. They are at an angle to the middle line of the area, which starts
+/// at the cut, where the outline begins and ends. They are mirrored in left-hand traffic.
 fn bars(area: &[DVec2], side: DrivingSide) -> Vec<[DVec2; 4]> {
     let (Some((low, high)), Some(&last)) = (polygon::bounds(area), area.last()) else {
         return Vec::new();

@@ -4,9 +4,9 @@ use glam::DVec2;
 use roadwright_geometry::Pose;
 use roadwright_scenario::{DrivingSide, Lane, LaneType, Road};
 
-/// Distance between the points at which a road is tested against the view, and maximum number of these
-/// points.
+/// Distance between the points at which a road is tested against the view.
 const STEP: f64 = 5.0;
+/// Maximum number of points at which a road is tested against the view.
 const MOST_STEPS: f64 = 200.0;
 
 /// Length before a stop line that may contain turn arrows, m.
@@ -14,8 +14,8 @@ const ARROWS: f64 = 27.0;
 /// Scale above which arrows are visible, pixels per metre. Names then keep clear of them.
 pub const ARROW_SCALE: f64 = 3.0;
 
-/// Returns the middle of the carriageway half-way along a stretch of a road (given in m from its start), and
-/// its width there, m.
+/// Returns the middle of the carriageway half-way along a stretch, and the width of the carriageway
+/// there, m. The stretch is given in metres from the start of the road.
 pub fn place(road: &Road, (from, to): (f64, f64)) -> (Pose, f64) {
     let middle = 0.5 * (from + to);
     let pose = road.reference_line.pose(middle);
@@ -27,8 +27,9 @@ pub fn place(road: &Road, (from, to): (f64, f64)) -> (Pose, f64) {
     (centre, left - right)
 }
 
-/// Returns the part of a stretch between two junctions that is clear of turn arrows and islands, m from the
-/// start of the road; `None` if nothing is left. Arrows are assumed where several lanes lead to a junction.
+/// Returns the part of a stretch between two junctions that is clear of turn arrows and islands, in
+/// metres from the start of the road. Returns `None` if nothing is left. Arrows are assumed where
+/// several lanes lead to a junction.
 pub fn clear_of_ends(road: &Road, side: DrivingSide, (from, to): (f64, f64)) -> Option<(f64, f64)> {
     // Length that arrows may take up on the lanes of one direction.
     let room = |s: f64, has_direction: &dyn Fn(&Lane) -> bool| {

@@ -16,22 +16,25 @@ const BAY: f64 = 5.3;
 const LINE: f64 = 0.12;
 /// Minimum width of parking lanes with bays, m.
 const LEAST_WIDTH: f64 = 1.6;
-/// Distance from the beginning of a lane to its first bicycle, and distance between bicycles, m.
+/// Distance from the beginning of a lane to its first bicycle, m.
 const FIRST_BICYCLE: f64 = 10.0;
+/// Distance between bicycles, m.
 const BETWEEN_BICYCLES: f64 = 40.0;
-/// Radius of a wheel, and distance between the wheels, m.
+/// Radius of a wheel, m.
 const WHEEL: f64 = 0.31;
+/// Distance between the wheels, m.
 const WHEEL_BASE: f64 = 0.98;
 /// Width of the strokes of a bicycle, m.
 const STROKE: f64 = 0.08;
 
-/// Distance from the beginning of a bus lane to its first word, distance between words, and distance from the
-/// last word to the end of the lane, where there are arrows, m.
+/// Distance from the beginning of a bus lane to its first word, m.
 const FIRST_WORD: f64 = 10.0;
+/// Distance between words, m.
 const BETWEEN_WORDS: f64 = 60.0;
+/// Distance from the last word to the end of the lane, m. Arrows are painted there.
 const AFTER_WORD: f64 = 30.0;
-/// Width and length of a letter on the road, and gap to the next letter, m. Letters are elongated, because
-/// drivers see them at a flat angle.
+/// Width of a letter on the road, its length, and the gap to the next letter, m. Letters are
+/// elongated, because drivers see them at a flat angle.
 const LETTER: (f64, f64, f64) = (0.5, 2.2, 0.22);
 /// Width of the strokes of a letter, m.
 const LETTER_STROKE: f64 = 0.16;

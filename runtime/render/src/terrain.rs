@@ -15,11 +15,11 @@ const STRONG: i64 = 5;
 /// A contour line.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Contour {
-    /// Its height, m.
+    /// Height of the contour, m.
     pub height: f64,
-    /// Whether it is an index contour.
+    /// Whether the contour is an index contour.
     pub is_strong: bool,
-    /// Its points, m.
+    /// Points of the contour, m.
     pub points: Vec<DVec2>,
 }
 

@@ -7,16 +7,19 @@ use crate::text::Align;
 use glam::DVec2;
 use roadwright_simulation::TimeRow;
 
-/// Width of the picture, and height of the band for a curve and its title, pixels.
+/// Width of the picture, pixels.
 const WIDTH: u32 = 900;
+/// Height of the band for a curve and its title, pixels.
 const HEIGHT: u32 = 170;
 /// Height of the title of the picture, pixels.
 const TITLE: u32 = 56;
-/// Horizontal extent of curves, pixels from the left edge.
+/// Left end of curves, pixels from the left edge.
 const LEFT: f32 = 84.0;
+/// Right end of curves, pixels from the left edge.
 const RIGHT: f32 = 870.0;
-/// Vertical extent of a curve, pixels from the top of its band.
+/// Upper end of a curve, pixels from the top of its band.
 const TOP: f32 = 28.0;
+/// Lower end of a curve, pixels from the top of its band.
 const BOTTOM: f32 = 138.0;
 /// Maximum number of points drawn: one per column of pixels.
 const COLUMNS: f64 = RIGHT as f64 - LEFT as f64;

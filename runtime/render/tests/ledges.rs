@@ -23,12 +23,13 @@ type Shapes = Vec<Vec<Vec<[f64; 2]>>>;
 const TOLERANCE: f64 = 1e-3;
 /// Largest permitted change of direction at a point of an edge, rad.
 const MOST_KINK: f64 = 30.0 * TAU / 360.0;
-/// Distance below which points of an edge count as the same point, m. Seams are not more exact than this.
+/// Distance below which points of an edge count as the same point, m. Seams are not more exact than
+/// this.
 const POINT: f64 = 0.03;
 /// Half the width of a sliver of ground, and half the width of a sliver of asphalt, m.
 const GROUND: f64 = 0.55;
 const ASPHALT: f64 = 0.9;
-/// Area below which slivers are ignored, m^2, because they are seams or tips of noses.
+/// Area below which slivers are ignored, m^2. Smaller slivers are seams or tips of noses.
 const SPECK: f64 = 0.25;
 
 /// A part of a town that a test builds.

@@ -14,7 +14,8 @@ pub enum VehicleClass {
 }
 
 impl VehicleClass {
-    /// Class for a number in the route planner interface: 0 for a car, any other number for a bus.
+    /// Converts a number in the route planner interface to a class: 0 is a car, any other number a
+    /// bus.
     pub fn from_number(number: u32) -> Self {
         if number == 0 { Self::Car } else { Self::Bus }
     }
@@ -66,7 +67,7 @@ impl LaneAccess {
         self == Self::All || self == other
     }
 
-    /// Vehicles admitted by both.
+    /// Vehicles admitted by both lane accesses.
     pub fn and(self, other: Self) -> Self {
         self.max(other)
     }
@@ -133,7 +134,8 @@ impl RoadAccess {
 pub enum TripPart {
     /// No road so far has been stricter than the one before it.
     Leaving,
-    /// A stricter road has been entered, so the rest of the trip leads to a goal on that road or farther in.
+    /// A stricter road has been entered. The rest of the trip leads to a goal on that road or
+    /// farther in.
     Arriving,
 }
 
@@ -154,7 +156,7 @@ impl TripPart {
 mod tests {
     use super::*;
 
-    /// Whether roads with these access values can be driven in sequence.
+    /// Whether roads with these access values can be driven in this order.
     fn can_be_driven(roads: &[RoadAccess]) -> bool {
         let mut part = Some(TripPart::Leaving);
         for pair in roads.windows(2) {

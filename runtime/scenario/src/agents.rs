@@ -30,7 +30,7 @@ pub enum Place {
 pub struct LanePlace {
     /// The road.
     pub road: RoadId,
-    /// Its lane.
+    /// Lane of the place.
     pub lane: i8,
     /// Distance along the reference line, m.
     pub s: Quantity<Distance>,
@@ -83,9 +83,9 @@ pub struct Agent {
     /// Name of the agent.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub name: String,
-    /// Key of its vehicle type.
+    /// Key of the agent's vehicle type.
     pub vehicle: String,
-    /// Key of its stack.
+    /// Key of the agent's stack.
     pub stack: String,
     /// Dynamics level of the agent's body; defaults to the level in the settings.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -101,8 +101,8 @@ pub struct Agent {
     /// Departure time, s.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub depart: Quantity<Duration>,
-    /// Delay, s, between an arrival and the next departure from the start; longer if the start is occupied.
-    /// If absent, the agent drives once.
+    /// Delay between an arrival and the next departure from the start, s; longer if the start is
+    /// occupied. If absent, the agent drives once.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub repeat: OptionalQuantity<Duration>,
     /// Speed at the start, m/s.
@@ -123,7 +123,7 @@ pub struct Flow {
     pub dynamics: Option<DynamicsLevel>,
     /// Place where the agents are spawned.
     pub origin: Place,
-    /// Place to which they drive.
+    /// Place to which the agents drive.
     pub destination: Place,
     /// Average number of agents per hour.
     pub rate_per_hour: Quantity<PerHour>,
@@ -135,33 +135,33 @@ pub struct Flow {
 }
 
 impl Agent {
-    /// Its start, waypoints and destination, in that order.
+    /// Start, waypoints and destination of the agent, in that order.
     pub fn places(&self) -> impl Iterator<Item = &Place> {
         std::iter::once(&self.start)
             .chain(&self.via)
             .chain(&self.destination)
     }
 
-    /// Its start, waypoints and destination, for modification.
+    /// Start, waypoints and destination of the agent, for modification.
     pub fn places_mut(&mut self) -> impl Iterator<Item = &mut Place> {
         std::iter::once(&mut self.start)
             .chain(&mut self.via)
             .chain(&mut self.destination)
     }
 
-    /// The places that it has to reach, in order.
+    /// The places that the agent has to reach, in order.
     pub fn goals(&self) -> impl Iterator<Item = &Place> {
         self.via.iter().chain(&self.destination)
     }
 }
 
 impl Flow {
-    /// Its origin and destination.
+    /// Origin and destination of the flow.
     pub fn places(&self) -> [&Place; 2] {
         [&self.origin, &self.destination]
     }
 
-    /// Its origin and destination, for modification.
+    /// Origin and destination of the flow, for modification.
     pub fn places_mut(&mut self) -> [&mut Place; 2] {
         [&mut self.origin, &mut self.destination]
     }

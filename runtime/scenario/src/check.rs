@@ -47,8 +47,8 @@ pub enum Code {
     DanglingCrossing,
     /// A lane turn names a lane that does not lead into or out of its junction.
     DanglingTurn,
-    /// A corner does not exist, because its roads are not neighbours or because there is nothing to round
-    /// between them.
+    /// A corner does not exist. Its roads are not neighbours, or there is nothing to round between
+    /// them.
     DanglingCorner,
     /// A road that is declared internal does not lie within its junction.
     DanglingInternalRoad,

@@ -2,22 +2,23 @@
 
 use crate::driving_side::DrivingSide;
 
-/// Countries and territories in which vehicles may turn to the near side at a red light after a stop, where
-/// no sign forbids it (ISO 3166-1). In the United States, each state has such a law because federal law
-/// requires it ([USC 42-6322]); in Canada, the provinces have such laws, such as Ontario's ([HTA], section
-/// 144 (19)) and Quebec's ([SAAQ]).
+/// Countries and territories in which vehicles may turn to the near side at a red light after a
+/// stop, unless a sign forbids it (ISO 3166-1). In the United States, each state has such a law
+/// because federal law requires it ([USC 42-6322]). In Canada, the provinces have such laws, for
+/// example Ontario ([HTA], section 144 (19)) and Quebec ([SAAQ]).
 const TURN_ON_RED: [&str; 4] = ["CA", "GU", "PR", "US"];
-/// Countries in which streets of equal rank meet at an all-way stop, instead of giving priority to the near
-/// side ([MUTCD 2009], section 2B.07; in Canada it is the practice of cities, without any law that we know
-/// of).
+/// Countries in which streets of equal rank meet at an all-way stop, instead of giving priority to
+/// the near side ([MUTCD 2009], section 2B.07). In Canada, it is the practice of cities; we know of
+/// no law.
 const ALL_WAY_STOP: [&str; 4] = ["CA", "GU", "PR", "US"];
 
-/// Countries whose signals show red and amber together before green (ISO 3166-1), and the duration, s. One
-/// second in Germany ([VwV-StVO], to section 37: never more than two) and Poland ([PL 2003]), two in Denmark
-/// ([DK 426], section 238) and Great Britain ([TSM 6]), whose signals are also used in Guernsey, Jersey and
-/// the Isle of Man. The laws of Austria ([StVO 1960], section 38), Switzerland ([SSV], article 68), Finland
-/// ([FI 1011], section 22), Norway ([Skiltforskriften], signal 1080) and Sweden ([VMF], SIG2) prescribe it,
-/// but we found no duration in them, so one second is assumed.
+/// Countries whose signals show red and amber together before green (ISO 3166-1), and the duration
+/// of both together, s. It is one second in Germany ([VwV-StVO], to section 37: never more than
+/// two) and Poland ([PL 2003]). It is two seconds in Denmark ([DK 426], section 238) and Great
+/// Britain ([TSM 6]). Guernsey, Jersey and the Isle of Man use British signals. The laws of Austria
+/// ([StVO 1960], section 38), Switzerland ([SSV], article 68), Finland ([FI 1011], section 22),
+/// Norway ([Skiltforskriften], signal 1080) and Sweden ([VMF], SIG2) prescribe red and amber, but
+/// we found no duration in them, so one second is assumed.
 const RED_AMBER: [(&str, f64); 12] = [
     ("AT", 1.0),
     ("CH", 1.0),

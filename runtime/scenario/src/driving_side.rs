@@ -15,7 +15,7 @@ pub enum DrivingSide {
 }
 
 impl DrivingSide {
-    /// Direction of travel around an island: 1 counter-clockwise, -1 clockwise.
+    /// Direction of travel around an island: 1 for counter-clockwise, -1 for clockwise.
     pub fn around(self) -> f64 {
         match self {
             Self::Right => 1.0,

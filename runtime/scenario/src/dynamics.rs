@@ -9,16 +9,18 @@ file_value! {
     #[derive(Default)]
     #[repr(u8)]
     pub enum DynamicsLevel {
-        /// The kinematic one-track model: it steers, on lanes and off them.
+        /// The kinematic one-track model. It steers, on lanes and off them.
         #[default]
         OneTrack = "one_track",
-        /// A point that follows its lane: for large amounts of traffic. Steering is ignored.
+        /// A point that follows its lane, for large amounts of traffic. Steering is ignored.
         Lane = "lane",
-        /// The dynamic one-track model: its tyres slip, and their force is limited.
+        /// The dynamic one-track model. Its tyres slip, and their force is limited.
         DynamicOneTrack = "dynamic_one_track",
-        /// A rigid body on springs in three dimensions: it rolls, pitches, tips over, pushes and is pushed.
+        /// A rigid body on springs in three dimensions. It rolls, pitches, tips over, pushes other
+        /// bodies and is pushed.
         Rigid = "rigid",
-        /// The sliding car, which skids into bends; it has a throttle, a brake, and a grip for each axle.
+        /// The sliding car, which skids into bends. It has a throttle, a brake, and a grip for each
+        /// axle.
         Sliding = "sliding",
     }
 }

@@ -25,8 +25,8 @@ use thiserror::Error;
 
 /// A change of a scenario.
 ///
-/// For objects, `Some` inserts or replaces the object and `None` deletes it. An edit contains everything it
-/// needs, so it can be stored, sent and applied later.
+/// For objects, `Some` inserts or replaces the object and `None` deletes it. An edit is
+/// self-contained, so it can be stored, sent and applied later.
 #[derive(Debug, Clone, PartialEq)]
 #[allow(
     clippy::large_enum_variant,
@@ -43,7 +43,8 @@ pub enum Edit {
     Road(RoadId, Option<Box<Road>>),
     /// The whole terrain.
     Terrain(Option<Box<HeightField>>),
-    /// Some terrain samples, as (index, height), where indices count row by row from the south-west.
+    /// Some terrain samples, each as an index and a height. Indices count row by row from the
+    /// south-west.
     TerrainSamples(Vec<(usize, f64)>),
     /// An obstacle.
     Obstacle(ObstacleId, Option<Box<Obstacle>>),
@@ -87,7 +88,7 @@ pub enum EditError {
     NodeInUse {
         /// The node.
         node: NodeId,
-        /// A road that ends at it.
+        /// A road that ends at the node.
         road: RoadId,
     },
     /// A road has no lanes or invalid ones.
@@ -106,7 +107,7 @@ pub enum EditError {
     InUse {
         /// The object to be deleted.
         what: String,
-        /// The first object found that uses it.
+        /// The first object found that uses the deleted one.
         user: String,
     },
     /// An agent or flow names something that does not exist.
@@ -516,7 +517,7 @@ fn check_values(edit: &Edit) -> Result<(), EditError> {
     }
 }
 
-/// Returns the object that an edit deletes; `None` if it deletes none that can be in a group.
+/// Returns the object that an edit deletes; `None` if it deletes no object that can be in a group.
 fn deleted_object(edit: &Edit) -> Option<ObjectId> {
     match edit {
         Edit::Road(id, None) => Some(ObjectId::Road(*id)),

@@ -86,7 +86,7 @@ struct Document {
     /// Forests by id.
     #[serde(default)]
     forests: UniqueMap<ForestId, Forest>,
-    /// Areas of land by id: the surface of the ground, without influence on driving.
+    /// Areas of land by id: the surface of the ground. They have no effect on driving.
     #[serde(default)]
     land: UniqueMap<LandId, Land>,
     /// Layers of painted ground by id: costs for vehicles that drive off the lanes.
@@ -101,10 +101,11 @@ struct Document {
     /// Streams of agents by id.
     #[serde(default)]
     flows: UniqueMap<FlowId, Flow>,
-    /// Groups of objects by id, which are selected together; without influence on a run.
+    /// Groups of objects by id. The objects of a group are selected together. Groups have no effect
+    /// on a run.
     #[serde(default)]
     groups: UniqueMap<GroupId, Group>,
-    /// The order in which lists show vehicle types and stacks; without influence on a run.
+    /// The order in which lists show vehicle types and stacks. It has no effect on a run.
     #[serde(default)]
     order: ListOrder,
 }
@@ -150,8 +151,8 @@ pub fn from_text(text: &str) -> Result<Scenario, TextError> {
     read_text(text, VehicleFiles::None)
 }
 
-/// Reads a scenario from its text. `files` contains the texts of vehicle files, each with the path that the
-/// scenario names.
+/// Reads a scenario from its text. `files` contains the paths of vehicle files, as named by the
+/// scenario, and their texts.
 ///
 /// # Errors
 /// If the text is not a scenario of a known version, or if one of the files is not a vehicle.

@@ -33,7 +33,7 @@ pub struct GroundGrip {
     /// Roads without crossing traffic.
     #[serde(skip_serializing_if = "is_whole")]
     pub motorway: Quantity<GripShare>,
-    /// Whether drivers do not notice the grip and drive as on dry asphalt, as with black ice.
+    /// Whether drivers do not notice reduced grip and drive as on dry asphalt, as on black ice.
     #[serde(skip_serializing_if = "is_seen")]
     pub hidden: bool,
 }

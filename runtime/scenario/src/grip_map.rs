@@ -8,7 +8,7 @@ use crate::scenario::Scenario;
 use glam::DVec2;
 use roadwright_geometry::polygon;
 
-/// Side of a cell, m; larger if the roads extend over too large an area.
+/// Side of a cell, m. It is larger if the roads extend over too large an area.
 const CELL: f64 = 8.0;
 /// Maximum number of cells.
 const MOST_CELLS: f64 = 4e6;
@@ -134,8 +134,8 @@ impl GripMap {
         pieces.map(|piece| (&piece.outline[..], piece.grip))
     }
 
-    /// Grip factor at a position for a vehicle on the given road layers (bit mask): that of the uppermost
-    /// road there on one of these layers, or that of open ground.
+    /// Returns the grip factor at a position for a vehicle on the given road layers (bit mask). The
+    /// uppermost road on one of these layers counts, otherwise the open ground.
     pub fn at(&self, place: DVec2, layers: u32) -> f64 {
         let local = (place - self.origin) / self.cell;
         let is_inside = local.x >= 0.0 && local.y >= 0.0;
@@ -154,7 +154,7 @@ impl GripMap {
         under.map_or(self.grip.open_ground.get(), |piece| piece.grip)
     }
 
-    /// The grip settings from which it was made.
+    /// The grip settings from which the map was made.
     pub fn grip(&self) -> &GroundGrip {
         &self.grip
     }

@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 
 /// A named set of objects that are selected together. Groups have no effect on a run.
 ///
-/// Nodes cannot be in a group, because they move and vanish with their roads.
+/// Nodes cannot be in a group, because they are moved and deleted with their roads.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(from = "Written", into = "Written")]
 #[schemars(with = "Written")]
@@ -29,7 +29,7 @@ impl Group {
         }
     }
 
-    /// The objects in it, some of which may not exist.
+    /// The objects in the group, some of which may not exist.
     pub fn members(&self) -> &BTreeSet<ObjectId> {
         &self.members
     }

@@ -15,7 +15,8 @@ pub struct History {
     open: Option<Step>,
 }
 
-/// A step: its label and the edits that undo it, in the order in which the changes were made.
+/// An undoable step: its label, and the edits that undo it. The edits are in the order in which the
+/// changes were made.
 #[derive(Debug, Clone, PartialEq)]
 struct Step {
     label: String,

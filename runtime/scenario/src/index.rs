@@ -53,13 +53,13 @@ macro_rules! index_type {
                 (range.start.0..range.end.0).map(Self)
             }
 
-            /// Its number.
+            /// Number of the item.
             #[inline]
             pub const fn number(self) -> u32 {
                 self.0
             }
 
-            /// Its position in an array.
+            /// Position of the item in an array.
             #[inline]
             pub const fn index(self) -> usize {
                 self.0 as usize
@@ -116,7 +116,7 @@ index_type! {
 pub struct Connection {
     /// The junction.
     pub junction: JunctionIndex,
-    /// Its index in the junction.
+    /// Index of the connection in the junction.
     pub number: ConnectionIndex,
 }
 

@@ -25,7 +25,7 @@ pub enum FileError {
     Text {
         /// The file.
         path: PathBuf,
-        /// The problem in its text.
+        /// The problem in the text.
         error: TextError,
     },
 }

@@ -87,7 +87,8 @@ pub struct JunctionRules {
 pub struct CrossingRule {
     /// The road that is crossed, where it meets the junction.
     pub road: RoadId,
-    /// Width of the strip, m; by default 3.6 m, or 4 m where the speed limit is above 60 km/h.
+    /// Width of the strip, m. By default, it is 3.6 m, or 4 m where the speed limit is above 60
+    /// km/h.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub width: OptionalQuantity<CrossingWidth>,
     /// Pedestrians per hour at each side; defaults to the number in `settings`.
@@ -108,13 +109,13 @@ impl CrossingRule {
 
 /// Maximum number of stages of a plan.
 pub const MAX_STAGES: usize = 32;
-/// Maximum number of crossings per node, which exceeds the number of arms of any real junction.
+/// Maximum number of crossings per node. It exceeds the number of arms of any real junction.
 const MAX_CROSSINGS: usize = 64;
 /// Maximum number of internal roads per node.
 const MAX_INTERNAL: usize = 64;
 
 impl JunctionRules {
-    /// Whether the user has set right of way by a control, a plan, or the major roads.
+    /// Whether the user has set right of way, by a control, a plan, or the major roads.
     pub(crate) fn decide_who_goes_first(&self) -> bool {
         self.control.is_some() || self.plan.is_some() || !self.major.is_empty()
     }
@@ -130,8 +131,8 @@ impl JunctionRules {
         })
     }
 
-    /// Like `on_roads`, but lane ids change as well. Rules about whole roads are looked up as lane 0, which
-    /// no road has.
+    /// Like `on_roads`, but also replaces lane ids. Rules about whole roads are looked up as lane
+    /// 0, which no road has.
     pub(crate) fn on_lanes(&self, place: impl Fn(RoadLane) -> Option<RoadLane>) -> Self {
         let name = |road: RoadId| Some(place(RoadLane { road, lane: 0 })?.road);
         let restriction = |old: &Restriction| {
@@ -226,7 +227,7 @@ impl JunctionRules {
         found.map(|corner| corner.radius.get())
     }
 
-    /// Sets the radius of a corner, m, or lets it follow from the roads.
+    /// Sets the radius of a corner in metres. With `None`, the radius follows from the roads.
     pub fn set_corner(&mut self, road: RoadId, next: RoadId, radius: Option<f64>) {
         self.corners.retain(|corner| !corner.is_between(road, next));
         self.corners.extend(radius.map(|radius| CornerRule {
@@ -337,7 +338,7 @@ impl SignalMode {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SignalControllerSetting {
-    /// Its id, such as `longest_queue.rhai`.
+    /// Id of the module, such as `longest_queue.rhai`.
     pub module: String,
     /// Parameters that differ from their defaults, by key.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
@@ -353,8 +354,8 @@ impl SignalControllerSetting {
         }
     }
 
-    /// Converts it to the setting of a module in a stack. It has no rate, because the host decides when to
-    /// call it.
+    /// Converts the controller to the setting of a module in a stack. The setting has no rate,
+    /// because the host decides when to call the module.
     pub fn setting(&self) -> ModuleSetting {
         ModuleSetting {
             parameters: self.parameters.clone(),
@@ -374,7 +375,8 @@ pub struct SignalPlan {
     /// so.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub controller: Option<SignalControllerSetting>,
-    /// Duration of a cycle, s, which the derived green times fill. It has no effect if stages are given.
+    /// Duration of a cycle, s. The derived green times fill it. It has no effect if stages are
+    /// given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cycle: OptionalQuantity<Cycle>,
     /// Start of the first cycle, s; used for green waves along a street.
@@ -426,11 +428,12 @@ pub struct SignalStage {
     /// Maximum green of actuated signals while other traffic waits, s; 50 s by default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max: OptionalQuantity<Cycle>,
-    /// Duration of amber after the green, s; by default, it follows from the speed of the traffic that loses
-    /// green.
+    /// Duration of amber after the green, s. By default, it follows from the speed of the traffic
+    /// that loses green.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub amber: OptionalQuantity<Clearance>,
-    /// Duration of the all-red time after amber, s; by default, until the last vehicle has left the junction.
+    /// Duration of the all-red time after amber, s. By default, it lasts until the last vehicle has
+    /// left the junction.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub all_red: OptionalQuantity<Clearance>,
 }
@@ -439,15 +442,15 @@ pub struct SignalStage {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Movement {
-    /// The road from which they come.
+    /// The road that the vehicles come from.
     pub road: RoadId,
-    /// Turns that they make; all turns by default.
+    /// Turns that the vehicles make; all turns by default.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub turns: Vec<Turn>,
 }
 
 impl Movement {
-    /// Whether it includes vehicles that come from a road and make a turn.
+    /// Whether the movement includes vehicles that come from a road and make a turn.
     pub fn includes(&self, road: RoadId, turn: Turn) -> bool {
         self.road == road && (self.turns.is_empty() || self.turns.contains(&turn))
     }

@@ -82,14 +82,15 @@ pub struct Land {
     /// Use or cover.
     #[serde(rename = "use")]
     pub usage: LandUse,
-    /// Corners of its outline in order, m; at least 3, and at most 20,000 including those of holes.
+    /// Corners of the outline in order, m. There are at least 3, and at most 20,000 including those
+    /// of holes.
     pub outline: Area,
-    /// Holes in it, such as islands in a lake, each given by its corners in order, m.
+    /// Holes in the area, such as islands in a lake. Each is given by its corners in order, m.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub holes: Quantity<Holes, Vec<Vec<DVec2>>>,
 }
 
-/// Maximum number of corners of one area, because painting time grows faster than this number.
+/// Maximum number of corners of one area. Painting time grows faster than this number.
 pub const MAX_LAND_CORNERS: usize = 20_000;
 /// Maximum number of corners of all painted areas together.
 pub(crate) const MAX_PAINTED_CORNERS: usize = 4_000_000;
@@ -110,7 +111,7 @@ impl Land {
         self.rings().map(Vec::len).sum()
     }
 
-    /// Its area without its holes, m^2.
+    /// Area without the holes, m^2.
     pub fn area(&self) -> f64 {
         let of = |ring: &Vec<DVec2>| polygon::signed_area(ring).abs();
         (of(&self.outline) - self.holes.iter().map(of).sum::<f64>()).max(0.0)

@@ -19,9 +19,9 @@ pub enum LaneType {
     Sidewalk,
     /// Hard shoulder.
     Shoulder,
-    /// Between carriageways.
+    /// Area between carriageways.
     Median,
-    /// Between carriageways, but only painted and never raised, such as a centre turn lane.
+    /// Area between carriageways that is only painted and never raised, such as a centre turn lane.
     PaintedMedian,
 }
 

@@ -59,7 +59,7 @@ impl MapPart {
         Self::KINDS.into_iter().chain(layers).collect()
     }
 
-    /// Whether it contains an object.
+    /// Whether the part contains an object.
     pub fn holds(self, scenario: &Scenario, object: ObjectId) -> bool {
         match (self, object) {
             (Self::Roads, ObjectId::Road(_) | ObjectId::Node(_))

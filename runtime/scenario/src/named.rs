@@ -1,7 +1,7 @@
 //! Enums whose variants have names in files and on the command line.
 
-/// Declares an enum together with the names of its variants. `ALL` and `name` come from the same table, so no
-/// list of variants can be incomplete.
+/// Declares an enum together with the names of its variants. `ALL` and `name` come from the same
+/// table, so neither can miss a variant.
 macro_rules! named {
     (
         $(#[$attribute:meta])*
@@ -18,7 +18,7 @@ macro_rules! named {
             /// All variants, in order of declaration.
             pub const ALL: [Self; [$($name),*].len()] = [$(Self::$variant),*];
 
-            /// Its name in files and on the command line.
+            /// Name in files and on the command line.
             pub fn name(self) -> &'static str {
                 match self {
                     $(Self::$variant => $name,)*

@@ -21,7 +21,7 @@ pub struct Node {
     pub x: Quantity<Coordinate>,
     /// Position, m.
     pub y: Quantity<Coordinate>,
-    /// Rules of its junction. Files store them in a separate section.
+    /// Rules of the node's junction. Files store them in a separate section.
     #[serde(skip)]
     pub rules: JunctionRules,
 }
@@ -78,8 +78,9 @@ impl RoadNetwork {
         &self.graph
     }
 
-    /// The node whose rules control the junction of the given nodes: the first one with signals, or else the
-    /// first one that sets right of way; `None` if there is neither.
+    /// Returns the node whose rules control the junction of the given nodes. This is the first one
+    /// with signals or, if there is none, the first one that sets right of way. `None` if there is
+    /// neither.
     pub(crate) fn deciding_node(&self, nodes: &[NodeId]) -> Option<NodeId> {
         let rules = |id: &NodeId| self.node(*id).map(|node| &node.rules);
         let has_signals =
@@ -99,7 +100,8 @@ impl RoadNetwork {
         self.road_index.get(&id).map(|&index| &*self.graph[index].1)
     }
 
-    /// A road by id, as a shared pointer. If two networks return the same pointer, they have the same road.
+    /// Returns a road by id as a shared pointer. If two networks return the same pointer, their
+    /// roads are equal.
     pub fn shared_road(&self, id: RoadId) -> Option<&Arc<Road>> {
         self.road_index.get(&id).map(|&index| &self.graph[index].1)
     }
@@ -235,8 +237,8 @@ impl Validate for Node {
     }
 }
 
-/// The ids of entries that differ or are in only one of two lists, both in ascending order of id. O(entries
-/// of both).
+/// Returns the ids of entries that differ or are in only one of two lists. Both lists are in
+/// ascending order of id. O(entries of both).
 fn differing<K: Ord + Copy, T>(
     before: impl Iterator<Item = (K, T)>,
     after: impl Iterator<Item = (K, T)>,

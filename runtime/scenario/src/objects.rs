@@ -31,7 +31,7 @@ pub enum Shape {
         x: Quantity<Coordinate>,
         /// Centre, m.
         y: Quantity<Coordinate>,
-        /// Heading of its length, rad.
+        /// Heading of the box's length, rad.
         #[serde(default)]
         heading: Quantity<Angle>,
         /// Length, m.
@@ -136,8 +136,8 @@ pub struct PointOfInterest {
     pub x: Quantity<Coordinate>,
     /// Position, m.
     pub y: Quantity<Coordinate>,
-    /// Heading of a vehicle parked with its centre on the point, rad, as in a parking bay; absent if any
-    /// heading is allowed.
+    /// Heading of a vehicle parked with its centre on the point, as in a parking bay, rad; absent
+    /// if any heading is allowed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub heading: OptionalQuantity<Angle>,
 }
@@ -205,7 +205,7 @@ impl Forest {
             .map_or(0, |(.., (columns, rows))| columns * rows)
     }
 
-    /// The trunks, whose positions depend on area, density, spacing and seed only.
+    /// Returns the positions of the trunks. They depend on area, density, spacing and seed only.
     ///
     /// Each square cell with sides of length `spacing` contains at most one candidate, thinned out to the
     /// density. A candidate that is closer to an earlier one than the spacing is dropped. O(area).
@@ -228,8 +228,8 @@ impl Forest {
         self.cells().map_or(self.spacing.get(), |(cell, ..)| cell)
     }
 
-    /// A square sample of an endless forest like this one, starting at the origin: its side, m, and its
-    /// trunks. O(cells²).
+    /// Returns a square sample of an endless forest like this one, starting at the origin: the side
+    /// of the square (m) and the trunks in it. O(cells²).
     pub fn sample(&self, cells: usize) -> (f64, Vec<DVec2>) {
         let cell = self.cell();
         let block = Block {

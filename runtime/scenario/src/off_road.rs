@@ -17,7 +17,7 @@ file_value! {
 }
 
 impl OffRoad {
-    /// Whether it is the default, which files leave out.
+    /// Whether this is the default. Files leave out the default.
     pub fn is_default(&self) -> bool {
         *self == Self::default()
     }

@@ -20,10 +20,10 @@ pub struct PaintLayer {
     /// Name, such as `Shrubs`.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub name: String,
-    /// Edge length of its cells, m.
+    /// Edge length of the layer's cells, m.
     #[serde(default = "usual_cell")]
     pub cell: Quantity<PaintCell>,
-    /// Effect on vehicle types that are not listed.
+    /// Effect on vehicle types that are not listed in `vehicles`.
     pub cost: PaintCost,
     /// Effect on single vehicle types, by key. Keys of types that do not exist have no effect.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
@@ -51,12 +51,12 @@ impl PaintLayer {
         }
     }
 
-    /// Its effect on a vehicle type, by key.
+    /// Effect of the layer on a vehicle type, by key.
     pub fn cost_for(&self, vehicle: &str) -> PaintCost {
         self.vehicles.get(vehicle).copied().unwrap_or(self.cost)
     }
 
-    /// The box around its cells, m; `None` if nothing is painted.
+    /// The box around the painted cells, m; `None` if nothing is painted.
     pub fn bounds(&self) -> Option<(DVec2, DVec2)> {
         let (low, high) = self.cells.extent()?;
         let corner = |[x, y]: [i32; 2]| DVec2::new(f64::from(x), f64::from(y)) * self.cell.get();
@@ -83,8 +83,8 @@ impl PaintLayer {
         }
     }
 
-    /// The cells whose centres lie within `radius` metres of a stretch: one run in each row, because the
-    /// swept area is convex.
+    /// Returns the cells whose centres lie within `radius` metres of a stretch. Each row has one
+    /// run of cells, because the swept area is convex.
     fn swept(&self, [from, to]: [DVec2; 2], radius: f64) -> Vec<(i32, CellRun)> {
         let cell = self.cell.get();
         let index = |at: f64| (at / cell).floor() as i32;
@@ -142,7 +142,7 @@ impl Validate for PaintLayer {
 pub const MAX_PAINT_RUNS: usize = 200_000;
 /// Edge length of the squares into which planners divide painted ground, in cells.
 const SQUARE: i32 = 64;
-/// Maximum number of squares crossed by the runs of one layer, summed over the runs.
+/// Maximum number of squares that the runs of one layer cross, summed over the runs.
 const MAX_PAINT_SQUARES: u64 = 1_000_000;
 
 /// Effect of painted ground on a vehicle type.
@@ -158,7 +158,9 @@ pub enum PaintCost {
 impl PaintCost {
     /// Largest amount that can be added or subtracted.
     pub const MOST: i32 = 65_535;
+    /// The value that stands for [`PaintCost::Blocks`] in files.
     const BLOCKS: &'static str = "blocks";
+    /// The accepted values, as shown in error messages.
     const EXPECTED: &'static str = "a whole number from -65535 to 65535, or \"blocks\"";
 
     fn check(amount: i64) -> Result<i32, String> {
@@ -229,22 +231,22 @@ impl JsonSchema for PaintCost {
     }
 }
 
-/// Cells of one row, side by side, both ends included.
+/// Adjacent cells of one row, both ends included.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CellRun {
-    /// The western end.
+    /// Column of the western end.
     pub first: i32,
-    /// The eastern end, not before the first.
+    /// Column of the eastern end. It is not smaller than `first`.
     pub last: i32,
 }
 
 impl CellRun {
-    /// Number of its cells.
+    /// Number of the run's cells.
     pub fn count(self) -> u64 {
         (i64::from(self.last) - i64::from(self.first)).unsigned_abs() + 1
     }
 
-    /// Number of squares of this edge length that it crosses.
+    /// Number of squares with this edge length that the run crosses.
     fn squares(self, edge: i32) -> u64 {
         let square = |at: i32| i64::from(at.div_euclid(edge));
         (square(self.last) - square(self.first)).unsigned_abs() + 1

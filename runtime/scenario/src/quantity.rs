@@ -526,7 +526,7 @@ ranges! {
     Speed: Without(0.0), With(150.0), "more than 0 and at most 150 m/s";
     /// A speed that may be zero, m/s.
     SpeedOrZero: With(0.0), With(150.0), "0 to 150 m/s";
-    /// An acceleration, m/s^2, or the rate of a steering angle, rad/s.
+    /// An acceleration (m/s^2), or the rate of a steering angle (rad/s).
     Acceleration: Without(0.0), With(50.0), "more than 0 and at most 50 m/s^2";
     /// A mass, kg.
     Mass: Without(0.0), With(1e6), "more than 0 and at most 1,000,000 kg";
@@ -552,7 +552,7 @@ ranges! {
     Rpm: Without(0.0), With(1e5), "more than 0 and at most 100,000 rpm";
     /// A torque, N m.
     Torque: With(0.0), With(1e6), "0 to 1,000,000 N m";
-    /// A force, N, or a torque of a motor, N m.
+    /// A force (N), or a torque of a motor (N m).
     Force: With(0.0), With(1e8), "0 to 100,000,000 N";
     /// The ratio of a gear; negative for reverse.
     GearRatio: With(-1e3), With(1e3), "a ratio within +-1,000";

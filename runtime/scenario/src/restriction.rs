@@ -24,11 +24,11 @@ pub enum RestrictionKind {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Restriction {
-    /// Whether it prohibits or prescribes the turn.
+    /// Whether the restriction prohibits or prescribes the turn.
     pub kind: RestrictionKind,
-    /// The road from which vehicles come.
+    /// The road that vehicles come from.
     pub from: RoadId,
-    /// The road into which they turn.
+    /// The road that vehicles turn into.
     pub to: RoadId,
 }
 
@@ -36,13 +36,13 @@ pub struct Restriction {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ViaRestriction {
-    /// Whether it prohibits or prescribes the turn after the last via road.
+    /// Whether the restriction prohibits or prescribes the turn after the last via road.
     pub kind: RestrictionKind,
-    /// The road from which vehicles come.
+    /// The road that vehicles come from.
     pub from: RoadId,
     /// The via roads, in driving order. Roads that only continue one of them need not be named.
     pub via: Vec<RoadId>,
-    /// The road into which they turn.
+    /// The road that vehicles turn into.
     pub to: RoadId,
 }
 
@@ -51,16 +51,17 @@ pub struct ViaRestriction {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TimedRestriction {
-    /// Whether it prohibits or prescribes the turn.
+    /// Whether the restriction prohibits or prescribes the turn.
     pub kind: RestrictionKind,
-    /// The road from which vehicles come.
+    /// The road that vehicles come from.
     pub from: RoadId,
     /// The via roads, in driving order; usually there are none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub via: Vec<RoadId>,
-    /// The road into which they turn.
+    /// The road that vehicles turn into.
     pub to: RoadId,
-    /// Days of the week and times of day at which it applies. Only the moment at which a run starts matters.
+    /// Days of the week and times of day at which the restriction applies. Only the moment at which a run
+    /// starts matters.
     pub times: WeekTimes,
 }
 

@@ -129,8 +129,8 @@ impl LaneChange {
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Poly3 {
-    /// Position from which it applies, m from the start of the road (for a lane offset) or section (for a
-    /// width).
+    /// Position from which the polynomial applies, m from the start of the road (for a lane offset)
+    /// or of the section (for a width).
     #[serde(default, skip_serializing_if = "is_zero")]
     pub s: Quantity<Distance>,
     /// Constant term, m.
@@ -209,11 +209,11 @@ pub struct Lane {
     /// Driving direction.
     #[serde(default, skip_serializing_if = "is_default")]
     pub direction: LaneDirection,
-    /// Speed limit, m/s, if it differs from that of the road.
+    /// Speed limit of the lane if it differs from that of the road, m/s.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub speed_limit: OptionalQuantity<Speed>,
-    /// Turns that vehicles may make at the junction to which the lane leads, shown as arrows on the road; by
-    /// default, they follow from the rules of turning. If a road has several lane sections, the last one
+    /// Turns that vehicles may make at the junction ahead, shown as arrows on the lane. By default,
+    /// they follow from the rules of turning. If a road has several lane sections, the last one
     /// before the junction counts.
     #[serde(default, skip_serializing_if = "is_default")]
     pub turns: Turns,
@@ -236,7 +236,7 @@ impl Lane {
         }
     }
 
-    /// Whether it is driven in the direction of increasing s.
+    /// Whether the lane is driven in the direction of increasing s.
     pub fn is_forward(&self, side: DrivingSide) -> bool {
         //                      lane 1 (left of the line)   lane -1 (right of it)
         // right-hand traffic   against s                   along s
@@ -410,9 +410,9 @@ impl Road {
             })
     }
 
-    /// Lateral extent of the carriageway (right edge, left edge) at distance `s`, m to the left of the
-    /// reference line: everything between the outermost lanes that are not sidewalks, or the whole road if it
-    /// has only sidewalks.
+    /// Lateral extent of the carriageway (right edge, left edge) at distance `s`, m to the left of
+    /// the reference line. The carriageway is everything between the outermost lanes that are not
+    /// sidewalks, or the whole road if it has only sidewalks.
     pub fn carriageway(&self, s: f64) -> (f64, f64) {
         let section = self.section_at(s);
         let bands = self.lane_bands(section, s);

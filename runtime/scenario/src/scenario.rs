@@ -42,7 +42,7 @@ pub struct Settings {
     /// Dynamics level of all bodies, unless an agent or flow sets its own.
     #[serde(default, skip_serializing_if = "is_default")]
     pub dynamics: DynamicsLevel,
-    /// Time of day at the start of a run, h, from 0 to less than 24; available to scripts.
+    /// Time of day at the start of a run, from 0 to less than 24 h; available to scripts.
     #[serde(default = "noon", skip_serializing_if = "is_noon")]
     pub time_of_day: Quantity<TimeOfDay>,
     /// Day of the week. It decides whether timed turn restrictions apply.
@@ -157,8 +157,8 @@ pub struct Scenario {
     pub(crate) network: RoadNetwork,
     /// Terrain, shared between copies because it may contain millions of samples.
     pub(crate) terrain: Option<Arc<HeightField>>,
-    /// Obstacles, shared between copies like land, because a town has a hundred thousand houses and every
-    /// edit in the editor makes a copy.
+    /// Obstacles. Like land, they are shared between copies: a town has a hundred thousand houses,
+    /// and every edit in the editor makes a copy.
     pub(crate) obstacles: Arc<BTreeMap<ObstacleId, Obstacle>>,
     pub(crate) forests: BTreeMap<ForestId, Forest>,
     pub(crate) land: Arc<BTreeMap<LandId, Land>>,
@@ -173,7 +173,7 @@ pub struct Scenario {
 }
 
 impl Scenario {
-    /// Whether it has agents or flows with vehicles that swing out in turns.
+    /// Whether the scenario has agents or flows with vehicles that swing out in turns.
     ///
     /// Stop lines are set back for such vehicles only if there are any
     /// ([`Junction::setbacks`](crate::junction::Junction::setbacks)).
@@ -327,7 +327,7 @@ impl Scenario {
         listed(&self.stacks, &self.order.stacks)
     }
 
-    /// Whether it contains an object.
+    /// Whether the scenario contains an object.
     pub fn contains(&self, object: ObjectId) -> bool {
         match object {
             ObjectId::Node(id) => self.network.node(id).is_some(),

@@ -119,7 +119,7 @@ impl ModuleSetting {
         }
     }
 
-    /// Sets one parameter and returns the setting.
+    /// Returns the setting with one parameter changed.
     pub fn with(mut self, key: &str, value: f64) -> Self {
         self.parameters.insert(key.into(), value);
         self
@@ -186,7 +186,7 @@ impl JsonSchema for ModuleSettings {
     }
 }
 
-/// The modules of a slot, however many it takes.
+/// The modules of a slot, for any number of modules.
 trait SlotSettings: Sized {
     /// Converts a list of modules; `None` if its length does not fit the slot.
     fn from_list(list: Vec<ModuleSetting>) -> Option<Self>;
@@ -268,27 +268,27 @@ macro_rules! declare_slots {
             /// Number of slots.
             pub const COUNT: usize = [$(stringify!($slot)),*].len();
 
-            /// Its name in files and on the command line.
+            /// Name in files and on the command line.
             pub fn name(self) -> &'static str {
                 match self { $(Self::$slot => stringify!($field)),* }
             }
 
-            /// Its title for display.
+            /// Title for display.
             pub fn title(self) -> &'static str {
                 match self { $(Self::$slot => $title),* }
             }
 
-            /// The kind of its modules.
+            /// The kind of the slot's modules.
             pub fn kind(self) -> ModuleKind {
                 match self { $(Self::$slot => ModuleKind::$kind),* }
             }
 
-            /// The number of modules that it takes.
+            /// The number of modules that the slot takes.
             pub fn how_many(self) -> HowMany {
                 match self { $(Self::$slot => HowMany::$count),* }
             }
 
-            /// Default rate of its modules, Hz.
+            /// Default rate of the slot's modules, Hz.
             pub fn default_rate_hz(self) -> f64 {
                 match self { $(Self::$slot => $rate),* }
             }

@@ -38,7 +38,7 @@ pub struct VehicleType {
     pub max_steering: Quantity<SteeringLock>,
     /// Steering rate of the front wheels, rad/s.
     pub steering_rate: Quantity<Acceleration>,
-    /// Conditions under which it leaves the lanes.
+    /// Conditions under which the vehicle leaves the lanes.
     #[serde(default, skip_serializing_if = "OffRoad::is_default")]
     pub off_road: OffRoad,
     /// The file from which these values come, if there is one.
@@ -47,10 +47,10 @@ pub struct VehicleType {
 }
 
 impl VehicleType {
-    /// Length above which vehicles count as buses, which may use bus lanes, m.
+    /// Length above which vehicles count as buses, m. Buses may use bus lanes.
     pub const BUS_LENGTH: f64 = 9.0;
 
-    /// Its class for reserved lanes.
+    /// Class of the vehicle type for reserved lanes.
     pub fn class(&self) -> VehicleClass {
         if self.length > Self::BUS_LENGTH {
             VehicleClass::Bus
@@ -130,8 +130,8 @@ impl VehicleType {
         self.wheelbase / roadwright_geometry::math::tan(self.max_steering.get())
     }
 
-    /// Whether its front swings out in turns because it is far ahead of the rear axle: 8 m for a bus, 4.4 m
-    /// for a large van.
+    /// Whether the front of the vehicle swings out in turns, because it is far ahead of the rear
+    /// axle: 8 m for a bus, 4.4 m for a large van.
     pub fn swings_out(&self) -> bool {
         self.front() > 5.5
     }

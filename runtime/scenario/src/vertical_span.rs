@@ -70,7 +70,7 @@ impl VehicleType {
         }
     }
 
-    /// The spans of its trailers, from front to back.
+    /// The spans of the vehicle's trailers, from front to back.
     pub fn trailer_spans(&self) -> impl Iterator<Item = VerticalSpan> {
         let trailers = self.file.iter().flat_map(|file| &file.vehicle.trailers);
         trailers.map(Trailer::vertical_span)

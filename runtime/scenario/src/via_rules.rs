@@ -55,8 +55,8 @@ pub struct ViaRules {
     sequences: Vec<(RestrictionKind, Vec<RoadId>)>,
 }
 
-/// Progress of a vehicle along the roads of restrictions, as pairs of a restriction and the number of its
-/// roads so far, in ascending order.
+/// Progress of a vehicle along the roads of restrictions. It is stored as pairs of a restriction
+/// and the number of its roads driven so far, in ascending order.
 #[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Followed(Vec<(u32, u32)>);
 
@@ -66,7 +66,7 @@ impl Followed {
         self.0.is_empty()
     }
 
-    /// The combined progress of both.
+    /// Returns the combined progress of both.
     pub fn union(&self, other: &Self) -> Self {
         let mut all: Vec<_> = self.0.iter().chain(&other.0).copied().collect();
         all.sort_unstable();

@@ -54,7 +54,7 @@ impl Weekday {
 pub struct Moment {
     /// Day of the week.
     pub weekday: Weekday,
-    /// Time of day, h, from 0 to less than 24.
+    /// Time of day, from 0 to less than 24 h.
     pub time_of_day: f64,
 }
 
@@ -107,8 +107,8 @@ impl WeekTimes {
             || self.reach(moment.weekday.before(), minutes + f64::from(DAY))
     }
 
-    /// Whether the time spans that begin on a day contain a moment, given in minutes after that day's
-    /// midnight.
+    /// Whether the time spans that begin on a day contain a moment. The moment is given in minutes
+    /// after that day's midnight.
     fn reach(&self, day: Weekday, minutes: f64) -> bool {
         let of_day = |entry: &&Entry| entry.has(day);
         let mut groups = self.0.iter().rev();

@@ -622,7 +622,10 @@ fn signals_of_more_stages_than_there_may_be_are_found() {
     assert_eq!(told(24), None);
     let (code, message) = told(28).unwrap();
     assert_eq!(code, Code::TooMuch);
-    assert!(message.starts_with("its signals would need 3"), "{message}");
+    assert!(
+        message.starts_with("the signals here would need 3"),
+        "{message}"
+    );
     // The signals do not exist, because a set of stages has only 32 bits.
     let has_signals = |streets: u32| {
         let layout = junction::layout(star(streets).network(), DrivingSide::Right);

@@ -59,8 +59,8 @@ struct Tally {
     worst: String,
 }
 
-/// Places pairs of bodies on two connections. Where they overlap, both must be within the intervals of their
-/// conflict. `shrunk` shortens these intervals at both ends, m, as a control.
+/// Places pairs of bodies on two connections. Where they overlap, both must be within the intervals
+/// of their conflict. As a control, `shrunk` shortens these intervals at both ends, m.
 fn throw(junction: &Junction, kind: usize, shrunk: f64, random: &mut Stream, tally: &mut Tally) {
     let body = [Body::CAR, Body::LONG][kind];
     let rear = REAR[kind];

@@ -916,7 +916,8 @@ fn who_is_on_a_lane_that_makes_room_for_a_turn_lane_stays_on_it() {
     );
 }
 
-/// A crossing of two streets of 2 x 140 m that meet at the given angle, rad, for a driving side.
+/// A crossing of two streets of 2 x 140 m for a driving side. The streets meet at the given angle,
+/// rad.
 fn slanted(angle: f64, side: DrivingSide) -> Scenario {
     let mut scenario = Scenario::new("slanted");
     let about = About {

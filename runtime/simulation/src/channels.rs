@@ -7,7 +7,7 @@ use crate::snapshot::VehicleRecord;
 use roadwright_scenario::DynamicsLevel;
 use std::fmt;
 
-/// A quantity that can be recorded of a vehicle.
+/// A quantity of a vehicle that can be recorded.
 pub struct Channel {
     /// Name of the column, which ends in the unit.
     pub name: &'static str,
@@ -19,7 +19,7 @@ pub struct Channel {
     pub levels: ChannelLevels,
     /// Meaning, in one sentence.
     pub meaning: &'static str,
-    /// Returns the content of the cell at a time, s.
+    /// Returns the content of the cell at a time in seconds.
     cell: fn(&VehicleRecord, f64) -> String,
 }
 
@@ -231,7 +231,7 @@ pub const CHANNELS: [Channel; 18] = [
     },
 ];
 
-/// A number with the given digits after the point; empty for `None`.
+/// Formats a number with the given number of decimal places; empty for `None`.
 fn number(value: Option<f64>, digits: usize) -> String {
     value.map_or(String::new(), |value| format!("{value:.digits$}"))
 }
@@ -242,7 +242,7 @@ pub fn trace_columns() -> [&'static str; CHANNELS.len()] {
 }
 
 impl VehicleRecord {
-    /// Returns the trace row of this vehicle at a time, s.
+    /// Returns the trace row of this vehicle. `time` is in s.
     pub fn trace_row(&self, time: f64) -> [String; CHANNELS.len()] {
         CHANNELS
             .each_ref()
@@ -282,7 +282,7 @@ impl TraceRate {
     /// Default number of rows per second.
     pub const DEFAULT_HZ: f64 = 10.0;
 
-    /// Returns the times for a rate, Hz, in a world with steps of `dt` seconds.
+    /// Returns the times for a rate in Hz, in a world with steps of `dt` seconds.
     ///
     /// # Errors
     /// If the rate is not above 0, or above 1 / dt.

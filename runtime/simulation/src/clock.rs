@@ -5,12 +5,12 @@ use roadwright_agent::{Rate, Step};
 use roadwright_scenario::Settings;
 use serde::{Deserialize, Serialize};
 
-/// Update rate, per second, of everything that need not change faster than drivers react. Drivers take half a
-/// second or more to react.
+/// Update rate of everything that need not change faster than drivers react, per second. Drivers
+/// take half a second or more to react.
 const BEATS: f64 = 5.0;
 
-/// Largest number of steps in a save. Up to this number, every step has an exact double value and nothing
-/// overflows.
+/// Largest number of steps in a save. Up to this number, a double represents every step exactly,
+/// and nothing overflows.
 const LAST_STEP: u64 = 1 << 53;
 
 /// Time of a run, and the seed of all its random streams.
@@ -19,7 +19,7 @@ pub(crate) struct Clock {
     /// Time step, s.
     pub(crate) dt: f64,
     pub(crate) seed: u64,
-    /// Time of day at the first step, h.
+    /// Time of day at the first step, in hours.
     pub(crate) begins_at: f64,
     /// Number of steps taken.
     pub(crate) step: u64,
@@ -47,7 +47,7 @@ impl Clock {
         })
     }
 
-    /// Whether a saved clock is far enough from the largest number of steps.
+    /// Whether the number of steps in a saved clock is within [`LAST_STEP`].
     pub(crate) fn is_sound(&self) -> bool {
         self.step <= LAST_STEP
     }
@@ -80,12 +80,12 @@ impl Clock {
         self.step.is_multiple_of(self.beat_steps())
     }
 
-    /// Time of day, h, from 0 to below 24.
+    /// Time of day, from 0 to below 24 hours.
     pub(crate) fn time_of_day(&self) -> f64 {
         (self.begins_at + self.time() / 3600.0).rem_euclid(24.0)
     }
 
-    /// Time since a step, s.
+    /// Time since step `step`, s.
     pub(crate) fn since(&self, step: u64) -> f64 {
         self.step.saturating_sub(step) as f64 * self.dt
     }

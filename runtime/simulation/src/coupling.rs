@@ -35,9 +35,9 @@ pub enum CouplingError {
         "there is no trailer {wanted} to uncouple, because the vehicle tows {towed} (counted from 1 at the front)"
     )]
     NoSuchTrailer {
-        /// Number of trailers that it tows.
+        /// Number of trailers that the vehicle tows.
         towed: usize,
-        /// Number of the first trailer to uncouple.
+        /// Number of the first trailer to be uncoupled.
         wanted: u8,
     },
     /// All couplings are taken.
@@ -59,7 +59,7 @@ pub enum CouplingError {
         /// Height of the trailer's coupling, m.
         theirs: f64,
     },
-    /// The nearby trailer does not belong to this coupling.
+    /// The nearby trailer does not fit this coupling.
     #[error(
         "the trailer does not fit this coupling; behind other trailers, only the next trailer of the vehicle \
          file fits; a trailer of another vehicle type fits only a vehicle that tows nothing, and only if it \
@@ -101,8 +101,8 @@ pub(crate) struct Couplings<'a> {
 }
 
 impl Couplings<'_> {
-    /// Uncouples the trailers of an agent from `from` on, counted from 1, or only the last one with `None`.
-    /// Returns the number uncoupled.
+    /// Uncouples the trailers of an agent and returns their number. `from` is the first of them,
+    /// counted from 1 at the front; `None` uncouples only the last one.
     pub(crate) fn uncouple(
         &mut self,
         agent: AgentIndex,

@@ -22,7 +22,7 @@ struct Described {
     info: ModuleInfo,
     parameters: &'static [ParameterInfo],
     score: Score,
-    /// Optional statistics that it needs.
+    /// Optional statistics that the fitness function needs.
     wants: Wants,
     /// Whether lower scores are better.
     is_cost: bool,
@@ -382,9 +382,9 @@ const fn weight(key: &'static str, unit: &'static str, doc: &'static str) -> Par
 
 /// [Gerdelan 2011], equation 10.1: weighted crash rating plus weighted shortfall from the allowed speed.
 ///
-/// The crash rating is already a mean of squared penetrations and is not squared again. The allowed speed
-/// follows from road, bends and vehicle, even if the behaviour chooses a lower one. Driving faster gains
-/// nothing.
+/// The crash rating is a mean of squared penetrations, so it is not squared again. The allowed
+/// speed follows from road, bends and vehicle, even if the behaviour chooses a lower one. Driving
+/// faster gains nothing.
 fn crash_and_speed(parameters: &ParameterSet, input: &FitnessInput, _: &Conduct) -> f64 {
     let share = if input.mean_road_speed > 0.0 {
         (input.mean_speed / input.mean_road_speed).clamp(0.0, 1.0)
@@ -398,9 +398,9 @@ fn crash_and_speed(parameters: &ParameterSet, input: &FitnessInput, _: &Conduct)
 /// Remaining distance that is penalised half as much as an infinite one, m.
 const FAR: f64 = 100.0;
 
-/// With the default weights, every drive that arrives scores better than any that does not (at most 4 as
-/// against at least 4), and one contact costs as much as losing all of the time. Lost time is summed step by
-/// step, so speeding on one stretch does not compensate for another. The weights have no source.
+/// With the default weights, every drive that arrives scores at most 4 and every other drive at
+/// least 4. One contact costs as much as losing all of the time. Lost time is summed step by step,
+/// so speeding on one stretch does not compensate for another. The weights have no source.
 fn safe_arrival(parameters: &ParameterSet, _: &FitnessInput, conduct: &Conduct) -> f64 {
     let touched = conduct.collisions / (1.0 + conduct.collisions);
     let missed = if conduct.has_arrived {
@@ -430,7 +430,7 @@ fn contacts(_: &ParameterSet, _: &FitnessInput, conduct: &Conduct) -> f64 {
     conduct.collisions
 }
 
-/// Root mean square of the three shares.
+/// Returns the root mean square of the three shares: acceleration, jerk and lateral acceleration.
 fn comfort(parameters: &ParameterSet, input: &FitnessInput, _: &Conduct) -> f64 {
     let part = |squared: f64, key: &'static str| squared / parameters.value(key).powi(2);
     let sum = part(input.mean_squared_acceleration, "acceleration")
@@ -466,9 +466,9 @@ fn time_times_overlap(_: &ParameterSet, input: &FitnessInput, conduct: &Conduct)
     input.time * conduct.overlap
 }
 
-/// Points for a drive without overlap, m s, and for a drive that takes no time, s ([Gerdelan 2011], equation
-/// 9.1).
+/// Points for a drive without overlap, m s ([Gerdelan 2011], equation 9.1).
 const ARENA_OVERLAP: f64 = 200.0;
+/// Points for a drive that takes no time, s ([Gerdelan 2011], equation 9.1).
 const ARENA_TIME: f64 = 60.0;
 /// Score of a drive that does not arrive (figure 9.3, the lower plot).
 const ARENA_FAILED: f64 = -1.0;
@@ -521,7 +521,7 @@ fn balance_score(parameters: &ParameterSet, input: &FitnessInput, conduct: &Cond
     (parameters.value("time_limit") - input.time).max(0.0) + conduct.mean_lean
 }
 
-/// A failed manoeuvre is ranked by its distance from the target, after all successful ones.
+/// Ranks failed manoeuvres by their distance from the target, after all successful ones.
 fn manoeuvre_score(parameters: &ParameterSet, input: &FitnessInput, conduct: &Conduct) -> f64 {
     let time = if conduct.has_arrived {
         input.time

@@ -1,8 +1,8 @@
 //! Manual control of vehicles: the controls of a user override those of controllers.
 //!
-//! A user is not a module: the step never waits for an answer, and controls keep their last position. Like
-//! edits, they change only between two steps, so the same inputs before the same steps give the same run.
-//! They are part of the state, so they are saved and hashed.
+//! Unlike a module, a user is never waited for: controls keep their last position. Like edits, they
+//! change only between two steps, so the same inputs before the same steps give the same run. They
+//! are part of the state, so they are saved and hashed.
 
 use crate::agents::ControlColumns;
 use crate::records::{Command, Order};
@@ -23,8 +23,8 @@ const SIDEWAYS: f64 = 8.0;
 /// Positions of the controls that a user operates.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 pub struct HandControls {
-    /// Pedals, -1 to 1. Positive values are throttle; 0.5 demands half of the engine's torque. Negative
-    /// values brake, or reverse once the vehicle stands.
+    /// Pedals, -1 to 1. Positive values are throttle: 0.5 demands half of the engine's torque.
+    /// Negative values brake a moving vehicle, and reverse once it stands.
     pub pedals: f64,
     /// Steering wheel, -1 (right) to 1 (left). A fast vehicle uses only part of it.
     pub steering: f64,
@@ -56,8 +56,8 @@ struct Hand {
 }
 
 impl Hand {
-    /// Returns the order for a vehicle at the given speed, m/s. Its pedals have the form that pedal
-    /// controllers use.
+    /// Returns the order for a vehicle. `speed` is in m/s. The pedals in the order have the form
+    /// that pedal controllers use.
     fn order(&mut self, speed: f64, limits: &OneTrackLimits) -> Order {
         // In a damaged save they may have any value.
         let HandControls { pedals, steering } = self.controls.checked();
@@ -127,7 +127,8 @@ impl Hands {
         Some((*id, hand.controls))
     }
 
-    /// Sets the controls of an agent. Returns whether it was not under manual control before.
+    /// Sets the controls of an agent. Returns `true` if the agent was not under manual control
+    /// before.
     pub(crate) fn take(&mut self, id: u64, controls: HandControls) -> bool {
         let controls = controls.checked();
         let before = self.0.get_mut(&id);

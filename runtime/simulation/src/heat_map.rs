@@ -1,4 +1,4 @@
-//! Heat map: presence, speeds and collisions of vehicles, by stretches of lanes.
+//! Heat map: how often and how fast vehicles pass each stretch of lane, and where they collide.
 
 use crate::records::AgentIndex;
 use crate::session::Observer;
@@ -8,11 +8,12 @@ use roadwright_scenario::lane_graph::{LaneGraph, LaneletIndex, LaneletKind, NO_L
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-/// Time between samples, s of simulated time.
+/// Time between samples, in seconds of simulated time.
 const SAMPLE_TIME: f64 = 0.5;
 /// Speed below which a vehicle counts as standing, m/s.
 const STANDING: f64 = 1.0;
-/// Reference speed for open ground, which has no limit, m/s: the limit of most town roads.
+/// Reference speed for open ground, m/s: the limit of most town roads. Open ground itself has no
+/// limit.
 const GROUND_SPEED: f64 = 50.0 / 3.6;
 
 /// A lane, given by its road and its id there.
@@ -35,20 +36,21 @@ pub enum HeatPlace {
 /// Statistics of a place.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct HeatCell {
-    /// Number of observations of vehicles there; each vehicle is observed twice a second.
+    /// Number of observations of vehicles at the place. Each vehicle is observed twice a second.
     pub seen: u32,
     /// Number of these observations in which the vehicle stood.
     pub standing: u32,
-    /// Number of collisions that began there.
+    /// Number of collisions that began at the place.
     pub collisions: u32,
     /// Sum of the observed speeds, m/s.
     pub speed: f64,
-    /// Sum of the allowed speeds at the times of observation, m/s; 50 km/h on open ground.
+    /// Sum of the allowed speeds at the times of observation, m/s. On open ground, 50 km/h counts
+    /// as allowed.
     pub allowed: f64,
 }
 
 impl HeatCell {
-    /// Total time of all vehicles there, s.
+    /// Total time of all vehicles at the place, s.
     pub fn vehicle_seconds(&self) -> f64 {
         f64::from(self.seen) * SAMPLE_TIME
     }
@@ -64,7 +66,8 @@ impl HeatCell {
         (self.seen > 0 && self.allowed > 0.0).then(|| self.speed / self.allowed)
     }
 
-    /// Fraction of the time during which vehicles there stood, 0 to 1; `None` if no vehicle was seen.
+    /// Fraction of the observed time during which vehicles stood, 0 to 1; `None` if no vehicle was
+    /// seen.
     pub fn standing_share(&self) -> Option<f64> {
         (self.seen > 0).then(|| f64::from(self.standing) / f64::from(self.seen))
     }
@@ -187,10 +190,10 @@ fn lane_place(graph: &LaneGraph, id: LaneletIndex, s: f64) -> Option<HeatPlace> 
     Some(HeatPlace::Connection(lane_of(from)?, lane_of(to)?, at))
 }
 
-/// Places with their statistics as CSV, with a header and units. Lanes have `road`, `lane` and the start and
-/// end of the stretch along the road. Connections also have `to_road` and `to_lane`, with start and end along
-/// the connection. Cells of open ground have their south-western corner instead. Places without vehicles have
-/// no mean.
+/// Formats places with their statistics as CSV, with a header and units. A lane has `road`, `lane`,
+/// and the start and end of the stretch along the road. A connection also has `to_road` and
+/// `to_lane`, and its start and end are along the connection. A cell of open ground has its
+/// south-western corner instead. The mean is empty for places without vehicles.
 pub fn heat_as_csv(cells: impl IntoIterator<Item = (HeatPlace, HeatCell)>) -> String {
     let mut text = String::from(
         "road,lane,to_road,to_lane,from_m,to_m,x_m,y_m,vehicle_seconds,mean_speed_mps,\

@@ -43,9 +43,9 @@ impl World {
         self.waits_of(self.agents.census().find(id)?)
     }
 
-    /// Inspects the junction of a node: control, signals, queues, tickets, and which vehicles wait for which
-    /// others. `None` if there is no such node. Built on demand: O(vehicles in the junction and approaching
-    /// it).
+    /// Inspects the junction of a node: its control, signals, queues and tickets, and which
+    /// vehicles wait for which others. `None` if there is no such node. Built on demand: O(vehicles
+    /// in the junction and approaching it).
     pub fn inspect_junction(&self, node: NodeId) -> Option<JunctionInspection> {
         junction::inspect(self, node)
     }
@@ -62,8 +62,9 @@ impl World {
 pub struct Followed {
     /// Model, at the speed of the vehicle or at 1 m/s if it is slower.
     pub model: LateralModel,
-    /// Value of each state of the model. The first two are the offset to the left of the path, m, and the
-    /// heading relative to it, rad, of the rear axle or, in reverse, of the axle of the first trailer.
+    /// Value of each state of the model. The first two are the offset to the left of the path (m)
+    /// and the heading relative to the path (rad). They apply to the rear axle or, in reverse, to
+    /// the axle of the first trailer.
     pub state: Vec<f64>,
 }
 
@@ -72,32 +73,33 @@ pub struct Followed {
 pub struct Inspection {
     /// Id of the agent.
     pub agent: u64,
-    /// Name of its stack.
+    /// Name of the agent's stack.
     pub stack: String,
-    /// Level of dynamics of its body.
+    /// Level of dynamics of the agent's body.
     pub dynamics: DynamicsLevel,
-    /// Id of its controller.
+    /// Id of the agent's controller.
     pub controller: &'static str,
-    /// Current inputs of its controller.
+    /// Current inputs of the agent's controller.
     pub input: ControllerInput,
-    /// Last output of its controller.
+    /// Last output of the agent's controller.
     pub command: ControllerOutput,
-    /// Linear model with which its controller steers, and the state of the model; `None` for controllers
-    /// without one.
+    /// Linear model with which the controller steers, and the state of the model; `None` for
+    /// controllers without one.
     pub following: Option<Followed>,
     /// Points of the next 400 m of its route, m.
     pub path: Vec<DVec2>,
-    /// The point that it steers towards, m.
+    /// The point that the agent steers towards, m.
     pub pursuit: Option<DVec2>,
-    /// Line from its front to the nearest point of the nearest obstacle that obstructs it, m.
+    /// Line from the agent's front to the nearest point of the nearest obstacle that obstructs it,
+    /// m.
     pub obstacle: Option<(DVec2, DVec2)>,
-    /// Its remaining goals, m.
+    /// Remaining goals of the agent, m.
     pub goals: Vec<DVec2>,
-    /// Reason why it waits at a junction, if it waits.
+    /// Reason why the agent waits at a junction, if it waits.
     pub waits: Option<Waits>,
-    /// Its engine and wheels, on levels that model them.
+    /// Engine and wheels of the agent's vehicle, on levels that model them.
     pub mechanics: Option<MechanicsRecord>,
-    /// Its controls, if it is under manual control.
+    /// Controls of the agent, if it is under manual control.
     pub by_hand: Option<HandControls>,
 }
 

@@ -8,7 +8,7 @@ use roadwright_scenario::{Control, JunctionIndex, NodeId, RoadEnd, RoadId};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// Time between samples, s of simulated time.
+/// Time between samples, in seconds of simulated time.
 const SAMPLE_TIME: f64 = 1.0;
 /// Speed below which a vehicle counts as standing, m/s.
 const STANDING: f64 = 0.5;
@@ -22,7 +22,7 @@ pub struct JunctionFigures {
     pub control: Control,
     /// Roads from which vehicles have passed or queued.
     pub approaches: Vec<ApproachFigures>,
-    /// Longest time for which a vehicle has waited at it, s.
+    /// Longest time for which a vehicle has waited at the junction, s.
     pub longest_wait: f64,
     /// Upper bound on the waiting time of a requesting vehicle, provided that the lanes beyond the junction
     /// keep draining, s.
@@ -38,12 +38,12 @@ pub struct ApproachFigures {
     pub end: RoadEnd,
     /// Number of vehicles that have entered the junction.
     pub passed: u64,
-    /// Mean time that vehicles lost on their last lane before the junction, compared with driving at the
-    /// allowed speed, s.
+    /// Mean time lost by a vehicle on its last lane before the junction, compared with driving at
+    /// the allowed speed, s.
     pub delay_mean: f64,
-    /// Largest time that a vehicle lost there, s.
+    /// Largest time lost by a vehicle on its last lane before the junction, s.
     pub delay_max: f64,
-    /// Largest number of vehicles that stood there at once.
+    /// Largest number of vehicles that stood on the approach at once.
     pub queue_max: u32,
 }
 
@@ -172,7 +172,8 @@ impl Observer for JunctionWatch {
     }
 }
 
-/// Time of the next sample after the sample that was due at `due` has been taken at `time`, s.
+/// Returns the time of the next sample, s. The previous sample was due at `due` and was taken at
+/// `time`.
 fn due_after(due: f64, time: f64) -> f64 {
     // Counted from when it was due and not from when it was taken. Otherwise samples would be farther apart
     // if a second is not a whole number of steps. With steps of more than a second each step is a sample.

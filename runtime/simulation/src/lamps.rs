@@ -9,14 +9,15 @@ use roadwright_scenario::lane_graph::{LaneletIndex, LaneletKind, NO_LANELET};
 
 /// Distance from which a turn is signalled, m.
 const TURN_DISTANCE: f64 = 30.0;
-/// Distance from the centre line of its lane beyond which a vehicle counts as still changing to the lane, m.
+/// Offset from the centre line of its lane beyond which a vehicle counts as still changing lanes,
+/// m.
 const OFF_LANE: f64 = 0.5;
 /// Acceleration below which the brake lamps are lit, m/s^2. Milder deceleration comes from lifting off the
 /// accelerator.
 const BRAKING: f64 = -0.5;
 
-/// Turn signal of an agent: the one set by its behaviour, or else the one for the lane change that it makes
-/// or seeks, or else the one for the turn that it makes or approaches.
+/// Turn signal of an agent. The signal set by its behaviour has precedence. Otherwise it signals
+/// the lane change that it makes or seeks, or the turn that it makes or approaches.
 pub(crate) fn indicator(world: &World, agent: AgentIndex) -> Indicator {
     let index = agent.index();
     let wished = world.agents.wish[index].indicator;
@@ -69,7 +70,8 @@ fn lane_change(world: &World, route: &Route, index: usize) -> f64 {
     }
 }
 
-/// Connection that an agent is on or reaches within the signalling distance, and its turn.
+/// Connection that an agent is on or reaches within the signalling distance, and the turn of that
+/// connection.
 fn turn_ahead(world: &World, route: &Route, index: usize) -> Option<(LaneletIndex, Turn)> {
     let (progress, position) = (&world.agents.progress[index], &world.agents.position[index]);
     let graph = world.ground.graph();

@@ -20,7 +20,7 @@ pub struct RunOptions {
     pub populate_from: PopulateFrom,
     /// Stack of the added cars; `None` means `idm`.
     pub populate_stack: Option<String>,
-    /// Time of day at the beginning, h; `None` uses that of the scenario.
+    /// Time of day at the beginning, in hours; `None` uses that of the scenario.
     pub time_of_day: Option<f64>,
     /// Number of pedestrians per hour on each side of a crossing, unless the crossing sets another number;
     /// `None` uses the settings of the scenario.
@@ -33,8 +33,9 @@ pub struct RunOptions {
     pub verify: bool,
     /// Modules that override those of all stacks.
     pub modules: ModuleOverrides,
-    /// Whether to refuse agents that have no goal or whose places do not exist, and to run the others. This
-    /// suits a scenario that is still being drawn. Otherwise the whole run fails.
+    /// Whether to refuse only those agents that have no goal or whose places do not exist. This
+    /// suits a scenario that is still being drawn. Otherwise, such an agent makes the whole run
+    /// fail.
     pub lenient: bool,
 }
 
@@ -79,7 +80,7 @@ pub struct Population {
     pub from_edges: usize,
     /// Number of trips that end at an edge of the map.
     pub to_edges: usize,
-    /// Number of trips whose start is already taken; their vehicles wait until there is room.
+    /// Number of trips whose start is already occupied. Their vehicles wait until there is room.
     pub queued: usize,
 }
 
@@ -158,7 +159,7 @@ pub enum SimulationError {
     Level {
         /// The vehicle type.
         vehicle: String,
-        /// Its file.
+        /// File of the vehicle type.
         file: String,
         /// The level.
         level: DynamicsLevel,

@@ -17,8 +17,8 @@ const PLANNER: &str = "route";
 
 /// Finds the routes of trips in a scenario, and follows its edits.
 ///
-/// The built-in planner `route` finds them as at the start of a run on empty roads, with the parameters of
-/// the trip's stack. No code of plugins or scripts runs.
+/// The built-in planner `route` finds the same routes as at the start of a run on empty roads, with
+/// the parameters of the trip's stack. No code of plugins or scripts runs.
 pub struct RouteFinder {
     scenario: Arc<Scenario>,
     ground: Arc<Ground>,
@@ -28,19 +28,20 @@ pub struct RouteFinder {
 /// A route from a start through waypoints to a destination.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PlannedRoute {
-    /// The route as points, m: at most 2 m apart on lanes, and straight lines for lane changes and between
-    /// places on open ground.
+    /// Points of the route, m. They are at most 2 m apart on lanes. Lane changes and parts between
+    /// places on open ground are straight lines.
     pub points: Vec<DVec2>,
     /// Length, m.
     pub length: f64,
-    /// Travel time without waiting, at the speeds that roads allow and the vehicle can reach, s.
+    /// Travel time without waiting, s. The vehicle drives at the speeds that roads allow and that
+    /// it can reach.
     pub time: f64,
 }
 
 /// Where a trip begins or ends.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct TripEnd {
-    /// Centre of the rear axle, m; without a heading, the centre of the body.
+    /// Centre of the rear axle, m. If the heading is `None`, the centre of the body.
     pub position: DVec2,
     /// Heading, rad; `None` if any heading is allowed.
     pub heading: Option<f64>,
@@ -59,7 +60,7 @@ pub(crate) struct LaneQuestion<'a> {
 pub(crate) enum OnLanes {
     /// At least one of the places lies off the lanes.
     Beside,
-    /// Both are on lanes, and no route leads from one to the other.
+    /// Both places are on lanes, but no route leads from one to the other.
     Unconnected,
     /// The quickest route.
     Route(PlannedRoute),
@@ -83,8 +84,8 @@ impl RouteFinder {
         self.scenario = scenario;
     }
 
-    /// Route of an agent; `None` if there is no route, or if any of its places, its stack or its vehicle type
-    /// does not exist.
+    /// Route of an agent. `None` if there is no route, or if a place, the stack or the vehicle type
+    /// of the agent does not exist.
     pub fn route(&self, agent: &Agent) -> Option<PlannedRoute> {
         let goals: Vec<_> = agent.goals().copied().collect();
         self.find(&agent.vehicle, &agent.stack, &agent.start, &goals)
@@ -137,7 +138,8 @@ impl RouteFinder {
         }
     }
 
-    /// Converts a place on a lane to an end of a leg over open ground, where any heading is allowed.
+    /// Converts a place on a lane to an end of a leg over open ground. There, any heading is
+    /// allowed.
     pub(crate) fn beside(&self, spot: LaneSpot) -> TripEnd {
         TripEnd {
             position: self.ground.graph().line(spot.lanelet).position(spot.s),

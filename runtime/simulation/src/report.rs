@@ -34,8 +34,9 @@ impl World {
         snapshot(self, 1.0)
     }
 
-    /// The driving vehicles, in the order of their ids, at a fraction of the last step: 0 at its start, 1 at
-    /// its end. Meant for rendering between steps; vehicles that have just spawned or arrived are misplaced.
+    /// The driving vehicles, in the order of their ids, at a fraction of the last step: 0 at its
+    /// start, 1 at its end. Use it only for rendering between steps, because vehicles that have
+    /// just spawned or arrived are misplaced.
     pub fn snapshot_within_step(&self, share: f64) -> Snapshot {
         snapshot(self, share.clamp(0.0, 1.0))
     }
@@ -56,8 +57,9 @@ impl World {
         Some(drive_so_far(self, agent))
     }
 
-    /// Drives of all agents: finished ones in the order in which they ended, then those of driving agents in
-    /// the order of their ids. Calls their fitness functions.
+    /// Returns the drives of all agents. Finished drives come first, in the order in which they
+    /// ended, then those of driving agents in the order of their ids. Calls their fitness
+    /// functions.
     pub fn drives(&self) -> Vec<Drive<'_>> {
         drives(self)
     }

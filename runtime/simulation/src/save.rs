@@ -62,7 +62,8 @@ struct Counters {
 }
 
 impl SavedWorld {
-    /// Module overrides: those requested now, and in all other slots those of the saved run.
+    /// Returns the module overrides: those requested now and, in all other slots, those of the
+    /// saved run.
     fn overrides(&self, asked: &ModuleOverrides) -> Result<ModuleOverrides, SaveError> {
         let saved: Option<Vec<(String, Vec<String>)>> = self.get_if_any(parts::OVERRIDES)?;
         let mut before = ModuleOverrides::default();
@@ -369,7 +370,7 @@ impl World {
         let program = env!("CARGO_PKG_VERSION");
         if saved.program != program {
             notes.push(format!(
-                "saved by version {}, this is {program}",
+                "the world was saved by version {}, but this is version {program}",
                 saved.program
             ));
         }

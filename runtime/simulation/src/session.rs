@@ -20,9 +20,9 @@ pub trait Observer {
 /// Condition that ends a run; times are simulated, s.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Ending {
-    /// Ends at this time, s.
+    /// The run ends at this time, s.
     AtTime(f64),
-    /// Ends when the last agent arrives, or at this time at the latest, s.
+    /// The run ends when the last agent arrives, or at this time at the latest, s.
     WhenOver(f64),
 }
 
@@ -48,7 +48,7 @@ pub enum Ending {
 /// ```
 pub struct Session {
     world: World,
-    /// Pending orders with their times, s, in descending order.
+    /// Pending orders with their times (s), in descending order.
     orders: Vec<(f64, u64, CouplingOrder)>,
     carried_out: Vec<CarriedOut>,
 }
@@ -56,7 +56,7 @@ pub struct Session {
 /// Result of an order to a session.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CarriedOut {
-    /// Time at which it was carried out, or should have been, s.
+    /// Time at which the order was carried out, or should have been, s.
     pub time: f64,
     /// Id of the agent.
     pub agent: u64,
@@ -86,8 +86,8 @@ impl Session {
         &mut self.world
     }
 
-    /// Schedules an order for coupling or uncoupling an agent's trailers. It is carried out before the first
-    /// step that begins at or after `time`, s.
+    /// Schedules an order for coupling or uncoupling an agent's trailers. It is carried out before
+    /// the first step that begins at or after `time`, in seconds.
     pub fn order(&mut self, time: f64, agent: u64, order: CouplingOrder) {
         self.orders.push((time, agent, order));
         // The sort is stable and reversed, so of two orders at the same time the one given first comes last.

@@ -13,8 +13,8 @@ use roadwright_scenario::{Agent, AgentId, LaneletIndex, OffRoad, Place, Scenario
 
 /// Planner of agents that drive straight to goals off the lanes.
 const STRAIGHT: &str = "straight";
-/// Distance before the point of the lane that is nearest to its destination at which a vehicle leaves the
-/// lane, m. The vehicle needs this distance to turn.
+/// Distance before the point of the lane that is nearest to its destination at which a vehicle
+/// leaves the lane, m. The vehicle needs this distance to turn.
 const EXIT_BEFORE: f64 = 30.0;
 /// Vehicle type of random trips.
 const POPULATION_VEHICLE: &str = "car";
@@ -64,7 +64,8 @@ impl Sources<'_> {
         Ok(demand)
     }
 
-    /// Agents that depart again whenever they have arrived, except agents whose places no longer exist.
+    /// Returns the agents that depart again whenever they have arrived, except agents whose places
+    /// no longer exist.
     pub(crate) fn repeats(&self) -> Repeats {
         let agents = self.scenario.agents().iter();
         let again = agents.filter_map(|(id, agent)| {
@@ -242,8 +243,8 @@ impl TripDriver<'_> {
         })
     }
 
-    /// Plans a trip that uses lanes. `None` if the stack drives straight, if all places are on lanes and only
-    /// lanes are to be used, or if no trip is found.
+    /// Plans a trip that uses lanes. `None` if the stack drives straight, or if no trip is found.
+    /// Also `None` if all places are on lanes and only lanes are to be used.
     fn by_lanes(&self, start: &Place, goals: &[Place]) -> Option<(Start, Vec<Goal>)> {
         let kind = self.scenario.vehicle_types().get(self.vehicle)?;
         let is_on_lanes = |place: &Place| matches!(place, Place::Lane(_));
@@ -317,8 +318,9 @@ impl TripDriver<'_> {
         goals.iter().map(itinerary).collect()
     }
 
-    /// Plans a trip that uses open ground, and returns its parts. `None` if all of its places are on lanes
-    /// and only lanes are to be used, or for the same reasons as [`Self::itineraries`].
+    /// Plans a trip that uses open ground, and returns its parts. `None` if all of its places are
+    /// on lanes and only lanes are to be used. Also `None` for the same reasons as
+    /// [`Self::itineraries`].
     pub(crate) fn parts(&self, start: &Place, goals: &[Place]) -> Option<Vec<Part>> {
         let kind = self.scenario.vehicle_types().get(self.vehicle)?;
         self.by_lanes(start, goals)?;
@@ -336,9 +338,9 @@ impl TripDriver<'_> {
         })
     }
 
-    /// Plans a trip from a start on a lane to a destination beside the lanes. It follows lanes as far as
-    /// possible and leaves them near the point that is closest to the destination. `None` for other trips,
-    /// and if no lane near the destination can be reached.
+    /// Plans a trip from a start on a lane to a destination beside the lanes. The trip follows
+    /// lanes as far as possible and leaves them near the point that is closest to the destination.
+    /// `None` for other trips, and if no lane near the destination can be reached.
     fn by_nearest_exit(
         &self,
         kind: &VehicleType,

@@ -17,7 +17,7 @@ use std::sync::Arc;
 /// Orientation of a rigid body in space.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Attitude {
-    /// Height of its centre of gravity, m.
+    /// Height of the body's centre of gravity, m.
     pub height: f64,
     /// Pitch angle, rad, positive if the front is raised.
     pub pitch: f64,
@@ -29,9 +29,11 @@ pub struct Attitude {
 /// Reasons why a vehicle cannot continue; all `false` if it can.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Mishap {
-    /// It lies on a side or on the roof: a rigid body that leans by more than 60 degrees.
+    /// Whether the vehicle lies on a side or on the roof: a rigid body that leans by more than 60
+    /// degrees.
     pub tipped_over: bool,
-    /// It has been standing for at least two minutes short of its goal, tipped over or not.
+    /// Whether the vehicle has been standing for at least two minutes short of its goal, tipped
+    /// over or not.
     pub stuck: bool,
 }
 
@@ -59,7 +61,7 @@ pub struct VehicleRecord {
     pub length: f64,
     /// Overall width, m.
     pub width: f64,
-    /// Whether it runs on tracks.
+    /// Whether the vehicle runs on tracks.
     pub has_tracks: bool,
     /// Speed, m/s.
     pub speed: f64,
@@ -67,7 +69,7 @@ pub struct VehicleRecord {
     pub steering: f64,
     /// Commanded acceleration, m/s^2.
     pub acceleration: f64,
-    /// Road and lane that it follows, if any.
+    /// Road and lane that the vehicle follows, if any.
     pub lane: Option<(RoadId, i8)>,
     /// Distance along the lanelet that it follows, m.
     pub s: f64,
@@ -75,44 +77,46 @@ pub struct VehicleRecord {
     pub t: f64,
     /// Turn signal: the one set by its behaviour, or else the one for its next turn or lane change.
     pub indicator: Indicator,
-    /// Whether its brake lamps are lit.
+    /// Whether the vehicle's brake lamps are lit.
     pub brakes: bool,
-    /// Stage of its life.
+    /// Stage of the vehicle's life.
     pub status: Status,
     /// Attitude at the end of the step; `None` on levels without heights.
     pub attitude: Option<Attitude>,
-    /// Reasons why it cannot continue, if any.
+    /// Reasons why the vehicle cannot continue, if any.
     pub mishap: Mishap,
-    /// Speed of its centre of gravity to the left, m/s; `None` on levels without side slip.
+    /// Speed of the vehicle's centre of gravity to the left, m/s; `None` on levels without side
+    /// slip.
     pub sideways: Option<f64>,
-    /// Yaw rate according to its level of dynamics, rad/s, positive to the left.
+    /// Yaw rate according to the vehicle's level of dynamics, rad/s, positive to the left.
     pub yaw_rate: Option<f64>,
-    /// Pedals as its driver presses them; `None` while an acceleration is commanded.
+    /// Pedals as the driver presses them; `None` while an acceleration is commanded.
     pub pedals: Option<Pedals>,
     /// Commanded angle of the front wheels, rad, positive to the left; `None` on levels that do not steer.
     pub steering_command: Option<f64>,
-    /// Whether it is to drive in reverse; `None` on levels that cannot.
+    /// Whether the vehicle is to drive in reverse; `None` on levels that cannot reverse.
     pub is_reversing: Option<bool>,
 }
 
 /// State of a wheel, on levels that model wheels.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct WheelRecord {
-    /// Position relative to the centre of the rear axle of a vehicle on level ground: ahead and to the left,
-    /// m.
+    /// Position relative to the centre of the rear axle, for a vehicle on level ground: ahead and
+    /// to the left, m.
     pub place: DVec2,
-    /// Its radius, m.
+    /// Radius of the wheel, m.
     pub radius: f64,
     /// Steering angle relative to the body, rad, positive to the left.
     pub steering: f64,
-    /// Compression of its spring from the rest position, m; negative if the wheel hangs.
+    /// Compression of the wheel's spring from the rest position, m; negative if the wheel hangs.
     pub travel: f64,
     /// Load on the ground, N; 0 in the air.
     pub load: f64,
-    /// Difference between its circumferential speed and the ground speed, divided by the larger of the two:
-    /// -1 for a locked wheel, 1 for a wheel that spins on the spot.
+    /// Difference between the wheel's circumferential speed and the ground speed, divided by the
+    /// larger of the two: -1 for a locked wheel, 1 for a wheel that spins on the spot.
     pub slip_ratio: f64,
-    /// Angle between its heading and its direction of motion, rad, positive if the wheel drifts to the left.
+    /// Angle between the wheel's heading and its direction of motion, rad. Positive if the wheel
+    /// drifts to the left.
     pub slip_angle: f64,
     /// Rotational speed, rad/s; positive forwards.
     pub spin: f64,
@@ -124,9 +128,9 @@ impl WheelRecord {
     /// Slip angle beyond which a wheel slides, rad: 8.6 degrees.
     pub const SLIDING_ANGLE: f64 = 0.15;
 
-    /// Whether the wheel slides over the ground instead of rolling: it touches the ground, and a slip exceeds
-    /// the value at which tyres on asphalt reach their maximum force, a ratio of 0.1 to 0.2 or 6 to 9
-    /// degrees.
+    /// Whether the wheel touches the ground and slides instead of rolling. It slides if its slip
+    /// exceeds the value at which tyres on asphalt reach their maximum force: a ratio of 0.1 to
+    /// 0.2, or an angle of 6 to 9 degrees.
     pub fn slides(&self) -> bool {
         let is_beyond = self.slip_ratio.abs() > Self::SLIDING_RATIO
             || self.slip_angle.abs() > Self::SLIDING_ANGLE;
@@ -139,11 +143,12 @@ impl WheelRecord {
 pub struct MechanicsRecord {
     /// Id of the agent.
     pub agent: u64,
-    /// Readings of its dials, if its vehicle has a drive train and its level uses it.
+    /// Readings of the dials, if the vehicle has a drive train and its level uses it.
     pub drive: Option<DriveReading>,
-    /// Its wheels in the order of the vehicle file; empty on levels without wheels.
+    /// Wheels in the order of the vehicle file; empty on levels without wheels.
     pub wheels: Vec<WheelRecord>,
-    /// Its shape in the solver, for rigid bodies. It has the same number of wheels.
+    /// Shape of the vehicle in the rigid-body solver; `None` on other levels. It has the same
+    /// number of wheels.
     pub shape: Option<Arc<RigidShape>>,
 }
 
@@ -152,29 +157,31 @@ pub struct MechanicsRecord {
 pub struct TrailerRecord {
     /// Id of the agent that tows it.
     pub agent: u64,
-    /// Its place in the train: 1 is directly behind the vehicle.
+    /// Place of the trailer in the train. 1 is directly behind the vehicle.
     pub number: u8,
     /// Pose of the centre of its body.
     pub body: Pose,
-    /// Length of its body, m.
+    /// Length of the trailer's body, m.
     pub length: f64,
-    /// Width of its body, m.
+    /// Width of the trailer's body, m.
     pub width: f64,
-    /// Place of its coupling.
+    /// Place of the trailer's coupling.
     pub coupling: DVec2,
-    /// Angle between its heading and that of the body that tows it, rad, positive to the left.
+    /// Angle between the trailer's heading and that of the body that tows it, rad, positive to the
+    /// left.
     pub angle: f64,
-    /// Orientation of its body in space, at level `rigid`.
+    /// Orientation of the trailer's body in space, at level `rigid`.
     pub attitude: Option<Attitude>,
 }
 
 /// An uncoupled trailer.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct StandingTrailer {
-    /// Number of its train, from 1 on. Trailers uncoupled together share it.
+    /// Number of the trailer's train, from 1 on. Trailers that were uncoupled together have the
+    /// same number.
     pub train: u32,
-    /// Its record, as if the agent that uncoupled it still towed it. The angle is 0 if nothing is coupled
-    /// ahead of it.
+    /// Record of the trailer, as if the agent that uncoupled it still towed it. The angle is 0 if
+    /// nothing is coupled ahead of it.
     pub trailer: TrailerRecord,
 }
 
@@ -218,9 +225,10 @@ impl Snapshot {
         place.ok().map(|place| &self.mechanics[place])
     }
 
-    /// Hash of the step and everything visible: the exact bits of id, x, y, heading and speed of each
-    /// vehicle, in the order of ids, then trailers, number and place of each pedestrian, and loose obstacles.
-    /// Two runs that look the same in one step have the same hash, however they are stored.
+    /// Hash of the step and everything visible. It covers the exact bits of id, x, y, heading and
+    /// speed of each vehicle, in the order of ids. Trailers, the number and place of each
+    /// pedestrian, and loose obstacles follow. Two runs that look the same in one step have the
+    /// same hash, however they are stored.
     pub fn hash(&self) -> u64 {
         // Only what is visible: a change of structure may change the hash of the state, but never this one.
         let mut vehicles: Vec<&VehicleRecord> = self.vehicles.iter().collect();

@@ -4,8 +4,8 @@ use serde::Serialize;
 
 /// A part of a step.
 ///
-/// The world announces the part that begins ([`Observer::at_stage`]) and receives nothing in return, so
-/// measuring time has no effect on a run.
+/// The world announces each part when it begins ([`Observer::at_stage`]). It receives nothing in
+/// return, so measuring time has no effect on a run.
 ///
 /// [`Observer::at_stage`]: crate::Observer::at_stage
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -17,8 +17,8 @@ pub enum Stage {
     Appear,
     /// Junctions, signals and pedestrians make their decisions.
     GiveWay,
-    /// Planners are called for spawned agents, for agents that have been standing for long or have missed
-    /// their lane, and to resolve rings of full lanes.
+    /// Planners are called: for spawned agents, for agents that have been standing for long or have
+    /// missed their lane, and to resolve rings of full lanes.
     Plan,
     /// Behaviours are updated and their requests carried out, including routes to goals that they choose.
     Behave,
@@ -43,7 +43,7 @@ impl Stage {
         Self::Collide,
     ];
 
-    /// Its name in files.
+    /// Name in files.
     pub fn name(self) -> &'static str {
         match self {
             Self::Boundary => "boundary",

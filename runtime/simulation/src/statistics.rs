@@ -8,9 +8,9 @@ use glam::DVec2;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-/// Time between two rows, s of simulated time.
+/// Time between two rows, in seconds of simulated time.
 const PERIOD: f64 = 1.0;
-/// Speed below which a vehicle counts as queued, m/s; the same as for heat maps.
+/// Speed below which a vehicle counts as queued, m/s. Heat maps use the same value.
 const STANDING: f64 = 1.0;
 
 /// State of the run at a full second.
@@ -39,21 +39,21 @@ pub struct TimeRow {
 /// The trip of an agent that no longer drives.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Trip {
-    /// Its id.
+    /// Id of the agent.
     pub agent: u64,
-    /// Its stack.
+    /// Stack of the agent.
     pub stack: String,
-    /// Status at its end.
+    /// Status at the end of the trip.
     pub status: Status,
     /// Spawn time, s; 0 if the agent was never spawned.
     pub started: f64,
-    /// Time at which it ended, s.
+    /// Time at which the trip ended, s.
     pub ended: f64,
     /// Distance driven, m.
     pub distance: f64,
-    /// Time in queues, s, with a resolution of one second.
+    /// Time in queues with a resolution of one second, s.
     pub standing: f64,
-    /// Number of its contacts.
+    /// Number of contacts during the trip.
     pub contacts: usize,
     /// Places at the first and last full second of its drive, m; `None` if the drive was shorter or was not
     /// observed.
@@ -66,7 +66,7 @@ impl Trip {
         self.ended - self.started
     }
 
-    /// Mean speed, m/s; 0 if it took no time.
+    /// Mean speed, m/s; 0 if the trip took no time.
     pub fn mean_speed(&self) -> f64 {
         if self.seconds() > 0.0 {
             self.distance / self.seconds()

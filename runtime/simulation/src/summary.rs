@@ -45,8 +45,9 @@ pub struct Statistic {
     pub mean: f64,
     /// Standard deviation of the values (n - 1).
     pub standard_deviation: f64,
-    /// `standard_deviation` divided by the square root of `count`. This is not the error of the mean, because
-    /// the drives of one run depend on each other; kept for programs that read it.
+    /// `standard_deviation` divided by the square root of `count`. This is not the error of the
+    /// mean, because the drives of one run depend on each other. It is kept for programs that read
+    /// it.
     pub standard_error: f64,
 }
 
@@ -77,11 +78,11 @@ impl Statistic {
 /// A module that is not built in.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ModuleRecord {
-    /// Name of its slot.
+    /// Name of the module's slot.
     pub slot: &'static str,
-    /// Its id.
+    /// Id of the module.
     pub module: String,
-    /// Version, hash and tier of its build; of the last build if the module is no longer in use.
+    /// Version, hash and tier of the module's build, or of the last build if the module is no longer in use.
     pub build: String,
     /// Simulation time at which a built-in module replaced it after a failure, s; `None` if the module is
     /// still in use.
@@ -90,7 +91,8 @@ pub struct ModuleRecord {
 }
 
 impl ModuleRecord {
-    /// Record of a module that is in use or was removed after failures; `None` for a built-in module.
+    /// Returns the record of a module that is in use or was removed after failures; `None` for a
+    /// built-in module.
     pub(crate) fn of(
         slot: &'static str,
         module: &str,
@@ -110,9 +112,9 @@ impl ModuleRecord {
     }
 }
 
-/// Number of replans of driving agents that were standing. Replans after a missed lane change are counted by
-/// [`LawCounts::missed_turns`], which counts each new route once instead of every second in which a route was
-/// requested.
+/// Number of replans of driving agents that were standing. Replans after a missed lane change are
+/// counted by [`LawCounts::missed_turns`]. That counter counts each new route once, not every
+/// second in which a route was requested.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct ReplanCounts {
     /// Replans for agents that had been standing for too long.
@@ -131,21 +133,21 @@ pub struct LawCounts {
     /// Number of times that the host braked because the controller of a vehicle would have passed a place
     /// where it has to stop.
     pub held_by_law: u64,
-    /// Admissions of vehicles that no longer had to yield, because they had waited long enough or because no
-    /// vehicle has right of way there.
+    /// Number of times that a vehicle was admitted because it no longer had to yield: it had waited
+    /// long enough, or no vehicle has right of way at the junction.
     pub let_in_by_lock: u64,
     /// Longest time for which a vehicle has waited at a junction, s.
     pub longest_wait: f64,
-    /// Vehicles that failed to change to their lane in time, continued on their own lane, and took another
-    /// route.
+    /// Number of vehicles that failed to change lanes in time, continued on their own lane, and
+    /// took another route.
     pub missed_turns: u64,
-    /// Rings of full lanes, in which each vehicle waits for room on the next lane, that were resolved by
-    /// admitting all their heads together.
+    /// Number of rings of full lanes that were resolved by admitting all their heads together. In
+    /// such a ring, each vehicle waits for room on the next lane.
     pub rotations: u64,
     /// Vehicles in rings of full lanes that were rerouted so that the others could continue.
     pub sent_round: u64,
-    /// Rings of full lanes that stood for a minute without an alternative route for any of their vehicles.
-    /// Each ring is counted once, however long it stands.
+    /// Number of rings of full lanes that stood for a minute without an alternative route for any
+    /// of their vehicles. Each ring is counted once, however long it stands.
     pub gridlocks: u64,
 }
 
@@ -193,8 +195,8 @@ pub struct FreshStart {
     pub step: u64,
     /// Simulation time, s.
     pub time: f64,
-    /// Name of the slot; `scenario` for anything that is not a module: `vehicle types`, `flows`, `dynamics`,
-    /// `pedestrians`.
+    /// Name of the slot; `scenario` for parts of the scenario or options: `vehicle types`, `flows`,
+    /// `dynamics`, `pedestrians`.
     pub slot: String,
     /// Id of the module, or several ids if the slot has several modules; `none` if the slot is now empty. For
     /// `scenario`, the part of the scenario or options that differs.
@@ -216,7 +218,7 @@ pub struct FitnessSummary {
 /// Results of the agents of one stack.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct StackSummary {
-    /// Its name.
+    /// Name of the stack.
     pub stack: String,
     /// Number of agents that have driven or drive.
     pub spawned: usize,
@@ -282,7 +284,7 @@ pub struct Summary {
 /// An agent that waits because there is no path to its goal.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct AgentWithoutPath {
-    /// Its id.
+    /// Id of the agent.
     pub agent: u64,
     /// Kind of the reason: `start_blocked`, `goal_blocked`, `start_walled_in` or `goal_walled_in`.
     pub reason: &'static str,

@@ -102,7 +102,7 @@ impl Stand {
         Self::with_lanes(3.25, roads, rules)
     }
 
-    /// Like `ruled`, with a lane width, m.
+    /// Like `ruled`, but with a lane width in metres.
     pub(crate) fn with_lanes(width: f64, roads: &[Straight], rules: &JunctionRules) -> Self {
         let mut scenario = Scenario::new("stand");
         for &(from, to, forward, backward) in roads {
@@ -174,7 +174,7 @@ impl Stand {
         ]
     }
 
-    /// Lanelets of a road whose lanes all lead in one direction, from right to left.
+    /// Lanelets of a road from right to left. All of its lanes have to lead in one direction.
     pub(crate) fn lanes_from_the_right(&self) -> Vec<LaneletIndex> {
         let graph = self.ground.graph();
         let all = graph.indices();
@@ -190,8 +190,8 @@ impl Stand {
         lanes
     }
 
-    /// Adds a car at the given distance along the first of the lanelets, with the end of the last one as its
-    /// goal.
+    /// Adds a car at the given distance along the first of the lanelets. Its goal is at the end of
+    /// the last one.
     pub(crate) fn car(
         &mut self,
         id: u64,

@@ -25,7 +25,7 @@ const MARGIN: f64 = 20.0;
 pub struct TripQuestion<'a> {
     /// The vehicle.
     pub vehicle: &'a VehicleType,
-    /// Key of its type, for the costs of painted layers.
+    /// Key of the vehicle's type, for the costs of painted layers.
     pub vehicle_type: &'a str,
     /// Name of the stack whose route planner plans on lanes.
     pub stack: &'a str,
@@ -44,7 +44,7 @@ pub struct TripQuestion<'a> {
 pub enum TripAnswer {
     /// A path was found.
     Found(TripPlan),
-    /// There is no path. Contains the reason as text for users.
+    /// There is no path. The text is the reason, for users.
     NoPath(String),
     /// The search ended at the maximum number of cells.
     Undecided,
@@ -53,18 +53,18 @@ pub enum TripAnswer {
 /// The path of a trip.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TripPlan {
-    /// Its legs, in driving order.
+    /// Legs of the path, in driving order.
     pub legs: Vec<TripLeg>,
-    /// Total cost of its steps over cells; 0 on lanes.
+    /// Total cost of the path's steps over cells; 0 on lanes.
     pub cost: u64,
 }
 
 /// A leg of a trip.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TripLeg {
-    /// Whether it is on lanes or on open ground.
+    /// Whether the leg is on lanes or on open ground.
     pub kind: LegKind,
-    /// Poses at its start, its end, and each change of direction between them.
+    /// Poses at the leg's start, its end, and each change of direction between them.
     pub poses: Vec<Pose>,
     /// Length, m.
     pub length: f64,
@@ -82,7 +82,7 @@ pub enum LegKind {
 }
 
 impl LegKind {
-    /// Its name in JSON output.
+    /// Name in JSON output.
     pub fn name(self) -> &'static str {
         match self {
             Self::Lanes => "lanes",
@@ -111,8 +111,8 @@ pub struct TripFinder {
 }
 
 impl TripFinder {
-    /// Prepares a scenario, with the vehicles and pushed obstacles of a snapshot. Leaves out the vehicle and
-    /// the trailers of the agent `except`. Lays out all junctions and lanes.
+    /// Prepares a scenario, with the vehicles and pushed obstacles of a snapshot. The vehicle and
+    /// the trailers of the agent `except` are left out. Lays out all junctions and lanes.
     pub fn new(scenario: Arc<Scenario>, snapshot: Option<&Snapshot>, except: Option<u64>) -> Self {
         let routes = RouteFinder::new(scenario);
         let mut items = FixedItems::of(routes.ground());
@@ -376,19 +376,19 @@ fn spot(vehicle: &VehicleType, end: &TripEnd) -> Spot {
     }
 }
 
-/// Cost of a path if all its cells were plain ground.
+/// Returns the cost that a path would have if all its cells were plain ground.
 fn plain_cost(path: &CellPath, rules: Rules) -> u64 {
     let steps = path.cells.windows(2);
     let costs = steps.map(|pair| rules.bound(pair[0], pair[1], PLAIN as u32));
     costs.sum()
 }
 
-/// The first and last point of a line and its corners, each with the heading of the following segment. `last`
-/// is the heading at the last point; the default is that of the line.
+/// Returns the first and last point of a line and its corners, each with the heading of the segment
+/// that follows it. `last` is the heading at the last point; the default is that of the line.
 fn corners(points: &[DVec2], last: Option<f64>) -> Vec<Pose> {
     /// Smallest change of direction that counts as a bend, rad.
     const BEND: f64 = 1e-3;
-    /// Distance below which two points count as one, so that they define no direction, m.
+    /// Distance below which two points count as one, m. Two such points define no direction.
     const CLOSE: f64 = 1e-3;
     let mut poses: Vec<Pose> = Vec::new();
     for pair in points.windows(2) {

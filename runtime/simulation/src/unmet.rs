@@ -6,11 +6,11 @@ use crate::options::SimulationError;
 use roadwright_agent::Registry;
 use roadwright_scenario::Scenario;
 
-/// Reasons why a run of a scenario with these modules could not start, apart from places that do not exist.
-/// Unknown modules and parameters of stacks come first, in the order of stacks and slots. Those of signals
-/// follow, and finally the first vehicle whose file lacks values that its level of dynamics needs. Empty if
-/// there are none. Does not need a ground: O(stacks + nodes + agents), plus the cost of creating one module
-/// for each setting.
+/// Returns reasons why a run of a scenario with these modules could not start, apart from places
+/// that do not exist. Unknown modules and parameters of stacks come first, in the order of stacks
+/// and slots. Those of signals follow. The last one is the first vehicle whose file lacks values
+/// that its level of dynamics needs. Empty if there are none. Does not need a ground: O(stacks +
+/// nodes + agents), plus the cost of creating one module for each setting.
 pub fn unmet(scenario: &Scenario, modules: &Registry) -> Vec<SimulationError> {
     let mut unmet = modules::unfit(scenario, modules);
     let levels = LevelChoice {

@@ -15,8 +15,9 @@ use roadwright_vehicle::trailer::Train;
 use roadwright_vehicle::{DriveTrain, OneTrackLimits, SingleTrack};
 use std::sync::Arc;
 
-/// Fraction of the curvature at full lock that a vehicle can follow with ease. The rest is a reserve for
-/// returning to its lane within a bend. For a car, this gives a radius of 4.3 m.
+/// Fraction of the curvature at full lock that a vehicle can follow with ease. The rest is a
+/// reserve that lets the vehicle return to its lane within a bend. For a car, this gives a radius
+/// of 4.3 m.
 const EASE: f64 = 0.9;
 
 /// A vehicle type, prepared for use in steps.
@@ -24,11 +25,11 @@ const EASE: f64 = 0.9;
 pub(crate) struct VehicleType {
     /// Length of the vehicle itself, m.
     pub(crate) length: f64,
-    /// Length with its trailers in line, m.
+    /// Length of the vehicle with its trailers in line, m.
     pub(crate) whole_length: f64,
-    /// Whether it has trailers.
+    /// Whether the vehicle has trailers.
     pub(crate) tows: bool,
-    /// Whether it runs on tracks.
+    /// Whether the vehicle runs on tracks.
     pub(crate) has_tracks: bool,
     /// Overall width, m.
     pub(crate) width: f64,
@@ -42,10 +43,10 @@ pub(crate) struct VehicleType {
     pub(crate) radius: f64,
     /// Vehicle class for reserved lanes.
     pub(crate) class: VehicleClass,
-    /// Fraction of its wheels that the hand brake acts on, 0 to 1.
+    /// Fraction of the vehicle's wheels that the hand brake acts on, 0 to 1.
     pub(crate) held: f64,
     pub(crate) limits: OneTrackLimits,
-    /// Largest curvature that it follows with ease, 1/m.
+    /// Largest curvature that the vehicle follows with ease, 1/m.
     pub(crate) tightest_bend: f64,
     pub(crate) single_track: SingleTrack,
     pub(crate) sliding: SlidingModel,
@@ -84,13 +85,13 @@ impl From<&roadwright_scenario::VehicleType> for VehicleType {
 }
 
 impl VehicleType {
-    /// Highest acceleration or deceleration that its tyres allow on dry asphalt, m/s^2.
+    /// Highest acceleration or deceleration that the tyres allow on dry asphalt, m/s^2.
     #[inline]
     pub(crate) fn hardest(&self) -> f64 {
         self.single_track.friction * GRAVITY
     }
 
-    /// Whether it counts as a bus or lorry in junctions, because it swings out in bends.
+    /// Whether the vehicle counts as a bus or lorry in junctions, because it swings out in bends.
     #[inline]
     pub(crate) fn is_long(&self) -> bool {
         // Conflicts in junctions are computed for a car of this size. A vehicle that is larger in any
@@ -103,7 +104,8 @@ impl VehicleType {
         self.tows || body.exceeds_car()
     }
 
-    /// Circle around the vehicle with its trailers in line: centre, m ahead of the rear axle, and radius, m.
+    /// Circle around the vehicle with its trailers in line: its centre (m ahead of the rear axle)
+    /// and its radius (m).
     #[inline]
     pub(crate) fn hull_circle(&self) -> (f64, f64) {
         if !self.tows {
@@ -113,12 +115,12 @@ impl VehicleType {
         (0.5 * (self.front - self.rear_overhang), 0.5 * size.length())
     }
 
-    /// Footprint of a body whose rear axle has a pose.
+    /// Footprint of the body when its rear axle is at `pose`.
     pub(crate) fn covered(&self, pose: Pose) -> OrientedBox {
         self.footprint(pose.point(self.body_centre, 0.0), pose.heading)
     }
 
-    /// Footprint of a body whose centre is at a place, m.
+    /// Footprint of the body when its centre is at `middle`, in metres.
     #[inline]
     pub(crate) fn footprint(&self, middle: DVec2, heading: f64) -> OrientedBox {
         let centre = Pose {
@@ -150,7 +152,9 @@ pub fn body_of(vehicle: &roadwright_scenario::VehicleType) -> GroundBody {
 pub fn effects_of(vehicle: &roadwright_scenario::VehicleType) -> Vec<LayerEffect> {
     /// Acceleration at which slopes have their default cost, m/s^2: that of a mid-size car.
     const COMMON_ACCELERATION: f64 = 2.6;
+    /// Smallest cost of a slope, in thousandths of the default.
     const LEAST: f64 = 250.0;
+    /// Largest cost of a slope, in thousandths of the default.
     const MOST: f64 = 4000.0;
     let slopes = (1000.0 * COMMON_ACCELERATION / vehicle.max_acceleration).round();
     let mut effects = vec![LayerEffect {
@@ -174,15 +178,15 @@ pub(crate) const LEVEL: f64 = 0.15;
 /// Maximum number of types that tow trailers of other types.
 const MOST_STRANGERS: usize = 1000;
 
-/// A vehicle type that tows only some of its trailers because the others have been uncoupled, or that tows
-/// trailers of another type.
+/// A vehicle type with other trailers: only some of its own because the others have been uncoupled,
+/// or trailers of another type.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 struct Part {
     /// Number of the type with all its trailers.
     whole: u16,
-    /// Number of the type whose trailers it tows, usually its own.
+    /// Number of the type that its trailers belong to, usually its own.
     of: u16,
-    /// Number of trailers that it tows, from the front.
+    /// Number of trailers that the vehicle tows, from the front.
     towed: u8,
 }
 
@@ -230,10 +234,11 @@ impl Spans {
 
 /// Vehicle types of a scenario.
 ///
-/// A type with trailers has additional numbers after those of all types of the scenario: the type without its
-/// last trailer, without its last two, and so on. So everything that depends on the towed trailers, such as
-/// length, mass and rear overhang, follows from this number at every level. A type that can tow the trailers
-/// of another type also has numbers with one of them, with two, and so on.
+/// A type with trailers has additional numbers after those of all types of the scenario: the type
+/// without its last trailer, without its last two, and so on. So everything that depends on the
+/// towed trailers, such as length, mass and rear overhang, follows from this number at every level.
+/// A type that can tow the trailers of another type also has numbers for towing one of them, two,
+/// and so on.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct VehicleTypes {
     /// Names of the scenario's types, by number. Types with fewer trailers have no names.
@@ -264,7 +269,7 @@ pub(crate) struct VehicleTypes {
     off_road: Vec<OffRoad>,
     /// Vertical extents of the vehicles and their trailers.
     spans: Vec<Spans>,
-    /// Whether any of them has trailers.
+    /// Whether any of the types has trailers.
     pub(crate) has_trailers: bool,
     /// Whether stop lines are set back because there are buses or lorries.
     pub(crate) sets_lines_back: bool,
@@ -371,7 +376,8 @@ impl VehicleTypes {
         &self.trains[number as usize]
     }
 
-    /// Range of heights that a type without its trailers covers or, from part 1 on, that a trailer covers.
+    /// Range of heights that a part of a vehicle covers. Part 0 is the vehicle without its
+    /// trailers, and part 1 the first trailer.
     #[inline]
     pub(crate) fn span(&self, number: u16, part: u8) -> VerticalSpan {
         let spans = &self.spans[number as usize];
@@ -397,7 +403,7 @@ impl VehicleTypes {
         self.parts[number as usize].whole
     }
 
-    /// Number of the type whose trailers it tows; its own if it tows none.
+    /// Number of the type that its trailers belong to; its own if it tows none.
     pub(crate) fn trailers_of(&self, number: u16) -> u16 {
         self.parts[number as usize].of
     }
@@ -496,7 +502,7 @@ fn strangers(types: &[roadwright_scenario::VehicleType]) -> Vec<Part> {
     parts
 }
 
-/// Creates a type with the first trailers of another type.
+/// Returns a copy of the type with the first trailers of another type.
 fn with_trailers_of(
     described: &roadwright_scenario::VehicleType,
     other: &roadwright_scenario::VehicleType,
@@ -513,7 +519,7 @@ fn with_trailers_of(
     strange
 }
 
-/// Creates a type with only the first of its trailers.
+/// Returns a copy of the type with only its first `towed` trailers.
 fn with_trailers(
     described: &roadwright_scenario::VehicleType,
     towed: usize,
@@ -527,7 +533,7 @@ fn with_trailers(
     shorter
 }
 
-/// Fraction of its wheels that the hand brake acts on; one half if the file does not state it.
+/// Fraction of the wheels that the hand brake acts on; one half if the file does not state it.
 fn held(described: &roadwright_scenario::VehicleType) -> f64 {
     let Some(file) = &described.file else {
         return 0.5;

@@ -53,9 +53,9 @@ struct Scratch {
 enum GroundChange {
     /// The agent leaves its lane.
     Leaves,
-    /// It joins a lane, if it has reached the lane.
+    /// The agent joins a lane that it has reached.
     Joins,
-    /// It is to leave the lanes, but is already off them.
+    /// The agent is to leave the lanes, but is already off them.
     HasLeft,
 }
 
@@ -618,12 +618,13 @@ impl World {
 
     /// Replaces the scenario `old`, which is running, by `new`, and applies the differences.
     ///
-    /// Vehicles keep their place and speed. An agent whose destination has changed, or whose route leads over
-    /// a deleted lane, is rerouted from its position. All others keep their routes and their grants at
-    /// junctions. An agent that has no lane or no route after that is removed. New agents and flows start at
-    /// the current time. The result is bit-identical for the same edits at the same steps. The cost depends
-    /// on what the edit affects, plus a pass over all lanelets if roads or obstacles have changed, and a pass
-    /// over all obstacles if these have changed.
+    /// Vehicles keep their place and speed. An agent is rerouted from its position if its
+    /// destination has changed or its route leads over a deleted lane. All others keep their routes
+    /// and their grants at junctions. An agent that has no lane or no route after that is removed.
+    /// New agents and flows start at the current time. The result is bit-identical for the same
+    /// edits at the same steps. The cost depends on what the edit affects, plus a pass over all
+    /// lanelets if roads or obstacles have changed, and a pass over all obstacles if these have
+    /// changed.
     ///
     /// If the edit changes a junction with vehicles inside, the junction admits no more vehicles, and the
     /// edit is applied when all have left, after half a minute at the latest. If stop lines move outward,
@@ -720,7 +721,8 @@ impl World {
         }
     }
 
-    /// Sets the registry from which new modules are created. Running modules pick up new builds on their own.
+    /// Sets the registry from which new modules are created. Running modules switch to new builds
+    /// without this call.
     pub fn use_modules(&mut self, modules: &Registry) {
         self.modules.registry = modules.clone();
     }
@@ -738,10 +740,11 @@ impl World {
         self.traffic.people.call(&self.ground, node, road)
     }
 
-    /// Puts an agent under manual control from the next step on, or moves its controls if it already is under
-    /// manual control. The agent leaves its lane and is exempt from the rules of junctions, while others
-    /// watch out for it. An agent of level `lane` continues as `one_track`. Its modules are still called, but
-    /// their output is ignored. Returns whether the agent is driving.
+    /// Puts an agent under manual control from the next step on. If it already is under manual
+    /// control, only its controls are moved. The agent leaves its lane and is exempt from the rules
+    /// of junctions, while others watch out for it. An agent of level `lane` continues as
+    /// `one_track`. Its modules are still called, but their output is ignored. Returns whether the
+    /// agent is driving.
     pub fn drive_by_hand(&mut self, id: u64, controls: HandControls) -> bool {
         let Some(agent) = self.agents.census().find(id) else {
             return false;
@@ -753,8 +756,9 @@ impl World {
         true
     }
 
-    /// Ends manual control of an agent. Its modules continue to its goals on a nearby lane or, if there is
-    /// none, straight over the ground. Returns whether it was under manual control.
+    /// Ends manual control of an agent. Its modules then drive it to its goals, on a nearby lane
+    /// or, if there is none, straight over the ground. Returns whether the agent was under manual
+    /// control.
     pub fn give_back(&mut self, id: u64) -> bool {
         let was_driven = self.hands.release(id);
         if let Some(agent) = self.agents.census().find(id).filter(|_| was_driven) {
@@ -764,12 +768,13 @@ impl World {
         was_driven
     }
 
-    /// Uncouples the trailers of an agent from `from` on, counted from 1 at the front; with `None`, only the
-    /// last one. They stand still with their brakes on, and obstruct others, until a vehicle couples them
-    /// again. Returns the number uncoupled.
+    /// Uncouples the trailers of an agent and returns their number. `from` is the first of them,
+    /// counted from 1 at the front; `None` uncouples only the last one. Uncoupled trailers stand
+    /// still with their brakes on, and obstruct others, until a vehicle couples them again.
     ///
     /// # Errors
-    /// If it does not drive, tows no such trailer, or moves faster than walking speed; nothing changes then.
+    /// If the agent does not drive, tows no such trailer, or moves faster than walking speed.
+    /// Nothing changes then.
     pub fn uncouple(&mut self, id: u64, from: Option<u8>) -> Result<usize, CouplingError> {
         let agent = self
             .agents
@@ -785,8 +790,8 @@ impl World {
     /// Returns the number coupled.
     ///
     /// # Errors
-    /// If it does not drive, moves faster than walking speed, or if no trailer that fits is close and
-    /// straight enough; nothing changes then.
+    /// If the agent does not drive or moves faster than walking speed, or if no trailer that fits
+    /// is close and straight enough. Nothing changes then.
     pub fn couple(&mut self, id: u64) -> Result<usize, CouplingError> {
         let agent = self
             .agents

@@ -6,17 +6,18 @@ use roadwright_scenario::*;
 use roadwright_simulation::{HandControls, RunOptions, VehicleRecord, World, builtin_modules};
 
 const G: f64 = 9.81;
-/// Tyres of a car without a vehicle file: friction coefficient, and cornering stiffness divided by load,
-/// 1/rad.
+/// Friction coefficient of the tyres of a car without a vehicle file.
 const MU: f64 = 1.0489;
+/// Cornering stiffness of these tyres divided by the load, 1/rad.
 const STIFFNESS: f64 = 21.92;
+/// Levels of dynamics that are tested.
 const LEVELS: [DynamicsLevel; 3] = [
     DynamicsLevel::OneTrack,
     DynamicsLevel::DynamicOneTrack,
     DynamicsLevel::Sliding,
 ];
 
-/// Maximum tyre force divided by load on dry asphalt, and gravity, m/s^2, at a level of dynamics.
+/// Maximum tyre force divided by load on dry asphalt, and gravity (m/s^2), at a level of dynamics.
 fn tyres(level: DynamicsLevel) -> (f64, f64) {
     match level {
         DynamicsLevel::Sliding => (3.0, 9.8),

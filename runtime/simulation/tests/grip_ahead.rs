@@ -77,7 +77,7 @@ fn queue(driver: &str, grip: f64, hidden: bool) -> Scenario {
     scenario
 }
 
-/// Gap to the last car of the queue after a minute, m, and whether bodies have touched.
+/// Gap to the last car of the queue after a minute (m), and whether bodies have touched.
 fn arrival(scenario: &Scenario, level: DynamicsLevel) -> (f64, bool) {
     let options = RunOptions {
         dynamics: Some(level),

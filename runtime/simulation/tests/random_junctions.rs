@@ -17,8 +17,9 @@ use roadwright_testing::{scaled, seed};
 
 /// Smallest angle between two arms, degrees.
 const LEAST_GAP: f64 = 25.0;
-/// Vehicles per hour on each lane that leads to the junction, and fraction of buses.
+/// Demand on each lane that leads to the junction, vehicles/h.
 const RATE: f64 = 900.0;
+/// Fraction of buses.
 const BUSES: f64 = 0.1;
 /// Duration of a run, s.
 const DURATION: f64 = 120.0;

@@ -13,7 +13,7 @@ use roadwright_testing::is_slow;
 
 const SHAPES: [WheelShape; 2] = [WheelShape::Ray, WheelShape::Sphere];
 
-/// Adds hills of a given height, m, to a scenario.
+/// Adds hills of the given height (m) to a scenario.
 fn hilly(mut scenario: Scenario, height: f64) -> Scenario {
     let flat = HeightField::level(DVec2::splat(-300.0), DVec2::splat(300.0), 10.0).unwrap();
     let columns = flat.columns();

@@ -100,8 +100,8 @@ fn on_open_ground(kind: VehicleType) -> Scenario {
     scenario
 }
 
-/// Distance of a vehicle's centre from its start, m, and angle that it has turned, rad, after 8 s of full
-/// lock to the left under manual control.
+/// Distance of a vehicle's centre from its start (m), and angle that it has turned (rad), after 8 s
+/// of full lock to the left under manual control.
 fn turned_by_hand(kind: VehicleType) -> (f64, f64) {
     let scenario = on_open_ground(kind);
     let mut world = world(&scenario, &options(DynamicsLevel::Rigid, 1));
@@ -142,8 +142,8 @@ fn a_person_turns_it_on_the_spot() {
     assert!(bend > 3.0, "{bend} m");
 }
 
-/// Distance of a vehicle's centre from its start at the time it first points towards its goal, which lies
-/// behind it at first, m, and whether it arrives within two minutes.
+/// Sends a vehicle to a goal behind it. Returns the distance of its centre from its start at the
+/// time at which it first points towards the goal (m), and whether it arrives within two minutes.
 fn turns_to_a_goal_behind(kind: VehicleType, controller: &str) -> (f64, bool) {
     let mut scenario = on_open_ground(kind);
     let edit = Edit::Stack(

@@ -25,7 +25,7 @@ pub const CITY_RESTRICTIONS: usize = 4;
 
 /// South-west corner in degrees. It is in Dublin, where traffic keeps left.
 const ORIGIN: (f64, f64) = (53.34, -6.27);
-/// Metres per degree of latitude, and per degree of longitude at this place.
+/// Metres per degree of latitude, and metres per degree of longitude at this latitude.
 const METRES: (f64, f64) = (111_195.0, 66_400.0);
 /// Distance between neighbouring streets, m.
 const BLOCK: f64 = 150.0;
@@ -35,16 +35,16 @@ const STREETS: usize = 5;
 const EDGE: f64 = 120.0;
 /// Distance between the carriageways of the wide street, m.
 const APART: f64 = 14.0;
-/// Number of the street with two carriageways. The next constant is the crossing with the roundabout, as
-/// avenue and street.
+/// Index of the street with two carriageways.
 const WIDE: usize = 2;
+/// The crossing with the roundabout, as avenue and street.
 const ROUNDABOUT: (usize, usize) = (1, 3);
-/// Radius of the roundabout, m. The next constant is the sine of 45 degrees, which gives the positions of its
-/// corners.
+/// Radius of the roundabout, m.
 const RADIUS: f64 = 18.0;
+/// Sine of 45 degrees, which gives the positions of the roundabout's corners.
 const DIAGONAL: f64 = std::f64::consts::FRAC_1_SQRT_2;
 
-/// A position, m east and north of the south-west corner.
+/// A position, in metres east and north of the south-west corner.
 #[derive(Debug, Clone, Copy)]
 struct At(f64, f64);
 

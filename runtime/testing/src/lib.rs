@@ -61,8 +61,8 @@ pub fn seed(fixed: u64) -> u64 {
     }
 }
 
-/// Path of a file of real data in the folder named by the environment variable. For tests marked
-/// `#[ignore = "set ROADWRIGHT_TEST_DATA"]`.
+/// Path of a file of real data in the folder named by the environment variable. Used by tests
+/// marked `#[ignore = "set ROADWRIGHT_TEST_DATA"]`.
 ///
 /// # Panics
 ///

@@ -1,5 +1,5 @@
-//! Experiments and training, which measure how well modules drive (with error bars) and teach them to drive
-//! better.
+//! Experiments and training. They measure how well modules drive, with error bars, and teach them
+//! to drive better.
 //!
 //! A [`Course`] creates a scenario from a seed and defines when its drives end and how they are scored.
 //! [`measure`] runs a course and returns a [`RunRow`]; the same course, setup and seed give the same row bit

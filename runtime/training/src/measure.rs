@@ -12,7 +12,8 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use watch::Watch;
 
-/// Interval of simulated time at which the visible state of the world is added to the hash of a run, s.
+/// Interval of simulated time at which the visible state of the world is added to the run's hash,
+/// s.
 const GLANCE: f64 = 1.0;
 
 /// The drive of one agent on a course.
@@ -45,7 +46,7 @@ impl DriveRow {
 pub struct RunRow {
     /// The seed of the run.
     pub seed: u64,
-    /// Number of agents that drove. In a failed row it is 0, like all other figures.
+    /// Number of agents that drove. It is 0 in a failed row, like all other figures.
     pub drives: usize,
     /// Number of drives that were completed.
     pub completed: usize,
@@ -59,8 +60,9 @@ pub struct RunRow {
     /// Hash of the visible state of the world each second and at the end, 16 hexadecimal digits. Empty in a
     /// failed row.
     pub hash: String,
-    /// Reason why the run is not a result; `None` if it is one. In a failed run, an external module failed
-    /// and the built-in one answered in its place. Example: "com.example.x failed at 0.2 s (panic)".
+    /// Reason why the run is not a result; `None` if the run is a result. In a failed run, an
+    /// external module failed and the built-in one answered in its place. Example: "com.example.x
+    /// failed at 0.2 s (panic)".
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failed: Option<String>,
 }
@@ -113,8 +115,8 @@ impl Measured {
 /// bodies collide.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Handling {
-    /// Additional angle by which the vehicle that leaned most could have leaned before tipping over, rad;
-    /// negative if it tipped over. Checked every 0.1 s.
+    /// Additional angle by which the vehicle that leaned most could have leaned before tipping
+    /// over, rad. Negative if it tipped over. Checked every 0.1 s.
     pub roll_margin: f64,
     /// Number of obstacles that lean by more than 45 degrees at the end.
     pub felled: usize,

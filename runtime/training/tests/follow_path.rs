@@ -19,7 +19,7 @@ fn deviations(controller: &str, level: DynamicsLevel) -> Vec<[f64; 2]> {
     scores.map(|scores| [scores[0].1, scores[1].1]).collect()
 }
 
-/// Asserts that a controller stays within a deviation, m, at 8 m/s in both directions.
+/// Asserts that a controller stays within `most` metres of its lane at 8 m/s in both directions.
 fn assert_keeps(controller: &str, level: DynamicsLevel, most: f64) {
     for [deviation, speed] in deviations(controller, level) {
         assert!(deviation <= most, "{controller}, {level}: {deviation} m");

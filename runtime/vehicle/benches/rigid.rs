@@ -14,6 +14,7 @@ use std::path::PathBuf;
 
 /// Time step of the world, s.
 const DT: f64 = 0.02;
+/// Number of steps per measurement.
 const STEPS: u32 = 50;
 /// Distance from a jeep within which posts take part, m.
 const NEAR: f64 = 5.0;

@@ -35,13 +35,14 @@ const LEVEL: f64 = 1e-9;
 pub struct Grade {
     /// Acceleration by gravity along the heading, m/s^2; negative uphill.
     pub pull: f64,
-    /// Acceleration by gravity across the heading, m/s^2, positive to the left; 0 unless [`Grade::banked`].
+    /// Acceleration by gravity across the heading, m/s^2. Positive to the left; 0 unless
+    /// [`Grade::banked`].
     pub bank: f64,
     /// Fraction of the weight that acts perpendicular to the ground, 0 to 1.
     pub load: f64,
     /// Maximum acceleration of the engine, m/s^2.
     pub engine: f64,
-    /// Maximum acceleration by grip, longitudinal and lateral combined, m/s^2.
+    /// Maximum combined longitudinal and lateral acceleration that the grip allows, m/s^2.
     pub hardest: f64,
 }
 
@@ -68,8 +69,8 @@ pub struct Effort {
 }
 
 impl Effort {
-    /// Converts pedals to engine and brake accelerations, m/s^2, without a drive train: fractions of both
-    /// maxima.
+    /// Converts pedals to engine and brake accelerations for vehicles without a drive train, m/s^2.
+    /// They are fractions of `engine` and `braking`.
     #[inline]
     pub fn of_pedals(pedals: Pedals, engine: f64, braking: f64) -> Self {
         Self {
@@ -129,9 +130,9 @@ impl Grade {
         }
     }
 
-    /// Sets the maximum acceleration of the engine, and the maximum that the tyres can transmit on level
-    /// ground, m/s^2. The limit of the tyres is scaled by the fraction of the weight that acts perpendicular
-    /// to the slope.
+    /// Sets the maximum acceleration of the engine, and the maximum acceleration that the tyres can
+    /// transmit on level ground, m/s^2. The limit of the tyres is scaled by the fraction of the
+    /// weight that acts perpendicular to the slope.
     pub fn with(self, engine: f64, hardest: f64) -> Self {
         Self {
             engine,
@@ -190,16 +191,16 @@ impl Grade {
         }
     }
 
-    /// Returns the maximum engine acceleration that does not exceed a top speed within `dt` seconds, m/s^2,
-    /// at the given speed in the direction of travel, m/s.
+    /// Returns the maximum engine acceleration that does not exceed a top speed within `dt`
+    /// seconds, m/s^2. `along` is the speed in the direction of travel, m/s.
     pub fn room(&self, max_speed: f64, along: f64, drive: f64, dt: f64) -> f64 {
         let pull = self.pull * drive.signum();
         ((max_speed - along) / dt - pull).max(0.0)
     }
 
-    /// Returns the speed along the heading after `dt` seconds, m/s, and the distance in that time, m. Brakes
-    /// end a motion but never start one: the vehicle stands still if they can hold it, and slides if gravity
-    /// is stronger. Exact for constant forces.
+    /// Returns the speed along the heading after `dt` seconds (m/s) and the distance in that time
+    /// (m). Brakes end a motion but never start one: the vehicle stands still if they can hold it,
+    /// and slides if gravity is stronger. Exact for constant forces.
     pub fn roll(&self, effort: Effort, speed: f64, dt: f64) -> (f64, f64) {
         let Effort { drive, brake } = effort;
         let net = drive + self.pull;
@@ -225,7 +226,7 @@ impl Grade {
     }
 }
 
-/// A vehicle without a drive train on a slope, for models that use forces.
+/// Propulsion on a slope for vehicles without a drive train, for force-based models.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Climb {
     /// Slope under the vehicle.

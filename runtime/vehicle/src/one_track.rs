@@ -41,8 +41,8 @@ impl From<&VehicleType> for OneTrackLimits {
 }
 
 impl OneTrackLimits {
-    /// Limits a requested acceleration to the capabilities of engine and brakes, m/s^2; non-finite values
-    /// mean full braking.
+    /// Limits a requested acceleration to the capabilities of engine and brakes, m/s^2. Non-finite
+    /// values mean full braking.
     #[inline]
     pub fn acceleration(&self, wanted: f64) -> f64 {
         if wanted.is_finite() {
@@ -87,8 +87,8 @@ pub fn at_rest(speed: f64, acceleration: f64) -> f64 {
     }
 }
 
-/// Returns the time for which a body moves in a step that would change its speed from `before` to `wanted`,
-/// s: the whole step, or the time until it stops.
+/// Returns the time for which a body moves in a step that would change its speed from `before` to
+/// `wanted`, s. This is the whole step, or the time until the body stops.
 #[inline]
 pub fn moving_time(before: f64, wanted: f64, dt: f64) -> f64 {
     if wanted < 0.0 {
@@ -110,8 +110,9 @@ pub struct OneTrackState {
 }
 
 impl OneTrackState {
-    /// Returns the velocity of the centre of the rear axle, m/s, and the yaw rate, rad/s: the kinematic
-    /// one-track model in its rear-axle form, as integrated by [`step`].
+    /// Returns the velocity of the centre of the rear axle (m/s) and the yaw rate (rad/s). These
+    /// are the rates of the kinematic one-track model in its rear-axle form, as integrated by
+    /// [`step`].
     pub fn rates(&self, wheelbase: f64) -> (DVec2, f64) {
         let velocity = self.pose.forward() * self.speed;
         (velocity, self.speed * tan(self.steering) / wheelbase)
@@ -158,9 +159,9 @@ pub fn step_within(
     step_sharing(state, limits, acceleration, steering, dt, share)
 }
 
-/// Like [`step_within`], but on a slope and in both directions: the speed in `state`, and the speed and
-/// distance of the step, are signed. The wheels are held while the vehicle rolls against the selected
-/// direction.
+/// Like [`step_within`], but on a slope and in both directions. The speed in `state`, and the speed
+/// and distance of the step, are signed. The wheels are held while the vehicle rolls against the
+/// selected direction.
 pub fn step_on_grade(
     state: &OneTrackState,
     limits: &OneTrackLimits,

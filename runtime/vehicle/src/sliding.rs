@@ -81,7 +81,7 @@ pub struct Pedals {
 pub struct SlidingState {
     /// Position, m.
     pub position: DVec2,
-    /// Heading, rad, to the left.
+    /// Heading, rad.
     pub heading: f64,
     /// Velocity in the world frame, m/s.
     pub velocity: DVec2,
@@ -251,8 +251,9 @@ impl SlidingState {
         cos * self.velocity.x + sin * self.velocity.y
     }
 
-    /// Returns the state after `dt` seconds as the level computes it, in steps of at most 1 / `rate_hz`
-    /// seconds, and the new steering angle. `wheels` is the previous steering angle.
+    /// Returns the state after `dt` seconds as the level of dynamics computes it, and the new
+    /// steering angle. `wheels` is the previous steering angle. The steps are at most 1 / `rate_hz`
+    /// seconds long.
     pub fn advance(
         &self,
         model: &SlidingModel,
@@ -355,8 +356,8 @@ impl SlidingState {
 }
 
 impl Wanted {
-    /// Returns the pedals for a step of `dt` seconds at the given speed along the body, m/s, before and after
-    /// the effect of the slope.
+    /// Returns the pedals for a step of `dt` seconds. `ahead` and `speed` are the speeds along the
+    /// body before and after the effect of the slope, m/s.
     fn pedals(&self, model: &SlidingModel, ahead: f64, speed: f64, dt: f64) -> Pedals {
         if let Some(slope) = &self.slope {
             return self.pedals_on(slope, model, ahead, speed, dt);
@@ -457,8 +458,8 @@ mod tests {
     use proptest::prelude::*;
     use roadwright_geometry::math::sin;
 
-    /// The appendix as printed, with its names and axes: y to the north, angles clockwise, y of the car to
-    /// its right.
+    /// The appendix as printed, with its names and axes: y points north, angles are clockwise, and
+    /// y of the car points to its right.
     #[derive(Debug, Clone, Copy, Default)]
     #[expect(non_snake_case, reason = "the names of the source")]
     struct Appendix {

@@ -41,14 +41,14 @@ use serde::{Deserialize, Serialize};
 /// A trailer and the position of its coupling.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Hitched {
-    /// Position of the coupling: m ahead of the centre of the towing vehicle's rear axle, or of the coupling
-    /// of the trailer before it.
+    /// Position of the coupling, in metres ahead of a reference point. This is the centre of the
+    /// towing vehicle's rear axle, or the coupling of the trailer before it.
     pub coupling: f64,
     /// Distance from the coupling back to its own axle, m.
     pub to_axle: f64,
-    /// Front end of its body, m ahead of the coupling.
+    /// Front end of the trailer's body, m ahead of the coupling.
     pub front: f64,
-    /// Length of its body, m.
+    /// Length of the trailer's body, m.
     pub length: f64,
     /// Width, m.
     pub width: f64,
@@ -59,7 +59,7 @@ pub struct Hitched {
 }
 
 impl Hitched {
-    /// Centre of its body, m ahead of the coupling.
+    /// Centre of the trailer's body, m ahead of the coupling.
     pub fn middle(&self) -> f64 {
         self.front - 0.5 * self.length
     }
@@ -75,7 +75,7 @@ impl Hitched {
 pub struct TrailerState {
     /// Heading, rad.
     pub heading: f64,
-    /// Position of its coupling in the last step, m.
+    /// Position of the trailer's coupling in the last step, m.
     pub coupling: DVec2,
 }
 
@@ -85,10 +85,10 @@ pub struct Train {
     trailers: Vec<Hitched>,
 }
 
-/// Returns the turn rate, rad/s, of a trailer whose coupling is `behind` metres behind the rear axle of the
-/// towing vehicle. That vehicle drives at `speed`, m/s, and turns at `yaw_rate`, rad/s. `angle` is measured
-/// from the trailer's heading to that of the vehicle, rad, and `to_axle` from the coupling to the trailer's
-/// axle, m.
+/// Returns the turn rate of a trailer, rad/s. Its coupling is `behind` metres behind the rear axle
+/// of the towing vehicle, and `to_axle` metres ahead of its own axle. The towing vehicle drives at
+/// `speed` (m/s) and turns at `yaw_rate` (rad/s). `angle` is measured from the trailer's heading to
+/// the vehicle's heading, rad.
 pub fn rate(speed: f64, yaw_rate: f64, angle: f64, behind: f64, to_axle: f64) -> f64 {
     let (sin, cos) = sin_cos(angle);
     (speed * sin - behind * yaw_rate * cos) / to_axle
@@ -134,8 +134,8 @@ impl Train {
         self.trailers.is_empty()
     }
 
-    /// Distance from the rear axle of the vehicle back to the end of the straight train, m; negative without
-    /// trailers.
+    /// Distance from the vehicle's rear axle back to the end of the straight train, m; negative
+    /// without trailers.
     pub fn tail(&self) -> f64 {
         let mut coupling = 0.0;
         let ends = self.trailers.iter().map(|trailer| {
@@ -146,7 +146,7 @@ impl Train {
         ends.fold(f64::NEG_INFINITY, f64::max)
     }
 
-    /// Returns all trailers in line behind a vehicle whose rear axle is at a pose.
+    /// Returns all trailers in line behind a vehicle whose rear axle is at `pose`.
     pub fn straight(&self, pose: Pose) -> Vec<TrailerState> {
         let mut along = 0.0;
         let states = self.trailers.iter().map(|trailer| {
@@ -179,7 +179,7 @@ impl Train {
         }
     }
 
-    /// Places the trailers, with headings computed elsewhere, behind a vehicle whose rear axle is at a pose.
+    /// Places the trailers with the given headings behind a vehicle whose rear axle is at `pose`.
     pub fn stand(
         &self,
         states: &mut [TrailerState],
@@ -195,8 +195,8 @@ impl Train {
         }
     }
 
-    /// Returns the positions of their couplings with their headings, behind a vehicle whose rear axle is at a
-    /// pose.
+    /// Returns the positions of the trailers' couplings with their headings, behind a vehicle whose
+    /// rear axle is at `pose`.
     pub fn couplings(&self, states: &[TrailerState], pose: Pose) -> Vec<Pose> {
         let mut ahead = pose;
         let poses = self.trailers.iter().zip(states).map(|(trailer, state)| {
@@ -209,12 +209,12 @@ impl Train {
         poses.collect()
     }
 
-    /// Poses of the centres of their axles.
+    /// Poses of the centres of the trailers' axles.
     pub fn axles(&self, states: &[TrailerState], pose: Pose) -> Vec<Pose> {
         self.places(states, pose, |trailer| -trailer.to_axle)
     }
 
-    /// Poses of the centres of their bodies.
+    /// Poses of the centres of the trailers' bodies.
     pub fn bodies(&self, states: &[TrailerState], pose: Pose) -> Vec<Pose> {
         self.places(states, pose, Hitched::middle)
     }
@@ -261,8 +261,8 @@ impl TrailerState {
     }
 }
 
-/// Returns the distance in reverse, m, over which the angle of a trailer grows from one value to another
-/// behind a vehicle that drives straight back: `d ln(tan(b / 2) / tan(a / 2))`.
+/// Returns the distance in reverse over which the angle of a trailer grows from `from` to `to`, m.
+/// The vehicle drives straight back: `d ln(tan(b / 2) / tan(a / 2))`.
 pub fn distance_to_jackknife(to_axle: f64, from: f64, to: f64) -> f64 {
     let half = |angle: f64| {
         let (sin, cos) = sin_cos(0.5 * angle);
@@ -271,8 +271,8 @@ pub fn distance_to_jackknife(to_axle: f64, from: f64, to: f64) -> f64 {
     to_axle * roadwright_geometry::math::ln(half(to) / half(from))
 }
 
-/// Returns the radius, m, on which the axle of a trailer rolls in a steady bend while the vehicle's rear axle
-/// rolls on `radius`; `None` if the bend is too tight: `R2^2 = R1^2 + e^2 - d^2`.
+/// Returns the radius on which the axle of a trailer rolls in a steady bend, m. The vehicle's rear
+/// axle rolls on `radius`. Returns `None` if the bend is too tight: `R2^2 = R1^2 + e^2 - d^2`.
 pub fn off_tracking(radius: f64, behind: f64, to_axle: f64) -> Option<f64> {
     let square = radius * radius + behind * behind - to_axle * to_axle;
     (square > 0.0).then(|| square.sqrt())

@@ -63,7 +63,7 @@ impl OpenResults {
         }
         let pairs = pairs(&self.results, &other.results).map_err(|error| error.to_string())?;
         let few = format!(
-            "they have {} seeds in common, but a comparison needs at least 2",
+            "the two results have {} seeds in common, but a comparison needs at least 2",
             pairs.len()
         );
         paired(&pairs, LEVEL).ok_or(few)

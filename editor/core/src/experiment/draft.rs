@@ -20,7 +20,7 @@ pub struct Draft {
     /// The experiment. If it uses the scenario of the document, `scenario` is set only when the experiment is
     /// written; see `Draft::whole`.
     pub experiment: Experiment,
-    /// Its file.
+    /// File of the experiment.
     pub path: Option<PathBuf>,
     /// The scenario named in the experiment, with its path; `None` if the experiment uses the scenario of the
     /// document.

@@ -15,7 +15,7 @@ pub struct Progress {
     pub planned: usize,
     /// Estimated remaining time of the training in seconds; `None` before the first run.
     pub seconds_left: Option<f64>,
-    /// Whether it is paused.
+    /// Whether the run is paused.
     pub is_paused: bool,
 }
 

@@ -1,4 +1,4 @@
-//! Experiments in the editor, which train parameters in the background and show individuals.
+//! Experiments in the editor: training parameters in the background, and showing individuals.
 //!
 //! | file | contents |
 //! | --- | --- |
@@ -29,7 +29,7 @@ use std::sync::Arc;
 pub struct ExperimentModel {
     /// The experiment being set up; `None` until one is created or opened.
     pub draft: Option<Draft>,
-    /// The parameters of its stack, and which of them are genes.
+    /// Parameters of the draft's stack, and which of them are genes.
     pub ticks: Ticks,
     /// Result of the last check.
     pub checked: Option<Arc<Checked>>,
@@ -50,11 +50,12 @@ pub struct ExperimentModel {
 pub struct Shown {
     /// Title of what is shown.
     pub name: String,
-    /// The seed of its course.
+    /// Seed of the shown course.
     pub course: u64,
     /// Title of the paused document.
     pub origin: String,
-    /// The end of its course; `None` for results and for courses that could not be driven to their end.
+    /// End of the shown course. `None` for results, and for courses that could not be driven to
+    /// their end.
     pub end: Option<CourseEnd>,
 }
 
@@ -89,11 +90,11 @@ pub enum ExperimentAction {
     StrikeOut((u32, u32)),
     /// Shows the world of an individual.
     Show {
-        /// Its genes.
+        /// Genes of the individual.
         genes: Chromosome,
         /// The seed of the course.
         course: u64,
-        /// Its name.
+        /// Name of the individual.
         name: String,
     },
     /// Shows the document again.
@@ -113,9 +114,9 @@ pub enum ExperimentAction {
 pub enum ExperimentFile {
     /// An experiment to open.
     Open,
-    /// Where to save it.
+    /// The path to which the experiment is saved.
     Save,
-    /// Where to write the training record.
+    /// The path to which the training record is written.
     Record,
     /// Results of `bench run` to open.
     Results,

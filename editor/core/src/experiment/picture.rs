@@ -9,7 +9,7 @@ use std::sync::Arc;
 /// Phase of a training run.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub enum Phase {
-    /// Prepares the course and drives it once as a trial.
+    /// Prepares the course and drives it once as a trial run.
     #[default]
     Preparing,
     /// Breeds and evaluates the generation with this number, counted from 1.
@@ -43,15 +43,15 @@ pub struct GenerationRow {
 /// Fate of an individual.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Fate {
-    /// It was rated.
+    /// The individual was rated.
     Rated,
-    /// It ended early because it hardly moved.
+    /// The individual was stopped early because it hardly moved.
     EndedEarly,
-    /// It was dropped early, because it could no longer win.
+    /// The individual was dropped early because it could no longer win.
     RacedOut,
-    /// It was struck out by the user.
+    /// The individual was struck out by the user.
     StruckOut,
-    /// Its modules failed.
+    /// The modules of the individual failed.
     Failed(String),
 }
 
@@ -74,19 +74,19 @@ impl Fate {
 pub struct IndividualRow {
     /// Generation and number of the individual, which identify it.
     pub birth: (u32, u32),
-    /// Its genes.
+    /// Genes of the individual.
     pub genes: Chromosome,
-    /// Mean fitness of its runs.
+    /// Mean fitness of the individual's runs.
     pub fitness: Option<f64>,
     /// Standard error of the mean; `None` for one run.
     pub error: Option<f64>,
-    /// Number of its runs.
+    /// Number of the individual's runs.
     pub runs: usize,
-    /// Its fate.
+    /// Fate of the individual.
     pub fate: Fate,
     /// Rank in the pool, counted from 1; `None` if the individual is not in the pool.
     pub rank: Option<usize>,
-    /// Whether it was judged in the last generation and can therefore be struck out.
+    /// Whether the individual was judged in the last generation and can therefore be struck out.
     pub is_latest: bool,
 }
 
@@ -114,8 +114,8 @@ pub struct TrainingPicture {
     pub courses: Vec<u64>,
     /// Hash of the pool, as `roadwright train` prints it.
     pub pool_hash: String,
-    /// Number of individuals struck out by hand. If there are any, the result does not follow from the
-    /// experiment alone.
+    /// Number of individuals struck out by hand. If there are any, rerunning the experiment does
+    /// not reproduce the result.
     pub struck_out: usize,
     /// The champion and its test results, once training has finished.
     pub verdict: Option<Arc<Verdict>>,

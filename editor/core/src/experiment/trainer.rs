@@ -16,7 +16,7 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 
-/// Number of threads of the machine minus one, which is left to the window.
+/// Number of threads of the machine minus one. The window keeps one thread.
 pub fn spare_threads() -> usize {
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
     threads.saturating_sub(1).max(1)
@@ -302,7 +302,7 @@ impl Thread {
         self.obey(record, next)
     }
 
-    /// Carries out all pending orders and returns the next action, which they may change.
+    /// Carries out all pending orders. Returns the next action, which these orders may change.
     fn obey(&mut self, record: &mut Record, next: Next) -> Next {
         let mut next = next;
         while let Ok(order) = self.inbox.try_recv() {

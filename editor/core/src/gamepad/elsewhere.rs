@@ -3,9 +3,9 @@
 use super::{Axis, Button, PadEvent, PadId, Source};
 use gilrs::{EventType, GamepadId, Gilrs};
 
-/// The library, which exists only while the user drives because it starts threads.
+/// The library. It starts threads, so it exists only while the user drives.
 pub(super) struct Library {
-    /// `None` if it could not start.
+    /// `None` if the library could not start.
     pads: Option<Gilrs>,
     problem: Option<String>,
     /// Whether pads that were already connected have been announced. The first read does this.

@@ -34,7 +34,7 @@ pub(crate) enum Axis {
 /// A button with a function.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Button {
-    /// The rightmost of the four buttons (B or circle), which returns the vehicle to its modules.
+    /// The rightmost of the four buttons (B or circle). It returns the vehicle to its modules.
     East,
 }
 
@@ -91,8 +91,8 @@ pub struct Look {
 /// The pads of the window.
 #[derive(Default)]
 pub struct Gamepads {
-    /// Whether pads of the system are read. Off in tests, whose pictures would otherwise depend on connected
-    /// pads.
+    /// Whether the system's gamepads are read. Tests switch this off, because their pictures would
+    /// otherwise depend on connected gamepads.
     is_on: bool,
     /// The source, while the user drives.
     source: Option<Box<dyn Source>>,

@@ -58,7 +58,7 @@ enum Order {
     Pause,
     Step,
     Reset,
-    /// Ends the run at a step unless it ends earlier.
+    /// Ends the run at this step, unless the run ends earlier.
     EndAt(Option<u64>),
     Speed(f64),
     Update(Arc<Scenario>),
@@ -92,7 +92,7 @@ pub struct LivePicture {
     pub driven: Option<(u64, HandControls)>,
     /// Record of the user's drive: time in seconds and vehicle, ten times a second.
     pub drive: Arc<Vec<(f64, VehicleRecord)>>,
-    /// Whether it is playing.
+    /// Whether the run is playing.
     pub is_playing: bool,
     /// Whether all agents have arrived or the run has reached its last step.
     pub is_over: bool,
@@ -144,9 +144,9 @@ pub struct LivePicture {
 pub struct PathNotice {
     /// The agent.
     pub agent: u64,
-    /// Middle of its body, m.
+    /// Middle of the agent's body, m.
     pub at: DVec2,
-    /// Reason why it has no path; `None` while it is still searching.
+    /// Reason why the agent has no path; `None` while it is still searching.
     pub reason: Option<String>,
 }
 
@@ -195,22 +195,22 @@ impl Live {
         self.give(Order::Play);
     }
 
-    /// Pauses.
+    /// Pauses the run.
     pub fn pause(&mut self) {
         self.give(Order::Pause);
     }
 
-    /// Takes one step and pauses.
+    /// Takes one step and pauses the run.
     pub fn step(&mut self) {
         self.give(Order::Step);
     }
 
-    /// Returns to the start.
+    /// Returns the run to its start.
     pub fn reset(&mut self) {
         self.give(Order::Reset);
     }
 
-    /// Ends the run at a step unless it ends earlier; an edit of its scenario cancels this.
+    /// Ends the run at a step, unless it ends earlier. An edit of the run's scenario cancels this.
     pub fn end_at(&mut self, step: Option<u64>) {
         self.give(Order::EndAt(step));
     }
@@ -220,12 +220,12 @@ impl Live {
         self.give(Order::Speed(speed));
     }
 
-    /// Passes an edited scenario to the run, which adopts it between two steps.
+    /// Passes an edited scenario to the run. The run adopts it between two steps.
     pub fn update(&mut self, scenario: Arc<Scenario>) {
         self.give(Order::Update(scenario));
     }
 
-    /// Passes changed modules to the run, which replaces running ones with them.
+    /// Passes changed modules to the run. They replace the running ones.
     pub fn use_modules(&mut self, registry: Registry) {
         self.give(Order::Modules(registry));
     }

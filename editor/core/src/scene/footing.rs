@@ -6,8 +6,8 @@ use roadwright_geometry::{DVec2, polygon, polyline};
 use roadwright_scenario::{NodeId, RoadClass};
 use std::collections::BTreeSet;
 
-/// Maximum distance by which a junction extends beyond the roads that meet there, m, because its kerbs are
-/// rounded.
+/// Maximum distance by which a junction extends beyond the roads that meet there, m. It extends
+/// beyond them because its kerbs are rounded.
 const CORNERS: f64 = 30.0;
 /// Tolerance of the outline of a junction and of the ends of roads, m.
 const TOLERANCE: f64 = 0.05;

@@ -23,11 +23,11 @@ pub struct Refusal {
 /// A saved vehicle file.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Kept {
-    /// Its path.
+    /// Path of the file.
     pub path: PathBuf,
-    /// Hash of its text.
+    /// Hash of the file's text.
     pub hash: String,
-    /// Its contents.
+    /// Contents of the file.
     pub file: Arc<VehicleFile>,
 }
 
@@ -41,15 +41,15 @@ struct Step {
 /// The vehicle on the bench.
 #[derive(Debug, Clone)]
 pub struct Bench {
-    /// Its origin.
+    /// Origin of the vehicle.
     pub source: Source,
     /// The vehicle as opened, or as last saved.
     pub base: Arc<VehicleFile>,
     /// The current vehicle.
     pub file: Arc<VehicleFile>,
-    /// Its views and curves.
+    /// Views and curves of the vehicle.
     pub drawn: Arc<Drawn>,
-    /// The file that it was last read from or written to.
+    /// The file that the vehicle was last read from or written to.
     pub kept: Option<Kept>,
     /// The last rejected change.
     pub refused: Option<Refusal>,
@@ -94,7 +94,7 @@ impl Bench {
         self.file != self.base
     }
 
-    /// The file that contains its current state; `None` if no file does.
+    /// The file that contains the vehicle's current state; `None` if no file does.
     pub fn home(&self) -> Option<&Kept> {
         self.kept.as_ref().filter(|kept| kept.file == self.file)
     }

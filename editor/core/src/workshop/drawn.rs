@@ -22,7 +22,7 @@ pub struct Drawn {
     pub steps: Option<[Vec<[f64; 2]>; 2]>,
     /// Roll over lateral acceleration; `None` without springs.
     pub roll: Option<RollCurve>,
-    /// Its parts to scale.
+    /// Parts of the vehicle to scale.
     pub outline: Outline,
     /// The most detailed level of dynamics that the vehicle supports.
     pub level: DynamicsLevel,

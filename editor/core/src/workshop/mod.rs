@@ -1,5 +1,5 @@
-//! The vehicle workshop, which consists of a vehicle on the bench with its views and curves, a vehicle to
-//! compare it with, trials on the proving ground, and the test track.
+//! The vehicle workshop. It consists of the vehicle on the bench with its views and curves, a
+//! vehicle to compare it with, trials on the proving ground, and the test track.
 //!
 //! | file | contents |
 //! | --- | --- |
@@ -51,11 +51,11 @@ impl Source {
 /// A vehicle to compare with.
 #[derive(Debug, Clone)]
 pub struct Rival {
-    /// Its origin.
+    /// Origin of the vehicle.
     pub source: Source,
-    /// Its file.
+    /// File of the vehicle.
     pub file: Arc<VehicleFile>,
-    /// Its views and curves.
+    /// Views and curves of the vehicle.
     pub drawn: Arc<Drawn>,
 }
 
@@ -100,7 +100,7 @@ pub struct Workshop {
     pub bench: Option<Bench>,
     /// The vehicle to compare with.
     pub rival: Option<Rival>,
-    /// Progress and results of its trials.
+    /// Progress and results of the trials.
     pub trial: TrialState,
     /// The test track shown on the map in place of the scenario.
     pub track: Option<Ground>,

@@ -16,14 +16,17 @@ use std::sync::Arc;
 pub const DRIVER: AgentId = AgentId(1);
 /// Name of both the vehicle type and the stack.
 const KEY: &str = "test";
-/// Time step, s, small enough to show the springs at work.
+/// Time step, s. It is small enough to show the springs at work.
 const DT: f64 = 0.01;
-/// Start of the vehicle, and a goal too far away to be reached, m.
+/// Start of the vehicle, m.
 const START: f64 = -20.0;
+/// Position of a goal that is too far away to be reached, m.
 const FAR: f64 = 5000.0;
-/// Cones of the slalom: number, spacing in metres, and mass in kg.
+/// Number of cones in the slalom.
 const CONES: u32 = 9;
+/// Distance between the cones of the slalom, m.
 const CONE_DISTANCE: f64 = 18.0;
+/// Mass of a cone, kg.
 const CONE_MASS: f64 = 4.0;
 /// Sample spacing of the bumpy ground, m.
 const SPACING: f64 = 0.5;
@@ -78,8 +81,8 @@ pub fn scenario(file: &VehicleFile, ground: Ground) -> Result<Scenario, EditErro
     Ok(scenario)
 }
 
-/// Adds the cones. On level ground they form a slalom ahead and a circle of 25 m beside it; on bumpy ground,
-/// gates before the ridges, the waves and the ramp.
+/// Adds the cones. On level ground they form a slalom ahead and a circle of 25 m beside it; on
+/// bumpy ground, they form gates before the ridges, the waves and the ramp.
 fn cones(scenario: &mut Scenario, ground: Ground) -> Result<(), EditError> {
     let gates = [(0.0, 0.0), (85.0, 0.0), (15.0, 32.0)];
     let gates = gates
@@ -111,8 +114,8 @@ fn cones(scenario: &mut Scenario, ground: Ground) -> Result<(), EditError> {
     Ok(())
 }
 
-/// Terrain with ridges of 10 cm, then waves that lift one side after the other, and beside them a ramp of 20
-/// %.
+/// Terrain with ridges of 10 cm, followed by waves that lift one side after the other. A ramp of 20
+/// % lies beside them.
 fn bumps() -> Option<HeightField> {
     let (low, high) = (DVec2::new(-40.0, -20.0), DVec2::new(180.0, 45.0));
     let level = HeightField::level(low, high, SPACING).ok()?;

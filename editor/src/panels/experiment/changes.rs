@@ -11,7 +11,7 @@ use roadwright_agent::ModuleKind;
 use roadwright_control::fuzzy::{CHROMOSOME, FuzzyController, MECHANIC};
 use roadwright_training::genetic::Gene;
 
-/// Height of the cell of a rule, points, with the old value below the new one.
+/// Height of the cell of a rule, points. The old value is below the new one.
 const CELL: f32 = 34.0;
 /// Width reserved for the names of rows, points.
 const NAMES: f32 = 62.0;
@@ -156,7 +156,7 @@ fn legend(ui: &mut Ui, theme: Theme) {
     });
 }
 
-/// A rule table. The cell of a changed rule shows the old value below the new one.
+/// Shows a rule table. The cell of a changed rule shows the old value below the new one.
 fn table(ui: &mut Ui, theme: Theme, of: &Tables, table: &FuzzyController, rules: &[&Rule<'_>]) {
     heading(ui, table.name);
     let width = ((ui.available_width() - NAMES) / 3.0 - 4.0).max(56.0);
@@ -235,7 +235,7 @@ fn cell(ui: &mut Ui, theme: Theme, width: f32, rule: Option<&Rule<'_>>) {
     response.on_hover_text(said);
 }
 
-/// The genes that are not rules, changed ones first.
+/// Shows the genes that are not rules, changed ones first.
 fn list(ui: &mut Ui, theme: Theme, genes: &[&Rule<'_>]) {
     if genes.is_empty() {
         return;

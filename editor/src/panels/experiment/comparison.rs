@@ -1,4 +1,4 @@
-//! Comparison of results of `bench run` with box plots and the difference between two results.
+//! Comparison of results of `bench run`: box plots, and the difference between two results.
 
 use super::super::widgets::{choice, empty, heading, named};
 use super::{ExperimentPanel, Part, beside};
@@ -42,7 +42,7 @@ pub(super) fn ui(
     });
 }
 
-/// A box plot for each result, all on one scale.
+/// Draws a box plot for each result, all on one scale.
 fn boxes(ui: &mut Ui, theme: Theme, results: &[Arc<OpenResults>], actions: &mut Vec<Action>) {
     heading(ui, "Fitness of the runs");
     let numbers = results.iter().map(|open| five_numbers(&open.fitnesses()));
@@ -159,7 +159,7 @@ fn line(painter: &Painter, from: f32, to: f32, y: f32, stroke: Stroke) {
     }
 }
 
-/// The difference of two results, paired by seeds.
+/// Shows the difference of two results, paired by seeds.
 fn compare(ui: &mut Ui, theme: Theme, results: &[Arc<OpenResults>], state: &mut ExperimentPanel) {
     heading(ui, "Difference");
     if results.len() < 2 {

@@ -1,4 +1,4 @@
-//! The parameters of a stack, among which the user selects those to train.
+//! The parameters of a stack. The user selects those to train.
 
 use super::super::widgets::heading;
 use super::ExperimentPanel;
@@ -39,7 +39,7 @@ pub(super) fn ui(
     }
 }
 
-/// The genes by module, with a module's rules separate from its other parameters.
+/// The genes by module. The rules of a module are separate from its other parameters.
 fn groups(all: &[Gene]) -> Vec<(String, Vec<&Gene>)> {
     let mut groups: Vec<(String, Vec<&Gene>)> = Vec::new();
     for gene in all {
@@ -56,7 +56,7 @@ fn groups(all: &[Gene]) -> Vec<(String, Vec<&Gene>)> {
     groups
 }
 
-/// A group with a checkbox for all its genes.
+/// Shows a group with a checkbox for all its genes.
 fn group(ui: &mut Ui, name: &str, genes: &[&Gene], chosen: &mut BTreeSet<String>) {
     let ticked = genes
         .iter()

@@ -1,4 +1,5 @@
-//! The individuals of the pool and of the last generation, which can be watched and struck out.
+//! The individuals of the pool and of the last generation. The user can watch them and strike them
+//! out.
 
 use super::super::widgets::{heading, named};
 use super::ExperimentPanel;
@@ -82,7 +83,7 @@ fn row(ui: &mut Ui, individual: &IndividualRow, course: u64, actions: &mut Vec<A
         }
         let strike = ui.add(Button::new("Strike out").small());
         let hint =
-            "Marks it as unfit: it is neither kept nor bred from. The current generation restarts.";
+            "Marks the individual as unfit: it is neither kept nor bred from. The current generation restarts.";
         let strike = strike.on_hover_text(hint);
         named(&strike, &format!("Strike out {name}"));
         if strike.clicked() {

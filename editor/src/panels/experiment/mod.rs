@@ -87,7 +87,7 @@ pub(super) fn ui(ui: &mut Ui, frame: PanelFrame<'_>) {
     }
 }
 
-/// The page shown before an experiment is opened.
+/// Shows the page that is visible before an experiment is opened.
 fn begin(ui: &mut Ui, actions: &mut Vec<Action>) {
     heading(ui, "Train a driver");
     ui.label(
@@ -185,7 +185,7 @@ fn in_words(end: &CourseEnd, dt: f64) -> String {
     format!("Run ends at {time:.1} s: {}.", how.join(", "))
 }
 
-/// The bar over the map while the world of an individual is shown.
+/// Shows the bar over the map while the world of an individual is on the map.
 pub(super) fn bar(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
     let Some(shown) = &model.experiment.shown else {
         return;

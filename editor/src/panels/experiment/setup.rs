@@ -1,4 +1,4 @@
-//! Setup of a training run, with course, stack, genes, seeds and operators.
+//! Setup of a training run: course, stack, genes, seeds and operators.
 
 use super::super::widgets::{Number, choice, heading, primary_if};
 use super::{ExperimentPanel, Part, beside, button, fault, genes, spending};
@@ -61,7 +61,7 @@ pub(super) fn ui(
     }
 }
 
-/// Settings for creating a generation.
+/// Shows the settings for creating a generation.
 fn all_of_breeding(ui: &mut Ui, model: &Model, experiment: &mut Experiment) {
     heading(ui, "Breeding");
     let rows = Grid::new("breeding").num_columns(2);
@@ -78,7 +78,7 @@ fn all_of_breeding(ui: &mut Ui, model: &Model, experiment: &mut Experiment) {
     fault(ui, model, &SPENDING);
 }
 
-/// The course, stack, vehicle and dynamics.
+/// Shows the course, stack, vehicle and dynamics.
 fn place(
     ui: &mut Ui,
     model: &Model,
@@ -130,7 +130,7 @@ fn files(ui: &mut Ui, model: &Model, draft: &Draft, actions: &mut Vec<Action>) {
     });
 }
 
-/// The button that starts training, or the reason why training is not possible.
+/// Shows the button that starts training, or the reason why training is not possible.
 fn train(
     ui: &mut Ui,
     model: &Model,
@@ -333,7 +333,7 @@ fn seeds(ui: &mut Ui, experiment: &mut Experiment) {
     });
 }
 
-/// A row for a whole number.
+/// Shows a row for a whole number.
 fn whole(
     ui: &mut Ui,
     name: &str,
@@ -386,7 +386,7 @@ fn breeding(ui: &mut Ui, experiment: &mut Experiment) {
     operators.m = levels as u32;
 }
 
-/// A row for a choice.
+/// Shows a row for a choice.
 fn chosen<T: PartialEq + Clone>(ui: &mut Ui, name: &str, value: &mut T, all: &[(T, &str)]) {
     ui.label(name);
     let all: Vec<(T, String)> = all

@@ -11,15 +11,16 @@ use roadwright_training::genetic::experiment::{Growth, NameOr};
 use roadwright_training::genetic::{Experiment, Halving, Learning, Racing};
 use std::ops::RangeInclusive;
 
-/// Initial settings of racing. An individual is dropped only if it can no longer win, provided that scores
-/// are not negative.
+/// Initial settings of racing. If scores are not negative, an individual is dropped only if it can
+/// no longer win.
 const RACING: Racing = Racing {
     least: 0.0,
     block: 3,
     doubt: None,
 };
-/// Initial values of significance and restarts.
+/// Initial significance level.
 const DOUBT: f64 = 0.05;
+/// Initial number of generations without improvement before a restart.
 const RESTART: u32 = 30;
 /// Range of the fields that contain a fitness. It is wide because fitness has no limits.
 const ANY: RangeInclusive<f64> = -1e6..=1e6;
@@ -47,7 +48,7 @@ impl Sparing {
     }
 }
 
-/// A row for a number.
+/// Shows a row for a number.
 fn number(ui: &mut Ui, value: &mut f64, row: Number<'_>) {
     let (new, response) = Number {
         value: *value,
@@ -60,7 +61,7 @@ fn number(ui: &mut Ui, value: &mut f64, row: Number<'_>) {
     }
 }
 
-/// Describes a number without a unit. Its value is filled in when the row is shown.
+/// Describes a number without a unit. The value is filled in when the row is shown.
 fn row<'a>(name: &'a str, range: RangeInclusive<f64>, step: f64, hint: &'a str) -> Number<'a> {
     Number {
         name,
@@ -78,7 +79,7 @@ fn whole(ui: &mut Ui, value: &mut usize, name: &str, range: RangeInclusive<f64>,
     *value = new.max(0.0) as usize;
 }
 
-/// A choice between an option and no option.
+/// Shows a choice between an option and no option.
 fn has<T>(ui: &mut Ui, name: &str, hint: &str, value: &mut Option<T>, words: [&str; 2], begin: T) {
     ui.label(name).on_hover_text(hint);
     let all = [(false, words[0].to_owned()), (true, words[1].to_owned())];
@@ -90,7 +91,7 @@ fn has<T>(ui: &mut Ui, name: &str, hint: &str, value: &mut Option<T>, words: [&s
     ui.end_row();
 }
 
-/// All rows, for a grid of two columns.
+/// Shows all rows, for a grid of two columns.
 pub(super) fn ui(ui: &mut Ui, experiment: &mut Experiment) {
     ui.label("Ends early").on_hover_text(
         "Which individuals are stopped early. Individuals that do not start moving always are.",
@@ -200,7 +201,7 @@ fn growth(ui: &mut Ui, experiment: &mut Experiment) {
     }
 }
 
-/// The rows of the cross-entropy method.
+/// Shows the rows of the cross-entropy method.
 pub(super) fn learning(ui: &mut Ui, learning: &mut Learning) {
     let hint = "Share of the distributions that each generation replaces.";
     number(
@@ -249,7 +250,8 @@ fn module_of(experiment: &Experiment) -> Option<String> {
     }
 }
 
-/// The rows of the fitness's parameters. Values equal to the module's defaults are not written.
+/// Shows the rows of the fitness's parameters. Values equal to the module's defaults are not
+/// written.
 pub(super) fn weights(ui: &mut Ui, model: &Model, experiment: &mut Experiment) {
     let Some(module) = module_of(experiment) else {
         return;

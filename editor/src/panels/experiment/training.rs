@@ -9,8 +9,9 @@ use crate::tools::Tone;
 use egui::{ProgressBar, RichText, Ui};
 use egui_plot::FilledArea;
 
-/// Height of the plots, points.
+/// Height of a tall plot, in points.
 const HEIGHT: f32 = 130.0;
+/// Height of a low plot, in points.
 const LOW: f32 = 64.0;
 
 pub(super) fn ui(
@@ -23,7 +24,7 @@ pub(super) fn ui(
     buttons(ui, model, training, actions);
     if training.struck_out > 0 {
         let text = format!(
-            "{} struck out by hand: the result does not follow from the experiment alone.",
+            "{} struck out by hand, so rerunning the experiment will not reproduce this result.",
             counted(training.struck_out, "individual")
         );
         ui.colored_label(model.theme().tone(Tone::Warning), text);
@@ -31,7 +32,7 @@ pub(super) fn ui(
     curves(ui, model, training);
 }
 
-/// The phase of the training, and its remaining time.
+/// Shows the phase of the training, and its remaining time.
 fn state(ui: &mut Ui, model: &Model, training: &TrainingPicture) {
     let progress = model.experiment.progress;
     let of = training

@@ -1,4 +1,5 @@
-//! The champion's results on test courses, and the controls that write its values into the scenario.
+//! The champion's results on test courses, and the controls that write the champion's values into
+//! the scenario.
 
 use super::super::widgets::{choice, heading};
 use super::ExperimentPanel;

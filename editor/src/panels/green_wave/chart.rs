@@ -22,15 +22,19 @@ use roadwright_scenario::junction::Light;
 
 /// Step of a drag, s.
 const STEP: f64 = 1.0;
-/// Margins, in points: for names, above the first and below the last signal, for the axis, and on all sides.
+/// Margin for the names, in points.
 const NAMES: f32 = 150.0;
+/// Margin above the first and below the last signal, in points.
 const MARGIN: f32 = 12.0;
+/// Margin for the axis, in points.
 const AXIS: f32 = 18.0;
+/// Margin at the right edge, in points.
 const RIGHT: f32 = 8.0;
-/// Half the thickness of a green bar, half that of a red one, and half the size of the drag area of a signal,
-/// points.
+/// Half the thickness of a green bar, in points.
 const GREEN: f32 = 6.0;
+/// Half the thickness of a red bar, in points.
 const RED: f32 = 1.5;
+/// Half the size of a signal's drag area, in points.
 const GRIP: f32 = 9.0;
 /// Preferred distance between two signals, points.
 const GAP: f32 = 22.0;
@@ -43,10 +47,11 @@ const CYCLES: f64 = 2.0;
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Gesture {
     node: NodeId,
-    /// Position of the pointer at the start of the drag, points, and the offset at that time, s.
+    /// Position of the pointer at the start of the drag, points.
     from: f32,
+    /// Offset at the start of the drag, s.
     before: f64,
-    /// The newest offset, s.
+    /// The current offset, s.
     offset: f64,
 }
 
@@ -129,7 +134,8 @@ impl Chart<'_> {
         wanted.max(available - 4.0).clamp(least, most.max(least))
     }
 
-    /// The time shown, s. It is a whole number of cycles, long enough for a band to run from end to end.
+    /// The duration of the time axis, s. It is a whole number of cycles, and long enough for a band
+    /// to run from end to end.
     fn span(&self) -> f64 {
         let travel = self.corridor.length() / self.speed;
         let cycle = self.corridor.cycle;
@@ -146,7 +152,8 @@ impl Chart<'_> {
         inner.bottom() - inner.height() * share
     }
 
-    /// Start times of a periodic event in the time shown, including earlier ones whose bands reach into it.
+    /// Start times of a periodic event on the time axis. They include earlier ones with bands that
+    /// reach into the axis.
     fn starts(&self, first: f64) -> impl Iterator<Item = f64> + use<> {
         let cycle = self.corridor.cycle;
         let before = (self.corridor.length() / self.speed / cycle).ceil() + 1.0;
@@ -155,7 +162,7 @@ impl Chart<'_> {
         (0..count).map(move |i| first + cycle * i as f64)
     }
 
-    /// The time axis below the signals.
+    /// Draws the time axis below the signals.
     fn axis(&self, ui: &Ui, plot: Rect, theme: Theme) {
         let span = self.span();
         let steps = [5.0, 10.0, 20.0, 50.0, 100.0, 200.0];
@@ -175,7 +182,7 @@ impl Chart<'_> {
         }
     }
 
-    /// The band of a direction, once per cycle.
+    /// Draws the band of a direction, once per cycle.
     fn band(&self, ui: &Ui, plot: Rect, along: Along, color: Color32) {
         let Some(band) = self.corridor.band(along, self.speed) else {
             return;
@@ -306,7 +313,7 @@ impl Chart<'_> {
         }
     }
 
-    /// The current time of the running simulation.
+    /// Draws the current time of the running simulation.
     fn now(&self, ui: &Ui, plot: Rect, theme: Theme) {
         let live = self
             .model

@@ -21,8 +21,8 @@ use std::sync::Arc;
 
 /// Allowed design speeds of a wave, km/h.
 const SPEEDS: RangeInclusive<f64> = 5.0..=200.0;
-/// Factor for rounding the offsets of a wave to tenths of a second. The band becomes narrower by at most that
-/// much.
+/// Factor for rounding the offsets of a wave to tenths of a second. Rounding narrows the band by at
+/// most a tenth of a second.
 const TENTHS: f64 = 10.0;
 
 /// Results for a revision of the scenario and a selection.
@@ -36,12 +36,12 @@ struct Known {
 /// State of the panel.
 #[derive(Default)]
 pub(super) struct GreenWavePanel {
-    /// The selection that defines the corridor: the last one with at least two signals. Selecting one of them
-    /// to inspect it therefore does not close the diagram.
+    /// The selection that defines the corridor. This is the last selection with at least two
+    /// signals, so that selecting one of them to inspect it does not close the diagram.
     chosen: BTreeSet<ObjectId>,
     /// Whether forward and backward are exchanged.
     is_turned: bool,
-    /// The design speed, m/s; by default that of the roads.
+    /// The design speed, m/s. `None` for the speed of the roads.
     speed: Option<f64>,
     known: Option<Known>,
     gesture: Option<Gesture>,
@@ -90,8 +90,8 @@ impl GreenWavePanel {
     }
 }
 
-/// Number of junctions with signals that are selected or lie at the ends of selected roads; counting stops at
-/// two.
+/// Number of junctions with signals that are selected or lie at the ends of selected roads.
+/// Counting stops at two.
 fn signals_of(model: &Model) -> usize {
     let (network, layout) = (model.scene.scenario.network(), &model.scene.layout);
     let mut found = BTreeSet::new();
@@ -121,7 +121,7 @@ fn signals_of(model: &Model) -> usize {
     found.len()
 }
 
-/// The button that opens the panel, if the selection has a green wave to show.
+/// Shows the button that opens the panel, if the selection has a green wave.
 pub(super) fn opener(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
     let command = Command::Panel(PanelId::GreenWave);
     if signals_of(model) > 1
@@ -187,7 +187,8 @@ pub(super) fn ui(ui: &mut Ui, frame: PanelFrame<'_>) {
     chart.ui(ui, &mut state.gesture, actions);
 }
 
-/// Shows speed, direction, and the button that creates the wave. Returns the current speed, m/s.
+/// Shows the controls for speed and direction, and the button that creates the wave. Returns the
+/// current speed, m/s.
 fn controls(
     ui: &mut Ui,
     model: &Model,
@@ -317,7 +318,7 @@ fn words(ui: &mut Ui, corridor: &Corridor, speed: f64) {
     }
 }
 
-/// The reason why there is no wave, and links to the nodes that cause it.
+/// Shows the reason why there is no wave, and links to the nodes that cause it.
 fn refused(ui: &mut Ui, model: &Model, why: &NoWave, actions: &mut Vec<Action>) {
     let color = model.theme().tone(Tone::Warning);
     ui.add_space(6.0);

@@ -79,8 +79,8 @@ pub(super) const APPEARANCE: [Property<Agent>; 3] = [
     },
 ];
 
-/// Heading at the start. Only starts on open ground have this property, because the lane determines the
-/// heading elsewhere.
+/// Heading at the start. Only starts on open ground have this property. On lanes, the lane
+/// determines the heading.
 const HEADING: Property<Agent> = Property {
     name: "Heading",
     label: "Rotate {object}",
@@ -130,7 +130,7 @@ pub(super) fn ui(
     ui.horizontal(|ui| way_points(ui, &mut subject));
 }
 
-/// Whether it restarts after arrival.
+/// Shows whether the agent restarts after arrival.
 fn repeats(ui: &mut Ui, subject: &mut Subject<'_, Agent>) {
     ui.label("");
     let mut repeats = subject.object.repeat.is_some();
@@ -145,7 +145,7 @@ fn repeats(ui: &mut Ui, subject: &mut Subject<'_, Agent>) {
     ui.end_row();
 }
 
-/// Its start, waypoints and destination.
+/// Shows the agent's start, waypoints and destination.
 fn trip(ui: &mut Ui, model: &Model, id: AgentId, agent: &Agent) {
     fact(ui, "Start", place_text(&agent.start));
     for via in &agent.via {

@@ -8,7 +8,8 @@ use egui::{CollapsingHeader, Grid, RichText, Ui};
 use roadwright_agent::{ModuleKind, ParameterInfo};
 use roadwright_scenario::{Edit, Node, SignalControllerSetting};
 
-/// The module's description and parameters; empty if a mode controls the signals.
+/// Shows the description and parameters of the signal controller module. Shows nothing if a mode
+/// controls the signals.
 pub(super) fn ui(ui: &mut Ui, model: &Model, subject: &mut Subject<'_, Node>) {
     let plan = subject.object.rules.plan.as_ref();
     let Some((_, Some(setting))) = plan.map(|plan| plan.decided_by()) else {

@@ -47,7 +47,7 @@ fn rounded(junction: &Junction) -> impl Iterator<Item = (RoadId, RoadId, Corner)
         .map(|(i, corner)| (arms[i].road, arms[(i + 1) % arms.len()].road, *corner))
 }
 
-/// The row of a corner, with its notes.
+/// Shows the row of a corner, with its notes.
 fn radius(
     ui: &mut Ui,
     subject: &mut Subject<'_, Node>,

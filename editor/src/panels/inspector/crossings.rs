@@ -66,7 +66,7 @@ pub(super) fn ui(ui: &mut Ui, model: &Model, id: NodeId, node: &Node, actions: &
     }
 }
 
-/// The width of each crossing, ordered by road.
+/// Shows the width of each crossing, ordered by road.
 fn widths(ui: &mut Ui, model: &Model, id: NodeId, node: &Node, actions: &mut Vec<Action>) {
     let network = model.document.scenario().network();
     for crossing in &node.rules.crossings {

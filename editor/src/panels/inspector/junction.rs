@@ -203,7 +203,7 @@ pub(super) fn ui(ui: &mut Ui, model: &Model, clicked: NodeId, actions: &mut Vec<
     }
 }
 
-/// All kinds of control, and the one that applies by default because of the roads.
+/// All kinds of control, with the kind that the roads imply as the default.
 fn controls(junction: &Junction, node: &Node) -> Choices<Option<Control>> {
     let derived = match node.rules.control {
         None => format!("Automatic: {}", title(junction.control)),
@@ -227,8 +227,8 @@ fn title(control: Control) -> &'static str {
     }
 }
 
-/// Choices for the control of the signals: the modes and the available modules. A module that the plan names
-/// is included even if it is missing.
+/// Choices for the control of the signals: the modes and the available modules. If the plan names a
+/// module that is missing, that module is included.
 fn deciders(model: &Model, node: &Node) -> Choices<Decides> {
     let modes = [
         (Decides::Unsaid, "fixed, automatic times"),
@@ -265,7 +265,7 @@ fn has_majors(control: Control) -> bool {
     )
 }
 
-/// The major roads, to be selected.
+/// Shows checkboxes that choose the major roads of a junction.
 fn majors(
     ui: &mut Ui,
     network: &RoadNetwork,
@@ -310,8 +310,8 @@ fn majors(
     });
 }
 
-/// The edit that makes exactly these roads major. The nodes of a merged junction share one list, so only the
-/// node whose rules apply lists any.
+/// The edit that makes exactly these roads major. The nodes of a merged junction share one list, so
+/// only the node whose rules apply lists major roads.
 fn with_majors(
     network: &RoadNetwork,
     ruling: NodeId,

@@ -13,10 +13,12 @@ use roadwright_simulation::{
     ApproachLane, JunctionInspection, ProgrammeInspection, StagePhase, Ticket, Waiting, agent_name,
 };
 
-/// Maximum number of rows of a table, because a crowded junction has more rows than a user can read.
+/// Maximum number of rows of a table. A crowded junction would have more rows than a user can read.
 const MOST_ROWS: usize = 12;
-/// Widths of columns, points. They are fixed, so that columns do not move while numbers change.
+/// Width of the lane column, in points. Widths are fixed, so that columns do not move while numbers
+/// change.
 const LANE: f32 = 96.0;
+/// Width of a column of numbers, in points.
 const NUMBER: f32 = 84.0;
 /// Size of the bar of a stage, points.
 const BAR: Vec2 = Vec2::new(110.0, 8.0);
@@ -100,7 +102,7 @@ fn stage(ui: &mut Ui, theme: Theme, programme: &ProgrammeInspection) {
     });
 }
 
-/// A bar filled up to a share.
+/// Draws a bar filled up to a share.
 fn bar(ui: &mut Ui, share: f32, color: Color32) {
     let (rect, _) = ui.allocate_exact_size(BAR, egui::Sense::hover());
     let back = ui.visuals().widgets.inactive.bg_fill;
@@ -110,7 +112,7 @@ fn bar(ui: &mut Ui, share: f32, color: Color32) {
     ui.painter().rect_filled(filled, 4.0, color);
 }
 
-/// A cell of fixed width, so that columns do not move.
+/// Shows a cell of fixed width, so that columns do not move.
 fn fixed(ui: &mut Ui, width: f32, content: impl FnOnce(&mut Ui)) {
     ui.allocate_ui_with_layout(
         Vec2::new(width, ui.spacing().interact_size.y),
@@ -140,7 +142,7 @@ pub(super) fn state(ui: &mut Ui, theme: Theme, goes: bool) {
     response.on_hover_text(word);
 }
 
-/// A link that watches an agent.
+/// Shows a link that watches an agent.
 pub(super) fn agent(ui: &mut Ui, id: u64, actions: &mut Vec<Action>) {
     let link = ui.link(agent_name(id));
     if link.on_hover_text(format!("Watch agent {id}")).clicked() {
@@ -180,7 +182,7 @@ fn lane(end: LaneEnd) -> String {
     format!("{}, lane {}", end.road, end.lane)
 }
 
-/// The tickets, in the order in which the vehicles pass.
+/// Shows the tickets, in the order in which the vehicles pass.
 fn tickets(ui: &mut Ui, seen: &JunctionInspection, actions: &mut Vec<Action>) {
     ui.add_space(4.0);
     ui.label(RichText::new("Tickets").strong());

@@ -65,7 +65,7 @@ fn title(turn: LaneTurn) -> String {
     format!("{} to {}", lane_title(turn.from), lane_title(turn.to))
 }
 
-/// A connection between two lanes, and its actions.
+/// Shows a connection between two lanes, and its actions.
 fn row(
     ui: &mut Ui,
     subject: &mut Subject<'_, Node>,
@@ -109,7 +109,7 @@ fn row(
     });
 }
 
-/// A button that changes the rules, with a separate accessible name.
+/// Shows a button that changes the rules, with a separate accessible name.
 fn decide(
     ui: &mut Ui,
     subject: &mut Subject<'_, Node>,

@@ -167,7 +167,7 @@ impl Cards<'_> {
         }
     }
 
-    /// The lane's own speed limit, if it differs from the road's.
+    /// Shows the lane's own speed limit, if it differs from the road's.
     fn limit(&self, ui: &mut Ui, at: usize, actions: &mut Vec<Action>) {
         let lane = &self.lanes[at];
         let mut own = lane.speed_limit.is_some();

@@ -18,7 +18,7 @@ pub(super) struct JunctionLaw {
     pub(super) junction: Arc<Junction>,
     pub(super) conflicts: Conflicts,
     pub(super) right: RightOfWay,
-    /// The effective signals, possibly shared with its neighbours.
+    /// The signals in effect. They may be shared with neighbouring junctions.
     pub(super) signals: Option<Signals>,
     /// Whether neighbours follow the same programme.
     pub(super) is_shared: bool,

@@ -55,7 +55,8 @@ pub(super) fn ui(ui: &mut Ui, model: &Model, id: NodeId, node: &Node, actions: &
     junction_now::ui(ui, model, id, actions);
 }
 
-/// Its position. Its roads move with it, so a plain edit of the node is not enough.
+/// Shows the position of a node. The roads at the node move with it, so a plain edit of the node is
+/// not enough.
 fn position(ui: &mut Ui, model: &Model, id: NodeId, node: &Node, actions: &mut Vec<Action>) {
     // Starts from the scenario before the drag, because each state of the drag bends the roads again.
     let base = model.document.base();

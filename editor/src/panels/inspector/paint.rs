@@ -81,7 +81,7 @@ pub(super) fn ui(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
     }
 }
 
-/// The row of a vehicle type. It shows whether the type has a separate cost, and this cost.
+/// Shows the row of a vehicle type: whether the type has a separate cost, and this cost.
 fn own_cost(ui: &mut Ui, subject: &mut Subject<'_, PaintLayer>, id: PaintId, key: &str) {
     let own = subject.object.vehicles.get(key).copied();
     let mut is_own = own.is_some();
@@ -117,7 +117,7 @@ fn cost(
     cost_fields(ui, subject, name, value, set);
 }
 
-/// A field for the cost, and a checkbox for paint that blocks.
+/// Shows a field for the cost, and a checkbox for paint that blocks.
 fn cost_fields(
     ui: &mut Ui,
     subject: &mut Subject<'_, PaintLayer>,

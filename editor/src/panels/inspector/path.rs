@@ -1,5 +1,5 @@
-//! Explanation of a connection through a junction: its stop line, its signals, its conflicts, and the
-//! priority in each of them with its reason.
+//! Explanation of a connection through a junction: its stop line, its signals, its conflicts, and
+//! for each conflict who has priority and why.
 
 use super::super::widgets::heading;
 use super::lane_turns::lane_title;
@@ -19,8 +19,8 @@ pub(crate) struct Zone {
     pub(crate) gives_way: bool,
 }
 
-/// Conflict zones of a connection (given by its number) through a node's junction. Zones where it yields come
-/// last.
+/// Conflict zones of the connection with the given number through a node's junction. Zones in which
+/// the connection yields come last.
 pub(crate) fn zones(context: &Context, model: &Model, id: NodeId, number: usize) -> Vec<Zone> {
     let Some(law) = law::in_context(context, model, id) else {
         return Vec::new();
@@ -178,7 +178,7 @@ impl Teller<'_> {
         Some(told.into())
     }
 
-    /// The stages in which it has green.
+    /// The stages in which the connection has green.
     fn stages(&self) -> Vec<String> {
         let Some(signals) = &self.law.signals else {
             return Vec::new();
@@ -216,8 +216,8 @@ impl Teller<'_> {
             .then(|| format!("Accepts gaps of {seconds:.1} s or more."))
     }
 
-    /// Conflicts of the connection, each with its position and priority. Conflicts in which it yields come
-    /// first.
+    /// Conflicts of the connection, each with its position and priority. Conflicts in which the
+    /// connection yields come first.
     fn meetings(&self) -> Vec<Line> {
         let law = self.law;
         let (number, path) = (self.number, self.path());
@@ -253,7 +253,7 @@ impl Teller<'_> {
         lines
     }
 
-    /// The pedestrian crossings that it passes.
+    /// The pedestrian crossings that the connection passes.
     fn crossings(&self) -> Vec<String> {
         let junction = &self.law.junction;
         let signals = self.law.signals.as_ref();

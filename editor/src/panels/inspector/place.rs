@@ -80,7 +80,7 @@ pub(super) fn ui(
     script_call(ui, point);
 }
 
-/// The script call that drives to this place, which the user can copy.
+/// Shows the script call that drives to this place, with a button that copies it.
 fn script_call(ui: &mut Ui, point: &PointOfInterest) {
     let call = if point.heading.is_some() {
         "park"

@@ -37,7 +37,8 @@ pub(super) fn ui(ui: &mut Ui, model: &Model, id: RoadId, actions: &mut Vec<Actio
     }
 }
 
-/// A stretch with room for only one vehicle, with the vehicles inside and the vehicles that wait.
+/// Shows a stretch with room for only one vehicle, with the vehicles inside and the vehicles that
+/// wait.
 fn alley(ui: &mut Ui, alley: &AlleyInspection, actions: &mut Vec<Action>) {
     let (from, to) = alley.span;
     let title = format!("Single-file, {from:.0} to {to:.0} m");
@@ -94,7 +95,7 @@ fn lane(
     ui.add_space(6.0);
 }
 
-/// The car lengths of a lane, from its start on the left to its end on the right.
+/// Shows the car lengths of a lane, from its start on the left to its end on the right.
 fn strip(ui: &mut Ui, theme: Theme, lane: &LaneInspection) {
     let width = ui.available_width();
     let (rect, response) = ui.allocate_exact_size(vec2(width, STRIP), egui::Sense::hover());

@@ -1,4 +1,4 @@
-//! Several objects of a kind, whose common properties are changed together in one step.
+//! Several objects of a kind. Their common properties are changed together in one step.
 
 use super::super::property::{Choice, Property, Subject, TextProperty};
 use super::super::widgets::{change, choice, heading};
@@ -7,14 +7,15 @@ use crate::model::{Action, Model};
 use egui::{Grid, Ui};
 use roadwright_scenario::{Edit, Group, ObjectId};
 
-/// The selected objects of a kind, with the function that turns a changed object into an edit.
+/// The selected objects of a kind, with the function that converts a changed object to an edit.
 struct All<'a, I, T> {
     objects: Vec<(I, &'a T)>,
     edit: fn(I, T) -> Edit,
 }
 
 impl<I: Copy, T: Clone> All<'_, I, T> {
-    /// Shows a number. If the values differ, it is that of the first object, with a text beside it.
+    /// Shows a number. If the values differ, shows the number of the first object, with a text
+    /// beside it.
     fn number(&self, ui: &mut Ui, property: &Property<T>, actions: &mut Vec<Action>) {
         let Some((_, first)) = self.objects.first() else {
             return;

@@ -17,8 +17,9 @@ use roadwright_scenario::junction::Signals;
 use roadwright_scenario::{Edit, MAX_STAGES, NodeId, SignalMode, SignalPlan, SignalStage};
 use std::ops::RangeInclusive;
 
-/// Allowed ranges of greens, of amber, and of all-red, s.
+/// Allowed range of green times, s.
 const GREEN: RangeInclusive<f64> = 1.0..=600.0;
+/// Allowed range of amber and all-red times, s.
 const CLEARANCE: RangeInclusive<f64> = 0.0..=30.0;
 
 /// A time of a stage that can be edited.

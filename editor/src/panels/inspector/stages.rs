@@ -1,4 +1,4 @@
-//! Table of movements and signal stages whose cells are switched by clicks.
+//! Table of movements and signal stages. Clicks switch its cells.
 //!
 //! ```text
 //!                   1   2
@@ -77,8 +77,8 @@ impl Table {
         Self { rows }
     }
 
-    /// The movements that have the given right in a stage, in the form that plans use. Turns are left out if
-    /// all turns of a road have it.
+    /// The movements that have the given right in a stage, in the form that plans use. If all turns
+    /// of a road have this right, the turns are left out.
     fn movements(&self, stage: usize, right: Right) -> Vec<Movement> {
         let mut roads: BTreeMap<RoadId, (Vec<Turn>, usize)> = BTreeMap::new();
         for (&(road, turn), rights) in &self.rows {
@@ -230,8 +230,8 @@ fn cell(ui: &mut Ui, theme: Theme, row: RoadTurn, stage: usize, right: Right) ->
     response.on_hover_text(name).clicked()
 }
 
-/// The plan after a click on a movement in a stage, and the reasons why rights preferred to the new one were
-/// refused. `None` if no other right is possible.
+/// The plan after a click on a movement in a stage. Also returns why rights that would be preferred
+/// to the new one were refused. `None` if no other right is possible.
 fn switched(
     law: &JunctionLaw,
     plan: &SignalPlan,
@@ -291,7 +291,7 @@ fn refusal(
     })
 }
 
-/// Movements that would conflict with a movement in a stage because neither yields.
+/// Movements that would conflict with a movement in a stage, because neither of the two yields.
 fn meets(
     junction: &Junction,
     conflicts: &Conflicts,

@@ -25,12 +25,14 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// Step of times, s.
 const STEP: f64 = 0.5;
-/// Longest green that can be set by dragging, s. Drivers who have to wait longer at red think that the signal
-/// is broken.
+/// Longest green that can be set by dragging, s. Drivers who have to wait longer at a red light
+/// think that the signal is broken.
 const LONGEST_GREEN: f64 = 120.0;
-/// Maximum width of the names, height of a row and of the axis, points.
+/// Maximum width of the names, in points.
 const NAMES: f32 = 130.0;
+/// Height of a row, in points.
 const ROW: f32 = 18.0;
+/// Height of the axis, in points.
 const AXIS: f32 = 18.0;
 /// Thickness of a bar for each light, so that lights differ in more than colour.
 const THICKNESS: [(Light, f32); 4] = [
@@ -104,7 +106,7 @@ enum Grip {
     Cycle,
 }
 
-/// A drag in progress, with the initial state from which each new state is computed.
+/// A drag in progress. Each new state is computed from the initial state.
 #[derive(Debug, Clone)]
 struct Gesture {
     grip: Grip,
@@ -114,7 +116,7 @@ struct Gesture {
     cycle: f64,
     from_x: f32,
     seconds_a_point: f64,
-    /// Offset of the newest state from the initial one, s.
+    /// Change of the dragged time since the start of the drag, s.
     by: f64,
 }
 
@@ -126,7 +128,7 @@ struct Chart<'a> {
     signals: &'a Signals,
     programme: &'a Programme,
     is_fixed: bool,
-    /// Each stage with its start, and its green, amber, red, and red-amber, s.
+    /// Stages. Each has its start, and the durations of its green, amber, red, and red-amber, s.
     stages: Vec<(f64, [f64; 4])>,
     /// The whole cycle, s.
     cycle: f64,
@@ -257,7 +259,7 @@ impl<'a> Chart<'a> {
         bars.left() + bars.width() * share as f32
     }
 
-    /// The lights of a connection over the cycle.
+    /// Draws the lights of a connection over the cycle.
     fn row(&self, ui: &Ui, bars: Rect, y: f32, path: usize) {
         for (stage, &(start, [green, amber, red, red_amber])) in self.stages.iter().enumerate() {
             let next = self.programme.next(stage);
@@ -317,7 +319,7 @@ impl<'a> Chart<'a> {
         }
     }
 
-    /// The time axis below the bars.
+    /// Draws the time axis below the bars.
     fn axis(&self, ui: &Ui, bars: Rect, theme: Theme) {
         let step = [5.0, 10.0, 20.0, 50.0, 100.0, 200.0];
         let step = step.into_iter().find(|step| self.cycle / step <= 7.0);
@@ -363,7 +365,7 @@ impl<'a> Chart<'a> {
         response
     }
 
-    /// The current time of the running simulation.
+    /// Draws the current time of the running simulation.
     fn cursor(&self, ui: &Ui, bars: Rect, theme: Theme) {
         let seen = super::junction_now::seen(self.model, self.node);
         let Some(now) = seen.and_then(|seen| seen.programme.as_ref()) else {
@@ -477,8 +479,9 @@ fn moved(gesture: &Gesture, is_fixed: bool) -> SignalPlan {
     plan
 }
 
-/// Moves the end of a stage. The next stage starts later but ends at the same time; if there is none, the
-/// cycle becomes longer. No green becomes shorter than its minimum or longer than two minutes.
+/// Moves the end of a stage. The next stage starts later but ends at the same time. If there is no
+/// next stage, the cycle becomes longer. No green becomes shorter than its minimum or longer than
+/// two minutes.
 fn move_end(stages: &mut [SignalStage], least: &[f64], at: usize, by: f64) {
     let room = |stage: &SignalStage, least: f64| {
         let longest = stage.max.unwrap_or(LONGEST_GREEN).max(stage.time.get());
@@ -539,8 +542,8 @@ fn given_stages(law: &JunctionLaw, signals: &Signals) -> Vec<SignalStage> {
     signals.greens.iter().enumerate().map(stage).collect()
 }
 
-/// A road with the lights of a movement: for each stage, whether the movement has green and whether it then
-/// yields.
+/// A road, and the lights of a movement. For each stage, the list states whether the movement has
+/// green and whether it yields.
 type SameLights = (RoadId, Vec<(bool, bool)>);
 
 /// Movements that always have the same lights. Each has a name and one of its connections. They are ordered

@@ -17,8 +17,8 @@ pub(super) fn stacks(model: &Model) -> Choices<String> {
     super::super::kinds::stacks(model.document.scenario())
 }
 
-/// Levels of dynamics, preceded by the default from the settings, which applies to agents and flows without a
-/// level.
+/// Levels of dynamics. The first entry is the default from the settings. It applies to agents and
+/// flows without a level.
 pub(super) fn levels(model: &Model) -> Choices<Option<DynamicsLevel>> {
     let settings = model.document.scenario().settings().dynamics.traits().title;
     let mut all = vec![(None, format!("Default: {settings}"))];
@@ -37,7 +37,7 @@ pub(super) fn place_text(place: &Place) -> String {
     }
 }
 
-/// Length of the planned route of a trip, once known.
+/// Shows the length of a trip's planned route, once it is known.
 pub(super) fn route(ui: &mut Ui, model: &Model, trip: ObjectId) {
     let hint = "On empty roads, by the built-in planner.";
     match model.route_of(trip) {

@@ -1,5 +1,5 @@
-//! The turns of a junction: whether each is free now, to which traffic it yields and why, and whether it is
-//! forbidden.
+//! The turns of a junction: whether each turn is free now, to which traffic it yields and why, and
+//! whether it is forbidden.
 
 use super::law::{self, JunctionLaw, turn_title};
 use crate::model::{Action, Model, Tone};
@@ -115,7 +115,7 @@ impl Sheet<'_> {
         clicked
     }
 
-    /// Whether any of its connections is free now; `None` before the simulation has started.
+    /// Whether any connection of the turn is free now; `None` before the simulation has started.
     fn goes(&self) -> Option<bool> {
         let now = super::junction_now::seen(self.model, self.id)?;
         let mut turns = now.turns.iter();
@@ -148,7 +148,8 @@ impl Sheet<'_> {
         actions.extend(edit.map(|edit| Action::Apply("Allow turn".into(), edit)));
     }
 
-    /// Shows the traffic to which the turn yields, with the reason, and its other conflicts.
+    /// Shows the traffic to which the turn yields, with the reason, and the other conflicts of the
+    /// turn.
     fn explanation(&self, ui: &mut Ui) {
         let (mut yields, mut meets) = (BTreeSet::new(), BTreeSet::new());
         for (number, path) in self.paths() {

@@ -1,4 +1,4 @@
-//! Curves of the vehicle's behaviour. Those of the compared vehicle have a different colour.
+//! Curves of the vehicle's behaviour. Curves of the compared vehicle have a different colour.
 
 use super::super::plots::{Curve, plot, plot_at};
 use super::part;
@@ -9,9 +9,11 @@ use egui::{RichText, Ui};
 
 /// Height of a plot, points.
 const HEIGHT: f32 = 120.0;
-/// Colour indices of the compared vehicle, of a limit, and of the second curve of the vehicle itself.
+/// Colour index of the compared vehicle.
 const RIVAL: usize = 2;
+/// Colour index of a limit.
 const LIMIT: usize = 3;
+/// Colour index of the second curve of the vehicle itself.
 const SECOND: usize = 1;
 
 pub(super) fn ui(ui: &mut Ui, model: &Model, bench: &Bench) {
@@ -56,7 +58,7 @@ impl Curves<'_> {
         ui.label(RichText::new(text).weak());
     }
 
-    /// Torque and power.
+    /// Draws torque and power over engine speed.
     fn engine(&self, ui: &mut Ui) {
         if self.own.engine.is_empty() {
             return;
@@ -80,7 +82,7 @@ impl Curves<'_> {
         plot(ui, "Engine over rpm", HEIGHT, curves);
     }
 
-    /// Both vehicles, each with its name in the colour of its curve.
+    /// Both vehicles. Each has its name in the colour of its curve.
     fn both(&self, first: usize, second: usize) -> Vec<(&Drawn, usize, usize)> {
         let rival = self.rival.map(|rival| (rival, RIVAL, RIVAL));
         // The compared vehicle is drawn below.
@@ -90,7 +92,7 @@ impl Curves<'_> {
             .collect()
     }
 
-    /// Force of each gear against the resistance, with the top speed marked.
+    /// Draws the force of each gear against the resistance, with the top speed marked.
     fn traction(&self, ui: &mut Ui) {
         let Some(own) = &self.own.traction else {
             return;
@@ -128,7 +130,7 @@ impl Curves<'_> {
         Self::note(ui, text);
     }
 
-    /// Response of the hull to a ground step.
+    /// Draws the response of the hull to a step in the ground.
     fn steps(&self, ui: &mut Ui) {
         if self.own.steps.is_none() {
             return;
@@ -148,7 +150,7 @@ impl Curves<'_> {
         plot(ui, "Ground step over s", HEIGHT, curves);
     }
 
-    /// Roll over lateral acceleration, with the limit marked.
+    /// Draws the roll angle over lateral acceleration, with the limit marked.
     fn roll(&self, ui: &mut Ui) {
         let Some(own) = &self.own.roll else {
             return;

@@ -1,4 +1,4 @@
-//! The vehicle workshop, with numbers that can be changed, their effects, trials, and the test track.
+//! The vehicle workshop: numbers that can be changed, their effects, trials, and the test track.
 
 mod curves;
 mod numbers;
@@ -15,8 +15,9 @@ use egui::{Button, ProgressBar, Ui};
 use roadwright_scenario::ObjectId;
 use roadwright_scenario::vehicle_file::SHIPPED;
 
-/// Minimum width of a column, points. There are as many columns as fit, at most three.
+/// Minimum width of a column, in points.
 const COLUMN: f32 = 290.0;
+/// Maximum number of columns. As many columns are shown as fit.
 const MOST_COLUMNS: usize = 3;
 
 pub(super) fn ui(ui: &mut Ui, frame: PanelFrame<'_>) {
@@ -239,7 +240,7 @@ fn warnings(ui: &mut Ui, theme: Theme, bench: &Bench) {
     }
 }
 
-/// The bar over the map while the test track is shown.
+/// Shows the bar over the map while the test track is on the map.
 pub(super) fn track_bar(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
     let name = model.workshop.bench.as_ref();
     let name = name.map_or("", |bench| &bench.file.name);
@@ -253,7 +254,7 @@ pub(super) fn track_bar(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
     });
 }
 
-/// A button that opens a vehicle type in the workshop.
+/// Shows a button that opens a vehicle type in the workshop.
 pub(super) fn open_button(ui: &mut Ui, key: &str, actions: &mut Vec<Action>) {
     let hint = "Inspect, change, test and drive this vehicle.";
     if ui
@@ -265,7 +266,7 @@ pub(super) fn open_button(ui: &mut Ui, key: &str, actions: &mut Vec<Action>) {
     }
 }
 
-/// The heading of a section.
+/// Shows the heading of a section.
 fn part(ui: &mut Ui, title: &str) {
     ui.add_space(4.0);
     heading(ui, title);

@@ -11,11 +11,14 @@ use egui::{Align, DragValue, Layout, Link, Response, RichText, Slider, SliderCla
 use roadwright_scenario::vehicle_file::{Gear, VehicleFile, WheelShape};
 use std::ops::RangeInclusive;
 
-/// Widths of a name and of a value, points.
+/// Width of a name, in points.
 const NAME: f32 = 96.0;
+/// Width of a value, in points.
 const VALUE: f32 = 96.0;
+/// Height of a row, in points.
 const ROW: f32 = 24.0;
-/// Ratio of the original number to the lower end of its slider, and of the upper end to the original number.
+/// Extent of a slider: the original number divided by the lower end, and the upper end divided by
+/// the original number.
 const SPAN: f64 = 3.0;
 
 type Number = Property<VehicleFile>;

@@ -1,4 +1,4 @@
-//! Key figures and manoeuvres, beside those of the compared vehicle.
+//! Key figures and manoeuvres of the vehicle, beside those of the compared vehicle.
 
 use super::{part, send};
 use crate::model::{Action, Model};

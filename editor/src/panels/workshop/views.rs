@@ -10,8 +10,9 @@ use egui::{Align2, FontId, Painter, Pos2, Rect, Role, Sense, Stroke, Ui, WidgetI
 use roadwright_geometry::math::sin_cos;
 use roadwright_vehicle::sheet::{Outline, TrailerOutline};
 
-/// Margin around the views and gap between them, points.
+/// Margin around the views, in points.
 const MARGIN: f32 = 10.0;
+/// Gap between the views, in points.
 const GAP: f32 = 26.0;
 /// Maximum height of the picture, points.
 const HEIGHT: f32 = 190.0;
@@ -27,8 +28,9 @@ const TURNS: usize = 5;
 /// Attitude of a vehicle.
 #[derive(Debug, Clone, Default)]
 struct Stance {
-    /// Angle by which the front is raised, rad. In `roll`, it is the angle by which the left side is raised.
+    /// Pitch angle, rad. Positive if the front is raised.
     pitch: f64,
+    /// Roll angle, rad. Positive if the left side is raised.
     roll: f64,
     /// Compression of each spring from rest, m.
     travel: Vec<f64>,
@@ -128,14 +130,15 @@ struct Views<'a> {
 }
 
 impl Views<'_> {
-    /// Height of the point about which the hull rotates, m: its centre of mass, or its middle.
+    /// Height of the point about which the hull rotates, m. The point is the centre of mass, or the
+    /// middle of the hull.
     fn pivot(&self) -> f64 {
         let [low, high] = self.outline.heights;
         self.outline.centre.unwrap_or(0.5 * (low + high))
     }
 
-    /// Returns the screen position of a point given by its lateral offset and height in metres. The vehicle
-    /// is rotated by an angle that raises its right side.
+    /// Returns the screen position of a point, given by its lateral offset and height in metres.
+    /// `angle` rotates the vehicle; a positive angle raises its right side.
     fn place(&self, middle: f32, angle: f64, beside: f64, height: f64) -> Pos2 {
         let (sin, cos) = sin_cos(angle);
         let above = height - self.pivot();

@@ -92,7 +92,7 @@ fn show(name: &str, json: bool) -> anyhow::Result<()> {
     let modules = builtin_modules();
     let drivers = modules.infos(ModuleKind::Controller);
     let Some((info, parameters)) = drivers.iter().find(|(info, _)| info.id == name) else {
-        bail!("no controller is called \"{name}\"; `roadwright controller list` shows them");
+        bail!("no controller is called \"{name}\"; `roadwright controller list` shows the names");
     };
     if json {
         let list: Vec<_> = parameters.iter().map(parameter_document).collect();

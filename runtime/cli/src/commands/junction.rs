@@ -58,7 +58,7 @@ struct Arm {
     set_back: Vec<SetBack>,
 }
 
-/// A lane whose stop line is set back, with the distance by which it is set back, m.
+/// A lane whose stop line is set back.
 #[derive(Serialize)]
 struct SetBack {
     lane: i8,
@@ -83,7 +83,7 @@ struct CrossingReport {
     end: &'static str,
     /// `zebra`, or `signals` if pedestrians walk in some of the stages.
     kind: &'static str,
-    /// Length from kerb to kerb, and width along the road, m.
+    /// Length from kerb to kerb, m.
     length: f64,
     width: f64,
     /// Number of refuge islands.
@@ -104,7 +104,7 @@ struct Path {
     turn: Turn,
     /// Length, m.
     length: f64,
-    /// Minimum time gap before another vehicle that a vehicle needs to enter, s.
+    /// Minimum time gap before another vehicle that a vehicle needs for entering, s.
     critical_gap: f64,
     /// Connections that conflict with this one, by index in the list.
     meets: Vec<Met>,

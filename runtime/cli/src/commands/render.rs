@@ -14,8 +14,9 @@ use roadwright_scenario::Scenario;
 use roadwright_simulation::{Ending, ModuleFailure, Snapshot, World};
 use std::collections::BTreeMap;
 
-/// Maximum number of frames of a film, and maximum number of pixels in all frames.
+/// Maximum number of frames in a film.
 const MOST_FRAMES: f64 = 2000.0;
+/// Maximum number of pixels in all frames of a film.
 const MOST_PIXELS: f64 = 2e9;
 
 pub(crate) fn render(arguments: &Render) -> anyhow::Result<Outcome> {

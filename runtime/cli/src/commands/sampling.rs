@@ -38,12 +38,12 @@ pub(crate) struct Sampling {
     pub(crate) single_escapes: f64,
     /// Probability that the sample misses all forged items if a tenth are forged, 0 to 1.
     pub(crate) tenth_escapes: f64,
-    /// Estimated time for running all items again, s, based on the first items.
+    /// Estimated time for running all items again, based on the first items, s.
     #[serde(skip)]
     estimate: f64,
 }
 
-/// The items from which a sample is drawn, and the way in which they are run.
+/// The items from which a sample is drawn, and how they are run.
 pub(crate) struct Plan {
     /// Number of items.
     pub(crate) count: usize,
@@ -115,7 +115,8 @@ impl Plan {
 }
 
 impl Sampling {
-    /// Prints how many items were run again, why not more of them, and what could be hidden in the rest.
+    /// Prints how many items were run again, why no more of them were run, and what could be hidden
+    /// in the rest.
     ///
     /// `things` is the name of the items, such as "rows".
     pub(crate) fn print(

@@ -114,7 +114,8 @@ fn check_kind(path: &Path, data: &[u8]) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// As long as this value exists, new files can be read only by their owner, from the first byte on.
+/// Makes new files readable only by their owner, from the first byte on, as long as this value
+/// exists.
 struct OwnFilesOnly {
     #[cfg(unix)]
     before: rustix::fs::Mode,

@@ -85,9 +85,9 @@ impl Kind {
     }
 }
 
-/// Known endings, each with the kind of file that it stands for and the results that may have it. If two
-/// endings match a name, the longer one counts, so it must be listed first. A name without a listed ending is
-/// accepted for all results.
+/// Known endings. Each has the kind of file that it stands for, and the kinds of results that may
+/// have it. If two endings match a name, the longer one counts, so it must be listed first. A name
+/// without a listed ending is accepted for all results.
 const ENDINGS: &[(&str, &str, &[Kind])] = &[
     (".scenario.json", "a scenario", &[Kind::Scenario]),
     (".vehicle.json", "a vehicle", &[]),
@@ -101,7 +101,7 @@ const ENDINGS: &[(&str, &str, &[Kind])] = &[
         &[Kind::Scenario, Kind::Results, Kind::Record, Kind::Document],
     ),
     (".csv", "a table", &[Kind::Table]),
-    (".tsv", "a table with tabs", &[]),
+    (".tsv", "a tab-separated table", &[]),
     (".txt", "a text", &[Kind::Table, Kind::Report, Kind::Cells]),
     (".md", "a text", &[Kind::Report]),
     (".png", "a picture (PNG)", &[Kind::Picture]),

@@ -137,8 +137,9 @@ impl Outputs {
         Ok(Place { path, target })
     }
 
-    /// Claims a path for a table whose name the command chooses, such as a table beside another result. An
-    /// existing file is replaced only if it is a table that begins with these columns.
+    /// Claims a path for a table. The command chooses its name, for example for a table beside
+    /// another result. An existing file is replaced only if it is a table that begins with these
+    /// columns.
     ///
     /// # Errors
     /// As [`Self::file`], and if the existing file is not such a table.

@@ -9,7 +9,8 @@ use std::path::{Path, PathBuf};
 pub(super) struct Identity {
     /// The path without links and `..`, resolved as far as the path exists.
     path: PathBuf,
-    /// Number of the file in the system, which is the same under all its names; `None` for a new file.
+    /// Number of the file in the system. It is the same under all names of the file; `None` for a
+    /// new file.
     number: Option<Number>,
     standard: Option<Standard>,
 }

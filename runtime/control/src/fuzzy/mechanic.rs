@@ -1,9 +1,9 @@
 //! The rule tables of the fuzzy mechanic ([Gerdelan 2011], figures 12.3 and 12.4), and its rules as
 //! parameters. There is one parameter per rule, and its values are the output terms.
 //!
-//! The source prints the inputs and outputs of the six tables but not their rules, so the rules here were
-//! made by hand. As in the other tables, `distance` is the input of the columns and `angle` the input of the
-//! rows, whatever they actually mean.
+//! The source prints the inputs and outputs of the six tables but not their rules, so the rules
+//! here were made by hand. As in the other tables, the input of the columns is called `distance`
+//! and the input of the rows `angle`, even if they are other quantities.
 
 use super::tables::term;
 use super::{FuzzyController, OutputTerm, RulePlace, Variable};
@@ -60,6 +60,7 @@ const SHARES: &[OutputTerm] = &[
     term("HARD", 0.75),
     term("FULL", 1.0),
 ];
+/// Names of the terms of `SHARES`.
 const WORDS: [&str; 5] = ["ZERO", "LIGHT", "MEDIUM", "HARD", "FULL"];
 
 /// Brake before the goal. Rows: distance near, medium, far; columns: speed slow, medium, fast.

@@ -44,7 +44,7 @@ const SPEEDS: &[OutputTerm] = &[
     term("TOP", 1.0),
 ];
 
-/// Turn rate per commanded speed, rad/s per m/s, of route following (table 8.3).
+/// Turn rate of route following per commanded speed, rad/s per m/s (table 8.3).
 const ROUTE_TURNS: &[OutputTerm] = &[
     term("NO TURN", 0.0),
     term("VERY LIGHT", 0.005),
@@ -55,7 +55,7 @@ const ROUTE_TURNS: &[OutputTerm] = &[
     term("FULL", 0.08),
 ];
 
-/// Turn rate per commanded speed, rad/s per m/s, of obstacle avoidance (table 8.4).
+/// Turn rate of obstacle avoidance per commanded speed, rad/s per m/s (table 8.4).
 const AVOID_TURNS: &[OutputTerm] = &[
     term("NO TURN", 0.0),
     term("VERY LIGHT", 0.01),

@@ -28,8 +28,8 @@ pub enum NoMinimum {
 
 /// Largest distance beyond a limit that does not count as a violation, in units of the variables.
 const TOLERANCE: f64 = 1e-9;
-/// Square of the part of a unit row that active limits leave free. Below this value, the row counts as
-/// dependent on them.
+/// Square of the part of a unit row that the active limits leave free. If it is smaller than this
+/// value, the row counts as linearly dependent on the active limits.
 const DEPENDENT: f64 = 1e-18;
 
 impl QuadraticProgram {
@@ -121,8 +121,8 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Moves to the minimum at which a violated limit is also active, and drops limits whose multiplier would
-    /// be negative there.
+    /// Moves to the minimum at which a violated limit is also active. Drops limits with multipliers
+    /// that would be negative there.
     fn take_up(&mut self, row: usize, bound: f64, left: &mut u32) -> Result<(), NoMinimum> {
         let length = self.program.lengths[row];
         let limit = self.program.rows.row(row);

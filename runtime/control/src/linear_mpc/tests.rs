@@ -305,7 +305,8 @@ fn a_pushed_trailer_is_planned_as_if_the_horizon_had_no_end() {
     assert!((free[0] - expected).abs() < 1e-6, "{} {expected}", free[0]);
 }
 
-/// Mean time of a step, s, for 100 vehicles that drive the lane change, each starting at a different time.
+/// Mean time of a step for 100 vehicles, s. They drive the lane change, each starting at a
+/// different time.
 #[allow(
     clippy::disallowed_methods,
     reason = "no result depends on the measured time"

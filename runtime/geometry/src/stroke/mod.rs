@@ -28,8 +28,8 @@ pub struct StrokeOptions {
     pub tolerance: f64,
     /// Distance between samples, m.
     pub spacing: f64,
-    /// Smallest radius of bends, m, and radius used to round corners of the stroke. A leg with tighter bends is
-    /// followed as it is.
+    /// Smallest radius of bends, m. Corners of the stroke are rounded with this radius. A leg with
+    /// tighter bends is followed as it is.
     pub min_radius: f64,
 }
 
@@ -58,8 +58,8 @@ pub struct Fit {
 
 /// Maximum number of lines and arcs of one leg that are refined together.
 const MOST_SPANS: usize = 40;
-/// Number of samples above which a leg gets fewer attempts, so that fitting after a release does not take
-/// long.
+/// Number of samples above which a leg gets fewer attempts. This keeps fitting fast after the
+/// button is released.
 const LONG: usize = 400;
 /// Factor by which a refined bend may be tighter than requested.
 const TIGHTEST: f64 = 1.1;

@@ -19,16 +19,20 @@ use crate::reference_line::ReferenceLine;
 use crate::segment::Segment;
 use glam::DVec2;
 
-/// Shortest spiral and shortest line or arc, m.
+/// Shortest spiral, m.
 const MIN_SPIRAL: f64 = 2.0;
+/// Shortest line or arc, m.
 const MIN_SPAN: f64 = 0.5;
+/// Maximum number of iterations.
 const ITERATIONS: usize = 14;
 /// Maximum number of samples for residuals.
 const MAX_RESIDUALS: usize = 300;
-/// Limits of one step: m, 1/m, rad. The curve is far from linear in its parameters: if a heading is off by a
-/// radian, the feet lie on other spans.
+/// Limit of the change of a length in one step, m. The curve is far from linear in its parameters:
+/// if a heading is off by a radian, the feet lie on other spans.
 const STEP_LENGTH: f64 = 4.0;
+/// Limit of the change of a curvature in one step, 1/m.
 const STEP_CURVATURE: f64 = 0.05;
+/// Limit of the change of a heading in one step, rad.
 const STEP_HEADING: f64 = 0.3;
 
 /// The parameters of a curve: start, span lengths and curvatures, spiral lengths.

@@ -7,9 +7,9 @@ use crate::projection::Projector;
 use crate::reference_line::ReferenceLine;
 use glam::DVec2;
 
-/// Half-width of the smoothing window, samples.
+/// Half the width of the smoothing window, in samples.
 const WINDOW: usize = 7;
-/// Standard deviation of the smoothing window, samples.
+/// Standard deviation of the smoothing window, in samples.
 const SIGMA: f64 = 2.5;
 /// Smallest turn within a few metres that counts as a corner, rad (50 degrees).
 const CORNER: f64 = 0.873;

@@ -17,18 +17,20 @@ use super::StrokeOptions;
 use crate::polyline;
 use glam::DVec2;
 
-/// Cost of an additional line and of an additional arc. An arc costs more because it has one more parameter.
-/// Higher values of both give fewer and coarser primitives.
+/// Cost of an additional line. Higher penalties give fewer and coarser primitives.
 const LINE_PENALTY: f64 = 6.0;
+/// Cost of an additional arc, which has one more parameter than a line.
 const ARC_PENALTY: f64 = 8.0;
 /// Scale of the residuals, in tolerances.
 const SIGMA: f64 = 1.2;
-/// Largest radius, m, and smallest turn of an arc, rad. Beyond them, a line represents the same shape.
+/// Largest radius of an arc, m. Beyond it, a line represents the same shape.
 const MAX_RADIUS: f64 = 3000.0;
+/// Smallest turn of an arc, rad. Below it, a line represents the same shape.
 const MIN_TURN: f64 = 0.05;
-/// Maximum numbers of starts examined for each end: in succession without success, and in total. They are
-/// examined from the end backwards: once a range is too long for any primitive, longer ones rarely fit.
+/// Maximum number of starts that are rejected in succession for an end. Starts are examined from
+/// the end backwards: once a range is too long for any primitive, longer ones rarely fit.
 const MAX_REJECTED: usize = 12;
+/// Maximum number of starts that are examined for an end.
 const MAX_LOOK_BACK: usize = 400;
 
 /// A stretch of samples represented by one primitive.
@@ -171,9 +173,9 @@ fn circle_of(s: &Sums) -> Option<(Primitive, f64)> {
 #[derive(Clone, Copy)]
 struct Best {
     cost: f64,
-    /// Start of its last primitive.
+    /// Start of the chain's last primitive.
     from: usize,
-    /// Curvature of its last primitive, 1/m.
+    /// Curvature of the chain's last primitive, 1/m.
     curvature: f64,
 }
 

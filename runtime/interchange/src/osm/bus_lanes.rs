@@ -44,18 +44,20 @@ pub(super) struct BusLanes {
 /// Bus lanes of a direction.
 #[derive(Debug, Clone, Default, PartialEq)]
 struct Reserved {
-    /// Whether each lane is a bus lane, from left to right as drivers see them; empty if it is not listed.
+    /// Whether each lane is a bus lane, from left to right as drivers see the lanes. Empty if no
+    /// list states it.
     listed: Vec<bool>,
     /// Number of bus lanes at the kerb.
     outer: usize,
 }
 
-/// Values of `busway` that mean a lane in the direction of traffic, and a lane against a one-way road.
+/// Values of `busway` for a lane in the direction of traffic.
 const LANE: [&str; 2] = ["lane", "yes"];
+/// Values of `busway` for a lane against the direction of a one-way road.
 const OPPOSITE: [&str; 2] = ["opposite_lane", "opposite"];
-/// Values of `busway` that mean no lane of this road.
+/// Values of `busway` for roads without such a lane.
 const NOTHING: [&str; 4] = ["no", "none", "separate", "track"];
-/// Values of access keys that let buses in.
+/// Values of access keys that allow buses.
 const OPEN: [&str; 4] = ["designated", "official", "yes", "permissive"];
 
 fn busway<'a>(tags: &'a Tags, side: &str) -> Option<&'a str> {
@@ -112,7 +114,7 @@ pub(super) fn least(tags: &Tags, direction: Direction) -> [usize; 2] {
     })
 }
 
-/// Returns the bus lanes of a way that is open to general traffic.
+/// Returns the bus lanes of a way that general traffic may use.
 pub(super) fn read(
     tags: &Tags,
     direction: Direction,
@@ -143,7 +145,8 @@ pub(super) fn read(
     lanes
 }
 
-/// Returns the bus lanes of a direction with the given number of lanes, without lanes that `busway` describes.
+/// Returns the bus lanes of a direction with the given number of lanes. Lanes that `busway`
+/// describes are left out.
 fn reserved(
     tags: &Tags,
     suffixes: &[&str],

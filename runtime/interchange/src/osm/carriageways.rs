@@ -69,15 +69,16 @@ pub(super) fn part(
     moved
 }
 
-/// A one-way street.
+/// A one-way street that may be one half of a dual carriageway.
 struct Carriageway {
-    /// Index of its road.
+    /// Index of the carriageway's road.
     road: usize,
-    /// Points at which its lanes may shift sideways, each with the distance along the line (m) and the pose.
+    /// Points at which the lanes may shift sideways, each with the distance along the line (m) and the pose.
     knots: Vec<(f64, Pose)>,
-    /// Current position of its lanes, m to the left of the line.
+    /// Current position of the carriageway's lanes, m to the left of the line.
     offset: f64,
-    /// Distance from its line to the edge of its lanes on the side of oncoming traffic, m.
+    /// Distance from the carriageway's line to the edge of its lanes on the side of oncoming
+    /// traffic, m.
     inner: f64,
     /// 1 if oncoming traffic is on the left, -1 if it is on the right.
     sign: f64,
@@ -109,8 +110,9 @@ impl Carriageway {
         })
     }
 
-    /// Returns the shift of the lanes away from oncoming traffic at each knot, m. `wanted` returns the shift
-    /// that is needed at a pose. Before and after such a pose, the shift decreases gradually.
+    /// Returns the shift of the lanes away from oncoming traffic at each knot, m. `wanted` returns
+    /// the shift that is needed at a pose. The shift increases gradually before such a pose and
+    /// decreases gradually after it.
     fn aside(&self, wanted: impl Fn(Pose) -> f64) -> Vec<(f64, f64)> {
         let knots = self.knots.iter();
         let mut aside: Vec<(f64, f64)> = knots.map(|&(s, pose)| (s, wanted(pose))).collect();
@@ -193,7 +195,7 @@ fn foot(line: &ReferenceLine, near: f64, place: DVec2) -> Pose {
 /// The knots of all carriageways, indexed by position.
 struct Knots {
     grid: GridIndex,
-    /// The carriageway of each knot, and the distance of the knot along it, m.
+    /// For each knot, its carriageway and its distance along the carriageway, m.
     along: Vec<(usize, f64)>,
 }
 
@@ -208,7 +210,8 @@ impl Knots {
         Self { grid, along }
     }
 
-    /// For each other carriageway near a position, returns the distance along it of its nearest knot, m.
+    /// Returns the carriageways near a position other than `own`. For each, returns the distance
+    /// along the carriageway to its nearest knot, m.
     fn beside(&self, own: usize, place: DVec2) -> BTreeMap<usize, f64> {
         let mut nearest: BTreeMap<usize, (f64, u32)> = BTreeMap::new();
         self.grid.for_each_within(place, REACH, |id, position| {

@@ -58,8 +58,8 @@ pub(super) struct Clipper<'a> {
     area: Option<GeoBox>,
     /// All nodes in use, old and new.
     pub(super) places: BTreeMap<i64, OsmNode>,
-    /// Id of the node that was created last. Editors give new nodes negative ids, so ids that are created
-    /// here count down from the smallest one in the data.
+    /// Id of the node that was created last. Editors give new nodes negative ids. Ids that are
+    /// created here therefore count down from the smallest id in the data.
     last_made: i64,
 }
 

@@ -100,9 +100,9 @@ pub(super) fn place_crossings(
     crossings
 }
 
-/// Returns the node of the graph to which a crossing at position `i` of a piece belongs: the nearer end of
-/// the piece at which roads meet, if it is within reach. For a crossing on the junction itself the arm is
-/// unknown.
+/// Returns the node of the graph to which a crossing at position `i` of a piece belongs. This is
+/// the nearer end of the piece at which roads meet, if that end is within reach. For a crossing on
+/// the junction itself, the arm is unknown.
 fn junction_of(
     piece: &Piece,
     i: usize,

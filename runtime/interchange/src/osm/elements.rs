@@ -94,7 +94,7 @@ pub struct Way {
     pub id: i64,
     /// Node ids in order.
     pub nodes: Vec<i64>,
-    /// Its tags.
+    /// Tags of the way.
     pub tags: Tags,
 }
 
@@ -113,7 +113,7 @@ pub struct Relation {
     pub id: i64,
     /// Members as (kind, id, role); the kind is `n`, `w` or `r`.
     pub members: Vec<(char, i64, String)>,
-    /// Its tags.
+    /// Tags of the relation.
     pub tags: Tags,
 }
 

@@ -57,7 +57,7 @@ pub(super) fn read(
     two_way(tags, middle, notes)
 }
 
-/// Number of lanes for turning vehicles of both directions.
+/// Number of lanes in the middle for turning vehicles of both directions.
 fn middle_lanes(tags: &Tags) -> usize {
     let is_listed = tags.contains_key("turn:lanes:both_ways");
     let number = count(tags, "lanes:both_ways").unwrap_or(usize::from(is_listed));

@@ -1,7 +1,7 @@
 //! OpenStreetMap import.
 //!
-//! [`read`] converts XML or PBF bytes to plain elements, and [`import`] converts these to a scenario. Nothing
-//! is dropped silently, because the summary lists what was left out and why.
+//! [`read`] converts XML or PBF bytes to plain elements, and [`import`] converts these to a
+//! scenario. Nothing is dropped silently: the summary lists what was left out and why.
 
 mod bus_lanes;
 mod carriageways;
@@ -40,8 +40,9 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use thiserror::Error;
 
-/// Attribution that is required wherever OpenStreetMap data are shown. Imported scenarios contain it unless the file
-/// is hand-made: no attribute names OpenStreetMap or a tool for its extracts, and no node has an id of its database.
+/// Attribution that is required wherever OpenStreetMap data are shown. Imported scenarios contain
+/// it unless the file is hand-made. A file counts as hand-made if no attribute names OpenStreetMap
+/// or a tool for its extracts, and no node has an id of the OpenStreetMap database.
 pub const ATTRIBUTION: &str = "(c) OpenStreetMap contributors, ODbL 1.0";
 
 /// Reason why a file cannot be imported.
@@ -140,10 +141,11 @@ pub struct ImportWarning {
     pub reason: String,
     /// Number of cases.
     pub count: usize,
-    /// The first few objects, as OSM ids such as `way 123`; for merged junctions, as ids in the scenario.
+    /// The first few objects, as OSM ids such as `way 123`. Merged junctions are given by their ids
+    /// in the scenario.
     pub examples: Vec<String>,
-    /// Position of each example, m, if it is known: the position of the node, or of the first node of a way
-    /// or relation.
+    /// Position of each example, m; `None` if it is not known. This is the position of the node, or
+    /// of the first node of a way or relation.
     pub places: Vec<Option<DVec2>>,
 }
 
@@ -218,7 +220,7 @@ fn first_node<'a>(elements: &'a Elements, object: &str) -> Option<&'a OsmNode> {
 pub struct ImportSummary {
     /// Number of drivable ways, inside the box if there is one.
     pub ways: usize,
-    /// Number of roads created from them. Ways are cut where they meet.
+    /// Number of roads created from the ways. Ways are cut where they meet.
     pub roads: usize,
     /// Number of places where three or more road ends meet.
     pub junctions: usize,
@@ -250,14 +252,14 @@ pub struct ImportSummary {
     pub via_restrictions: usize,
     /// Number of imported turn restrictions that apply only at certain times.
     pub timed_restrictions: usize,
-    /// Number of lanes beside which there is a line that their vehicles must not cross.
+    /// Number of lanes beside a line that their vehicles must not cross.
     pub lane_changes: usize,
     /// Number of buildings, which are fixed obstacles. A building with a road through it may count several
     /// times.
     pub buildings: usize,
     /// Number of areas of land, such as parks, waters and other land uses.
     pub land: usize,
-    /// Number of roads and their length, km, for each kind of access that occurs.
+    /// Number of roads and their total length, km, for each kind of access that occurs.
     pub access: BTreeMap<RoadAccess, (usize, f64)>,
     /// Driving side.
     pub driving_side: DrivingSide,
@@ -427,7 +429,7 @@ fn measured(scenario: &Scenario, layout: &Layout, graph: &LaneGraph) -> ImportSu
     }
 }
 
-/// Returns the number of roads and their length, km, by access.
+/// Returns the number of roads and their total length (km), by access.
 fn by_access(network: &RoadNetwork) -> BTreeMap<RoadAccess, (usize, f64)> {
     let mut roads: BTreeMap<RoadAccess, (usize, f64)> = BTreeMap::new();
     for (_, road) in network.roads() {

@@ -10,8 +10,9 @@ use super::elements::{Elements, Relation, Sign, Tags, Way};
 use protobuf::CodedInputStream;
 use std::io::Read;
 
-/// Maximum size of the header of a blob and of an unpacked blob, bytes. These are the limits of the format.
+/// Maximum size of a blob header, bytes, as defined by the format.
 const MAX_HEADER: usize = 64 * 1024;
+/// Maximum size of an unpacked blob, bytes, as defined by the format.
 const MAX_BLOCK: u64 = 32 * 1024 * 1024;
 
 /// Features that a file may require from its reader. Other features change the meaning of elements.

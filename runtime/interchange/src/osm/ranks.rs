@@ -43,11 +43,11 @@ impl Rank {
 /// Rank and directions of a piece.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Standing {
-    /// Its rank; `None` if it is not a main street.
+    /// Rank of the piece; `None` if the piece is not a main street.
     pub(super) rank: Option<Rank>,
-    /// Whether its class is above that of main streets.
+    /// Whether the piece's class is above that of main streets.
     pub(super) is_above: bool,
-    /// Whether it has lanes against its direction.
+    /// Whether the piece has lanes against its direction.
     pub(super) is_two_way: bool,
 }
 

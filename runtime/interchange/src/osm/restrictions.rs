@@ -17,7 +17,7 @@ pub(super) struct Found {
     pub(super) at: BTreeMap<i64, Vec<Restriction>>,
     /// Restrictions with via roads, by the node where the via roads begin.
     pub(super) via: BTreeMap<i64, Vec<ViaRestriction>>,
-    /// Restrictions of both kinds that apply only at certain times, by the same nodes.
+    /// Restrictions that apply only at certain times, with or without via roads, by the same nodes.
     pub(super) timed: BTreeMap<i64, Vec<TimedRestriction>>,
 }
 
@@ -64,7 +64,7 @@ pub(super) fn collect(elements: &Elements, built: &Built, warnings: &mut Warning
 /// A rule of a relation.
 struct Rule {
     kind: RestrictionKind,
-    /// Times at which it applies; `None` for all times.
+    /// Times at which the rule applies; `None` for all times.
     times: Option<WeekTimes>,
 }
 

@@ -33,20 +33,20 @@ const SHARP_TURN: f64 = 0.6;
 /// Minimum length of a piece, m.
 const MIN_LENGTH: f64 = 0.05;
 
-/// A stretch of a drivable way whose nodes are present and inside the box. It is first as long as possible (a
-/// run), and later cut into the roads of the graph.
+/// A stretch of a drivable way whose nodes are present and inside the box. At first, it is as long
+/// as possible (a run). Later, it is cut into the roads of the graph.
 pub(super) struct Piece {
     pub(super) way: i64,
     pub(super) style: usize,
     /// OSM node ids. Created nodes have negative ids below all ids in the data.
     pub(super) nodes: Vec<i64>,
-    /// Whether it runs against the direction of its way.
+    /// Whether the piece runs against the direction of its way.
     pub(super) is_reversed: bool,
-    /// Whether its way is tagged as the ring of a roundabout.
+    /// Whether the piece's way is tagged as the ring of a roundabout.
     pub(super) is_ring: bool,
-    /// Whether the piece begins where its run begins. The next field states whether it ends where its run
-    /// ends.
+    /// Whether the piece begins where its run begins.
     pub(super) begins: bool,
+    /// Whether the piece ends where its run ends.
     pub(super) ends: bool,
 }
 

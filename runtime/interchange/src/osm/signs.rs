@@ -52,8 +52,9 @@ pub(super) fn place_signals(
     }
 }
 
-/// Returns the junction to which a signal or sign at position `i` of a run applies, and its distance, m. This
-/// is the junction in its direction, or the nearest one if it has no direction.
+/// Returns the junction to which a signal or sign at position `i` of a run applies, and its
+/// distance, m. This is the next junction in the direction of the signal or sign, or the nearest
+/// junction if there is no direction.
 fn guarded(
     run: &Piece,
     i: usize,

@@ -26,13 +26,13 @@ pub(super) struct WayStyle {
     /// Speed limit, m/s.
     pub(super) speed_limit: f64,
     pub(super) section: CrossSection,
-    /// The arrows on its lanes.
+    /// The arrows on the lanes of the road.
     pub(super) turn_lanes: TurnLanes,
-    /// Its bus lanes, unless all lanes are for buses.
+    /// Bus lanes of the road, unless all lanes are for buses.
     pub(super) bus_lanes: BusLanes,
     /// Permitted lane changes.
     pub(super) change_lanes: ChangeLanes,
-    /// Reports on tags about its lanes that the road leaves out or changes.
+    /// Reports on tags about lanes that the road leaves out or changes.
     pub(super) notes: BTreeSet<&'static str>,
     /// Whether the road is one-way against the order of the way's nodes.
     pub(super) reversed: bool,
@@ -124,8 +124,8 @@ fn users(tags: &Tags) -> Result<(Users, RoadAccess), String> {
     }
 }
 
-/// Returns the access that a value stands for. Of several values (`customers;delivery`), the most open one is
-/// used.
+/// Returns the access that a value stands for. If there are several values (`customers;delivery`),
+/// the least restrictive one is used.
 fn road_access(value: &str) -> RoadAccess {
     let access = |value: &str| match value.trim() {
         "destination" => RoadAccess::Destination,

@@ -12,7 +12,7 @@ const REASON: &str = "tram tracks in streets (the street is imported, the rails 
 /// Largest distance between tracks and the middle of the street that they share, m: half the width of a
 /// street with four lanes.
 const REACH: f64 = 6.0;
-/// Cosine of the angle (20 degrees) above which tracks count as crossing a street.
+/// Cosine of 20 degrees. Tracks at a greater angle to a street count as crossing it.
 const ALONG: f64 = 0.94;
 /// Distance between the points of tracks at which streets are searched for, m.
 const SPACING: f64 = 4.0;

@@ -114,7 +114,7 @@ fn fitted(arrows: &[Turns], lanes: usize, side: DrivingSide) -> Vec<Turns> {
     arrows
 }
 
-/// Returns the number of positions between the given one, counted from the left, and the kerb.
+/// Returns the number of positions between a position, counted from the left, and the kerb.
 fn from_kerb(place: usize, places: usize, side: DrivingSide) -> usize {
     match side {
         DrivingSide::Right => places - 1 - place,
@@ -136,7 +136,8 @@ fn turns_of(lane: &str) -> Turns {
 }
 
 impl TurnLanes {
-    /// Sets the arrows on the lanes that lead to an end of a road, if that end is also an end of the way.
+    /// Sets the arrows on the lanes that lead to an end of a road, if that end is also an end of
+    /// the way.
     pub(super) fn apply(
         &self,
         section: &mut LaneSection,

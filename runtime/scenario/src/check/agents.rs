@@ -53,8 +53,8 @@ pub(super) fn check(subjects: &Subjects<'_>, findings: &mut Vec<Finding>) {
     changed_files(subjects, findings);
 }
 
-/// Vehicle types whose files have changed since the scenario was saved, each reported at its first agent or
-/// flow.
+/// Reports vehicle types whose files have changed since the scenario was saved, each at its first
+/// agent or flow.
 fn changed_files(subjects: &Subjects<'_>, findings: &mut Vec<Finding>) {
     let scenario = subjects.scenario;
     for (key, kind) in scenario.vehicle_types() {
@@ -93,8 +93,8 @@ fn position_of(subjects: &Subjects<'_>, place: &Place) -> DVec2 {
     pose.map_or(DVec2::ZERO, |pose| pose.position)
 }
 
-/// Checks that every stop exists and can be reached from the previous one. Reports only one finding, because
-/// later ones usually follow from it.
+/// Checks that every stop exists and can be reached from the previous one. Reports only the first
+/// problem, because later ones usually follow from it.
 fn journey<'a>(
     subjects: &Subjects<'a>,
     object: ObjectId,
@@ -159,8 +159,8 @@ fn journey<'a>(
     }
 }
 
-/// Returns the lanelet of a stop and the position along it, m, or `None` for a stop on open ground. The error
-/// says why there is no lanelet.
+/// Returns the lanelet of a stop and the position along the lanelet, m; `None` for a stop on open
+/// ground. The error says why there is no lanelet.
 fn lanelet_of(
     subjects: &Subjects<'_>,
     stop: &Place,
@@ -288,7 +288,7 @@ impl Beside {
         }
     }
 
-    /// The bodies earlier in the list that a body may touch, in order.
+    /// Returns the bodies that a body may touch and that come earlier in the list, in order.
     fn before(&self, own: usize, body: &OrientedBox) -> Vec<usize> {
         let mut numbers = near(&self.grid, body, self.reach);
         numbers.retain(|&number| number < own);
@@ -311,7 +311,7 @@ fn near(grid: &GridIndex, body: &OrientedBox, reach: f64) -> Vec<usize> {
 /// The trees of all forests.
 struct Trees {
     grid: GridIndex,
-    /// Radii of the trunks, m, by their index in the grid.
+    /// Radii of the trunks by their index in the grid, m.
     radii: Vec<f64>,
 }
 

@@ -210,8 +210,9 @@ fn stage_count(junction: &Junction, findings: &mut Vec<Finding>) {
         object: ObjectId::Node(junction.nodes[0]),
         place: junction.centre,
         message: format!(
-            "its signals would need {stages} stages, more than {MAX_STAGES}, so it has no signals \
-             and the first vehicle to arrive goes first; let fewer roads meet, or list the stages in `plan`"
+            "the signals here would need {stages} stages, more than {MAX_STAGES}, so the junction has no \
+             signals and the first vehicle to arrive goes first; let fewer roads meet, or list the stages in \
+             `plan`"
         ),
     }));
 }

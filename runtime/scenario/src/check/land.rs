@@ -8,8 +8,8 @@ use roadwright_geometry::crossings::for_each_crossing;
 use roadwright_geometry::polygon;
 use std::ops::ControlFlow;
 
-/// Maximum number of edge pairs that a check compares, so that many outlines in one place do not make users
-/// wait.
+/// Maximum number of edge pairs that a check compares. It limits the waiting time if there are many
+/// outlines in one place.
 const MOST_COMPARISONS: usize = 50_000_000;
 /// Smallest area, m^2.
 const LEAST_AREA: f64 = 0.01;
@@ -51,12 +51,12 @@ fn outline(id: LandId, land: &Land, left: &mut usize) -> Option<Finding> {
     if let Some(place) = crossing(land, left) {
         return finding(
             place,
-            "its outline crosses itself or a hole, so it is painted with gaps; move the corner",
+            "the outline crosses itself or a hole, so the area is painted with gaps; move the corner",
         );
     }
     let is_flat = |ring: &Vec<DVec2>| polygon::signed_area(ring).abs() < LEAST_AREA;
     if land.rings().any(is_flat) {
-        let message = "its outline or one of its holes encloses no area; move the corners apart, or delete it";
+        let message = "the outline or a hole encloses no area; move the corners apart, or delete the outline or hole";
         return finding(land.outline[0], message);
     }
     let outside = |hole: &&Vec<DVec2>| !polygon::contains(&land.outline, hole[0]);

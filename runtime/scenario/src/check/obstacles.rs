@@ -48,8 +48,8 @@ fn heights(subjects: &Subjects<'_>, findings: &mut Vec<Finding>) {
     }
 }
 
-/// Finds obstacles that stand on a lanelet, where a point of the centre line is closer than half the lane
-/// width.
+/// Finds obstacles that stand on a lanelet. They do if a point of the centre line is closer to them
+/// than half the lane width.
 fn on_roads(subjects: &Subjects<'_>, findings: &mut Vec<Finding>) {
     let all = subjects.scenario.obstacles().iter();
     let meets = |obstacle: &Obstacle| may_be_met(subjects.scenario, obstacle);
@@ -141,10 +141,10 @@ fn circle_around(obstacle: &Obstacle) -> (DVec2, f64) {
     (centre, radius)
 }
 
-/// Overlap of two outlines, m, below which they only count as touching.
+/// Overlap of two outlines below which the outlines only count as touching, m.
 pub(super) const TOUCHING: f64 = 2e-3;
-/// Like `TOUCHING`, but for two fixed obstacles: outlines of houses are only accurate to a decimetre or two,
-/// and fixed obstacles do not move.
+/// Like `TOUCHING`, but for two fixed obstacles. Outlines of houses are only accurate to a
+/// decimetre or two, and fixed obstacles do not move.
 const WALLS: f64 = 0.2;
 
 /// Finds obstacles that overlap each other, by a sweep along x. Each obstacle is reported once.
@@ -201,7 +201,7 @@ fn overlaps(subjects: &Subjects<'_>, findings: &mut Vec<Finding>) {
     }
 }
 
-/// Whether two outlines overlap by more than `little`, m. They may touch.
+/// Whether two outlines overlap by more than `little` metres. They may touch.
 pub(super) fn outlines_overlap(a: &[DVec2], b: &[DVec2], little: f64) -> bool {
     // Edges are moved inwards. Moving points towards the middle would push the walls of a notch outwards.
     let shrunk = |points: &[DVec2]| -> Vec<DVec2> {

@@ -81,7 +81,8 @@ fn narrow_roads(subjects: &Subjects<'_>, findings: &mut Vec<Finding>) {
     }
 }
 
-/// The first road that is left out because the total length of all lanes would be too large.
+/// Reports the first road that is left out because the total length of all lanes would be too
+/// large.
 fn left_out(subjects: &Subjects<'_>, findings: &mut Vec<Finding>) {
     let network = subjects.scenario.network();
     let Some((id, road)) = subjects
@@ -266,7 +267,7 @@ fn flags(subjects: &Subjects<'_>, junction: &Junction, findings: &mut Vec<Findin
                 Code::JunctionDegraded,
                 node,
                 junction.centre,
-                "its arms overlap so much that only a rough outline could be built".to_owned(),
+                "the arms of the junction overlap so much that only a rough outline could be built".to_owned(),
             ),
             // The ring of a roundabout is kept, however short the roads between its arms are.
             Flag::Squeezed(road) if subjects.layout.rings.contains(&road) => continue,

@@ -1,5 +1,5 @@
-//! Salvages the readable parts of a damaged scenario, for example a file that was cut off, a line that was
-//! broken by hand, or an object that is no longer allowed.
+//! Salvages the readable parts of a damaged scenario. For example, a file was cut off, a line was
+//! broken by hand, or an object is no longer allowed.
 //!
 //! Nothing is guessed. Invalid JSON is repaired by leaving out its broken lines and closing open brackets.
 //! Then each object is read separately and inserted by an edit, as for any other file. Objects that fail are

@@ -74,7 +74,8 @@ impl<'de> Visitor<'de> for EntryVisitor {
     }
 }
 
-/// A map whose first key has already been read; returns that key again, then the remaining entries.
+/// A map whose first key has already been read. It returns that key again, and then the remaining
+/// entries.
 struct Again<A> {
     first: Option<String>,
     map: A,
@@ -105,7 +106,7 @@ impl<'de, A: MapAccess<'de>> MapAccess<'de> for Again<A> {
 pub(super) enum VehicleFiles<'a> {
     /// The folder of a scenario.
     Folder(&'a Path),
-    /// The given files: the text of each, with its path.
+    /// The given files, as text and path.
     Given(&'a [(&'a str, &'a str)]),
     /// Nowhere: a scenario that is only a text has to contain its vehicles.
     None,
@@ -204,7 +205,8 @@ fn read(folder: &Path, file: &str) -> Result<Option<String>, String> {
     Ok(Some(text))
 }
 
-/// A vehicle type as written into scenarios: by reference, with its contents if the file is missing.
+/// A vehicle type as written into scenarios. It is a reference to its file, or contains the vehicle
+/// if the file is missing.
 pub(super) struct WrittenType<'a>(pub(super) &'a VehicleType, pub(super) VehicleFiles<'a>);
 
 impl Serialize for WrittenType<'_> {

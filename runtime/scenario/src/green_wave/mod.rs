@@ -5,7 +5,7 @@
 //!   m |            /===/
 //!     |  ==-----==/===/==-----        = green   - red
 //!     |          /===/
-//!     |  -----==/===/---==            the band: a vehicle in it at one signal is in it at all
+//!     |  -----==/===/---==            the band: a vehicle inside it at one signal is inside it at every signal
 //!     |        /===/
 //!     +----------------------- s
 //! ```
@@ -38,9 +38,9 @@ pub enum NoWave {
     /// More than [`MAX_STOPS`].
     #[error("{0} junctions with signals are selected; a wave leads through at most {MAX_STOPS}")]
     TooMany(usize),
-    /// No route passes through all of them without passing a junction twice.
+    /// No route passes through all selected junctions without passing a junction twice.
     #[error(
-        "no route passes through all of the selected junctions, each once; select those of one street"
+        "no route passes through each of the selected junctions once; select junctions of one street"
     )]
     NotOneWay,
     /// Neither direction can be driven from the first to the last junction.
@@ -57,8 +57,8 @@ pub enum NoWave {
     ByDemand(NodeId),
     /// The cycles differ, but a wave needs a common cycle.
     #[error(
-        "the cycles differ ({}), so the signals do not keep step; set the same cycle for all in the Inspector \
-         of the nodes, or through the times of their stages",
+        "the cycles differ ({}), so the signals cannot stay coordinated; set the same cycle for \
+         all in the Inspector of the nodes, or through the times of their stages",
         told(.0)
     )]
     CyclesDiffer(Vec<(NodeId, f64)>),
@@ -82,7 +82,7 @@ pub enum Along {
 /// A time span that recurs in each cycle.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Window {
-    /// Start after the beginning of a cycle, s.
+    /// Start of the time span, s after the beginning of a cycle.
     pub start: f64,
     /// Duration, s; at most one cycle.
     pub length: f64,
@@ -91,16 +91,16 @@ pub struct Window {
 /// A signal along a corridor.
 #[derive(Debug, Clone, PartialEq)]
 pub struct WaveSignal {
-    /// Its junction, as an index in the layout.
+    /// Junction of the signal, as an index in the layout.
     pub junction: usize,
     /// The first node of the junction.
     pub node: NodeId,
     /// Distance from the first signal, m.
     pub at: f64,
-    /// Beginning of its first cycle, s.
+    /// Beginning of the signal's first cycle, s.
     pub offset: f64,
-    /// Times, from the beginning of its cycle, at which traffic along the corridor has green: forward and
-    /// backward. Empty if that direction cannot be driven.
+    /// Times at which traffic along the corridor has green, from the beginning of the cycle: first
+    /// forward, then backward. Empty if that direction cannot be driven.
     pub greens: [Vec<Window>; 2],
 }
 
@@ -123,10 +123,10 @@ impl WaveSignal {
     }
 }
 
-/// The time span in which a driver who passes one signal on green also finds all others green.
+/// The time span in which a driver who passes one signal on green also finds green at all others.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Band {
-    /// Start at the first signal of its direction, s, from 0 to the cycle.
+    /// Start at the first signal of its direction, s. From 0 to the cycle.
     pub start: f64,
     /// Width, s; at most one cycle.
     pub width: f64,
@@ -139,7 +139,7 @@ pub struct Corridor {
     pub signals: Vec<WaveSignal>,
     /// Common cycle, s.
     pub cycle: f64,
-    /// Mean speed at the speed limits of the roads, m/s: total length over total time.
+    /// Mean speed at the speed limits of the roads, m/s: total length divided by total time.
     pub free_speed: f64,
 }
 
@@ -149,8 +149,8 @@ impl Corridor {
     /// can be driven.
     ///
     /// # Errors
-    /// If one of the signals is actuated, their cycles differ, or the street cannot be driven in either
-    /// direction.
+    /// If one of the signals is actuated, if their cycles differ, or if the street cannot be driven
+    /// in either direction.
     pub fn new(
         street: &Street,
         layout: &Layout,
@@ -232,7 +232,7 @@ impl Corridor {
         }
     }
 
-    /// Travel time from the first signal of a direction to the given one, s, at the given speed, m/s.
+    /// Travel time from the first signal of a direction to the given one, s. `speed` is in m/s.
     pub fn travel_time(&self, signal: &WaveSignal, along: Along, speed: f64) -> f64 {
         let distance = match along {
             Along::Forward => signal.at,
@@ -303,10 +303,10 @@ impl Corridor {
         both.into_iter().filter(is_long).collect()
     }
 
-    /// Returns the offsets for a forward wave at the given speed, m/s. A driver who starts at the beginning
-    /// of the first signal's longest green arrives at each other signal when its longest green begins. The
-    /// first signal keeps its offset; the other offsets are less than a cycle. The band is as wide as the
-    /// shortest of those greens.
+    /// Returns the offsets for a forward wave at a speed in m/s. A driver who starts at the
+    /// beginning of the first signal's longest green arrives at each other signal when its longest
+    /// green begins. The first signal keeps its offset; the other offsets are less than a cycle.
+    /// The band is as wide as the shortest of those greens.
     pub fn wave(&self, speed: f64) -> Vec<f64> {
         let along = Along::Forward;
         let mains = self.signals.iter().map(|signal| {
@@ -326,7 +326,7 @@ impl Corridor {
         std::iter::once(first.offset).chain(others).collect()
     }
 
-    /// Returns the corridor with other offsets, s, one per signal.
+    /// Returns the corridor with other offsets: one per signal, in seconds.
     pub fn with_offsets(&self, offsets: &[f64]) -> Self {
         let mut other = self.clone();
         for (signal, offset) in other.signals.iter_mut().zip(offsets) {

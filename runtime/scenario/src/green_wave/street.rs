@@ -31,9 +31,9 @@ pub struct Stop {
 /// signals.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Street {
-    /// All junctions on it, in order.
+    /// All junctions on the street, in order.
     pub stops: Vec<Stop>,
-    /// Travel time along it at the speed limits, s.
+    /// Travel time along the street at the speed limits, s.
     time: f64,
 }
 
@@ -46,9 +46,9 @@ struct Link {
 }
 
 impl Street {
-    /// Finds the route through the selected junctions with signals: those at selected nodes and at both ends
-    /// of selected roads. It begins at the end whose junction has the smaller node id. O(junctions * roads
-    /// log roads).
+    /// Finds the route through the selected junctions with signals: those at selected nodes and
+    /// those at both ends of selected roads. It begins at the end whose junction has the smaller
+    /// node id. O(junctions * roads log roads).
     ///
     /// # Errors
     /// If fewer than two or more than [`MAX_STOPS`] of them have signals, or if no route leads through all of
@@ -75,7 +75,7 @@ impl Street {
         map.street(&order)
     }
 
-    /// Mean speed along it at the speed limits, m/s.
+    /// Mean speed along the street at the speed limits, m/s.
     pub(super) fn free_speed(&self) -> f64 {
         let length = self.stops.last().map_or(0.0, |stop| stop.at);
         (length / self.time.max(1e-9)).max(LEAST_SPEED)
@@ -140,8 +140,8 @@ impl<'a> Map<'a> {
         }
     }
 
-    /// Distance of each junction from a start, with the previous junction on the route and the link from
-    /// there.
+    /// Returns the distance of each junction from a start. Each is stored with the previous
+    /// junction on the route and the link from there.
     fn reached(&self, start: usize) -> BTreeMap<usize, (f64, Option<(usize, Link)>)> {
         let mut found = BTreeMap::new();
         // Distances are not negative, so their bits sort like the numbers.

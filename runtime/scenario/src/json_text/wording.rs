@@ -82,7 +82,8 @@ fn kind(expected: &str) -> String {
     }
 }
 
-/// The part of a JSON text that is incomplete because the text ends.
+/// Returns the name of the part of a JSON text that is incomplete because the text ends, with an
+/// article.
 fn article(place: &str) -> String {
     match place {
         "a string" => "a text".into(),

@@ -14,13 +14,13 @@ const EDGE_TOLERANCE: f64 = 0.01;
 /// Largest distance between points of an edge whose width may change, m.
 const EDGE_STEP: f64 = 2.0;
 
-/// Fraction of an arm that one junction may use before a fillet is reduced: a little less than half, so that
-/// the junctions at both ends leave some road between them.
+/// Fraction of an arm that one junction may use before a fillet is reduced. It is a little less
+/// than half, so that the junctions at both ends leave some road between them.
 const ARM_SHARE: f64 = 0.45;
-/// Length of a road to a dead end that has to remain, m: room for a car.
+/// Length of a road to a dead end that has to remain, m. It leaves room for a car.
 const LEAST_DEAD_END: f64 = 5.0;
 
-/// Length of lane over which its direction is measured, m.
+/// Length of a lane over which the direction of the lane is measured, m.
 const DRIFT_STEP: f64 = 0.01;
 
 /// A side of an arm, seen outward from the junction.
@@ -102,19 +102,19 @@ enum Heading {
 pub struct ArmLane {
     /// Lane id in the road.
     pub id: i8,
-    /// Vehicles that may use it.
+    /// Vehicles that may use the lane.
     pub access: LaneAccess,
-    /// Whether it leads towards the junction.
+    /// Whether the lane leads towards the junction.
     pub entering: bool,
-    /// Pose of its centre at the cut, in driving direction.
+    /// Pose of the lane's centre at the cut, in driving direction.
     pub pose: Pose,
-    /// Curvature of the reference line there, in driving direction, 1/m; positive to the left.
+    /// Curvature of the reference line at the cut, in driving direction, 1/m; positive to the left.
     pub curvature: f64,
     /// Width, m.
     pub width: f64,
-    /// Lateral offset in driving direction, m to the left of the reference line.
+    /// Lateral offset from the reference line, m to the left in driving direction.
     pub lateral: f64,
-    /// The arrows marked on it.
+    /// The arrows marked on the lane.
     pub turns: Turns,
 }
 
@@ -196,12 +196,12 @@ impl<'a> Arm<'a> {
         }
     }
 
-    /// Pose on the left edge of the carriageway at `distance`, heading outward.
+    /// Pose on the left edge of the carriageway `distance` metres out, heading outward.
     pub fn left_edge(&self, distance: f64) -> Pose {
         self.beside(Flank::Left, distance, 0.0)
     }
 
-    /// Pose on the right edge of the carriageway at `distance`, heading outward.
+    /// Pose on the right edge of the carriageway `distance` metres out, heading outward.
     pub fn right_edge(&self, distance: f64) -> Pose {
         self.beside(Flank::Right, distance, 0.0)
     }
@@ -222,7 +222,8 @@ impl<'a> Arm<'a> {
         }
     }
 
-    /// Offset from the reference line, m to the left seen outward, of a line `beyond` metres outside an edge.
+    /// Offset from the reference line to a line `beyond` metres outside an edge, m to the left seen
+    /// outward.
     fn lateral(&self, flank: Flank, distance: f64, beyond: f64) -> f64 {
         let (left, right) = self.half_widths(distance);
         match flank {
@@ -231,16 +232,16 @@ impl<'a> Arm<'a> {
         }
     }
 
-    /// Distance that a point `beyond` metres outside an edge moves for each metre along the reference line:
-    /// more than one on the outside of a bend, less on the inside.
+    /// Distance that a point `beyond` metres outside an edge moves for each metre along the
+    /// reference line. It is more than one metre on the outside of a bend, and less on the inside.
     pub(super) fn stretch_beside(&self, flank: Flank, distance: f64, beyond: f64) -> f64 {
         let lateral = self.lateral(flank, distance, beyond);
         // Left is positive for both. Left of a left bend is its inside, where points lie closer together.
         1.0 - self.outward.curvature(distance) * lateral
     }
 
-    /// Points `beyond` metres outside an edge of the carriageway from one distance to another, both included;
-    /// the second may be the smaller one.
+    /// Points `beyond` metres outside an edge of the carriageway, from one distance to another.
+    /// Both ends are included, and the second distance may be the smaller one.
     pub(super) fn along(
         &self,
         flank: Flank,
@@ -274,8 +275,8 @@ impl<'a> Arm<'a> {
         self.constant.is_some() && matches!(line, [Segment::Line { .. }])
     }
 
-    /// Distance at which the direction of the arm is measured: far enough out that a bend next to the node
-    /// does not distort it.
+    /// Distance at which the direction of the arm is measured. It is far enough out that a bend
+    /// next to the node does not distort the direction.
     pub fn sight_distance(&self) -> f64 {
         let (left, right) = self.half_widths(0.0);
         (2.0 * left.max(right)).clamp(5.0, 15.0).min(self.length())
@@ -358,8 +359,9 @@ impl<'a> Arm<'a> {
         lanes
     }
 
-    /// Angle by which the centre line of a lane deviates from the reference line at the given distance along
-    /// the road, rad to the left. It is not zero where lanes open, close or widen beside it.
+    /// Angle by which the centre line of a lane deviates from the reference line, rad to the left.
+    /// `s` is the distance along the road. The angle is not zero where lanes open, close or widen
+    /// beside the lane.
     fn drift(&self, section: &LaneSection, s: f64, lane: i8) -> f64 {
         let centre = |s: f64| {
             let bands = self.road.lane_bands(section, s);
@@ -393,8 +395,8 @@ fn has_constant_widths(road: &Road) -> bool {
 
 /// Sorts arms counter-clockwise by the bearing of a point on their centre line some distance out.
 ///
-/// At the node itself, curved arms would be in the wrong order. Ties are resolved farther out and finally by
-/// (road, end), so the order is total.
+/// At the node itself, curved arms would be in the wrong order. Ties are resolved farther out, and
+/// finally by road and end, so the order is total.
 pub(super) fn sort_counter_clockwise(arms: &mut Vec<Arm<'_>>, centre: DVec2) {
     let tie = 0.5f64.to_radians();
     let mut keyed: Vec<_> = arms
@@ -429,8 +431,8 @@ pub(super) fn sort_counter_clockwise(arms: &mut Vec<Arm<'_>>, centre: DVec2) {
     arms.extend(keyed.into_iter().map(|(_, arm)| arm));
 }
 
-/// Bearings of points on the centre line of an arm, seen from the node, at one, two and four times its sight
-/// distance, rad.
+/// Bearings of points on the centre line of an arm, seen from the node, rad. The points are at one,
+/// two and four times the sight distance of the arm.
 fn bearings(arm: &Arm<'_>, centre: DVec2) -> [f64; 3] {
     [1.0, 2.0, 4.0].map(|factor| {
         let distance = (factor * arm.sight_distance()).min(arm.length());

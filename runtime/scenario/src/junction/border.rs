@@ -17,7 +17,7 @@ use glam::DVec2;
 use roadwright_geometry::math::wrap_angle;
 use roadwright_geometry::{heading_of, polygon as shape, unit};
 
-/// Pavements narrower than this are ignored, m.
+/// Width below which pavements are ignored, m.
 const MIN_PAVEMENT: f64 = 0.05;
 /// Radius of a pavement's outer line at corners whose radius is smaller than the pavement's width, m.
 const OUTER_RADIUS: f64 = 0.3;
@@ -29,8 +29,8 @@ const CHORDS: usize = 16;
 /// Kerb and pavement beside the carriageway between an arm and the next one counter-clockwise.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Border {
-    /// Line where the carriageway meets a raised pavement, from the arm to the next one; empty without a
-    /// pavement. The kerb lies outside this line.
+    /// Line where the carriageway meets a raised pavement, from the arm to the next one; empty
+    /// without a pavement. The kerb lies outside this line.
     pub kerb: Vec<OutlineEdge>,
     /// Outline of the pavement behind the kerb, counter-clockwise, from the kerb line outwards; empty if
     /// there is no pavement.
@@ -38,7 +38,7 @@ pub struct Border {
 }
 
 impl Border {
-    /// The kerb line as points; arcs within `tolerance` metres.
+    /// Returns the kerb line as points. Arcs are approximated within `tolerance` metres.
     pub fn kerb_line(&self, tolerance: f64) -> Vec<DVec2> {
         let end = self.kerb.last().map(OutlineEdge::to);
         let mut points = polygon(&self.kerb, tolerance);
@@ -46,7 +46,7 @@ impl Border {
         points
     }
 
-    /// The pavement as a polygon; arcs within `tolerance` metres.
+    /// Returns the pavement as a polygon. Arcs are approximated within `tolerance` metres.
     pub fn pavement_polygon(&self, tolerance: f64) -> Vec<DVec2> {
         polygon(&self.pavement, tolerance)
     }
@@ -114,9 +114,9 @@ pub(super) fn borders(arms: &[Arm<'_>], trims: &[f64], sides: &[Flow]) -> Vec<Bo
 /// If one arm has no pavement, its neighbour's pavement ends there: it keeps its width around the corner and
 /// is cut off at 45 degrees beyond the end of the arc.
 struct Widths {
-    /// Width at the arm and at the next one, m.
+    /// Widths at the arm and at the next one, m.
     width: Pair<f64>,
-    /// Whether the arm and the next one each have a pavement.
+    /// Whether the arm has a pavement, and whether the next one has.
     own: Pair<bool>,
 }
 
@@ -162,7 +162,8 @@ impl Widths {
         }
     }
 
-    /// The points where the kerb begins and ends: at the cuts, or where a pavement is cut off beyond `last`.
+    /// Returns the points where the kerb begins and ends. They are at the cuts, or beyond `last`
+    /// where a pavement is cut off.
     fn ends(
         &self,
         Pair { arm, next }: Pair<&Arm<'_>>,
@@ -183,7 +184,7 @@ impl Widths {
         }
     }
 
-    /// A pavement along a side without a corner.
+    /// Adds a pavement along a side without a corner.
     fn straight(
         &self,
         Pair { arm, next }: Pair<&Arm<'_>>,
@@ -251,7 +252,7 @@ impl Widths {
         Border::of(border.kerb, outer.edges)
     }
 
-    /// The outer line around an arc along which the pavement changes its width.
+    /// Returns the outer line around an arc along which the width of the pavement changes.
     fn changing(
         &self,
         Pair { arm, next }: Pair<&Arm<'_>>,
@@ -337,7 +338,7 @@ fn lines(points: Vec<DVec2>) -> Vec<OutlineEdge> {
     lines.collect()
 }
 
-/// Smooth step from 0 to 1 without a kink at either end.
+/// Smooth step from 0 to 1, with zero slope at both ends.
 fn smoothstep(share: f64) -> f64 {
     share * share * (3.0 - 2.0 * share)
 }

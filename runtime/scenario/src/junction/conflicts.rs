@@ -19,13 +19,14 @@ use std::cell::OnceCell;
 
 /// Clearance between vehicles, including their deviation from the centre line, m.
 const MARGIN: f64 = 0.4;
-/// Two connections with lanes on a shared road conflict if they come closer than this fraction of the
-/// distance between those lanes. Adjacent lanes never conflict, however narrow they are, except where bodies
-/// that swing out touch (`sweep.rs`).
+/// Clearance below which two connections with lanes on a shared road conflict, as a fraction of the
+/// distance between those lanes. Adjacent lanes never conflict, however narrow they are, except
+/// where bodies that swing out touch (`sweep.rs`).
 const LANE_SHARE: f64 = 0.95;
-/// Overlap allowed between bodies in adjacent lanes, m. A car of ordinary size, 1.8 m wide and 3.55 m long
-/// before its rear axle, needs 0.1 m less in its own lane than [`Body::CAR`] and swings out 0.1 m less. Two
-/// such cars keep 0.1 m between them, enough for drivers who do not follow their line exactly.
+/// Overlap allowed between bodies in adjacent lanes, m. A car of ordinary size, 1.8 m wide and 3.55
+/// m long before its rear axle, needs 0.1 m less in its own lane than [`Body::CAR`] and swings out
+/// 0.1 m less. Two such cars keep 0.1 m between them, which is enough for drivers who do not follow
+/// their line exactly.
 const SLIM: f64 = 0.2;
 /// Distance between lanes below which they are too narrow for two vehicles that meet in a bend, m.
 const NARROW: f64 = 2.8;
@@ -33,8 +34,8 @@ const NARROW: f64 = 2.8;
 pub const ABREAST: f64 = 0.3;
 /// Swing-out below which a body counts as staying in its lane, m.
 const STEADY: f64 = 0.5;
-/// Added to the squared clearance, m^2, to compensate for sampling. Points are about a metre apart, so the
-/// nearest position on a line lies up to half a metre from its nearest point.
+/// Value added to the squared clearance to compensate for sampling, m^2. Points are about a metre
+/// apart, so the nearest position on a line lies up to half a metre from its nearest point.
 const SAMPLING: f64 = 0.25;
 /// Marks pairs without a conflict in the table.
 const NONE: u32 = u32::MAX;
@@ -67,9 +68,10 @@ impl Interval {
 pub struct Conflict {
     /// The connections, as indices into [`Junction::paths`]; the first has the larger index.
     pub paths: (ConnectionIndex, ConnectionIndex),
-    /// The interval on each connection where it meets the other one.
+    /// The interval on each connection in which it meets the other one.
     pub intervals: (Interval, Interval),
-    /// Whether they end in the same lane, so that vehicles follow each other from the point where they meet.
+    /// Whether both end in the same lane, so that vehicles follow each other from the point where
+    /// the connections meet.
     pub is_merge: bool,
 }
 
@@ -105,8 +107,8 @@ impl Body {
         rear: 2.2,
     };
 
-    /// Whether it swings out farther or is wider than a car, so that conflicts computed for cars are not
-    /// sufficient.
+    /// Whether the body is wider than a car or swings out farther, so that conflicts computed for
+    /// cars are not sufficient.
     pub fn exceeds_car(self) -> bool {
         self.front > Self::CAR.front || self.width > Self::CAR.width
     }
@@ -116,12 +118,13 @@ impl Body {
         self.front + self.rear
     }
 
-    /// Distance by which it swings out on a connection, m.
+    /// Distance by which the body swings out on a connection, m.
     fn swing(self, path: &ConnectingPath) -> f64 {
         self.swing_at(path.min_radius())
     }
 
-    /// Distance by which it swings out on a path of the given radius, m; 0 for an infinite radius.
+    /// Distance by which the body swings out on a path of the given radius, m; 0 for an infinite
+    /// radius.
     pub fn swing_at(self, radius: f64) -> f64 {
         // Outer side of the rear axle, from the centre of the bend; infinite on a straight path.
         let side = radius + 0.5 * self.width;
@@ -142,8 +145,8 @@ pub struct Conflicts {
     list: Vec<Conflict>,
     /// Whether a path conflicts with any other.
     contested: Vec<bool>,
-    /// Pairs that start in the same lane, the smaller index first, with the lengths over which the two run
-    /// together, m.
+    /// Pairs that start in the same lane, the smaller index first, with the lengths over which the
+    /// two paths run together, m.
     partings: Vec<((ConnectionIndex, ConnectionIndex), (f64, f64))>,
     /// The pairs that meet again after they have diverged, with the intervals where they meet.
     again: Vec<((ConnectionIndex, ConnectionIndex), (Interval, Interval))>,
@@ -157,7 +160,8 @@ struct Swept<'a> {
     high: DVec2,
     /// Distance by which the body swings out on it, m.
     swing: f64,
-    /// The lanes from and into which it leads, with their end positions.
+    /// The lane that the connection leads from and the lane that it leads into, with their end
+    /// positions.
     ends: [(LaneEnd, DVec2); 2],
     /// Boxes of the body along it, computed on demand because most connections are not tight.
     boxes: OnceCell<Boxes>,
@@ -257,7 +261,8 @@ impl Conflicts {
         self.table[self.place(a, b)] != NONE
     }
 
-    /// The intervals where two paths meet, on the first and on the second; `None` if they do not. O(1).
+    /// Returns the intervals where two paths meet: on the first path and on the second. `None` if
+    /// they do not meet. O(1).
     #[inline]
     pub fn between(&self, a: ConnectionIndex, b: ConnectionIndex) -> Option<(Interval, Interval)> {
         let number = self.table[self.place(a, b)];
@@ -284,8 +289,8 @@ impl Conflicts {
         self.contested[path.index()]
     }
 
-    /// Length over which a path runs together with another one from the same lane, m from its start; 0 if
-    /// they come from different lanes. O(log pairs).
+    /// Length over which a path runs together with another one from the same lane, m from the start
+    /// of the path; 0 if they come from different lanes. O(log pairs).
     pub fn parting(&self, path: ConnectionIndex, other: ConnectionIndex) -> f64 {
         let pair = (path.min(other), path.max(other));
         let found = self.partings.binary_search_by_key(&pair, |entry| entry.0);
@@ -294,9 +299,9 @@ impl Conflicts {
         })
     }
 
-    /// The intervals where two paths from the same lane meet again after they have diverged, on the first and
-    /// on the second: one of them swings out so far for a sharp turn that it crosses the other again.
-    /// Vehicles pass there in the order of arrival. `None` for other pairs. O(log pairs).
+    /// Returns the intervals where two paths from the same lane meet again after they have
+    /// diverged. One of them swings out so far for a sharp turn that it crosses the other one
+    /// again. Vehicles pass there in the order of arrival. `None` for other pairs. O(log pairs).
     pub fn again(&self, a: ConnectionIndex, b: ConnectionIndex) -> Option<(Interval, Interval)> {
         let pair = (a.min(b), a.max(b));
         let found = self.again.binary_search_by_key(&pair, |entry| entry.0);
@@ -366,12 +371,13 @@ fn meeting(
     a.boxes(body).meeting(b.boxes(body), depth, near)
 }
 
-/// Whether lanes at the given distance, m, are too narrow for two bodies but still lie side by side.
+/// Whether lanes at a distance in metres are too narrow for two bodies but still lie side by side.
 fn are_narrow(between: f64, body: Body) -> bool {
     between <= body.width + 2.0 * BESIDE
 }
 
-/// Clearance that two connections need if their lanes on a shared road are `between` apart, m.
+/// Returns the clearance that two connections need, m. Their lanes on a shared road are `between`
+/// metres apart.
 fn clearance(a: &Swept<'_>, b: &Swept<'_>, body: Body, between: f64) -> f64 {
     let clearance = body.width + MARGIN + a.swing + b.swing;
     // A bus that swings out into the adjacent lane meets vehicles there.
@@ -444,8 +450,9 @@ fn pairs_within(
     }
 }
 
-/// The first and last points of each of two lines where they come close. Two paths that meet twice get one
-/// interval around both places, which is more cautious than necessary in between.
+/// The first and last points of each of two lines where the lines come close. Two paths that meet
+/// twice get one interval around both places. Between the places, this is more cautious than
+/// necessary.
 #[derive(Debug, Default)]
 struct Around(Option<[usize; 4]>);
 
@@ -477,7 +484,7 @@ impl Around {
 struct Fork {
     /// Length of the shared beginning along each connection, m.
     together: (f64, f64),
-    /// The intervals where they meet again.
+    /// The intervals where the two connections meet again.
     again: Option<(Interval, Interval)>,
 }
 

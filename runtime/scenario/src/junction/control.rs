@@ -54,9 +54,9 @@ struct Approach {
 /// Control settings made by the user.
 pub(super) struct Decided<'a> {
     pub(super) control: Option<Control>,
-    /// The major roads; if empty, they are derived from the ranks of the roads.
+    /// The major roads. If empty, they are derived from the ranks of the roads.
     pub(super) major: &'a [RoadId],
-    /// Whether its signals flash or are off, so that signs apply.
+    /// Whether the junction's signals flash or are off, so that signs apply.
     pub(super) has_signs: bool,
     /// Whether streets of equal rank meet at all-way stops.
     pub(super) has_all_way_stops: bool,
@@ -120,8 +120,8 @@ fn approach(arm: &Arm<'_>, side: DrivingSide) -> Approach {
     }
 }
 
-/// Rank of a class at a junction. A slip road ends at roads of a lower class than the one it comes from, so
-/// it yields to all but service roads.
+/// Rank of a class at a junction. A slip road ends at roads of a lower class than the road that it
+/// comes from, so it yields to all but service roads.
 fn rank(class: RoadClass) -> u8 {
     match class {
         RoadClass::Path => 0,

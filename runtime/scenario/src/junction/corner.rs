@@ -30,13 +30,13 @@ const STRAIGHT: f64 = 8.0 * PI / 180.0;
 const GENTLE: f64 = 22.5 * PI / 180.0;
 /// Smallest radius at which cars turn a corner, m: the tightest turn of a car.
 const CAR_RADIUS: f64 = U_TURN_RADIUS;
-/// Like `CAR_RADIUS`, but where two bus lanes meet, m: the tightest turn of a bus.
+/// Like `CAR_RADIUS`, but for a corner where two bus lanes meet: the tightest turn of a bus.
 const BUS_RADIUS: f64 = 6.0;
 /// Radius of a corner with bus lanes, m.
 const BUS_CORNER: f64 = 8.0;
-/// Radius of the corner between a road and the ring of a roundabout, m. On a smaller ring, it is a fraction
-/// of the ring's radius.
+/// Radius of the corner between a road and the ring of a roundabout, m.
 const RING_CORNER: f64 = 11.0;
+/// Radius of that corner on a small ring, as a fraction of the ring's radius.
 const RING_SHARE: f64 = 0.75;
 /// Radius of a corner between fast main roads, m.
 const RURAL_CORNER: f64 = 12.0;
@@ -46,26 +46,27 @@ const RURAL_SPEED: f64 = 70.0 / 3.6;
 const NOSE_RADIUS: f64 = 0.6;
 /// Trim of a gore whose arms never diverge, m.
 const GORE_TRIM: f64 = 25.0;
-/// Longest trim of a gore, m. Two arms of two lanes at 5 degrees have diverged by then.
+/// Longest trim of a gore, m. Two arms of two lanes that meet at 5 degrees have diverged within
+/// this length.
 const LONGEST_GORE: f64 = 90.0;
 /// Fraction of an arm that a gore may use up to the point where its edges diverge.
 const GORE_SHARE: f64 = 0.6;
 /// Distance between the points at which edges of a gore are checked, m.
 const GORE_STEP: f64 = 1.0;
-/// Largest accepted distance, m, between the point where edges diverge and the last checked point that lies
-/// on the other arm.
+/// Largest accepted distance between the point where edges diverge and the last checked point that
+/// lies on the other arm, m.
 const NEAR_OVERLAP: f64 = 10.0;
 /// Longest trim of any kind, m. Edges that are nearly parallel would meet far out.
 const MAX_TRIM: f64 = 200.0;
 /// Radius of the bend between two arms, m.
 const BEND_RADIUS: f64 = 20.0;
-/// Smallest radius of a bend's inner kerb, m, so that a car can turn within its lane.
+/// Smallest radius of a bend's inner kerb, m. A car can then turn within its lane.
 const MIN_BEND_RADIUS: f64 = 5.0;
 /// Smallest radius at which U-turns are offered, m: the tightest turn of a car.
 pub const U_TURN_RADIUS: f64 = 4.5;
 /// Clearance beside the path of a vehicle that turns around in a dead end, m.
 const TURNING_MARGIN: f64 = 1.5;
-/// Distance from the node to the stop lines of signals where a road only continues, m.
+/// Distance between the node and the stop lines of signals where a road only continues, m.
 pub(super) const CROSSING: f64 = 2.5;
 /// Shortest taper, m.
 const MIN_TAPER: f64 = 0.15;
@@ -81,10 +82,11 @@ pub struct Corner {
     pub wanted_radius: f64,
     /// Radius that fits, m.
     pub radius: f64,
-    /// Distance along this arm at which the arc begins, m; without an arc, the distance of the meeting point.
+    /// Distance along this arm at which the arc begins, m. Without an arc, the distance at which
+    /// the edges meet.
     pub foot: f64,
-    /// Distance along the next arm at which the arc ends, m; without an arc, the distance of the meeting
-    /// point.
+    /// Distance along the next arm at which the arc ends, m. Without an arc, the distance at which
+    /// the edges meet.
     pub next_foot: f64,
 }
 
@@ -137,13 +139,13 @@ pub(super) struct Fillet {
     pub(super) feet: Pair<f64>,
     /// Centre of the circle, m.
     pub(super) centre: DVec2,
-    /// Its radius, m.
+    /// Radius of the corner, m.
     pub(super) radius: f64,
 }
 
 impl Fillet {
-    /// Returns the arc of the given radius beside lines that run `beyond` metres outside the edges; `None` if
-    /// no circle of that radius touches both.
+    /// Returns the arc of the given radius between two lines that run `beyond` metres outside the
+    /// edges; `None` if no circle of that radius touches both.
     pub(super) fn between(
         Pair { arm, next }: Pair<&Arm<'_>>,
         beyond: Pair<f64>,
@@ -185,7 +187,8 @@ impl Fillet {
     }
 }
 
-/// Returns the corner after each arm, given the arms counter-clockwise; none for a single arm.
+/// Returns the corner after each arm. The arms are given counter-clockwise. A single arm has no
+/// corner.
 pub(super) fn corners(
     arms: &[Arm<'_>],
     side: DrivingSide,
@@ -223,7 +226,8 @@ pub(super) fn corners(
         .collect()
 }
 
-/// Distance by which arm `i` is cut back, m, as required by the corners on both of its sides.
+/// Returns the distance by which arm `i` is cut back, m. The corners on both of its sides require
+/// this distance.
 pub(super) fn trim(arms: &[Arm<'_>], corners: &[Corner], i: usize) -> f64 {
     if corners.is_empty() {
         return turning_space(&arms[i]);
@@ -234,8 +238,9 @@ pub(super) fn trim(arms: &[Arm<'_>], corners: &[Corner], i: usize) -> f64 {
     (demand.min(MAX_TRIM) * 1e6).round() / 1e6
 }
 
-/// Length that arm `i` needs, m, if its lanes continue with a slight bend into an arm that is not its
-/// neighbour. No corner cuts these two arms back, because arms of other nodes lie between them on both sides.
+/// Returns the length that arm `i` needs if its lanes continue with a slight bend into an arm that
+/// is not its neighbour, m. No corner cuts these two arms back, because arms of other nodes lie
+/// between them on both sides.
 fn bend_onwards(arms: &[Arm<'_>], i: usize) -> f64 {
     let arm = &arms[i];
     // Neighbours are left out because they have a corner.
@@ -249,8 +254,8 @@ fn bend_onwards(arms: &[Arm<'_>], i: usize) -> f64 {
     space.min(arm.share())
 }
 
-/// Length that two arms need so that their lanes can bend from one arm into the other, m: one metre per
-/// radian and lane.
+/// Length that two arms need so that their lanes can bend from one arm into the other, m. It is one
+/// metre per radian and lane.
 fn bend_space(arm: &Arm<'_>, next: &Arm<'_>, angle: f64) -> f64 {
     // The larger number of lanes counts, so that the mirror image has the same taper.
     let lanes = |arm: &Arm<'_>| arm.road.section_at(arm.road_s(0.0)).lanes.len();
@@ -362,7 +367,7 @@ fn gore(Pair { arm, next }: Pair<&Arm<'_>>, radius: f64) -> Corner {
 
 /// The point from which two arms no longer overlap.
 struct Parting {
-    /// Distances along both arms, m.
+    /// Distances along both arms to the point, m.
     at: Pair<f64>,
     /// Whether the arms have swapped sides before that point.
     have_crossed: bool,
@@ -409,7 +414,7 @@ fn last_overlap(arm: &Arm<'_>, next: &Arm<'_>) -> Option<Pair<f64>> {
     })
 }
 
-/// Poses on the left and right edges of an arm, in steps, up to the longest gore.
+/// Poses on the left and right edges of an arm. They are sampled up to the longest gore.
 fn both_edges(arm: &Arm<'_>) -> Vec<[Pose; 2]> {
     let count = (arm.length().min(LONGEST_GORE) / GORE_STEP) as usize;
     let places = (0..=count).map(|i| i as f64 * GORE_STEP);
@@ -424,7 +429,7 @@ fn is_in_line(arm: &Arm<'_>, next: &Arm<'_>) -> bool {
     turn < STRAIGHT && (a.position - b.position).length() < 0.5
 }
 
-/// Returns the corner of a gore, rounded only if the arms have diverged within `cap`.
+/// Returns the corner of a gore. It is rounded only if the arms have diverged within `cap`.
 fn nose(arms: Pair<&Arm<'_>>, distances: Pair<f64>, cap: f64, wanted_radius: f64) -> Corner {
     let limits = arms.map(|arm| cap.min(arm.share()));
     let fillet = Fillet::within(arms, wanted_radius, limits);
@@ -442,8 +447,9 @@ fn nose(arms: Pair<&Arm<'_>>, distances: Pair<f64>, cap: f64, wanted_radius: f64
     }
 }
 
-/// Returns the radius that the roads require, at least `least`, and the radius that turning vehicles need, m.
-/// A radius set by the user wins, even if vehicles cannot make the turn.
+/// Returns the radius that the roads require and the radius that turning vehicles need, m. The
+/// first one is at least `least`. A radius set by the user wins, even if vehicles cannot make the
+/// turn.
 fn radii(
     Pair { arm, next }: Pair<&Arm<'_>>,
     angle: f64,
@@ -485,7 +491,7 @@ fn radii(
     }
 }
 
-/// Whether two arms that meet at this angle, rad, form a gentle bend, if there are no other arms.
+/// Whether two arms that meet at an angle in rad form a gentle bend, if there are no other arms.
 pub(super) fn is_gentle(angle: f64) -> bool {
     PI - angle.abs() < GENTLE
 }
@@ -528,8 +534,9 @@ fn turning_radius(
     Some((tangent - own.min(other)) * tan(0.5 * angle))
 }
 
-/// Distance from an edge of an arm's carriageway to the centre of the nearest lane by which vehicles leave
-/// (`out`) or enter the junction; `None` if there is no such lane.
+/// Distance between an edge of an arm's carriageway and the centre of the nearest lane, m. If `out`
+/// is set, it is the nearest lane by which vehicles leave the junction, otherwise by which they
+/// enter. `None` if there is no such lane.
 fn inset(arm: &Arm<'_>, flank: Flank, side: DrivingSide, out: bool) -> Option<f64> {
     let lanes = match out {
         true => arm.leaving_lanes(0.0, side),
@@ -675,12 +682,13 @@ struct Meeting {
     distances: Pair<f64>,
     /// The point, or the midpoint between the closest points if the edges stay apart.
     point: DVec2,
-    /// Whether they meet within both arms.
+    /// Whether the edges meet within both arms.
     is_exact: bool,
 }
 
-/// Finds where the lines `beyond` metres outside the left edge of one arm and the right edge of the next
-/// meet. An arm that is too short for the corner is used up completely, which the layout handles.
+/// Finds where two lines meet: one `beyond` metres outside the left edge of an arm, the other
+/// `beyond` metres outside the right edge of the next arm. An arm that is too short for the corner
+/// is used up completely, which the layout handles.
 ///
 /// Newton's method on the true offset curves from the node outward; exact in one step for straight arms.
 /// `None` if the edges run parallel.
@@ -692,7 +700,8 @@ fn edges_meet(arm: &Arm<'_>, next: &Arm<'_>, beyond: Pair<f64>) -> Option<Meetin
     flanks_meet(Pair { arm, next }, flanks, beyond, Pair::both(0.0))
 }
 
-/// Finds where the lines `beyond` metres outside one edge of each of two arms meet near given distances.
+/// Finds where the lines `beyond` metres outside one edge of each of two arms meet. The search
+/// starts at given distances along the arms.
 fn flanks_meet(
     Pair { arm, next }: Pair<&Arm<'_>>,
     flanks: Pair<Flank>,

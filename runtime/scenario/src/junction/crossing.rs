@@ -25,9 +25,10 @@ use crate::road::{Road, RoadEnd};
 use glam::DVec2;
 use roadwright_geometry::{Pose, ReferenceLine};
 
-/// Default width of a strip, m: two pedestrians can pass two others.
+/// Default width of a strip, m. It lets two pedestrians pass two others.
 pub const CROSSING_WIDTH: f64 = 3.6;
-/// Default width where the speed limit is above `FAST`, m; a wider strip is visible from farther away.
+/// Default width of a strip where the speed limit is above [`FAST`], m. A wider strip is visible
+/// from farther away.
 pub const FAST_CROSSING_WIDTH: f64 = 4.0;
 /// Speed limit above which a road counts as fast, m/s: 60 km/h, with limits rounded to hundredths.
 const FAST: f64 = 60.0 / 3.6 + 0.005;
@@ -35,8 +36,8 @@ const FAST: f64 = 60.0 / 3.6 + 0.005;
 const SETBACK: f64 = 0.4;
 /// Distance from the strip to the stop line, m.
 const GAP: f64 = 1.0;
-/// Fraction of an arm that corner, strip and gap may use. The junction at its other end may have a crossing
-/// too, and some road has to remain between them.
+/// Fraction of an arm that corner, strip and gap may use. The junction at the other end of the road
+/// may have a crossing too, and some road has to remain between them.
 const ARM_SHARE: f64 = 0.42;
 /// Smallest width of a median that serves as a refuge island, m.
 const LEAST_ISLAND: f64 = 1.5;
@@ -58,9 +59,10 @@ pub struct Crossing {
     pub length: f64,
     /// Extent along the road, m.
     pub width: f64,
-    /// Islands between the kerbs where pedestrians can wait, m from the right kerb, in ascending order.
+    /// Islands between the kerbs where pedestrians can wait, in metres from the right kerb and in
+    /// ascending order.
     pub islands: Vec<Interval>,
-    /// The connections that lead over it, in order.
+    /// The connections that lead over the crossing, in order.
     pub covered: Vec<Covered>,
     /// Pedestrians per hour at each side; `None` if the scenario does not set a number for this crossing.
     pub people: Option<f64>,
@@ -82,8 +84,8 @@ pub struct Covered {
 pub struct Taken {
     /// Across the road, m from the right kerb.
     pub across: Interval,
-    /// Along the connection, m from its start: from where the front reaches the strip to where the rear has
-    /// left it.
+    /// Along the connection, m from its start. The interval extends from where the vehicle's front
+    /// reaches the strip to where its rear has left the strip.
     pub along: Interval,
 }
 
@@ -93,7 +95,7 @@ impl Crossing {
         self.right_kerb.point(0.0, across)
     }
 
-    /// The stretches between kerbs and islands, m from the right kerb.
+    /// The stretches between kerbs and islands, in metres from the right kerb.
     pub fn stretches(&self) -> impl Iterator<Item = Interval> + '_ {
         let starts = std::iter::once(0.0).chain(self.islands.iter().map(|island| island.to));
         let ends = self.islands.iter().map(|island| island.from);
@@ -131,7 +133,8 @@ fn depth(arm: &Arm<'_>, rule: &CrossingRule) -> f64 {
     SETBACK + width_of(arm, rule) + GAP
 }
 
-/// The arm with a crossing at a node where a road only continues. The strip then lies around the node.
+/// Returns the arm with a crossing at a node where a road only continues. The strip then lies
+/// around the node.
 fn around_node<'a>(
     arms: &[Arm<'_>],
     rules: &'a [CrossingRule],
@@ -153,7 +156,8 @@ pub(super) fn held(arms: &[Arm<'_>], rules: &[CrossingRule]) -> Option<f64> {
     Some(0.5 * width_of(&arms[i], rule) + GAP)
 }
 
-/// Distance by which arm `i` is cut back, m: for its corners, and for its crossing if there is room.
+/// Returns the distance by which arm `i` is cut back, m. It is cut back for its corners, and for
+/// its crossing if there is room.
 pub(super) fn trim(arms: &[Arm<'_>], corners: &[Corner], rules: &[CrossingRule], i: usize) -> f64 {
     let base = corner::trim(arms, corners, i);
     if arms.len() < 2 || around_node(arms, rules).is_some() {
@@ -171,8 +175,8 @@ pub(super) fn trim(arms: &[Arm<'_>], corners: &[Corner], rules: &[CrossingRule],
     (wanted * 1e6).round() / 1e6
 }
 
-/// Returns the crossings of a junction with cut arms, in the order of the arms, and flags for crossings
-/// without room.
+/// Returns the crossings of a junction with cut arms, in the order of the arms. Also returns flags
+/// for crossings without room.
 pub(super) fn crossings(
     arms: &[Arm<'_>],
     trims: &[f64],
@@ -240,7 +244,7 @@ fn crossing(
     crossing
 }
 
-/// Medians that are wide enough to wait on, m from the right edge, seen outward.
+/// Medians that are wide enough to wait on, in metres from the right edge, seen outward.
 fn islands(arm: &Arm<'_>, middle: f64, right: f64) -> Vec<Interval> {
     let s = arm.road_s(middle);
     let (section, sign) = match arm.end {
@@ -324,8 +328,8 @@ fn outline(curve: &ReferenceLine, length: f64, s: f64, body: Body) -> [DVec2; 4]
     .map(|(ahead, left)| frame.point(beyond + ahead, left))
 }
 
-/// Part of a crossing that a convex area covers, m from the right kerb; the corners are in the frame of the
-/// right kerb.
+/// Part of a crossing that a convex area covers, m from the right kerb. The corners of the area are
+/// in the frame of the right kerb.
 fn overlap(width: f64, length: f64, corners: &[DVec2; 4]) -> Option<Interval> {
     let half = 0.5 * width;
     let mut found: Option<Interval> = None;

@@ -6,13 +6,13 @@ use roadwright_geometry::cubic::Cubic;
 use roadwright_geometry::math::{cos, sin, tan, wrap_angle};
 use roadwright_geometry::{MIN_SEGMENT, Pose, ReferenceLine, Segment};
 
-/// Fraction of the turn that each of the two spirals takes. It reduces the radius by 20 % compared with a
-/// pure arc, and gives drivers time to turn the steering wheel.
+/// Fraction of the turn that each of the two spirals covers. Compared with a pure arc, it reduces
+/// the radius by 20 % and gives drivers time to turn the steering wheel.
 const SPIRAL_SHARE: f64 = 0.15;
-/// Relative difference below which the curvatures of two lanes count as equal to the curvature of the arc
-/// between them.
+/// Relative difference below which the curvatures of two lanes count as equal to the curvature of
+/// the arc between them.
 const SAME_BEND: f64 = 0.2;
-/// Angle of a turn above which its tangents have no useful meeting point.
+/// Angle above which the tangents of a turn have no useful meeting point.
 const MAX_TURN: f64 = 150.0 * std::f64::consts::PI / 180.0;
 /// Longest distance between the ends of a path, m. No junction is that large. A longer path would mean that a
 /// road ends in the wrong place, so it is not built.
@@ -29,9 +29,9 @@ pub fn connecting_curve(start: Pose, end: Pose) -> Option<ReferenceLine> {
     connecting_bend(start, 0.0, end, 0.0)
 }
 
-/// Like `connecting_curve`, but for lanes with the given curvatures at their ends, 1/m. Lanes of equal
-/// curvature are joined by an arc with that curvature, without spirals to a straight line and back, so that
-/// a ring stays round.
+/// Like `connecting_curve`, but for lanes whose ends have the given curvatures, 1/m. Lanes of equal
+/// curvature are joined by an arc with that curvature. Spirals to a straight line and back are left
+/// out, so that a ring stays round.
 pub(super) fn connecting_bend(
     start: Pose,
     bent_before: f64,
@@ -59,8 +59,8 @@ pub(super) fn connecting_bend(
     smooth.or_else(|| cubic(start, end).filter(|line| meets(line, end)))
 }
 
-/// Whether a line ends where it should. Quadrature and Newton's method are nearly always exact enough, but
-/// vehicles would jump on a path that misses its lane.
+/// Whether a line ends where it should. Quadrature and Newton's method are nearly always exact
+/// enough. Without this check, vehicles would jump on a path that misses its lane.
 fn meets(line: &ReferenceLine, end: Pose) -> bool {
     let reached = line.end();
     (reached.position - end.position).length() < END_TOLERANCE

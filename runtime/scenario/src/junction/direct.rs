@@ -22,10 +22,11 @@ use glam::DVec2;
 use roadwright_geometry::math::wrap_angle;
 use std::f64::consts::PI;
 
-/// Largest gap between the ends of lanes that continue each other, m, and largest difference in heading, rad.
+/// Largest gap between the ends of lanes that continue each other, m.
 const GAP: f64 = 0.02;
+/// Largest difference in heading between lanes that continue each other, rad.
 const BEND: f64 = 1e-2;
-/// Largest distance between two edges at the node for a gore to lie between them, m.
+/// Largest distance between two edges at the node at which a gore lies between them, m.
 const TOUCH: f64 = 0.3;
 /// Distance between the roads at which a gore ends, m. There the verge begins with a round nose.
 const PARTED: f64 = 3.6;
@@ -39,15 +40,16 @@ const STEP: f64 = 2.0;
 pub struct Gore {
     /// The two roads.
     pub roads: (RoadId, RoadId),
-    /// Its left edge, from where the roads have diverged to the tip, m. Both edges have the same number of
-    /// points, which lie opposite each other.
+    /// Left edge of the gore, from the place where the roads have diverged to the tip, m. Both
+    /// edges have the same number of points, which lie opposite each other.
     pub left: Vec<DVec2>,
-    /// The right edge; see `left`.
+    /// Right edge of the gore; see `left`.
     pub right: Vec<DVec2>,
 }
 
-/// Returns the pairs of lanes that continue each other, by arm; `None` unless the arms form a direct
-/// junction: at least three arms, each one-way, and every lane has exactly one continuation.
+/// Returns the pairs of lanes that continue each other, by arm. `None` unless the arms form a
+/// direct junction: there are at least three arms, each is one-way, and every lane has exactly one
+/// continuation.
 pub(super) fn pairs(arms: &[Arm<'_>], side: DrivingSide) -> Option<Vec<[(usize, ArmLane); 2]>> {
     if arms.len() < 3 {
         return None;

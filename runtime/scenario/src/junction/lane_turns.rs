@@ -19,12 +19,13 @@ pub(super) struct EnteringLanes<'a> {
     pub(super) entering: &'a [ArmLane],
     /// Turns from these lanes that follow from the rules.
     pub(super) known: &'a [LaneTurn],
-    /// The arms to which the lanes lead, with the turns.
+    /// The arms that the lanes lead to, with the turns.
     pub(super) exits: &'a [(usize, Turn)],
 }
 
-/// Returns the added turns from the lanes of arm `index` that do not already follow from the rules, or a flag
-/// for a turn that no curve can make. `exits` contains the turn to each arm according to the rules.
+/// Returns the added turns from the lanes of arm `index` that do not already follow from the rules.
+/// If no curve can make a turn, returns a flag for it instead. `exits` contains the turn to each
+/// arm according to the rules.
 pub(super) fn added(
     site: &Site<'_>,
     arms: &[Arm<'_>],
@@ -86,7 +87,7 @@ fn wanted<'a>(
     })
 }
 
-/// The turn for a change of heading, rad, positive to the left.
+/// Returns the turn for a change of heading in rad, positive to the left.
 fn turn_of(change: f64) -> Turn {
     if change.abs() > U_TURN {
         Turn::UTurn

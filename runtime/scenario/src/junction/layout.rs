@@ -43,12 +43,13 @@ const BETWEEN_BENDS: f64 = 8.0;
 /// Largest extent of a merged junction, m. Without a limit, a dense grid of short streets would grow into one
 /// junction.
 pub(crate) const MAX_CLUSTER: f64 = 60.0;
-/// Largest ratio of a road's length to the distance between its ends at which the road counts as straight.
+/// Largest ratio of a road's length to the distance between its ends at which the road counts as
+/// straight.
 const STRAIGHT: f64 = 1.1;
 /// Maximum number of rounds of merging. Each round only examines what the previous round changed. If roads
 /// are still shorter than their trims after the last round, their trims are reduced.
 const MAX_ROUNDS: usize = 8;
-/// Fewer junctions than this are built on the calling thread.
+/// Number of junctions below which all of them are built on the calling thread.
 const FEW_JUNCTIONS: usize = 200;
 
 /// Lengths of a road's reference line that its junctions use, m.
@@ -80,8 +81,8 @@ impl Trim {
 /// The junctions of a network, and the parts of roads between them.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Layout {
-    /// Junctions, ordered by their first node. Road ends and nodes where roads only continue are also
-    /// junctions, without an outline. Layouts share junctions that an edit did not change.
+    /// Junctions, ordered by their first node. Road ends and nodes where roads only continue are
+    /// also junctions, but have no outline. Layouts share junctions that an edit did not change.
     pub junctions: Vec<Arc<Junction>>,
     /// Index of the junction of each node.
     pub junction_of: BTreeMap<NodeId, usize>,
@@ -125,9 +126,10 @@ impl Layout {
 
 /// Lays out all junctions of a network.
 ///
-/// A road that its two junctions would use up is absorbed into one merged junction, provided that this
-/// junction stays within 60 m. Otherwise its trims are squeezed and flagged. O(roads log roads) for roads of
-/// bounded degree. Given only a driving side, it applies the default law.
+/// A road that its two junctions would use up is absorbed into one merged junction, provided that
+/// this junction stays within 60 m. Otherwise the trims of the road are squeezed and flagged. If
+/// only a driving side is given, the default law applies. O(roads log roads) for nodes of bounded
+/// degree.
 pub fn layout(network: &RoadNetwork, custom: impl Into<Custom>) -> Layout {
     let mut planner = Planner::new(network, custom.into());
     planner.merge_short_roads();
@@ -159,11 +161,11 @@ struct Planner<'a> {
     rings: BTreeSet<RoadId>,
     trims: BTreeMap<RoadId, Trim>,
     limits: BTreeMap<RoadId, Trim>,
-    /// The arms of each cluster that has not changed since its trims were computed, by root.
+    /// Sorted arms of each cluster that has not changed since its trims were computed, by root.
     sorted: BTreeMap<NodeId, SortedArms<'a>>,
 }
 
-/// The arms of a cluster, counter-clockwise, and the corner after each.
+/// The arms of a cluster, counter-clockwise, and the corner after each of them.
 struct SortedArms<'a> {
     arms: Vec<Arm<'a>>,
     corners: Vec<Corner>,
@@ -257,7 +259,7 @@ impl<'a> Planner<'a> {
         }
     }
 
-    /// Trims of the arms of one cluster.
+    /// Computes the trims of the arms of one cluster.
     fn compute_trims(&mut self, root: NodeId, touched: &mut BTreeSet<RoadId>) {
         let rules = self.rules(root);
         let sorted = self.sorted_arms(root, &rules);
@@ -278,7 +280,7 @@ impl<'a> Planner<'a> {
         SortedArms { arms, corners }
     }
 
-    /// Roads that are nearly or entirely used up by their junctions, shortest first.
+    /// Returns the roads that are nearly or entirely used up by their junctions, shortest first.
     fn used_up(&self, candidates: &BTreeSet<RoadId>) -> Vec<RoadId> {
         let mut short: Vec<(f64, RoadId)> = candidates
             .iter()
@@ -442,8 +444,8 @@ impl<'a> Planner<'a> {
         self.limits.insert(id, limit);
     }
 
-    /// Builds all junctions that are not kept and records how far they cut back their arms; the trims of kept
-    /// junctions are known.
+    /// Builds all junctions that are not kept, and records how far they cut back their arms. The
+    /// trims of kept junctions are known.
     fn finish(mut self, kept: Option<Kept<'_>>) -> Layout {
         let roots: Vec<NodeId> = self.clusters.open().collect();
         // Each junction depends only on the network and the clusters, so the number of threads does not
@@ -466,9 +468,10 @@ impl<'a> Planner<'a> {
         }
     }
 
-    /// Combines the rules of a cluster. Signals at any of its nodes control the whole cluster; otherwise the
-    /// node with the smallest id that sets a control decides. Nodes with the same control combine their major
-    /// roads. Turn restrictions stay with each node; crossings, lane turns and corners of all nodes apply.
+    /// Combines the rules of a cluster. Signals at any of its nodes control the whole cluster.
+    /// Otherwise, the control set at the node with the smallest id applies. Nodes with the same
+    /// control combine their major roads. Turn restrictions apply only at their own nodes.
+    /// Crossings, lane turns and corners of all nodes apply.
     fn rules(&self, root: NodeId) -> JunctionRules {
         let (crossings, turns, corners) =
             (self.crossings(root), self.turns(root), self.corners(root));

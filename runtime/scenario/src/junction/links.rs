@@ -50,7 +50,7 @@ struct Exit {
     /// Change of heading, rad, positive to the left.
     change: f64,
     turn: Turn,
-    /// Vehicles that may leave the junction by it.
+    /// Vehicles that may leave the junction by this exit.
     access: LaneAccess,
 }
 
@@ -62,8 +62,8 @@ struct Link {
     kind: LinkKind,
 }
 
-/// Returns all connecting paths of a junction, ordered by (from, to); none if there would be more than in any
-/// real junction.
+/// Returns all connecting paths of a junction, ordered by (from, to). Returns none if there would
+/// be more than in any real junction.
 pub(super) fn paths(
     site: &Site<'_>,
     arms: &[Arm<'_>],
@@ -348,8 +348,8 @@ fn usual_lanes_for(lanes: &[usize], turn: Turn, present: Turns, side: DrivingSid
     }
 }
 
-/// Links the lanes of one movement: turns from the lanes on their own side, straight ahead by lateral
-/// position.
+/// Links the lanes of one movement. Turns use the lanes on their own side. Straight ahead, lanes
+/// are linked by lateral position.
 fn map_lanes(
     links: &mut Vec<Link>,
     exit_index: usize,
@@ -491,7 +491,8 @@ fn add_merges(links: &mut Vec<Link>, entering: &[ArmLane], exits: &[Exit], side:
     }
 }
 
-/// Links lanes of an exit that have no link yet, from the lane that leads to the nearest linked lane.
+/// Links lanes of an exit that have no link yet. The link comes from the lane that leads to the
+/// nearest linked lane.
 fn add_openings(links: &mut Vec<Link>, entering: &[ArmLane], exits: &[Exit], side: DrivingSide) {
     for (e, exit) in exits.iter().enumerate() {
         for (to, lane) in exit.lanes.iter().enumerate() {
@@ -522,7 +523,8 @@ fn add_openings(links: &mut Vec<Link>, entering: &[ArmLane], exits: &[Exit], sid
     }
 }
 
-/// Returns a link with its curve, around the island if there is one; `None` if no drivable curve exists.
+/// Returns a link with its curve. At a mini roundabout, the curve leads around the island. `None`
+/// if no drivable curve exists.
 pub(super) fn connecting_path(
     arm: &Arm<'_>,
     from: &ArmLane,

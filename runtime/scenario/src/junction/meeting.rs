@@ -19,13 +19,13 @@ named! {
     /// Kinds of meetings of two connections in a junction.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
     pub enum Meeting {
-        /// They start in the same lane, so vehicles on it follow each other.
+        /// Both connections start in the same lane, so vehicles follow each other.
         Diverge = "diverge",
-        /// They end in the same lane.
+        /// Both connections end in the same lane.
         Merge = "merge",
-        /// Their lines cross.
+        /// The lines of the connections cross.
         Cross = "cross",
-        /// Bodies on them touch, although their lines do not cross.
+        /// Bodies on the connections touch, although the lines do not cross.
         Graze = "graze",
     }
 }

@@ -28,29 +28,31 @@ const MAX_RADIUS: f64 = 6.5;
 /// Maximum number of lanes per direction. On wider streets, paths from all lanes to a single ring would cross
 /// each other where other vehicles wait.
 const MOST_LANES: usize = 2;
-/// Smallest radius of a ring, m; a car cannot follow a smaller one.
+/// Smallest radius of a ring, m. A car cannot follow a smaller one.
 const LEAST_RADIUS: f64 = 4.0;
-/// Radius of the ring, m, from which corners are not enlarged further.
+/// Ring radius from which corners are not enlarged further, m.
 const ENOUGH: f64 = 5.0;
-/// Space that the body of a car needs outside the ring, m: half its width, the swing-out of its front at 5 m,
-/// and a margin.
+/// Space that the body of a car needs outside the ring, m. It is half the width of a car, plus the
+/// swing-out of its front at 5 m, plus a margin.
 const OUTSIDE: f64 = 2.1;
-/// Corner radii to try, m, smallest first. They replace the `corner_radius` of a road class.
+/// Corner radii to try, smallest first, m. They replace the `corner_radius` of a road class.
 pub(super) const CORNERS: [f64; 4] = [6.0, 8.0, 11.0, 15.0];
-/// Radius of the painted island, m, which is at most 4 m across ([DMRB CD 116], section 5).
+/// Radius of the painted island, m. Such an island is at most 4 m across ([DMRB CD 116], section
+/// 5).
 const ISLAND: f64 = 2.0;
-/// Smallest difference between the radii of the ring and the island, m, so that the inner wheels keep clear
-/// of it.
+/// Smallest difference between the radii of the ring and the island, m. The inner wheels then keep
+/// clear of the island.
 const BESIDE_ISLAND: f64 = 1.9;
-/// Angle beyond the centre of an arm at which a path joins or leaves the ring, as a fraction of the angle to
-/// the next arm; limited to `JOIN`, rad.
+/// Angle from the centre of an arm to the point where a path joins or leaves the ring, as a
+/// fraction of the angle to the next arm.
 const JOIN_SHARE: f64 = 0.6;
+/// Upper limit of that angle, rad.
 const JOIN: f64 = 55.0 * PI / 180.0;
 /// Angle of an arc on the ring below which the arc is skipped and the path cuts the corner, rad.
 const LEAST_ARC: f64 = 3.0 * PI / 180.0;
-/// Smallest radius of the bend that joins or leaves the ring, m. The join is moved along the ring in steps of
-/// `SHIFT`, rad, until the bend has this radius.
+/// Smallest radius of the bend that joins or leaves the ring, m.
 const LEAST_BEND: f64 = LEAST_RADIUS;
+/// Step in which the join is moved along the ring until the bend has this radius, rad.
 const SHIFT: f64 = 2.0 * PI / 180.0;
 /// Distance between the points of a kerb that determine the position of the ring, m.
 const STEP: f64 = 0.25;
@@ -122,8 +124,9 @@ fn kerbs(arms: &[Arm<'_>], trims: &[f64], corners: &[Corner]) -> Vec<DVec2> {
 
 /// Finds a point near `start` that is as far from the given points as possible.
 ///
-/// The points repel it with the ninth power of the inverse distance, so only the nearest ones matter. Unlike
-/// the true farthest point, the result hardly depends on points farther out.
+/// The given points repel the result with the ninth power of the inverse distance, so only the
+/// nearest ones matter. Unlike the true farthest point, the result hardly depends on points farther
+/// out.
 fn farthest_from(points: &[DVec2], start: DVec2) -> DVec2 {
     let mut at = start;
     // 60 steps of at most 0.5 m, each a tenth shorter: 5 m in all, the last less than a millimetre.
@@ -249,8 +252,9 @@ impl Round {
     }
 }
 
-/// Returns the angle nearest to the wanted one, between 0 and `most`, rad, at which the bend is wide enough,
-/// together with the bend. If there is none, returns the angle with the widest bend.
+/// Returns the angle nearest to the wanted one at which the bend is wide enough, together with the
+/// bend. The angle is between 0 and `most`, in rad. If there is none, returns the angle with the
+/// widest bend.
 ///
 /// ```text
 ///              .--<--.

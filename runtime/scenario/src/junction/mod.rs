@@ -84,9 +84,11 @@ pub struct ArmEnd {
     pub end: RoadEnd,
     /// Length of the reference line that the junction takes up, m.
     pub trim: f64,
-    /// Where the cut meets the left edge of the carriageway, seen outward from the junction, m.
+    /// Point where the cut meets the left edge of the carriageway, seen outward from the junction,
+    /// m.
     pub left_cut: DVec2,
-    /// Where the cut meets the right edge of the carriageway, seen outward, m.
+    /// Point where the cut meets the right edge of the carriageway, seen outward from the junction,
+    /// m.
     pub right_cut: DVec2,
     /// Sign that faces traffic entering from this arm.
     pub sign: Sign,
@@ -110,7 +112,7 @@ pub struct LaneEnd {
 pub enum LinkKind {
     /// The link follows from the rules of turning.
     Normal,
-    /// The link leads to an extra lane that opens beyond the junction; less preferred.
+    /// The link leads to an extra lane that opens beyond the junction. Planners prefer other links.
     Fan,
     /// The link gives an exit to a lane that would have none.
     Merge,
@@ -123,7 +125,7 @@ pub enum LinkKind {
 pub struct ConnectingPath {
     /// Lane that enters the junction.
     pub from: LaneEnd,
-    /// Lane that leaves it.
+    /// Lane that leaves the junction.
     pub to: LaneEnd,
     /// Direction of the turn.
     pub turn: Turn,
@@ -133,7 +135,7 @@ pub struct ConnectingPath {
     pub curve: Option<ReferenceLine>,
     /// Width at the start and at the end, m.
     pub width: (f64, f64),
-    /// Vehicles that may use it.
+    /// Vehicles that may use the path.
     pub access: LaneAccess,
 }
 
@@ -170,7 +172,7 @@ pub enum Flag {
 /// A junction as built where roads meet: trims, outline, connections and control.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Junction {
-    /// The nodes it covers; several if short roads between them were absorbed.
+    /// Nodes that the junction covers; several if short roads between them were absorbed.
     pub nodes: Vec<NodeId>,
     /// Centre, m.
     pub centre: DVec2,
@@ -192,11 +194,12 @@ pub struct Junction {
     pub is_direct: bool,
     /// Lane links with their curves, ordered by (from, to).
     pub paths: Vec<ConnectingPath>,
-    /// The ring that its paths follow; only mini roundabouts have one.
+    /// Ring that the paths follow; only mini roundabouts have one.
     pub ring: Option<MiniRing>,
-    /// Splitter islands between entry and exit of its arms, in order of the arms; only roundabouts have them.
+    /// Splitter islands between entry and exit of the arms, in order of the arms; only roundabouts
+    /// have them.
     pub splitters: Vec<Splitter>,
-    /// Pedestrian crossings over its arms, in order of the arms.
+    /// Pedestrian crossings over the arms of the junction, in order of the arms.
     pub crossings: Vec<Crossing>,
     /// How right of way is controlled.
     pub control: Control,
@@ -206,7 +209,7 @@ pub struct Junction {
     pub side: DrivingSide,
     /// The traffic law that applies.
     pub law: RoadLaw,
-    /// Problems found while building it.
+    /// Problems found while building the junction.
     pub flags: Vec<Flag>,
 }
 
@@ -243,7 +246,7 @@ impl Junction {
 /// Everything that shapes a junction, apart from its arms.
 #[derive(Clone)]
 pub struct Site<'a> {
-    /// The nodes it covers.
+    /// Nodes that the junction covers.
     pub nodes: Vec<NodeId>,
     /// Centre, m: the position of the node, or the mean of several nodes.
     pub centre: DVec2,
@@ -257,7 +260,8 @@ pub struct Site<'a> {
     pub is_ring: &'a dyn Fn(RoadId) -> bool,
     /// Vehicles that may turn from one arm into another; `None` if the turn is prohibited.
     pub allows: &'a dyn Fn((RoadId, RoadEnd), (RoadId, RoadEnd)) -> Option<LaneAccess>,
-    /// Upper limits of the trims by (road, end), if a road is too short for its junctions.
+    /// Upper limits of the trims by road and end. They apply if a road is too short for its
+    /// junctions.
     pub limits: &'a dyn Fn(RoadId, RoadEnd) -> Option<f64>,
 }
 
@@ -384,8 +388,8 @@ fn is_mini(arms: &[Arm<'_>], rules: &JunctionRules) -> bool {
     arms.len() > 2 && rules.control == Some(Control::MiniRoundabout)
 }
 
-/// Returns the corner after each arm, given the arms counter-clockwise. Corners of a direct junction cut
-/// nothing back. Corners of a mini roundabout are as large as its ring needs.
+/// Returns the corner after each arm. The arms are given counter-clockwise. Corners of a direct
+/// junction cut nothing back. Corners of a mini roundabout are as large as its ring needs.
 fn corners(
     centre: DVec2,
     arms: &[Arm<'_>],
@@ -438,7 +442,7 @@ fn corners_of_mini(
     best.map_or_else(|| with_least(0.0), |(_, corners)| corners)
 }
 
-/// Distance by which arms are held back where a road only continues, m: for signals, or for a crossing.
+/// Distance by which arms are held back for signals or a crossing where a road only continues, m.
 fn held_back(arms: &[Arm<'_>], rules: &JunctionRules) -> Option<f64> {
     let for_signals = (rules.control == Some(Control::Signals)).then_some(corner::CROSSING);
     let for_people = crossing::held(arms, &rules.crossings);

@@ -24,16 +24,16 @@ use roadwright_geometry::{Pose, heading_of, polygon, unit};
 pub enum OutlineEdge {
     /// A straight line.
     Line {
-        /// Its start, m.
+        /// Start of the edge, m.
         from: DVec2,
-        /// Its end, m.
+        /// End of the edge, m.
         to: DVec2,
     },
-    /// A circular arc, the shorter of the two possible ones: a rounded kerb.
+    /// A rounded kerb: a circular arc, the shorter of the two possible ones.
     Arc {
-        /// Its start, m.
+        /// Start of the edge, m.
         from: DVec2,
-        /// Its end, m.
+        /// End of the edge, m.
         to: DVec2,
         /// Centre of the circle, m.
         centre: DVec2,
@@ -111,10 +111,10 @@ pub(super) fn polygon(outline: &[OutlineEdge], tolerance: f64) -> Vec<DVec2> {
     points.collect()
 }
 
-/// Distance by which the lane of a path may reach beyond the outline, m, because a kerb is not a wall.
+/// Distance by which the lane of a path may reach beyond the outline, m. A kerb is not a wall.
 const BAND_SLACK: f64 = 0.6;
 
-/// Width added on either side of lanes that leave the outline, m, to avoid gaps between chords.
+/// Width added on either side of lanes that leave the outline, m. It avoids gaps between chords.
 const STRIP_BEYOND: f64 = 0.1;
 
 /// The edge of the carriageway between an arm and the next one, from cut to cut.
@@ -127,11 +127,11 @@ pub(super) struct Flow {
 /// Kinds of joins between two edges.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Shape {
-    /// An arc joins them.
+    /// An arc joins the edges.
     Arc(Fillet),
-    /// They continue into each other at the node.
+    /// The edges continue into each other at the node.
     Joined,
-    /// A smooth curve or a line from cut to cut joins them.
+    /// A smooth curve or a line from cut to cut joins the edges.
     Free,
 }
 
@@ -139,7 +139,7 @@ pub(super) enum Shape {
 pub(super) struct Outline {
     pub(super) edges: Vec<OutlineEdge>,
     pub(super) sides: Vec<Flow>,
-    /// Lanes of paths that reach outside it.
+    /// Lanes of paths that reach outside the outline.
     pub(super) strips: Vec<Vec<DVec2>>,
     pub(super) degraded: bool,
 }
@@ -207,14 +207,15 @@ pub(super) fn outline(
     }
 }
 
-/// Whether an outline contains a point, with a tolerance of 15 cm because both only approximate their curves.
+/// Whether an outline contains a point. The tolerance is 15 cm, because outline and point are only
+/// accurate to the chords of their curves.
 fn holds(outline: &[DVec2], place: DVec2) -> bool {
     polygon::distance(outline, place) < 0.15
 }
 
-/// The lanes of paths whose centre line leaves an outline, counter-clockwise. In junctions of many nodes,
-/// paths lead over the roads between the nodes, which no corner takes into account. Lanes that only cut a
-/// corner are left out because they would spoil its arc.
+/// Returns the lanes of paths whose centre line leaves an outline, each counter-clockwise. In
+/// junctions of many nodes, paths lead over the roads between the nodes, which no corner takes into
+/// account. Lanes that only cut a corner are left out because they would spoil its arc.
 fn strips(outline: &[DVec2], paths: &[ConnectingPath]) -> Vec<Vec<DVec2>> {
     let leaves = |path: &&ConnectingPath| {
         let middle = path
@@ -259,8 +260,8 @@ fn band(path: &ConnectingPath) -> Vec<DVec2> {
     edges.rev().flatten().collect()
 }
 
-/// Both edges of a path's lane, moved outward by `beyond`, m: first the right one, then the left one. `None`
-/// without a curve.
+/// Returns both edges of a path's lane, moved outward by `beyond` metres: first the right one, then
+/// the left one. `None` without a curve.
 fn edges(path: &ConnectingPath, beyond: f64) -> Option<[Vec<DVec2>; 2]> {
     let curve = path.curve.as_ref()?;
     // On the inside of a tight bend the edge would fold over.
@@ -270,8 +271,8 @@ fn edges(path: &ConnectingPath, beyond: f64) -> Option<[Vec<DVec2>; 2]> {
     Some(curve.sample_both_sides(ARC_TOLERANCE, half))
 }
 
-/// The end of a road, as a half circle from edge to edge of the carriageway. Where vehicles turn around, it
-/// begins at the cut and contains the area that they need.
+/// Returns the end of a road, as a half circle from edge to edge of the carriageway. Where vehicles
+/// turn around, it begins at the cut and contains the area that they need.
 fn dead_end(arm: &Arm<'_>, trim: f64) -> Outline {
     let (left, right) = (arm.left_edge(trim), arm.right_edge(trim));
     let centre = 0.5 * (left.position + right.position);
@@ -329,8 +330,9 @@ fn trace(arms: &[Arm<'_>], trims: &[f64], corners: &[Corner], share: f64, sides:
     Outline::of(edges, traced)
 }
 
-/// The edge of the carriageway between two cuts: the fillet, the corner point if there is no radius,
-/// or a smooth line where there is no corner (the far side of a T, the outside of a bend, a taper).
+/// Returns the edge of the carriageway between two cuts. It is a fillet, or the corner point if
+/// there is no radius. Where there is no corner (the far side of a T, the outside of a bend, a
+/// taper), it is a smooth line.
 fn side(
     Pair { arm, next }: Pair<&Arm<'_>>,
     trims: Pair<f64>,
@@ -369,8 +371,8 @@ fn side(
     }
 }
 
-/// Follows the left edge of an arm to the start of an arc, the arc, and the right edge of the next arm, all
-/// `beyond` metres outside the edges.
+/// Follows the left edge of an arm to the start of an arc, then the arc, then the right edge of the
+/// next arm. All of them are `beyond` metres outside the edges.
 pub(super) fn around(
     Pair { arm, next }: Pair<&Arm<'_>>,
     distances: Pair<f64>,

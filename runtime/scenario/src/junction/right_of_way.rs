@@ -32,22 +32,28 @@ use std::f64::consts::{PI, TAU};
 /// Smallest angle between the bearings or headings of two arms that face each other, rad.
 const ONCOMING: f64 = 135.0 * PI / 180.0;
 
-/// Critical gaps, s: the time to the next conflicting vehicle at which half of all drivers accept the gap.
-/// [HCM 2000], exhibit 17-5, two lanes.
+/// Critical gap for a near-side turn, s: the time to the next conflicting vehicle at which half of
+/// all drivers accept the gap. [HCM 2000], exhibit 17-5, two lanes.
 const GAP_NEAR_TURN: f64 = 6.2;
+/// Critical gap for driving straight ahead, s.
 const GAP_STRAIGHT: f64 = 6.5;
+/// Critical gap for a far-side turn from a minor road, s.
 const GAP_FAR_TURN: f64 = 7.1;
+/// Critical gap for a far-side turn from a major road, s.
 const GAP_FAR_TURN_FROM_MAJOR: f64 = 4.1;
-/// Critical gap for entering a roundabout, s. According to [HCM 2016], equation 22-1, it is 5.0 s between two
-/// vehicles in the ring. Here, the gap begins when a vehicle starts from its stop line, a few metres before
-/// the ring, while the first of the two vehicles is still passing. A gap of 3.2 s from that moment gives the
-/// same entry flow as that equation.
+/// Critical gap for entering a roundabout, s. According to [HCM 2016], equation 22-1, it is 5.0 s
+/// between two vehicles in the ring. Here, the gap begins when a vehicle starts from its stop line,
+/// a few metres before the ring, while the first of the two vehicles is still passing. A gap of 3.2
+/// s from that moment gives the same entry flow as the equation.
 const GAP_ROUNDABOUT: f64 = 3.2;
 
-/// Follow-up times, s: the time between the departures of two successive vehicles in a queue at a sign while
-/// there is no conflicting traffic. Each driver has to look first. [HCM 2000], exhibit 17-5.
+/// Follow-up time of a near-side turn, s: the time between the departures of two successive
+/// vehicles in a queue at a sign while there is no conflicting traffic. Each driver has to look
+/// first. [HCM 2000], exhibit 17-5.
 const FOLLOW_UP_NEAR_TURN: f64 = 3.3;
+/// Follow-up time straight ahead, s.
 const FOLLOW_UP_STRAIGHT: f64 = 4.0;
+/// Follow-up time of a far-side turn, s.
 const FOLLOW_UP_FAR_TURN: f64 = 3.5;
 
 /// Position of another arm, seen from an arm.
@@ -79,7 +85,8 @@ pub struct RightOfWay {
     on_red: Vec<bool>,
 }
 
-/// Critical gap of a near-side turn at a red light, s: the same as at a stop sign. [HCM 2000], exhibit 17-5.
+/// Critical gap of a near-side turn at a red light, s. It is the same as at a stop sign ([HCM
+/// 2000], exhibit 17-5).
 pub const GAP_ON_RED: f64 = GAP_NEAR_TURN;
 
 impl RightOfWay {
@@ -175,8 +182,8 @@ pub(super) struct Arms<'a> {
     junction: &'a Junction,
     /// Bearings seen from the centre of the junction, rad.
     bearings: Vec<f64>,
-    /// Outward headings at the cuts, rad. In merged junctions, they differ from the bearings because the arms
-    /// of a straight street may lie to one side of the centre.
+    /// Outward headings at the cuts, rad. In merged junctions, they differ from the bearings,
+    /// because the arms of a straight street may lie to one side of the centre.
     headings: Vec<f64>,
 }
 

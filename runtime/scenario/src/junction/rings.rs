@@ -20,9 +20,9 @@ use std::f64::consts::PI;
 
 /// Maximum number of roads in a ring. The largest real rings have about twenty arms.
 const MAX_ROADS: usize = 48;
-/// Range of lengths of a ring, m, for radii of 5 to 130 m.
+/// Range of lengths of a ring, m. It corresponds to radii of 5 to 130 m.
 const LENGTH: std::ops::Range<f64> = 30.0..820.0;
-/// Sharpest bend at a node, rad; blocks of one-way streets have corners of 90 degrees.
+/// Sharpest bend at a node, rad. Blocks of one-way streets have corners of 90 degrees.
 const MAX_BEND: f64 = 70.0 * PI / 180.0;
 /// Smallest ratio of a ring's area to that of a circle of the same length. A square has 0.785.
 const ROUNDNESS: f64 = 0.7;
@@ -86,7 +86,8 @@ fn directions(road: &Road, side: DrivingSide) -> [bool; 2] {
     ]
 }
 
-/// Whether two roads are equivalent for ring detection: same alignment and driving directions.
+/// Whether two roads are equivalent for the detection of rings: they have the same alignment and
+/// driving directions.
 pub(super) fn is_driven_alike(a: &Road, b: &Road, side: DrivingSide) -> bool {
     (a.from, a.to) == (b.from, b.to)
         && directions(a, side) == directions(b, side)
@@ -131,7 +132,7 @@ fn innermost(
         .copied()
 }
 
-/// The chain that starts with a road; `None` if it does not close at that road.
+/// Returns the chain that starts with a road; `None` if the chain does not close at that road.
 fn ring_from(first: usize, next: &[Option<usize>]) -> Option<Vec<usize>> {
     let mut ring = vec![first];
     // A chain that runs into a ring from outside never returns to its own first road, so the limit on the

@@ -5,7 +5,8 @@ use crate::ids::RoadId;
 use crate::network::RoadNetwork;
 use crate::road::RoadEnd;
 
-/// Length of road that a car waiting at a line occupies, m: its length of 4.5 m and 2 m behind it.
+/// Length of road that a car waiting at a line occupies, m. A car is 4.5 m long and needs 2 m
+/// behind it.
 const ROOM_TO_WAIT: f64 = 6.5;
 
 /// Length of the room for waiting vehicles before the cut at an end of a road, m; infinite if it suffices for
@@ -14,9 +15,9 @@ const ROOM_TO_WAIT: f64 = 6.5;
 pub struct RoomToWait(f64);
 
 impl RoomToWait {
-    /// Whether a car can wait at a line that is set back by the given number of metres. It occupies 6.5 m:
-    /// its length of 4.5 m and 2 m behind it. If no car can wait, there is no line, and the signals and signs
-    /// of the previous junction apply to both.
+    /// Whether a car can wait at a line that is set back by `setback` metres. The car occupies
+    /// [`ROOM_TO_WAIT`]. If no car can wait, there is no line, and the signals and signs of the
+    /// previous junction apply to both.
     pub fn fits_car(self, setback: f64) -> bool {
         self.0 - setback >= ROOM_TO_WAIT
     }
@@ -28,10 +29,10 @@ impl RoomToWait {
 }
 
 impl Layout {
-    /// Length of road before the cut at an end of a road: back to the previous junction or pedestrian
-    /// crossing, across nodes at which roads only continue. The search stops at the length of a car plus the
-    /// longest setback. The room is ample if the road is longer, comes from a dead end, or is the ring of a
-    /// roundabout, where vehicles may stop anywhere.
+    /// Length of road before the cut at an end of a road, back to the previous junction or
+    /// pedestrian crossing. Nodes at which roads only continue are passed over. The search stops at
+    /// the length of a car plus the longest setback. The room is ample if the road is longer, comes
+    /// from a dead end, or is the ring of a roundabout, where vehicles may stop anywhere.
     pub fn room_before(&self, network: &RoadNetwork, road: RoadId, end: RoadEnd) -> RoomToWait {
         RoomToWait(self.metres_before(network, road, end))
     }
@@ -68,7 +69,8 @@ impl Layout {
     }
 }
 
-/// Maximum search distance, m: the length of a car plus 7 m, the longest setback of a line.
+/// Maximum search distance, m. It is the length of a car plus 7 m, the longest setback of a line.
 const FARTHEST: f64 = 15.0;
-/// Minimum length that the search assumes for each piece of road, m, so that it ends.
+/// Minimum length that the search assumes for each piece of road, m. Without it, the search might
+/// not end.
 const LEAST_PIECE: f64 = 0.1;

@@ -13,20 +13,21 @@ use super::{ConnectingPath, Junction, LaneEnd};
 use glam::DVec2;
 use roadwright_geometry::OwnFrame;
 
-/// Half the width of the waiting vehicle, m, plus a margin of 0.25 m: the largest deviation of a turning car
-/// from its path if its driver follows the bend.
+/// Half the width of the waiting vehicle plus a margin of 0.25 m, m. The margin is the largest
+/// deviation of a turning car from its path if its driver follows the bend.
 const HALF: f64 = 1.15;
 /// Gap between the turning and the waiting vehicle, m.
 const GAP: f64 = 0.4;
-/// Maximum setback, m; a bus that needs more should use another street.
+/// Maximum setback, m. A bus that needs more should use another street.
 const MOST: f64 = 7.0;
-/// Distance between the sampled poses of a bus, m, and between the points of its sides.
+/// Distance between the sampled poses of a bus, m.
 const STEP: f64 = 0.25;
+/// Distance between the sampled points on the sides of a bus, m.
 const ALONG: f64 = 0.5;
 
 impl Junction {
-    /// Distance from the cut of the arm back to the stop line of each entering lane, m, where turning buses
-    /// need it. Lanes over which no bus swings are left out. Ordered by lane. O(lanes * paths * their
+    /// Distance from the cut of the arm back to the stop line of each entering lane that turning
+    /// buses swing over, m. Other lanes are left out. Ordered by lane. O(lanes * paths * their
     /// lengths).
     pub fn setbacks(&self) -> Vec<(LaneEnd, f64)> {
         self.setbacks_for(Body::LONG)
@@ -65,7 +66,7 @@ impl Junction {
     }
 }
 
-/// A connection as it is driven: the arm from which it comes, and poses along it.
+/// A connection as it is driven: the arm that it comes from, and poses along it.
 struct DrivenPath {
     from: LaneEnd,
     places: Vec<OwnFrame>,
@@ -98,8 +99,8 @@ fn swept(paths: &[DrivenPath], lane: LaneEnd, end: OwnFrame, body: Body) -> f64 
         .fold(0.0, f64::max)
 }
 
-/// Whether a body may swing over the lane that ends at a pose. This quick test nearly always finds that the
-/// centre of the body is too far beside the lane or beyond its end.
+/// Whether a body may swing over the lane that ends at a pose. This quick test nearly always finds
+/// that the centre of the body is too far beside the lane or beyond its end.
 fn may_swing_over(place: &OwnFrame, end: OwnFrame, body: Body) -> bool {
     let reach = 0.5 * DVec2::new(body.length(), body.width).length();
     let middle = end.to_local(place.point(0.5 * (body.front - body.rear), 0.0));

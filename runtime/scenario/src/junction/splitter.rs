@@ -1,5 +1,5 @@
-//! Splitter islands: the areas between the entry and the exit of a roundabout's arm that no vehicle drives
-//! over.
+//! Splitter islands of roundabouts. They are the areas between the entry and the exit of an arm
+//! that no vehicle drives over.
 //!
 //! ```text
 //!        | in : out |
@@ -21,8 +21,9 @@ use glam::DVec2;
 use roadwright_geometry::math::wrap_angle;
 use roadwright_geometry::{Pose, ReferenceLine, polygon};
 
-/// Clearance of bodies from painted islands, m, and from raised ones.
+/// Clearance between bodies and painted islands, m.
 const BESIDE_PAINT: f64 = 0.05;
+/// Clearance between bodies and raised islands, m.
 const BESIDE_KERB: f64 = 0.35;
 /// Distance between sampled poses of a body, m.
 const STEP: f64 = 0.25;
@@ -30,20 +31,21 @@ const STEP: f64 = 0.25;
 const BESIDE_STEP: f64 = 0.5;
 /// Size of the rows and columns of the grid that is used to find islands, m.
 const CELL: f64 = 0.25;
-/// Part of a bus that must not cross a kerb: up to its front wheels. The front overhang may swing over the
-/// kerb.
+/// Part of a bus that must not cross a kerb: from its rear to its front wheels. The front overhang
+/// may swing over the kerb.
 const WHEELS: Body = Body {
     width: Body::LONG.width,
     front: 5.2,
     rear: 1.0,
 };
-/// Area of a triangle up to which its corners count as collinear, so that rounding does not matter, m^2.
+/// Area of a triangle up to which its corners count as collinear, m^2. It absorbs rounding errors.
 const STRAIGHT: f64 = 1e-9;
 /// Smallest width of an island, m. An island ends where it would be narrower, and the line between the lanes
 /// continues.
 const LEAST_WIDTH: f64 = 0.2;
-/// Smallest lengths of painted and raised islands, m. Shorter islands are left out.
+/// Smallest length of a painted island, m. Shorter islands are left out.
 const LEAST_LENGTH: f64 = 1.5;
+/// Smallest length of a raised island, m. Shorter islands are left out.
 const LEAST_RAISED: f64 = 2.5;
 /// Fraction of a U-turn that counts as entry at its start and as exit at its end.
 const AROUND: f64 = 0.3;
@@ -101,8 +103,8 @@ struct Frame {
     depth: f64,
 }
 
-/// Free area between entry and exit, in the frame of the arm. Each row, beginning at the cut, consists of its
-/// x, its right end and its left end.
+/// Free area between entry and exit, in the frame of the arm. Each row consists of its x, its right
+/// end and its left end. Rows begin at the cut.
 struct Free(Vec<(f64, f64, f64)>);
 
 impl Free {
@@ -238,8 +240,8 @@ impl Frame {
     }
 }
 
-/// Corners of the upper hull of points with increasing x: the lowest line above them that bends only to the
-/// right.
+/// Corners of the upper hull of points with increasing x. The hull is the lowest line above them
+/// that bends only to the right.
 fn majorant(points: impl Iterator<Item = DVec2>) -> Vec<DVec2> {
     let mut line: Vec<DVec2> = Vec::new();
     for point in points {
@@ -253,8 +255,8 @@ fn majorant(points: impl Iterator<Item = DVec2>) -> Vec<DVec2> {
     line
 }
 
-/// Row or column of a distance. A point on the border of two belongs to the farther one, so that rounding
-/// does not matter.
+/// Row or column of a distance. A point on the border of two of them belongs to the farther one, so
+/// that rounding does not matter.
 fn cell(distance: f64) -> f64 {
     (distance / CELL + 1e-6).floor()
 }

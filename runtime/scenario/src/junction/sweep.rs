@@ -12,13 +12,14 @@ use super::conflicts::{Body, Interval};
 use roadwright_geometry::oriented_box::OrientedBox;
 use roadwright_geometry::{DVec2, OwnFrame, ReferenceLine};
 
-/// Spacing of the sampled poses of a body: maximum distance, m; maximum turn between two poses on a tight
-/// path, rad; and minimum distance, m.
+/// Maximum distance between the sampled poses of a body, m.
 const STEP: f64 = 0.5;
+/// Maximum turn between two sampled poses on a tight path, rad.
 const TURNS: f64 = 0.15;
+/// Minimum distance between the sampled poses of a body, m.
 const LEAST_STEP: f64 = 0.05;
-/// Clearance on either side of bodies, m. It covers the gaps between sampled poses, and drivers who do not
-/// follow their line exactly.
+/// Clearance on either side of bodies, m. It covers the gaps between sampled poses, and the
+/// deviation of drivers from their line.
 pub(super) const BESIDE: f64 = 0.05;
 
 /// Boxes of a body along a connection, from where its front reaches the connection until its rear has left
@@ -75,9 +76,9 @@ impl Boxes {
         }
     }
 
-    /// Returns the intervals on this connection and on another one where bodies overlap by more than the
-    /// given depth, m, merged with known intervals; `None` if there are none. O(product of the numbers of
-    /// boxes).
+    /// Returns the intervals on this connection and on another one where bodies overlap by more
+    /// than `depth` metres. They are merged with known intervals. `None` if there are none.
+    /// O(product of the numbers of boxes).
     pub(super) fn meeting(
         &self,
         other: &Self,
@@ -166,8 +167,8 @@ impl Boxes {
     }
 }
 
-/// Returns the frame at `s`, clamped to the curve, and the distance from there to `s` along its straight
-/// continuation, m; negative before the start of the curve.
+/// Returns the frame at `s`, clamped to the curve. Also returns the distance from there to `s`
+/// along the straight continuation of the curve, m; negative before its start.
 pub(super) fn on_curve(curve: &ReferenceLine, length: f64, s: f64) -> (OwnFrame, f64) {
     let nearest = s.clamp(0.0, length);
     (curve.own_frame(nearest).1, s - nearest)

@@ -23,7 +23,7 @@ use roadwright_geometry::{Pose, Segment, polygon, unit};
 use std::collections::BTreeSet;
 
 const RIGHT: DrivingSide = DrivingSide::Right;
-/// Radius of the paths that are built around corners for cars, m, with a tolerance for rounding.
+/// Radius of the paths that are built around corners for cars, with a tolerance for rounding, m.
 const LEAST_RADIUS: f64 = U_TURN_RADIUS - 1e-3;
 
 /// A straight road outward from the origin.

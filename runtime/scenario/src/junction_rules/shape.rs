@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 /// Maximum number of turns added or removed per node. Even in a junction with 200 lanes, few pairs of lanes
 /// are connected.
 const MAX_TURNS: usize = 1000;
-/// Maximum number of corners per node, which exceeds the number of arms of any real junction.
+/// Maximum number of corners per node. It exceeds the number of arms of any real junction.
 const MAX_CORNERS: usize = 64;
 
 /// A lane of a road, by its id in the lane section at the junction.
@@ -48,7 +48,7 @@ pub struct TurnRules {
 }
 
 impl TurnRules {
-    /// Whether it contains no changes.
+    /// Whether no turns are added or removed.
     pub fn is_empty(&self) -> bool {
         self.add.is_empty() && self.remove.is_empty()
     }
@@ -120,7 +120,7 @@ pub struct CornerRule {
 }
 
 impl CornerRule {
-    /// Whether it applies to the corner from one road to the next one counter-clockwise.
+    /// Whether the rule applies to the corner from one road to the next one counter-clockwise.
     pub(crate) fn is_between(&self, road: RoadId, next: RoadId) -> bool {
         (self.road, self.next) == (road, next)
     }

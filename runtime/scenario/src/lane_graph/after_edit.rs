@@ -63,9 +63,9 @@ impl LaneGraph {
         Self::build(scenario, layout, Some(before))
     }
 
-    /// For each lanelet, its counterpart in an edited network: the same piece of lane, or the connection
-    /// between the same lanes; [`NO_LANELET`] if it no longer exists. Shapes may differ. O(lanelets log
-    /// lanes).
+    /// Returns the counterpart of each lanelet in an edited network: the same piece of lane, or the
+    /// connection between the same lanes. [`NO_LANELET`] if there is none. Shapes may differ.
+    /// O(lanelets log lanes).
     ///
     /// ```text
     ///   before   A --(c)--> B        A and B are found by road, lane and section; c is the
@@ -94,8 +94,8 @@ impl LaneGraph {
         }
     }
 
-    /// Finds the same connections in an edited network by the counterparts of the lanes that they join,
-    /// because an edit changes the indices of junctions and paths.
+    /// Finds the same connections in an edited network. They are found by the counterparts of the
+    /// lanes that they join, because an edit changes the indices of junctions and paths.
     fn find_connections(&self, edited: &Self, found: &mut [LaneletIndex]) {
         for (id, lanelet) in self.numbered() {
             if !lanelet.is_connection() {

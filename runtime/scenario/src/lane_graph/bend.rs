@@ -7,18 +7,18 @@ const LATERAL_ACCELERATION: f64 = 2.5;
 /// Lower limit of the speed in bends, m/s.
 const SLOWEST: f64 = 2.0;
 
-/// Distance on either side of a point over which bends are averaged, m. The averaging keeps a kink between
-/// two lanes that continue straight from counting as a bend, however sharp it is.
+/// Distance on either side of a point over which bends are averaged, m. Because of the averaging, a
+/// kink between two lanes that continue straight does not count as a bend, however sharp it is.
 pub const BEND_REACH: f64 = 3.0;
 
-/// Comfortable speed, m/s, in a bend with the given curvature, 1/m. The lateral acceleration is v^2 times the
-/// curvature, so a radius of 10 m allows 5 m/s.
+/// Comfortable speed in a bend, m/s. `curvature` is in 1/m. The lateral acceleration is v^2 times
+/// the curvature, so a radius of 10 m allows 5 m/s.
 pub fn bend_speed(curvature: f64) -> f64 {
     let speed = (LATERAL_ACCELERATION / curvature.abs().max(1e-6)).sqrt();
     speed.max(SLOWEST)
 }
 
-/// Speed at each point of a line, m/s, limited by its bends and a speed limit.
+/// Speed at each point of a line, m/s. It is limited by the bends of the line and by a speed limit.
 fn bend_speeds(line: CentreLine<'_>, limit: f64) -> impl Iterator<Item = f64> {
     let curvatures = line.curvatures(BEND_REACH);
     curvatures.map(move |curvature| limit.min(bend_speed(curvature)))

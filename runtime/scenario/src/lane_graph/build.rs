@@ -23,17 +23,18 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Limits of the total length of lanes, m, and of the number of points of all centre lines. Roads beyond
-/// these limits get no lanelets, so that one wrong number cannot exhaust the memory.
+/// Maximum total length of lanes, m. Roads beyond this limit get no lanelets, so that one wrong
+/// number cannot exhaust the memory.
 const MOST_LANE: f64 = 2e7;
+/// Maximum number of points of all centre lines. Roads beyond this limit get no lanelets.
 const MOST_POINTS: usize = 10_000_000;
-/// Length below which lanes offer no lane change, m, because a car could not straighten up in time.
+/// Length below which lanes offer no lane change, m. A car could not straighten up in time.
 const MIN_LANE_CHANGE: f64 = 15.0;
 /// Total width below which two lanes of opposite directions are closed to buses, m. A bus is 2.55 m wide and
 /// may overhang its lane by ten centimetres on either side.
 const NARROW_FOR_BUSES: f64 = Body::LONG.width - 0.2;
-/// Largest distance between the centres of two lanes at which one counts as beginning where the other ends,
-/// m.
+/// Largest distance between the end of a lane and the start of another for which the second lane
+/// counts as beginning where the first ends, m. It is measured between the centres of the lanes.
 const SAME_PLACE: f64 = 0.5;
 /// Length between junctions below which lanes are dropped, m.
 const MIN_LANELET: f64 = 0.05;
@@ -96,7 +97,7 @@ pub(super) struct Builder {
     pub(super) copied_junctions: Vec<bool>,
     /// Total length of lanes so far, m.
     lane_length: f64,
-    /// Number of points of their centre lines, including those of connections.
+    /// Number of points of all centre lines so far, including those of connections.
     point_count: usize,
     left_out: Option<RoadId>,
     via_rules: ViaRules,
@@ -106,7 +107,7 @@ pub(super) struct Builder {
     pub(super) copy_of: Vec<LaneletIndex>,
 }
 
-/// A lane of a road, given by its section and its position there from left to right.
+/// A lane of a road, given by its section and its position in the section from left to right.
 #[derive(Clone, Copy)]
 struct SectionLane<'a> {
     id: RoadId,
@@ -128,8 +129,8 @@ impl Builder {
         id
     }
 
-    /// Whether the lanes of a road with the given length, m, still fit within the limits. If they do, counts
-    /// them.
+    /// Whether the lanes of a road still fit within the limits. If they do, counts them. `length`
+    /// is the length of the road, m.
     fn has_room(&mut self, road: &Road, length: f64) -> bool {
         let lanes = |section: &LaneSection| {
             let lanes = section.lanes.iter();
@@ -263,8 +264,8 @@ impl Builder {
         }
     }
 
-    /// Closes two lanes of opposite directions to buses if they are so narrow that a bus would overhang the
-    /// kerb or the oncoming lane along their whole length.
+    /// Closes two lanes of opposite directions to buses if they are too narrow. A bus would
+    /// overhang the kerb or the oncoming lane along their whole length.
     fn close_narrow(&mut self, ids: &[(bool, LaneChange, LaneletIndex)]) {
         for pair in ids.windows(2) {
             let [(a_forward, _, a), (b_forward, _, b)] = [pair[0], pair[1]];
@@ -283,8 +284,8 @@ impl Builder {
         }
     }
 
-    /// Links lanes that continue in the next lane section to the lane that begins where they end, or else to
-    /// the lane with the same id.
+    /// Links lanes that continue in the next lane section. Each is linked to the lane that begins
+    /// where it ends or, if there is none, to the lane with the same id.
     ///
     /// ```text
     ///      1 ------------ 2 ---------     Where a median opens, lanes keep their position but get other
@@ -347,7 +348,7 @@ impl Builder {
             && goes_up(from) == goes_up(to)
     }
 
-    /// Whether a lanelet begins at the position where another ends.
+    /// Whether a lanelet begins at the position where another one ends.
     fn lies_on(&self, from: LaneletIndex, to: LaneletIndex) -> bool {
         let line = |id: LaneletIndex| self.lines.line(self.lanelet(id).line);
         let end = line(from).pose(self.lanelet(from).length()).position;
@@ -500,8 +501,8 @@ impl Builder {
 
     /// Stores the links of all lanelets in one array, successors first, then predecessors.
     ///
-    /// Planners walk these lists millions of times; one array and a range for each lanelet keep them together
-    /// in memory.
+    /// Planners walk these lists millions of times. One array and a range for each lanelet keep the
+    /// lists together in memory.
     fn finish(mut self, identity: u64) -> (LaneGraph, Vec<LaneletIndex>) {
         let count = self.lanelets.len();
         if !self.continues_lines {

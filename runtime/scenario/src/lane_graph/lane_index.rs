@@ -18,9 +18,9 @@ pub(super) struct LaneIndex {
 #[derive(Debug, Clone)]
 struct RoadLanes {
     road: RoadId,
-    /// Its lanelets, which are consecutive because they were added together.
+    /// Lanelets of the road. They are consecutive because they were added together.
     lanelets: Range<LaneletIndex>,
-    /// Its drivable lanes in ascending order of id.
+    /// Drivable lanes of the road, in ascending order of id.
     lanes: Range<u32>,
 }
 

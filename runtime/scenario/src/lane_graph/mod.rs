@@ -42,7 +42,7 @@ use roadwright_geometry::centre_line::{CentreLine, CentreLines, LineSpan};
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-/// Stands for no lanelet.
+/// Value that means "no lanelet".
 pub const NO_LANELET: LaneletIndex = LaneletIndex::new(u32::MAX);
 
 /// The road or junction that a lanelet belongs to.
@@ -80,7 +80,7 @@ struct Links {
 /// Its centre line, successors and predecessors are stored in the [`LaneGraph`], which all lanelets share.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Lanelet {
-    /// The lane or connection that it represents.
+    /// The lane or connection that the lanelet represents.
     pub kind: LaneletKind,
     line: LineSpan,
     /// Speed limit, m/s; for a connection, the higher limit of its two roads.
@@ -93,25 +93,27 @@ pub struct Lanelet {
     pub left: LaneletIndex,
     /// Lane to the right that a vehicle can change to, or [`NO_LANELET`].
     pub right: LaneletIndex,
-    /// Adjacent lanes of the same direction to its left and right, even if the line between must not be
-    /// crossed; [`NO_LANELET`] where there is none.
+    /// Adjacent lanes with the same direction to the left and right, even if the line between must
+    /// not be crossed; [`NO_LANELET`] where there is none.
     pub beside: [LaneletIndex; 2],
-    /// Vehicles that may use it.
+    /// Vehicles that may use the lanelet.
     pub access: LaneAccess,
-    /// Access to its road. A connection has the most open access of all roads at its junction, because
-    /// crossing a public street includes being on it for a moment.
+    /// Access to the lanelet's road. A connection has the most open access of all roads at its junction,
+    /// because a vehicle that crosses a public street is on that street for a moment.
     pub road_access: RoadAccess,
-    /// Layer of its road. Vehicles on other layers pass above or below.
+    /// Layer of the lanelet's road. Vehicles on other layers pass above or below.
     pub layer: i8,
     /// Mean width, m.
     pub width: f64,
-    /// Distances along the road at its start and end, m. The value at the start is the larger one if the lane
-    /// is driven against the reference line. Both are 0 for connections.
+    /// Distances along the road of the start and the end of the lanelet, m. The distance of the
+    /// start is the larger one if the lane is driven against the reference line. Both are 0 for
+    /// connections.
     pub road_span: (f64, f64),
 }
 
 impl Lanelet {
-    /// Distance along its road of the point at `s` along the lanelet, m; 0 for connections.
+    /// Distance along the road that corresponds to the point at `s` along the lanelet, m; 0 for
+    /// connections.
     pub fn road_s(&self, s: f64) -> f64 {
         let share = (s / self.length().max(1e-9)).clamp(0.0, 1.0);
         let (start, end) = self.road_span;
@@ -124,19 +126,19 @@ impl Lanelet {
         self.line.length()
     }
 
-    /// Time for driving a distance along it without traffic, s.
+    /// Time for driving a distance along the lanelet without traffic, s.
     #[inline]
     pub fn free_time(&self, distance: f64) -> f64 {
         distance / self.free_speed
     }
 
-    /// Range of its points among the points of all lanelets.
+    /// Range of the lanelet's points among the points of all lanelets.
     #[inline]
     pub fn line_span(&self) -> LineSpan {
         self.line
     }
 
-    /// Whether it is a connection through a junction.
+    /// Whether the lanelet is a connection through a junction.
     pub fn is_connection(&self) -> bool {
         matches!(self.kind, LaneletKind::Connection { .. })
     }
@@ -157,7 +159,7 @@ impl Lanelet {
         }
     }
 
-    /// Distance along the lanelet, m, that corresponds to a distance along the road.
+    /// Distance along the lanelet that corresponds to a distance along the road, m.
     ///
     /// The distance is scaled, because a lane on the inside of a bend is shorter than its road. If a lanelet
     /// has both bent and straight parts, the result is slightly off.
@@ -205,7 +207,7 @@ pub struct LaneGraph {
 struct PathLanelets {
     from: LaneletIndex,
     to: LaneletIndex,
-    /// Its own lanelet; [`NO_LANELET`] if the lanes meet without a gap.
+    /// Lanelet of the path itself; [`NO_LANELET`] if the lanes meet without a gap.
     between: LaneletIndex,
 }
 
@@ -327,8 +329,8 @@ impl LaneGraph {
         pairs.try_fold(self.followed_on(first), onto).is_some()
     }
 
-    /// Lanelets from which a vehicle can change to the given one. A line may be crossable from one side only,
-    /// so these are not always the lanelets to which vehicles can change from the given one.
+    /// Lanelets from which a vehicle can change to the given one. A line may be crossable from one
+    /// side only, so vehicles cannot always change back.
     pub fn changing_onto(&self, id: LaneletIndex) -> impl Iterator<Item = LaneletIndex> + '_ {
         let beside = self.lanelet(id).beside.into_iter();
         beside.filter(move |&other| {
@@ -355,10 +357,12 @@ impl LaneGraph {
         self.index.lanes_of(road)
     }
 
-    /// The lanelet at a place, and the distance along it; `None` if there is no drivable lane.
+    /// Returns the lanelet at a place, and the distance along the lanelet; `None` if there is no
+    /// drivable lane.
     ///
-    /// A place inside a junction is moved to the nearest part of its lane. A place on an internal road is
-    /// moved to the start of the lane that its traffic enters beyond the junction.
+    /// A place inside a junction is moved to the nearest part of its lane. A place on an internal
+    /// road is moved to the start of the lane that the traffic from there enters beyond the
+    /// junction.
     pub fn locate(&self, place: &LanePlace) -> Option<(LaneletIndex, f64)> {
         let lane = (place.road, place.lane);
         let lanelets = self.index.of_lane(place.road, place.lane);

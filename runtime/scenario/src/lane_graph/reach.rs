@@ -51,7 +51,7 @@ impl Reached {
     }
 }
 
-/// Distance from the end of its lane below which a starting vehicle has no room to change lanes there, m.
+/// Distance to the end of its lane below which a starting vehicle has no room to change lanes, m.
 pub const ROOM_TO_CHANGE: f64 = 5.0;
 /// Length that each lane change on a road needs in traffic, m.
 pub const ROOM_FOR_CHANGE: f64 = 18.0;
@@ -106,8 +106,8 @@ impl LaneGraph {
         reached.any()[start.index()]
     }
 
-    /// The lanelets from which a trip can reach a goal, including lane changes; the goal is included.
-    /// O(lanelets).
+    /// Whether a trip from each lanelet can reach a goal, with lane changes. The goal reaches
+    /// itself. O(lanelets).
     pub fn reaching(&self, goal: LaneletIndex, class: VehicleClass) -> Vec<bool> {
         let mut reached = Reached::none(self.lanelets.len());
         let mut open = VecDeque::new();
@@ -154,8 +154,9 @@ impl LaneGraph {
         }
     }
 
-    /// Records that a trip drives from a lanelet onto the next one. `None` if this is not allowed or has
-    /// already been recorded. Each lanelet counts once per part of the trip, so that the search ends.
+    /// Records that a trip drives from a lanelet onto the next one. `None` if this is not allowed
+    /// or has already been recorded. Each lanelet is recorded only once per part of the trip, so
+    /// that the search ends.
     fn enter(
         &self,
         from: LaneletIndex,
@@ -171,8 +172,8 @@ impl LaneGraph {
         reached.note(next, onto).then_some((next, onto))
     }
 
-    /// The largest set of lanelets that can all reach each other, without bus lanes and roads with restricted
-    /// access, in ascending order. O(lanelets).
+    /// Returns the largest set of lanelets that can all reach each other, in ascending order. Bus
+    /// lanes and roads with restricted access are left out. O(lanelets).
     pub fn main_component(&self) -> Vec<LaneletIndex> {
         let is_open = |id: LaneletIndex| {
             let lanelet = self.lanelet(id);

@@ -22,12 +22,12 @@ pub struct Reachability<'a> {
     last: Option<Search>,
 }
 
-/// Reachability of a lanelet of the main streets.
+/// Reachability from and to one lanelet of the main streets, the hub.
 struct Hub {
     lanelet: LaneletIndex,
-    /// Whether each lanelet leads to it.
+    /// Whether each lanelet leads to the hub.
     reaching: Vec<bool>,
-    /// Lanelets that it leads to.
+    /// Lanelets that the hub leads to.
     reached: Reached,
 }
 

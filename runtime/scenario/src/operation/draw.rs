@@ -28,7 +28,7 @@ use thiserror::Error;
 
 /// Distance from a node or road within which an end joins it, m.
 pub const JOIN_DISTANCE: f64 = 0.5;
-/// Distance from an end within which a cut is moved to that end, m, to avoid very short pieces.
+/// Distance from an end within which a cut is moved to that end, m. This avoids very short pieces.
 const MIN_PIECE: f64 = 1.0;
 
 /// Properties of a new road.
@@ -75,10 +75,11 @@ pub enum DrawError {
 
 /// Returns the edit that draws a road along a line.
 ///
-/// An end within [`JOIN_DISTANCE`] of a node joins it. Where the line ends on a road or crosses a road of the
-/// same layer, that road is cut and a node is inserted. A one-way road that begins or ends on a fast one-way
-/// road at a small angle becomes a slip road, and the fast road gets an auxiliary lane. If an end misses the
-/// node that it joins by more than a millimetre, the outer third of the road is bent to meet the node.
+/// An end within [`JOIN_DISTANCE`] of a node joins it. Where the line ends on a road or crosses a
+/// road of the same layer, that road is cut and a node is inserted. A one-way road that begins or
+/// ends on a fast one-way road at a small angle becomes a slip road, and the fast road gets an
+/// auxiliary lane. If an end is more than a millimetre away from the node that it joins, the outer
+/// third of the road is bent to meet the node.
 ///
 /// # Errors
 /// If the line is too short or a piece of a cut road would have no valid geometry.
@@ -330,8 +331,8 @@ impl<'a> Drawing<'a> {
         Ok(())
     }
 
-    /// Returns the piece with its ends at its nodes: unchanged if they meet, otherwise with clothoids that
-    /// join them.
+    /// Returns the piece with its ends at its nodes. Ends that already meet their nodes stay. Other
+    /// ends are joined to them by clothoids.
     fn attach(
         &self,
         piece: &ReferenceLine,
@@ -398,7 +399,7 @@ impl<'a> Drawing<'a> {
         }
     }
 
-    /// The place on the piece of its road that now contains it.
+    /// Returns the place after its road was cut, on the piece that now contains it.
     fn on_piece(&self, place: &Place) -> Place {
         let Place::Lane(at) = place else {
             return *place;
@@ -505,7 +506,8 @@ fn crossing_distances(a: &[(f64, DVec2)], b: &[(f64, DVec2)]) -> Vec<(f64, f64)>
     found
 }
 
-/// Finds the exact crossing near an estimate by Newton's method, replacing both lines by their tangents.
+/// Finds the exact crossing near an estimate by Newton's method. Both lines are approximated by
+/// their tangents.
 fn refine(a: &ReferenceLine, b: &ReferenceLine, mut s: f64, mut t: f64) -> (f64, f64) {
     for _ in 0..6 {
         let (p, q) = (a.pose(s), b.pose(t));

@@ -95,8 +95,8 @@ pub(super) fn joining(scenario: &Scenario, roads: &BTreeMap<RoadId, RoadId>) -> 
     groups.into_iter().filter_map(edit).collect()
 }
 
-/// Returns the edit that keeps the first of two merged roads in its group, or otherwise puts it into the
-/// group of the second.
+/// Returns the edit that updates groups after a merge. The remaining road stays in the group of the
+/// first road. If the first road was in no group, it joins the group of the second.
 pub(super) fn merged(scenario: &Scenario, first: RoadId, second: RoadId) -> Option<Edit> {
     let (first, second) = (ObjectId::Road(first), ObjectId::Road(second));
     let id = scenario.group_of(first).or(scenario.group_of(second))?;

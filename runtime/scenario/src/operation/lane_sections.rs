@@ -67,8 +67,9 @@ pub(super) fn replace_lanes(road: &mut Road, from: f64, to: f64, lanes: Vec<Lane
         .splice(place..=place, parts.into_iter().flatten());
 }
 
-/// Returns the stretch of a road from the node at one of its ends up to the given distance, m; `None` unless
-/// it lies in one lane section and at least `behind` metres remain beyond it.
+/// Returns the stretch of a road from the node at one of its ends up to a distance in metres.
+/// `None` unless the stretch lies in one lane section and at least `behind` metres of road remain
+/// beyond it.
 pub(super) fn beside_node(
     road: &Road,
     end: RoadEnd,
@@ -84,8 +85,8 @@ pub(super) fn beside_node(
     (length >= reach + behind && is_one_section()).then_some((from, to))
 }
 
-/// Width of a lane next to a node at one end of a road: the full width over the given length, m, then
-/// tapering to zero.
+/// Width of a lane next to a node at one end of a road. The lane has its full width over `full`
+/// metres, and then tapers to zero.
 pub(super) fn width_beside_node(width: f64, full: f64, taper: f64, end: RoadEnd) -> Vec<Poly3> {
     match end {
         RoadEnd::Start => {

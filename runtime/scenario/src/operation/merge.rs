@@ -101,8 +101,9 @@ impl Pair {
         pair.fits().then_some(pair)
     }
 
-    /// Whether lanes continue through the node, and the roads have the same layer and access. Widths may
-    /// differ; in that case, the result has a lane section on either side of the seam.
+    /// Whether the roads can be merged: lanes continue through the node, and both roads have the
+    /// same layer and access. Widths may differ. In that case, the result has a lane section on
+    /// either side of the seam.
     fn fits(&self) -> bool {
         let lanes = |road: &Road, s: f64| -> Vec<_> {
             let lanes = &road.section_at(s).lanes;
@@ -254,8 +255,8 @@ fn is_constant(list: &[Poly3]) -> bool {
     }
 }
 
-/// Returns the second line, starting at the end of the first one. If the headings differ, it is bent to
-/// match.
+/// Returns the second line, starting at the end of the first one. If their headings differ, the
+/// second line is bent to match.
 fn tail_line(head: &Road, tail: &Road) -> Result<ReferenceLine, OperationError> {
     let (end, line) = (head.reference_line.end(), &tail.reference_line);
     let turn = roadwright_geometry::math::wrap_angle(line.start().heading - end.heading);

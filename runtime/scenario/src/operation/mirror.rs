@@ -94,8 +94,8 @@ pub struct Mirrored {
     pub changed_rules: BTreeSet<NodeId>,
 }
 
-/// The centre of the box around the objects that would be mirrored, m. `None` if all of them only follow
-/// others, such as an agent on a lane.
+/// Returns the centre of the box around the objects that would be mirrored, m. `None` if all of
+/// them only follow others. For example, an agent on a lane follows its road.
 pub fn middle(scenario: &Scenario, objects: &Objects) -> Option<DVec2> {
     let nodes = motion::moved_nodes(scenario, objects);
     let network = scenario.network();
@@ -144,8 +144,9 @@ fn outline(scenario: &Scenario, object: ObjectId) -> Vec<DVec2> {
 
 /// Returns the edit that mirrors objects.
 ///
-/// As in [`moved`](super::moved), the nodes of a road are mirrored with it, a road between two mirrored nodes
-/// is mirrored even if it is not selected, and roads with only one end at such a node keep their other end.
+/// As in [`moved`](super::moved), the nodes of a road are mirrored with it. A road between two
+/// mirrored nodes is mirrored even if it is not selected. Roads with only one end at such a node
+/// keep their other end.
 ///
 /// # Errors
 /// If a road cannot take the resulting shape.

@@ -17,7 +17,7 @@ use crate::road::Road;
 use crate::scenario::Scenario;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Maximum number of neighbours of a junction to try, nearest first.
+/// Maximum number of neighbours of a junction that are tried, nearest first.
 const TRIED: usize = 4;
 
 /// Returns the edit that merges the junctions of the given nodes. A single junction is merged with the

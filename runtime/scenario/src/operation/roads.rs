@@ -181,8 +181,8 @@ fn follow(
     Ok(())
 }
 
-/// Returns the edit that reverses the direction of a road: s counts from the other end and lane ids change
-/// sides, so that nothing moves and all agents drive as before.
+/// Returns the edit that reverses the direction of a road. s counts from the other end, and lane
+/// ids change sides. Nothing moves, and all agents drive as before.
 ///
 /// # Errors
 /// If the road does not exist.

@@ -27,13 +27,14 @@ use std::ops::RangeInclusive;
 
 /// Range of angles between roads at which there is room for an island, rad.
 const ANGLES: RangeInclusive<f64> = FRAC_PI_4..=2.4;
-/// Angle at which a slip lane leaves its road and meets the other one, rad, but at most a third of the turn.
+/// Angle at which a slip lane leaves its road and meets the other one, rad. It is at most a third
+/// of the turn.
 const LEAVING: f64 = 0.5;
-/// Width of the lane, m, chosen so that buses can turn.
+/// Width of the lane, m. It lets buses turn.
 const WIDTH: f64 = 4.5;
 /// Distances from the stop lines at which the lane may begin and end, m. The shortest one that fits is used.
 const BEYOND: [f64; 8] = [15.0, 20.0, 25.0, 30.0, 35.0, 40.0, 50.0, 60.0];
-/// Minimum length of the roads beyond the slip lane, and of the lane between its ends, m.
+/// Minimum length of the roads beyond the slip lane, and of the slip lane between its ends, m.
 const BEHIND: f64 = 5.0;
 /// Largest distance by which an existing cut may be closer than required, m.
 const SHORTER: f64 = 5.0;
@@ -84,13 +85,13 @@ struct Site<'a> {
     layout: &'a Layout,
     junction: &'a Junction,
     node: NodeId,
-    /// The arm from which it leads, and the arm to which it leads.
+    /// The arm that the slip lane leaves, and the arm that it leads into.
     arms: (&'a ArmEnd, &'a ArmEnd),
 }
 
 /// A point at which a road has been cut.
 struct Cut {
-    /// The part of the road next to the junction, and the other part.
+    /// The part of the road next to the junction.
     inner: RoadId,
     outer: RoadId,
     node: NodeId,
@@ -99,8 +100,8 @@ struct Cut {
 }
 
 impl Site<'_> {
-    /// Returns the edit for a lane that begins and ends at the given distance from the stop lines, m; `None`
-    /// if that does not fit.
+    /// Returns the edit for a lane that begins and ends `beyond` metres from the stop lines; `None`
+    /// if such a lane does not fit.
     fn lane(&self, beyond: f64) -> Option<Edit> {
         let mut draft = Draft::of(self.scenario);
         let from = self.cut(&mut draft, self.arms.0, beyond)?;
@@ -155,8 +156,8 @@ impl Site<'_> {
         })
     }
 
-    /// Returns the far end of a road; `None` unless it lies about the given distance beyond the stop line, m,
-    /// and the road continues there.
+    /// Returns the far end of a road, if the road continues there and if the end lies about
+    /// `beyond` metres past the stop line; otherwise `None`.
     fn far_end(&self, road: &Road, arm: &ArmEnd, beyond: f64) -> Option<Cut> {
         if road.length() - arm.trim < beyond - SHORTER {
             return None;
@@ -266,8 +267,8 @@ fn line(from: &Cut, to: &Cut) -> Option<ReferenceLine> {
     ReferenceLine::join(start, end).ok()
 }
 
-/// Returns the rules at the ends of a slip lane: its traffic gives way, enters only from the road that the
-/// lane leaves, and continues only into the road to which it leads.
+/// Returns the rules at the ends of a slip lane. Its traffic gives way. It can be entered only from
+/// the road that it leaves, and continues only into the road that it leads to.
 fn rules(after: &Scenario, slip: RoadId, from: &Cut, to: &Cut) -> Option<Edit> {
     let network = after.network();
     let never = |from, to| Restriction {

@@ -40,13 +40,13 @@ struct Stretch {
     to: f64,
     /// The end of the road at the junction.
     end: RoadEnd,
-    /// -1 if its lanes have negative ids, 1 otherwise.
+    /// -1 if the lanes of the stretch have negative ids, 1 otherwise.
     sign: i8,
 }
 
-/// Returns the edit that adds turn lanes with the given length, m, to a junction. An arm gets one if only a
-/// single lane leads to the junction, and vehicles can turn from it across oncoming traffic and also drive
-/// elsewhere.
+/// Returns the edit that adds turn lanes to a junction. `length` is their length, m. An arm gets a
+/// turn lane if only a single lane leads to the junction, and vehicles can turn from this lane
+/// across oncoming traffic and also drive elsewhere.
 ///
 /// Arrows mark the use of each lane. Agents and flows stay on their lanes even if the ids of the lanes
 /// change.

@@ -22,8 +22,8 @@ pub enum Interpolation {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Engine {
-    /// Torque at full throttle, as pairs of rpm and N m, with rpm ascending. Below the first point, its
-    /// torque applies; above the last one, there is none (rev limit).
+    /// Torque at full throttle, as pairs of rpm and N m, with rpm ascending. Below the first point,
+    /// the torque of the first point applies. Above the last one, there is no torque (rev limit).
     pub torque_curve_rpm_nm: Quantity<TorqueCurve, Vec<(f64, f64)>>,
     /// Interpolation between the points.
     #[serde(default, skip_serializing_if = "crate::defaults::is_default")]
@@ -50,10 +50,10 @@ pub struct Gear {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Differential {
-    /// Equal torques: the wheel with the least grip limits both wheels.
+    /// Equal torques. The wheel with the least grip limits both wheels.
     #[default]
     Open,
-    /// Equal speeds: each wheel transmits what its grip allows.
+    /// Equal speeds. Each wheel transmits what its grip allows.
     Locked,
 }
 
@@ -61,7 +61,8 @@ pub enum Differential {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Gearbox {
-    /// At least one forward gear, from the highest ratio to the lowest.
+    /// The forward and reverse gears, with at least one forward gear. Forward gears are listed from
+    /// the highest ratio to the lowest.
     pub gears: Vec<Gear>,
     /// Ratio of the final drive.
     pub final_drive: Quantity<FinalDrive>,
@@ -72,7 +73,7 @@ pub struct Gearbox {
     pub efficiency: Quantity<Share>,
     /// Engine speed at which the automatic gearbox shifts up, rpm.
     pub up_rpm: Quantity<Rpm>,
-    /// Engine speed at which it shifts down, rpm.
+    /// Engine speed at which the gearbox shifts down, rpm.
     pub down_rpm: Quantity<Rpm>,
 }
 
@@ -80,7 +81,7 @@ pub struct Gearbox {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Brakes {
-    /// Force of the foot brake at the circumference of one wheel, N, limited by grip.
+    /// Force of the foot brake at the circumference of one wheel, N. It is limited by grip.
     pub foot: Quantity<Force>,
     /// Numbers of the wheels that the hand brake holds, up to their grip.
     #[serde(default = "rear_wheels")]

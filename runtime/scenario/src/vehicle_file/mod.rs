@@ -43,7 +43,7 @@ pub struct FileReference {
     pub path: String,
     /// Hash of the file's text, see [`hash`].
     pub hash: String,
-    /// The hash stored in the scenario, if the file has changed since then.
+    /// The hash stored in the scenario, if the file has changed since the scenario was saved.
     pub was: Option<String>,
     /// The contents of the file.
     pub vehicle: VehicleFile,
@@ -91,7 +91,7 @@ pub struct VehicleFile {
     /// Coupling for a trailer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub articulation: Option<Articulation>,
-    /// Trailers coupled to it, from front to back.
+    /// Trailers coupled to the vehicle, from front to back.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub trailers: Vec<Trailer>,
     /// Constants of the sliding car.
@@ -100,7 +100,7 @@ pub struct VehicleFile {
     /// Continuous tracks.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tracks: Option<Tracks>,
-    /// Conditions under which it leaves the lanes.
+    /// Conditions under which the vehicle leaves the lanes.
     #[serde(default, skip_serializing_if = "OffRoad::is_default")]
     pub off_road: OffRoad,
     /// Limits of manoeuvres on the proving ground by name, in their units. They override limits that follow
@@ -162,8 +162,8 @@ impl VehicleFile {
         self.body.mass + self.wheels.mass * self.wheels.positions.len() as f64
     }
 
-    /// Moment of inertia about the vertical axis, kg m^2: the given value, or that of the mass box with
-    /// uniform density plus the wheels as points.
+    /// Moment of inertia about the vertical axis, kg m^2. It is the given value or, by default,
+    /// that of the mass box with uniform density plus the wheels as points.
     pub fn yaw_inertia(&self) -> f64 {
         let Body {
             length,
@@ -182,8 +182,8 @@ impl VehicleFile {
         })
     }
 
-    /// Mean positions of the axles along the vehicle, m ahead of the centre of the body: first of the steered
-    /// wheels, then of the others.
+    /// Mean positions of two groups of wheels along the vehicle, m ahead of the centre of the body:
+    /// first of the steered wheels, then of the others.
     pub fn axles(&self) -> (f64, f64) {
         let wheels = (0u8..).zip(&self.wheels.positions);
         let (steered, others): (Vec<_>, Vec<_>) =

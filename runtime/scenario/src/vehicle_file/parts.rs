@@ -47,10 +47,10 @@ pub struct Body {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum TyreModel {
-    /// They grow up to friction times load (brush model).
+    /// Lateral forces grow up to friction times load (brush model).
     #[default]
     Saturating,
-    /// They are proportional to the slip angle, without limit.
+    /// Lateral forces are proportional to the slip angle, without limit.
     Linear,
 }
 
@@ -58,10 +58,10 @@ pub enum TyreModel {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum WheelShape {
-    /// Rays along the springs, without mass; they pass through loose objects.
+    /// Rays along the springs, without mass. They pass through loose objects.
     #[default]
     Ray,
-    /// Spheres with mass, which roll over loose objects.
+    /// Spheres with mass. They roll over loose objects.
     Sphere,
 }
 
@@ -87,14 +87,15 @@ pub struct Wheels {
     /// Shape at level `rigid`.
     #[serde(default, skip_serializing_if = "crate::defaults::is_default")]
     pub shape: WheelShape,
-    /// Stiffness of a tyre against the ground, N/m, for spheres; by default, the tyre deflects by 2 cm under
-    /// the static load.
+    /// Stiffness of a tyre against the ground, N/m. It applies to spheres. By default, the tyre
+    /// deflects by 2 cm under the static load.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub radial_stiffness: OptionalQuantity<TyreRate>,
     /// Contact softness of the tyres: constraint force mixing (CFM), as in ODE.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub softness: OptionalQuantity<Share>,
-    /// Fraction of the impact speed that a wheel keeps when it bounces, for spheres; 0.5 by default.
+    /// Fraction of the impact speed that a wheel keeps when it bounces. It applies to spheres; the
+    /// default is 0.5.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bounce: OptionalQuantity<Share>,
 }

@@ -5,9 +5,9 @@
 pub struct ShippedVehicle {
     /// Name of the vehicle, which is its file name without the extension.
     pub name: &'static str,
-    /// Path of its file in the shipped scenarios.
+    /// Path of the vehicle's file in the shipped scenarios.
     pub path: &'static str,
-    /// The text of its file.
+    /// The text of the vehicle's file.
     pub text: &'static str,
 }
 

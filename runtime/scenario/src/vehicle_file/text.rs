@@ -5,7 +5,7 @@ use crate::json_text::{FileError, TextError, Writer};
 use std::path::Path;
 
 impl VehicleFile {
-    /// The text of its file, with one part per line as in the shipped files.
+    /// Returns the text of the vehicle file, with one part per line as in the shipped files.
     pub fn to_text(&self) -> String {
         let mut out = Writer::new();
         out.value("format", &self.format);
@@ -38,16 +38,18 @@ impl VehicleFile {
         out.finish()
     }
 
-    /// Checks its numbers like those of a file: their ranges, and the relations between them.
+    /// Checks the numbers of the vehicle like those of a file: their ranges, and the relations
+    /// between them.
     ///
     /// # Errors
-    /// The same as when its text is read: the first invalid key, and the reason.
+    /// The same as when the text is read: the first invalid key, and the reason.
     pub fn checked(&self) -> Result<(), TextError> {
         // A number that is not finite would be written as null and reported under another name.
         Self::from_text(&self.to_text()).map(|_| ())
     }
 
-    /// Writes it to a file in one step, so that after a crash either the old or the new file is complete.
+    /// Writes the vehicle to a file atomically, so that after a crash either the old or the new
+    /// file is complete.
     ///
     /// # Errors
     /// If it is not valid, or the file cannot be written.

@@ -20,7 +20,7 @@ pub struct Trailer {
     /// Name of the trailer.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub name: String,
-    /// Length of its body, m.
+    /// Length of the trailer's body, m.
     pub length: Quantity<Size>,
     /// Overall width, m.
     pub width: Quantity<Size>,
@@ -28,45 +28,48 @@ pub struct Trailer {
     pub height: Quantity<Size>,
     /// Mass, kg.
     pub mass: Quantity<Mass>,
-    /// Distance from its coupling back to its axle, or to the centre of its axles, m.
+    /// Distance from the trailer's coupling back to its axle, or to the centre of its axles, m.
     pub coupling_to_axle: Quantity<Size>,
-    /// Front end of its body, m ahead of the coupling; negative behind it.
+    /// Front end of the trailer's body, m ahead of the coupling; negative behind the coupling.
     pub front: Quantity<Offset>,
     /// Coupling for the next trailer, m ahead of the coupling; defaults to the rear end of the body.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hitch: OptionalQuantity<Offset>,
-    /// Joint between it and the towing vehicle.
+    /// Joint between the trailer and the towing vehicle.
     #[serde(default, skip_serializing_if = "TrailerJoint::is_universal")]
     pub joint: TrailerJoint,
-    /// Its centre of gravity, m ahead of the coupling, so negative behind it; defaults to the centre of the
-    /// body. Its distance ahead of the axle determines the fraction of the weight that the coupling carries.
+    /// Centre of gravity, m ahead of the coupling, so negative behind it; defaults to the centre of
+    /// the body. Its distance ahead of the axle determines the fraction of the weight that the
+    /// coupling carries.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub centre: OptionalQuantity<Offset>,
-    /// Height of its centre of gravity above the ground, m; defaults to 0.38 of the height.
+    /// Height of the trailer's centre of gravity above the ground, m; defaults to 0.38 of the
+    /// height.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub centre_height: OptionalQuantity<Size>,
-    /// Height of its body above the ground, m; defaults to 0.12 of the height.
+    /// Height of the trailer's body above the ground, m; defaults to 0.12 of the height.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ground_clearance: OptionalQuantity<Size>,
-    /// Its axles, m ahead of the coupling, from front to back; defaults to one axle at `coupling_to_axle`,
-    /// which is their mean. The load that the coupling does not carry is shared equally among them.
+    /// Axles of the trailer, m ahead of the coupling, from front to back. The mean of all axles is
+    /// `coupling_to_axle`. By default, there is one axle. The load that the coupling does not carry is shared
+    /// equally among the axles.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub axles: Quantity<Offset, Vec<f64>>,
     /// Distance between the centres of the wheels of an axle, m; defaults to 82 % of the width.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub track: OptionalQuantity<Size>,
-    /// Its wheels, if they differ from those of the vehicle.
+    /// Wheels of the trailer, if they differ from those of the vehicle.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub wheels: Option<TrailerWheels>,
-    /// Spring and damper of a wheel, and anti-sway bars of an axle; defaults to those of a passenger car (1.5
-    /// Hz) for the load of a wheel.
+    /// Spring and damper of a wheel, and anti-sway bars of an axle. The default is a passenger
+    /// car's suspension (1.5 Hz) for the load of a wheel.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub suspension: Option<Suspension>,
-    /// Maximum force of its foot brake, N per wheel, or 0 for none; by default, it brakes as hard as the
-    /// towing vehicle.
+    /// Maximum force of the trailer's foot brake, N per wheel; 0 for none. By default, it brakes as
+    /// hard as the towing vehicle.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub brakes: OptionalQuantity<Force>,
-    /// Angle to the towing vehicle, rad, at which the bodies touch.
+    /// Angle to the towing vehicle at which the bodies touch, rad.
     #[serde(default = "Trailer::common_lock")]
     pub lock: Quantity<SteeringLock>,
 }
@@ -102,7 +105,7 @@ pub enum TrailerJoint {
 }
 
 impl TrailerJoint {
-    /// Whether it is a universal joint.
+    /// Whether the joint is a universal joint.
     pub fn is_universal(&self) -> bool {
         *self == Self::Universal
     }
@@ -117,17 +120,17 @@ impl Trailer {
         1.5.into()
     }
 
-    /// Rear end of its body, m ahead of the coupling, so a negative number.
+    /// Rear end of the trailer's body, m ahead of the coupling, so a negative number.
     pub fn rear(&self) -> f64 {
         self.front - self.length
     }
 
-    /// Its centre of gravity, m ahead of the coupling.
+    /// Centre of gravity of the trailer, m ahead of the coupling.
     pub fn centre(&self) -> f64 {
         self.centre.unwrap_or(self.front - 0.5 * self.length)
     }
 
-    /// Its axles, m ahead of the coupling, from front to back; at least one.
+    /// Axles of the trailer, m ahead of the coupling, from front to back; at least one.
     pub fn axles(&self) -> Vec<f64> {
         if self.axles.is_empty() {
             vec![-self.coupling_to_axle]

@@ -174,7 +174,7 @@ pub(crate) fn flows_between_ends(
 pub(crate) struct Leg {
     /// Bearing from the junction, rad.
     pub(crate) bearing: f64,
-    /// Curvature, 1/m, to the left when leaving.
+    /// Curvature to the left when leaving, 1/m.
     pub(crate) curvature: f64,
     pub(crate) style: RoadStyle,
     /// Whether the road is drawn towards the junction.

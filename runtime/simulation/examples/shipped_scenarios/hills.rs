@@ -58,7 +58,7 @@ pub(crate) fn hill_country() -> Scenario {
     b.scenario
 }
 
-/// A road through the valley with houses on both sides.
+/// Adds a road through the valley with houses on both sides.
 fn village(b: &mut Builder) {
     let points = [(-190.0, -14.0), (-60.0, 6.0), (50.0, -6.0), (190.0, 16.0)];
     b.road(&points, 120.0, &street("Valley Road"));
@@ -82,7 +82,7 @@ fn village(b: &mut Builder) {
     }
 }
 
-/// A field of loose posts in the path of the bus.
+/// Adds a field of loose posts in the path of the bus.
 fn posts(b: &mut Builder) {
     let mut stream = Stream::new(12, "posts", 0);
     for row in 0..4 {

@@ -84,8 +84,8 @@ pub(crate) fn all_junctions(side: DrivingSide) -> roadwright_scenario::Scenario 
     b.scenario
 }
 
-/// A mini roundabout: streets that meet at one node, counter-clockwise from the east. With three streets, the
-/// first is the stem of a T.
+/// Adds a mini roundabout: streets that meet at one node, counter-clockwise from the east. If there
+/// are three streets, the first is the stem of a T.
 fn mini_roundabout(b: &mut Builder, centre: DVec2, arms: usize, rate: f64) {
     let ends = &gates(centre, LEG, 4)[..arms];
     let style = street("Mini Street");
@@ -232,7 +232,7 @@ fn gates(centre: DVec2, reach: f64, count: u32) -> Vec<DVec2> {
         .collect()
 }
 
-/// A ring with streets that lead to it, and flows between all of them.
+/// Adds a ring with streets that lead to it, and flows between all of them.
 fn roundabout(b: &mut Builder, centre: DVec2, radius: f64, arms: u32, rate: f64) {
     let ends = ring_of_streets(b, centre, radius, arms, &street(""), LEG);
     all_to_all(b, &ends, rate);
@@ -258,7 +258,7 @@ pub(crate) fn ring_of_streets(
     ends
 }
 
-/// Two one-way streets that merge into one.
+/// Adds two one-way streets that merge into one.
 fn zipper(b: &mut Builder, centre: DVec2) {
     let ends = [
         centre + DVec2::new(-LEG, 40.0),
@@ -287,7 +287,8 @@ pub(crate) fn all_to_all(b: &mut Builder, ends: &[DVec2], rate: f64) {
     }
 }
 
-/// A flow from the outer end of one road to that of another, with lanes counted from the middle.
+/// Adds a flow from the outer end of one road to the outer end of another. Lanes are counted from
+/// the middle.
 pub(crate) fn flow(
     b: &mut Builder,
     from: DVec2,

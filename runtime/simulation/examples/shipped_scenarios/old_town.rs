@@ -25,7 +25,7 @@ pub(crate) fn old_town() -> Scenario {
     b.scenario
 }
 
-/// Streets, drawn from the outer ones to the alleys; junctions are made where they cross.
+/// Draws the streets, from the outer ones to the alleys. Junctions are made where they cross.
 fn roads(b: &mut Builder) {
     // Avenues around the district.
     b.road(
@@ -167,7 +167,7 @@ fn roads(b: &mut Builder) {
     );
 }
 
-/// Buildings, the campus and its trees.
+/// Adds buildings, the campus and its trees.
 fn blocks(b: &mut Builder) {
     let mut block = |name: &str, (x, y): (f64, f64), (width, depth): (f64, f64), height: f64| {
         let corners = [
@@ -236,7 +236,7 @@ fn blocks(b: &mut Builder) {
     );
 }
 
-/// Cars, jeeps and buses that drive between distant places connected by a route.
+/// Adds cars, jeeps and buses that drive between distant places connected by a route.
 fn traffic(b: &mut Builder) {
     let layout = layout(b.scenario.network(), b.scenario.about());
     let graph = LaneGraph::new(&b.scenario, &layout);

@@ -9,19 +9,23 @@ use roadwright_scenario::{
 };
 use std::f64::consts::{PI, TAU};
 
-/// The oval: half the length of its straights, and the radius of its bends, m.
+/// Half the length of the oval's straights, m.
 const STRAIGHT: f64 = 110.0;
+/// Radius of the oval's bends, m.
 const BEND: f64 = 50.0;
-/// The skid pad: centre and radius, m.
+/// Centre of the skid pad, m.
 const PAD: (f64, f64) = (-75.0, 0.0);
+/// Radius of the skid pad, m.
 const PAD_RADIUS: f64 = 25.0;
 /// Start of the double lane change: x and y, m.
 const CONES: (f64, f64) = (-30.0, -30.0);
-/// Sections of the ISO 3888-1 track: length, m, and whether the section is offset by 3.5 m to the left.
+/// Sections of the ISO 3888-1 track: length (m) and whether the section is offset to the left.
 const SECTIONS: [(f64, bool); 3] = [(0.0, false), (45.0, true), (95.0, false)];
+/// Offset to the left, m.
 const OFFSET: f64 = 3.5;
-/// Positions of the ridges and of the hill, m north.
+/// Position of the ridges, m north.
 const RIDGES: f64 = 75.0;
+/// Position of the hill, m north.
 const HILL: f64 = 110.0;
 /// Spacing of the terrain samples, m.
 const SPACING: f64 = 2.0;

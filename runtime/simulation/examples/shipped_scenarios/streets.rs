@@ -156,7 +156,7 @@ fn people(b: &mut Builder, rate: f64) {
     b.apply(Edit::Settings(settings));
 }
 
-/// A zebra crossing on the arm of a T junction that gives way.
+/// Adds a zebra crossing on the arm of a T junction that gives way.
 fn cross_minor(b: &mut Builder, at: DVec2) {
     let (id, _) = b.node_at(at);
     let network = b.scenario.network();
@@ -210,7 +210,7 @@ fn houses(b: &mut Builder) {
     b.building("Old Bakery", &south_west, 12.0);
 }
 
-/// A park with paths through it.
+/// Adds a park with paths through it.
 fn park(b: &mut Builder) {
     let corners = [(6.0, -7.0), (150.0, -7.0), (150.0, -70.0), (6.0, -70.0)];
     b.land(LandUse::Park, "Linden Park", &corners);
@@ -312,8 +312,8 @@ pub(crate) fn motorway_m4() -> Scenario {
     b.scenario
 }
 
-/// One carriageway with its slip road. `way` is 1 for the eastbound one with an entry, and -1 for the
-/// westbound one with an exit.
+/// Adds one carriageway with its slip road. `sign` is 1 for the eastbound carriageway, which has an
+/// entry, and -1 for the westbound one, which has an exit.
 fn carriageway(b: &mut Builder, sign: f64) {
     let at = |x: f64, y: f64| (x, sign * y);
     let line = [at(-420.0, -22.0), at(40.0, -10.0), at(420.0, -30.0)];
@@ -382,7 +382,7 @@ fn countryside(b: &mut Builder) {
     }
 }
 
-/// Through traffic on the inner lanes, and traffic that enters and leaves.
+/// Adds through traffic on the inner lanes, and traffic that enters and leaves.
 fn motorway_traffic(b: &mut Builder) {
     let (west, east) = (-420.0, 420.0);
     let ends = [
@@ -399,8 +399,9 @@ fn motorway_traffic(b: &mut Builder) {
     flow(b, ends[1].0, 3, leaves, 1, 500.0);
 }
 
-/// Dimensions of station-road, m: mean radius of the ring, width of its lane, and length of the streets.
+/// Mean radius of the ring in station-road, m.
 const RING: f64 = 14.1;
+/// Length of the streets in station-road, m.
 const ARM: f64 = 110.0;
 
 /// A roundabout of four streets with zebra crossings on all of them.
@@ -471,7 +472,7 @@ pub(crate) fn station_road() -> Scenario {
     b.scenario
 }
 
-/// A zebra crossing on the street that meets a ring at a place.
+/// Adds a zebra crossing on the street that meets a ring at a place.
 fn cross_arm(b: &mut Builder, at: DVec2) {
     let (id, _) = b.node_at(at);
     let network = b.scenario.network();

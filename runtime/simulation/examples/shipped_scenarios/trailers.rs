@@ -40,7 +40,8 @@ pub(crate) fn trailer_yard() -> Scenario {
     b.scenario
 }
 
-/// A truck that leaves its trailer in the yard for a while. A script that contains its paths drives it.
+/// Adds a truck that leaves its trailer in the yard for a while. It is driven by a script that
+/// contains its paths.
 fn shuttle(b: &mut Builder) {
     b.stack("shuttle", driven_by_script("trailer_shuttle", "pursuit"));
     let (start, goal) = (
@@ -50,7 +51,8 @@ fn shuttle(b: &mut Builder) {
     b.agent(named("shuttle", trip("truck", "shuttle", start, goal, 2.0)));
 }
 
-/// Road 1 is the avenue west of the junction, 2 the lane to the depot, 3 the avenue to the east.
+/// Adds the traffic. Road 1 is the avenue west of the junction, 2 the lane to the depot, 3 the
+/// avenue to the east.
 fn traffic(b: &mut Builder) {
     let (west, south, east) = (RoadId(1), RoadId(2), RoadId(3));
     let trips = [
@@ -99,7 +101,7 @@ fn traffic(b: &mut Builder) {
     }
 }
 
-/// Each vehicle with trailers drives around its own row of posts.
+/// Adds slaloms: each vehicle with trailers drives around its own row of posts.
 fn slaloms(b: &mut Builder) {
     for (number, (key, _)) in TRAINS.into_iter().enumerate() {
         let y = 55.0 + 46.0 * number as f64;

@@ -39,7 +39,7 @@ pub(crate) struct Deviation {
 const SETTLED: f64 = 10.0;
 
 impl Deviation {
-    /// Adds a step with its duration, s, the lateral offset, m, and the speed, m/s.
+    /// Adds a step: `dt` in s, the lateral `offset` in m, and `speed` in m/s.
     pub(crate) fn add(&mut self, dt: f64, offset: f64, speed: f64) {
         self.steps = self.steps.saturating_add(1);
         if self.steps as f64 * dt <= SETTLED {
@@ -65,7 +65,7 @@ impl Deviation {
 /// Statistics of one agent.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Account {
-    /// Number of collisions in which it was involved.
+    /// Number of collisions in which the agent was involved.
     pub(crate) collisions: u32,
     /// Integral of half the squared speed, m^2/s: kinetic energy of a unit mass over time.
     pub(crate) energy: f64,
@@ -98,8 +98,7 @@ pub(crate) struct Odometer {
 }
 
 impl Accounts {
-    /// Whether the statistics of an agent are consistent with its current sums `now`, which an invalid save
-    /// may violate.
+    /// Whether the saved statistics of an agent are consistent with its current sums `now`.
     pub(crate) fn begin_before(&self, id: u64, now: &Statistics) -> bool {
         self.of.get(&id).is_none_or(|account| {
             account.begin.samples <= now.samples
@@ -127,8 +126,8 @@ impl Accounts {
         self.of.is_empty() && self.counted == 0
     }
 
-    /// Copies the statistics of an agent into the inputs of its fitness functions. With `has_arrived`, the
-    /// current segment counts as completed.
+    /// Copies the statistics of an agent into the inputs of its fitness functions. If `has_arrived`
+    /// is set, the current segment counts as completed.
     pub(crate) fn tell(
         &self,
         id: u64,
@@ -162,8 +161,8 @@ impl Accounts {
 }
 
 impl Segments {
-    /// [Gerdelan 2011], equation 12.1. Adds the mean penetration divided by the length of the segment, and
-    /// the shortfall from the allowed speed.
+    /// Adds the terms of one segment ([Gerdelan 2011], equation 12.1): the mean penetration divided
+    /// by the length of the segment, and the shortfall from the allowed speed.
     pub(crate) fn add(&mut self, from: Odometer, to: Odometer, dt: f64) {
         let steps = f64::from(to.steps - from.steps);
         if steps == 0.0 {

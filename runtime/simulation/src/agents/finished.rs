@@ -6,12 +6,12 @@ use serde::{Deserialize, Serialize, Serializer};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Status {
-    /// It drives.
+    /// The agent drives.
     #[default]
     Active,
-    /// It has reached its destination and despawned.
+    /// The agent has reached its destination and despawned.
     Arrived,
-    /// It cannot reach its destination and was never spawned.
+    /// The agent cannot reach its destination and was never spawned.
     Refused,
     /// An edit of the scenario removed it while it drove or waited.
     Removed,
@@ -22,7 +22,7 @@ pub enum Status {
 pub(crate) struct Score {
     /// Index of the fitness in the list of names.
     pub(crate) fitness: u16,
-    /// The score, in the unit of its fitness.
+    /// The score, in the unit of the fitness function.
     pub(crate) value: f64,
 }
 
@@ -31,7 +31,7 @@ pub(crate) struct Score {
 pub(crate) struct FinishedRow {
     pub(crate) id: u64,
     pub(crate) status: Status,
-    /// Index of its stack in the list of names.
+    /// Index of the agent's stack in the list of names.
     pub(crate) stack: u16,
     pub(crate) started: f64,
     pub(crate) ended: f64,
@@ -46,19 +46,20 @@ const _: () = assert!(size_of::<FinishedRow>() + size_of::<Score>() <= 200);
 /// The drive of one agent, finished or in progress.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Drive<'a> {
-    /// Its id.
+    /// Id of the agent.
     pub id: u64,
-    /// Status at its end.
+    /// Status at the end of the drive.
     pub status: Status,
-    /// Its stack.
+    /// Stack of the agent.
     pub stack: &'a str,
     /// Spawn time, s; 0 if it was never spawned.
     pub started: f64,
-    /// Time at which it left, was refused or was deleted, s; the current time if it still drives.
+    /// Time at which the agent left, was refused or was deleted, s; the current time if it still
+    /// drives.
     pub ended: f64,
     /// Distance driven, m.
     pub distance: f64,
-    /// Ids of its fitness functions with their scores; empty if it has not driven.
+    /// Ids of the fitness functions with their scores; empty if the agent has not driven.
     #[serde(serialize_with = "as_map")]
     pub scores: Vec<(&'a str, f64)>,
 }

@@ -1,8 +1,8 @@
 //! Columns that stages borrow by name. The reference types state what a stage may write.
 //!
-//! Most of a step only reads, through [`AgentsRef`]. A stage that writes takes its own struct, which names
-//! the columns that it reads and writes, so it cannot write any others. `docs/stages.md` lists the stages
-//! that take all of [`Agents`].
+//! Most of a step only reads, through [`AgentsRef`]. A stage that writes takes its own struct. The
+//! struct names the columns that the stage reads and writes, so the stage cannot write any others.
+//! `docs/stages.md` lists the stages that take all of [`Agents`].
 
 use super::{Agents, Rare};
 use crate::records::{
@@ -176,7 +176,7 @@ macro_rules! lends {
                 }
             }
 
-            /// Borrows everything that the rest of a step reads, in its current state.
+            /// Borrows all columns that the rest of a step reads, in their current state.
             #[inline]
             pub(crate) fn lent(&self) -> AgentsRef<'_> {
                 AgentsRef {
@@ -190,7 +190,7 @@ macro_rules! lends {
                 }
             }
 
-            /// Names of the columns that it writes, in the order of their declaration.
+            /// Names of the columns that the stage writes, in the order of their declaration.
             #[cfg(test)]
             pub(crate) const WRITES: &'static [&'static str] = &[$(stringify!($write)),*];
         }
@@ -217,7 +217,7 @@ lends! {
         reads { motion, position, wish, aside }
         writes { progress, claim }
     }
-    /// Columns of planning off the lanes.
+    /// Inputs and results of planning off the lanes.
     GroundColumns {
         reads { motion, wish, aside }
         writes { position, progress, claim }
@@ -232,7 +232,7 @@ lends! {
         reads { claim, wish, aside, command, pedals }
         writes { motion, position, progress, statistics }
     }
-    /// Inputs for finding contacts and near misses, and the statistics that count them.
+    /// Inputs for finding contacts and near misses, and the statistics that count both.
     ContactColumns {
         reads { motion, position, progress, claim, wish, aside }
         writes { statistics }

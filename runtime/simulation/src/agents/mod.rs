@@ -153,8 +153,8 @@ impl Agents {
         self.revision += 1;
     }
 
-    /// Sets the order in which free indices are assigned. The order must contain all indices below its
-    /// length.
+    /// Sets the order in which free indices are assigned. `order` must be a permutation of the
+    /// indices below its length.
     #[cfg(test)]
     pub(crate) fn scatter(&mut self, order: &[AgentIndex]) {
         for index in 0..order.len() {
@@ -306,13 +306,13 @@ pub(crate) fn pedals_of(pedals: &[Option<PedalCommand>], index: usize) -> Option
 }
 
 impl Identity {
-    /// Whether it is on the road and drives.
+    /// Whether the agent is on the road and drives.
     #[inline]
     pub(crate) fn drives(&self) -> bool {
         matches!(self.phase, Phase::Driving | Phase::AtGoal)
     }
 
-    /// Whether its modules have been notified of it.
+    /// Whether the agent's modules have been notified of the agent.
     #[inline]
     pub(crate) fn is_known(&self) -> bool {
         self.drives() || self.phase == Phase::Planning

@@ -45,7 +45,7 @@ pub(crate) trait Column<T> {
     /// Stores a row, which may be appended after the last one.
     fn put(&mut self, index: usize, row: T);
 
-    /// Whether it is a valid column for the given number of agents.
+    /// Whether this is a valid column for the given number of agents.
     fn is_of(&self, agents: usize) -> bool;
 }
 

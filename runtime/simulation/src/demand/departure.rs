@@ -23,8 +23,8 @@ const BRAKING: f64 = 3.0;
 const APART: f64 = 0.2;
 /// Search distance for bodies off the lanes, and for vehicles ahead on lanes, m.
 const REACH: f64 = 30.0;
-/// Maximum number of lanelets, each too short to stand on, that are searched for vehicles coming through
-/// alleys.
+/// Maximum number of consecutive lanelets too short to stand on that are searched for vehicles
+/// coming through alleys.
 const MOST_WITHOUT_PLACE: usize = 200;
 /// Distance beyond which vehicles behind on lanes have enough room to brake for a spawned vehicle, m.
 const SIGHT: f64 = 60.0;
@@ -41,7 +41,7 @@ pub(crate) struct Departure {
     pub(crate) speed: f64,
     pub(crate) vehicle_type: u16,
     pub(crate) stack: u16,
-    /// Dynamics level of its body, if the scenario sets one.
+    /// Dynamics level of the vehicle's body, if the scenario sets one.
     pub(crate) dynamics: Option<DynamicsLevel>,
 }
 
@@ -67,7 +67,7 @@ pub(crate) enum Start {
 }
 
 impl Start {
-    /// Pose at which it is spawned.
+    /// Pose at which the agent is spawned.
     pub(crate) fn pose(&self, ground: &Ground) -> Pose {
         match *self {
             Self::Lane { lanelet, s } => ground.graph().line(lanelet).pose(s),
@@ -76,7 +76,8 @@ impl Start {
     }
 }
 
-/// Start and goals of an agent. If any of its places is off the lanes, it drives on open ground.
+/// Returns the start and goals of an agent. If any of them is off the lanes, the agent drives on
+/// open ground.
 pub(crate) fn places(
     scenario: &Scenario,
     ground: &Ground,
@@ -121,13 +122,14 @@ pub(crate) fn places(
     ))
 }
 
-/// Continuation of a road after an alley.
+/// What follows after an alley.
 enum Beyond {
     /// A vehicle that comes through another alley.
     Oncoming,
     /// A place where a vehicle can stand.
     Place,
-    /// Neither so far; the value is the length that is clear of alleys at the end of the last lane, m.
+    /// Neither so far. The value is the length at the end of the last lane that is clear of alleys,
+    /// m.
     Clear(f64),
 }
 
@@ -200,15 +202,15 @@ impl Room<'_> {
         })
     }
 
-    /// Vehicles on a lanelet, including those admitted there in this step.
+    /// Returns the vehicles on a lanelet, including those admitted there in this step.
     fn on_lane(&self, lanelet: LaneletIndex) -> impl Iterator<Item = AgentIndex> + '_ {
         let here = self.index.on_lanelet(lanelet).iter();
         let appeared = self.appeared.get(&Some(lanelet)).into_iter().flatten();
         here.map(|entry| entry.agent).chain(appeared.copied())
     }
 
-    /// Whether vehicles already admitted to a junction still have room on the lane beyond it if one more
-    /// vehicle is spawned there.
+    /// Whether vehicles that have been admitted to a junction still have room on the lane beyond it
+    /// if one more vehicle is spawned on that lane.
     fn leaves_what_is_promised(&self, lanelet: LaneletIndex, own_type: &VehicleType) -> bool {
         let lanes = Lanes {
             ground: self.bodies.ground,
@@ -222,8 +224,9 @@ impl Room<'_> {
             .may_appear(lanes, lanelet, appeared.copied(), space(own_type))
     }
 
-    /// Whether no oncoming vehicle would meet the spawned vehicle in an alley, or in further alleys that
-    /// follow without a place to stand in between. If they met, neither of them could give way.
+    /// Whether the spawned vehicle meets no oncoming vehicle in an alley. Alleys that follow
+    /// without a place to stand in between count as well. If two vehicles met there, neither could
+    /// give way.
     fn meets_nobody_in_alleys(&self, lanelet: LaneletIndex, s: f64, own: &VehicleType) -> bool {
         let alleys = self.bodies.ground.alleys();
         let body = (s - own.rear_overhang, s + own.front);
@@ -238,8 +241,9 @@ impl Room<'_> {
         })
     }
 
-    /// Whether no oncoming vehicle is in the alleys on any route from the given position on a lanelet, m. The
-    /// search ends at the first stretch without alleys that is as long as a vehicle. O(lanelets searched).
+    /// Whether no oncoming vehicle is in the alleys on any route from position `s` on a lanelet, in
+    /// metres. The search ends at the first stretch without alleys that is as long as a vehicle.
+    /// O(lanelets searched).
     fn meets_nobody_beyond(&self, lanelet: LaneletIndex, s: f64, own: &VehicleType) -> bool {
         let from = (lanelet, s);
         // Lanelets to search, each with the length before it that is clear of alleys, m.
@@ -264,8 +268,8 @@ impl Room<'_> {
         true
     }
 
-    /// Finds the continuation of a lanelet from position `start`, m. `clear` is the length before it that is
-    /// clear of alleys, m.
+    /// Finds what follows after a lanelet from position `start`, m. `clear` is the length before
+    /// `start` that is clear of alleys, m.
     fn clear_beyond(
         &self,
         lanelet: LaneletIndex,
@@ -303,8 +307,8 @@ impl Room<'_> {
         }
     }
 
-    /// Whether the alley is free of oncoming vehicles that this one cannot pass: none holds it in the
-    /// opposite direction, is in it, or was admitted there in this step.
+    /// Whether the alley is free of oncoming vehicles that this vehicle cannot pass. None of them
+    /// may hold the alley, be in it, or have been admitted there in this step.
     fn is_empty_of_oncoming(&self, side: AlleySide, own: &VehicleType) -> bool {
         let other = side.opposite();
         let passing = self.bodies.ground.alleys().passing(other);
@@ -324,8 +328,8 @@ impl Room<'_> {
             && !self.appeared.contains_key(&Some(facing.lanelet))
     }
 
-    /// Whether a departure and another vehicle on the same lane are far enough apart that neither has to
-    /// brake hard. Takes position, m, and speed, m/s.
+    /// Whether a departure and another vehicle on the same lane are far enough apart that neither
+    /// has to brake hard. Positions are in m, speeds in m/s.
     fn is_apart_on_lane(
         &self,
         agent: AgentIndex,
@@ -365,8 +369,8 @@ impl Room<'_> {
             && self.is_clear_behind(lanelet, s - own_type.rear_overhang)
     }
 
-    /// Whether no turning vehicle in an adjacent lane reaches the place. Long vehicles swing over other
-    /// lanes.
+    /// Whether the place is clear of turning vehicles in adjacent lanes. Long vehicles swing over
+    /// other lanes.
     fn is_clear_of_turning(&self, lanelet: LaneletIndex, s: f64, own_type: &VehicleType) -> bool {
         if s - own_type.rear_overhang > REACH {
             return true;
@@ -391,8 +395,9 @@ impl Room<'_> {
         })
     }
 
-    /// Whether all continuations of a lanelet are free for a vehicle with the given speed, m/s, up to the
-    /// first vehicle on each. `to_end` is the distance from its front to the end of the lanelet, m.
+    /// Whether the lane ahead is free for a vehicle with the given speed, m/s. Each route is
+    /// checked up to the first vehicle on it. `to_end` is the distance from the vehicle's front to
+    /// the end of the lanelet, m.
     fn is_clear_ahead(&self, lanelet: LaneletIndex, to_end: f64, speed: f64) -> bool {
         let ground = self.bodies.ground;
         let mut connections = ground.graph().successors(lanelet).iter();
@@ -411,8 +416,9 @@ impl Room<'_> {
         })
     }
 
-    /// Whether no vehicle on any route to a lanelet would have to brake hard, up to the first one on each.
-    /// `to_start` is the distance from the start of the lanelet to the rear of the spawned vehicle, m.
+    /// Whether no vehicle behind would have to brake hard. Each route to the lanelet is checked
+    /// back to the first vehicle on it. `to_start` is the distance from the start of the lanelet to
+    /// the rear of the spawned vehicle, m.
     fn is_clear_behind(&self, lanelet: LaneletIndex, to_start: f64) -> bool {
         let ground = self.bodies.ground;
         let mut connections = ground.graph().predecessors(lanelet).iter();
@@ -432,8 +438,8 @@ impl Room<'_> {
     }
 }
 
-/// Gap that a vehicle needs behind another one, m: the clearance plus the distance in which it brakes from
-/// `speed` to the speed `other` of the vehicle ahead, m/s.
+/// Returns the gap that a vehicle needs behind another one, m: the clearance plus the distance in
+/// which it brakes from `speed` to the leader's speed `other`, both in m/s.
 fn needed(speed: f64, other: f64) -> f64 {
     ROOM + (speed * speed - other * other).max(0.0) / (2.0 * BRAKING)
 }
@@ -443,8 +449,8 @@ mod tests {
     use super::*;
     use crate::testing::Stand;
 
-    /// Whether a car may be spawned on the first or the last of three consecutive roads while there is a car
-    /// on the other of these two. The middle road is 3 m long.
+    /// Whether a car may be spawned on the first or the last of three consecutive roads while
+    /// another car is at the other end. The middle road is 3 m long.
     fn may_appear(on_first: bool, s: f64, speed: f64, other_s: f64, other_speed: f64) -> bool {
         let other = (other_s, other_speed);
         let mut stand = Stand::on(&[

@@ -74,7 +74,7 @@ const MOST_AGENTS: u64 = 1 << 32;
 /// A running flow.
 pub(crate) struct RunningFlow {
     pub(crate) flow: Flow,
-    /// Its start and goals on lanelets, located once.
+    /// Start and goals of the flow's agents on lanelets, located once.
     pub(crate) start: Start,
     pub(crate) goals: Vec<Goal>,
     progress: FlowProgress,
@@ -108,7 +108,7 @@ impl RunningFlow {
         running
     }
 
-    /// Continues this flow as it was before an edit, with the same upcoming agents.
+    /// Continues the flow from its progress before an edit, with the same upcoming agents.
     pub(crate) fn continue_from(&mut self, before: &FlowProgress) {
         let now = &mut self.progress;
         // The same random numbers and ids continue, so an edit elsewhere changes nothing here. If the rate
@@ -120,7 +120,7 @@ impl RunningFlow {
         }
     }
 
-    /// Delays the first agent until after `time`.
+    /// Delays the first agent until after `time`, in seconds.
     pub(crate) fn start_after(&mut self, time: f64) {
         // A Poisson process has no memory: at any moment the time to the next agent has the same distribution
         // as a gap.
@@ -138,8 +138,9 @@ impl RunningFlow {
         &self.progress
     }
 
-    /// Resumes the flow exactly at its saved progress at the given time, s. If its rate or start time has
-    /// changed, it continues as after an edit. Returns `false` if the progress is invalid.
+    /// Resumes the flow exactly at its saved progress. `time` is the current time, s. If the rate
+    /// or the start time has changed, the flow continues as after an edit. Returns `false` if the
+    /// progress is invalid.
     pub(crate) fn resume(&mut self, progress: FlowProgress, time: f64) -> bool {
         if !progress.is_sound() {
             return false;

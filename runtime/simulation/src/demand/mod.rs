@@ -27,7 +27,7 @@ pub(crate) struct Demand {
     pub(crate) flows: Vec<RunningFlow>,
     /// Agents that depart again after arrival; derived from the scenario.
     pub(crate) repeats: Repeats,
-    /// Flows removed by an edit. If they return, their counts continue.
+    /// Flows removed by an edit. If an edit adds them again, their counts continue.
     pub(crate) retired_flows: Vec<FlowProgress>,
     /// Statistics of random trips, if any were requested.
     pub(crate) population: Option<Population>,
@@ -41,7 +41,7 @@ impl Demand {
         self.departures.is_empty() && self.flows.iter().all(|flow| flow.flow.end < time)
     }
 
-    /// Switches to the flows of an edited scenario at the given time, s.
+    /// Switches to the flows of an edited scenario. `time` is the current time, s.
     pub(crate) fn take_flows(&mut self, mut flows: Vec<RunningFlow>, time: f64) {
         for flow in &mut flows {
             // A flow that returns after removal continues its count.

@@ -11,9 +11,10 @@ use std::collections::BTreeMap;
 
 /// Length of the shortest lane on which a trip may start or end, m.
 const MIN_LANE: f64 = 12.0;
-/// Minimum distances from the ends of a lane, m, because a vehicle would otherwise reach into the adjoining
+/// Minimum distance from the start of a lane, m. A vehicle would otherwise reach into the adjoining
 /// lanelet.
 const FROM_START: f64 = 4.0;
+/// Minimum distance from the end of a lane, m.
 const FROM_END: f64 = 6.0;
 /// Maximum distance from the border at which the end of a road counts as leading off the map, m.
 const BORDER: f64 = 50.0;
@@ -60,7 +61,7 @@ impl Pool {
         Some((lane, ((at - before) / weight).clamp(0.0, 1.0)))
     }
 
-    /// The lanes that fulfil a condition.
+    /// Returns the lanes for which `keeps` is true.
     pub(super) fn filtered(&self, mut keeps: impl FnMut(LaneletIndex) -> bool) -> Self {
         let lanes = self.lanes.iter().copied();
         Self::new(lanes.filter(|(lane, _)| keeps(*lane)).collect())
@@ -135,7 +136,7 @@ fn weight(class: RoadClass) -> f64 {
     }
 }
 
-/// Place at a fraction of a lane's length, a few metres away from its ends.
+/// Returns the place at a fraction of a lane's length, a few metres away from its ends.
 pub(super) fn spot_inside(graph: &LaneGraph, lane: LaneletIndex, share: f64) -> LaneSpot {
     let length = graph.lanelet(lane).length();
     LaneSpot {
@@ -174,8 +175,9 @@ fn spans(graph: &LaneGraph) -> BTreeMap<RoadId, (f64, f64)> {
     spans
 }
 
-/// Road ends where traffic enters and leaves the map, with their nodes: the only road end at a node near the
-/// border of the map. Elsewhere only one-way roads count, because no real one-way road is a dead end.
+/// Returns the road ends where traffic enters and leaves the map, with their nodes. A road end
+/// counts if it is the only one at its node and the node is near the border of the map. Elsewhere
+/// only one-way roads count, because no real one-way road is a dead end.
 fn edges(scenario: &Scenario) -> BTreeMap<(RoadId, RoadEnd), NodeId> {
     let network = scenario.network();
     let side = scenario.about().driving_side;

@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 
 /// Minimum distance between two starts on one lane, m.
 const SPACING: f64 = 14.0;
-/// Minimum distance between start and destination, m, if the network is large enough.
+/// Minimum distance between start and destination if the network is large enough, m.
 const MIN_TRIP: f64 = 250.0;
 /// Minimum distance of a trip in any network, m. An agent that starts at its destination would not drive.
 const SHORTEST: f64 = 20.0;
@@ -89,9 +89,9 @@ pub struct RandomTrip {
     pub destination: Place,
 }
 
-/// Random trips of cars, up to the requested number, with statistics. A run with
-/// [`RunOptions::populate`](crate::RunOptions) and the same seed has the same trips. There are fewer only if
-/// no remaining start has a route to a destination.
+/// Returns random trips of cars, up to the requested number, with statistics. A run with
+/// [`RunOptions::populate`](crate::RunOptions) and the same seed has the same trips. There are
+/// fewer trips only if no remaining start has a route to a destination.
 pub fn random_trips(
     scenario: &Scenario,
     ground: &Ground,
@@ -121,7 +121,7 @@ pub fn random_trips(
 struct Drawn {
     trip: Trip,
     kinds: (Kind, Kind),
-    /// Whether its start was already taken.
+    /// Whether the start is occupied, so that the agent has to queue.
     is_queued: bool,
 }
 
@@ -137,7 +137,7 @@ struct Draw<'a> {
     stream: Stream,
     /// Starts so far, by lane.
     taken: BTreeMap<LaneletIndex, Vec<f64>>,
-    /// Number of consecutive failed starts, by lane.
+    /// Number of consecutive failed starts on each lane.
     failures: BTreeMap<LaneletIndex, usize>,
     /// Whether no free place was found inside. Further searches are skipped, because each would fail.
     is_full: bool,
@@ -178,8 +178,8 @@ impl Draw<'_> {
         }
     }
 
-    /// Records that no route begins at a start. The start may be too far along its lane, so its place counts
-    /// as taken. After several such starts, the lane is no longer drawn.
+    /// Records that no route begins at a start. The start may be too far along its lane, so it
+    /// counts as taken. After several such starts, the lane is no longer drawn.
     fn give_up(&mut self, start: LaneSpot) {
         let LaneSpot { lanelet: lane, s } = start;
         self.taken.entry(lane).or_default().push(s);
@@ -197,7 +197,7 @@ impl Draw<'_> {
         Some(spot_inside(self.graph, lane, share))
     }
 
-    /// A start, its kind, and whether it is already taken.
+    /// Draws a start. Returns it with its kind, and whether it is already taken.
     fn start(&mut self, kind: Kind) -> Option<(LaneSpot, Kind, bool)> {
         let is_taken = |taken: &BTreeMap<LaneletIndex, Vec<f64>>,
                         LaneSpot { lanelet: lane, s }: LaneSpot| {
@@ -228,8 +228,8 @@ impl Draw<'_> {
         Some((spot, kind, true))
     }
 
-    /// A destination that can be reached from a start. It is far enough away or, if the network is too small
-    /// for that, the farthest of several attempts.
+    /// Draws a destination that can be reached from a start. It is far enough away or, if the
+    /// network is too small for that, the farthest of several attempts.
     fn goal(&mut self, start: LaneSpot, kind: Kind) -> Option<LaneSpot> {
         let pool = match kind {
             Kind::Edge => &self.goals.0,

@@ -8,12 +8,12 @@ use std::collections::BTreeMap;
 /// their next start, they are among the departures, which are saved.
 #[derive(Debug, Default)]
 pub(crate) struct Repeats {
-    /// Agents by id; `time` is the pause after an arrival, s.
+    /// Agents by id. The `time` of each one is the pause after an arrival, s.
     again: BTreeMap<u64, Departure>,
 }
 
 impl Repeats {
-    /// Creates the list from agents by id, where `time` is the pause after an arrival, s.
+    /// Creates the list from agents by id. The `time` of each one is the pause after an arrival, s.
     pub(crate) fn new(again: BTreeMap<u64, Departure>) -> Self {
         Self { again }
     }

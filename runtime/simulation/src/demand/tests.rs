@@ -26,7 +26,7 @@ fn shipped(name: &str) -> Scenario {
     file::load(&folder.join(format!("{name}.scenario.json"))).unwrap()
 }
 
-/// A straight road: its ends, m, and its numbers of forward and backward lanes.
+/// A straight road: its end points (m), and its numbers of forward and backward lanes.
 type Straight = ((f64, f64), (f64, f64), usize, usize);
 
 fn drawn(roads: &[Straight]) -> Scenario {

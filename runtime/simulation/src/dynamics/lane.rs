@@ -14,12 +14,14 @@ use roadwright_scenario::lane_graph::LaneletIndex;
 use roadwright_vehicle::{Effort, Grade, at_rest, moving_time};
 use serde::{Deserialize, Serialize};
 
-/// Maximum time for which a command is held, s: less than the reaction time of drivers, and less than 3 m at
-/// 50 km/h. Between commands, a body is extrapolated without access to the ground or its route.
+/// Maximum time for which a command is held, s. It is less than the reaction time of drivers, and a
+/// vehicle drives less than 3 m in it at 50 km/h. Between commands, a body is extrapolated without
+/// access to the ground or its route.
 const STRIDE: f64 = 0.2;
-/// Duration of a lane change, s, and its minimum length as a multiple of the distance from rear axle to
-/// front. Only lane changes before a junction are shorter.
+/// Duration of a lane change, s.
 const CHANGE_TIME: f64 = 3.0;
+/// Minimum length of a lane change, as a multiple of the distance from rear axle to front. Only
+/// lane changes before a junction are shorter.
 const CHANGE_LENGTHS: f64 = 4.0;
 /// Minimum distance to the end of a lane at which a lane change may begin, m. A vehicle that has stopped with
 /// its front at the end can still change.
@@ -43,11 +45,11 @@ pub(crate) struct LaneState {
     done: f32,
     /// Direction during the lane change: metres to the left for each metre along the lane.
     slope: f32,
-    /// Curvature of the lane at the start of this stride, 1/m. It is the same for extrapolated and for fully
-    /// computed bodies.
+    /// Curvature of the lane at the start of this stride, 1/m. Extrapolated and fully computed
+    /// bodies use the same value.
     curvature: f32,
-    /// Position on the lanelet, m, up to which the body is extrapolated in this stride instead of being
-    /// recomputed; 0 if every step is computed in full.
+    /// Position on the lanelet up to which the body is extrapolated in this stride instead of being
+    /// recomputed, m. 0 if every step is computed in full.
     rolls_to: f32,
     rolls_on: LaneletIndex,
     /// Whether the slope was too steep for the vehicle to accelerate as its driver wanted in this stride.
@@ -221,8 +223,8 @@ fn on_slope(grade: &Grade, body: &Body<'_>, dt: f64) -> f64 {
 }
 
 impl LaneState {
-    /// Ends the extrapolation because the place or the roads have changed. The next step computes the body in
-    /// full.
+    /// Ends the extrapolation because the vehicle's place or the roads have changed. The next step
+    /// computes the body in full.
     pub(super) fn stop_rolling(&mut self) {
         self.rolls_to = 0.0;
     }
@@ -232,8 +234,9 @@ impl LaneState {
         self.is_too_steep
     }
 
-    /// Next lateral offset, m to the left, of a body at offset `t` that advances by `distance` and has to be
-    /// on the centre line within `room` metres. `front` is the distance from rear axle to front, m.
+    /// Returns the next lateral offset of a body, m to the left. `t` is the current offset. The
+    /// body advances by `distance` and has to be on the centre line within `room` metres. `front`
+    /// is the distance from the rear axle to the front, m.
     fn drift(&mut self, t: f64, distance: f64, speed: f64, front: f64, room: f64) -> f64 {
         // The profile is defined by its start and its progress. A t that it did not produce begins a new one.
         if t != self.t() {
@@ -263,7 +266,8 @@ impl LaneState {
         self.t_at(f64::from(self.done))
     }
 
-    /// Lateral offset at `x`: a fifth-order polynomial with continuous direction and curvature at both ends.
+    /// Lateral offset at `x`: a fifth-order polynomial whose direction and curvature are continuous
+    /// at both ends.
     fn t_at(&self, x: f64) -> f64 {
         let from = f64::from(self.from);
         let left = 1.0 - x;

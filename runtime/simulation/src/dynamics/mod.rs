@@ -85,7 +85,7 @@ pub(crate) struct Body<'a> {
     /// Pedals, if the vehicle is controlled by pedals. The command is then an estimate of their effect.
     pub(crate) pedals: Option<PedalCommand>,
     pub(crate) vehicle_type: &'a VehicleType,
-    /// Drive train, if its vehicle file has one.
+    /// Drive train, if the vehicle's file has one.
     pub(crate) drive_train: Option<&'a DriveTrain>,
     /// Whether the driver wants to reverse.
     pub(crate) is_reversing: bool,
@@ -94,7 +94,8 @@ pub(crate) struct Body<'a> {
 }
 
 impl Body<'_> {
-    /// Grip of the ground below it relative to dry asphalt, as the mean of both axles; `None` if it is 1.
+    /// Grip of the ground below the body relative to dry asphalt, as the mean of both axles; `None`
+    /// if it is 1.
     #[inline]
     fn grip(&self, ground: &Ground) -> Option<f64> {
         if !ground.has_grip() {
@@ -119,7 +120,7 @@ impl Body<'_> {
         Some(self.climbs(grade, self.mean_grip(ground, pose)))
     }
 
-    /// Like `grade`, but includes the slope across its heading.
+    /// Like `grade`, but includes the slope across the vehicle's heading.
     #[inline]
     fn bank_and_grade(&self, ground: &Ground, pose: Pose) -> Option<Grade> {
         let (wheelbase, width) = (self.vehicle_type.limits.wheelbase, self.vehicle_type.width);
@@ -131,8 +132,8 @@ impl Body<'_> {
         (!is_level).then(|| self.climbs(grade, self.mean_grip(ground, pose)))
     }
 
-    /// A slope with the limits of engine and grip. Downhill, the engine limit of level ground applies;
-    /// uphill, the limit of the drive train, if the vehicle file has one.
+    /// Returns a slope with the limits of engine and grip. Downhill, the engine limit of level
+    /// ground applies. Uphill, the limit of the drive train applies, if the vehicle file has one.
     fn climbs(&self, grade: Grade, grip: f64) -> Grade {
         let direction = if self.is_reversing { -1.0 } else { 1.0 };
         let along = self.motion.speed * direction;
@@ -143,7 +144,7 @@ impl Body<'_> {
         grade.with(engine, grip * self.vehicle_type.hardest())
     }
 
-    /// Acceleration, direction and pedals that its controller requests on a slope.
+    /// Acceleration, direction and pedals that the body's controller requests on a slope.
     fn ask(&self) -> Ask {
         let limits = &self.vehicle_type.limits;
         Ask {
@@ -171,8 +172,9 @@ impl Body<'_> {
         }
     }
 
-    /// Target angle of its wheels, rad. Controllers see a vehicle that reverses as turned around. While it
-    /// rolls against the selected direction, the wheels keep their angle.
+    /// Target angle of the vehicle's wheels, rad. A controller sees a reversing vehicle as if it
+    /// were turned around. While the vehicle rolls against the selected direction, the wheels keep
+    /// their angle.
     fn wheels(&self, now: f64) -> f64 {
         let speed = self.motion.speed;
         let rolls_back = speed < 0.0 || speed == 0.0 && self.is_reversing;
@@ -204,7 +206,7 @@ pub(crate) trait Level {
     /// States of all agents.
     type States: States<State = Self::State>;
 
-    /// The level that it implements.
+    /// The implemented level of dynamics.
     const LEVEL: DynamicsLevel;
     /// Whether a body moved along a lane needs the geometry of the lane.
     const READS_LINES: bool = true;
@@ -220,8 +222,9 @@ pub(crate) trait Level {
     /// Number of steps of `dt` seconds for which the level holds a command.
     fn stride(dt: f64) -> u32;
 
-    /// Moves a body by a step of `dt` seconds within a stride by extrapolation, if nothing but its position
-    /// and speed changes. Returns the distance driven along its lane, m, or `None` if the body was not moved.
+    /// Extrapolates a body by a step of `dt` seconds within a stride, if nothing but its position
+    /// and speed changes. Returns the distance driven along the body's lane (m), or `None` if the
+    /// body was not moved.
     #[inline]
     fn roll(
         _state: &Self::State,
@@ -232,8 +235,8 @@ pub(crate) trait Level {
         None
     }
 
-    /// Sets how far a body may be extrapolated on its lanelet until its stride ends, m, or 0 if every step
-    /// has to be computed in full. Called after each step that is computed in full.
+    /// Sets how far a body may be extrapolated on its lanelet until its stride ends, m; 0 if every
+    /// step has to be computed in full. Called after each step that is computed in full.
     #[inline]
     fn let_roll(
         _state: &mut Self::State,
@@ -244,8 +247,9 @@ pub(crate) trait Level {
     ) {
     }
 
-    /// Moves a body by a step, within the limits of its vehicle. Returns the distance along its lane, m, if
-    /// the level follows lanes on its own; `None` if the body is to be projected onto its lane.
+    /// Moves a body by a step, within the limits of its vehicle. If the level follows lanes on its
+    /// own, returns the distance along the lane, m. Otherwise returns `None`, and the body is
+    /// projected onto its lane.
     fn advance(state: &mut Self::State, body: Body<'_>, step: LevelStep<'_>) -> Option<f64>;
 
     /// Pose of a body. A level whose bodies follow their lanes computes it, because [`Motion`] does not
@@ -368,7 +372,7 @@ pub(crate) struct LevelChoice {
 }
 
 impl LevelChoice {
-    /// Level of an agent whose scenario entry has level `own`.
+    /// Returns the level of an agent. `own` is the level that the scenario sets for it.
     pub(crate) fn of(&self, own: Option<DynamicsLevel>) -> DynamicsLevel {
         self.forced.or(own).unwrap_or(self.default)
     }
@@ -491,7 +495,7 @@ impl Dynamics {
     }
 }
 
-/// Side slip and yaw of a body; `None` where its level has none.
+/// Side slip and yaw of a body; `None` where its level does not model them.
 pub(crate) struct RecordedSlip {
     /// Speed of the centre of gravity to the left, m/s.
     pub(crate) sideways: Option<f64>,
@@ -499,7 +503,7 @@ pub(crate) struct RecordedSlip {
     pub(crate) yaw_rate: Option<f64>,
 }
 
-/// Places of all bodies.
+/// Access to the places of all bodies.
 #[derive(Clone, Copy)]
 pub(crate) struct Bodies<'a> {
     pub(crate) ground: &'a Ground,
@@ -513,14 +517,15 @@ impl Bodies<'_> {
         self.agents.identity[agent.index()].level
     }
 
-    /// Pose of a body. For a body that follows its lane, the pose is computed on demand because [`Motion`]
-    /// does not contain it.
+    /// Returns the pose of a body. The pose of a body that follows its lane is computed on demand,
+    /// because [`Motion`] does not contain it.
     #[inline]
     pub(crate) fn pose(&self, agent: AgentIndex) -> Pose {
         of_level!(self.level(agent), L => L::pose(self, agent))
     }
 
-    /// Motion at a fraction `share` of the last step, which took `dt` seconds: 0 is its start, 1 its end.
+    /// Returns the motion at a fraction `share` of the last step, from 0 (start) to 1 (end). The
+    /// step took `dt` seconds.
     pub(crate) fn motion_at(&self, agent: AgentIndex, dt: f64, share: f64) -> Motion {
         let now = Motion {
             pose: self.pose(agent),
@@ -538,8 +543,8 @@ impl Bodies<'_> {
         of_level!(self.level(agent), L => L::steering(self, agent, vehicle_type))
     }
 
-    /// Lateral speed of the rear axle to the left, m/s, and yaw rate, rad/s, of an agent. The lateral speed
-    /// is 0 at levels without side slip and at the level with springs.
+    /// Lateral speed of the rear axle to the left (m/s) and yaw rate (rad/s) of an agent. The
+    /// lateral speed is 0 at levels without side slip and at the level with springs.
     pub(crate) fn slip(&self, agent: AgentIndex, vehicle_type: &VehicleType) -> [f64; 2] {
         of_level!(self.level(agent), L => L::slip(self, agent, vehicle_type))
     }
@@ -562,7 +567,8 @@ impl Bodies<'_> {
         of_level!(self.level(agent), L => L::mechanics(self, agent, types))
     }
 
-    /// Offset of a body to the left of the centre line of its lane, or of the lane that it is leaving, m.
+    /// Offset of a body to the left of a lane's centre line, m. `lanelet` is the body's lane, or
+    /// the lane that it is leaving.
     pub(crate) fn offset_on(&self, agent: AgentIndex, lanelet: LaneletIndex) -> f64 {
         let position = &self.agents.position[agent.index()];
         if position.lanelet == lanelet {
@@ -574,8 +580,7 @@ impl Bodies<'_> {
 }
 
 impl Motion {
-    /// Motion at an earlier time, the given number of seconds ago, assuming the current yaw rate and
-    /// acceleration.
+    /// Motion `time` seconds ago, assuming the current yaw rate and acceleration.
     fn before(&self, time: f64) -> Self {
         // Half-way, the heading is that of the chord, so that bends are drawn as bends.
         let turned = self.yaw_rate * time;

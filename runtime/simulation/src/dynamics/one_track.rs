@@ -96,7 +96,7 @@ impl Level for OneTrack {
     }
 }
 
-/// One step on a slope.
+/// Moves the body by one step on a slope.
 fn drive_on(grade: &Grade, steering: &mut f64, body: Body<'_>, dt: f64) {
     let before = OneTrackState {
         pose: body.motion.pose,
@@ -110,7 +110,7 @@ fn drive_on(grade: &Grade, steering: &mut f64, body: Body<'_>, dt: f64) {
     keep(body.motion, &after, dt);
 }
 
-/// Stores the visible motion.
+/// Stores the motion that other agents see.
 #[inline]
 fn keep(motion: &mut Motion, after: &OneTrackState, dt: f64) {
     *motion = Motion {
@@ -123,8 +123,8 @@ fn keep(motion: &mut Motion, after: &OneTrackState, dt: f64) {
     };
 }
 
-/// Turns around a vehicle that rolls backwards, so that it rolls forwards with its rear axle at the same
-/// place. In this model both trace the same path if the wheels are mirrored.
+/// Turns a vehicle that rolls backwards around, so that it rolls forwards with its rear axle at the
+/// same place. In this model both vehicles trace the same path if the wheels are mirrored.
 fn turned_about(state: &OneTrackState) -> OneTrackState {
     OneTrackState {
         pose: Pose {

@@ -12,13 +12,14 @@ use serde::{Deserialize, Serialize};
 
 /// Greatest distance at which a coupling engages, m.
 pub(crate) const REACH: f64 = 0.5;
-/// Greatest angle at which a coupling engages, rad: 45 degrees, or less if the trailer cannot turn as far.
+/// Greatest angle at which a coupling engages, rad: 45 degrees, or less if the trailer cannot turn
+/// that far.
 pub(crate) const MOST_ANGLE: f64 = std::f64::consts::FRAC_PI_4;
 
 /// Trailers that were uncoupled together and are still joined to each other.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct StandingTrain {
-    /// Its number, from 1 on.
+    /// Number of the train, from 1 on.
     pub(crate) number: u32,
     /// Id of the agent that uncoupled them.
     pub(crate) agent: u64,
@@ -43,7 +44,7 @@ pub(crate) struct StandingTrains {
 
 /// The free coupling of a vehicle, or of its last trailer.
 pub(crate) struct FreeCoupling<'a> {
-    /// Its place, with the heading of the body that it belongs to.
+    /// Place of the coupling, with the heading of the body that it belongs to.
     pub(crate) pose: Pose,
     /// Number of the vehicle's type.
     number: u16,
@@ -55,8 +56,9 @@ pub(crate) struct FreeCoupling<'a> {
 impl FreeCoupling<'_> {
     /// Vehicle type that results from coupling an uncoupled train; `None` if it does not fit.
     ///
-    /// The next trailer of the vehicle file fits. So do trailers of another type at the coupling of the
-    /// vehicle itself, if they belong directly behind a vehicle and their coupling has the same height.
+    /// The next trailer of the vehicle file fits. A trailer of another type fits only the coupling
+    /// of the vehicle itself. It must be the first trailer in its own vehicle file, and its
+    /// coupling must have the same height.
     pub(crate) fn with(&self, train: &StandingTrain) -> Option<u16> {
         let types = self.types;
         let is_next = types.trailers_of(self.number) == train.vehicle_type
@@ -68,8 +70,8 @@ impl FreeCoupling<'_> {
             .flatten()
     }
 
-    /// Heights of this coupling and of that of an uncoupled train above the ground, m; `None` if they fit
-    /// together.
+    /// Heights of both couplings above the ground, m: this one, and that of an uncoupled train.
+    /// `None` if they fit together.
     pub(crate) fn heights_apart(&self, train: &StandingTrain) -> Option<(f64, f64)> {
         let heights = [self.number, train.vehicle_type].map(|n| self.types.coupling_height(n));
         let (own, theirs) = heights[0].zip(heights[1])?;
@@ -101,7 +103,7 @@ impl StandingTrain {
         })
     }
 
-    /// Place of its front coupling.
+    /// Place of the train's front coupling.
     pub(crate) fn coupling(&self) -> Pose {
         let first = self.states.first().copied().unwrap_or_default();
         Pose {
@@ -110,14 +112,15 @@ impl StandingTrain {
         }
     }
 
-    /// Its front trailer.
+    /// Front trailer of the train.
     pub(crate) fn head<'a>(&self, types: &'a VehicleTypes) -> Option<&'a Hitched> {
         let all = types.train(self.vehicle_type).trailers();
         all.get(usize::from(self.first))
     }
 
-    /// Whether it stands behind a matching coupling, so that a vehicle may back up to it or drive off. Its
-    /// drawbar may then reach below the towing vehicle, which does not count as contact.
+    /// Whether the train stands behind a matching coupling, so that a vehicle may back up to it or
+    /// drive off. The drawbar may then reach below the towing vehicle, which does not count as
+    /// contact.
     pub(crate) fn is_lined_up(&self, free: &FreeCoupling<'_>) -> bool {
         let own = self.coupling();
         let apart = free.pose.position - own.position;
@@ -129,7 +132,7 @@ impl StandingTrain {
             && wrap_angle(own.heading - free.pose.heading).abs() < MOST_ANGLE
     }
 
-    /// Whether its numbers refer to trailers of the type.
+    /// Whether the numbers of the train refer to trailers of its type.
     fn is_sound(&self, types: &VehicleTypes) -> bool {
         let is_whole = usize::from(self.vehicle_type) < types.names.len();
         let last = usize::from(self.first) + self.states.len();
@@ -208,7 +211,7 @@ impl StandingTrains {
         before - self.trains.len()
     }
 
-    /// Whether saved trains are trailers of these types.
+    /// Whether the saved uncoupled trailers are valid for these vehicle types.
     pub(crate) fn fit(&self, types: &VehicleTypes) -> bool {
         let numbers = self.trains.iter().map(|train| train.number);
         are_short_counts([self.let_go])
@@ -259,8 +262,8 @@ impl StandingTrains {
 }
 
 impl Bodies<'_> {
-    /// The free coupling of an agent's vehicle or of its last trailer; `None` if it tows all that its file
-    /// describes, or has no coupling.
+    /// Free coupling of an agent's vehicle or of its last trailer. `None` if the vehicle tows all
+    /// trailers of its file, or has no coupling.
     pub(crate) fn free_coupling<'t>(
         &self,
         agent: AgentIndex,

@@ -50,7 +50,8 @@ impl Trailers {
         self.states[index] = states;
     }
 
-    /// Whether the trailers of an agent, possibly from a save, match the trailers of its vehicle in number.
+    /// Whether an agent has as many trailer states, possibly from a save, as its vehicle has
+    /// trailers.
     pub(crate) fn fit(&self, agent: AgentIndex, train: &Train) -> bool {
         self.of(agent).is_none_or(|states| {
             states.len() == train.trailers().len() && states.iter().all(TrailerState::is_sound)
@@ -96,8 +97,8 @@ impl super::Dynamics {
         self.trailers = trailers;
     }
 
-    /// States of the trailers of an agent whose rear axle is at a pose. Trailers that have not moved yet are
-    /// in line behind it.
+    /// Returns the states of an agent's trailers for the rear axle of its vehicle at `rear`.
+    /// Trailers that have not moved yet are in line behind the vehicle.
     pub(super) fn towed_from(
         &self,
         agent: AgentIndex,
@@ -152,7 +153,7 @@ impl Bodies<'_> {
         }
     }
 
-    /// Trailers of an agent whose rear axle is at a pose, in the form of snapshots.
+    /// Returns the trailers of an agent for snapshots, with the rear axle of its vehicle at `rear`.
     pub(crate) fn trailers(
         &self,
         agent: AgentIndex,

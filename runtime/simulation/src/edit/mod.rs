@@ -242,7 +242,7 @@ impl Editing<'_> {
         }
     }
 
-    /// Places of all bodies on a ground.
+    /// Access to the places of all bodies on a ground.
     fn bodies<'a>(&'a self, ground: &'a Ground) -> Bodies<'a> {
         Bodies {
             ground,
@@ -321,7 +321,8 @@ impl Editing<'_> {
         }
     }
 
-    /// Marks the previous drive of an agent that an edit deletes or restarts, so that it no longer counts.
+    /// Marks the previous drive of an agent that an edit deletes or restarts. It then no longer
+    /// counts.
     fn relabel(&mut self, id: u64) {
         let last = self.finished.rows.iter_mut().rfind(|ended| ended.id == id);
         if let Some(last) = last {
@@ -430,7 +431,8 @@ impl Editing<'_> {
         self.agents.progress[index].holds_arrival = self.modules.holds_arrival(who.modules);
     }
 
-    /// Gives an agent the level of dynamics that the edit requests, if that level supports its vehicle.
+    /// Moves an agent to the level of dynamics that the edit requests, if that level supports its
+    /// vehicle.
     fn take_level(&mut self, agent: AgentIndex, wanted: Option<DynamicsLevel>) {
         let index = agent.index();
         let (level, wanted) = (self.agents.identity[index].level, self.levels.of(wanted));
@@ -441,7 +443,7 @@ impl Editing<'_> {
         }
     }
 
-    /// Gives an agent that leaves the lanes a level of dynamics that can drive off the lanes.
+    /// Moves an agent that leaves the lanes to a level of dynamics that can drive off the lanes.
     fn leave_lanes(&mut self, agent: AgentIndex) {
         let Identity { id, level, .. } = self.agents.identity[agent.index()];
         let instead = off_lanes(level, id, self.clock.time(), &mut self.messages.log);

@@ -1,5 +1,5 @@
-//! Vehicles that are beyond stop lines that an edit has moved, or on connections whose shape has changed.
-//! They are in the new junction, but their tickets are for the old one.
+//! Vehicles beyond stop lines that an edit has moved, or on connections with a changed shape. Such
+//! vehicles are in the new junction, but their tickets are for the old one.
 //!
 //! ```text
 //!      old line  new line             B turns, and its side would sweep over the nose of A, so
@@ -16,8 +16,8 @@ use roadwright_geometry::oriented_box::OrientedBox;
 use roadwright_scenario::Connection;
 use roadwright_scenario::lane_graph::LaneletIndex;
 
-/// Distance beyond a stop line at which a vehicle counts as inside the junction, m. Vehicles that stop at the
-/// line may be beyond it by less.
+/// Distance beyond a stop line at which a vehicle counts as inside the junction, m. A vehicle that
+/// stops at the line may be slightly beyond it.
 const OVER_LINE: f64 = 0.5;
 /// Distance below which a vehicle counts as sweeping over another one, m.
 const CLEAR: f64 = 0.1;
@@ -31,7 +31,7 @@ const NEAR: f64 = 40.0;
 /// A vehicle beyond a stop line.
 struct Over {
     agent: AgentIndex,
-    /// Distance of its front beyond the line, m.
+    /// Distance of the vehicle's front beyond the line, m.
     front: f64,
     /// Connections that the vehicle covers without holding a ticket for them.
     under: Vec<Under>,
@@ -48,9 +48,10 @@ struct Under {
 }
 
 impl Editing<'_> {
-    /// Issues tickets to vehicles that are inside a junction without one, so that others keep clear. The
-    /// vehicle farthest in goes first, so that no vehicle waits for one that is stuck behind it. However, a
-    /// vehicle never goes ahead of others whose place it would sweep over.
+    /// Issues tickets to vehicles that are inside a junction without one, so that others keep
+    /// clear. The vehicle farthest in goes first, so that no vehicle waits for one that is stuck
+    /// behind it. However, a vehicle never goes ahead of another vehicle if it would sweep over
+    /// that vehicle.
     pub(super) fn hold_over_lines(&mut self) {
         let agents = self.agents.census().by_growing_id().into_iter();
         let mut over: Vec<Over> = agents
@@ -125,9 +126,9 @@ impl Editing<'_> {
         }
     }
 
-    /// Order in which vehicles proceed, as indices into the list. This is the order of the list, except that
-    /// a vehicle never goes ahead of others that it would sweep over. O(n^2 * steps of the path through a
-    /// junction).
+    /// Order in which vehicles proceed, as indices into the list. This is the order of the list,
+    /// except that a vehicle never goes ahead of another vehicle that it would sweep over. O(n^2 *
+    /// steps of the path through a junction).
     fn in_turn(&self, over: &[Over]) -> Vec<usize> {
         let sweeps: Vec<Vec<OrientedBox>> = over.iter().map(|one| self.swept_boxes(one)).collect();
         let standing: Vec<OrientedBox> = over
@@ -177,7 +178,7 @@ impl Editing<'_> {
         speed * self.clock.dt + speed * speed / (2.0 * FIRM)
     }
 
-    /// Footprint of a vehicle where it stands or can stop on its path.
+    /// Footprint of a vehicle at the place on its path where it stands or can stop.
     fn stands(&self, agent: AgentIndex, sweep: &[OrientedBox]) -> OrientedBox {
         let steps = (self.distance_to_stop(agent) / SPACING) as usize;
         let ahead = sweep.get(steps).filter(|_| steps > 0);
@@ -187,8 +188,8 @@ impl Editing<'_> {
         })
     }
 
-    /// Footprints of a vehicle along its path until its rear has left the connections under it, enlarged by
-    /// [`CLEAR`].
+    /// Footprints of a vehicle along its path, enlarged by [`CLEAR`]. They end where its rear has
+    /// left the connections under it.
     fn swept_boxes(&self, over: &Over) -> Vec<OrientedBox> {
         let agent = over.agent.index();
         let kind = self.kind(over.agent);

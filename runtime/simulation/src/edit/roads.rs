@@ -40,9 +40,9 @@ struct Moves<'a> {
 enum Keeps {
     /// Nothing: it needs a new route.
     Nothing,
-    /// Its route, but not its current lane, which has moved.
+    /// The agent keeps its route, but not its current lane, because the lane has moved.
     Route,
-    /// Its route and its current lane, whose shape is unchanged.
+    /// The agent keeps its route and its current lane. The shape of the lane is unchanged.
     Line,
 }
 
@@ -60,8 +60,8 @@ impl<'a> Moves<'a> {
         (moved != NO_LANELET).then_some(moved)
     }
 
-    /// The place beside the same lanelet on the new ground. `None` if the lane was deleted, has moved away,
-    /// or ends before the place.
+    /// Returns the place beside the same lanelet on the new ground. `None` if the lane was deleted,
+    /// has moved away, or ends before the place.
     fn spot(&self, lanelet: LaneletIndex, s: f64, place: DVec2) -> Option<Spot> {
         let moved = self.lanelet(lanelet)?;
         let (old, new) = (self.before.line(lanelet), self.after.line(moved));
@@ -122,9 +122,10 @@ impl<'a> Moves<'a> {
         }
     }
 
-    /// The same route on the new ground, along the same lanes to goals on the same lanes. `None` if a lane
-    /// was deleted, no longer leads to the next one, or has stricter access. Lanelets before `first` and
-    /// reached goals do not matter; deleted lanelets there are replaced by `first`.
+    /// The same route on the new ground, along the same lanes to goals on the same lanes. `None` if
+    /// a lane was deleted, no longer leads to the next one, or has stricter access. Lanelets before
+    /// `first` and goals that have been reached do not matter. Deleted lanelets among them are
+    /// replaced by `first`.
     fn route(&self, route: &Route, goals: &[Goal], first: u32, reached: u32) -> Option<Route> {
         let (first, reached) = (first as usize, reached as usize);
         let ahead = route.lanelets[first..].iter().map(|&id| self.lanelet(id));
@@ -166,9 +167,9 @@ impl<'a> Moves<'a> {
 }
 
 impl Editing<'_> {
-    /// Moves all agents to the new roads. Agents whose lanes all still exist keep their routes; the others
-    /// are rerouted from their places. Starts and goals come from the scenario; those of random trips stay in
-    /// place.
+    /// Moves all agents to the new roads. Agents whose lanes all still exist keep their routes. The
+    /// others are rerouted from their places. Starts and goals come from the scenario. Starts and
+    /// goals of random trips stay in place.
     pub(super) fn take_roads(&mut self, before: &Ground, new: &Scenario, flows: &[RunningFlow]) {
         let ground = self.ground.clone();
         let moves = Moves::new(before, &ground);
@@ -420,8 +421,8 @@ impl Editing<'_> {
         }
     }
 
-    /// Gives the agent a new route to its goals from the first suitable lanelet under it, with nothing
-    /// granted yet. Returns whether there is one.
+    /// Gives the agent a new route to its goals from the first suitable lanelet under it, without
+    /// any grants. Returns whether there is such a route.
     pub(super) fn start_over(&mut self, agent: AgentIndex, spots: &[Spot]) -> bool {
         let index = agent.index();
         let progress = self.agents.progress[index];
@@ -466,13 +467,13 @@ impl Editing<'_> {
     }
 }
 
-/// A connection that was granted to an agent or lies under it, but that the agent does not yet hold on the
-/// new roads.
+/// A connection that an agent does not yet hold on the new roads, although it was granted to the
+/// agent or lies under the agent.
 struct Wanted {
     /// Sorting key: whether the connection lies ahead, the agent's old ticket, the time of the request, and
     /// the agent's id.
     order: (bool, u64, u64, u64),
-    /// Its index in the route.
+    /// Index of the connection in the agent's route.
     place: u32,
     agent: AgentIndex,
     /// Junction and connection on the new ground.
@@ -496,8 +497,8 @@ impl Wanted {
     }
 }
 
-/// All claims that were granted on the old roads and are not yet held on the new ones. `lanelet` returns the
-/// lanelet at an index of an agent's route, if the agent keeps the route.
+/// Returns all claims that were granted on the old roads and are not yet held on the new ones.
+/// `lanelet` returns the lanelet at an index of an agent's route, if the agent keeps the route.
 fn wanted_claims(
     agents: AgentsRef<'_>,
     claims: &Claims,

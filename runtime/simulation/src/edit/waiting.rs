@@ -24,7 +24,8 @@ use std::sync::Arc;
 /// sooner.
 const LONGEST: f64 = 30.0;
 
-/// Time for vehicles near a junction whose stop lines move outward to pass it, s: one signal cycle.
+/// Time for vehicles near a junction to pass it if its stop lines move outward, s: one signal
+/// cycle.
 const LONGEST_TO_CLEAR: f64 = 90.0;
 
 /// Maximum distance by which a stop line may move and still count as unchanged, m.
@@ -49,9 +50,9 @@ pub(crate) struct WaitingEdit {
 
 /// Outcome of an edit.
 pub(crate) enum EditEntry {
-    /// It has been applied.
+    /// The edit has been applied.
     Entered,
-    /// It waits until junctions are empty.
+    /// The edit waits until junctions are empty.
     Waits {
         /// Whether approaching vehicles are held back because stop lines move outward.
         holds_back: bool,
@@ -99,9 +100,9 @@ impl WaitingEdit {
 }
 
 impl Editing<'_> {
-    /// Junctions that an edit changes and that have vehicles inside or about to enter. Includes junctions
-    /// where a stop line would move beyond a standing vehicle, and junctions that are already being emptied
-    /// for a waiting edit. O(agents).
+    /// Returns the junctions that an edit changes while vehicles are inside or about to enter. They
+    /// include junctions where a stop line would move beyond a standing vehicle, and junctions that
+    /// are already being emptied for a waiting edit. O(agents).
     pub(super) fn junctions_to_empty(&self, after: &Ground) -> Vec<JunctionIndex> {
         let before = &**self.ground;
         let is_changed = |&junction: &JunctionIndex| {

@@ -37,8 +37,8 @@ impl Changes {
         (number != GONE).then_some(number)
     }
 
-    /// Records the removal of old bodies. Every old body has to be recorded once, as removed or kept, in
-    /// order.
+    /// Records the removal of old bodies. Every old body has to be recorded once, in order, either
+    /// as removed or as kept.
     fn lose(&mut self, before: &BodyList, range: Range<usize>) {
         let lost = &before.bodies[range];
         self.numbers.resize(self.numbers.len() + lost.len(), GONE);
@@ -63,7 +63,7 @@ enum Source<'a> {
 }
 
 impl Source<'_> {
-    /// First owner among its bodies, in the order of owners.
+    /// Returns the lowest owner of its bodies, in the order of owners.
     fn first(&self) -> Owner {
         match *self {
             Self::Obstacle(id, _) => Owner::Obstacle(id),
@@ -126,7 +126,8 @@ impl BodyList {
         (list, changes)
     }
 
-    /// Range of bodies from `begin` up to the first one whose owner fails the test.
+    /// Returns the range of bodies from `begin` up to the first one whose owner does not pass the
+    /// test.
     fn range(&self, begin: usize, passes: impl Fn(Owner) -> bool) -> Range<usize> {
         let rest = self.bodies[begin..].iter();
         let count = rest.take_while(|(owner, _)| passes(*owner)).count();

@@ -1,5 +1,5 @@
-//! Grid of cells over boxes. Finds what may lie in a box, at a cost that does not depend on the size of the
-//! largest box.
+//! Grid of cells over boxes. A search for boxes in an area costs the same however large the largest
+//! box is.
 
 use super::body_list::Changes;
 use glam::DVec2;
@@ -7,7 +7,7 @@ use roadwright_geometry::polygon;
 
 /// Side of a cell, m: roughly a vehicle with the space around it.
 const CELL: f64 = 8.0;
-/// Maximum number of cells, and of cells covered by all boxes together. Larger worlds get larger cells.
+/// Maximum number of cells, and of entries in all cells together. Larger worlds get larger cells.
 const MOST_CELLS: f64 = 4e6;
 
 /// A box by its corners, with its number.
@@ -34,9 +34,9 @@ pub(crate) struct Cells {
 }
 
 impl Cells {
-    /// Builds the cells of boxes, which are sorted by number. `touches` returns whether the content of a box
-    /// may reach into a disc. This matters for a slanting wall, whose box is large but which lies in few of
-    /// its cells.
+    /// Builds the cells of boxes that are sorted by number. `touches` returns whether the content
+    /// of a box may reach into a disc. This matters for a slanting wall: its box is large, but the
+    /// wall lies in few cells of the box.
     pub(super) fn new(boxes: &[Numbered], touches: impl Fn(u32, DVec2, f64) -> bool) -> Self {
         Self::after(None, boxes, touches)
     }
@@ -105,7 +105,8 @@ impl Cells {
         boxes.iter().map(of).sum::<f64>() - 4.0 * boxes.len() as f64
     }
 
-    /// Finds the cells that boxes reach into, box by box, each with the index of its box in the list.
+    /// Finds the cells that the boxes reach into, box by box. Each cell is returned with the index
+    /// of its box in the list.
     fn find(
         &self,
         places: impl Iterator<Item = u32>,
@@ -138,7 +139,7 @@ impl Cells {
         }
     }
 
-    /// Puts boxes into the cells where they were found. Entries of a cell keep their order.
+    /// Puts boxes into the cells that they reach into. Entries of a cell keep their order.
     fn fill(&mut self, found: &[(u32, u32)], boxes: &[Numbered]) {
         // Counting sort from the end: counts become ends, and each entry moves the end of its cell down by
         // one until it is the start of the cell.

@@ -109,7 +109,7 @@ impl CrossingSite {
         Some(&covered[found.ok()?])
     }
 
-    /// Converts an interval of the crossing to distances from the right or the left kerb, m.
+    /// Converts an interval of the crossing to distances in metres from the right or the left kerb.
     pub(crate) fn seen_from(&self, place: Interval, is_from_right: bool) -> Interval {
         let length = self.crossing.length;
         if is_from_right {

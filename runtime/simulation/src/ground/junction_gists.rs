@@ -6,7 +6,7 @@ use roadwright_scenario::junction::{Between, Layout, Light, Sign, SignalPlans, S
 use roadwright_scenario::{Connection, ConnectionIndex, Control, JunctionIndex};
 use std::sync::{Arc, OnceLock};
 
-/// Stands for no signal group.
+/// Value that means "no signal group".
 const NO_GROUP: u32 = u32::MAX;
 
 /// Junctions of the roads; the connections of all junctions are in one list, junction by junction.
@@ -21,11 +21,11 @@ pub(super) struct JunctionGists {
 pub(super) struct JunctionGist {
     /// Longest time between two greens of a stage of its signals, in seconds; infinite without signals.
     pub(super) longest_cycle: f64,
-    /// Index of its first connection.
+    /// Index of the junction's first connection.
     first: u32,
     group: u32,
     pub(super) control: Control,
-    /// Whether any of its connections gives way to another. Computed on first use.
+    /// Whether any of the junction's connections gives way to another. Computed on first use.
     has_order: OnceLock<bool>,
     /// Whether the order of vehicles matters at this junction.
     pub(super) is_ruled: bool,
@@ -34,19 +34,20 @@ pub(super) struct JunctionGist {
 /// A connection of a junction.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct ConnectionGist {
-    /// Distance of its stop line from the junction if no buses use the connection, m.
+    /// Distance of the connection's stop line from the junction if no buses use the connection, m.
     pub(super) setback: f32,
-    /// Stages in which it has green, one bit each; 0 without signals.
+    /// Stages in which the connection has green, one bit each; 0 without signals.
     pub(crate) stages: u32,
-    /// Stages in which it has green but gives way to other traffic with green, regardless of the geometry.
+    /// Stages in which the connection has green but gives way to other traffic with green,
+    /// regardless of the geometry.
     permitted: u32,
     /// The sign that faces traffic on this connection.
     pub(crate) sign: Sign,
-    /// Whether vehicles on it may turn at a red light.
+    /// Whether vehicles on the connection may turn at a red light.
     pub(crate) may_turn_on_red: bool,
-    /// Whether queued vehicles enter it only one follow-up time apart.
+    /// Whether queued vehicles enter the connection only one follow-up time apart.
     pub(crate) has_follow_up: bool,
-    /// Whether it gives way to any other connection.
+    /// Whether the connection gives way to any other connection.
     pub(crate) gives_way_to_any: bool,
 }
 
@@ -91,7 +92,7 @@ impl JunctionGists {
 }
 
 impl JunctionGist {
-    /// Group that its signals belong to.
+    /// Signal group of the junction; `None` without signals.
     #[inline]
     pub(super) fn group(&self) -> Option<usize> {
         (self.group != NO_GROUP).then_some(self.group as usize)
@@ -132,14 +133,15 @@ impl ConnectionGist {
         self.stages & 1 << stage != 0
     }
 
-    /// Whether a green in a stage is permissive, so that traffic gives way to other traffic with green.
+    /// Whether green in a stage is permissive, so that traffic on the connection gives way to other
+    /// traffic with green.
     #[inline]
     pub(crate) fn is_permitted(&self, stage: u32) -> bool {
         self.permitted & 1 << stage != 0
     }
 
-    /// State of its signal in a stage. While the stage is ending, `change` contains the next stage and the
-    /// phase of the change.
+    /// State of the connection's signal in a stage. While the stage is ending, `change` contains
+    /// the next stage and the phase of the change.
     #[inline]
     pub(crate) fn light_in(&self, stage: u32, change: Option<(u32, Between)>) -> Light {
         let change = change.map(|(next, between)| (self.has_green(next), between));

@@ -5,8 +5,9 @@ use roadwright_geometry::math::wrap_angle;
 use roadwright_geometry::{DVec2, Pose};
 use roadwright_scenario::lane_graph::{LaneGraph, LaneletIndex};
 
-/// Greatest distance, m, and angle, rad, at which a vehicle counts as being on a lane.
+/// Greatest distance from a lane's centre line at which a vehicle counts as being on the lane, m.
 pub(crate) const LANE_REACH: f64 = 3.0;
+/// Greatest heading difference at which a vehicle counts as being on a lane, rad.
 const LANE_TURN: f64 = 0.9;
 /// Cell size of the index over the lanes, m.
 const CELL: f64 = 12.0;
@@ -20,7 +21,7 @@ pub(crate) struct LaneFinder {
     points: Vec<(LaneletIndex, f64)>,
 }
 
-/// A lanelet with the distances along it and to its left, m.
+/// A lanelet, with the distance along it and the distance to the left of it, m.
 pub(crate) type Spot = (LaneletIndex, f64, f64);
 
 impl LaneFinder {

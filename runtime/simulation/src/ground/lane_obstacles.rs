@@ -29,8 +29,8 @@ const MOST_CHANGES: usize = 500;
 struct Nearness {
     /// Whether an obstacle is close enough to be watched.
     is_watched: bool,
-    /// Whether a vehicle that drives along the centre line may touch an obstacle: first for cars, then for
-    /// any vehicle.
+    /// Whether a vehicle that drives along the centre line may touch an obstacle. The first value
+    /// is for cars, the second for any vehicle.
     is_touched: [bool; 2],
     /// Like `is_touched`, but for vehicles that stay within [`ASIDE`] of the centre line of the lanelet.
     is_touched_aside: [bool; 2],
@@ -42,14 +42,14 @@ struct Nearness {
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(crate) struct LaneObstacles {
     lanes: Vec<Nearness>,
-    /// Distance by which vehicles swing out from the centre line of each lanelet, m: first for cars, then for
-    /// any vehicle.
+    /// Distance by which vehicles swing out from the centre line of each lanelet, m. The first
+    /// value is for cars, the second for any vehicle.
     swings: Vec<[f64; 2]>,
     in_the_way: InTheWay,
 }
 
-/// Bodies that may obstruct vehicles on a lane. In a town nearly every lane has houses beside it, but hardly
-/// any house obstructs one.
+/// Bodies that may obstruct vehicles on a lane. In a town nearly every lane has houses beside it,
+/// but hardly any of them obstructs the lane.
 #[derive(Debug, Clone, PartialEq, Default)]
 struct InTheWay {
     /// Index of the first body of each lanelet in the list, followed by the length of the list.
@@ -61,7 +61,8 @@ struct InTheWay {
     cells: Arc<Cells>,
 }
 
-/// Results for the lanes before an edit that has left all vehicle types unchanged.
+/// Results for the lanes before an edit. They are used only if the edit has left all vehicle types
+/// unchanged.
 #[derive(Clone, Copy)]
 pub(super) struct Known<'a> {
     pub(super) lanes: &'a LaneObstacles,
@@ -151,8 +152,9 @@ impl LaneObstacles {
         self.lanes[lanelet.index()].is_touched[usize::from(is_long)]
     }
 
-    /// Greatest distance between the axis of a vehicle, from rear to front, and the centre line of a lanelet
-    /// at which it touches no obstacle, m; 0 if unknown. Vehicles other than cars are long.
+    /// Greatest distance between a vehicle's axis, from rear to front, and the centre line of a
+    /// lanelet at which the vehicle touches no obstacle, m; 0 if unknown. Vehicles other than cars
+    /// are long.
     #[inline]
     pub(crate) fn room_aside(&self, lanelet: LaneletIndex, is_long: bool) -> f64 {
         match self.lanes[lanelet.index()].is_touched_aside[usize::from(is_long)] {
@@ -231,8 +233,9 @@ impl Surroundings<'_> {
         self.is_near_change = self.ids().map(is_near).collect();
     }
 
-    /// Distance from the centre line of a lane within which bodies may obstruct vehicles on it, m: half the
-    /// vehicle's width plus [`SIDE_CLEARANCE`], for a vehicle that searches up to [`MOST_ASIDE`] to the side.
+    /// Distance from the centre line of a lane within which bodies may obstruct vehicles on it, m.
+    /// It is half the vehicle's width plus [`SIDE_CLEARANCE`], for a vehicle that searches up to
+    /// [`MOST_ASIDE`] to the side.
     fn beside(&self) -> f64 {
         0.5 * self.sizes[1].width + SIDE_CLEARANCE + MOST_ASIDE + SLACK
     }
@@ -436,8 +439,9 @@ fn body_of(kind: &VehicleType) -> Body {
     }
 }
 
-/// Largest distance of a straight body of the given length from a line that it touches at one end, m: the sum
-/// of all turns of the line within that length, each times the length of the body beyond the turn.
+/// Largest distance of a straight body of the given length from a line that it touches at one end,
+/// m. It is the sum of all turns of the line within that length, each multiplied by the length of
+/// the body beyond the turn.
 fn swing(line: &[DVec2], length: f64) -> f64 {
     let turn = |at: usize| {
         let (before, after) = (line[at] - line[at - 1], line[at + 1] - line[at]);

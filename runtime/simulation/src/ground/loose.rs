@@ -16,7 +16,7 @@ pub(crate) struct LooseKind {
     pub(crate) model: LooseModel,
     middle: DVec2,
     heading: f64,
-    /// Radius of the circle around its centre that encloses it in any orientation, m.
+    /// Radius of the circle around its centre that encloses the obstacle in any orientation, m.
     pub(crate) radius: f64,
 }
 
@@ -93,7 +93,7 @@ impl LooseKind {
         polygon::convex_hull(&places.collect::<Vec<_>>())
     }
 
-    /// Distance by which its base has moved, m.
+    /// Distance by which the base of the obstacle has moved, m.
     pub(crate) fn shift(&self, state: &LooseState) -> f64 {
         let body = &state.body;
         let base = body.position - body.rotation * DVec3::Z * self.model.height;

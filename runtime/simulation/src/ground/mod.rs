@@ -52,7 +52,8 @@ use std::hash::Hasher;
 use std::sync::{Arc, OnceLock};
 use unchanged::{Unchanged, kept_or};
 
-/// Share of the grip that drivers count on. The rest is a reserve for bends, gusts and late reactions.
+/// Share of the available grip that drivers count on. The rest is a reserve for bends, gusts and
+/// late reactions.
 pub(crate) const COUNTED_ON: f64 = 0.6;
 /// Maximum speed off the roads, m/s.
 pub(crate) const OPEN_GROUND_SPEED: f64 = 8.0;
@@ -220,15 +221,15 @@ impl Ground {
         &self.paint
     }
 
-    /// The grip of roads and junctions; `None` if the ground has full grip everywhere, or if drivers do not
-    /// know that it has less.
+    /// Grip of roads and junctions; `None` if the ground has full grip everywhere, or if drivers do
+    /// not know that some ground has less.
     pub(crate) fn known_grip(&self) -> Option<&GripMap> {
         self.grip.as_deref().filter(|map| !map.grip().hidden)
     }
 
-    /// Outlines of fixed obstacles within `reach` metres of any of the places, as used for contacts with
-    /// rigid bodies. They are seen from above and counter-clockwise. Obstacles that can be pushed are left
-    /// out.
+    /// Returns the outlines of fixed obstacles within `reach` metres of any of the places, as used
+    /// for contacts with rigid bodies. Outlines are seen from above and listed counter-clockwise.
+    /// Obstacles that can be pushed are left out.
     pub fn still_outlines(&self, places: &[DVec2], reach: f64) -> Vec<Vec<DVec2>> {
         let mut near = BTreeSet::new();
         if !self.obstacles.is_empty() {
@@ -245,7 +246,8 @@ impl Ground {
             .collect()
     }
 
-    /// Slope between the axles of a vehicle at a pose with the given wheelbase, m; `None` if it is level.
+    /// Slope between the axles of a vehicle at `pose`; `None` if the ground is level. `wheelbase`
+    /// is in m.
     #[inline]
     pub(crate) fn grade(&self, pose: Pose, wheelbase: f64) -> Option<Grade> {
         let land = self.slopes()?;
@@ -254,7 +256,8 @@ impl Ground {
         (!grade.is_level()).then_some(grade)
     }
 
-    /// Height of a vehicle's left side above its right side, m, midway between its axles; 0 if it is level.
+    /// Height of a vehicle's left side above its right side, midway between its axles, m; 0 if the
+    /// ground is level.
     #[inline]
     pub(crate) fn bank(&self, pose: Pose, wheelbase: f64, width: f64) -> f64 {
         let Some(land) = self.slopes() else {
@@ -264,7 +267,8 @@ impl Ground {
         side(0.5 * width) - side(-0.5 * width)
     }
 
-    /// Grip at a place relative to dry asphalt. The uppermost road counts, otherwise the open ground. O(1).
+    /// Grip at a place relative to dry asphalt. If there is a road at the place, the uppermost one
+    /// counts, otherwise the open ground. O(1).
     #[inline]
     pub fn grip(&self, place: DVec2) -> f64 {
         self.grip_on(place, ALL_LAYERS)
@@ -317,7 +321,8 @@ impl Ground {
         1 << self.lanelet(id).layer.rem_euclid(32)
     }
 
-    /// Road layers on which a body stands (bit mask). A bridge and the road below it do not meet.
+    /// Road layers on which a body stands (bit mask). Vehicles on a bridge and on the road below it
+    /// cannot collide.
     pub(crate) fn layers(&self, position: &LanePosition) -> u32 {
         if !position.is_on_lane() {
             return ALL_LAYERS;
@@ -366,8 +371,8 @@ impl Ground {
         seen.filter_map(move |post| post.showing(&light))
     }
 
-    /// Whether the order of vehicles matters at a junction. Otherwise, it is contested only because two
-    /// vehicles cannot pass each other in a bend.
+    /// Whether the order of vehicles matters at a junction. At other junctions, connections are
+    /// contested only because two vehicles cannot pass each other in a bend.
     pub(crate) fn is_ruled(&self, junction: JunctionIndex) -> bool {
         self.roads.is_ruled(junction)
     }
@@ -468,7 +473,7 @@ impl Ground {
         self.roads.longest_cycle(junction)
     }
 
-    /// Signal group that equals a given group of another ground.
+    /// Returns the signal group of this ground that equals group `theirs` of the ground `other`.
     pub(crate) fn group_like(&self, other: &Self, theirs: usize) -> Option<usize> {
         self.roads.group_like(&other.roads, theirs)
     }
@@ -503,27 +508,29 @@ impl Ground {
         self.roads.successors(id)
     }
 
-    /// Lanelets that, like `connection`, merge into `next`. They include all contested connections into
-    /// `next`, perhaps a few other lanelets, and perhaps `connection` itself.
+    /// Returns lanelets that, like `connection`, merge into `next`. They include all contested
+    /// connections into `next`. A few other lanelets and `connection` itself may also be among
+    /// them.
     #[inline]
     pub(crate) fn joining(&self, connection: LaneletIndex, next: LaneletIndex) -> &[LaneletIndex] {
         self.roads.joining(connection, next)
     }
 
-    /// Left and right neighbour lanes of the same direction, or [`NO_LANELET`].
+    /// Left and right neighbour lanes with the same direction, or [`NO_LANELET`].
     #[inline]
     pub(crate) fn beside(&self, id: LaneletIndex) -> [LaneletIndex; 2] {
         self.roads.beside(id)
     }
 
-    /// Whether a lanelet has a neighbour lane of the same direction, so that lane changes are possible.
+    /// Whether a lanelet has a neighbour lane with the same direction, so that lane changes are
+    /// possible.
     #[inline]
     pub(crate) fn has_beside(&self, id: LaneletIndex) -> bool {
         self.beside(id) != [NO_LANELET; 2]
     }
 
-    /// Lower bound of the distance from the start of a lanelet to the next lanelet with alleys, m. Beyond a
-    /// limit, only the limit is known.
+    /// Lower bound of the distance from the start of a lanelet to the next lanelet with alleys, m.
+    /// The value is capped.
     #[inline]
     pub(crate) fn distance_to_alleys(&self, id: LaneletIndex) -> f64 {
         self.roads.distance_to_alleys(id)
@@ -535,7 +542,7 @@ impl Ground {
         self.roads.successor_count(id)
     }
 
-    /// The preceding lanelet; `None` unless it is the only one and has several successors.
+    /// The preceding lanelet. `None` unless there is exactly one, and it has several successors.
     #[inline]
     pub(crate) fn fork_before(&self, id: LaneletIndex) -> Option<LaneletIndex> {
         self.roads.fork_before(id)
@@ -570,7 +577,8 @@ impl Ground {
         self.roads.node(junction)
     }
 
-    /// Distance from a connection's stop line to the junction, m, with or without buses.
+    /// Distance between a connection's stop line and the junction, m. It depends on whether there
+    /// are buses.
     #[inline]
     pub(crate) fn setback(
         &self,
@@ -618,8 +626,8 @@ impl Ground {
         }
     }
 
-    /// Distance from their common start over which two connections from the same lane overlap, m, with or
-    /// without a long vehicle.
+    /// Distance from their common start over which two connections from the same lane overlap, m.
+    /// It depends on whether a long vehicle is involved.
     pub(crate) fn parting(
         &self,
         connection: LaneletIndex,
@@ -713,7 +721,8 @@ impl Ground {
     }
 }
 
-/// Adds the grip of the ground to a hash. Places follow from the roads, which are already hashed.
+/// Adds the grip of the ground to a hash. The places with this grip follow from the roads, which
+/// are already hashed.
 fn hash_grip(grip: &GroundGrip, hasher: &mut impl Hasher) {
     for share in grip.shares() {
         hasher.write_u64(share.to_bits());

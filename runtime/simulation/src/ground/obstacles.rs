@@ -15,14 +15,16 @@ use std::f64::consts::TAU;
 use std::hash::Hasher;
 use std::sync::{Arc, OnceLock};
 
-/// Range, m, and angle, rad, within which a vehicle on a lane sees obstacles, measured from its front: the
-/// range of the fuzzy driver's terms ([Gerdelan 2011], table 8.2).
+/// Range within which a vehicle on a lane sees obstacles, measured from the vehicle's front, m. It
+/// is the range of the fuzzy driver's terms ([Gerdelan 2011], table 8.2).
 pub(crate) const OBSTACLE_REACH: f64 = 28.28;
+/// Angle to either side within which a vehicle on a lane sees obstacles, rad.
 pub(crate) const OBSTACLE_ANGLE: f64 = 1.2;
 /// Distance from the side of the vehicle's path within which bodies count as obstructing it, m.
 pub(crate) const SIDE_CLEARANCE: f64 = 0.3;
-/// Maximum offset from the centre line by which a vehicle shifts the strip that it searches for obstacles, m.
-/// Thus a vehicle that changes lanes does not watch the lane that it leaves.
+/// Maximum offset from the centre line by which a vehicle shifts the strip that it searches for
+/// obstacles, m. Because of this shift, a vehicle that changes lanes does not watch the lane that
+/// it leaves.
 pub(crate) const MOST_ASIDE: f64 = 0.5;
 /// Sampling distance along lanes, m.
 const STEP: f64 = 1.0;
@@ -34,14 +36,15 @@ const FOOT: f64 = 2.0;
 
 /// Number of corners of the polygon that represents a disc.
 const ROUND: u32 = 24;
-/// Fractions of the reach within which the nearest body is searched, in order, until a body is found.
+/// Fractions of the reach within which the nearest body is searched for. They are tried in order
+/// until a body is found.
 const SHARES_OF_REACH: [f64; 2] = [0.35, 1.0];
 
-/// Maximum area of the triangle between a corner and an edge for which the corner counts as lying on the
-/// edge, m^2.
+/// Maximum area of the triangle between a corner and an edge, m^2. Below it, the corner counts as
+/// lying on the edge.
 const FLAT: f64 = 1e-6;
 
-/// Height range that meets every body.
+/// Height range that overlaps every body.
 const ANY_VEHICLE: VerticalSpan = VerticalSpan {
     low: f64::NEG_INFINITY,
     high: f64::INFINITY,
@@ -163,9 +166,9 @@ impl Body {
 pub(super) struct Stature {
     /// Range of heights that the body covers.
     span: VerticalSpan,
-    /// Mass, kg, if it is loose.
+    /// Mass of a loose body, kg; otherwise `None`.
     mass: Option<f64>,
-    /// Solid for collisions with rigid vehicles, relative to its centre. Computed when such a vehicle first
+    /// Solid for collisions with rigid vehicles, relative to the centre of the solid. Computed when such a vehicle first
     /// comes near.
     solid: OnceLock<Option<(Solid, DVec2)>>,
     /// Like `solid`, but for a loose body.
@@ -194,13 +197,13 @@ impl Displaced {
 
 /// A body that stands on the ground.
 pub(crate) struct Upright {
-    /// The object that it is a part of.
+    /// The object that the body is a part of.
     pub(crate) owner: Owner,
-    /// Its footprint.
+    /// Footprint of the body.
     pub(crate) shape: GroundShape,
-    /// Heights of its lower edge and of its top above the ground.
+    /// Heights of the body's lower edge and of its top above the ground.
     pub(crate) heights: Heights,
-    /// Whether it can be pushed.
+    /// Whether the body can be pushed.
     pub(crate) is_loose: bool,
 }
 
@@ -324,7 +327,8 @@ impl Obstacles {
         self.cells = Cells::after(before, &boxes, self.touches());
     }
 
-    /// Cells of the boxes of the given bodies, sorted by number.
+    /// Builds the cells for the bounding boxes of the given bodies. The bodies are sorted by
+    /// number.
     pub(super) fn cells_of(&self, numbers: &[u32]) -> Cells {
         let boxes = numbers.iter().map(|&number| (number, self.bounds(number)));
         Cells::new(&boxes.collect::<Vec<_>>(), self.touches())
@@ -397,8 +401,8 @@ impl Obstacles {
         }
     }
 
-    /// Finds the nearest point, within `reach`, of an obstacle that the vehicle would hit and that passes a
-    /// test. The search can be limited to bodies near given boxes.
+    /// Finds the nearest point, within `reach`, of an obstacle that the vehicle would hit and for
+    /// which a test is true. The search can be limited to bodies near given boxes.
     pub(crate) fn nearest(
         &self,
         point: DVec2,
@@ -465,8 +469,8 @@ impl Obstacles {
         });
     }
 
-    /// Distance that every point of a vehicle can move without touching an obstacle, m: a lower bound, capped
-    /// at `most`; 0 if they may already touch.
+    /// Lower bound of the distance that every point of a vehicle can move without touching an
+    /// obstacle, m. It is capped at `most`, and 0 if they may already touch.
     pub(crate) fn room_around(&self, vehicle: &OrientedBox, most: f64) -> f64 {
         let axes = [DVec2::X, DVec2::Y].map(|axis| vehicle.reach(axis));
         let reach = DVec2::from(axes) + most;
@@ -534,8 +538,8 @@ impl Obstacles {
         self.loose(number).map(|_| number)
     }
 
-    /// Body with the given number as a solid on the ground, where `ground` returns the height at a place;
-    /// `None` if it has no area.
+    /// Returns the body with the given number as a solid on the ground; `None` if it has no area.
+    /// `ground` returns the height at a place.
     pub(crate) fn still(&self, number: u32, ground: impl Fn(DVec2) -> f64) -> Option<Still> {
         let body = &self.all.bodies[number as usize].1;
         let tree;
@@ -555,8 +559,8 @@ impl Obstacles {
         })
     }
 
-    /// Outline of a body as used for contacts with rigid bodies: seen from above, counter-clockwise; `None`
-    /// if it has no area.
+    /// Returns the outline of a body as used for contacts with rigid bodies: seen from above and
+    /// listed counter-clockwise. `None` if it has no area.
     pub(crate) fn outline(&self, number: u32) -> Option<Vec<DVec2>> {
         match &self.all.bodies[number as usize].1 {
             // A cylinder is round for the solver.
@@ -610,8 +614,8 @@ impl Stature {
         }
     }
 
-    /// Height of the lower end of its solid above the ground, m. The solid of a standing obstacle extends
-    /// below ground.
+    /// Height of the lower end of the body's solid above the ground, m. The solid of a standing
+    /// obstacle extends below ground.
     fn foot(&self) -> f64 {
         if self.span.low > 0.0 {
             self.span.low
@@ -649,7 +653,7 @@ fn standing(height: f64) -> VerticalSpan {
     }
 }
 
-/// Splits a shape into convex bodies; a concave polygon becomes triangles.
+/// Splits a shape into convex bodies. A concave polygon becomes triangles.
 pub(super) fn bodies_of(shape: &Shape) -> Vec<Body> {
     if let &Shape::Circle { x, y, radius } = shape {
         return vec![Body::Disc {
@@ -700,7 +704,7 @@ pub(super) mod tests {
     use roadwright_geometry::Pose;
     use roadwright_geometry::math::Stream;
 
-    /// Posts and discs, closely spaced on one side and far apart on the other.
+    /// Posts and discs: closely spaced on one side, and far apart on the other.
     pub(in crate::ground) fn field() -> Scenario {
         let mut scenario = Scenario::new("field");
         let mut stream = Stream::new(1, "field", 0);

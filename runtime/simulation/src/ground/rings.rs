@@ -1,24 +1,24 @@
 //! Rings of roundabouts as lanelets.
 //!
-//! A vehicle in a ring need not find room beyond each junction. The ring is one circular lane, and its
-//! vehicles can advance as long as one space in it is free.
+//! A vehicle in a ring need not wait for room beyond each junction: the ring is one circular lane,
+//! and its vehicles can advance as long as one space in it is free.
 
 use roadwright_scenario::junction::Layout;
 use roadwright_scenario::lane_graph::{LaneGraph, LaneletIndex, LaneletKind};
 use roadwright_scenario::{JunctionIndex, NodeId, RoadId, RoadNetwork};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Stands for no ring.
+/// Value that means "no ring".
 const NO_RING: u32 = u32::MAX;
 
 /// One ring.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(crate) struct Ring {
-    /// Its lanes and the connections between them, sorted by index.
+    /// Lanes of the ring and the connections between them, sorted by index.
     pub(crate) lanelets: Vec<LaneletIndex>,
-    /// Sum of their lengths, m.
+    /// Total length of the ring's lanelets, m.
     pub(crate) length: f64,
-    /// Its junctions.
+    /// Junctions of the ring.
     pub(crate) junctions: BTreeSet<JunctionIndex>,
 }
 

@@ -32,21 +32,22 @@ pub(super) enum Deciders {
 
 /// Braking that speed profiles assume, m/s^2.
 pub(crate) const PROFILE_BRAKING: f64 = 1.8;
-/// Number of laws below which all are made on the calling thread.
+/// Number of junction laws below which all of them are built on the calling thread.
 const FEW_LAWS: usize = 200;
 /// Number of successors stored with a lanelet; if there are more, they are looked up in the graph.
 const NEAR_SUCCESSORS: usize = 3;
-/// Stands for no junction.
+/// Value that means "no junction".
 const NO_JUNCTION: JunctionIndex = JunctionIndex::new(u32::MAX);
 
-/// Stands for a lanelet that is no connection.
+/// Value for a lanelet that is not a connection.
 const NO_CONNECTION: Connection = Connection::new(NO_JUNCTION, ConnectionIndex::new(0));
 
 /// Right of way and conflicts of a junction.
 ///
-/// Nearly everything is computed on first use, because a run without vehicles at a junction needs none of it
-/// and sweeping bodies through all junctions of a city takes longer than reading its file. The values follow
-/// from the junction alone, so it makes no difference when, or on which thread, they are computed.
+/// Nearly everything is computed on first use. A run without vehicles at a junction needs none of
+/// it, and sweeping bodies through all junctions of a city takes longer than reading its file. The
+/// values depend on the junction alone, so it makes no difference when, or on which thread, they
+/// are computed.
 #[derive(Debug)]
 pub(crate) struct JunctionLaw {
     junction: Arc<Junction>,
@@ -54,11 +55,11 @@ pub(crate) struct JunctionLaw {
     conflicts: OnceLock<Conflicts>,
     /// Conflicts that involve a bus or lorry.
     wide: OnceLock<Conflicts>,
-    /// For each connection, whether a bus on it would swing over others.
+    /// For each connection, whether a bus on it would swing over other connections.
     swept: OnceLock<Vec<bool>>,
     /// Distance from each connection's stop line to the junction if buses turn there, m.
     setbacks: OnceLock<Vec<f32>>,
-    /// Like `setbacks`, but if only cars turn there.
+    /// Like `setbacks`, but for junctions where only cars turn.
     car_setbacks: OnceLock<Vec<f32>>,
     right_of_way: OnceLock<RightOfWay>,
     /// Signals that the junction would have on its own. The signals that it actually follows are in the
@@ -149,8 +150,9 @@ impl JunctionLaw {
             .get_or_init(|| Conflicts::of_bodies(&self.junction, Body::LONG))
     }
 
-    /// Whether a bus on a connection would sweep over traffic on another one, or the reverse, although cars
-    /// on these connections would not. This happens in bends between two roads and beside entries into rings.
+    /// Whether a bus on the connection would sweep over traffic on another one, or a bus on another
+    /// one over traffic on this one. Cars on these connections need not do so. This happens in
+    /// bends between two roads and beside entries into rings.
     fn is_swept(&self, path: ConnectionIndex, has_long: bool) -> bool {
         if self.control() == Control::Roundabout {
             return self.wide().is_contested(path);
@@ -184,7 +186,8 @@ impl JunctionLaw {
         })
     }
 
-    /// Whether vehicles on a connection have to request it before they enter, with or without long vehicles.
+    /// Whether a vehicle has to request a connection before it enters. It depends on whether there
+    /// are long vehicles.
     fn is_contested(&self, path: ConnectionIndex, has_long: bool) -> bool {
         self.is_surely_contested(path)
             || self.conflicts().is_contested(path)
@@ -209,7 +212,8 @@ impl JunctionLaw {
     }
 }
 
-/// Whether a lanelet is a connection that is contested or has signals; `Unknown` until this is first needed.
+/// Whether a lanelet is a connection that is contested or has signals. `Unknown` until it is first
+/// needed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 enum Contest {
@@ -256,20 +260,20 @@ struct Gist {
     length: f64,
     /// Speed allowed by the road at the start, m/s.
     entry_speed: f32,
-    /// Junction and number of a connection, else [`NO_JUNCTION`].
+    /// Junction and number of a connection; [`NO_JUNCTION`] for other lanelets.
     connection: Connection,
     successors: [LaneletIndex; NEAR_SUCCESSORS],
     successor_count: u16,
     contest: ContestCell,
-    /// The preceding lanelet if it has several successors, else [`NO_LANELET`].
+    /// The preceding lanelet if it has several successors; otherwise [`NO_LANELET`].
     fork: LaneletIndex,
-    /// Left and right neighbour lanes of the same direction, or [`NO_LANELET`].
+    /// Left and right neighbour lanes with the same direction, or [`NO_LANELET`].
     beside: [LaneletIndex; 2],
 }
 
 const _: () = assert!(size_of::<Gist>() == 64);
 
-/// The part of a gist that the copies of a lanelet share.
+/// The part of a gist that all copies of a lanelet share.
 struct OwnGist {
     contest: Contest,
     /// Speed allowed by the road at the start, m/s.
@@ -338,8 +342,8 @@ struct Bend {
     speed: f32,
 }
 
-/// For each possibly contested connection with a single successor, the other possibly contested connections
-/// that lead into that successor.
+/// For each possibly contested connection with a single successor, the other possibly contested
+/// connections that lead into the same successor.
 struct Joins {
     /// Index of the first entry of each lanelet in the list, followed by the length of the list.
     firsts: Vec<u32>,
@@ -390,8 +394,8 @@ pub(crate) struct Roads {
     /// For each signal group, whether its stages have fixed durations.
     have_fixed_times: Vec<bool>,
     gists: Vec<Gist>,
-    /// Length of road before the signals of each arm where this length may be too short for a vehicle to
-    /// wait.
+    /// Length of road before the signals of an arm. Only arms where this length may be too short
+    /// for a vehicle to wait are listed.
     rooms: BTreeMap<(RoadId, RoadEnd), RoomToWait>,
     rings: Rings,
     crossings: Crossings,
@@ -412,7 +416,8 @@ struct Parts {
     laws: Vec<Arc<JunctionLaw>>,
 }
 
-/// Length of road before each arm's signals, for arms where it may be too short for a vehicle to wait.
+/// Returns the length of road before the signals of each arm where this length may be too short for
+/// a vehicle to wait.
 fn rooms_before_signals(
     network: &RoadNetwork,
     layout: &Layout,
@@ -618,8 +623,9 @@ impl Roads {
         }
     }
 
-    /// Lanelets that, like `connection`, merge into `next`. They include all contested connections into
-    /// `next`, perhaps a few other lanelets, and perhaps `connection` itself.
+    /// Returns lanelets that, like `connection`, merge into `next`. They include all contested
+    /// connections into `next`. A few other lanelets and `connection` itself may also be among
+    /// them.
     #[inline]
     pub(crate) fn joining(&self, connection: LaneletIndex, next: LaneletIndex) -> &[LaneletIndex] {
         match *self.successors(connection) {
@@ -628,14 +634,14 @@ impl Roads {
         }
     }
 
-    /// Left and right neighbour lanes of the same direction, or [`NO_LANELET`].
+    /// Left and right neighbour lanes with the same direction, or [`NO_LANELET`].
     #[inline]
     pub(crate) fn beside(&self, id: LaneletIndex) -> [LaneletIndex; 2] {
         self.gists[id.index()].beside
     }
 
-    /// Lower bound of the distance from the start of a lanelet to the next lanelet with alleys, m. Beyond a
-    /// limit, only the limit is known.
+    /// Lower bound of the distance from the start of a lanelet to the next lanelet with alleys, m.
+    /// The value is capped.
     #[inline]
     pub(crate) fn distance_to_alleys(&self, id: LaneletIndex) -> f64 {
         let distance = self.distances_to_alleys.get(id.index());
@@ -648,7 +654,7 @@ impl Roads {
         self.gists[id.index()].successor_count as usize
     }
 
-    /// The preceding lanelet; `None` unless it is the only one and has several successors.
+    /// The preceding lanelet. `None` unless there is exactly one, and it has several successors.
     #[inline]
     pub(crate) fn fork_before(&self, id: LaneletIndex) -> Option<LaneletIndex> {
         let fork = self.gists[id.index()].fork;
@@ -807,7 +813,8 @@ impl Roads {
         self.junction_gists.junction(junction).longest_cycle
     }
 
-    /// Signal group that equals a given group of other roads: the same nodes, stages and times.
+    /// Returns the signal group of these roads that equals group `theirs` of other roads: it has
+    /// the same nodes, stages and times.
     pub(crate) fn group_like(&self, other: &Self, theirs: usize) -> Option<usize> {
         let theirs = &other.plans.groups[theirs];
         let node = other.layout.junctions[theirs[0]].nodes.first()?;
@@ -897,8 +904,8 @@ impl Roads {
         Some(JunctionIndex::from_index(*junction))
     }
 
-    /// Stop lines of a junction's arms: the road, the road end, and the length that is trimmed from its
-    /// reference line, m.
+    /// Stop lines of a junction's arms: the road, the road end, and the length that is trimmed from
+    /// the reference line of the road, m.
     pub(crate) fn stop_lines(
         &self,
         junction: JunctionIndex,
@@ -931,7 +938,8 @@ impl Roads {
         &self.laws[junction.index()]
     }
 
-    /// Distance from a connection's stop line to the junction, m, with or without buses.
+    /// Distance between a connection's stop line and the junction, m. It depends on whether there
+    /// are buses.
     #[inline]
     pub(crate) fn setback(
         &self,
@@ -1023,12 +1031,12 @@ fn hash_signals(signals: &Signals, hasher: &mut impl Hasher, deciders: Deciders)
 
 /// Maximum distance to alleys that is stored, m. Vehicles never need a larger one.
 const FAR: f64 = 300.0;
-/// Amount by which stored distances to alleys are reduced, m. It covers rounding errors, which depend on the
-/// order in which lengths are added.
+/// Amount subtracted from stored distances to alleys, m. It covers rounding errors, which depend on
+/// the order in which lengths are added.
 const LESS: f64 = 0.01;
 
-/// Distance from the start of each lanelet to the next lanelet with alleys, m: slightly reduced, and at most
-/// [`FAR`]. Empty without alleys.
+/// Returns the distance from the start of each lanelet to the next lanelet with alleys, m.
+/// Distances are slightly reduced, and capped at [`FAR`]. Empty without alleys.
 fn distances_to_alleys(graph: &LaneGraph, alleys: &Alleys) -> Vec<f32> {
     if alleys.is_empty() {
         return Vec::new();
@@ -1056,8 +1064,8 @@ fn distances_to_alleys(graph: &LaneGraph, alleys: &Alleys) -> Vec<f32> {
         .collect()
 }
 
-/// Distance before a bend at which the speed allowed in the bend starts to apply, m. Drivers react to a
-/// falling speed with some delay and would otherwise enter the bend too fast.
+/// Distance before a bend at which the allowed speed of the bend starts to apply, m. Drivers react
+/// to a falling speed with some delay and would otherwise enter the bend too fast.
 const BEFORE_BENDS: f64 = 6.0;
 
 /// Allowed speed at each point: the limit, reduced in bends and before them so that gentle braking suffices.

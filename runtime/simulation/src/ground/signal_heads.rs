@@ -67,8 +67,8 @@ pub(super) fn posts(roads: &Roads) -> Vec<Post> {
 }
 
 impl Post {
-    /// Whether a vehicle can wait there. If another junction follows too closely, there is no signal head,
-    /// and the signals of that junction apply to both.
+    /// Whether a vehicle can wait at the signal head. If another junction follows too closely,
+    /// there is no signal head, and the signals of that junction apply to both.
     pub(super) fn is_waited_at(&self, roads: &Roads, has_buses: bool) -> bool {
         let mut paths = self.paths.iter();
         paths.all(|&path| roads.has_room_to_wait(self.junction, path, has_buses))

@@ -5,10 +5,11 @@ use std::sync::Arc;
 
 /// Parts of the ground that an edit leaves unchanged. They are shared with the old ground.
 pub(super) struct Unchanged {
-    /// Everything that lanelets and the right of way at junctions are derived from.
+    /// Whether everything that lanelets and the right of way at junctions are derived from is
+    /// unchanged.
     pub(super) lanes: bool,
     pub(super) obstacles: bool,
-    /// Vehicle sizes, which determine the lanes that obstacles obstruct.
+    /// Whether vehicle sizes are unchanged. They determine the lanes that obstacles obstruct.
     pub(super) sizes: bool,
     /// Terrain heights, and whether slopes act on vehicles.
     terrain: bool,
@@ -54,7 +55,7 @@ impl Unchanged {
     }
 }
 
-/// Returns the old value, shared, if it is unchanged, otherwise a new one.
+/// Returns the old shared value if it is unchanged, otherwise a new one.
 pub(super) fn kept_or<T>(stays: bool, before: &Arc<T>, make: impl FnOnce() -> T) -> Arc<T> {
     if stays {
         before.clone()

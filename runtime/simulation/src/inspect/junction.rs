@@ -20,17 +20,18 @@ pub struct JunctionInspection {
     pub node: NodeId,
     /// Control that decides the order of vehicles.
     pub control: Control,
-    /// State of its signals, if it has signal control.
+    /// State of the junction's signals, if it has signal control.
     pub programme: Option<ProgrammeInspection>,
-    /// Its connections, by number.
+    /// Connections of the junction, by number.
     pub turns: Vec<Turning>,
-    /// Its incoming lanes, by road and lane.
+    /// Incoming lanes of the junction, by road and lane.
     pub approaches: Vec<ApproachLane>,
-    /// Its grants, ordered by ticket.
+    /// Grants of the junction, ordered by ticket.
     pub tickets: Vec<Ticket>,
-    /// Agents that wait for it or in it, by id.
+    /// Agents that wait before or in the junction, by id.
     pub waits: Vec<Waiting>,
-    /// Whether it has stopped admitting vehicles because an edit is waiting for it to empty.
+    /// Whether the junction has stopped admitting vehicles because an edit is waiting for it to
+    /// empty.
     pub closes: bool,
 }
 
@@ -54,20 +55,20 @@ pub struct ProgrammeInspection {
     /// Time until the phase ends, s; under demand control, the longest possible time. `None` while no vehicle
     /// waits for another stage.
     pub remaining: Option<f64>,
-    /// Time since the first stage began, s, if times are fixed.
+    /// Time since the first stage began, s. `None` if times are not fixed.
     pub within_cycle: Option<f64>,
 }
 
 /// State of a connection of a junction.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Turning {
-    /// Lane that it comes from.
+    /// Lane that the connection comes from.
     pub from: LaneEnd,
-    /// Lane that it leads into.
+    /// Lane that the connection leads into.
     pub to: LaneEnd,
-    /// Direction of its turn.
+    /// Direction of the connection's turn.
     pub turn: Turn,
-    /// State of its signal, if the junction has signal control.
+    /// State of the connection's signal, if the junction has signal control.
     pub light: Option<Light>,
     /// Whether a vehicle could enter it now: the signal is green, no admitted vehicle blocks it, and no
     /// approaching vehicle has priority.
@@ -79,11 +80,11 @@ pub struct Turning {
 pub struct ApproachLane {
     /// The lane, and the end of the road where it enters the junction.
     pub lane: LaneEnd,
-    /// Most permissive light of its connections, if the junction has signal control.
+    /// Most permissive light of the lane's connections, if the junction has signal control.
     pub light: Option<Light>,
-    /// Whether a vehicle could enter any of its connections now.
+    /// Whether a vehicle could enter any of the lane's connections now.
     pub goes: bool,
-    /// Number of vehicles on it.
+    /// Number of vehicles on the lane.
     pub vehicles: usize,
     /// Number of standing vehicles.
     pub queue: usize,
@@ -98,11 +99,11 @@ pub struct ApproachLane {
 pub struct HeadVehicle {
     /// Id of the agent.
     pub agent: u64,
-    /// Distance from its front to the stop line, m; negative beyond it.
+    /// Distance from the vehicle's front to the stop line, m; negative beyond it.
     pub distance: f64,
     /// Speed, m/s.
     pub speed: f64,
-    /// Reason why it waits; `None` if it need not wait or is not yet close enough.
+    /// Reason why the vehicle waits; `None` if it need not wait or is not yet close enough.
     pub waits: Option<Waits>,
 }
 
@@ -111,7 +112,7 @@ pub struct HeadVehicle {
 pub struct Waiting {
     /// Id of the agent.
     pub agent: u64,
-    /// Reason why it waits.
+    /// Reason why the vehicle waits.
     pub waits: Waits,
 }
 
@@ -180,7 +181,8 @@ pub(super) fn goes(world: &World, path: Connection) -> bool {
     claims.is_free(path, setting, world.agents.lent())
 }
 
-/// Lanelets of the lane that leaves its road at the given end, from the last to the first.
+/// Returns the lanelets of the lane that leaves its road at the given end, from the last to the
+/// first.
 fn pieces_before(graph: &LaneGraph, end: LaneEnd) -> Vec<LaneletIndex> {
     let mut lanes = graph.lanes_of(end.road);
     let pieces = lanes

@@ -16,7 +16,7 @@ use roadwright_scenario::lane_graph::{LaneletIndex, LaneletKind};
 use roadwright_scenario::{Connection, NodeId, RoadId};
 use std::fmt;
 
-/// Length of a car with the gap that it leaves in a queue, m, which is the minimum length of a cell.
+/// Length of a car with the gap that it leaves in a queue, m. It is the minimum length of a cell.
 const CAR_AND_GAP: f64 = 4.5 + 2.0;
 /// Maximum length by which a body may reach into a cell without occupying it, m.
 const TOUCH: f64 = 0.1;
@@ -28,7 +28,7 @@ const REACH: f64 = 120.0;
 pub struct RoadInspection {
     /// The road.
     pub road: RoadId,
-    /// Its drivable lanes, by lane id, then by lane section.
+    /// Drivable lanes of the road, by lane id, then by lane section.
     pub lanes: Vec<LaneInspection>,
     /// Stretches along the road where two cars do not fit side by side.
     pub alleys: Vec<AlleyInspection>,
@@ -39,18 +39,19 @@ pub struct RoadInspection {
 pub struct AlleyInspection {
     /// Start and end along the road, m.
     pub span: (f64, f64),
-    /// Agents that have been admitted, in the direction of the road and in the opposite direction. Only one
-    /// direction has any, unless an agent entered without a grant.
+    /// Agents that have been admitted. The first list is in the direction of the road, the second
+    /// in the opposite direction. Only one list has any agents, unless an agent entered without a
+    /// grant.
     pub inside: [Vec<u64>; 2],
-    /// Agents that wait for it at the front of their lane, in the direction of the road and in the opposite
-    /// direction.
+    /// Agents that wait for the alley at the front of their lane. The first list is in the
+    /// direction of the road, the second in the opposite direction.
     pub waiting: [Vec<u64>; 2],
 }
 
 /// A lane within one lane section of a road.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LaneInspection {
-    /// Its OpenDRIVE id.
+    /// OpenDRIVE id of the lane.
     pub lane: i8,
     /// Index of the lane section.
     pub section: u16,
@@ -58,24 +59,24 @@ pub struct LaneInspection {
     pub length: f64,
     /// Mean width, m.
     pub width: f64,
-    /// Its cells from the start of the lane, each as long as one car with the gap to the next.
+    /// Cells of the lane from its start, each as long as one car with the gap to the next.
     pub cells: Vec<RoadCell>,
-    /// Vehicles on it, foremost first.
+    /// Vehicles on the lane, foremost first.
     pub vehicles: Vec<RoadVehicle>,
-    /// Junction that it leads into; `None` if it continues or ends.
+    /// Junction that the lane leads into; `None` if the lane continues or ends.
     pub leads_to: Option<NodeId>,
     /// Whether a vehicle could enter any connection at its end now.
     pub goes: bool,
-    /// Most permissive light of its connections, if the junction has signal control.
+    /// Most permissive light of the lane's connections, if the junction has signal control.
     pub light: Option<Light>,
-    /// Pose at its end, in driving direction.
+    /// Pose at the lane's end, in driving direction.
     pub end: Pose,
 }
 
 /// A cell of a lane, one car length long.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct RoadCell {
-    /// Pose at its middle, in driving direction.
+    /// Pose at the cell's middle, in driving direction.
     pub middle: Pose,
     /// Length, m.
     pub length: f64,
@@ -88,15 +89,16 @@ pub struct RoadCell {
 pub struct RoadVehicle {
     /// Id of the agent.
     pub agent: u64,
-    /// Position of its rear axle along the lane, m.
+    /// Position of the vehicle's rear axle along the lane, m.
     pub s: f64,
     /// Speed, m/s.
     pub speed: f64,
-    /// Next lane of its route; `None` if its route ends on its current lane.
+    /// Next lane of the vehicle's route; `None` if its route ends on its current lane.
     pub next: Option<PlannedLane>,
-    /// Its next stop within 120 m.
+    /// Next stop of the vehicle within 120 m.
     pub stop: Option<StopTarget>,
-    /// Its path over the next 120 m, continued to the end of the lane that it then reaches, m.
+    /// Path of the vehicle over the next 120 m, continued to the end of the lane that it then
+    /// reaches, m.
     pub path: Vec<DVec2>,
 }
 
@@ -114,11 +116,11 @@ pub struct PlannedLane {
 /// A place where a vehicle has to stop.
 #[derive(Debug, Clone, PartialEq)]
 pub struct StopTarget {
-    /// Distance from its front, m.
+    /// Distance from the vehicle's front, m.
     pub distance: f64,
     /// Place, m.
     pub at: DVec2,
-    /// Reason why it has to stop.
+    /// Reason why the vehicle has to stop.
     pub reason: StopReason,
 }
 
@@ -133,9 +135,9 @@ pub enum StopReason {
     NotAsked(NodeId),
     /// An obstacle.
     Obstacle,
-    /// Its destination.
+    /// The vehicle's destination.
     Destination,
-    /// Its lane leads elsewhere, so the vehicle has to change lanes.
+    /// The vehicle's lane leads elsewhere, so the vehicle has to change lanes.
     LaneChange,
 }
 

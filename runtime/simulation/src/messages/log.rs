@@ -23,20 +23,20 @@ pub struct LogLine {
     pub module: String,
     /// Text of the line.
     pub text: String,
-    /// Whether it reports a fault.
+    /// Whether the line reports a fault.
     pub is_fault: bool,
 }
 
 /// A mark that a module shows on the map.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Mark {
-    /// Id of the agent that set it.
+    /// Id of the agent that set the mark.
     pub agent: u64,
     /// Place, m.
     pub at: DVec2,
-    /// Label shown beside it.
+    /// Label shown beside the mark.
     pub text: String,
-    /// Time at which it disappears, s.
+    /// Time at which the mark disappears, s.
     pub until: f64,
 }
 

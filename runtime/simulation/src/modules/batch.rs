@@ -9,17 +9,17 @@ use roadwright_scenario::DynamicsLevel;
 
 /// Number of rows that a thread processes at once.
 ///
-/// It is fixed and does not depend on the number of threads, because modules are called slice by slice, and a
-/// fault of a plugin affects one slice. 64 rows are 8 KiB (a row has at most 128 bytes, or twice that for
-/// pedals). That is enough work to outweigh the overhead, and few enough rows to stay in the first-level
-/// cache until they have been processed.
+/// The number does not depend on the number of threads, because modules are called slice by slice,
+/// and a fault of a plugin affects one slice. A row has at most 128 bytes, or twice that for
+/// pedals, so 64 rows take 8 KiB or more. That is enough work to outweigh the overhead, and the
+/// rows stay in the first-level cache until they have been processed.
 pub(crate) const SLICE: usize = 64;
 /// Rows per batch for modules that take whole batches. Plugins are called with this many rows at once.
 const WHOLE_BATCH: usize = 1024;
 
-/// Maximum number of agent lists per instance. There is one list for each step of its period; if the period
-/// is longer, steps share lists. Otherwise, an update every ten seconds with steps of 1 ms would need 10,000
-/// lists.
+/// Maximum number of agent lists per instance. There is one list for each step of the instance's
+/// period. If the period is longer, steps share lists. Otherwise, an update every ten seconds with
+/// steps of 1 ms would need 10,000 lists.
 const MOST_TURNS: u64 = 1024;
 
 /// Agents that are due for an update, by index and by id, as passed to modules.
@@ -121,8 +121,8 @@ fn clear(all: &mut Vec<Turns>, rates: impl Iterator<Item = Rate>) {
     all.truncate(count);
 }
 
-/// Rota of one slot: which agents are updated in which step. It is rebuilt only when agents are added, leave
-/// or choose other modules.
+/// Schedule of one slot: which agents are updated in which step. It is rebuilt only when agents are
+/// added, leave or choose other modules.
 ///
 /// An agent is updated in the steps for which step plus id is a multiple of the period. Example: with a
 /// period of 3, agents 1 and 4 are updated in step 2, agent 2 in step 1, and agent 3 in steps 0 and 3. So all
@@ -141,7 +141,7 @@ pub(crate) struct Rota {
 }
 
 impl Rota {
-    /// Updates the rota.
+    /// Updates the schedule.
     pub(crate) fn update<L: Choosable + ?Sized>(
         &mut self,
         pool: &ModulePool<L>,
@@ -150,8 +150,9 @@ impl Rota {
         self.update_in_strides(pool, agents, |_| 1);
     }
 
-    /// Updates the rota of a slot whose answers are held. `stride` returns the number of steps for which a
-    /// level holds them. All levels that hold answers for more than one step hold them equally long.
+    /// Updates the schedule of a slot whose answers are held. `stride` returns the number of steps
+    /// for which a level holds them. All levels that hold answers for more than one step hold them
+    /// equally long.
     pub(crate) fn update_in_strides<L: Choosable + ?Sized>(
         &mut self,
         pool: &ModulePool<L>,

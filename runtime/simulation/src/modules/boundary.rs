@@ -101,8 +101,8 @@ impl Membership {
         }
     }
 
-    /// Repeats the notifications that the modules of a saved world had received. Agents that have left since
-    /// then are reported at the next boundary, as in the original run.
+    /// Repeats the notifications that the modules of a saved world had received before the save.
+    /// Agents that have left since then are reported at the next boundary, as in the original run.
     pub(super) fn retell(&mut self, saved: &SavedMembership, agents: Census<'_>) {
         self.told.clone_from(&saved.told);
         self.told.truncate(agents.capacity());
@@ -114,7 +114,7 @@ impl Membership {
         self.sort(agents);
     }
 
-    /// Takes over the removals in a saved world that have not been reported to all instances yet.
+    /// Restores the removals in a saved world that have not been reported to all instances yet.
     pub(super) fn take_untold(&mut self, saved: SavedMembership) {
         self.untold = saved.untold;
     }
@@ -167,7 +167,8 @@ impl Membership {
     }
 }
 
-/// Notifies one module, given its id in the stack. Returns a record if the module was replaced.
+/// Notifies one module of added and removed agents. `id` is the id of the module in the stack.
+/// Returns a record if the module was replaced.
 fn tell_module<L: Choosable + ?Sized>(
     module: &mut Module<L>,
     slot: Slot,

@@ -54,8 +54,8 @@ pub(crate) struct Modules {
     dt: f64,
 }
 
-/// All reasons why the stacks and signal plans of a scenario cannot be built, such as unknown modules or
-/// parameters. A run stops at the first of them.
+/// Returns all reasons why the stacks and signal plans of a scenario cannot be built, such as
+/// unknown modules or parameters. A run would stop at the first of them.
 pub(crate) fn unfit(scenario: &Scenario, registry: &Registry) -> Vec<SimulationError> {
     let stacks = unfit_stacks(
         scenario.stacks().iter(),
@@ -254,7 +254,7 @@ impl Modules {
             .instance_of(stack, settings, registry, dt)
     }
 
-    /// Updates for all agents whether their modules decide about arrival, because modules may have been
+    /// Updates for all agents whether their modules decide about arrival. Modules may have been
     /// replaced.
     fn assign_arrivals(&self, agents: &mut Agents) {
         for (who, progress) in agents.identity.iter().zip(&mut agents.progress) {
@@ -262,7 +262,7 @@ impl Modules {
         }
     }
 
-    /// Whether the behaviour in `modules` is asked before an agent is removed on arrival.
+    /// Whether the behaviour in `modules` is called before an agent is removed on arrival.
     pub(crate) fn holds_arrival(&self, modules: Instances) -> bool {
         let behaviour = modules.of(Slot::Behaviour) as usize;
         let behaviour = self.pools.behaviour.instances.get(behaviour);

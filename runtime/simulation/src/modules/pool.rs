@@ -20,7 +20,7 @@ use std::collections::BTreeSet;
 /// number of settings, and each is a running module.
 const MOST: usize = 1024;
 
-/// The running modules for one setting of a slot: one module, or several for a slot that takes several.
+/// The running modules for one setting of a slot: one module, or several if the slot takes several.
 pub(crate) struct Instance<L: ?Sized> {
     pub(crate) settings: Vec<ModuleSetting>,
     pub(crate) modules: Vec<Module<L>>,
@@ -48,7 +48,7 @@ impl<L: Choosable + ?Sized> Instance<L> {
         &self.modules[0]
     }
 
-    /// Whether other settings differ from these in parameters and rates only.
+    /// Whether other settings differ from these only in parameters and rates.
     fn is_similar(&self, settings: &[ModuleSetting]) -> bool {
         let ids = |settings: &[ModuleSetting]| -> Vec<String> {
             settings.iter().map(|s| s.module.clone()).collect()
@@ -61,7 +61,7 @@ impl<L: Choosable + ?Sized> Instance<L> {
 pub(crate) struct ModulePool<L: ?Sized> {
     pub(crate) slot: Slot,
     pub(crate) instances: Vec<Instance<L>>,
-    /// An unused place, left by an instance that was removed.
+    /// A free place in the pool, left by an instance that was removed.
     free: Option<u16>,
 }
 
@@ -81,8 +81,9 @@ impl<L: Choosable + ?Sized> ModulePool<L> {
         instances.flat_map(|instance| instance.settings.iter().zip(&instance.modules))
     }
 
-    /// Takes over the instance that `old` has for a setting. With `is_similar`, an instance that differs only
-    /// in parameters or rates also matches, so that moving a slider does not erase its memory.
+    /// Moves the instance for a setting from `old` into this pool. If `is_similar` is set, an
+    /// instance that differs only in parameters or rates also matches. Moving a slider then does
+    /// not erase the memory of a module.
     fn adopt(
         &mut self,
         stack: &str,
@@ -313,8 +314,8 @@ macro_rules! declare_pools {
                 match slot { $(Slot::$slot => &mut self.$field),* }
             }
 
-            /// Moves the instances of a stack out of `old`: exact matches, or with `is_similar` also
-            /// instances that differ only in parameters or rate.
+            /// Moves the instances of a stack out of `old`. Exact matches are moved; if
+            /// `is_similar` is set, so are instances that differ only in parameters or rates.
             pub(crate) fn adopt(
                 &mut self,
                 name: &str,

@@ -18,7 +18,7 @@ type Settings = Vec<ModuleSetting>;
 /// Saved form of one instance: its modules in order.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct SavedInstance {
-    /// Name of its slot.
+    /// Name of the module's slot.
     pub(crate) slot: String,
     pub(crate) modules: Vec<SavedModule>,
 }

@@ -79,8 +79,8 @@ impl SignalControllers {
         })
     }
 
-    /// Takes over the modules of unchanged signals and creates the others. Programmes whose module cannot be
-    /// created run by demand. Returns the errors by module.
+    /// Keeps the modules of unchanged signals and creates the others. Programmes whose module
+    /// cannot be created run by demand. Returns the errors by module.
     pub(crate) fn take_over(
         &mut self,
         before: &Ground,
@@ -183,7 +183,8 @@ impl SignalControllers {
         }
     }
 
-    /// Adds their failures since the last [`SignalControllers::take_failures`].
+    /// Adds the failures of the signal controllers since the last
+    /// [`SignalControllers::take_failures`].
     pub(super) fn add_failures(&self, time: f64, failures: &mut ModuleFailures) {
         for running in self.running.iter().flatten() {
             if let Some(failure) = running.module.logic.failure() {
@@ -192,7 +193,7 @@ impl SignalControllers {
         }
     }
 
-    /// Adds their failures and resets the counts.
+    /// Adds the failures of the signal controllers and resets the counts.
     pub(super) fn take_failures(&mut self, time: f64, failures: &mut ModuleFailures) {
         for running in self.running.iter_mut().flatten() {
             if let Some(failure) = running.module.logic.take_failure() {

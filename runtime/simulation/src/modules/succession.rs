@@ -1,8 +1,9 @@
 //! Maps instances of a saved world to those of the restored world, and finds the modules that start fresh.
 //!
-//! A world may be restored with other modules than it was saved with, which makes the run a branch. An agent
-//! keeps modules that were chosen for it individually, and otherwise gets the current modules of its stack.
-//! An instance that no agent uses any more is not recreated, so its module need not exist.
+//! A world may be restored with other modules than those in the save. Such a run branches off from
+//! the original one. An agent keeps modules that were chosen for it individually, and otherwise
+//! gets the current modules of its stack. An instance that no agent uses any more is not recreated,
+//! so its module need not exist.
 
 use super::pool::Pools;
 use super::saving::SavedInstance;
@@ -28,7 +29,7 @@ pub(crate) struct SavedGroundPlanners {
 }
 
 impl SavedGroundPlanners {
-    /// Stores these instances beside those of the other slots.
+    /// Stores these instances together with those of the other slots.
     pub(crate) fn put(&self, stacks: Option<&mut SavedStacks>, agents: &mut Agents) {
         let slot = Slot::GroundPlanner;
         for ((_, stack), instance) in stacks.into_iter().flat_map(|s| &mut s.0).zip(&self.stacks) {
@@ -40,13 +41,13 @@ impl SavedGroundPlanners {
     }
 }
 
-/// A module, or a part of the scenario, that does not resume from the state of a saved world.
+/// A module or a part of the scenario that does not resume from the state of a saved world.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Anew {
-    /// Name of its slot, or `scenario`.
+    /// Name of the module's slot, or `scenario`.
     pub(crate) slot: String,
-    /// Id of the module (several ids for a slot that takes several modules), or the part of the scenario that
-    /// differs.
+    /// Id of the module, or several ids if the slot takes several modules. For a part of the
+    /// scenario, the part that differs.
     pub(crate) module: String,
     /// Reason.
     pub(crate) why: String,
@@ -57,7 +58,7 @@ struct SlotSuccession {
     slot: Slot,
     /// New number of each instance by its saved number; `None` if no agent uses it any more.
     numbers: Vec<Option<u16>>,
-    /// For each stack whose setting has changed, the number of its saved instance.
+    /// For each stack whose setting has changed, the number of the saved instance.
     left: Vec<Option<u16>>,
 }
 
@@ -75,7 +76,7 @@ impl Succession {
         all.map_or(&[], |one| &one.numbers)
     }
 
-    /// Current instances of an agent of a stack.
+    /// Current instances of an agent that has the given stack.
     fn of_agent(&self, stack: usize, mut modules: Instances, stacks: &[Instances]) -> Instances {
         for one in &self.slots {
             let was = modules.of(one.slot);
@@ -128,10 +129,10 @@ impl Modules {
         }
     }
 
-    /// Recreates the saved instances that are still in use, in the order of the save and including the
-    /// choices of individual agents. Then it creates the current instances of the stacks. Agents get the new
-    /// numbers. `was` is `None` for worlds from earlier versions, which did not record it; all their agents
-    /// keep their instances.
+    /// Recreates the saved instances that are still in use, in the order of the save and including
+    /// the choices of individual agents. Then it creates the current instances of the stacks.
+    /// Agents get the new numbers. `was` is `None` for worlds from earlier versions, which did not
+    /// record the stacks; all their agents keep their instances.
     pub(crate) fn restore_instances(
         &mut self,
         saved: &[SavedInstance],
@@ -187,7 +188,7 @@ impl Modules {
         Ok(succession)
     }
 
-    /// For each stack whose settings have changed, its saved instance.
+    /// Returns the saved instance of each stack whose settings have changed.
     fn left_instances(
         &self,
         slot: Slot,

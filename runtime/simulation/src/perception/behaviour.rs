@@ -9,9 +9,9 @@ use roadwright_scenario::lane_graph::{LaneletIndex, LaneletKind, NO_LANELET};
 
 /// Number of lanelets ahead within which behaviours see a junction.
 const JUNCTION_SIGHT: u32 = 8;
-/// How far behind an agent vehicles are searched for before a lane change: number of lanelets, and distance,
-/// m.
+/// Number of lanelets behind an agent that are searched for vehicles before a lane change.
 const LANELETS_BEHIND: u32 = 4;
+/// Distance behind an agent that is searched for vehicles before a lane change, m.
 const SEEN_BEHIND: f64 = 50.0;
 
 impl View<'_> {
@@ -52,7 +52,8 @@ impl View<'_> {
         input
     }
 
-    /// Speed, remaining length of the lane, neighbour lanes, and the vehicle ahead.
+    /// Fills in the speed, the remaining length of the lane, the neighbour lanes, and the vehicle
+    /// ahead.
     fn perceive_own_lane(&self, agent: AgentIndex, input: &mut BehaviourInput) {
         let position = self.position(agent);
         let lanelet = self.ground.lanelet(position.lanelet);
@@ -67,7 +68,7 @@ impl View<'_> {
         input.lane_right = f64::from(u8::from(lanelet.right != NO_LANELET));
     }
 
-    /// The lane change that the route requires here, and the gaps on the lane that it leads to.
+    /// Fills in the lane change that the route requires here, and the gaps in the target lane.
     fn perceive_lane_change(&self, agent: AgentIndex, input: &mut BehaviourInput) {
         let (position, progress) = (self.position(agent), self.progress(agent));
         let (route, graph, at) = (self.route(agent), self.ground.graph(), progress.at);
@@ -102,7 +103,7 @@ impl View<'_> {
         })
     }
 
-    /// The next junction on the route, and the route's connection through it.
+    /// Fills in the next junction on the route, and the route's connection through it.
     fn perceive_junction(&self, agent: AgentIndex, input: &mut BehaviourInput) {
         let route = self.route(agent);
         let mut distance = -self.position(agent).s;
@@ -123,8 +124,8 @@ impl View<'_> {
         }
     }
 
-    /// Whether there is room on the lane beside an agent: at least `gap` metres ahead and behind, plus `time`
-    /// seconds for vehicles that close in.
+    /// Whether there is room on the lane beside an agent. `gap` is the minimum gap ahead and
+    /// behind, m. For vehicles that close in, the gap grows by `time` seconds of the closing speed.
     pub(crate) fn has_room_beside(
         &self,
         agent: AgentIndex,
@@ -145,8 +146,8 @@ impl View<'_> {
             && input.target_gap_behind >= needed(input.target_speed_behind - speed)
     }
 
-    /// Gaps between bodies on the target lane, m. Positions on both lanes are compared as fractions of their
-    /// lengths, because the inner lane of a bend is shorter:
+    /// Finds the gaps between bodies on the target lane, m. Positions on both lanes are compared as
+    /// fractions of their lengths, because the inner lane of a bend is shorter:
     ///
     /// ```text
     ///    behind                     s                     ahead
@@ -188,14 +189,14 @@ impl View<'_> {
         }
     }
 
-    /// Foremost vehicle on the predecessors of a lanelet, with its distance to the start of the lanelet, m.
-    /// If a predecessor is empty, its own predecessors are searched.
+    /// Returns the foremost vehicle on the predecessors of a lanelet, and its distance to the start
+    /// of the lanelet, m. If a predecessor is empty, its own predecessors are searched.
     pub(super) fn behind_lanelet(&self, lanelet: LaneletIndex) -> Option<(LaneEntry, f64)> {
         self.foremost_before(lanelet, 0.0, LANELETS_BEHIND)
     }
 
-    /// Like `behind_lanelet`, but the lanelet begins `before` metres ahead of the reference position for
-    /// distances. Searches at most `more` lanelets back.
+    /// Like `behind_lanelet`, for a lanelet that begins `before` metres ahead of the place from
+    /// which distances are measured. Searches at most `more` lanelets back.
     fn foremost_before(
         &self,
         lanelet: LaneletIndex,

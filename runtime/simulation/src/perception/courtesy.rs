@@ -6,10 +6,11 @@
 //!     own      --[B]----------[C]-->
 //! ```
 //!
-//! A is let in once it has waited for a while. The next vehicle behind that can slow down in time, B, then
-//! follows A as if A were ahead on B's lane. A cooperates after the same time: it stays behind C at C's
-//! speed, instead of passing a moving queue until its lane ends. Two vehicles that want each other's lane
-//! would otherwise drive side by side until both lanes end, so the one behind falls back at once.
+//! A is let in once it has waited for a while. B, the next vehicle behind that can slow down in
+//! time, then follows A as if A were ahead on B's lane. A also cooperates after that time: it stays
+//! behind C at C's speed, instead of passing a moving queue until its own lane ends. Two vehicles
+//! that want each other's lane would otherwise drive side by side until both lanes end, so the one
+//! behind falls back at once.
 
 use super::View;
 use crate::records::{AgentIndex, LaneSpot};
@@ -18,8 +19,8 @@ use roadwright_scenario::lane_graph::{LaneletIndex, NO_LANELET};
 
 /// Time for which a vehicle seeks a gap before it is let in, s.
 const PATIENCE: f32 = 5.0;
-/// Maximum time for which a vehicle stands to let another in, s. By then, the other vehicle evidently cannot
-/// change lanes.
+/// Maximum time for which a vehicle stands to let another one in, s. After that time, the other
+/// vehicle evidently cannot change lanes.
 const COURTESY: f64 = 15.0;
 /// Deceleration for letting a vehicle in, m/s^2.
 const SLOWING: f64 = 1.5;
@@ -30,21 +31,21 @@ const LOOKED_AT: usize = 3;
 const LEAST_ROOM: f64 = 1.5;
 /// Speed below which a vehicle counts as standing, m/s.
 const STANDING: f64 = 0.2;
-/// Fraction of the other vehicle's speed at which an agent falls back, and its minimum if the other nearly
-/// stands, m/s.
+/// Fraction of the other vehicle's speed at which an agent falls back.
 const FALLING_BACK: f64 = 0.7;
+/// Minimum speed of an agent that falls back, m/s. It applies if the other vehicle nearly stands.
 const NEARLY_STANDING: f64 = 2.0;
 
 /// How an agent accommodates vehicles beside it: it follows one of them or falls back.
 pub(super) struct Courtesy {
-    /// A vehicle to follow as if it were ahead on the agent's lane; its position is projected onto that lane,
-    /// m.
+    /// A vehicle to follow as if it were ahead on the agent's lane. Its position is projected onto
+    /// that lane, m.
     pub(super) let_in: Option<LaneEntry>,
     /// Highest speed while falling back, m/s; infinite if the agent need not fall back.
     pub(super) top_speed: f64,
 }
 
-/// A vehicle on an adjacent lane, ahead of the agent or level with it.
+/// A vehicle on an adjacent lane, ahead of the agent or level with the agent.
 struct Beside {
     /// The vehicle, with its position projected onto the agent's lane, m.
     entry: LaneEntry,
@@ -52,7 +53,8 @@ struct Beside {
     /// Distance from the agent's front to the rear of the vehicle, m; negative if the bodies overlap along
     /// the lane.
     gap: f64,
-    /// Time for which it has been seeking a gap in the agent's lane, s; 0 if it does not seek one.
+    /// Time for which the vehicle has been seeking a gap in the agent's lane, s; 0 if it does not
+    /// seek one.
     seeking: f32,
 }
 
@@ -113,8 +115,8 @@ impl View<'_> {
         }
     }
 
-    /// Whether a vehicle is free to leave its lane by a lane change. A vehicle close behind a standing one is
-    /// not.
+    /// Whether a vehicle is free to leave its lane by a lane change. A vehicle close behind a
+    /// standing vehicle is not free.
     fn leads_on(&self, agent: AgentIndex, lane: LaneletIndex) -> bool {
         let s = self.position(agent).s;
         let lanes = Lanes {
@@ -130,8 +132,8 @@ impl View<'_> {
         )
     }
 
-    /// The next vehicles ahead of an agent on an adjacent lane, nearest first. Of two that are level with
-    /// each other, the one with the smaller id counts as ahead.
+    /// Returns the next vehicles ahead of an agent on an adjacent lane, nearest first. If two
+    /// vehicles are level with each other, the one with the smaller id counts as ahead.
     fn beside(&self, agent: AgentIndex, side: LaneletIndex) -> impl Iterator<Item = Beside> {
         let (s, lanelet) = (self.position(agent).s, self.position(agent).lanelet);
         let entries = self.index.on_lanelet(side);

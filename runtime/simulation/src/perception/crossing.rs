@@ -19,30 +19,33 @@ use std::collections::BTreeMap;
 
 /// Distance between the points of the path that are examined, m.
 const STEP: f64 = 1.0;
-/// Deceleration for stopping before a road, m/s^2, and margin added to the braking distance, m.
+/// Deceleration for stopping before a road, m/s^2.
 const BRAKING: f64 = 1.5;
+/// Margin added to the braking distance, m.
 const ROOM: f64 = 8.0;
-/// Distance from the front at rest to the nearest lane, m.
+/// Distance between the vehicle's front and the nearest lane when the vehicle waits, m.
 const BEFORE_LANE: f64 = 1.0;
 /// Maximum length of a path on roads that is examined, m.
 const LONGEST: f64 = 40.0;
-/// Lanes are crossed one by one if the distance between them exceeds the length of the vehicle by more than
-/// this, m.
+/// Margin for crossing lanes one by one, m. It is done if the distance between them exceeds the
+/// length of the vehicle by more than this.
 const APART: f64 = 2.0;
-/// Acceleration and speed with which the agent is expected to cross, m/s^2 and m/s.
+/// Acceleration (m/s^2) and speed (m/s) with which the agent is expected to cross.
 const CROSSING: (f64, f64) = (1.2, 5.0);
-/// Time that the agent keeps to the next vehicle after it, and to the last vehicle before it, s.
+/// Time that the agent keeps to the next vehicle, which passes after the agent, s.
 const AFTER: f64 = 1.5;
+/// Time that the agent keeps to the last vehicle that passes before the agent, s.
 const BEFORE: f64 = 0.5;
 /// Time that a vehicle needs to adapt to an agent that has joined the lane ahead of it, s.
 const ADAPTING: f64 = 4.0;
-/// Acceleration that is expected of vehicles on lanes, m/s^2, and factor by which they may exceed the free
-/// speed.
+/// Acceleration that is expected of vehicles on lanes, m/s^2.
 const THEIRS: f64 = 2.0;
+/// Factor by which vehicles on lanes may exceed the free speed.
 const EXCESS: f64 = 1.1;
 /// Standing time after which a vehicle before the crossing is no longer expected to start, s.
 const WAITS: f64 = 5.0;
-/// Time for which lanes are followed back at their free speed, s.
+/// Time ahead for which vehicles on lanes are considered, s. Lanes are followed back for this time
+/// at their free speed.
 const HORIZON: f64 = 14.0;
 /// Angle to a lane below which an agent counts as joining or leaving the lane rather than crossing it, rad.
 const ALONG: f64 = 0.6;
@@ -52,7 +55,7 @@ const BESIDE: f64 = 1.0;
 /// Part of the path that crosses or joins one lane.
 #[derive(Debug, Clone, Copy)]
 struct Strip {
-    /// Distances from the front at which the path enters and leaves the lane, m.
+    /// Distances from the agent's front at which the path enters and leaves the lane, m.
     from: f64,
     to: f64,
     /// Range of positions along the lane that the path covers, m.
@@ -62,7 +65,7 @@ struct Strip {
     is_joined: bool,
 }
 
-/// Time interval in which the agent is on a lane, s from now.
+/// Time interval in which the agent is on a lane, in seconds from now.
 #[derive(Debug, Clone, Copy)]
 struct Window {
     from: f64,
@@ -77,8 +80,8 @@ impl View<'_> {
         planned.is_some_and(|planned| self.wait_before_road(agent, &planned.path).is_some())
     }
 
-    /// Distance from the front of an agent on a planned path to the place before a road where it has to wait for
-    /// a gap, m; `None` if it may drive on.
+    /// Returns the distance from the front of an agent on a planned path to the place where it has
+    /// to wait for a gap before a road, m; `None` if it may drive on.
     pub(super) fn wait_before_road(&self, agent: AgentIndex, path: &GroundPath) -> Option<f64> {
         if self.ground.graph().lanelets().is_empty() || path.is_reversing() {
             return None;
@@ -100,9 +103,9 @@ impl View<'_> {
         is_blocked.then_some((entry - BEFORE_LANE).max(0.0))
     }
 
-    /// The next lanes that an agent on its path crosses without stopping in between, and the distance from
-    /// its front to the first of them, m. `None` if there are none within its braking distance, or if it is
-    /// on them already.
+    /// Returns the next lanes that an agent crosses on its path without stopping in between, and
+    /// the distance from the agent's front to the first of them, m. `None` if there are none within
+    /// its braking distance, or if the agent is already on them.
     fn strips_ahead(
         &self,
         agent: AgentIndex,
@@ -216,8 +219,8 @@ impl View<'_> {
         false
     }
 
-    /// Whether a vehicle on a lane covers part of the lane within a time window. The part is given by the
-    /// distances from the vehicle's rear axle to its beginning and end, m.
+    /// Whether a vehicle on a lane covers part of the lane within a time window. `begin` and `end`
+    /// are the distances from the vehicle's rear axle to the ends of that part, m.
     fn is_there(&self, other: AgentIndex, begin: f64, end: f64, window: Window) -> bool {
         let kind = self.vehicle_type(other);
         let speed = self.motion(other).speed.max(0.0);
@@ -240,13 +243,14 @@ impl View<'_> {
     }
 }
 
-/// Time that the agent takes to cover a distance, m, from an initial speed, m/s.
+/// Returns the time that the agent takes to cover a distance, s. `distance` is in m, the initial
+/// `speed` in m/s.
 fn time_for(distance: f64, speed: f64) -> f64 {
     let (acceleration, most) = CROSSING;
     time_of(distance, speed, acceleration, most.max(speed))
 }
 
-/// Earliest time at which a vehicle on a lane may have covered a distance, m.
+/// Earliest time at which a vehicle on a lane may have covered a distance in metres.
 fn arrival(distance: f64, speed: f64, limit: f64) -> f64 {
     if distance <= 0.0 {
         return 0.0;
@@ -254,8 +258,8 @@ fn arrival(distance: f64, speed: f64, limit: f64) -> f64 {
     time_of(distance, speed, THEIRS, limit)
 }
 
-/// Time to cover a distance with an acceleration up to a top speed, s. The top speed must not be below the
-/// initial speed.
+/// Returns the time to cover a distance with an acceleration up to a top speed, s. The top speed
+/// must not be below the initial speed.
 fn time_of(distance: f64, speed: f64, acceleration: f64, top: f64) -> f64 {
     let ramp = (top * top - speed * speed) / (2.0 * acceleration);
     if distance <= ramp {

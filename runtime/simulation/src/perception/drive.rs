@@ -53,8 +53,8 @@ impl View<'_> {
         of_level!(self.level(agent), L => L::drive_state(self.dynamics, agent))
     }
 
-    /// Acceleration by gravity in an agent's intended direction, m/s^2, and the fraction of its weight that
-    /// acts perpendicular to the ground.
+    /// Acceleration by gravity in an agent's intended direction (m/s^2), and the fraction of the
+    /// agent's weight that acts perpendicular to the ground.
     fn slope(&self, agent: AgentIndex, direction: f64) -> (f64, f64) {
         let who = &self.agents.identity[agent.index()];
         if who.level == DynamicsLevel::Rigid {
@@ -81,7 +81,8 @@ impl View<'_> {
     }
 }
 
-/// Adds the engine to `common`. `speed` is measured along the body, `along` in the intended direction, m/s.
+/// Adds the engine to `common`. `speed` is measured along the body and `along` in the intended
+/// direction, both in m/s.
 fn engine(
     train: &DriveTrain,
     state: &DriveState,

@@ -1,8 +1,9 @@
 //! Adaptation of speed to the grip of the ground ahead.
 //!
-//! Controller rows have no field for the grip and no room for another field. Instead, grip lowers the speed
-//! that the road allows: in bends where the tyres would slip, and where braking would otherwise be too late
-//! for the leader or the next stop. On dry ground none of this is computed.
+//! Controller rows have no field for the grip and no room for another field. Instead, low grip
+//! reduces the speed that the road allows. This happens in bends where the tyres would slip, and
+//! where braking would otherwise be too late for the leader or the next stop. On dry ground none of
+//! this is computed.
 
 use super::{OPEN_GROUND_SPEED, Stretch, View};
 use crate::ground::{COUNTED_ON, PROFILE_BRAKING};
@@ -13,15 +14,17 @@ use roadwright_plugin_api::ControllerInput;
 const FIRM: f64 = 4.0;
 /// Lowest deceleration that drivers count on, m/s^2. Without it, a stopping distance could be infinite.
 const LEAST: f64 = 0.1;
-/// Spacing of the samples of the ground ahead, and distance of the farthest sample, m.
+/// Spacing of the samples of the ground ahead, m.
 const SAMPLE: f64 = 3.0;
+/// Distance of the farthest sample, m.
 const FARTHEST: f64 = 400.0;
 /// Time until a driver brakes, s.
 const REACTION: f64 = 0.5;
-/// Gap left to a standing leader, and to stop lines, m: slightly more than controllers leave.
+/// Gap left to a standing leader, m. It is slightly larger than the gap that controllers leave.
 const GAP: f64 = 2.5;
+/// Gap left to a stop line, m. It is slightly larger than the gap that controllers leave.
 const STOP_GAP: f64 = 0.7;
-/// Lowest speed to which grip limits a bend, m/s.
+/// Lowest speed to which the grip limits the speed in a bend, m/s.
 const SLOWEST: f64 = 1.0;
 
 /// A place on the route ahead.
@@ -64,8 +67,8 @@ impl View<'_> {
         }
     }
 
-    /// Speed from which a driver can still stop behind its leader or at its stop, m/s; infinite on dry
-    /// ground. Obstacles are left to controllers, which pass them or stop.
+    /// Speed from which a driver can still stop behind the leader or at the next stop, m/s;
+    /// infinite on dry ground. Obstacles are not considered, because controllers pass them or stop.
     pub(super) fn halting_speed(&self, agent: AgentIndex, input: &ControllerInput) -> f64 {
         if !self.ground.is_grip_known() {
             return f64::INFINITY;

@@ -90,13 +90,13 @@ impl<'a> Surroundings<'a> {
 /// Properties of a controller that affect its perception.
 #[derive(Clone, Copy)]
 pub(crate) struct Look {
-    /// Lookahead of its waypoint.
+    /// Lookahead of the controller's waypoint.
     pub(crate) ahead: Lookahead,
     /// Whether the accelerations that it chooses depend on the direction of the path.
     pub(crate) at_path: bool,
-    /// Whether its waypoint lies along the bend just ahead instead of on the lane.
+    /// Whether the controller's waypoint lies along the bend just ahead rather than on the lane.
     pub(crate) along_bend: bool,
-    /// Parts into which it divides the path ahead, if it uses a model of its vehicle.
+    /// Parts into which the controller divides the path ahead, if it uses a model of its vehicle.
     pub(crate) parts: Option<PathParts>,
 }
 
@@ -121,11 +121,12 @@ struct Stretch {
     lanelet: LaneletIndex,
     /// Index in the route.
     at: u32,
-    /// Distance from the rear axle to its start, m; negative for the current lanelet.
+    /// Distance from the rear axle to the start of the lanelet, m; negative for the current
+    /// lanelet.
     distance: f64,
     /// Length of the lanelet, m.
     length: f64,
-    /// Whether the route ends with it.
+    /// Whether the route ends with this lanelet.
     is_last: bool,
     /// Whether a lane change is required on this lanelet.
     changes: bool,
@@ -144,8 +145,8 @@ impl<'a> View<'a> {
             .whole_span(self.agents.identity[agent.index()].vehicle_type)
     }
 
-    /// Id of an agent. Ties between vehicles are broken by id because indices depend on which agents have
-    /// left before.
+    /// Id of an agent. Ties between vehicles are broken by id, because indices depend on which
+    /// agents have left before.
     fn id(&self, entry: &LaneEntry) -> u64 {
         self.agents.identity[entry.agent.index()].id
     }
@@ -206,8 +207,8 @@ impl<'a> View<'a> {
         input
     }
 
-    /// Applies the wish of the agent's behaviour to the row of its controller. Returns the speed allowed by
-    /// road, bends and vehicle, regardless of the behaviour's wish, m/s.
+    /// Applies the wish of the agent's behaviour to the row of its controller. Returns the speed
+    /// allowed by road, bends and vehicle, m/s. This speed does not depend on the wish.
     pub(crate) fn apply_wish(&self, agent: AgentIndex, input: &mut ControllerInput) -> f64 {
         let wish = &self.agents.wish[agent.index()];
         let max_speed = self.vehicle_type(agent).limits.max_speed;
@@ -300,8 +301,8 @@ impl<'a> View<'a> {
         })
     }
 
-    /// Lanelets that an agent is on or will reach within the given distance from its rear axle, m, up to the
-    /// first lane change that its route requires.
+    /// Returns the lanelets that an agent is on or will reach within `reach` metres of its rear
+    /// axle, up to the first lane change that its route requires.
     pub(crate) fn lanelets_ahead(
         &self,
         agent: AgentIndex,
@@ -365,7 +366,8 @@ fn aim(pose: Pose, point: DVec2, input: &mut ControllerInput) {
     input.waypoint_angle = angle_to(pose, point);
 }
 
-/// Angle from the heading of a pose to a point, rad, positive to the left; 0 for its own position.
+/// Angle from the heading of a pose to a point, rad, positive to the left; 0 if the point is at the
+/// pose.
 #[inline]
 fn angle_to(pose: Pose, point: DVec2) -> f64 {
     let offset = point - pose.position;

@@ -9,11 +9,13 @@ use glam::DVec2;
 use roadwright_geometry::Pose;
 use roadwright_plugin_api::ControllerInput;
 
-/// Maximum distance behind the front at which the nearest point of a body still counts as ahead, m.
+/// Maximum distance behind the vehicle's front at which the nearest point of a body still counts as
+/// ahead, m.
 const PAST_FRONT: f64 = 0.5;
-/// Deceleration, m/s^2, and margin, m. Obstacles on a planned path are seen within the braking distance at
-/// this deceleration plus the margin.
+/// Deceleration assumed for the sight distance, m/s^2. Obstacles on a planned path are seen within
+/// the braking distance at this deceleration, plus a margin.
 const BRAKING: f64 = 2.0;
+/// Margin added to the braking distance, m.
 const STANDSTILL: f64 = 3.0;
 /// Distance along a planned path within which a vehicle beside the path is expected to return to it, m.
 const RETURN: f64 = 8.0;
@@ -32,8 +34,8 @@ struct Eye {
 struct Seen {
     /// Distance from the eye to its nearest point, m.
     distance: f64,
-    /// Id of the agent, or 0 for an obstacle. At equal distance the smaller id counts, so that the order in
-    /// the index does not matter.
+    /// Id of the agent, or 0 for an obstacle. At equal distance, the body with the smaller id is
+    /// chosen, so that the order in the index does not matter.
     id: u64,
     point: DVec2,
     /// Closing speed, m/s.
@@ -214,8 +216,9 @@ impl View<'_> {
         }
     }
 
-    /// Whether a stationary point blocks an agent on a planned path. It does so if it is close to the path
-    /// within the braking distance. Without a planned path, any point ahead blocks.
+    /// Whether a stationary point blocks an agent on a planned path. The point blocks if it is
+    /// close to the path within the braking distance. Without a planned path, any point ahead
+    /// blocks.
     fn is_in_planned_way(&self, agent: AgentIndex, point: DVec2) -> bool {
         let progress = self.progress(agent);
         let planned = self.route(agent).planned_to(progress.reached);
@@ -239,8 +242,8 @@ impl View<'_> {
             && (t - own).abs() < 0.5 * kind.width + planned.margin
     }
 
-    /// Whether a point obstructs the agent. Off the lanes, this is any point ahead; on a lane, any point
-    /// within half the vehicle's width of its path.
+    /// Whether a point obstructs the agent. Off the lanes, any point ahead does. On a lane, any
+    /// point within half the vehicle's width of its path does.
     fn is_in_the_way(&self, agent: AgentIndex, eye: Pose, point: DVec2) -> bool {
         if angle_to(eye, point).abs() > OBSTACLE_ANGLE {
             return false;

@@ -9,24 +9,27 @@ use roadwright_geometry::{DVec2, Pose};
 use roadwright_plugin_api::ControllerInput;
 use std::f64::consts::FRAC_PI_2;
 
-/// Maximum speed of a path that counts as a manoeuvre (for example, into a parking bay), m/s. Such a path
-/// bends more sharply than roads, so the lookahead is limited to this many metres plus this many seconds of
-/// driving.
+/// Maximum speed of a path that counts as a manoeuvre, m/s (for example, into a parking bay). Such
+/// a path bends more sharply than roads, so its lookahead is limited.
 const MANOEUVRING_SPEED: f64 = 3.0;
+/// Constant part of the lookahead limit on a manoeuvre, m.
 const MANOEUVRING_LOOKAHEAD: f64 = 1.5;
+/// Part of the lookahead limit on a manoeuvre that is proportional to the speed, s.
 const MANOEUVRING_TIME: f64 = 0.6;
 
-/// Distance of the nearest waypoint on a planned path, m, and step of the search for a waypoint.
+/// Distance of the nearest waypoint on a planned path, m.
 const NEAREST: f64 = 2.0;
+/// Step of the search for a waypoint, m.
 const NEARER: f64 = 1.0;
-/// Largest distance of a waypoint on a planned path, m. The cost of the search for it grows with its square,
-/// and vehicle speeds are not limited.
+/// Largest distance of a waypoint on a planned path, m. The cost of the search for the waypoint
+/// grows with the square of the distance, and vehicle speeds are not limited.
 const FARTHEST: f64 = 100.0;
-/// Minimum tolerance, m, by which the straight line to the waypoint may deviate from the planned path.
+/// Minimum tolerance by which the straight line to the waypoint may deviate from the planned path,
+/// m.
 const LEAST_ROOM: f64 = 0.1;
 
-/// The largest distance along a path, up to `most` and [`FARTHEST`], at which a straight line from a place to
-/// the path stays close enough to it, m.
+/// Returns the largest distance along a path at which a straight line from a place to the path
+/// stays close enough to the path, m. It is at most `most` and [`FARTHEST`].
 fn straight_reach(line: CentreLine<'_>, s: f64, place: DVec2, most: f64, room: f64) -> f64 {
     let most = most.min(FARTHEST);
     let mut reach = NEAREST.min(most);
@@ -53,7 +56,8 @@ fn straight_reach(line: CentreLine<'_>, s: f64, place: DVec2, most: f64, room: f
     }
 }
 
-/// Moves the waypoint of a row along the circle that leads to it, to the distance that the controller wants.
+/// Moves the waypoint of a row to the distance that the controller wants, along the circle that
+/// leads to the waypoint.
 ///
 /// A nearby point shows how sharply a driver has to steer. However, fuzzy drivers mistake a near waypoint for
 /// the end of the route, where they creep and stop turning. The sine of the angle grows at most by a factor
@@ -91,8 +95,8 @@ impl View<'_> {
         }
     }
 
-    /// Presents a path over open ground as the centre line of a lane that ends where the path ends, because
-    /// controllers follow both alike.
+    /// Presents a path over open ground as the centre line of a lane that ends where the path ends.
+    /// Controllers follow both in the same manner.
     fn perceive_path(
         &self,
         agent: AgentIndex,

@@ -115,7 +115,8 @@ fn tyres(kind: &VehicleType, level: DynamicsLevel, direction: f64) -> Option<Tyr
     of_level!(level, L => L::tyres(kind, direction))
 }
 
-/// Mean curvatures of the parts of a path beyond a place, m; zero beyond its end.
+/// Returns the mean curvature of each part of a path from position `from` on, in metres. Beyond the
+/// end of the path, curvatures are 0.
 fn curvatures(line: CentreLine<'_>, from: f64, part: f64) -> [f64; PATH_PARTS] {
     let heading = |s: f64| line.heading(s.clamp(0.0, line.length()));
     let mut before = heading(from);
@@ -136,8 +137,8 @@ pub enum Travel {
     Backwards,
 }
 
-/// Returns the linear model that `lqr` and related controllers use to steer a vehicle of the given type at a
-/// level of dynamics and a speed, m/s.
+/// Returns the linear model that `lqr` and related controllers use to steer a vehicle of the given
+/// type. It depends on the level of dynamics and on the speed in m/s.
 pub fn lateral_model(
     described: &roadwright_scenario::VehicleType,
     level: DynamicsLevel,

@@ -1,5 +1,5 @@
-//! Prefetches what a batch is about to read into the processor's cache, so that it waits for memory only
-//! once.
+//! Prefetches the data that a batch is about to read into the processor's cache, so that the batch
+//! waits for memory only once.
 //!
 //! Lanelets, routes and leaders of agents are scattered in memory. If agents are perceived one by one, each
 //! access waits for the previous one, which provides its address. Here the same data of many agents is
@@ -13,7 +13,7 @@ use std::hint::black_box;
 const AHEAD: u32 = 2;
 
 impl View<'_> {
-    /// Prefetches what controllers perceive, for every agent of a batch that is on a lane.
+    /// Prefetches the data that controllers perceive, for every agent of a batch that is on a lane.
     pub(crate) fn warm(&self, agents: &[u32], look: Look) {
         self.warm_own(agents);
         // In the order in which one access depends on another.
@@ -47,7 +47,7 @@ impl View<'_> {
             + leader.map_or(0.0, |entry| entry.s)
     }
 
-    /// Prefetches the centre line here and `ahead` metres farther on.
+    /// Prefetches the centre line at the agent's place and `ahead` metres farther on.
     #[inline]
     fn touch_route(&self, agent: AgentIndex, ahead: f64) -> f64 {
         let position = self.position(agent);
@@ -55,7 +55,8 @@ impl View<'_> {
         line.heading(position.s) + line.position(position.s + ahead).x
     }
 
-    /// Prefetches the speed here, the next lanelets with their vehicles, and the motion of the leader.
+    /// Prefetches the allowed speed at the agent's place, the next lanelets with their vehicles,
+    /// and the motion of the leader.
     #[inline]
     fn touch_ahead(&self, agent: AgentIndex) -> f64 {
         let (position, at) = (self.position(agent), self.progress(agent).at);

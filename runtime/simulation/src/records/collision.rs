@@ -1,4 +1,4 @@
-//! Moments at which two bodies begin to overlap.
+//! Collisions: the moments at which two bodies begin to overlap.
 
 use serde::{Deserialize, Serialize};
 
@@ -16,7 +16,7 @@ pub enum Party {
     Tree {
         /// The forest.
         forest: u32,
-        /// Number of the tree in it.
+        /// Number of the tree in the forest.
         tree: u32,
     },
 }

@@ -1,6 +1,6 @@
 //! Validity checks for counts and indices of a save.
 
-/// Whether saved counts are so far below their limits that no run can reach the limits.
+/// Whether saved counts are far enough below their limits that no run can reach the limits.
 pub(crate) fn are_countable(counts: impl IntoIterator<Item = u64>) -> bool {
     counts.into_iter().all(|count| count <= 1 << 62)
 }

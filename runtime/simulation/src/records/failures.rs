@@ -4,12 +4,12 @@ use roadwright_agent::Failure;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// Failures of a plugin or script in a run. Such a run does not measure that module, because a built-in
-/// module drove in its place.
+/// Failures of a plugin or script in a run. The results of such a run do not measure the module,
+/// because a built-in module drove in its place.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct ModuleFailure {
-    /// Number of answers that the built-in module gave instead. It excludes answers that a module may leave
-    /// to the host.
+    /// Number of answers that the built-in module gave instead. It excludes answers that a module
+    /// may leave to the host.
     pub answers: u64,
     /// Number of effects of a behaviour that could not be carried out.
     pub effects: u64,

@@ -14,19 +14,19 @@ pub struct PeopleCounts {
     pub longest_wait: f64,
     /// Total distance walked, m.
     pub walked_metres: f64,
-    /// Number of pedestrians that found two hundred others waiting at their crossing and left.
+    /// Number of pedestrians that left because two hundred others were waiting at their crossing.
     pub turned_away: u64,
 }
 
 /// A pedestrian at one moment.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct PersonRecord {
-    /// Its number, from 1 on; not an agent id.
+    /// Number of the pedestrian, from 1 on. It is not an agent id.
     pub id: u64,
     /// Place, m.
     pub position: DVec2,
     /// Heading, rad.
     pub heading: f64,
-    /// Whether it waits.
+    /// Whether the pedestrian waits.
     pub waits: bool,
 }

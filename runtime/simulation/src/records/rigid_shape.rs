@@ -6,8 +6,8 @@ use roadwright_vehicle::rigid::RigidModel;
 /// Bodies of a vehicle type in the rigid-body solver. The record of the vehicle has their orientation.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct RigidShape {
-    /// Corners of the convex parts of the hull that other bodies touch, relative to the centre of gravity:
-    /// ahead, left and up, m.
+    /// Corners of the convex parts of the hull that other bodies touch. They are relative to the
+    /// centre of gravity: ahead, left and up, m.
     pub hull: Vec<Vec<DVec3>>,
     /// Wheel centres at rest, relative to the centre of gravity, m.
     pub hubs: Vec<DVec3>,

@@ -20,15 +20,15 @@ pub(crate) enum Phase {
     /// The index is free.
     #[default]
     Free,
-    /// It has a place on the road and waits for a route.
+    /// The agent has a place on the road and waits for a route.
     Planning,
-    /// It drives.
+    /// The agent drives.
     Driving,
-    /// It is at its last goal and waits for its behaviour to choose a new one.
+    /// The agent is at its last goal and waits for its behaviour to choose a new one.
     AtGoal,
-    /// It has left the road; its modules have not been notified yet.
+    /// The agent has left the road, but its modules have not been notified yet.
     Gone,
-    /// Its modules have been notified. The index is free after the next step boundary.
+    /// The agent's modules have been notified. The index is free after the next step boundary.
     Told,
 }
 
@@ -40,14 +40,14 @@ pub(crate) enum Phase {
 pub(crate) struct Identity {
     /// Id for users and random streams.
     pub(crate) id: u64,
-    /// Its modules; those of its stack unless it has chosen others.
+    /// Modules of the agent: those of its stack, unless it has chosen others.
     pub(crate) modules: Instances,
     /// Index of the vehicle type.
     pub(crate) vehicle_type: u16,
     /// Index of the stack.
     pub(crate) stack: u16,
     pub(crate) phase: Phase,
-    /// Level of dynamics of its body.
+    /// Level of dynamics of the agent's body.
     pub(crate) level: DynamicsLevel,
 }
 
@@ -57,8 +57,8 @@ pub(crate) const FARTHEST: f64 = 1e9;
 /// Motion of an agent's body.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 pub(crate) struct Motion {
-    /// Pose of the centre of the rear axle, as stored by its level. Use [`Bodies::pose`] instead, which
-    /// handles levels that do not compute poses.
+    /// Pose of the centre of the rear axle, as stored by its level. Use [`Bodies::pose`] instead,
+    /// because some levels do not compute poses.
     ///
     /// [`Bodies::pose`]: crate::dynamics::Bodies::pose
     pub(crate) pose: Pose,
@@ -89,9 +89,9 @@ impl Motion {
 /// Position of an agent on the lanes.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub(crate) struct LanePosition {
-    /// Lanelet that it follows; [`NO_LANELET`] off the lanes.
+    /// Lanelet that the agent follows; [`NO_LANELET`] off the lanes.
     pub(crate) lanelet: LaneletIndex,
-    /// Lanelet that it is leaving sideways, or [`NO_LANELET`].
+    /// Lanelet that the agent is leaving sideways, or [`NO_LANELET`].
     pub(crate) leaving: LaneletIndex,
     /// Position of the rear axle along the lanelet, or along its path over open ground, m.
     pub(crate) s: f64,
@@ -99,7 +99,7 @@ pub(crate) struct LanePosition {
     pub(crate) t: f64,
 }
 
-/// A place on a lane.
+/// A place on a lanelet.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct LaneSpot {
     pub(crate) lanelet: LaneletIndex,
@@ -124,7 +124,7 @@ impl LanePosition {
         self.lanelet != NO_LANELET
     }
 
-    /// Whether it is fully on one lane, not between two.
+    /// Whether the agent is fully on one lane, not between two.
     #[inline]
     pub(crate) fn may_change_lane(&self) -> bool {
         self.is_on_lane() && self.leaving == NO_LANELET
@@ -143,18 +143,20 @@ pub(crate) struct Progress {
     pub(crate) goal_at: u32,
     // Using 0 for none is unambiguous where it matters, because `Progress::reach_goals` checks the route
     // itself once the agent is at or beyond this index.
-    /// Number of attempts to replan since the agent last moved that found no route or the same route.
+    /// Number of failed attempts to replan since the agent last moved. An attempt fails if it finds
+    /// no route or the same route.
     pub(crate) attempts: u8,
-    /// Whether its behaviour is asked before the agent is removed at its last goal.
+    /// Whether the behaviour is called before the agent is removed at its last goal.
     pub(crate) holds_arrival: bool,
-    /// Whether its goals were set by its behaviour rather than the scenario.
+    /// Whether the agent's goals were set by its behaviour rather than the scenario.
     pub(crate) has_own_goals: bool,
-    /// Step in which its route was last planned.
+    /// Step in which the agent's route was last planned.
     pub(crate) planned_at: u64,
-    /// Time since it stopped, s.
+    /// Time since the agent stopped, s.
     pub(crate) standing: f64,
-    /// Time for which it has been waiting for a gap in the lane that its route requires, s. Negative if there
-    /// is a gap, but its room has been promised to a vehicle that was admitted to a junction.
+    /// Time for which the agent has been waiting for a gap in the lane that its route requires, s.
+    /// Negative if there is a gap, but its room has been promised to a vehicle that was admitted to
+    /// a junction.
     pub(crate) seeking: f32,
 }
 
@@ -166,17 +168,18 @@ pub(crate) struct Claim {
     // Index 0 is never requested, because the agent begins there and requests what lies ahead.
     /// Index in the route of the requested connection; 0 for none.
     pub(crate) asked_for: u32,
-    /// Step of the request. [`u32::MAX`] also stands for all later steps (after 497 days at 0.01 s). Requests
-    /// in these steps are ordered by id.
+    /// Step of the request. [`u32::MAX`] also stands for all later steps (after 497 days at 0.01
+    /// s). Requests in those steps are ordered by id.
     asked_at: u32,
-    /// Route index, plus one, of the connection on which it has to wait for another vehicle to pass first; 0
-    /// for none.
+    /// Route index, plus one, of the connection on which the agent has to wait for another vehicle
+    /// to pass first; 0 for none.
     pub(crate) wall_at: u32,
-    /// Position on that connection at which it waits, m.
+    /// Position on that connection at which the agent waits, m.
     pub(crate) wall_s: f32,
-    /// Reason why it was not admitted in the last step.
+    /// Reason why the agent was not admitted in the last step.
     pub(crate) refused: Refusal,
-    /// Whether its controller was prevented from passing a place where the agent has to stop.
+    /// Whether the agent's controller was prevented from passing a place where the agent has to
+    /// stop.
     pub(crate) is_held: bool,
 }
 
@@ -199,20 +202,20 @@ impl Claim {
 /// Reasons why an agent is not admitted to a junction.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Refusal {
-    /// It has sent no request, or was admitted.
+    /// The agent has sent no request, or was admitted.
     #[default]
     None,
-    /// Another vehicle is ahead of it.
+    /// Another vehicle is ahead of the agent.
     NotFirst,
-    /// Its signal is not green.
+    /// The signal is not green.
     Red,
-    /// It first has to stop at the stop line.
+    /// The agent first has to stop at the stop line.
     Stop,
     /// A vehicle with right of way approaches.
     GivesWay,
-    /// It follows another vehicle at a sign and has to check for itself.
+    /// The agent follows another vehicle at a sign and has to check for itself.
     Looks,
-    /// Other vehicles block it or have waited longer.
+    /// Other vehicles block the agent or have waited longer.
     Occupied,
     /// There is no room beyond the junction.
     NoRoom,
@@ -220,7 +223,7 @@ pub(crate) enum Refusal {
     People,
     /// The junction is about to be changed.
     Closed,
-    /// Another vehicle is coming through an alley or has waited longer for it.
+    /// Another vehicle is coming through an alley or has waited longer for the alley.
     Alley,
     /// A vehicle off the lanes is in the junction on its connection.
     OffLanes,
@@ -231,20 +234,20 @@ pub(crate) enum Refusal {
 pub(crate) struct Wish {
     /// Factor by which the speed that the road allows is multiplied.
     pub(crate) speed_factor: f64,
-    /// Highest speed, m/s.
+    /// Highest speed that the behaviour allows, m/s.
     pub(crate) top_speed: f64,
     /// Minimum braking, m/s^2; 0 for none.
     pub(crate) braking: f64,
     /// Turn signal.
     pub(crate) indicator: Indicator,
-    /// Whether it enters junctions without a grant.
+    /// Whether the agent enters junctions without a grant.
     pub(crate) ignores_law: bool,
     /// Wanted lateral offset to the left of the centre line of its lane, m.
     pub(crate) lane_offset: f32,
 }
 
-/// Lateral offset to which an agent is guided. It approaches the offset that the behaviour wants, as far as
-/// there is room (`stages/aside.rs`).
+/// Lateral offset to which an agent is guided. It approaches the offset that the behaviour wants,
+/// as far as there is room (`stages/aside.rs`).
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 pub(crate) struct Aside {
     // Single precision resolves a micrometre of offset.
@@ -350,7 +353,7 @@ pub(crate) struct Statistics {
     pub(crate) started: f64,
     /// Distance driven, m.
     pub(crate) distance: f64,
-    /// Sum of the speeds allowed by the road over the samples, m/s.
+    /// Sum of the speeds allowed by the road, one for each sample, m/s.
     pub(crate) road_speed_sum: f64,
     /// Sum of squared accelerations over the steps.
     pub(crate) squared_acceleration: f64,
@@ -363,7 +366,7 @@ pub(crate) struct Statistics {
     pub(crate) squared_jerk: f64,
     /// Acceleration at the last sample, m/s^2; infinite if the vehicle was standing then.
     pub(crate) sampled_acceleration: f32,
-    /// Sums over the samples; for their meaning see [`roadwright_agent::Conduct`].
+    /// Sums over the samples. Their meaning is described at [`roadwright_agent::Conduct`].
     pub(crate) collision_exposure: f32,
     pub(crate) tailgating: f32,
     pub(crate) time_lost: f32,
@@ -371,10 +374,10 @@ pub(crate) struct Statistics {
     pub(crate) off_lane: u32,
     pub(crate) uninvited: u32,
     pub(crate) above_limit: u32,
-    /// Shortest post-encroachment time in a junction, s: from another vehicle's departure from a place to
-    /// this one's arrival there. 0 if there was none.
+    /// Shortest post-encroachment time in a junction, s: the time from another vehicle's departure
+    /// from a place to this vehicle's arrival there. 0 if there was none.
     pub(crate) least_post_encroachment: f32,
-    /// Sums of the penetration depth and its square over the steps, m and m^2.
+    /// Sums of the penetration depth (m) and of its square (m^2) over the steps.
     pub(crate) penetration: f32,
     pub(crate) squared_penetration: f32,
 }

@@ -35,7 +35,7 @@ pub enum SaveError {
     Newer {
         /// Name of the part.
         part: String,
-        /// Its version.
+        /// Version of the part.
         version: u16,
     },
     /// The save is older than the oldest version that the program reads.
@@ -46,7 +46,7 @@ pub enum SaveError {
     Older {
         /// Name of the part.
         part: String,
-        /// Its version.
+        /// Version of the part.
         version: u16,
     },
     /// The save belongs to other roads or obstacles.

@@ -5,23 +5,26 @@ use crate::ground::Ground;
 use roadwright_scenario::VehicleClass;
 use roadwright_scenario::lane_graph::{LaneGraph, LaneletIndex, NO_LANELET, ROOM_FOR_CHANGE};
 
-/// Distance before the end of a lane at which a lane change that has not happened is abandoned, m.
+/// Distance before the end of a lane at which a vehicle gives up a lane change that it has not
+/// begun, m.
 pub(crate) const GIVE_UP_DISTANCE: f64 = 12.0;
-/// Distance before that place at which a vehicle without a gap waits for one, m.
+/// Distance before the place where a lane change is given up at which a vehicle without a gap waits
+/// for one, m.
 pub(crate) const WAITS_BEFORE: f64 = 1.0;
 
-/// Position of the rear axle at which a vehicle waits for a gap, m, on a lane of the given length, m, where
-/// it has to make `changes` lane changes.
+/// Position at which a vehicle that still needs `changes` lane changes waits for a gap: rear axle,
+/// m from the start of a lane of `length` m.
 pub(crate) fn place_to_wait(length: f64, changes: u32) -> f64 {
     length - f64::from(changes) * GIVE_UP_DISTANCE - WAITS_BEFORE
 }
 
-/// A part of a route whose lane change was deferred to the next road.
+/// A new part of a route, in which a lane change is deferred to the next road.
 #[derive(Debug, PartialEq)]
 pub(crate) struct Deferred {
-    /// Index in the route of the last lanelet that `lanelets` replaces.
+    /// Index in the route of the last lanelet that [`Self::lanelets`] replaces.
     pub(crate) to: u32,
-    /// The new lanelets, from the lanelet on which the planned lane change would have begun.
+    /// The new lanelets, beginning with the lanelet on which the planned lane change would have
+    /// begun.
     pub(crate) lanelets: Vec<LaneletIndex>,
 }
 
@@ -57,8 +60,8 @@ impl Route {
         ahead.count() as u32
     }
 
-    /// Like `lane_changes_from`, but optimised for one call per vehicle and step. Usually there is no change,
-    /// which takes few look-ups.
+    /// Like `lane_changes_from`, but optimised for one call per vehicle and step. Usually no change
+    /// is required, and few look-ups suffice.
     #[inline]
     pub(crate) fn lane_changes_on(&self, at: u32, ground: &Ground) -> u32 {
         let ahead = (at..).take_while(|&at| self.changes_lane_at(at, ground));
@@ -75,8 +78,8 @@ impl Route {
         }
     }
 
-    /// Position on lanelet `at` that is level with the last goal, m; `None` unless the goal lies on the lane
-    /// that is reached after `changes` lane changes.
+    /// Position on lanelet `at` that is level with the last goal, m; `None` unless the goal lies on
+    /// the lane that the vehicle reaches after `changes` lane changes.
     pub(crate) fn goal_beside(
         &self,
         at: u32,
@@ -95,16 +98,17 @@ impl Route {
         (is_last && is_there).then(|| share * graph.lanelet(here).length())
     }
 
-    /// Whether a vehicle at the start of lanelet `at` still has room to change to the lane of the last goal,
-    /// if that is a neighbour lane.
+    /// Whether a vehicle at the start of lanelet `at` still has room to change to the lane of the
+    /// last goal, if that lane is a neighbour.
     pub(crate) fn has_room_for_goal(&self, at: u32, reached: u32, graph: &LaneGraph) -> bool {
         let changes = self.lane_changes_from(at, graph);
         let beside = self.goal_beside(at, changes, reached, graph);
         beside.is_none_or(|s| s >= f64::from(changes) * ROOM_FOR_CHANGE)
     }
 
-    /// Remaining distance for lane changes from the given position on lanelet `at`, m: to its end, or to the
-    /// position level with the last goal if the goal lies on the target lane.
+    /// Remaining distance for lane changes from the given position on lanelet `at`, m. It extends
+    /// to the end of the lanelet or, if the last goal lies on the target lane, to the position
+    /// level with the goal.
     pub(crate) fn room_for_changes(
         &self,
         at: u32,
@@ -138,8 +142,9 @@ impl Route {
         })
     }
 
-    /// Defers the lane change from lanelet `at` to the next road, where both lanes continue side by side.
-    /// `None` if there is no such road, or if the goal that follows the first `reached` goals lies before it.
+    /// Defers the lane change from lanelet `at` to the next road, where both lanes continue side by
+    /// side. `None` if there is no such road, or if the next goal lies before it. `reached` is the
+    /// number of goals already reached.
     ///
     /// ```text
     ///     before   here     beside   c'    m'          after   here     c     m     m'

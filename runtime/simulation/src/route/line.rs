@@ -17,7 +17,7 @@ pub(crate) struct Stretch {
     /// Start and end on the lanelet, m.
     pub(crate) from: f64,
     pub(crate) to: f64,
-    /// Whether a lane change leads to it, and whether one leads away from it.
+    /// Whether a lane change leads to the stretch, and whether one leads away from it.
     changes: (bool, bool),
 }
 
@@ -26,8 +26,8 @@ impl Stretch {
         self.to - self.from
     }
 
-    /// Appends its points. A lane change is the straight line from the last point to the first point of the
-    /// next stretch.
+    /// Appends the points of the stretch. A lane change is the straight line from the last point to
+    /// the first point of the next stretch.
     pub(crate) fn append_to(&self, points: &mut Vec<DVec2>, graph: &LaneGraph) {
         let room = HALF_OF_CHANGE.min(0.4 * self.length());
         let cut = |is_change: bool| if is_change { room } else { 0.0 };
@@ -80,8 +80,9 @@ impl Route {
         })
     }
 
-    /// Part of a road that is driven, as fractions of its length. It extends from a position on the first of
-    /// several lanes to the end of the road, or to the goal if the goal lies on the last of these lanes.
+    /// Returns the part of a road that is driven, as fractions of its length. It begins at a
+    /// position on the first of several lanes. It ends at the end of the road, or at the goal if
+    /// the goal lies on the last of these lanes.
     fn part_of_road(&self, graph: &LaneGraph, first: u32, count: u32, begin: f64) -> (f64, f64) {
         let (first, last) = (first, first + count - 1);
         let length = |at: u32| graph.lanelet(self.lanelets[at as usize]).length();

@@ -31,8 +31,8 @@ pub(crate) enum Goal {
     Lane { lanelet: LaneletIndex, s: f64 },
     /// On open ground.
     Ground(DVec2),
-    /// A place chosen by the planner where the route leaves the lanes. It is neither counted nor reported as
-    /// a goal.
+    /// A place chosen by the planner where the route leaves the lanes. It is neither counted nor
+    /// reported as a goal.
     Leave { lanelet: LaneletIndex, s: f64 },
     /// A place chosen by the planner where the route joins a lane. It is reached when the vehicle joins the
     /// lane.
@@ -40,7 +40,7 @@ pub(crate) enum Goal {
 }
 
 impl Goal {
-    /// Whether it is on one of `lanelets` lanelets, or at a valid place.
+    /// Whether the goal is on one of `lanelets` lanelets, or at a valid place.
     pub(crate) fn is_sound(&self, lanelets: usize) -> bool {
         match self {
             Self::Lane { lanelet, s } | Self::Leave { lanelet, s } | Self::Join { lanelet, s } => {
@@ -60,7 +60,7 @@ impl Goal {
         }
     }
 
-    /// Place of a goal that is reached on lanes; `None` for a goal that is reached over open ground.
+    /// Place of the goal if it is reached on lanes; `None` if it is reached over open ground.
     #[inline]
     pub(crate) fn on_lane(&self) -> Option<LaneSpot> {
         match *self {
@@ -69,7 +69,7 @@ impl Goal {
         }
     }
 
-    /// Whether the planner chose it, so that it is no goal of the user.
+    /// Whether the planner chose the goal. Such a place is not a goal of the user.
     #[inline]
     pub(crate) fn is_own(&self) -> bool {
         matches!(self, Self::Leave { .. } | Self::Join { .. })
@@ -102,8 +102,8 @@ pub(crate) struct Route {
 }
 
 impl Route {
-    /// Whether its lanelets exist on roads with `lanelets` lanelets, and its legs refer only to lanelets of
-    /// the route.
+    /// Whether the route's lanelets exist on roads with `lanelets` lanelets, and its legs refer
+    /// only to lanelets of the route.
     fn is_sound(&self, lanelets: usize) -> bool {
         let exists = |id: &LaneletIndex| id.index() < lanelets;
         let goals = self.goals.iter().all(|goal| goal.is_sound(lanelets));
@@ -134,7 +134,7 @@ impl Route {
         }
     }
 
-    /// Whether it has goals both on lanes and off the lanes.
+    /// Whether the route has goals both on lanes and off the lanes.
     fn leaves_lanes(&self) -> bool {
         let is_on_lane = |goal: &Goal| goal.on_lane().is_some();
         let mut goals = self.goals.iter();
@@ -159,8 +159,8 @@ impl Route {
         ahead.filter(|goal| !goal.is_own())
     }
 
-    /// Returns the route of an agent that joins a lane on its trip over open ground. `lanes` is the route
-    /// onwards from there. `reached` is the number of goals reached.
+    /// Returns the route of an agent that joins a lane on its trip over open ground. `lanes` is the
+    /// rest of the route from that lane. `reached` is the number of goals already reached.
     pub(crate) fn joined(&self, reached: u32, lanes: Self) -> Self {
         let mut legs = vec![Leg::Straight; reached as usize];
         legs.extend(lanes.legs);
@@ -189,8 +189,8 @@ impl Route {
         }
     }
 
-    /// Like `path_to`, but excludes paths that a planner has found. The paths returned have to be driven to
-    /// their ends.
+    /// Like `path_to`, but excludes paths that a planner has found. The returned path has to be
+    /// driven to its end.
     pub(crate) fn given_path_to(&self, goal: u32) -> Option<&GroundPath> {
         match self.legs.get(goal as usize)? {
             Leg::Path(path) => Some(path),
@@ -206,8 +206,8 @@ impl Route {
         }
     }
 
-    /// Returns the route with a different leg over open ground to the goal that follows the first `reached`
-    /// goals.
+    /// Returns the route with the leg to the next goal replaced by `leg`, over open ground.
+    /// `reached` is the number of goals already reached.
     pub(crate) fn with_leg(&self, reached: u32, leg: Leg) -> Self {
         let mut legs: Vec<Leg> = self.legs.to_vec();
         let at = reached as usize;
@@ -226,9 +226,9 @@ impl Route {
         self.path_to(goal).is_some_and(GroundPath::is_reversing)
     }
 
-    /// Returns the route with other lanelets from index `from` to index `to`, all on the leg to the goal that
-    /// follows the first `reached` goals. The new lanelets have to start and end with the same lanelets as
-    /// the old ones.
+    /// Returns the route with the lanelets from index `from` to index `to` replaced. All of them
+    /// are on the leg to the next goal, and `reached` is the number of goals already reached. The
+    /// new lanelets have to start and end with the same lanelets as the old ones.
     pub(crate) fn with_run(
         &self,
         from: u32,
@@ -253,8 +253,8 @@ impl Route {
         }
     }
 
-    /// Returns the route with other goals after the first `reached` ones. It has the same lanelets but no
-    /// legs to the new goals, which still have to be planned.
+    /// Returns the route with the goals after the first `reached` ones replaced. It has the same
+    /// lanelets, but legs to the new goals still have to be planned.
     pub(crate) fn with_goals(&self, reached: u32, goals: &[Goal]) -> Self {
         Self {
             goals: [&self.goals[..reached as usize], goals].concat().into(),

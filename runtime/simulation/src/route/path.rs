@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 pub struct Waypoint {
     /// Place and heading.
     pub pose: Pose,
-    /// Speed there, m/s.
+    /// Speed at the waypoint, m/s.
     pub speed: f64,
     /// Gear: 1 forwards, -1 in reverse.
     pub gear: i8,
@@ -34,9 +34,10 @@ pub(crate) struct GroundPath {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct PlannedPath {
     pub(crate) path: GroundPath,
-    /// Clearance that it keeps beside the vehicle, m. A closer obstacle blocks the path.
+    /// Clearance of the path on either side of the vehicle, m. A closer obstacle blocks the path.
     pub(crate) margin: f64,
-    /// Distance of the waypoint for a standing vehicle, m, and increase of the distance per unit of speed, s.
+    /// Distance of the waypoint for a standing vehicle (m), and increase of this distance per unit
+    /// of speed (s).
     pub(crate) near: f64,
     pub(crate) ahead: f64,
     /// Maximum factor by which the sine of the angle to a waypoint may grow when the waypoint is moved
@@ -46,9 +47,9 @@ pub(crate) struct PlannedPath {
     pub(crate) sees_all: bool,
 }
 
-/// Saved waypoints of a path whose line has not been built. The memory for a line depends on its length,
-/// which a forged save could make very large. So [`GroundPath::build`] builds the line once the lengths of
-/// all paths are known.
+/// Saved waypoints of a path whose line has not been built. The memory for a line depends on its
+/// length, and a forged save could make it very large. So [`GroundPath::build`] builds lines only
+/// after the lengths of all paths have been checked.
 #[derive(Deserialize)]
 struct Unbuilt(Vec<Waypoint>);
 
@@ -120,12 +121,12 @@ impl GroundPath {
         self.lines.line(self.span)
     }
 
-    /// Whether it is driven in reverse, according to the gear of its first waypoint.
+    /// Whether the path is driven in reverse, according to the gear of its first waypoint.
     pub(crate) fn is_reversing(&self) -> bool {
         self.waypoints.first().is_some_and(|w| w.gear < 0)
     }
 
-    /// Speed at the given distance along the path, m/s, interpolated between waypoints.
+    /// Speed at the given distance along the path, interpolated between waypoints, m/s.
     pub(crate) fn speed(&self, s: f64) -> f64 {
         let next = self.along.partition_point(|&at| at <= s);
         let speed = |at: usize| self.waypoints.get(at).map_or(0.0, |w| w.speed);

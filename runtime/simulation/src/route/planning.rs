@@ -20,12 +20,12 @@ pub(crate) struct Asking<'a> {
 }
 
 impl Asking<'_> {
-    /// Lanelets from one place to another; `None` if there is no route.
+    /// Plans the lanelets from one place to another; `None` if there is no route.
     pub(crate) fn route(&self, input: PlannerInput) -> Option<Vec<LaneletIndex>> {
         self.all(&[input])?.pop()
     }
 
-    /// Answers to all requests; `None` if any has no answer.
+    /// Returns the answers to all requests; `None` if any has no answer.
     fn all(&self, inputs: &[PlannerInput]) -> Option<Vec<Vec<LaneletIndex>>> {
         let question = |&input: &PlannerInput| Question {
             agent: self.agent,
@@ -52,9 +52,9 @@ impl Asking<'_> {
         Some(route.with_plan(reached, from, &answers))
     }
 
-    /// Plans a route to new goals from the end of the granted lanelets. If the next goal lies before that
-    /// end, or if no route continues there, the route starts at the agent instead. Returns the route, and
-    /// whether the agent has to give up its grants.
+    /// Plans a route to new goals from the end of the granted lanelets. If the next goal lies
+    /// before that end, or if no route continues there, the route starts at the agent instead.
+    /// Returns the route, and whether the agent has to give up its grants for it.
     pub(crate) fn turned(
         &self,
         route: &Route,

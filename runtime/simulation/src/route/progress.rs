@@ -28,7 +28,7 @@ pub(crate) struct Travel<'a> {
     pub(crate) claim: &'a mut Claim,
 }
 
-/// Distance before the end of its lane beyond which a vehicle does not yet need a gap, m.
+/// Distance to the end of its lane beyond which a vehicle does not yet look for a gap, m.
 const SEEKING_DISTANCE: f64 = 200.0;
 /// Distance from the end of a path at which it counts as completed, m.
 const PATH_END: f64 = 0.1;
@@ -60,7 +60,7 @@ impl Travel<'_> {
         self.claim.asked_for = 0;
     }
 
-    /// Replaces the route by one that begins at the agent, with nothing granted.
+    /// Replaces the route by one that begins at the agent. The agent loses its grants.
     pub(crate) fn start_over(&mut self, route: Route, step: u64) {
         self.replan(route, step);
         self.progress.at = 0;
@@ -127,7 +127,7 @@ impl Progress {
         self.goal_at = route.goal_at(self.reached).unwrap_or(0);
     }
 
-    /// Updates the time for which it has been seeking a gap for a lane change.
+    /// Updates the time for which the agent has been seeking a gap for a lane change.
     #[inline]
     pub(crate) fn seek(
         &mut self,
@@ -159,7 +159,8 @@ impl Progress {
         self.seeking = self.seeking.abs();
     }
 
-    /// Projects a body onto its lanelet, and onto the next ones if it has passed the end of its lanelet.
+    /// Projects a body onto its lanelet, or onto one of the next lanelets if the body has passed
+    /// the end of its lanelet.
     #[inline]
     pub(crate) fn locate(
         &mut self,

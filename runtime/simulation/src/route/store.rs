@@ -14,7 +14,7 @@ const MOST_PATH_METRES: f64 = 2e7;
 struct Stored {
     route: Route,
     hash: u64,
-    /// Number of agents that use it; 0 for a free entry.
+    /// Number of agents that use the route; 0 for a free entry.
     users: u32,
 }
 

@@ -119,7 +119,7 @@ impl SavedWorld {
         self.parts.insert(part.name().into(), stored);
     }
 
-    /// Whether it contains a part.
+    /// Whether the save contains a part.
     pub(super) fn has(&self, part: Part) -> bool {
         self.parts.contains_key(part.name())
     }

@@ -6,8 +6,8 @@ use crate::world::World;
 use roadwright_scenario::DynamicsLevel;
 use serde::{Deserialize, Serialize};
 
-/// Properties of the scenario and options of a saved run that affect its future. If any of them differs, the
-/// restored run is a different one, and the user is notified.
+/// Properties of the scenario and options of a saved run that affect its future. If any of them
+/// differs on restoring, the result is a different run, and the user is notified.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct Origin {
     /// Names of vehicle types, in the order of the numbers that agents store.
@@ -16,11 +16,11 @@ pub(super) struct Origin {
     kinds: u64,
     /// Hash of the flows.
     flows: u64,
-    /// Level of all spawned agents, if one was requested.
+    /// Level of all spawned agents, if the options requested one.
     dynamics: Option<DynamicsLevel>,
     /// Level of agents for which the scenario sets none.
     default_dynamics: DynamicsLevel,
-    /// Pedestrians per hour at each side of a crossing, if requested.
+    /// Pedestrians per hour at each side of a crossing, if the options requested a number.
     pedestrians: Option<f64>,
 }
 

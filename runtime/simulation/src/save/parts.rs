@@ -16,12 +16,12 @@ pub(crate) struct Part {
 }
 
 impl Part {
-    /// Its name in saves.
+    /// Name in saves.
     pub(super) fn name(self) -> &'static str {
         self.name
     }
 
-    /// Version in which it is written and read.
+    /// Version in which the part is written and read.
     pub(super) fn version(self) -> u16 {
         self.version
     }

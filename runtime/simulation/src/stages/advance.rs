@@ -21,12 +21,13 @@ use roadwright_scenario::{DynamicsLevel, junction};
 use roadwright_vehicle::PedalCommand;
 use std::hint::black_box;
 
-/// Time after which the unfinished lane change of a vehicle that stands between two lanes is ended, s.
+/// Time for which a vehicle stands between two lanes before its unfinished lane change is ended, s.
 const HALFWAY_PATIENCE: f64 = 3.0;
-/// Clearance between a vehicle that changes lanes and a vehicle that passes it on the old lane, m. It
-/// includes room for the tail of the vehicle that changes lanes, which still points to the old lane. The
-/// first value is for standing vehicles, the second for moving ones.
+/// Clearance between a vehicle that changes lanes and a standing vehicle on the old lane, m. It
+/// includes room for the tail of the changing vehicle, which still points to the old lane.
 const HALFWAY: f64 = 0.45;
+/// Clearance between a vehicle that changes lanes and a moving vehicle that passes it on the old
+/// lane, m.
 const ACROSS: f64 = 0.85;
 /// Distance from the centre line of its lane below which a vehicle of any width has left its old lane, m.
 const IN_LANE: f64 = 0.1;
@@ -137,7 +138,8 @@ fn tell_of_lost(exit: &mut Exit<'_>, lost: &[AgentIndex]) {
             time: exit.clock.time(),
             agent: exit.agents.identity[agent.index()].id,
             module: DynamicsLevel::Rigid.to_string(),
-            text: "its motion became invalid; it was stopped where it was".into(),
+            text: "the vehicle's motion became invalid; the vehicle was stopped where it was"
+                .into(),
             is_fault: true,
         });
     }
@@ -170,8 +172,8 @@ fn tell_of_too_steep(ground: &Ground, exit: &mut Exit<'_>) {
             agent,
             module: DynamicsLevel::Lane.to_string(),
             text:
-                "its lane is too steep for its engine or tyres; it stands, because vehicles of this level \
-                   do not roll back"
+                "the lane is too steep for the vehicle's engine or tyres; the vehicle stands, because vehicles \
+                   of this level do not roll back"
                     .into(),
             is_fault: true,
         });
@@ -292,8 +294,9 @@ fn warm<'a>(
 }
 
 impl AdvanceInputs<'_> {
-    /// Distance between the centre lines of the old and the new lane, minus the distance that the vehicle and
-    /// a passing vehicle need, m. If there are buses, the passing vehicle is assumed to be one.
+    /// Room between the vehicle and a vehicle that passes on the old lane, m: the distance between
+    /// the centre lines of both lanes, minus the distance that the two vehicles need. If there are
+    /// buses, the passing vehicle is assumed to be one.
     fn room_beside(&self, width: f64, position: &LanePosition) -> f64 {
         let of_lane = |id| self.ground.lanelet(id).width;
         let between = 0.5 * (of_lane(position.lanelet) + of_lane(position.leaving));
@@ -393,8 +396,8 @@ impl<S> Mover<'_, S> {
 }
 
 impl<S> Mover<'_, S> {
-    /// Position on its lanelet up to which the agent only has to drive ahead, m; 0 if it seeks a gap, is
-    /// leaving a lane, or has its next goal there.
+    /// Position on the agent's lanelet up to which the agent only has to drive ahead, m. 0 if the
+    /// agent seeks a gap, is leaving a lane, or has its next goal on the lanelet.
     #[inline]
     fn quiet_until(&self, ground: &Ground) -> f64 {
         let is_quiet = self.position.may_change_lane()
@@ -465,7 +468,8 @@ fn end_lane_change(position: &mut LanePosition, progress: &Progress, room: f64) 
 }
 
 impl Statistics {
-    /// Adds the distance, m, and the smoothness of an agent's motion in this step to its statistics.
+    /// Adds the distance driven in this step (m) and the smoothness of the motion to an agent's
+    /// statistics.
     #[inline]
     fn count(&mut self, now: &Motion, travelled: f64) {
         self.distance += travelled;

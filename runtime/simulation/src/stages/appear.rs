@@ -39,9 +39,9 @@ pub(crate) struct Arrivals<'a> {
     pub(crate) agents: &'a mut Agents,
 }
 
-/// Admits due departures where there is room, and gives them an agent index. Returns the admitted agents. A
-/// place counts as taken in this step even if no route begins there, because planners are asked for all
-/// agents together afterwards.
+/// Admits due departures where there is room, and gives them an agent index. Returns the admitted
+/// agents. A place counts as taken in this step even if no route begins there, because planners are
+/// called for all agents together afterwards.
 pub(crate) fn admit(
     scene: AppearInputs<'_>,
     traffic: &mut Traffic,
@@ -189,9 +189,9 @@ fn level(scene: AppearInputs<'_>, departure: &Departure, log: &mut Log) -> Dynam
     }
 }
 
-/// Returns the level if the vehicle file has all the values that it needs. Otherwise, logs a fault and
-/// returns `one_track`. Vehicles of the scenario are checked before the run, so this concerns only vehicles
-/// that modules add.
+/// Returns `level` if the vehicle file has all the values that the level needs. Otherwise, logs a
+/// fault and returns `one_track`. Vehicles of the scenario are checked before the run, so this
+/// concerns only vehicles that modules add.
 fn served(
     scene: AppearInputs<'_>,
     departure: &Departure,
@@ -213,7 +213,8 @@ fn served(
     instead
 }
 
-/// Level that an agent with the given `level` uses off the lanes. Logs a fault if it differs.
+/// Returns the level that an agent with the given `level` uses off the lanes. Logs a fault if the
+/// two differ.
 pub(crate) fn off_lanes(level: DynamicsLevel, id: u64, time: f64, log: &mut Log) -> DynamicsLevel {
     if !keeps_to_lanes(level) {
         return level;

@@ -13,7 +13,7 @@ use roadwright_plugin_api::{BehaviourInput, BehaviourOutput};
 use roadwright_scenario::lane_graph::NO_LANELET;
 use std::sync::Arc;
 
-/// Room that is left for each subsequent lane change if more than one is required, m.
+/// Room that is left for each additional lane change, m.
 const ROOM_FOR_ANOTHER: f64 = 15.0;
 
 /// Buffers kept between steps.
@@ -177,10 +177,10 @@ impl Effecting<'_> {
         }
     }
 
-    /// Whether a vehicle has a gap for a change to the given position on the adjacent lane, m, whose room has
-    /// not been promised to other vehicles. If there is a gap but its room is promised, this is recorded.
-    /// Otherwise, a vehicle behind would wait to let it in, while it waits for vehicles that come up behind
-    /// that one.
+    /// Whether a vehicle has a gap for a change to the given position on the adjacent lane, and the
+    /// room in the gap has not been promised to other vehicles. If there is a gap but its room is
+    /// promised, this is recorded. Otherwise, a vehicle behind would wait to let this vehicle in,
+    /// while this vehicle waits for others that come up from behind.
     fn has_room_to_change(&mut self, agent: AgentIndex, beside: LaneSpot, room: f64) -> bool {
         let lanes = Lanes {
             ground: self.ground,

@@ -17,7 +17,8 @@ pub(crate) struct CollideInputs<'a> {
     pub(crate) types: &'a VehicleTypes,
     pub(crate) routes: &'a Routes,
     pub(crate) dynamics: &'a Dynamics,
-    /// Whether all bodies are compared, even where it would suffice to compare neighbours along the lanes.
+    /// Whether all bodies are compared, even where comparing neighbours along the lanes would
+    /// suffice.
     pub(crate) verify: bool,
 }
 
@@ -91,8 +92,8 @@ impl<'a> CollideInputs<'a> {
     }
 }
 
-/// Sorts contacts by id and removes duplicates of a pair. The slices in which they are found depend on
-/// indices, but the collision log must not.
+/// Sorts contacts by id and removes duplicates of a pair. The slices in which contacts are found
+/// depend on indices, but the collision log must not depend on them.
 fn sort(contacts: &mut Vec<Contact>, agents: AgentsRef<'_>) {
     let id_of = |agent: AgentIndex| agents.identity[agent.index()].id;
     // Two vehicles that change lanes one behind the other meet on both lanes. The deepest contact counts.

@@ -10,7 +10,7 @@ use roadwright_agent::{Letter, Message};
 
 /// Maximum number of vehicles that behaviours can add in a run.
 pub(crate) const MOST_SPAWNED: u64 = 100_000;
-/// Sender id in a message that concerns no agent.
+/// Sender id of a message that does not concern any agent.
 const NOBODY: u64 = u64::MAX;
 
 impl Effecting<'_> {
@@ -133,7 +133,7 @@ impl Effecting<'_> {
     /// nearest to `to`.
     ///
     /// # Errors
-    /// A message that names what is missing.
+    /// A message that says what is missing.
     fn spawn(&mut self, vehicle: &str, stack: &str, from: DVec2, to: DVec2) -> Result<(), String> {
         if self.demand.spawned >= MOST_SPAWNED {
             return Err(format!(

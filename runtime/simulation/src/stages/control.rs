@@ -37,10 +37,10 @@ struct Asking {
     paths: Rows<PathInput, ControllerOutput, Sample>,
 }
 
-/// Deceleration above which a vehicle is braked by the host before a place where it has to stop, m/s^2.
+/// Deceleration above which the host brakes a vehicle before a place where it has to stop, m/s^2.
 /// Controllers that look ahead brake earlier.
 const HELD_FROM: f64 = 5.0;
-/// Distance before that place at which the vehicle is to stop, m.
+/// Distance before the place to stop at which the host stops the vehicle, m.
 const HELD_BEFORE: f64 = 0.1;
 
 /// Updates the controllers that are due. Returns the number of agents that the host had to brake before a
@@ -269,20 +269,20 @@ fn take_orders(
     newly_held
 }
 
-/// A vehicle before a place where it has to stop.
+/// A vehicle that approaches a place where it has to stop.
 #[derive(Debug, Clone, Copy, Default)]
 struct Stand {
     /// Speed, m/s.
     speed: f64,
-    /// Distance to that place, m.
+    /// Distance to the place where it has to stop, m.
     way: f64,
-    /// Deceleration above which it is braked by the host, m/s^2.
+    /// Deceleration above which the host brakes the vehicle, m/s^2.
     firm: f64,
 }
 
 impl Stand {
-    /// Acceleration that replaces `wanted`, m/s^2; `None` unless the vehicle would have to brake hard after
-    /// driving for `period` seconds with `wanted`.
+    /// Acceleration that replaces `wanted`, m/s^2. `None` unless the vehicle would have to brake
+    /// hard after driving with `wanted` for `period` seconds.
     fn held(self, wanted: f64, period: f64) -> Option<f64> {
         let speed = self.speed + wanted * period;
         // During the period it drives at the mean of both speeds. Afterwards v^2 / 2 b must fit into the
@@ -295,15 +295,18 @@ impl Stand {
     }
 }
 
-/// Time to collision, s, and headway, s, below which driving counts as risky ([Vogel 2003]; rules of thumb of
-/// driving schools). The third value is the speed below which no headway is computed, m/s.
+/// Time to collision below which driving counts as risky, s ([Vogel 2003]; rules of thumb of
+/// driving schools).
 const RISKY_TIME_TO_COLLISION: f64 = 3.0;
+/// Headway below which driving counts as risky, s.
 const RISKY_HEADWAY: f64 = 1.0;
+/// Speed below which no headway is computed, m/s.
 const NO_HEADWAY: f64 = 1.0;
-/// Distance from the centre line of its lane, m, beyond which a vehicle that does not change lanes counts as
-/// off it: about half of a lane of 3.25 m.
+/// Distance from the centre line of its lane beyond which a vehicle that does not change lanes
+/// counts as off the lane, m: about half of a lane of 3.25 m.
 const BESIDE_LANE: f64 = 1.6;
-/// Fraction of the allowed speed up to which a speed never counts as too fast. It allows for rounding errors.
+/// Fraction of the allowed speed up to which a vehicle does not count as too fast. It allows for
+/// rounding errors.
 const KEEPS_TO: f64 = 1.0 - 1e-6;
 /// Excess over the limit, as a fraction, above which time counts as speeding. Controllers that keep to the
 /// limit oscillate a little around it.
@@ -314,7 +317,7 @@ const STANDING: f64 = 0.1;
 /// Values of an agent's drive at one moment, for its statistics.
 #[derive(Debug, Clone, Copy, Default)]
 struct Sample {
-    /// Speed allowed by road, bends and vehicle, regardless of the behaviour's wish, m/s.
+    /// Speed allowed by road, bends and vehicle, m/s. It does not depend on the behaviour's wish.
     allowed: f64,
     acceleration: f64,
     stand: Stand,
@@ -359,8 +362,8 @@ impl View<'_> {
         }
     }
 
-    /// Excess of a speed over the speed limit of a lanelet, as a fraction. `allowed` is the allowed speed,
-    /// m/s.
+    /// Excess of a speed over the speed limit of a lanelet, as a fraction of the limit. `allowed`
+    /// is the allowed speed, m/s.
     fn speeding(&self, lanelet: LaneletIndex, speed: f64, allowed: f64) -> f64 {
         // The allowed speed never exceeds the limit except by rounding to single precision. A vehicle that
         // keeps to it keeps to the limit, which then need not be looked up.

@@ -20,8 +20,8 @@ pub(crate) struct DetourInputs<'a> {
 }
 
 impl DetourInputs<'_> {
-    /// Reroutes the first head of a ring that can reach its goal on another route. Returns whether there is
-    /// such a head.
+    /// Reroutes the first head of a ring that can reach its goal by another route. Returns whether
+    /// there is such a head.
     pub(crate) fn send_one(
         &self,
         ring: &StuckRing,
@@ -44,8 +44,8 @@ impl DetourInputs<'_> {
         true
     }
 
-    /// Route of an agent over another lane beyond the junction where it waits; `None` if no such route leads
-    /// to its next goal, or if the goal comes earlier.
+    /// Route of an agent over another lane beyond the junction where the agent waits. `None` if no
+    /// such route leads to its next goal, or if the goal comes earlier.
     fn route_by(&self, detour: &Detour, routes: &Routes, agents: AgentsRef<'_>) -> Option<Route> {
         let index = detour.agent.index();
         let progress = &agents.progress[index];

@@ -35,7 +35,7 @@ pub(crate) struct Effecting<'a> {
     pub(crate) clock: &'a Clock,
     pub(crate) ground: &'a Ground,
     pub(crate) types: &'a VehicleTypes,
-    /// Agents under manual control. Effects that move them are not carried out.
+    /// Agents under manual control. Effects that move these agents are not carried out.
     pub(crate) hands: &'a Hands,
     pub(crate) dynamics: &'a mut Dynamics,
     pub(crate) agents: &'a mut Agents,
@@ -382,7 +382,7 @@ pub(crate) fn give_up_grants(
     }
 }
 
-/// Selects another module in a slot. If the agent already uses it, the parameters stay.
+/// Selects another module in a slot. If the agent already uses the module, its parameters stay.
 fn use_module(settings: &mut Vec<ModuleSetting>, module: &str) {
     let own = settings.iter().position(|own| own.module == module);
     *settings = match own {

@@ -22,15 +22,18 @@ const SPACING: f64 = 1.0;
 const SLOWEST: f64 = 3.0;
 /// Distance below which two points of a path count as one, m.
 const LEAST_STEP: f64 = 0.1;
-/// Speed at the end of a forward section before a reverse section, and vice versa, m/s.
+/// Speed where a path changes between forwards and reverse, m/s.
 const CREEP: f64 = 0.5;
 /// Maximum length of a path, m; longer paths are cut.
 const LONGEST: f64 = 2000.0;
-/// Greatest distance, m, and angle, rad, at which an agent can join a lane.
+/// Greatest distance at which an agent can join a lane, m.
 const JOIN_REACH: f64 = 4.0;
+/// Greatest angle to the lane at which an agent can join it, rad.
 const JOIN_ANGLE: f64 = 0.8;
-/// Greatest offset, m, and angle, rad, with which a trip over open ground continues on a lane.
+/// Greatest offset from the lane's centre line with which a trip over open ground continues on the
+/// lane, m.
 const JOINED_OFFSET: f64 = 1.2;
+/// Greatest angle to the lane with which a trip over open ground continues on it, rad.
 const JOINED_ANGLE: f64 = 0.45;
 
 /// Offset of an agent from the centre line of its lane during a swerve.
@@ -132,7 +135,8 @@ impl Effecting<'_> {
         }
     }
 
-    /// Whether an agent on a lane is in a contested junction or reaches one within the given distance, m.
+    /// Whether an agent on a lane is in a contested junction or reaches one within `distance`
+    /// metres.
     fn meets_junction(&self, agent: AgentIndex, distance: f64) -> bool {
         if !self.agents.position[agent.index()].is_on_lane() {
             return false;
@@ -177,7 +181,7 @@ impl Effecting<'_> {
         line
     }
 
-    /// Takes an agent off its lane and releases its grants at junctions.
+    /// Moves an agent from its lane to open ground and releases its grants at junctions.
     fn leave_lane(&mut self, agent: AgentIndex) {
         let index = agent.index();
         if !self.agents.position[index].is_on_lane() {
@@ -202,7 +206,7 @@ impl Effecting<'_> {
         self.agents.touch();
     }
 
-    /// Takes an agent off its lane if its next goal lies off the lanes.
+    /// Moves an agent from its lane to open ground if its next goal lies off the lanes.
     pub(crate) fn leave_for_ground(&mut self, agent: AgentIndex) {
         self.leave_lane(agent);
     }
@@ -251,7 +255,7 @@ impl Effecting<'_> {
         self.travel(agent).reach(reached);
     }
 
-    /// Takes an agent off its lane because a user drives it. Its goals stay.
+    /// Moves an agent from its lane to open ground because a user drives it. Its goals stay.
     pub(crate) fn take_over(&mut self, agent: AgentIndex) {
         self.leave_lane(agent);
         let goals = self.goals_left(agent, self.goals_behind(agent));
@@ -288,7 +292,8 @@ impl Effecting<'_> {
         self.agents.touch();
     }
 
-    /// Remaining goals of an agent on lanes, to which it continues after the path that it is driving.
+    /// Remaining goals of an agent on lanes. The agent continues to them after the path that it is
+    /// driving.
     fn goals_left(&self, agent: AgentIndex, reached: u32) -> Vec<Goal> {
         let goals = self.route_of(agent).goals.iter().skip(reached as usize);
         goals
@@ -297,8 +302,8 @@ impl Effecting<'_> {
             .collect()
     }
 
-    /// Makes an agent join a nearby lane and continue to its remaining goals. Notifies it if there is no such
-    /// lane or no route.
+    /// Makes an agent join a nearby lane and continue to its remaining goals. Notifies the agent if
+    /// there is no such lane or no route.
     pub(super) fn rejoin(&mut self, agent: AgentIndex) {
         let reached = self.agents.progress[agent.index()].reached;
         let goals = self.goals_left(agent, reached);
@@ -365,7 +370,7 @@ impl Effecting<'_> {
         })
     }
 
-    /// Puts an agent onto a lane with `route`, if it is not `None`. Returns whether this was done.
+    /// Puts an agent onto a lane if there is a `route`. Returns whether it was done.
     fn take_lane(&mut self, agent: AgentIndex, spot: Spot, route: Option<Route>) -> bool {
         let (lanelet, s, t) = spot;
         let Some(route) = route else { return false };
@@ -387,15 +392,15 @@ impl Effecting<'_> {
     }
 }
 
-/// The place on the lane, without the lateral offset.
+/// Returns the place on the lane, without the lateral offset.
 fn on_lane(spot: Spot) -> LaneSpot {
     let (lanelet, s, _) = spot;
     LaneSpot { lanelet, s }
 }
 
-/// Paths from a pose through places with their speeds, cut off at the maximum length. Each forward or reverse
-/// section gets its own path; places with a negative speed are reached in reverse. The vehicle creeps where
-/// it changes direction.
+/// Returns the paths from a pose through places with speeds, cut off at the maximum length. Each
+/// forward or reverse section is a path of its own. Places with a negative speed are reached in
+/// reverse. The vehicle creeps where it changes direction.
 fn paths_along(here: Pose, line: &[(DVec2, f64)]) -> Vec<Vec<Waypoint>> {
     let mut paths: Vec<Vec<Waypoint>> = Vec::new();
     let (mut before, mut length, mut gear) = (here.position, 0.0, 1);

@@ -17,16 +17,17 @@ use roadwright_geometry::math::{sin, tan};
 use roadwright_plugin_api::{ControllerInput, ControllerOutput, NOTHING};
 use std::sync::Arc;
 
-/// Speed, m/s, and angles to the waypoint, rad, at which a controller is probed to measure how sharply it
-/// steers.
+/// Speed at which a controller is probed to measure how sharply it steers, m/s.
 const PROBE_SPEED: f64 = 2.0;
+/// Angles to the waypoint at which a controller is probed, rad.
 const PROBE_ANGLES: (f64, f64) = (0.2, 1.2);
-/// Maximum factor by which the sine of the angle to a waypoint may grow when the waypoint is moved farther
-/// away, for a driver that steers exactly towards it.
+/// Maximum factor by which the sine of the angle to a waypoint may grow when the waypoint is moved
+/// farther away. It applies to a driver that steers exactly towards the waypoint.
 const MOST_SHARPER: f64 = 4.0;
 /// Maximum factor by which the tracking margin is enlarged for a driver that oversteers.
 const MOST_LOOSE: f64 = 2.0;
-/// Lower bound of the curvature limit of planned bends, even for a driver that steers gently, 1/m.
+/// Lower bound of the curvature limit of planned bends, 1/m. It applies even if the driver steers
+/// gently.
 const LEAST_CURVATURE: f64 = 0.02;
 
 /// Parts of the world that the stage reads, besides routes and agents.
@@ -41,13 +42,13 @@ pub(crate) struct OffRoad<'a> {
     pub(crate) index: &'a Index,
 }
 
-/// An agent off the lanes with a goal there, and its planning parameters.
+/// An agent that plans a path to a goal off the lanes, with its planning parameters.
 #[derive(Clone, Copy)]
 struct Planned {
     agent: AgentIndex,
     id: u64,
     goal: roadwright_geometry::DVec2,
-    /// Place on a lane where the agent joins the lane at its goal.
+    /// Place on a lane where the agent joins the lane at its goal, if it does.
     lane: Option<LaneSpot>,
     planning: GroundPlanning,
 }
@@ -136,7 +137,7 @@ pub(crate) fn inspect(
 }
 
 impl OffRoad<'_> {
-    /// Agents that plan, in the order of their ids.
+    /// Returns the agents that plan over open ground, in the order of their ids.
     fn planned(&self, routes: &Routes, agents: AgentsRef<'_>) -> Vec<Planned> {
         let planned = agents.driving().filter_map(|agent| {
             let planning = self.planning(agent, agents)?;
@@ -245,9 +246,9 @@ impl OffRoad<'_> {
         surroundings.with(agents).waits_for_gap(agent)
     }
 
-    /// Limits of a driver's steering: the sharpest turn of the vehicle, or a gentler one if its controller
-    /// steers gently. Only built-in controllers are probed, because the probe inputs are artificial and other
-    /// controllers might remember them.
+    /// Limits of a driver's steering: the sharpest turn of the vehicle, or a gentler one if its
+    /// controller steers gently. Only built-in controllers are probed. The probe inputs are
+    /// artificial, and other controllers might remember them.
     fn steering(&self, agent: AgentIndex, agents: AgentsRef<'_>) -> Steering {
         let who = &agents.identity[agent.index()];
         let kind = self.types.get(who.vehicle_type);

@@ -21,8 +21,9 @@ use std::f64::consts::PI;
 
 /// Distance between the waypoints of a path, m.
 const SPACING: f64 = 0.5;
-/// Speeds into and out of bays, m/s: maximum, and at the end of each path.
+/// Maximum speed into and out of bays, m/s.
 const FASTEST: f64 = 3.0;
+/// Speed at the end of each path into or out of a bay, m/s.
 const SLOWEST: f64 = 0.5;
 /// Deceleration towards the end of a path, m/s^2.
 const SLOWING: f64 = 1.0;
@@ -32,13 +33,15 @@ const MARGIN: f64 = 0.9;
 const STRAIGHT_ENDS: [f64; 3] = [0.8, 0.4, 0.0];
 /// Maximum length of a path into or out of a bay, m.
 const LONGEST: f64 = 60.0;
-/// Greatest distance that a vehicle drives past a bay before it reverses into it, m.
+/// Greatest distance that a vehicle drives past a bay before it reverses into the bay, m.
 const OVERSHOOT: f64 = 24.0;
-/// End positions that are tried for a vehicle that reverses out of a bay: distances back along the lane, and
-/// offsets from its centre line, m.
+/// Distances back along the lane at which the end position is tried for a vehicle that reverses out
+/// of a bay, m.
 const BACK: [f64; 7] = [3.0, 5.0, 7.0, 9.0, 11.0, 13.0, 16.0];
+/// Offsets from the lane's centre line at which the end position is tried, m.
 const BESIDE: [f64; 7] = [0.0, 1.0, -1.0, 2.0, -2.0, 3.0, -3.0];
-/// Maximum distance from a bay to a lane that can be reached from it, m.
+/// Maximum distance between a bay and a lane for which the lane counts as reachable from the bay,
+/// m.
 const LANE_DISTANCE: f64 = 8.0;
 
 impl Effecting<'_> {
@@ -55,7 +58,8 @@ impl Effecting<'_> {
         }
     }
 
-    /// Paths into a bay, in driving order: forwards, or past the bay along the lane and then in reverse.
+    /// Returns the paths into a bay, in driving order. The vehicle drives in forwards, or past the
+    /// bay along the lane and then in reverse.
     fn paths_into(&self, agent: AgentIndex, middle: Pose) -> Option<Vec<Vec<Waypoint>>> {
         let vehicle = self.vehicle_type(agent);
         // Paths guide the centre of the rear axle, while a bay is given for the centre of the body.

@@ -1,8 +1,9 @@
 //! Turns tracked vehicles on the spot if their path leads far to the side or back.
 //!
-//! Controllers are made for cars. None of them steers so far that a track has to run backwards, and
-//! controllers that follow a circle drive straight on if the point is behind them. So the host acts like the
-//! driver of a tracked vehicle: it slows the vehicle down, turns it on the spot, and then returns control.
+//! Controllers are made for cars. None of them steers so far that a track has to run backwards.
+//! Controllers that follow a circle drive straight on if the waypoint is behind the vehicle. So the
+//! host acts like the driver of a tracked vehicle. It slows the vehicle down, turns it on the spot,
+//! and then returns control.
 
 use crate::perception::View;
 use crate::records::{AgentIndex, Command, Order};
@@ -10,19 +11,20 @@ use roadwright_geometry::math::atan;
 use roadwright_plugin_api::ControllerInput;
 use roadwright_scenario::DynamicsLevel;
 
-/// Angle between heading and waypoint above which the vehicle turns on the spot, rad: 70 degrees. A turn ends
-/// at the smaller angle.
+/// Angle between heading and waypoint above which the vehicle turns on the spot, rad: 70 degrees.
 const FROM: f64 = 1.2;
+/// Angle between heading and waypoint below which a turn on the spot ends, rad.
 const UNTIL: f64 = 0.2;
 /// Yaw rate above which a vehicle counts as turning, rad/s.
 const TURNING: f64 = 0.05;
-/// Factor applied to the wheel angle at which one track stands still, so that this angle is actually reached.
+/// Factor applied to the wheel angle at which one track stands still. It ensures that this angle is
+/// actually reached.
 const BEYOND: f64 = 1.03;
 /// Distance to an obstacle ahead below which the controller decides how to pass it, m.
 const CLEAR: f64 = 8.0;
-/// Acceleration that is ordered during the turn to show that the vehicle wants to move, and deceleration
-/// before the turn, m/s^2.
+/// Acceleration that is ordered during the turn to show that the vehicle wants to move, m/s^2.
 const GOING: f64 = 0.5;
+/// Deceleration before the turn, m/s^2.
 const SLOWING: f64 = 2.0;
 
 /// A turn on the spot that the path requires.
@@ -36,7 +38,7 @@ pub(super) struct Pivot {
 }
 
 impl Pivot {
-    /// Replaces an order. An order to stand still is kept.
+    /// Replaces an order by the order for the turn. An order to stand still is kept.
     pub(super) fn over(self, order: Order) -> Order {
         let command = order.command;
         if !self.is_slow {
@@ -61,8 +63,8 @@ impl Pivot {
 }
 
 impl View<'_> {
-    /// The turn on the spot that an agent's path requires; `None` if it requires none or the vehicle is not
-    /// capable of it.
+    /// Returns the turn on the spot that an agent's path requires. `None` if it requires none, or
+    /// if the vehicle cannot turn on the spot.
     #[inline]
     pub(super) fn pivot(&self, agent: AgentIndex, input: &ControllerInput) -> Option<Pivot> {
         let who = &self.agents.identity[agent.index()];

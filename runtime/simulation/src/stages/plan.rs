@@ -14,17 +14,17 @@ use roadwright_plugin_api::PlannerInput;
 use roadwright_scenario::VehicleClass;
 use roadwright_scenario::lane_graph::LaneletIndex;
 
-/// Standing time after which an agent searches for another route, s. If its previous route is still the best,
-/// the next attempt follows after the same time, then after twice this time, four times and so on. Red lights
-/// are shorter than this.
+/// Standing time after which an agent searches for another route, s. If its previous route is still
+/// the best, the next attempt follows after the same time, and later ones after twice this time,
+/// four times and so on. Red lights are shorter than this.
 const REROUTE_AFTER: f64 = 45.0;
-/// Maximum number of times that this interval is doubled.
+/// Maximum number of times that [`REROUTE_AFTER`] is doubled.
 const MOST_DOUBLED: u8 = 3;
-/// Standing time after which a vehicle that waits for a gap abandons the lane change, s. By then, no vehicle
-/// has let it in, and it blocks others.
+/// Standing time after which a vehicle that waits for a gap gives up the lane change, s. By then,
+/// no vehicle has let it in, and it blocks others.
 const WAITS_FOR_GAP: f64 = 12.0;
-/// A vehicle that stands within this distance of the place where it would abandon the lane change waits for a
-/// gap, m.
+/// Distance to the place where a lane change is given up, m. A vehicle that stands within this
+/// distance counts as waiting for a gap.
 const WAITING_PLACE: f64 = 3.0;
 /// Distance within which a detour of a stuck agent returns to its route, m. Every other attempt searches for
 /// a completely new route to the goal, which costs much more.
@@ -32,8 +32,9 @@ const REJOIN: f64 = 1500.0;
 /// Time until the next attempt after a missed lane change, s.
 const NEXT_ATTEMPT: f64 = 1.0;
 
-/// Numbers of replans in a step, by reason. A lane change that is deferred to the next road, or abandoned
-/// because the goal is beside the agent, does not count as a missed turn.
+/// Numbers of replans in a step, by reason. A lane change that is deferred to the next road does
+/// not count as a missed turn. Neither does one that is given up because the goal is beside the
+/// agent.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Planned {
     /// Replans for agents that had been standing for too long.
@@ -248,7 +249,8 @@ impl PlanInputs<'_> {
         route.ending_beside(at, reached, graph)
     }
 
-    /// Route index up to which an agent is committed, because junctions and alleys have admitted it.
+    /// Route index up to which an agent must keep its route, because junctions and alleys have
+    /// admitted it.
     fn kept_to(&self, agent: AgentIndex) -> u32 {
         let granted_to = self.agents.claim[agent.index()].granted_to;
         granted_to.max(self.claims.alleys.held_to(agent))
@@ -396,8 +398,9 @@ mod tests {
         }
     }
 
-    /// Need of an agent on the right lane of a road of 300 m, at `s`, with its goal on lane `to`, after the
-    /// given standing time and number of attempts. Its last route was planned `since` seconds ago.
+    /// Need of an agent at `s` on the right lane of a road of 300 m, with its goal on lane `to`. It
+    /// has the given standing time and number of attempts, and its last route was planned `since`
+    /// seconds ago.
     fn need(
         to: usize,
         s: f64,

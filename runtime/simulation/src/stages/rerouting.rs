@@ -11,12 +11,13 @@ use roadwright_scenario::lane_graph::LaneletIndex;
 
 /// Minimum time between replans while chasing or fleeing, s.
 const REPLAN_TIME: f64 = 0.5;
-/// Distance for which the route of a fleeing agent is planned, m, and the maximum number of lanelets.
+/// Distance for which the route of a fleeing agent is planned, m.
 const FLIGHT: f64 = 400.0;
+/// Maximum number of lanelets in the route of a fleeing agent.
 const FLIGHT_LANELETS: usize = 24;
-/// Minimum gap to vehicles on the other lane for an optional lane change, m, and additional time gap for the
-/// closing speed, s.
+/// Minimum gap to vehicles on the other lane for an optional lane change, m.
 const CHANGE_GAP: f64 = 3.0;
+/// Time gap, s. Multiplied by the closing speed, it is added to [`CHANGE_GAP`].
 const CHANGE_TIME: f64 = 1.5;
 /// Distance to the end of a lane below which no optional lane change begins, m.
 const LATEST_CHANGE: f64 = 30.0;
@@ -161,8 +162,9 @@ impl Effecting<'_> {
         self.agents.identity[index].phase = Phase::Driving;
     }
 
-    /// Lanelets that follow `from`. At each step, the successor whose end is farthest from the danger is
-    /// taken; at equal distance, the one with the smaller index.
+    /// Lanelets that follow `from`, up to the limits of a flight. At each step, the successor whose
+    /// end is farthest from the danger is taken. At equal distance, the one with the smaller index
+    /// is taken.
     fn flight(&self, from: LaneletIndex, danger: DVec2, class: VehicleClass) -> Vec<LaneletIndex> {
         let graph = self.ground.graph();
         let mut flight: Vec<LaneletIndex> = Vec::new();
@@ -197,8 +199,8 @@ impl Effecting<'_> {
         flight
     }
 
-    /// Reroutes an agent over the adjacent lane, if there is room on it and the goals can be reached from
-    /// there. Returns whether the agent was rerouted.
+    /// Reroutes an agent over the adjacent lane, if there is room on that lane and the goals can be
+    /// reached from there. Returns whether the agent was rerouted.
     pub(super) fn lead_through(&mut self, agent: AgentIndex, target: LaneletIndex) -> bool {
         let Some(route) = self.route_through(agent, target) else {
             return false;
@@ -226,8 +228,8 @@ impl Effecting<'_> {
             && view.has_room_beside(agent, target, CHANGE_GAP, CHANGE_TIME)
     }
 
-    /// Route over the adjacent lane to an agent's next goal and then as before; `None` if the change is not
-    /// allowed now or would make the route much longer.
+    /// Returns the route over the adjacent lane to an agent's next goal, and then as before. `None`
+    /// if the lane change is not allowed now or would make the route much longer.
     fn route_through(&self, agent: AgentIndex, target: LaneletIndex) -> Option<Route> {
         if !self.may_change_to(agent, target) {
             return None;

@@ -1,6 +1,7 @@
-//! Removal of agents: an agent is scored, leaves one result row, and releases what it holds.
+//! Removal of agents. An agent is scored, leaves one result row, and releases everything that it
+//! holds except its claims.
 //!
-//! Claims are not released here. In every step, junctions check which holders of a grant still drive
+//! Junctions release its claims: in every step, they check which holders of a grant still drive
 //! (`traffic/claims`).
 
 use crate::agents::{Agents, Finished, FinishedRow, Score, Status};
@@ -25,8 +26,8 @@ pub(crate) struct Exit<'a> {
 }
 
 impl Exit<'_> {
-    /// Removes an agent from the road at the given time, s. Its modules are notified at the next step
-    /// boundary.
+    /// Removes an agent from the road at `time`, in seconds. Its modules are notified at the next
+    /// step boundary.
     pub(crate) fn retire(&mut self, agent: AgentIndex, status: Status, time: f64) {
         let index = agent.index();
         let statistics = self.agents.statistics[index];

@@ -33,8 +33,8 @@ pub(crate) struct Onlooking<'a> {
 }
 
 impl Onlooking<'_> {
-    /// Builds the scene of the driving agents, with their mail in the order of receivers, and with the
-    /// outlook of the agents in `looking`.
+    /// Builds the scene of the driving agents. It contains their mail in the order of receivers,
+    /// and the outlook of the agents in `looking`.
     pub(crate) fn scene(&self, mail: Vec<Message>, looking: &[AgentIndex]) -> Surroundings {
         let (view, ground) = (&self.view, self.view.ground);
         let (mut facts, leaders): (Vec<AgentFacts>, Vec<Option<AgentIndex>>) = view
@@ -187,8 +187,8 @@ impl Onlooking<'_> {
     }
 }
 
-/// Records the nearest follower of each agent. `leaders` has the leader of each agent, in the order of
-/// `agents`, which is sorted by index.
+/// Records the nearest follower of each agent. `leaders` contains the leader of each agent, in the
+/// order of `agents`, which are sorted by index.
 fn note_followers(agents: &mut [AgentFacts], leaders: &[Option<AgentIndex>]) {
     let mut nearest: Vec<Option<(f64, u64)>> = vec![None; agents.len()];
     for (own, leader) in agents.iter().zip(leaders) {

@@ -22,7 +22,8 @@ impl Effecting<'_> {
         }
     }
 
-    /// Uncouples the trailers of an agent from `from` on, or only the last one. Returns the number uncoupled.
+    /// Uncouples the trailers of an agent and returns their number. `from` is the first of them;
+    /// `None` uncouples only the last one.
     pub(crate) fn uncouple(
         &mut self,
         agent: AgentIndex,
@@ -33,7 +34,7 @@ impl Effecting<'_> {
         Ok(count)
     }
 
-    /// Couples the trailers at the free coupling of an agent. Returns the number of trailers.
+    /// Couples the trailers at the free coupling of an agent. Returns their number.
     pub(crate) fn couple(&mut self, agent: AgentIndex) -> Result<usize, CouplingError> {
         let count = self.couplings().couple(agent)?;
         self.find_all();

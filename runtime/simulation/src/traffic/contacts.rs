@@ -1,10 +1,10 @@
 //! Collisions: vehicles and obstacles whose bodies overlap. They are counted, not resolved.
 //!
 //! There are two searches. Bodies that move freely are compared as boxes with bodies near them
-//! ([`Search::contacts`], `neighbours.rs`). Bodies that follow their lanes are compared by their order along
-//! the lanes ([`Search::contacts_in_order`]). This search needs neither poses nor a grid, but it considers
-//! only vehicles ahead on the agent's route, and it runs only on the beat, five times a second. With
-//! `--verify`, all bodies are compared as boxes in each step.
+//! ([`Search::contacts`], `neighbours.rs`). Bodies that follow their lanes are compared by their
+//! order along the lanes ([`Search::contacts_in_order`]). This search needs neither poses nor a
+//! grid. However, it considers only vehicles ahead on the agent's route, and it runs only on the
+//! beat, five times a second. With `--verify`, all bodies are compared as boxes in each step.
 
 use super::neighbours::keeps_order;
 use super::{Index, LaneEntry, Neighbours};
@@ -39,7 +39,7 @@ impl Contact {
         Reverse(self.depth.to_bits())
     }
 
-    /// Sort key for counting contacts. It is made of ids rather than indices.
+    /// Sort key for counting contacts. It uses ids rather than indices.
     pub(crate) fn order(&self, id_of: impl Fn(AgentIndex) -> u64) -> (u64, u64, Party) {
         let own = id_of(self.agent);
         let other = self.other.map_or(u64::MAX, id_of);

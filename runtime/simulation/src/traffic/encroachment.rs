@@ -52,8 +52,8 @@ pub(crate) struct EncroachmentInputs<'a> {
     pub(crate) claims: &'a Claims,
 }
 
-/// A vehicle at a conflict: the vehicle, the side of the conflict, and the positions of its ends on the
-/// connection before and after the step, m.
+/// A vehicle at a conflict, with the side of the conflict. Positions of the vehicle's ends on the
+/// connection are given before and after the step, m.
 struct Passing {
     agent: AgentIndex,
     place: Place,
@@ -74,8 +74,8 @@ impl Passing {
 }
 
 impl Encroachment {
-    /// Records the vehicles that left a conflict in the step that ends at `time`, s. Rates the vehicles that
-    /// reached a conflict after another vehicle had left it.
+    /// Records the vehicles that left a conflict in the step that ends at `time`, in seconds. Rates
+    /// the vehicles that reached a conflict after another vehicle had left it.
     pub(crate) fn watch(
         &mut self,
         time: f64,
@@ -180,7 +180,7 @@ mod tests {
     const SPEED: f64 = 6.0;
 
     impl Stand {
-        /// Puts a car that drives straight across at the given position along its connection, m.
+        /// Places a car that drives straight across at the given position along its connection, m.
         fn put(&mut self, agent: AgentIndex, along: f64) {
             let index = agent.index();
             let route = self
@@ -202,8 +202,9 @@ mod tests {
         }
     }
 
-    /// Two cars cross at constant speed, the second with a delay, s. Returns the least post-encroachment time
-    /// of the second car, s, and the intervals of the conflict, m.
+    /// Two cars cross at constant speed, and the second one comes later by `delay` seconds. Returns
+    /// the least post-encroachment time of the second car (s), and the intervals of the conflict
+    /// (m).
     fn crossing(delay: f64) -> (f32, Interval, Interval) {
         let mut stand = Stand::crossing();
         let mut routes = Vec::new();

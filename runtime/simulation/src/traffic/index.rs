@@ -43,7 +43,7 @@ struct Range {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct OffLane {
     pub(crate) body: OrientedBox,
-    /// The road layers on which it stands, one bit each.
+    /// Road layers on which the body stands (bit mask).
     pub(crate) layers: u32,
 }
 
@@ -262,7 +262,7 @@ impl Index {
         }
     }
 
-    /// Inserts an entry among the entries of its lanelet.
+    /// Inserts an entry among the other entries of its lanelet.
     #[inline]
     fn enter(&mut self, entry: LaneEntry, agents: AgentsRef<'_>) {
         let range = &mut self.ranges[entry.lanelet.index()];
@@ -329,7 +329,7 @@ fn lanelets_of(position: &LanePosition) -> impl Iterator<Item = LaneletIndex> {
     lanelets.into_iter().filter(|&id| id != NO_LANELET)
 }
 
-/// The order on a lanelet. Of two vehicles at the same position, the one with the smaller id is behind.
+/// Orders two vehicles on a lanelet. At the same position, the one with the smaller id is behind.
 fn is_behind(a: &LaneEntry, b: &LaneEntry, agents: AgentsRef<'_>) -> bool {
     let id = |entry: &LaneEntry| agents.identity[entry.agent.index()].id;
     a.s.total_cmp(&b.s).then_with(|| id(a).cmp(&id(b))).is_lt()

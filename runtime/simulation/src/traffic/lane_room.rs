@@ -68,8 +68,9 @@ impl LaneRoom<'_> {
         here + self.drift_beyond(before, -from, |length| (length + from, length))
     }
 
-    /// Greatest deviation on the lanelets beyond one end of a lanelet, over `over` metres of each. `stretch`
-    /// returns the interval to examine for a lanelet of the given length, m.
+    /// Greatest deviation on the lanelets beyond one end of a lanelet. `over` metres of each of
+    /// them are examined. `stretch` returns the interval to examine for a lanelet of the given
+    /// length, m.
     fn drift_beyond(
         &self,
         lanelets: &[LaneletIndex],

@@ -9,7 +9,7 @@ use crate::vehicle_type::{VehicleType, VehicleTypes};
 use roadwright_scenario::Connection;
 use roadwright_scenario::lane_graph::{LaneletIndex, NO_LANELET};
 
-/// Distance that a body has to drive until it has left its old lane, m.
+/// Distance that a body has to drive to leave its old lane in a lane change, m.
 const DISTANCE_TO_CHANGE: f64 = 10.0;
 /// Deceleration that is expected of the vehicle ahead during a lane change, m/s^2.
 const STOPPING: f64 = 2.0;
@@ -26,7 +26,7 @@ pub(crate) struct Lanes<'a> {
 /// The part of a lane that is open to vehicles entering it at its start.
 #[derive(Clone, Copy)]
 pub(super) struct Tail<'a> {
-    /// Greatest distance that these vehicles can drive onto it, m.
+    /// Greatest distance that these vehicles can drive onto the lane, m.
     pub(super) reach: f64,
     /// Vehicles within this distance, from back to front.
     pub(super) there: &'a [LaneEntry],
@@ -62,7 +62,8 @@ impl<'a> Lanes<'a> {
         self.ground.length(lanelet) - self.line_before_end(lanelet)
     }
 
-    /// Distance of the stop lines of the connections beyond a lane from its end, m; 0 for most lanes.
+    /// Distance between the end of a lane and the stop lines of the connections beyond it, m; 0 for
+    /// most lanes.
     pub(super) fn line_before_end(self, lanelet: LaneletIndex) -> f64 {
         let connections = self.ground.successors(lanelet).iter();
         let lines = connections.filter_map(|&connection| {
@@ -83,10 +84,10 @@ impl<'a> Lanes<'a> {
         position.lanelet != lanelet || position.leaving != NO_LANELET
     }
 
-    /// Whether a vehicle at the given position on a lane, m, can drive far enough to complete a change to the
-    /// adjacent lane even if the vehicle ahead of it stops. It has to complete the change within `room`
-    /// metres in any case. If it stopped between two lanes, it would block both. It might then block the very
-    /// vehicles for which it waits.
+    /// Whether a vehicle at the given position on a lane can drive far enough to complete a change
+    /// to the adjacent lane, even if the vehicle ahead of it stops. It has to complete the change
+    /// within `room` metres in any case. If it stopped between two lanes, it would block both. It
+    /// might then block the very vehicles for which it waits.
     pub(crate) fn has_room_to_get_over(self, agent: AgentIndex, spot: LaneSpot, room: f64) -> bool {
         let LaneSpot { lanelet, s } = spot;
         let mut others = self.index.on_lanelet(lanelet).iter();

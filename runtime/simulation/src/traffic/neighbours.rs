@@ -25,17 +25,18 @@ use rayon::prelude::*;
 use roadwright_geometry::heading_of;
 use roadwright_geometry::math::wrap_angle;
 
-/// Two bodies are neighbours if the room between their bounding circles is less than this, m.
+/// Room between bounding circles below which two bodies are neighbours, m.
 const MARGIN: f64 = 8.0;
 /// Maximum room to obstacles that is computed, m. Larger room is stored as this value.
 const OBSTACLE_MARGIN: f64 = 1.0;
-/// Moves are added up only once they reach this length, m, so that none is lost to rounding.
+/// Length that moves must reach before they are added up, m. Shorter moves could be lost to
+/// rounding.
 const LEAST_MOVE: f64 = 1e-3;
 /// Safety margin on room, m. It covers moves that have not been added up yet, and rounding to single
 /// precision.
 const SLACK: f64 = 0.01;
 
-/// Data that describes bodies and their surroundings.
+/// Access to the bodies and their surroundings.
 #[derive(Clone, Copy)]
 pub(crate) struct Shapes<'a> {
     pub(crate) bodies: Bodies<'a>,
@@ -47,15 +48,16 @@ pub(crate) struct Shapes<'a> {
 /// A body with the distance that it has moved since neighbours were listed.
 #[derive(Debug, Clone, Copy)]
 struct Followed {
-    /// Position of its vehicle's rear axle, or of the centre of its trailer, when moves were last added up.
+    /// Position of the vehicle's rear axle, or of the centre of the trailer, when moves were last
+    /// added up.
     place: DVec2,
     heading: f32,
     /// Distance since neighbours were listed, m. No point of the body has moved farther.
     moved: f32,
-    /// Distance that it may move before it can touch an obstacle, m.
+    /// Distance that the body may move before it can touch an obstacle, m.
     free_to: f32,
     agent: AgentIndex,
-    /// Index of its first pair.
+    /// Index of the body's first pair.
     first: u32,
     vehicle_type: u16,
     /// Number of the body within its agent: 0 is the vehicle, 1 its first trailer.
@@ -66,11 +68,11 @@ struct Followed {
 /// State of a followed body.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum State {
-    /// It drives and is compared with all other bodies.
+    /// The body drives and is compared with all other bodies.
     Free,
-    /// It drives, and is not compared with other bodies in the state `KeepsOrder`.
+    /// The body drives, and is not compared with other bodies in the state `KeepsOrder`.
     KeepsOrder,
-    /// Its agent has left.
+    /// The agent of the body has left.
     Gone,
 }
 
@@ -120,7 +122,8 @@ impl Shapes<'_> {
         }
     }
 
-    /// Distance that a body may move without touching an obstacle, m, up to `most`; a lower bound.
+    /// Lower bound of the distance that a body may move without touching an obstacle, m. It is
+    /// capped at `most`.
     fn room_to_obstacles(&self, body: &Followed, most: f64) -> f64 {
         if most == 0.0 {
             return 0.0;
@@ -136,7 +139,8 @@ impl Shapes<'_> {
         self.bodies.ground.obstacles.room_around(&covered, most)
     }
 
-    /// Like `room_to_obstacles`, but for a vehicle, derived from the data of its lane; 0 or less if unknown.
+    /// Like `room_to_obstacles`, but for a vehicle, and derived from the data of its lane; 0 or
+    /// less if unknown.
     fn room_on_lane(&self, agent: AgentIndex) -> f64 {
         let Bodies { ground, agents, .. } = self.bodies;
         let vehicle_type = agents.identity[agent.index()].vehicle_type;
@@ -349,7 +353,8 @@ impl Followed {
     }
 }
 
-/// Adds the neighbours of a body that have larger numbers, each with the number of the body.
+/// Adds the pairs of a body with neighbours that have larger numbers. Each pair has the number of
+/// the body.
 fn add_pairs(
     number: usize,
     bodies: &[Followed],

@@ -22,8 +22,9 @@ use roadwright_scenario::{
     RoadEnd,
 };
 
-/// Side of the block, m, and length of the streets beyond it.
+/// Side of the block, m.
 const SIDE: f64 = 70.0;
+/// Length of the streets beyond the block, m.
 const BEYOND: f64 = 60.0;
 /// Time after which no more vehicles enter, s.
 const END: f64 = 90.0;

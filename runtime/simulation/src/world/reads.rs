@@ -48,7 +48,8 @@ impl World {
         self.ground.graph()
     }
 
-    /// The agent under manual control, with its controls; if there are several, the agent with the lowest id.
+    /// Returns the agent under manual control, with its controls. If there are several, returns the
+    /// one with the lowest id.
     pub fn driven_by_hand(&self) -> Option<(u64, HandControls)> {
         self.hands.first()
     }
@@ -65,8 +66,9 @@ impl World {
         !has_people && self.agents.census().count() == 0 && self.demand.is_over(self.time())
     }
 
-    /// Smallest node ids of the junctions that a pending edit waits for. Until it is applied, they admit no
-    /// vehicles or hold back approaching ones. Empty if no edit is pending.
+    /// Smallest node ids of the junctions that a pending edit waits for. Until the edit is applied,
+    /// these junctions admit no vehicles or hold back approaching ones. Empty if no edit is
+    /// pending.
     pub fn closing_nodes(&self) -> Vec<NodeId> {
         let closed = self.traffic.claims.closing.changing().iter();
         closed.filter_map(|&at| self.ground.node(at)).collect()
@@ -82,7 +84,7 @@ impl World {
         self.modules.records()
     }
 
-    /// Places of all bodies.
+    /// Access to the places of all bodies.
     pub(crate) fn bodies(&self) -> Bodies<'_> {
         Bodies {
             ground: &self.ground,
@@ -111,7 +113,8 @@ impl World {
         self.finished.iter()
     }
 
-    /// Id, spawn time, s, and distance driven so far, m, of each driving agent, in unspecified order.
+    /// Id, spawn time (s) and distance driven so far (m) of each driving agent, in unspecified
+    /// order.
     pub fn odometers(&self) -> impl Iterator<Item = (u64, f64, f64)> + '_ {
         self.agents.census().driving().map(|agent| {
             let statistics = &self.agents.statistics[agent.index()];
@@ -136,7 +139,7 @@ impl World {
         self.ground.signal_heads(self.types.sets_lines_back, light)
     }
 
-    /// Reason why an agent, given by its index, waits.
+    /// Reason why an agent waits. The agent is given by its index.
     pub(crate) fn waits_of(&self, agent: AgentIndex) -> Option<Waits> {
         let claims = &self.traffic.claims;
         claims.waits(agent, self.setting(), self.agents.lent())

@@ -21,8 +21,8 @@ impl World {
         &self.messages.log.faults
     }
 
-    /// Failures of plugins and scripts so far, by module id. A run in which a module failed does not measure
-    /// that module.
+    /// Failures of plugins and scripts so far, by module id. The results of a run in which a module
+    /// failed do not measure that module.
     pub fn failures(&self) -> BTreeMap<String, ModuleFailure> {
         self.modules.failures(self.clock.time())
     }

@@ -2,8 +2,9 @@
 
 use std::fmt::{self, Display};
 
-/// Longest time before a save, and length of the comparison after it, s.
+/// Longest time before a save, s.
 const LONGEST: f64 = 20.0;
+/// Length of the comparison after a save, s.
 const LATER: f64 = 5.0;
 
 /// A stream of random numbers (SplitMix64).

@@ -19,11 +19,15 @@ const RADIUS: f64 = 300.0;
 const TIME: f64 = 180.0;
 /// Seed from which the arena is generated.
 const ARENA: u64 = 94;
-/// Smallest and largest distance between buildings and the goal, m.
+/// Smallest distance between buildings and the goal, m.
 const INNERMOST: f64 = 45.0;
+/// Largest distance between buildings and the goal, m.
 const OUTERMOST: f64 = 270.0;
+/// Number of buildings.
 const BUILDINGS: usize = 60;
+/// Number of trees.
 const TREES: usize = 90;
+/// Number of hills.
 const HILLS: usize = 9;
 
 pub(super) fn course() -> Course {
@@ -64,7 +68,7 @@ pub(super) fn draft(seed: u64) -> Draft {
     draft
 }
 
-/// The three large buildings around the goal.
+/// Adds the three large buildings around the goal.
 fn landmarks(draft: &mut Draft) {
     for (number, angle) in [0.5, 0.5 + TAU / 3.0, 0.5 + 2.0 * TAU / 3.0]
         .into_iter()

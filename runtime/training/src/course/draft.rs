@@ -30,7 +30,7 @@ pub(super) struct Draft {
 }
 
 impl Draft {
-    /// Creates an empty world whose runs have the given duration, s.
+    /// Creates an empty world. Its runs last `duration` seconds.
     pub(super) fn new(name: &str, seed: u64, duration: f64) -> Self {
         let mut draft = Self::of(Scenario::new(name));
         draft.apply(Edit::About(Box::new(About {
@@ -46,7 +46,7 @@ impl Draft {
         draft
     }
 
-    /// Creates a draft of an existing scenario.
+    /// Creates a draft from an existing scenario.
     pub(super) fn of(scenario: Scenario) -> Self {
         Self {
             scenario,
@@ -91,8 +91,8 @@ impl Draft {
         self.apply(Edit::Settings(Settings { seed, ..settings }));
     }
 
-    /// Applies the run settings of a setup to the scenario. They apply to all agents, like the options of a
-    /// run.
+    /// Applies the run settings of a setup to the scenario. They apply to all agents, like the
+    /// command-line options of a run.
     pub(super) fn set_run(&mut self, seed: u64, setup: &Setup) {
         let settings = self.scenario.settings();
         let dt = setup.dt.unwrap_or(settings.dt.get());
@@ -259,7 +259,7 @@ impl Draft {
     }
 }
 
-/// Moves a place on open ground back along its heading by a distance, m.
+/// Moves a place on open ground back along its heading by `distance` metres.
 fn moved_back(place: Place, distance: f64) -> Place {
     match place {
         Place::Ground(at) => {

@@ -4,7 +4,7 @@ use roadwright_scenario::DynamicsLevel;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// Interval between checks for the end of a drive, s of simulated time.
+/// Interval between checks for the end of a drive, in seconds of simulated time.
 pub(crate) const LOOK: f64 = 0.1;
 
 /// End conditions of drives on a course. Arriving at the last goal always ends a drive.
@@ -12,10 +12,10 @@ pub(crate) const LOOK: f64 = 0.1;
 pub struct Ends {
     /// Time after which a drive is over, s.
     pub time: f64,
-    /// Distance after which a drive is complete, m; `None` if drives are complete only on arrival.
+    /// Distance after which a drive is complete, m. `None` if drives are complete only on arrival.
     pub mileage: Option<f64>,
-    /// Distance between the middle of a vehicle and the goal below which it has arrived, m; `None` for the
-    /// default rule.
+    /// Distance between the middle of a vehicle and the goal below which the vehicle has arrived,
+    /// m. `None` for the default rule.
     pub goal_radius: Option<f64>,
     /// Roll of the body to either side beyond which the vehicle has tipped over, rad.
     pub roll: Option<f64>,
@@ -29,9 +29,9 @@ pub struct Ends {
 /// Rule for stuck vehicles. A vehicle is stuck if it is still near the position that it had some time ago.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Stuck {
-    /// Distance, m.
+    /// Distance from the earlier position below which the vehicle is stuck, m.
     pub distance: f64,
-    /// Time, s.
+    /// Time since the earlier position, s.
     pub time: f64,
 }
 
@@ -67,7 +67,7 @@ impl End {
         matches!(self, Self::Arrived | Self::Mileage | Self::Held)
     }
 
-    /// Its name in files and tables.
+    /// Name of the end in files and tables.
     pub fn name(self) -> &'static str {
         match self {
             Self::Arrived => "arrived",
@@ -101,7 +101,8 @@ pub(crate) struct Moment {
     pub(crate) to_goal: f64,
     /// Roll of the body, rad.
     pub(crate) roll: f64,
-    /// Distance from the position `stuck.time` ago, m; `None` if the vehicle has not driven for that long.
+    /// Distance from the position that the vehicle had `stuck.time` seconds ago, m. `None` if the
+    /// vehicle has not driven for that long.
     pub(crate) moved: Option<f64>,
     /// Whether the vehicle touches an object through which its body would pass.
     pub(crate) struck: bool,

@@ -10,15 +10,19 @@ use super::{Course, Ends, Kind, Stuck};
 use roadwright_geometry::math::Stream;
 use roadwright_scenario::{Place, Shape};
 
-/// Number of posts across and along the field.
+/// Number of posts across the field.
 const COLUMNS: usize = 21;
+/// Number of posts along the field.
 const ROWS: usize = 10;
-/// Distance between posts in the lattice, and largest displacement of a post from it, m.
+/// Distance between posts in the lattice, m.
 const SPACING: f64 = 10.0;
+/// Largest displacement of a post from its lattice point, m.
 const SHIFT: f64 = 4.0;
-/// Side and height of a post, m, and its mass, kg.
+/// Side of a post, m.
 const SIDE: f64 = 2.0;
+/// Height of a post, m.
 const HEIGHT: f64 = 10.0;
+/// Mass of a post, kg.
 const MASS: f64 = 1000.0;
 /// Distance of the goal, m.
 const GOAL: f64 = 120.0;

@@ -1,4 +1,4 @@
-//! Courses, which are scenarios generated from a seed, with end conditions and a fitness.
+//! Courses. A course is a scenario generated from a seed, with end conditions and a fitness.
 
 mod arena;
 mod draft;
@@ -28,16 +28,16 @@ use thiserror::Error;
 /// rules were chosen on seeds from 1 on, which experiments also use for breeding.
 pub const UNSEEN_SEED: u64 = 300_001;
 
-/// A course, which consists of a scenario, end conditions and a fitness.
+/// A course: a scenario, end conditions and a fitness.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Course {
     /// Name on the command line.
     pub name: String,
     /// Description in one sentence.
     pub doc: String,
-    /// Default vehicle type of its drivers.
+    /// Default vehicle type of the course's drivers.
     pub vehicle: &'static str,
-    /// Default controller of its drivers.
+    /// Default controller of the course's drivers.
     pub driver: &'static str,
     /// Default fitness of a drive.
     pub fitness: &'static str,
@@ -104,7 +104,7 @@ pub enum CourseError {
     Simulation {
         /// The course.
         course: String,
-        /// Its seed.
+        /// Seed of the course.
         seed: u64,
         /// The reason.
         error: Box<SimulationError>,
@@ -116,7 +116,7 @@ pub enum CourseError {
     NoNumber {
         /// The course.
         course: String,
-        /// Its seed.
+        /// Seed of the course.
         seed: u64,
         /// The fitness.
         fitness: String,
@@ -128,7 +128,7 @@ pub enum CourseError {
     Failed {
         /// The course.
         course: String,
-        /// Its seed.
+        /// Seed of the course.
         seed: u64,
         /// The module that failed, the time, and the reason.
         reason: String,
@@ -138,7 +138,7 @@ pub enum CourseError {
     NobodyDrove {
         /// The course.
         course: String,
-        /// Its seed.
+        /// Seed of the course.
         seed: u64,
     },
 }
@@ -177,8 +177,8 @@ impl Course {
     /// The fitness of courses that have no separate score.
     pub const GENERAL_FITNESS: &'static str = "crash_and_speed";
 
-    /// Whether its drivers have a destination that they can reach. If not, drives end only after a distance
-    /// or a time.
+    /// Whether drivers on this course have a destination that they can reach. If not, drives end
+    /// only after a distance or a time.
     pub fn has_arrival(&self) -> bool {
         !matches!(self.kind, Kind::ObstacleStream)
     }
@@ -263,16 +263,16 @@ impl Course {
         dressed.collect()
     }
 
-    /// The ground of its runs; `None` if seeds or setups have different grounds.
+    /// The ground of the course's runs; `None` if seeds or setups have different grounds.
     pub(crate) fn shared_ground(&self) -> Option<Arc<Ground>> {
         matches!(self.kind, Kind::OldTown).then(old_town::ground)
     }
 
-    /// Hash of the scenario and end conditions of the course, without its drivers, as 16 hexadecimal digits.
-    /// Results of two drivers can be compared if their hashes are equal.
+    /// Hash of the scenario and end conditions of the course, without the drivers, as 16
+    /// hexadecimal digits. Results of two drivers can be compared if their hashes are equal.
     ///
     /// # Errors
-    /// If its scenario cannot be generated.
+    /// If the scenario cannot be generated.
     pub fn hash(&self) -> Result<String, CourseError> {
         // For generated courses this is the scenario of the first seed, which changes whenever the generator
         // does.
@@ -288,9 +288,9 @@ impl Course {
         Ok(crate::experiment::digits(text.as_bytes()))
     }
 
-    /// Whether its drivers head straight for their goals unless a setup specifies otherwise. This applies to
-    /// courses on which the source measures controllers without a planner ([Gerdelan 2011], chapters 8 to 10
-    /// and 12).
+    /// Whether drivers on this course head straight for their goals unless a setup specifies
+    /// otherwise. This applies to courses on which the source measures controllers without a
+    /// planner ([Gerdelan 2011], chapters 8 to 10 and 12).
     fn is_without_planner(&self) -> bool {
         matches!(self.kind, Kind::ObstacleStream | Kind::Arena | Kind::Forest)
     }

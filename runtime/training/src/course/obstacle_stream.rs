@@ -11,29 +11,37 @@ use roadwright_geometry::{DVec2, unit};
 use roadwright_scenario::{Place, Shape};
 use std::f64::consts::TAU;
 
-/// Number of agents, which is the number that the source trains at once.
+/// Number of agents. The source trains the same number at once.
 const AGENTS: usize = 40;
 /// Half the side of the square that contains the waypoints, m.
 const HALF: f64 = 160.0;
-/// Distance and time after which a drive ends, m and s.
+/// Distance after which a drive ends, m.
 const MILEAGE: f64 = 300.0;
+/// Time after which a drive ends, s.
 const TIME: f64 = 60.0;
-/// Upper bound of the vehicles' speed, m/s. It ensures that no vehicle can reach its last waypoint in time.
+/// Upper bound of the vehicles' speed, m/s. It is used to make trips so long that no vehicle
+/// reaches its last waypoint in time.
 const FASTEST: f64 = 50.0;
 /// Minimum distance to the next waypoint, m.
 const LEG: f64 = 60.0;
-/// Minimum distance between starts, and minimum distance of starts and waypoints from obstacles, m.
+/// Minimum distance between starts, m.
 const APART: f64 = 14.0;
+/// Minimum distance between obstacles and starts or waypoints, m.
 const CLEAR: f64 = 8.0;
 /// Maximum number of attempts to find a random position. If all fail, the last one is used.
 const DRAWS: usize = 200;
 
-/// Number of each kind of obstacle, and their sizes, m.
+/// Number of boxes.
 const BOXES: usize = 45;
+/// Number of discs.
 const DISCS: usize = 30;
+/// Number of walls.
 const WALLS: usize = 8;
+/// Number of rows of posts.
 const ROWS: usize = 6;
+/// Number of posts in a row.
 const POSTS_IN_ROW: usize = 7;
+/// Distance between the posts of a row, m.
 const POST_SPACING: f64 = 9.0;
 
 pub(super) fn course() -> Course {

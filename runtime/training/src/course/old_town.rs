@@ -16,12 +16,13 @@ use std::sync::{Arc, OnceLock};
 const TOWN: &str = include_str!("../../../../scenarios/old-town.scenario.json");
 /// Number of agents of a run.
 const AGENTS: usize = 60;
-/// Time limit, s; about twice the duration of a trip.
+/// Time limit, s. It is about twice the duration of a trip.
 const TIME: f64 = 180.0;
 /// Minimum straight distance between start and destination, m.
 const TRIP: f64 = 200.0;
-/// Minimum distance between starts on the same lane, and between starts and the ends of the lane, m.
+/// Minimum distance between starts on the same lane, m.
 const APART: f64 = 18.0;
+/// Minimum distance between starts and the ends of the lane, m.
 const FROM_END: f64 = 12.0;
 /// Minimum length of lanes for starts and destinations, m.
 const SHORTEST: f64 = 40.0;

@@ -1,4 +1,4 @@
-//! Experiments, which repeat a measurement with many seeds until the result is precise enough.
+//! Experiments: a measurement is repeated with many seeds until the result is precise enough.
 //!
 //! Rows depend only on the head of an experiment, and not on the number of threads, on pauses, or on the
 //! machine. They are computed in parallel and processed in the order of seeds. The stopping rule is evaluated
@@ -95,9 +95,9 @@ pub enum ExperimentError {
     Other {
         /// The property that differs.
         what: &'static str,
-        /// Its value in the results.
+        /// Value of the property in the results.
         theirs: String,
-        /// Its value in this experiment.
+        /// Value of the property in this experiment.
         ours: String,
     },
 }
@@ -253,8 +253,8 @@ impl RunSeries<'_> {
         Ok(())
     }
 
-    /// Checks that the results to compare with have a row for every seed that may be run, if the stopping
-    /// rule depends on differences.
+    /// If the stopping rule depends on differences, checks that the results to compare with have a
+    /// row for every seed that may be run.
     fn check_partners(&self) -> Result<(), ExperimentError> {
         if !self.stop.looks_at_differences() {
             return Ok(());

@@ -6,13 +6,13 @@ use thiserror::Error;
 
 /// Reason why results cannot be compared.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
-#[error("they are of different {what}, {first} and {other}, so they cannot be compared")]
+#[error("cannot be compared: the results have different {what} ({first} and {other})")]
 pub struct Incomparable {
     /// The property that differs.
     pub what: &'static str,
-    /// Its value in the first results.
+    /// Value of the property in the first results.
     pub first: String,
-    /// Its value in the other results.
+    /// Value of the property in the other results.
     pub other: String,
 }
 

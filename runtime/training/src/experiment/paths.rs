@@ -23,7 +23,7 @@ pub struct DrivePath {
     pub agent: u64,
     /// Whether the drive was completed.
     pub is_complete: bool,
-    /// Positions of the vehicle, m, at least a metre apart.
+    /// Positions of the vehicle, at least a metre apart, m.
     pub points: Vec<DVec2>,
 }
 
@@ -34,8 +34,8 @@ pub struct RunPaths {
     pub scenario: Scenario,
     /// Number of runs that were driven.
     pub runs: usize,
-    /// Number of runs whose rows differ from those in the results, which were made by another version or with
-    /// other modules.
+    /// Number of runs whose rows differ from those in the results. Such results were made by
+    /// another version or with other modules.
     pub differing: usize,
     /// The paths, in the order of seeds and agents.
     pub paths: Vec<DrivePath>,
@@ -51,7 +51,7 @@ pub enum PathsError {
     #[error(transparent)]
     Course(#[from] CourseError),
     /// The caller cancelled the drives.
-    #[error("it was cancelled")]
+    #[error("the repetition was cancelled")]
     GivenUp,
 }
 

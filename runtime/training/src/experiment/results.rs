@@ -68,7 +68,7 @@ pub struct Results {
 /// A run without a result.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct FailedRun {
-    /// Its seed.
+    /// Seed of the run.
     pub seed: u64,
     /// Module that failed, time, and reason.
     pub reason: String,
@@ -88,10 +88,10 @@ pub enum ResultsError {
     #[error("cannot be read as results: {0}")]
     Syntax(String),
     /// The file is of another kind.
-    #[error("this is {0}, not results")]
+    #[error("this is {0}; expected a results file")]
     Other(&'static str),
     /// The file has an unknown format.
-    #[error("this is a file of the format \"{0}\", not results")]
+    #[error("the format is \"{0}\"; expected a results file")]
     Format(String),
     /// The file was written by a newer program.
     #[error(
@@ -103,7 +103,8 @@ pub enum ResultsError {
     NoVersion(u32),
     /// The file has a seal, which its version does not have.
     #[error(
-        "it has a seal, but files of version 1 have none: its version was changed after it had been written"
+        "the file has a seal, but files of version 1 have none: the version was changed after the file \
+         had been written"
     )]
     SealOfLater,
     /// The stopping rule is invalid. The rule's error is not a source of this error, because its message
@@ -113,15 +114,15 @@ pub enum ResultsError {
     /// A row does not fit the others.
     #[error("row {number} (seed {seed}): {what}")]
     Row {
-        /// Its number, from 1.
+        /// Number of the row, from 1.
         number: usize,
-        /// Its seed.
+        /// Seed of the row.
         seed: u64,
         /// The problem.
         what: &'static str,
     },
     /// The rows were changed after they were written.
-    #[error("the rows have the hash {found}, but the file states {written}: they were changed")]
+    #[error("the rows have the hash {found}, but the file states {written}: the rows were changed")]
     Changed {
         /// The computed hash of the rows.
         found: String,

@@ -21,7 +21,7 @@ pub enum Stop {
         /// Number of runs.
         runs: u64,
     },
-    /// Stops at a standard error of the mean fitness.
+    /// Stops when the standard error of the mean fitness is small enough.
     StandardError {
         /// Target, in the unit of the fitness.
         at_most: f64,
@@ -30,7 +30,7 @@ pub enum Stop {
         /// Maximum number of runs.
         max_runs: u64,
     },
-    /// Stops at a width of the interval of the mean fitness.
+    /// Stops when the interval of the mean fitness is narrow enough.
     Width {
         /// Target, in the unit of the fitness.
         at_most: f64,
@@ -180,8 +180,9 @@ impl Stop {
         matches!(self, Self::Difference { .. })
     }
 
-    /// Ratio of the monitored quantity to its target, given the spread so far. The rule stops when it is at
-    /// most 1. `None` as long as the rule is not allowed to stop, and for a fixed number of runs.
+    /// Ratio of the monitored quantity to its target, given the spread so far. The rule stops when
+    /// the ratio is at most 1. `None` as long as the rule is not allowed to stop, and for a fixed
+    /// number of runs.
     fn excess(&self, fitness: &Moments, level: f64) -> Option<f64> {
         let (is, at_most, min_runs) = match *self {
             Self::Runs { .. } => return None,
@@ -216,9 +217,9 @@ impl Stop {
         (fitness.count() >= min_runs).then_some(is / at_most)
     }
 
-    /// The reason to stop; `None` if the runs so far, in the order of seeds, are not enough. `done` includes
-    /// failed runs. They have no fitness and are not observations, but the experiment still ends after its
-    /// last run.
+    /// The reason to stop. `None` if the runs so far, in the order of seeds, are not enough. `done`
+    /// includes failed runs. Failed runs have no fitness and are not observations, but the
+    /// experiment still ends after its last run.
     pub fn verdict(&self, fitness: &Moments, done: u64, level: f64) -> Option<Stopped> {
         if self
             .excess(fitness, level)

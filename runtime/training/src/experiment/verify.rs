@@ -8,7 +8,7 @@ use roadwright_geometry::math::Stream;
 
 /// Minimum number of rows that are run again, if there are that many.
 const LEAST: usize = 5;
-/// Highest acceptable probability that a sample sized by [`enough_rows`] contains none of the forged rows if
+/// Highest acceptable probability that a sample of [`enough_rows`] rows contains no forged row, if
 /// a tenth of all rows are forged.
 const RISK: f64 = 0.05;
 
@@ -26,7 +26,7 @@ pub struct Difference {
 pub struct NotChecked {
     /// Name of the field.
     pub field: &'static str,
-    /// Reason why it cannot be checked.
+    /// Reason why the field cannot be checked.
     pub why: &'static str,
 }
 
@@ -43,8 +43,8 @@ pub fn draw(count: usize, seed: u64) -> Vec<usize> {
     rows
 }
 
-/// Probability, 0 to 1, that none of `forged` rows out of `count` is among `sampled` rows drawn without
-/// replacement (hypergeometric).
+/// Probability that none of `forged` rows out of `count` is among `sampled` rows drawn without
+/// replacement (hypergeometric), 0 to 1.
 pub fn escape_chance(count: usize, forged: usize, sampled: usize) -> f64 {
     let forged = forged.min(count);
     let sampled = sampled.min(count);
@@ -60,8 +60,8 @@ pub fn tenth(count: usize) -> usize {
     count.div_ceil(10)
 }
 
-/// Returns the size of the smallest sample of `count` rows that misses a forged tenth with a probability of
-/// at most 5 %; at least five.
+/// Returns the size of the smallest sample of `count` rows that misses a forged tenth with a
+/// probability of at most 5 %. The size is at least five.
 pub fn enough_rows(count: usize) -> usize {
     let is_enough = |sampled: &usize| escape_chance(count, tenth(count), *sampled) <= RISK;
     let enough = (LEAST.min(count)..count).find(is_enough);
@@ -100,7 +100,7 @@ pub fn not_checked(results: &Results) -> Vec<NotChecked> {
     if results.head.course_hash.is_empty() {
         fields.push(NotChecked {
             field: "course_hash",
-            why: "the version that wrote the file did not have it",
+            why: "the version that wrote the file did not record it",
         });
     }
     fields
@@ -126,7 +126,7 @@ impl RunSeries<'_> {
             ));
         }
         if theirs.course_hash.is_empty() && results.is_sealed() {
-            wrong.push("course_hash: it is missing".into());
+            wrong.push("course_hash: the hash is missing".into());
         }
         if let Err(error) = results.check_hash() {
             wrong.push(error.to_string());

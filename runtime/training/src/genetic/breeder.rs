@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 /// An individual to be evaluated.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Candidate {
-    /// Its genes.
+    /// Genes of the candidate.
     pub genes: Chromosome,
     /// Generation in which the individual was bred, and its number in that generation.
     pub birth: Birth,
@@ -56,10 +56,11 @@ pub enum Start {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Elite {
-    /// They are evaluated again on the courses of each generation, so that a lucky individual does not stay.
+    /// The best individuals are evaluated again on the courses of each generation, so that a lucky
+    /// individual does not stay.
     #[default]
     Rerun,
-    /// They are not evaluated again. Their first evaluation counts, as in the source.
+    /// The best individuals are not evaluated again. Their first evaluation counts, as in the source.
     Keep,
 }
 

@@ -1,5 +1,5 @@
-//! Covariance matrix adaptation [Hansen 2016]: a normal distribution that moves towards the better samples
-//! and learns the directions in which they lie.
+//! Covariance matrix adaptation [Hansen 2016]: a normal distribution that moves towards the better
+//! samples, and learns in which directions they lie.
 //!
 //! Parameters are the defaults of table 1 of the tutorial, with negative weights for the worse half. All sums
 //! run in a fixed order, so equal samples and ranks give bit-identical results.
@@ -12,17 +12,16 @@ use std::f64::consts::TAU;
 /// genes, or have the same value.
 const STEPS: [f64; 2] = [1e-12, 1e3];
 
-/// Weights of the ranks, and learning rates. They depend on the number of samples and on the number of
-/// dimensions.
+/// Weights of the ranks, and learning rates. They depend on the numbers of samples and dimensions.
 #[derive(Debug, Clone, PartialEq)]
 struct Rates {
-    /// Weight of each rank, best first. The weights of the better half add up to 1, and those of the worse
-    /// half are negative.
+    /// Weight of each rank, best first. The weights of the better half add up to 1. The weights of
+    /// the worse half are negative.
     weights: Vec<f64>,
     /// Number of positive weights.
     parents: usize,
-    /// Number of equally weighted samples whose mean has the same variance as the weighted mean of the better
-    /// half.
+    /// Number of samples that count in the weighted mean of the better half: the mean of this
+    /// number of equally weighted samples has the same variance.
     effective: f64,
     path: f64,
     rank_one: f64,
@@ -109,12 +108,12 @@ impl Covariance {
         }
     }
 
-    /// Number of generations from which it has learned.
+    /// Number of generations from which the distribution has learned.
     pub(super) fn generation(&self) -> u32 {
         self.generation
     }
 
-    /// The point at a step, as drawn by [`step`](Self::step), from the mean.
+    /// The point at `step` from the mean, as drawn by [`step`](Self::step).
     pub(super) fn point(&self, step: &[f64]) -> Vec<f64> {
         let along = self.mean.iter().zip(step);
         along.map(|(mean, step)| mean + self.sigma * step).collect()

@@ -1,9 +1,10 @@
 //! The cross-entropy method [Rubinstein 1999]. Every gene has a distribution over its values, from which
 //! children are drawn, and the distributions move towards the values of the best individuals of a generation.
 //!
-//! If there are few courses, a single individual may be lucky, but hardly a whole generation, in which a
-//! value is judged by all individuals that have it. This method can therefore learn from many children that
-//! drive little, whereas breeding from a few parents keeps a lucky individual with all its genes.
+//! If there are few courses, a single individual may be lucky, but hardly a whole generation. Here
+//! a value is judged by all individuals that have it. This method can therefore learn from many
+//! children that drive little. Breeding from a few parents would keep a lucky individual with all
+//! its genes.
 //!
 //! The best individual counts most, because weights fall with the logarithm of the rank, as in [Hansen 2016].
 
@@ -87,7 +88,7 @@ impl Learning {
     }
 }
 
-/// Probabilities of the values of a gene, which are its steps from the smallest value on. Their sum is 1.
+/// Probabilities of the values of a gene, in steps from its smallest value. Their sum is 1.
 #[derive(Debug, Clone, PartialEq)]
 struct Distribution(Vec<f64>);
 
@@ -231,8 +232,8 @@ impl<'a> CrossEntropy<'a> {
         })
     }
 
-    /// Number of children of the next generation. It is `first` until at least `p` individuals are fit,
-    /// because distributions that follow only a few individuals would adopt all of their values.
+    /// Number of children of the next generation. It is `first` until at least `p` individuals are
+    /// fit. Distributions that follow only a few individuals would adopt all of their values.
     fn children(&self) -> usize {
         let Operators { p, n, first, .. } = self.plan.operators;
         let is_many = self.has_learned && self.pool.members().len() >= p;

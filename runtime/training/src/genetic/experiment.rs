@@ -26,8 +26,9 @@ pub const VERSION: u32 = 1;
 /// Number of drives or test courses below which a result is hardly meaningful ([Gerdelan 2011], table 10.4).
 const FEW: usize = 30;
 
-/// Default fitness of experiments on scenarios, and on courses that have no separate score but on which
-/// vehicles can arrive. It counts contacts, time above the speed limit and drives that do not arrive.
+/// Default fitness of experiments on scenarios. It is also the default on courses that have no
+/// separate score but on which vehicles can arrive. It counts contacts, time above the speed limit
+/// and drives that do not arrive.
 pub const DEFAULT_FITNESS: &str = "safe_arrival";
 
 /// Maximum size of an experiment file, bytes.
@@ -37,7 +38,7 @@ pub const LARGEST: u64 = 16 * roadwright_files::MEBIBYTE;
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(untagged)]
 pub enum NameOr<T> {
-    /// Its name.
+    /// Name of the item.
     Name(String),
     /// The item in full.
     Own(Box<T>),
@@ -106,7 +107,7 @@ pub enum Courses {
     Fixed,
 }
 
-/// End of training; the first condition that is met counts.
+/// End of training. Training ends when the first condition is met.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Stop {
@@ -295,9 +296,9 @@ impl Experiment {
         experiment
     }
 
-    /// Sets the default fitness of an experiment without one, unless the course has a separate score or
-    /// vehicles cannot arrive on it. In records of older versions, a missing fitness stands for the fitness
-    /// of the course.
+    /// Sets the default fitness of an experiment without one. Does nothing if the course has a
+    /// separate score or vehicles cannot arrive on it. In records of older versions, a missing
+    /// fitness stands for the fitness of the course.
     fn name_fitness(&mut self) {
         let course = self.course.as_deref();
         let takes_course_fitness = course.is_some_and(|name| {

@@ -1,8 +1,8 @@
 //! Comparison of drivers by several objectives. Drivers that are not dominated by another one form the Pareto
 //! front.
 //!
-//! A fast driver passes closer to obstacles, and a careful one takes longer. Training optimises a single
-//! number, and the front shows what that costs in other objectives.
+//! A fast driver passes closer to obstacles, and a careful one takes longer. Training optimises a
+//! single number. The front shows what this costs in other objectives.
 
 use super::genes::Chromosome;
 use super::problem::{LEVEL, Problem};
@@ -13,7 +13,8 @@ use crate::statistics::{holm, paired};
 use rayon::prelude::*;
 use serde::Serialize;
 
-/// Probability of a difference arising by chance below which the difference counts as certain.
+/// Probability above which a difference may have arisen by chance. Below it, the difference counts
+/// as certain.
 const DOUBT: f64 = 1.0 - LEVEL;
 
 /// An objective by which drivers are compared.
@@ -21,7 +22,7 @@ const DOUBT: f64 = 1.0 - LEVEL;
 pub struct Objective {
     /// Name of the objective: the name of a fitness, `felled` or `roll_margin`.
     pub name: String,
-    /// Description with its unit.
+    /// Description of the objective, with its unit.
     pub doc: String,
     /// Whether a lower value is better.
     pub lower_is_better: bool,
@@ -32,11 +33,11 @@ pub struct Objective {
 pub struct Driven {
     /// Name of the driver.
     pub name: String,
-    /// Number of drives in its runs.
+    /// Number of drives in the driver's runs.
     pub drives: usize,
     /// Number of these drives that were completed.
     pub completed: usize,
-    /// Result of a driver in the comparison.
+    /// Values of each objective, by run.
     pub values: Vec<Vec<f64>>,
 }
 
@@ -53,11 +54,12 @@ pub struct Standing {
     pub completed: usize,
     /// Mean of each objective with its interval.
     pub estimates: Vec<Estimate>,
-    /// A driver that is no worse in any mean and better in at least one. If there are several, it is the
-    /// first of them. `None` if this driver is on the front.
+    /// A driver that is no worse in any mean and better in at least one. If there are several such
+    /// drivers, this is the first of them. `None` if this driver is on the front.
     pub beaten_by: Option<String>,
-    /// Whether a driver that beats this one is better by more than chance. Results are compared course by
-    /// course, and p must be below 0.05 in one of the objectives after Holm's correction for all of them.
+    /// Whether a driver that beats this one is better by more than chance. Results are compared
+    /// course by course. After Holm's correction for all objectives, p must be below 0.05 in at
+    /// least one of them.
     pub is_sure: bool,
 }
 
@@ -163,10 +165,10 @@ fn first_failure(runs: &[Measured]) -> Option<(u64, String)> {
 }
 
 impl Problem {
-    /// Drives courses with several sets of genes, on the threads of the current pool, and compares them. The
-    /// objectives are the fitness and, for bodies that can lean and knock obstacles over, the number of
-    /// felled obstacles and the additional angle by which the vehicle could have leaned without ending the
-    /// drive. `note` is called after each driver.
+    /// Drives courses with several sets of genes, on the threads of the current pool, and compares
+    /// them. The objectives are the fitness and, for bodies that can lean and knock obstacles over,
+    /// two more: the number of felled obstacles, and the additional angle by which the vehicle
+    /// could have leaned without ending the drive. `note` is called after each driver.
     ///
     /// # Errors
     /// If a course cannot be driven, if a module failed on a course that is not left out, or if modules failed on

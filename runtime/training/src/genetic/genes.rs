@@ -31,13 +31,13 @@ pub struct Gene {
     pub max: f64,
     /// Change per level of mutation. It is 1 for whole numbers and terms.
     pub step: f64,
-    /// Whether its values are whole numbers.
+    /// Whether the gene's values are whole numbers.
     pub is_whole: bool,
-    /// Value before training: that of the stack, or else the module's default.
+    /// Value before training: the value in the stack, or else the module's default.
     pub start: f64,
-    /// The terms that its values represent; empty if the values are numbers.
+    /// The terms that the gene's values represent; empty if the values are numbers.
     pub words: &'static [&'static str],
-    /// The rule of the fuzzy driver that it represents, if it is one.
+    /// The rule of the fuzzy driver that the gene represents, if there is one.
     pub rule: Option<RulePlace>,
 }
 

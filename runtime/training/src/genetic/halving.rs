@@ -1,5 +1,5 @@
-//! Successive halving, in which all individuals drive a few courses, the better ones more, and only the best
-//! ones all of them.
+//! Successive halving: all individuals drive a few courses, better individuals drive more, and only
+//! the best drive all of them.
 //!
 //! This follows [Jamieson 2016], with a configurable share instead of a half. A single course is usually
 //! enough to recognise a bad individual, but finding the best one takes many. Most runs are therefore spent
@@ -15,17 +15,17 @@ use super::pool::Birth;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Number of rounds, and share of the individuals that remains after each of them.
+/// Settings of successive halving, in which only the better individuals advance to the next round.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Halving {
-    /// Number of rounds, 2 to 10. After the last one all courses have been driven.
+    /// Number of rounds, 2 to 10. After the last round, all courses have been driven.
     #[serde(default = "default_rounds")]
     #[schemars(range(min = 2, max = 10))]
     pub rounds: u32,
-    /// Share of the remaining individuals that advances to the next round, 0.05 to 0.95. At least as many
-    /// individuals advance as there are parents. The number of courses in a round is this share of the number
-    /// in the next round.
+    /// Share of the remaining individuals that advances to the next round, 0.05 to 0.95. At least
+    /// as many individuals advance as there are parents. The number of courses in a round is the
+    /// same share of the number of courses in the next round.
     #[serde(default = "default_share")]
     #[schemars(range(min = 0.05, max = 0.95))]
     pub share: f64,
@@ -82,7 +82,7 @@ impl Halving {
         driven
     }
 
-    /// Number of the `under_way` remaining individuals that advance to the next round.
+    /// Returns how many of the `under_way` remaining individuals advance to the next round.
     fn go_on(&self, under_way: usize, places: usize) -> usize {
         let share = (under_way as f64 * self.share).ceil() as usize;
         share.max(places).min(under_way)

@@ -10,7 +10,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 /// A run of a candidate on a course.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CandidateRun {
-    /// Mean score of its drives. Lower is always better: if a higher fitness is better, its sign is inverted.
+    /// Mean score of the run's drives. Lower is always better: if a higher fitness is better, its
+    /// sign is inverted.
     pub score: f64,
     /// Number of drives that were scored.
     pub drives: usize,
@@ -125,7 +126,8 @@ pub trait Evaluate: Sync {
         0
     }
 
-    /// External modules that drive, each with its build. A training run is resumed only with the same builds.
+    /// External modules that drive, each with its build. A training run can be resumed only with
+    /// the same builds.
     fn modules(&self) -> Vec<String> {
         Vec::new()
     }
@@ -185,9 +187,10 @@ impl Judgement {
     }
 }
 
-/// Evaluates candidates, all on the same courses. All candidates drive the first course first, and those that
-/// are unfit there skip the other courses. Runs are distributed among the threads of the current pool and
-/// combined in the order of candidates and courses, so the result does not depend on the number of threads.
+/// Evaluates candidates, all on the same courses. All candidates drive the first course first.
+/// Candidates that are unfit there skip the other courses. Runs are distributed among the threads
+/// of the current pool, and combined in the order of candidates and courses. The result therefore
+/// does not depend on the number of threads.
 pub fn judge(evaluate: &dyn Evaluate, candidates: &[Candidate], courses: &[u64]) -> Vec<Judgement> {
     let (first, others) = courses.split_at(courses.len().min(1));
     let mut runs = vec![Runs::new(); candidates.len()];
@@ -199,7 +202,8 @@ pub fn judge(evaluate: &dyn Evaluate, candidates: &[Candidate], courses: &[u64])
     judged.collect()
 }
 
-/// A run, or the reason why it failed: the seed of the course, the module, the time, and the cause.
+/// A run, or the reason why it failed. The reason states the seed of the course, the module, the
+/// time, and the cause.
 pub type RunOrFailure = Result<CandidateRun, String>;
 
 /// Runs of a candidate so far, in the order of the courses.

@@ -10,12 +10,12 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Bounds {
-    /// It is clamped to the end of the range.
+    /// The value is clamped to the end of the range.
     #[default]
     Clamp,
-    /// It re-enters at the other end.
+    /// The value re-enters at the other end.
     Wrap,
-    /// It is reflected at the end.
+    /// The value is reflected at the end.
     Reflect,
 }
 
@@ -51,9 +51,9 @@ pub struct Operators {
     /// Number of children in each generation, 1 to 10000.
     #[schemars(range(min = 1, max = 10000))]
     pub n: usize,
-    /// Number of children in generations without parents if it is more than `n`, up to 100000. A large number
-    /// helps a random start to find individuals that move at all. With the method `cross_entropy`, it applies
-    /// until `p` individuals are fit.
+    /// Number of children in generations without parents, up to 100000. Used only if it is more
+    /// than `n`. A large number helps a random start to find individuals that move at all. With the
+    /// method `cross_entropy`, it applies until `p` individuals are fit.
     #[serde(skip_serializing_if = "is_zero")]
     #[schemars(range(min = 0, max = 100_000))]
     pub first: usize,
@@ -139,7 +139,8 @@ impl Operators {
         child
     }
 
-    /// Probability that a child of one parent is equal to it, 0 to 1; 1 if no gene can change.
+    /// Probability that a child of one parent is equal to that parent, 0 to 1. It is 1 if no gene
+    /// can change.
     pub fn clones(&self, genome: &Genome) -> f64 {
         // A mutation draws one of 2 m + 1 changes, one of which is 0.
         let levels = 2.0 * f64::from(self.m);
@@ -157,9 +158,10 @@ impl Operators {
     }
 }
 
-/// Whether outputs grow with the distance, and whether they grow with the angle, for each table of the
-/// chromosome. Turns towards a waypoint grow with its distance and angle, and speeds fall with the angle.
-/// Turns away from an obstacle fall with its distance and angle, and speeds grow with them.
+/// For each table of the chromosome: whether outputs grow with the distance, and whether they grow
+/// with the angle. Turns towards a waypoint grow with its distance and angle, and speeds fall with
+/// the angle. Turns away from an obstacle fall with its distance and angle, and speeds grow with
+/// them.
 const GROWS: [(bool, bool); 4] = [(true, true), (true, false), (false, false), (true, true)];
 
 /// Sorts the rules of tables along distance and angle, so that no rule contradicts its neighbours. For

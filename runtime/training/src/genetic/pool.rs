@@ -9,18 +9,18 @@ use std::hash::Hasher;
 pub struct Birth {
     /// Generation, from 1.
     pub generation: u32,
-    /// Number in its generation, from 0.
+    /// Number within the generation, from 0.
     pub number: u32,
 }
 
 /// An individual that has been evaluated.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Individual {
-    /// Its genes.
+    /// Genes of the individual.
     pub genes: Chromosome,
-    /// Mean of its scores; lower is better.
+    /// Mean of the individual's scores; lower is better.
     pub fitness: f64,
-    /// Generation and number in which it was bred.
+    /// Generation in which the individual was bred, and its number in that generation.
     pub birth: Birth,
 }
 

@@ -53,7 +53,7 @@ pub enum ProblemError {
     #[error(transparent)]
     Simulation(Box<SimulationError>),
     /// The experiment uses a scenario, but none was given.
-    #[error("scenario: it was not given")]
+    #[error("scenario: the experiment uses a scenario, but none was given")]
     NoScenario,
 }
 
@@ -275,8 +275,9 @@ impl Problem {
         let breeds = experiment.method == Method::Genetic && clones > MANY_CLONES;
         let why = || {
             format!(
-                "operators.r: with {} {:.0} % of the children of one parent equal it, so \
-                 generations hardly change; raise r, train more genes, or use the method \"cma_es\"",
+                "operators.r: with {}, {:.0} % of the children of a single parent equal that \
+                 parent, so generations hardly change; raise r, train more genes, or use the \
+                 method \"cma_es\"",
                 match self.genome.genes().len() {
                     1 => "1 gene".into(),
                     genes => format!("{genes} genes"),

@@ -6,9 +6,10 @@
 //! changes. The pool is bit-identical to the pool without racing, and it does not depend on the number of
 //! threads.
 //!
-//! With `doubt`, individuals also skip the rest if they were significantly worse, course by course, than the
-//! individual they have to beat. This may drop an individual that would have won. The decision is made on the
-//! same courses in the same order, so the number of threads does not matter here either.
+//! With `doubt`, individuals also skip the remaining courses if they were significantly worse,
+//! course by course, than the individual that they have to beat. This may drop an individual that
+//! would have won. The decision is made on the same courses in the same order, so the number of
+//! threads does not matter here either.
 
 use super::breeder::Candidate;
 use super::judge::{Evaluate, Judgement, Runs, drive_on, judge};
@@ -29,9 +30,10 @@ pub struct Racing {
     #[serde(default = "default_block")]
     #[schemars(range(min = 1, max = 1000))]
     pub block: usize,
-    /// Significance level, above 0 and below 0.5. An individual is dropped if its worse scores on the courses
-    /// so far, compared with those of the last individual in the pool, would arise by chance with a lower
-    /// probability. If absent, only individuals that cannot win are dropped.
+    /// Significance level, above 0 and below 0.5. The scores of an individual on the courses so far
+    /// are compared with those of the last individual in the pool. The individual is dropped if
+    /// scores that are so much worse would arise by chance with a lower probability. If absent,
+    /// only individuals that cannot win are dropped.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0.0, max = 0.5))]
     pub doubt: Option<f64>,
@@ -125,8 +127,9 @@ struct Race<'a> {
     evaluate: &'a dyn Evaluate,
     courses: &'a [u64],
     racing: Racing,
-    /// Fitness of the worst individual that would be replaced. The next field contains its scores by course.
+    /// Fitness to beat: that of the worst individual that would be replaced.
     to_beat: f64,
+    /// Scores of the individual to beat, by course.
     scores: &'a [f64],
 }
 

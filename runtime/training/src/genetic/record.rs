@@ -27,11 +27,11 @@ pub const LARGEST: u64 = 512 * roadwright_files::MEBIBYTE;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Judged {
-    /// Its genes, as [`Genome::print`] prints them.
+    /// Genes of the candidate, as [`Genome::print`] prints them.
     pub genes: String,
     /// Generation and number of the individual, which identify it.
     pub birth: (u32, u32),
-    /// Its results.
+    /// Results of the candidate.
     pub judgement: Judgement,
 }
 
@@ -39,9 +39,9 @@ pub struct Judged {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RecordedChampion {
-    /// Its genes, as [`Genome::print`] prints them.
+    /// Genes of the champion, as [`Genome::print`] prints them.
     pub genes: String,
-    /// Its values by module and key.
+    /// Values of the genes by module and key.
     pub preset: Preset,
     /// Value of each gene before and after training, as text: the name of the choice for a gene that selects
     /// one, otherwise the number.
@@ -96,7 +96,7 @@ pub struct Record {
     pub format: String,
     /// Version of the format.
     pub version: u32,
-    /// Version of the program that wrote it; empty in records of version 1.
+    /// Version of the program that wrote the record; empty in records of version 1.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub roadwright: String,
     /// The experiment.
@@ -105,8 +105,8 @@ pub struct Record {
     pub genes: Vec<String>,
     /// Hash of the course, 16 hexadecimal digits.
     pub course_hash: String,
-    /// External modules used in its drives, each with its build; `None` in records of versions that did not
-    /// write it.
+    /// External modules used in the drives, each with its build. `None` in records of versions that
+    /// did not write this field.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub modules: Option<Vec<String>>,
     /// Hash of everything in the record, 64 hexadecimal digits. A damaged record cannot be resumed, compared
@@ -123,17 +123,18 @@ pub struct Record {
 #[derive(Debug, Clone, PartialEq, Error)]
 pub enum RecordError {
     /// The text is not a record.
-    #[error("it is not a training record: {0}")]
+    #[error("the file is not a training record: {0}")]
     Text(String),
     /// The record was made by another version.
     #[error("version {0} of the format is unknown: the file was written by a newer Roadwright")]
     Version(u32),
     /// There has never been such a version.
-    #[error("version {0} of the format has never existed: it was changed")]
+    #[error("version {0} of the format has never existed: the file was changed")]
     NoVersion(u32),
     /// The record has a field that does not exist in its version.
     #[error(
-        "it has the field \"{0}\", which records of version 1 do not have: its version was changed"
+        "the record has the field \"{0}\", which records of version 1 do not have: the version was \
+         changed"
     )]
     FieldOfLater(&'static str),
     /// The experiment in the record breaks a rule of experiment files.
@@ -145,13 +146,13 @@ pub enum RecordError {
         message: String,
     },
     /// The record was made with other external modules, or with other builds of them.
-    #[error("it was made {0}; only the same builds can resume or verify it")]
+    #[error("the record was made {0}; only the same builds can resume or verify it")]
     Modules(String),
     /// The contents do not match the hash.
-    #[error("its contents do not match its hash: it was damaged or changed")]
+    #[error("the contents do not match the hash: the record was damaged or changed")]
     Damaged,
     /// The record belongs to another experiment.
-    #[error("it is the record of another experiment: {0} is different; use another --out")]
+    #[error("the record belongs to another experiment: {0} is different; use another --out")]
     Other(&'static str),
     /// A generation does not match the candidates of the experiment.
     #[error(
@@ -328,7 +329,7 @@ impl Record {
     /// Gives a new breeder the results of all generations.
     ///
     /// # Errors
-    /// If the breeder proposes other candidates.
+    /// If the breeder proposes candidates that differ from the recorded ones.
     pub fn replay(&self, genome: &Genome, breeder: &mut dyn Breeder) -> Result<(), RecordError> {
         for (index, generation) in self.generations.iter().enumerate() {
             let told = tell_again(genome, breeder, generation);

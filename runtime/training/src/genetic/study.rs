@@ -1,5 +1,5 @@
-//! Parameter studies on the controlled benchmark, with error bars over seeds, compared with the statements of
-//! [Gerdelan 2011] on its figures 10.7 to 10.12 and tables 10.3 and 10.4.
+//! Parameter studies on the controlled benchmark, with error bars over seeds. They are compared
+//! with the statements of [Gerdelan 2011] on figures 10.7 to 10.12 and tables 10.3 and 10.4.
 //!
 //! The source drove vehicles for its figures 10.9 to 10.11. Here all curves are bred on the sum of the genes,
 //! so that only breeding has an effect. The source does not print its data, so only the statements in its
@@ -18,7 +18,7 @@ use serde::Serialize;
 /// A study. For each line of a figure, individuals are bred until a given number of them have been evaluated.
 #[derive(Debug, Clone)]
 pub struct Study {
-    /// Its name on the command line.
+    /// Name of the study on the command line.
     pub name: &'static str,
     /// Figure or table of the source; empty if the study is not from the source.
     pub of: &'static str,
@@ -39,9 +39,9 @@ struct Line {
 /// Result of a line of the figure.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct LineResult {
-    /// Its label in the figure.
+    /// Label of the line in the figure.
     pub label: String,
-    /// Points of its learning curve.
+    /// Points of the learning curve.
     pub points: Vec<Point>,
     /// Mean of the curve over its points. A lower mean means faster learning.
     pub average: Statistic,
@@ -55,7 +55,7 @@ pub struct LineResult {
 pub struct Point {
     /// Maximum number of individuals evaluated so far.
     pub evaluations: usize,
-    /// Number of complete generations among them.
+    /// Number of complete generations among these individuals.
     pub generation: usize,
     /// Best fitness of the pool, with its spread over the seeds.
     pub fitness: Statistic,
@@ -94,9 +94,9 @@ pub struct StudyResult {
 pub struct GenerationRow {
     /// Number of the generation.
     pub generation: u32,
-    /// Its fittest chromosome.
+    /// Fittest chromosome of the generation.
     pub chromosome: String,
-    /// The sum of its genes.
+    /// Sum of the genes of this chromosome.
     pub fitness: f64,
 }
 

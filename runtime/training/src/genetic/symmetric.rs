@@ -1,6 +1,7 @@
 //! Symmetric matrices and their eigenvalues.
 
-/// Smallest eigenvalue relative to the largest one. Rounding would make smaller eigenvalues negative.
+/// Smallest eigenvalue divided by the largest one. Without this limit, rounding could make small
+/// eigenvalues negative.
 const LEAST: f64 = 1e-14;
 /// Maximum number of sweeps. Ten are enough for hundreds of dimensions.
 const SWEEPS: usize = 60;
@@ -12,7 +13,8 @@ pub(super) struct Matrix {
     values: Vec<f64>,
 }
 
-/// Eigenvalues of a symmetric matrix, all of them positive, and its eigenvectors as the columns of a matrix.
+/// Eigenvalues of a symmetric matrix, and its eigenvectors as the columns of a matrix. All
+/// eigenvalues are positive.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Eigen {
     pub(super) values: Vec<f64>,

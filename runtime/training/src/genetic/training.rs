@@ -21,7 +21,7 @@ const FINALISTS: usize = 10;
 /// Report of a generation.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct GenerationReport {
-    /// Its number, from 1.
+    /// Number of the generation, from 1.
     pub generation: usize,
     /// Fitness of the best individual of the generation; `None` if no candidate could be judged.
     pub best: Option<f64>,
@@ -55,15 +55,17 @@ fn is_zero(number: &usize) -> bool {
 /// The champion and its results.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Champion {
-    /// Its genes.
+    /// Genes of the champion.
     pub genes: Chromosome,
-    /// Mean score on the validation courses on which it was chosen; lower is better.
+    /// Mean score of the champion on the validation courses; lower is better. The champion was
+    /// chosen on these courses.
     pub validation: f64,
     /// Number of finalists that drove the validation courses.
     pub finalists: usize,
     /// Reasons why finalists were ruled out: each names a validation course on which a module failed.
     pub failed_finalists: Vec<String>,
-    /// Its runs on the held-out test courses, in order. Runs in which a module failed are not results.
+    /// Runs of the champion on the held-out test courses, in order. Runs in which a module failed
+    /// are not results.
     pub held_out: Vec<RunOrFailure>,
     /// Runs of the baseline (the values before training) on the same courses.
     pub start: Vec<RunOrFailure>,
@@ -163,10 +165,10 @@ impl<'a> Training<'a> {
         Ok(training)
     }
 
-    /// Takes over the next generation of a record with its results. Returns the candidates.
+    /// Replays the next recorded generation, with its recorded results. Returns its candidates.
     ///
     /// # Errors
-    /// If the breeder proposes other candidates.
+    /// If the breeder proposes candidates that differ from the recorded ones.
     pub(super) fn take_over(
         &mut self,
         generation: &Generation,
@@ -227,7 +229,8 @@ impl<'a> Training<'a> {
         }
     }
 
-    /// Converts a score back to the fitness. Of scores, the lower one is always better.
+    /// Converts a score back to the fitness. A lower score is always better, whereas a higher
+    /// fitness may be better.
     pub fn as_fitness(&self, score: f64) -> f64 {
         if self.evaluate.lower_is_better() {
             score
@@ -370,8 +373,8 @@ impl<'a> Training<'a> {
         failures.and_then(|failures| failures.into_iter().next())
     }
 
-    /// Returns the error of a training run without a champion: it says why all finalists failed or, if there
-    /// were no finalists, why all individuals failed.
+    /// Returns the error of a training run without a champion. It states why all finalists failed.
+    /// If there were no finalists, it states why all individuals failed.
     fn nobody(&self, failed_finalists: &[String], finalists: usize) -> TrainingError {
         let mut all = self.record.generations.iter().flatten();
         let why = match failed_finalists.first() {

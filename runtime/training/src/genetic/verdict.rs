@@ -13,7 +13,7 @@ use thiserror::Error;
 pub struct Verdict {
     /// The champion.
     pub champion: Champion,
-    /// Its runs on the test courses, as `bench run` reports them.
+    /// The champion's runs on the test courses, as `bench run` reports them.
     pub held_out: Summary,
     /// The runs of the baseline on the same courses.
     pub start: Summary,
@@ -44,7 +44,7 @@ pub(super) fn manners(runs: &[RunOrFailure]) -> Option<Manners> {
 }
 
 impl Verdict {
-    /// Creates the verdict on a champion. Its test courses begin with the given seed.
+    /// Creates the verdict on a champion. The test courses begin with the given seed.
     ///
     /// # Errors
     /// If the course cannot be driven with the values, or the runs produced no rows.

@@ -72,19 +72,19 @@ impl<'a> Verification<'a> {
             .iter()
             .find(|genes| genome.print(genes) == champion.genes);
         let Some(own) = own else {
-            wrong.push("champion.genes: do not match any finalist".into());
+            wrong.push("champion.genes: the genes do not match any finalist".into());
             return wrong;
         };
         let (held_out, start) = (champion.held_out.clone(), champion.start.clone());
         let ours = RecordedChampion::new(genome, own, held_out, start);
         if ours.preset != champion.preset {
             wrong.push(
-                "champion.preset: it does not have the values of the champion's genes".into(),
+                "champion.preset: the values differ from those of the champion's genes".into(),
             );
         }
         if ours.changes != champion.changes {
             wrong.push(
-                "champion.changes: do not match the differences between start and champion".into(),
+                "champion.changes: the values do not match the differences between start and champion".into(),
             );
         }
         let courses = Seeds::all(self.training.experiment().seeds.test).len();
@@ -163,7 +163,7 @@ impl<'a> Verification<'a> {
         let found = manners(&found.held_out);
         if is_told && recorded.manners != found {
             different.push(match recorded.manners {
-                None => "champion.manners: they are missing".into(),
+                None => "champion.manners: the values are missing".into(),
                 Some(_) => "champion.manners: the champion drives differently".into(),
             });
         }

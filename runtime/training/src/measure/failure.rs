@@ -12,7 +12,7 @@ pub(super) fn failure_of(world: &World) -> Option<String> {
     first.map(|(module, failure)| in_words(module, failure.first_at, &failure.reason))
 }
 
-/// Describes a failure in one line: the module, the time (s), and the reason.
+/// Describes a failure in one line: the module, the time in seconds, and the reason.
 pub(crate) fn in_words(module: &str, at: f64, reason: &str) -> String {
     // Only the first line is used; scripts show the position in their text below it.
     let reason = reason.lines().next().unwrap_or_default();

@@ -1,4 +1,4 @@
-//! Mileage logs, with the state of each drive of a run at regular distances.
+//! Mileage logs: the state of each drive of a run at regular distances.
 
 use crate::course::{Course, CourseError, Setup, driver_of};
 use crate::measure::{Measured, measure_while};

@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 pub(super) struct Watch {
     /// Whether anything is observed.
     looks: bool,
-    /// Number of checks in the time after which a vehicle counts as stuck.
+    /// Number of checks within the time after which a vehicle counts as stuck.
     memory: usize,
     /// Last goals of vehicles, by agent.
     goals: BTreeMap<u64, DVec2>,

@@ -9,8 +9,8 @@ use roadwright_geometry::math::Stream;
 /// Number of bootstrap replicates in a comparison.
 const RESAMPLES: usize = 2000;
 
-/// Difference between two lists of values measured in pairs, for example on the same courses. Luck with a
-/// course then cancels out.
+/// Difference between two lists of values measured in pairs, for example on the same courses.
+/// Pairing removes the luck of the course from the difference.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Paired {
     /// Number of pairs.
@@ -25,7 +25,8 @@ pub struct Paired {
     pub t: Interval,
     /// The interval by the bootstrap.
     pub bootstrap: Interval,
-    /// Two-sided probability of a mean at least as far from 0 if there is no difference, by Student's t.
+    /// Probability that the mean would be at least as far from 0 if there were no difference
+    /// (two-sided, by Student's t).
     pub p: f64,
 }
 

@@ -39,13 +39,13 @@ impl Method {
 /// An interval that contains the estimated quantity in a given fraction of all experiments.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Interval {
-    /// Its lower end.
+    /// Lower end of the interval.
     pub low: f64,
-    /// Its upper end.
+    /// Upper end of the interval.
     pub high: f64,
-    /// Its method.
+    /// Method by which the interval was computed.
     pub method: Method,
-    /// The fraction of experiments, 0 to 1.
+    /// Confidence level: the fraction of experiments whose interval contains the quantity, 0 to 1.
     pub level: f64,
 }
 

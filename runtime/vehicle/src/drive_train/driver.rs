@@ -24,8 +24,8 @@ pub struct PedalCommand {
     pub pedals: Pedals,
     /// Whether the hand brake is applied.
     pub hand_brake: bool,
-    /// Gear, from 1 for the first gear in the intended direction of travel; 0 leaves the choice to the
-    /// gearbox.
+    /// Gear, counted from 1 for the first gear in the intended direction of travel. 0 leaves the
+    /// choice to the gearbox.
     pub gear: u8,
 }
 
@@ -90,16 +90,17 @@ pub struct Driver<'a> {
     pub acceleration: f64,
     /// Whether the driver wants to reverse.
     pub is_reversing: bool,
-    /// Acceleration by gravity along the heading, m/s^2, for models that do not include it; negative uphill.
+    /// Acceleration by gravity along the heading, for models that do not include it, m/s^2.
+    /// Negative uphill.
     pub pull: f64,
     /// Pedal positions that are used directly, instead of the acceleration.
     pub pedals: Option<PedalCommand>,
 }
 
 impl DriveTrain {
-    /// Returns the pedals that give an acceleration in the direction of travel, m/s^2, at the given speed in
-    /// that direction. Drag and rolling resistance are compensated, within the capabilities of engine and
-    /// brakes.
+    /// Returns the pedals that give the acceleration `acceleration` in the direction of travel
+    /// (m/s^2) at the speed `along` in that direction (m/s). Drag and rolling resistance are
+    /// compensated as far as engine and brakes allow.
     pub fn pedals(&self, shifting: &Shifting, along: f64, acceleration: f64) -> Pedals {
         if !acceleration.is_finite() {
             return Pedals {
@@ -147,8 +148,8 @@ impl DriveTrain {
 }
 
 impl Driver<'_> {
-    /// Returns the acceleration that the pedals have to provide, m/s^2. On a slope, the engine also has to
-    /// overcome gravity, and the brake is applied to stand still.
+    /// Returns the acceleration that the pedals have to provide, m/s^2. On a slope, the engine also
+    /// has to overcome gravity. If the vehicle is to stand still, the brake is applied.
     fn wanted(&self, along: f64, dt: f64) -> f64 {
         if self.pull == 0.0 {
             return self.acceleration;
@@ -165,8 +166,8 @@ impl Driver<'_> {
             }
     }
 
-    /// Whether the slope is too steep for the engine. If so, the brake can only hold a vehicle that would
-    /// roll back.
+    /// Whether the slope is too steep for the engine. In this case, the brake can only hold the
+    /// vehicle so that it does not roll back.
     fn is_too_steep(&self) -> bool {
         let gear = self.state.shifting.gear_of(self.train);
         let force = self.train.full_force(gear, 0.0).abs() / self.train.mass;

@@ -26,14 +26,15 @@ use roadwright_geometry::math::{asin, atan};
 use roadwright_scenario::vehicle_file::{Gearbox, VehicleFile};
 use std::f64::consts::TAU;
 
-/// A gear: its ratio including the final drive, and the distribution of its force.
+/// A gear: its ratio including the final drive, and the distribution of its force between the
+/// wheels.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Gear {
     /// Name of the gear.
     pub name: String,
     /// Engine revolutions per wheel revolution; negative for reverse gears.
     pub ratio: f64,
-    /// Fraction of its force on the front axle, 0 to 1.
+    /// Fraction of the gear's force on the front axle, 0 to 1.
     pub front: f64,
     /// Number of driven wheels, counted from the beginning of the vehicle's list.
     pub wheels: u8,
@@ -115,25 +116,26 @@ impl DriveTrain {
         rpm * TAU / 60.0 / gear.ratio * self.radius
     }
 
-    /// Force of the wheels on the ground at full throttle, N; negative in reverse. Equation 11.2 at the
-    /// radius of the wheels, with the first torque of the curve while the engine idles and the clutch slips.
+    /// Force of the wheels on the ground at full throttle, N; negative in reverse. This is equation
+    /// 11.2 at the radius of the wheels. While the engine idles and the clutch slips, the torque is
+    /// that of the first point of the curve.
     pub fn full_force(&self, gear: &Gear, speed: f64) -> f64 {
         let torque = self.curve.torque(self.rpm(gear, speed).max(0.0));
         torque * gear.ratio * self.efficiency / self.radius
     }
 
-    /// Drag and rolling resistance, N, at least 0: equations 11.3 to 11.5.
+    /// Sum of drag and rolling resistance (equations 11.3 to 11.5), N. At least 0.
     pub fn resistance(&self, speed: f64) -> f64 {
         self.drag * speed * speed + self.rolling * speed.abs()
     }
 
-    /// Acceleration at full throttle on level ground, m/s^2, without slip and with the clutch closed:
-    /// equation 11.8 times the number of driven wheels, divided by radius and mass.
+    /// Acceleration at full throttle on level ground without slip and with the clutch closed,
+    /// m/s^2. This is equation 11.8 times the number of driven wheels, divided by radius and mass.
     pub fn full_acceleration(&self, gear: &Gear, speed: f64) -> f64 {
         (self.full_force(gear, speed) - self.resistance(speed)) / self.mass
     }
 
-    /// Maximum acceleration on level ground, m/s^2, over all gears and engine speeds.
+    /// Maximum acceleration on level ground over all gears and engine speeds, m/s^2.
     pub fn hardest_acceleration(&self) -> f64 {
         let (idle, limit) = (self.curve.idle_rpm(), self.curve.limit_rpm());
         // Sampled instead of solved, because the curve may have any shape between its points.
@@ -160,10 +162,10 @@ impl DriveTrain {
         self.friction * load * share * self.own_share
     }
 
-    /// Maximum acceleration by engine and driven wheels in the best gear, m/s^2, less drag and rolling
-    /// resistance, at the given speed in the direction of travel, m/s. `load` is the fraction of the weight
-    /// that acts perpendicular to the ground, and `grip` the factor on tyre friction. A vehicle without a
-    /// reverse gear uses the forward gears.
+    /// Maximum acceleration by engine and driven wheels in the best gear, less drag and rolling
+    /// resistance, m/s^2. `along` is the speed in the direction of travel, m/s. `load` is the
+    /// fraction of the weight that acts perpendicular to the ground. `grip` is the factor on tyre
+    /// friction. A vehicle without a reverse gear uses the forward gears.
     pub fn strongest(&self, along: f64, is_reversing: bool, load: f64, grip: f64) -> f64 {
         let gears = match &self.reverse {
             Some(reverse) if is_reversing => std::slice::from_ref(reverse),
@@ -180,7 +182,7 @@ impl DriveTrain {
         ((best - self.resistance(along)) / self.mass).max(0.0)
     }
 
-    /// Maximum deceleration, m/s^2, limited by the brakes or the grip.
+    /// Maximum deceleration that brakes and grip allow, m/s^2.
     pub fn hardest_braking(&self) -> f64 {
         (self.foot_brake / self.mass).min(self.friction * GRAVITY)
     }
@@ -208,8 +210,9 @@ impl DriveTrain {
         top.fold(0.0, f64::max)
     }
 
-    /// Steepest grade on which the vehicle can start, rad: where its force from rest in the lowest gear, or
-    /// the grip of its driven wheels, equals the component of its weight along the slope.
+    /// Steepest grade on which the vehicle can start, rad. It is limited by the force from rest in
+    /// the lowest gear or by the grip of the driven wheels. The smaller of the two equals the
+    /// component of the weight along the slope.
     pub fn limiting_grade(&self) -> f64 {
         let gear = &self.gears[0];
         let weight = self.mass * GRAVITY;

@@ -45,7 +45,7 @@ pub struct StraightRun<'a> {
     grade: f64,
     /// State of the gearbox.
     pub shifting: Shifting,
-    /// Speed, m/s, at least 0.
+    /// Speed, at least 0, m/s.
     pub speed: f64,
     /// Distance, m.
     pub distance: f64,
@@ -58,8 +58,8 @@ pub struct StraightRun<'a> {
 }
 
 impl<'a> StraightRun<'a> {
-    /// Creates a vehicle at the given speed, m/s, on a road with the given grade, rad, in the gear for that
-    /// speed.
+    /// Creates a vehicle in the gear for its speed. `speed` is in m/s, `grade` is the grade of the
+    /// road in rad.
     pub fn new(train: &'a DriveTrain, speed: f64, grade: f64) -> Self {
         let mut shifting = Shifting::default();
         while train.rpm(shifting.gear_of(train), speed) >= train.up_rpm

@@ -57,8 +57,8 @@ impl Shifting {
         }
     }
 
-    /// Shifts if necessary: up at the rev limit, down if the engine turns too slowly, or if the vehicle slows
-    /// at full throttle and the lower gear allows the speed.
+    /// Shifts if necessary. Shifts up at the rev limit. Shifts down if the engine turns too slowly,
+    /// or if the vehicle slows at full throttle and the lower gear allows the speed.
     pub fn shift(
         &mut self,
         train: &DriveTrain,

@@ -5,7 +5,7 @@ use super::SingleTrack;
 /// State of the linear single-track model, at the centre of gravity.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct LinearState {
-    /// Speed, m/s, above 0 because the model divides by it.
+    /// Speed, m/s. Above 0, because the model divides by it.
     pub speed: f64,
     /// Side slip angle between the body and its velocity, rad, positive if the vehicle drifts to the left.
     pub side_slip: f64,

@@ -43,8 +43,9 @@ pub const GRAVITY: f64 = 9.81;
 /// mm/s would dominate the slip angles. Its upper end is a brisk walk, at which side slip is still
 /// negligible.
 pub const BLEND: [f64; 2] = [1.0, 3.0];
-/// Friction coefficient and cornering stiffness divided by load (1/rad) of a passenger car's tyre on dry
-/// asphalt: p_dy1 and -p_ky1 of [CommonRoad models 2020], table of tyre parameters.
+/// Friction coefficient, and cornering stiffness divided by load (1/rad), of a passenger car's tyre
+/// on dry asphalt. The values are p_dy1 and -p_ky1 of [CommonRoad models 2020], table of tyre
+/// parameters.
 pub const CAR_TYRE: (f64, f64) = (1.0489, 21.92);
 /// Default height of the centre of gravity as a fraction of the overall height: 0.37 to 0.40 for common cars.
 pub(crate) const CENTRE_HEIGHT: f64 = 0.38;
@@ -75,9 +76,9 @@ pub struct SingleTrack {
     pub tyre: Tyre,
 }
 
-/// For a vehicle with only dimensions and limits, the centre of gravity is at the centre of its body, the yaw
-/// inertia is mass x front x rear (within 10 % of the measured values of vehicles 1 to 3 of [CommonRoad
-/// models 2020]), and the tyres are those of a passenger car.
+/// For a vehicle with only dimensions and limits, the centre of gravity is at the centre of its
+/// body. The yaw inertia is mass x front x rear, which is within 10 % of the measured values of
+/// vehicles 1 to 3 of [CommonRoad models 2020]. The tyres are those of a passenger car.
 impl From<&VehicleType> for SingleTrack {
     fn from(kind: &VehicleType) -> Self {
         if let Some(file) = &kind.file {
@@ -130,8 +131,8 @@ impl SingleTrack {
         self.front + self.rear
     }
 
-    /// Returns the loads of front and rear axle, N, at an acceleration, m/s^2. The load of a lifted axle is
-    /// 0.
+    /// Returns the loads of front and rear axle at the given longitudinal acceleration (m/s^2), N.
+    /// The load of a lifted axle is 0.
     #[inline]
     pub fn axle_loads(&self, acceleration: f64) -> [f64; 2] {
         let share = self.mass / self.wheelbase();
@@ -142,9 +143,9 @@ impl SingleTrack {
         [front, rear]
     }
 
-    /// Understeer gradient: the additional steering angle on a circle compared with a vehicle without slip,
-    /// divided by the lateral acceleration, rad s^2/m. Positive if the front axle is softer relative to its
-    /// load.
+    /// Understeer gradient, rad s^2/m: the additional steering angle on a circle compared with a
+    /// vehicle without slip, divided by the lateral acceleration. Positive if the front axle is
+    /// softer relative to its load.
     pub fn understeer_gradient(&self) -> f64 {
         let [front, rear] = self.stiffness;
         (1.0 / front - 1.0 / rear) / GRAVITY

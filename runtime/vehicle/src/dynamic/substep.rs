@@ -13,8 +13,8 @@ struct Motions {
     slides: bool,
 }
 
-/// Speeds of the centre of gravity along and across the body, m/s, and yaw rate, rad/s; or their rates of
-/// change.
+/// Motion of the centre of gravity: speeds along and across the body, m/s, and yaw rate, rad/s.
+/// Also used for the rates of change of these values.
 #[derive(Debug, Clone, Copy)]
 struct Planar {
     along: f64,
@@ -42,9 +42,9 @@ impl Planar {
 }
 
 impl DynamicState {
-    /// Returns the state after `dt` seconds. The wheels turn towards `steering`, rad, within lock and rate.
-    /// The forces of `propulsion` are queried in steps of at most 1 / `rate_hz` seconds, or shorter ones if
-    /// the tyres are very stiff.
+    /// Returns the state after `dt` seconds. The wheels turn towards `steering` (rad) within lock
+    /// and steering rate. The forces of `propulsion` are queried in steps of at most 1 / `rate_hz`
+    /// seconds, or in shorter ones if the tyres are very stiff.
     pub fn step(
         &self,
         model: &SingleTrack,
@@ -161,8 +161,9 @@ fn rolling(model: &SingleTrack, along: f64, wheels: f64) -> Planar {
     }
 }
 
-/// Returns the acceleration by engine, brakes and resistance, m/s^2, limited by the grip of all wheels.
-/// Holding forces do not push backwards, and a standing vehicle starts to move if the engine is stronger.
+/// Returns the acceleration by engine, brakes and resistance, limited by the grip of all wheels,
+/// m/s^2. Holding forces do not push backwards. A standing vehicle starts to move if the engine is
+/// stronger.
 fn acceleration(model: &SingleTrack, along: f64, push: &Push) -> f64 {
     let grip = model.friction * GRAVITY;
     if push.slope != 0.0 {
@@ -188,8 +189,9 @@ fn on_slope(grip: f64, along: f64, push: &Push) -> f64 {
     tyres - push.resistance.copysign(along) + push.slope
 }
 
-/// Whether a bank is too steep for the grip that the longitudinal forces leave. Tyres that are nearly
-/// standing still hold as much as they can, and the vehicle slides under the remaining force.
+/// Whether a bank is so steep that the vehicle slides sideways with the grip that the longitudinal
+/// forces leave. Tyres that are nearly standing still hold as much as they can, and the vehicle
+/// slides under the remaining force.
 fn slides(model: &SingleTrack, push: &Push, wanted: f64) -> bool {
     if push.bank == 0.0 {
         return false;

@@ -18,8 +18,8 @@ const OFF: f64 = 1.0;
 /// Every n-th point of a closed form is drawn.
 const SHOWN: u32 = 100;
 
-/// Braking distance from 20 m/s, or 80 % of the top speed, to rest with full brakes. Compared with the
-/// integral of v dv over braking and resistance, and with itself at steps of 10, 5 and 2.5 ms.
+/// Braking distance from 20 m/s, or 80 % of the top speed, to rest with full brakes. Compared with
+/// the integral of v dv over braking and resistance, and between steps of 10, 5 and 2.5 ms.
 pub(super) fn braking(
     subject: &Subject<'_>,
     model: &SingleTrack,
@@ -75,8 +75,8 @@ pub(super) fn braking(
     }
 }
 
-/// Highest speed at which the vehicle stays on a circle while the speed rises slowly. Compared with sqrt(mu g
-/// R), or with the top speed if that is lower.
+/// Highest speed at which the vehicle stays on a circle if the speed rises slowly. Compared with
+/// sqrt(mu g R), or with the top speed if that is lower.
 pub(super) fn circle(
     subject: &Subject<'_>,
     model: &SingleTrack,

@@ -7,7 +7,7 @@ use crate::rigid::Surface;
 use glam::{DVec2, DVec3};
 use roadwright_geometry::math::{sin_cos, tan};
 
-/// A plane that rises at an angle along a heading, rad.
+/// A plane that rises along a heading. Both angles are in rad.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Slope {
     pub(super) angle: f64,
@@ -30,7 +30,7 @@ pub(super) enum Obstruction {
     HalfRound(f64),
     /// A step up of this height, m.
     Step(f64),
-    /// A trench of this width, m, deeper than the height of a wheel.
+    /// A trench of this width, m. It is deeper than the height of a wheel.
     Gap(f64),
 }
 

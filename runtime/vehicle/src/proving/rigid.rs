@@ -13,12 +13,15 @@ use std::f64::consts::{FRAC_PI_2, PI};
 /// Minimum fraction of the rigid vehicle's limit at which a vehicle may tip. It is below 1 because the hull
 /// leans outwards on its springs.
 const SPRUNG: f64 = 0.85;
-/// Time until a pivot turn is steady, and duration of the measurement, s.
+/// Time until a pivot turn is steady, s.
 const PIVOT_START: f64 = 4.0;
+/// Duration of the measurement of a pivot turn, s.
 const PIVOT_TIME: f64 = 6.0;
+/// Reason why a pivot turn does not apply to a vehicle.
 const NO_TRACKS: &str = "only tracked vehicles can turn on the spot";
-/// Time step of the world, s, and rate of the forces, Hz.
+/// Time step of the world, s.
 const DT: f64 = 0.02;
+/// Update rate of the forces, Hz.
 const RATE_HZ: f64 = 200.0;
 /// Number of equal steps in which a slope, speed or height is tried to find the maximum.
 const PARTS: u32 = 12;
@@ -65,7 +68,8 @@ impl<'a, S: Surface> Trial<'a, S> {
         self.run_seen(seconds, controls, |_, _| {})
     }
 
-    /// Like `run`, but passes the state after each step with the time since the start, s, to a callback.
+    /// Like `run`, but passes the state after each step to a callback, with the time since the
+    /// start in seconds.
     fn run_seen(
         &mut self,
         seconds: f64,
@@ -205,8 +209,8 @@ pub(super) fn side_slope(model: &RigidModel, recorder: &mut Recorder) -> Measure
     }
 }
 
-/// Tilts a table to the left below a vehicle that stands across it, until `is_over` or up to the given angle.
-/// Returns the angle.
+/// Tilts a table to the left until `is_over` holds, or up to the given angle. A vehicle stands
+/// across the table. Returns the angle.
 fn tilt_until(
     model: &RigidModel,
     most: f64,
@@ -256,8 +260,8 @@ fn tilt(state: &mut CarState, angle: f64) {
     }
 }
 
-/// Returns the wheels whose loads are drawn as one line, by index, on a table that rises to the left: each
-/// wheel separately, or one line per side if there would be too many.
+/// Returns the groups of wheels whose loads are drawn as one line each, by wheel index. The table
+/// rises to the left. Each wheel is its own group, or each side if there would be too many lines.
 fn groups_of(model: &RigidModel) -> Vec<(String, Vec<usize>)> {
     let side = |place: f64| if place > 0.0 { "upper" } else { "lower" };
     if model.wheels.len() > MOST_WHEELS {
@@ -356,8 +360,9 @@ pub(super) fn half_round(model: &RigidModel, recorder: &mut Recorder) -> Measure
     }
 }
 
-/// Axes of pictures of a hull that crosses an obstruction.
+/// Label of the horizontal axis in pictures of a hull that crosses an obstruction.
 const CENTRE_X: &str = "position of the centre of gravity, m";
+/// Label of the vertical axis in pictures of a hull that crosses an obstruction.
 const CENTRE_HEIGHT: &str = "height of the centre of gravity, m";
 
 /// Highest step, as a fraction of the radius, that the vehicle climbs from rest with full throttle. No wheel
@@ -464,8 +469,8 @@ fn parts_of(length: f64) -> impl Iterator<Item = f64> {
     (1..=PARTS).map(move |number| part(number).min(length))
 }
 
-/// Returns whether the vehicle crosses an obstruction within 20 s, starting at the given speed, m/s, and the
-/// positions and heights of its centre of gravity, m.
+/// Returns whether the vehicle crosses an obstruction within 20 s from the given start speed (m/s).
+/// Also returns the positions and heights of its centre of gravity, m.
 fn crosses(model: &RigidModel, obstruction: Obstruction, speed: f64) -> (bool, Vec<[f64; 2]>) {
     let course = Course {
         obstruction,

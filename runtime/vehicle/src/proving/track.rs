@@ -50,7 +50,8 @@ impl<'a> Car<'a> {
         }
     }
 
-    /// Drives a step with a requested acceleration, m/s^2, and steering angle, rad.
+    /// Drives a step. `acceleration` is the requested acceleration in m/s^2, `steering` the
+    /// steering angle in rad.
     pub(super) fn step(&mut self, acceleration: f64, steering: f64, dt: f64) {
         let limits = &self.subject.limits;
         self.state = match &self.subject.train {
@@ -76,8 +77,8 @@ impl<'a> Car<'a> {
         };
     }
 
-    /// Steers along a path and holds a speed, m/s. The steering angle is the one for the curvature without
-    /// slip, plus a correction for the offset and the heading error.
+    /// Steers along a path and holds a speed, m/s. The steering angle is that for the path's
+    /// curvature without slip, plus a correction for the offset and the heading error.
     pub(super) fn follow(&mut self, aim: Aim, speed: f64, dt: f64) {
         let along = self.state.speed.max(1.0);
         // A second-order return to the path, with a time constant of 0.6 s and a damping ratio of 0.8 at any

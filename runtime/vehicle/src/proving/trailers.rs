@@ -21,8 +21,8 @@ const STEPS: [f64; 3] = [0.05, 0.02, 0.01];
 /// Number of drawn points of the closed form.
 const POINTS: u32 = 100;
 
-/// Distance in reverse, m, with the wheels straight, over which the angle of the first trailer grows from 5
-/// to 60 degrees. Compared with d ln(tan 30 / tan 2.5), and with itself at steps of 50, 20 and 10 ms.
+/// Distance in reverse with straight wheels over which the angle of the first trailer grows from 5
+/// to 60 degrees, m. Compared with d ln(tan 30 / tan 2.5), and between steps of 50, 20 and 10 ms.
 pub(super) fn jackknife(
     subject: &Subject<'_>,
     recorder: &mut Recorder,

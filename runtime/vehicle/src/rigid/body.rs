@@ -26,7 +26,7 @@ pub struct BodyState {
     pub rotation: DQuat,
     /// Velocity, m/s.
     pub velocity: DVec3,
-    /// Angular velocity, rad/s, in the world frame.
+    /// Angular velocity in the world frame, rad/s.
     pub spin: DVec3,
 }
 
@@ -48,7 +48,7 @@ impl BodyState {
     }
 }
 
-/// Maximum plausible speed, m/s, and angular speed, rad/s.
+/// Maximum plausible value of a speed in m/s, and of an angular speed in rad/s.
 const FASTEST: f64 = 300.0;
 
 /// Returns a rotation about the vertical axis.
@@ -133,8 +133,8 @@ impl Scrape {
         }
     }
 
-    /// Normal force on a point, N, from its depth in the ground, m, and its upward speed, m/s. It is stiff
-    /// enough for four points to carry the body.
+    /// Normal force on a point, N. `depth` is its depth in the ground, m, and `rising` its upward
+    /// speed, m/s. The force is stiff enough for four points to carry the body.
     fn load(&self, depth: f64, rising: f64) -> f64 {
         let stiffness = self.mass * GRAVITY / (4.0 * SAG);
         let damping = 0.5 * (stiffness * self.mass).sqrt();
@@ -149,7 +149,7 @@ pub struct LooseModel {
     pub solid: Solid,
     /// Mass, kg.
     pub mass: f64,
-    /// Moments of inertia about its axes, kg m^2.
+    /// Moments of inertia about the body's axes, kg m^2.
     pub inertia: DVec3,
     /// Friction coefficient on the ground and on other bodies.
     pub friction: f64,
@@ -162,9 +162,9 @@ pub struct LooseModel {
 pub struct LooseState {
     /// Position and motion.
     pub body: BodyState,
-    /// Time for which it has been slow, s.
+    /// Time for which the body has been slow, s.
     pub calm: f64,
-    /// Whether it rests, so that only a push moves it.
+    /// Whether the body rests, so that only a push moves it.
     pub rests: bool,
 }
 
@@ -183,7 +183,8 @@ impl LooseModel {
         }
     }
 
-    /// Returns the depth of its deepest corner in the ground, m, and the number of corners on the ground.
+    /// Returns the depth of the body's deepest corner in the ground (m) and the number of corners
+    /// on the ground.
     fn depths(&self, body: &BodyState, surface: &impl Surface) -> (f64, usize) {
         let depth = |corner: &DVec3| {
             let place = body.position + body.rotation * *corner;
@@ -208,8 +209,9 @@ impl LooseModel {
 }
 
 impl LooseState {
-    /// Takes over the motion after a step of `dt` seconds. A resting body that was not pushed stays exactly
-    /// as it is. A body that leans on something other than the ground does not come to rest.
+    /// Sets the motion that a step of `dt` seconds has computed. A resting body that was not pushed
+    /// stays exactly as it is. A body that leans on something other than the ground does not come
+    /// to rest.
     pub(super) fn take(
         &mut self,
         body: BodyState,

@@ -44,13 +44,12 @@ pub struct Brush {
 }
 
 impl Brush {
-    /// Returns the force of the ground on the tyre along and across the wheel, N, for a contact that moves
-    /// over the ground at `velocity`, m/s, and the requested longitudinal force. Advances the deflection by
-    /// `dt` seconds.
+    /// Returns the force of the ground on the tyre along and across the wheel, N. The contact moves
+    /// over the ground at `velocity`, m/s. Advances the deflection by `dt` seconds.
     ///
-    /// The brake holds the wheel as long as its force suffices. Otherwise the wheel rolls, and engine and
-    /// brake alone determine the longitudinal force. Forces beyond the grip are reduced in proportion, along
-    /// and across.
+    /// The brake holds the wheel as long as its force suffices. Otherwise the wheel rolls, and
+    /// engine and brake alone determine the longitudinal force. Forces beyond the grip are reduced
+    /// in proportion, along and across.
     pub(super) fn force(
         &mut self,
         grip: &Grip,

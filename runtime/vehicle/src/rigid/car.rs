@@ -82,8 +82,8 @@ impl CarState {
         }
     }
 
-    /// Sets the vehicle in motion along its hull, m/s, in the matching gear. The wheels turn with the ground
-    /// from the next step on.
+    /// Sets the vehicle in motion along its hull in the matching gear. `speed` is in m/s. The
+    /// wheels turn with the ground from the next step on.
     pub fn roll(&mut self, speed: f64) {
         self.body.velocity = self.body.rotation * DVec3::X * speed;
         for sphere in &mut self.spheres {
@@ -119,8 +119,8 @@ impl CarState {
         self.body.rotation * DVec3::Z
     }
 
-    /// Sine of the slope of the ground below the wheels along the hull, positive if the nose points up,
-    /// corrected for the spring travel of the last step.
+    /// Sine of the slope of the ground below the wheels along the hull. Positive if the nose points
+    /// up. Corrected for the spring travel of the last step.
     pub fn slope(&self, model: &RigidModel) -> f64 {
         let wheels = model.wheels.iter().zip(&self.wheels);
         // Regression line of the wheel travels over their positions along the hull.
@@ -156,12 +156,13 @@ impl CarState {
             && self.wheels.iter().all(WheelState::is_sound)
     }
 
-    /// Whether positions and speeds of its bodies are physically plausible.
+    /// Whether positions and speeds of the vehicle's bodies are physically plausible.
     pub(super) fn is_sound(&self) -> bool {
         self.body.is_sound() && self.spheres.iter().all(SphereState::is_sound)
     }
 
-    /// Returns the excess speed over the ground of the wheels that a gear drives, m/s; 0 while they roll.
+    /// Returns by how much the wheels that a gear drives are faster than the ground, m/s. 0 while
+    /// they roll.
     pub(super) fn spinning(&self, model: &RigidModel, speed: f64) -> f64 {
         let Some(train) = &model.train else {
             return 0.0;
@@ -172,7 +173,7 @@ impl CarState {
         faster.sum::<f64>() / count.max(1) as f64
     }
 
-    /// Circumferential speed of the driven wheels, m/s, which determines the engine speed.
+    /// Circumferential speed of the driven wheels, m/s. It determines the engine speed.
     pub fn driven_speed(&self, model: &RigidModel) -> f64 {
         let speed = self.speed(model);
         speed + self.spinning(model, speed)

@@ -17,8 +17,8 @@ use std::f64::consts::TAU;
 const ONE_AXLE: f64 = 0.2;
 /// Minimum load of a wheel at rest as a fraction of the mean, for files with a wheel that carries no load.
 pub(super) const LEAST_LOAD: f64 = 0.02;
-/// Default natural frequency, Hz, and damping ratio of the springs. Passenger cars have 1 to 1.5 Hz and 0.2
-/// to 0.4 ([Gillespie 1992], chapter 5).
+/// Default natural frequency (Hz) and damping ratio of the springs. Passenger cars have 1 to 1.5 Hz
+/// and 0.2 to 0.4 ([Gillespie 1992], chapter 5).
 const COMMON_SPRING: (f64, f64) = (1.5, 0.3);
 /// Default stiffness of the anti-sway bars divided by that of the springs.
 pub(super) const COMMON_ANTI_SWAY: f64 = 0.5;
@@ -33,8 +33,8 @@ pub(super) const HULL_FRICTION: f64 = 0.2;
 /// Amount by which hulls are shrunk on each side for contacts, m. Touching bodies therefore overlap slightly
 /// on the map, so that their collisions are counted as at the other levels of dynamics.
 pub(super) const SKIN: f64 = 0.02;
-/// Fraction of the width by which the corners of a hull are cut off, seen from above, so that vehicles that
-/// brush past each other do not catch at their corners.
+/// Fraction of the width by which the corners of a hull are cut off in the plan view. Without this,
+/// vehicles that brush past each other would catch at their corners.
 const CORNER: f64 = 0.15;
 /// Number of solver steps per radian of the oscillation of springs and tyres.
 const STEPS_PER_RADIAN: f64 = 2.0;
@@ -49,7 +49,7 @@ pub struct Wheel {
     pub contact: DVec3,
     /// Static load, N.
     pub load: f64,
-    /// Load on its spring, N: the static load less the weight of a spherical wheel.
+    /// Load on the wheel's spring, N. This is the static load less the weight of a spherical wheel.
     pub sprung: f64,
     /// Spring stiffness, N/m.
     pub spring: f64,
@@ -69,7 +69,7 @@ impl Wheel {
         self.contact + DVec3::Z * radius
     }
 
-    /// Compression at the end of its spring's travel, m; negative, because the wheel hangs there.
+    /// Compression at the end of the spring's travel, m. Negative, because the wheel hangs there.
     pub(crate) fn longest(&self) -> f64 {
         -self.sprung / self.spring
     }
@@ -301,8 +301,9 @@ impl RigidModel {
             .map_or(0.0, |spheres| spheres.tyre_give(wheel))
     }
 
-    /// Force of the anti-sway bar on a wheel, N, given the compressions of its own spring and of its
-    /// partner's, m. A wheel in the air hangs on the bar at the end of its spring's travel.
+    /// Force of the anti-sway bar on a wheel, N. `pressed` has the compressions of the wheel's own
+    /// spring and of its partner's spring, m. A wheel in the air hangs on the bar at the end of its
+    /// spring's travel.
     pub(crate) fn bar_force(&self, number: usize, partner: usize, pressed: [f64; 2]) -> f64 {
         let hanging =
             |number: usize, compression: f64| compression.max(self.wheels[number].longest());
@@ -341,7 +342,7 @@ impl RigidModel {
     }
 }
 
-/// Returns the default stiffness, N/m, and damping, N s/m, of a spring for the given load, N.
+/// Returns the default stiffness (N/m) and damping (N s/m) of a spring for the given load, N.
 pub(super) fn common_spring(load: f64) -> (f64, f64) {
     let (frequency, ratio) = COMMON_SPRING;
     let (mass, pulse) = (load / GRAVITY, TAU * frequency);

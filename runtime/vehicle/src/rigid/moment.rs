@@ -52,9 +52,9 @@ pub(super) struct SphereForces {
     pub(super) gap: f64,
     /// Force with which rapier presses a body below against the sphere, N; 0 on the ground.
     pub(super) borne: f64,
-    /// Force of the spring, N, upwards on the hull and downwards on the sphere.
+    /// Force of the spring, upwards on the hull and downwards on the sphere, N.
     pub(super) spring: f64,
-    /// Sum of the forces of spring and tyre, N, upwards along the spring.
+    /// Sum of the forces of spring and tyre, upwards along the spring, N.
     pub(super) lift: f64,
 }
 
@@ -270,7 +270,7 @@ impl<S: Surface> Moment<'_, S> {
         }
     }
 
-    /// Returns the longitudinal and lateral force of a tyre, N, and turns the wheel.
+    /// Returns the longitudinal and lateral force of a tyre, N. Also turns the wheel.
     fn wheel_force(
         &self,
         number: usize,

@@ -50,7 +50,7 @@ pub struct Spheres {
     pub mass: f64,
     /// Mass of the hull without wheels, kg.
     pub hull_mass: f64,
-    /// Centre of gravity of the hull relative to that of the vehicle at rest, m.
+    /// Centre of gravity of the hull relative to the vehicle's centre of gravity at rest, m.
     pub(super) hull_centre: DVec3,
     /// Moments of inertia of the hull about its centre of gravity, kg m^2.
     pub(super) hull_inertia: DVec3,
@@ -70,7 +70,7 @@ struct Radial {
 /// Position and motion of a sphere.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 pub struct SphereState {
-    /// Position of its centre, m.
+    /// Position of the sphere's centre, m.
     pub position: DVec3,
     /// Velocity, m/s.
     pub velocity: DVec3,
@@ -90,8 +90,8 @@ impl SphereState {
 }
 
 impl Spheres {
-    /// Creates the spheres of a vehicle file and removes their weight from the springs; `None` if its wheels
-    /// are not spheres.
+    /// Creates the spheres of a vehicle file, and takes their weight off the springs. Returns
+    /// `None` if the wheels are not spheres.
     pub(super) fn of_file(
         file: &VehicleFile,
         wheels: &mut [Wheel],
@@ -155,7 +155,8 @@ impl RigidModel {
         [wheel.longest(), MOST_TRAVEL * self.radius]
     }
 
-    /// Creates the spheres below a hull at the height where the ground just carries them; empty for rays.
+    /// Creates the spheres below a hull at the height at which the ground just carries them. Empty
+    /// for rays.
     pub(super) fn spheres_at(&self, body: &BodyState, surface: &impl Surface) -> Vec<SphereState> {
         if self.spheres.is_none() {
             return Vec::new();

@@ -5,7 +5,7 @@ use roadwright_geometry::HeightField;
 
 /// A ground with height, normal and friction at each position.
 pub trait Surface {
-    /// Height, m, and unit normal at the given position.
+    /// Height (m) and unit normal at the given position.
     fn at(&self, place: DVec2) -> (f64, DVec3);
 
     /// Factor on tyre friction at the given position: 1 on asphalt, 0.15 on ice.
@@ -13,8 +13,8 @@ pub trait Surface {
         1.0
     }
 
-    /// Factor on tyre friction for a vehicle on the given road layers (bit mask), so that a bridge does not
-    /// affect the road below it.
+    /// Factor on tyre friction for a vehicle on the given road layers (bit mask). The layers ensure
+    /// that a bridge does not affect the road below it.
     fn friction_on(&self, place: DVec2, _layers: u32) -> f64 {
         self.friction(place)
     }

@@ -1,9 +1,9 @@
 //! Trailers as rigid bodies, and their joints.
 //!
-//! A trailer is a hull on one or more undriven axles. A rapier joint connects its coupling to the towing
-//! vehicle. Motions that the joint must not allow, such as rolling independently or turning beyond the angle
-//! at which bodies touch, are limited by additional torques, which act on both bodies in opposite directions
-//! ([`Joint::torque`]).
+//! A trailer is a hull on one or more undriven axles. A rapier joint connects its coupling to the
+//! towing vehicle. Two motions are not allowed: rolling independently, and turning beyond the angle
+//! at which the bodies touch. Additional torques limit them, and act on both bodies in opposite
+//! directions ([`Joint::torque`]).
 
 use super::body::BodyState;
 use super::car::CarState;
@@ -20,9 +20,9 @@ use roadwright_geometry::Pose;
 use roadwright_geometry::math::atan2;
 use roadwright_scenario::vehicle_file::{Trailer, TrailerJoint, VehicleFile};
 
-/// Fraction of an error that a torque corrects in one step of the solver, and fraction of the speed that it
-/// damps.
+/// Fraction of an error that a torque corrects in one step of the solver.
 const STIFF: f64 = 0.2;
+/// Fraction of the speed that a torque damps in one step of the solver.
 const DAMPED: f64 = 0.5;
 
 /// A trailer with its joint.
@@ -185,8 +185,8 @@ impl RigidModel {
     }
 }
 
-/// Creates the wheels of a trailer whose centre of gravity is at the given height, m: the left and right
-/// wheel of each axle, from front to back.
+/// Creates the left and right wheel of each axle of a trailer, from front to back. `height` is the
+/// height of the trailer's centre of gravity, m.
 fn axle_wheels(trailer: &Trailer, height: f64) -> Vec<Wheel> {
     let axles = trailer.axles();
     let centre = trailer.centre();

@@ -34,9 +34,9 @@ const HALVINGS: u32 = 44;
 /// Tracks of a vehicle.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Tracks {
-    /// Force with which one side is turned against the other, N.
+    /// Force that turns one side against the other, N.
     pub force: f64,
-    /// Relative speed of the two sides on the spot, m/s.
+    /// Speed of one side relative to the other in a turn on the spot, m/s.
     pub pivot_speed: f64,
     /// Distance between the centre lines of the tracks, m.
     pub tread: f64,
@@ -45,9 +45,9 @@ pub struct Tracks {
 /// Requested turn.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Turn {
-    /// Turn rate, rad/s, to the left.
+    /// Turn rate to the left, rad/s.
     rate: f64,
-    /// Whether it is a turn on the spot, with the centre of the vehicle held in place.
+    /// Whether this is a turn on the spot, with the centre of the vehicle held in place.
     pub(super) is_pivot: bool,
 }
 
@@ -96,9 +96,9 @@ impl Tracks {
         }
     }
 
-    /// Turn rate on the spot, rad/s, at which the turning moment of the friction along the tracks balances
-    /// the moment of the friction across them: the sides run at `pivot_speed` against each other with uniform
-    /// friction everywhere. Without slip, it would be 2 v / B.
+    /// Turn rate on the spot, rad/s. At this rate, the turning moment of the friction along the
+    /// tracks balances the moment of the friction across them. The sides run at `pivot_speed`
+    /// against each other, and friction is uniform. Without slip, the rate would be 2 v / B.
     pub fn pivot_rate(&self, model: &RigidModel) -> f64 {
         let moment = |rate: f64| {
             let wheels = model.wheels.iter().map(|wheel| {
@@ -125,7 +125,7 @@ impl Tracks {
 struct Side {
     /// Drive force, N at its circumference.
     drive: f64,
-    /// Maximum holding force of its brake, N.
+    /// Maximum holding force of the track's brake, N.
     brake: f64,
     /// Inertia of the rotating parts, kg.
     mass: f64,
@@ -201,8 +201,8 @@ impl<S: Surface> Moment<'_, S> {
         })
     }
 
-    /// Returns the speed of a track after the step, m/s, computed implicitly: drive, brake, inertia and
-    /// ground forces are in balance.
+    /// Returns the speed of a track after the step, m/s. It is computed implicitly: drive, brake,
+    /// inertia and ground forces are in balance.
     fn track_speed(
         &self,
         track: &Side,
@@ -249,8 +249,9 @@ impl<S: Surface> Moment<'_, S> {
     }
 }
 
-/// Returns the ground deflection after a step, and its longitudinal and lateral force, N, for a piece of
-/// track that runs at `rim` while its wheel moves over the ground at a velocity, m/s.
+/// Returns the ground deflection after a step, and the longitudinal and lateral force that it
+/// causes, N. The piece of track runs at `rim`, and its wheel moves over the ground at `velocity`;
+/// both are in m/s.
 fn give_way(brush: Brush, grip: &Grip, velocity: DVec2, rim: f64, dt: f64) -> (Brush, DVec2) {
     if grip.load <= 0.0 {
         return (Brush::default(), DVec2::ZERO);

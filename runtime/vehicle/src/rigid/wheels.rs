@@ -25,17 +25,18 @@ const HALVINGS: u32 = 48;
 pub struct WheelState {
     /// Rotational speed, rad/s; positive forwards.
     pub spin: f64,
-    /// Whether it turns faster or slower than the ground would turn it.
+    /// Whether the wheel turns faster or slower than the ground would turn it.
     pub slides: bool,
     /// Steering angle, rad, positive to the left.
     pub steering: f64,
     /// Spring travel from the rest position, m; negative if it hangs.
     pub travel: f64,
-    /// Slip ratio: the excess of its circumferential speed over the ground speed, divided by the larger of
-    /// the two. -1 for a locked wheel, 1 for a wheel that spins on the spot, 0 in the air and at rest.
+    /// Slip ratio: the excess of the wheel's circumferential speed over the ground speed, divided
+    /// by the larger of the two. -1 for a locked wheel, 1 for a wheel that spins on the spot, 0 in
+    /// the air and at rest.
     pub slip_ratio: f64,
-    /// Slip angle between its heading and its motion, rad, positive if the wheel drifts to the left; 0 in the
-    /// air and at rest.
+    /// Slip angle between the wheel's heading and its motion, rad. Positive if the wheel drifts to
+    /// the left; 0 in the air and at rest.
     pub slip_angle: f64,
 }
 
@@ -60,9 +61,9 @@ impl WheelState {
         self.spin * radius
     }
 
-    /// Returns the force of engine and brake on the ground before the response of the tyre. For a rolling
-    /// wheel, this is the whole force. For a sliding one it is friction, and the rest changes the speed of
-    /// the wheel.
+    /// Returns the force of engine and brake on the ground before the response of the tyre. For a
+    /// rolling wheel, this is the whole force. For a sliding wheel it is friction, and the rest
+    /// changes the speed of the wheel.
     pub(super) fn pull(
         &mut self,
         torque: Torque,
@@ -108,8 +109,8 @@ impl WheelState {
         }
     }
 
-    /// Updates the rotation of a rolling wheel after its tyre has responded with a longitudinal force, N, to
-    /// the force `wanted`. The difference makes the wheel slide or stops it.
+    /// Updates the rotation of a rolling wheel after its tyre has responded to the force `wanted`
+    /// with a longitudinal force, N. The difference makes the wheel slide or stops it.
     pub(super) fn roll(
         &mut self,
         torque: Torque,
@@ -185,8 +186,9 @@ pub(super) struct Locked {
 }
 
 impl Locked {
-    /// Returns the speed, m/s, to which the engine force `drive`, N, brings the wheels from speed `before`
-    /// against the forces of their tyres. `wheels` contains grips and longitudinal speeds.
+    /// Returns the speed of the wheels after a step, m/s. The engine force `drive` (N) accelerates
+    /// them from speed `before` against the forces of their tyres. `wheels` contains grips and
+    /// longitudinal speeds.
     pub(super) fn turn(before: f64, drive: f64, wheels: &[(Grip, f64)], turning: &Turning) -> Self {
         let mass = turning.mass * wheels.len() as f64;
         let grip: f64 = wheels
@@ -213,8 +215,8 @@ impl Locked {
         }
     }
 
-    /// Returns the longitudinal force of one of the wheels whose contact moves at the given speed, m/s. The
-    /// force grows with the slip up to the grip.
+    /// Returns the longitudinal force of one of the wheels. Its contact moves at the given speed,
+    /// m/s. The force grows with the slip up to the grip.
     pub(super) fn force(self, grip: &Grip, speed: f64) -> f64 {
         let slip = (self.rim - speed) / speed.abs().max(SLOWEST);
         let force = grip.stiffness * slip * grip.load;

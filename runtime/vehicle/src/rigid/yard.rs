@@ -16,7 +16,8 @@ use rapier3d_f64::prelude::{
     Pose, RigidBody, RigidBodyBuilder, RigidBodyHandle, Rotation, SphericalJointBuilder, Vector,
 };
 
-/// Friction of obstacles and of vehicles at other levels. The smaller value of two touching bodies counts.
+/// Friction coefficient of obstacles and of vehicles at other levels. Between two touching bodies,
+/// the smaller coefficient counts.
 const STILL_FRICTION: f64 = 0.5;
 /// Layers of a vehicle on open ground. Vehicles on different layers, such as a bridge and the road below it,
 /// do not collide.
@@ -31,11 +32,11 @@ pub struct CarEntry<'a> {
     pub model: &'a RigidModel,
     /// State.
     pub state: &'a mut CarState,
-    /// Requests of its driver.
+    /// Requests of the vehicle's driver.
     pub controls: Controls,
     /// Road layers of the vehicle (bit mask); see [`ALL_LAYERS`].
     pub layers: u32,
-    /// States of its trailers, from front to back. If the model has more trailers than that, the others are
+    /// States of the trailers, from front to back. If the model has more trailers, the others are
     /// not simulated.
     pub towed: &'a mut [CarState],
 }
@@ -100,7 +101,7 @@ struct Car<'a> {
 
 /// How a vehicle or trailer is controlled.
 enum Role<'a> {
-    /// Controlled by its driver. The second value is the towed mass, kg.
+    /// Controlled by its driver. Also has the towed mass, kg.
     Driven(Controls, f64),
     /// Towed by the vehicle ahead.
     Towed(&'a Joint),
@@ -114,7 +115,7 @@ impl Car<'_> {
         }
     }
 
-    /// Puts it back at its previous position, at rest.
+    /// Puts the vehicle back at its previous position, at rest.
     fn put_to_rest(&mut self, surface: &impl Surface) {
         put_to_rest(self.model, self.state, self.before, surface);
     }
@@ -249,7 +250,8 @@ impl<'a, S: Surface> Yard<'a, S> {
         }
     }
 
-    /// Sets the forces on a vehicle. A trailer copies the braking of the vehicle ahead. Returns its braking.
+    /// Sets the forces on a vehicle. A trailer copies the braking of the vehicle ahead. Returns the
+    /// braking of the vehicle.
     fn push_car(
         &self,
         physics: &mut PhysicsWorld,
@@ -330,8 +332,8 @@ fn read_back(physics: &PhysicsWorld, bodies: &mut Bodies<'_>, time: f64) {
     }
 }
 
-/// Returns the impulse of static obstacles on a sphere in the last step, N s. Tyres have grip on such
-/// obstacles, whereas loose bodies yield below a tyre.
+/// Returns the impulse of static obstacles on a sphere in the last step, N s. Tyres have grip on
+/// such obstacles. Loose bodies do not count, because they yield below a tyre.
 fn bearing(physics: &PhysicsWorld, sphere: ColliderHandle) -> DVec3 {
     let pairs = physics.narrow_phase.contact_pairs_with(sphere);
     let pressed = pairs.map(|pair| {
@@ -437,7 +439,8 @@ fn insert_car<'a>(
     }
 }
 
-/// Creates a hull without its wheels. Its centre of gravity is above that of the vehicle.
+/// Creates a hull without its wheels. Its centre of gravity is above the centre of gravity of the
+/// vehicle.
 fn hull_above(state: &BodyState, spheres: &Spheres) -> RigidBodyBuilder {
     let centre = spheres.hull_centre;
     let velocity = state.velocity_at(state.rotation * centre);

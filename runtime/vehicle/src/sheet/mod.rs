@@ -31,7 +31,7 @@ pub struct Sheet<'a> {
     pub file: &'a VehicleFile,
     /// Limits for drivers.
     pub limits: OneTrackLimits,
-    /// Its drive train, if the file has all parts of it.
+    /// Drive train of the vehicle, if the file has all parts of it.
     pub train: Option<DriveTrain>,
     /// Dynamic one-track model, unless the file lacks keys for it.
     pub model: Option<SingleTrack>,
@@ -54,7 +54,7 @@ impl<'a> Sheet<'a> {
         }
     }
 
-    /// Whether it has a rigid-body model that is too stiff to be simulated.
+    /// Whether the vehicle has a rigid-body model that is too stiff to be simulated.
     pub fn is_too_stiff(&self) -> bool {
         self.rigid.as_ref().is_some_and(RigidModel::is_too_stiff)
     }

@@ -21,24 +21,24 @@ pub struct Outline {
     pub centre: Option<f64>,
     /// Whether the hull has springs.
     pub is_sprung: bool,
-    /// Trailers in line behind it, from front to back.
+    /// Trailers in line behind the vehicle, from front to back.
     pub trailers: Vec<TrailerOutline>,
 }
 
 /// Positions of the parts of a trailer, in the frame of the towing vehicle.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TrailerOutline {
-    /// Front and rear end of its body, m ahead.
+    /// Front and rear end of the trailer's body, m ahead.
     pub ends: [f64; 2],
     /// Heights of the lower and upper edge of its body, m above the ground. Files state the upper one.
     pub heights: [f64; 2],
-    /// Position of its coupling, m ahead.
+    /// Position of the trailer's coupling, m ahead.
     pub coupling: f64,
-    /// Positions of its axles, m ahead, from front to back.
+    /// Positions of the trailer's axles, m ahead, from front to back.
     pub axles: Vec<f64>,
-    /// Radius of its wheels, m.
+    /// Radius of the trailer's wheels, m.
     pub radius: f64,
-    /// Half its width, m.
+    /// Half the trailer's width, m.
     pub half_width: f64,
 }
 

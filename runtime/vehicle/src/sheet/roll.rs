@@ -16,10 +16,11 @@ const HALVINGS: u32 = 40;
 /// Roll angle over lateral acceleration on level ground.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct RollCurve {
-    /// Lateral acceleration, m/s^2, and roll angle, rad, up to the limit.
+    /// Points up to the limit. Each has a lateral acceleration, m/s^2, and a roll angle, rad.
     pub points: Vec<[f64; 2]>,
-    /// Lateral acceleration at which it tips over, m/s^2, if its tyres hold that much. It is less than g T /
-    /// 2 h, the value for rigid springs, because a leaning hull moves its weight outwards.
+    /// Lateral acceleration at which the vehicle tips over if its tyres have enough grip, m/s^2. It
+    /// is less than g T / 2 h, the value for rigid springs, because a leaning hull moves its weight
+    /// outwards.
     pub tips_at: f64,
 }
 
@@ -82,7 +83,8 @@ impl RigidModel {
         (righting - lever * GRAVITY * sin) / (lever * cos)
     }
 
-    /// Returns the wheel loads of a hull that leans to its left with a slope and is lowered by `lift`, m.
+    /// Returns the wheel loads of a hull that leans to its left with the slope `slope` and is
+    /// lowered by `lift` metres.
     fn leaning_loads(&self, slope: f64, lift: f64) -> Vec<f64> {
         let pressed: Vec<f64> = self
             .wheels
@@ -108,9 +110,9 @@ impl RigidModel {
         loads.collect()
     }
 
-    /// Returns the load of a wheel in excess of its static load, N, given how far the hull is lowered above
-    /// it and above its partner, m. Springs, bar and tyres of an axle respond to the mean of both and to the
-    /// lean.
+    /// Returns the load of a wheel in excess of its static load, N. The array states how far the
+    /// hull is lowered above the wheel and above its partner, m. Springs, bar and tyres of an axle
+    /// respond to the mean of both and to the lean.
     fn pair_load(&self, number: usize, [here, there]: [f64; 2]) -> f64 {
         let part = |stiffness: f64, travel: f64| {
             stiffness * travel / (1.0 + stiffness * self.tyre_give(number))

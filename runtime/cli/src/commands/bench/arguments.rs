@@ -197,9 +197,10 @@ pub(crate) struct Planners {
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "A seed passes if all its drivers arrive, touch nothing, and take at most 2.5 times the time that they \
-would need alone on their shortest paths. The seeds from 300001 on were not used to choose anything.\nExit code 1 if \
-fewer than --pass of the seeds of a course pass."
+    after_help = "A seed passes if all its drivers arrive, touch nothing, and take at most 2.5 \
+times the time that they would need alone on their shortest paths. Seeds from 300001 on were not \
+used to tune any planner or controller.\nExit code 1 if fewer than --pass of the seeds of a \
+course pass."
 )]
 pub(crate) struct OpenGround {
     /// Courses [default: maze, office, obstacle-town, hill-country-drive]
@@ -244,9 +245,10 @@ pub(crate) enum MoveTable {
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Vehicles play the frames of their moves exactly. Starts differ in the lateral place, by up to a metre, \
-and in the phase of the cars. Times of plans are CPU times; everything else is the same on every machine. \
-Exit code 1 if a statement about the rows does not hold."
+    after_help = "Vehicles play the frames of their moves exactly. Starts differ in the lateral \
+position, by up to a metre, and in the phase of the cars. Times of plans are CPU times; \
+everything else is the same on every machine. Exit code 1 if a statement about the rows does not \
+hold."
 )]
 pub(crate) struct MoveTrees {
     /// Only this table [default: all]

@@ -109,7 +109,7 @@ fn pair(first: &Results, other: &Results, level: f64) -> anyhow::Result<Paired> 
     let pairs = pairs(first, other)?;
     let count = pairs.len();
     paired(&pairs, level).with_context(|| {
-        format!("they have {count} seeds in common, but a comparison needs at least 2")
+        format!("the two results have {count} seeds in common, but a comparison needs at least 2")
     })
 }
 
@@ -172,7 +172,7 @@ fn print(document: &Document) -> anyhow::Result<()> {
         if document.failed + found.failed > 0 {
             writeln!(
                 out,
-                "  failed runs are left out: {} of the first results, {} of these",
+                "  without failed runs: {} in the first file, {} in this one",
                 document.failed, found.failed
             )?;
         }

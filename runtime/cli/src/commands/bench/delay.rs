@@ -21,19 +21,22 @@ const LEG: f64 = 700.0;
 const SPEED_LIMIT: f64 = 13.9;
 /// Legs that are measured. They have green at the same time.
 const STREET: [usize; 2] = [2, 0];
-/// Green of these legs and of the other street, s.
+/// Green time of these legs, and of the other street, s.
 const GREEN: f64 = 30.0;
 /// Degrees of saturation: arrivals as a fraction of the capacity.
 const DEGREES: [f64; 2] = [0.5, 0.8];
-/// Duration of a run, s, and number of runs.
+/// Duration of a run, s.
 const SECONDS: f64 = 4200.0;
+/// Number of runs.
 const RUNS: u64 = 32;
-/// Start time of the first counted trip, s, and fraction of the run after which trips are no longer counted,
-/// because they might not be completed.
+/// Start time of the first counted trip, s.
 const WARM_UP: f64 = 300.0;
+/// Fraction of the run after which trips are no longer counted, because they might not be
+/// completed.
 const COUNTED: f64 = 0.9;
-/// Permitted relative difference to the formula, and maximum standard error relative to the delay.
+/// Permitted relative difference from the formula.
 const TOLERANCE: f64 = 0.25;
+/// Maximum standard error relative to the delay.
 const STANDARD_ERROR: f64 = 0.05;
 /// Demand during the measurement of the capacity, vehicles/h.
 const QUEUE: f64 = 2000.0;
@@ -151,7 +154,7 @@ fn star(kind: Kind, flow: f64) -> anyhow::Result<Star> {
     Ok(star)
 }
 
-/// Returns the capacity of each leg, vehicles/h, and the cycle, s.
+/// Returns the capacity of each leg (vehicles/h) and the cycle (s).
 fn capacity(dt: f64, seconds: f64) -> anyhow::Result<(f64, f64)> {
     let star = star(Kind::Signals, QUEUE)?;
     let legs = STREET.map(|leg| star.legs[leg]);

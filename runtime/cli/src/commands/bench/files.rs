@@ -121,5 +121,5 @@ impl Files {
     }
 }
 
-/// Beginning of the header of the table of results.
+/// First columns in the header of the table of results.
 const TABLE_BEGINS: &str = "course,scenario_hash";

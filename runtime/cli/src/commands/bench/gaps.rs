@@ -28,7 +28,9 @@ const ENTRY: usize = 3;
 const QUEUE: f64 = 2000.0;
 /// Total flow of the passing traffic, vehicles/h.
 const PASSING: [f64; 4] = [200.0, 400.0, 600.0, 800.0];
+/// Duration of a run, s.
 const SECONDS: f64 = 3600.0;
+/// Time before measurement starts, s.
 const WARM_UP: f64 = 120.0;
 /// Permitted ratios of a measured capacity to the formula.
 const SHARES: std::ops::RangeInclusive<f64> = 0.75..=1.25;

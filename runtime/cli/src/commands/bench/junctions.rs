@@ -11,14 +11,15 @@ use roadwright_scenario::{Edit, VehicleType};
 use serde::Serialize;
 use std::io::Write;
 
-/// Length of a leg, m, and its speed limit, m/s.
+/// Length of a leg, m.
 const LEG: f64 = 300.0;
+/// Speed limit of a leg, m/s.
 const SPEED_LIMIT: f64 = 13.9;
 /// Demand per leg, vehicles/h. It exceeds what any junction can serve.
 const RATE: f64 = 2000.0;
 /// Default duration, s.
 const SECONDS: f64 = 3600.0;
-/// Time when counting starts, after the legs have filled, s.
+/// Time at which counting starts, s. By then, the legs have filled.
 const WARM_UP: f64 = 60.0;
 /// Minimum duration of a run whose halves are compared, s.
 const HALVES_FROM: f64 = 1800.0;
@@ -26,15 +27,19 @@ const HALVES_FROM: f64 = 1800.0;
 const LEAST_SHARE: f64 = 0.95;
 /// Fraction of the time for which exits are closed.
 const CLOSED_SHARE: f64 = 1.0 / 12.0;
-/// Time that is not counted after the exits have opened again, s, because their queues are still dissolving.
+/// Time after the exits have opened again that is not counted, s. Their queues are still
+/// dissolving.
 const DRAINING: f64 = 60.0;
-/// Key of the vehicle that closes an exit, its position beyond the junction, m, and its crawling speed, m/s.
+/// Key of the vehicle that closes an exit.
 const BREAKDOWN: &str = "breakdown";
+/// Position beyond the junction of the vehicle that closes an exit, m.
 const BREAKDOWN_AT: f64 = 90.0;
+/// Crawling speed of the vehicle that closes an exit, m/s.
 const CRAWL: f64 = 0.1;
-/// Position of the first vehicles, m from the outer end, and their speed, m/s. They are the same on all legs,
-/// so that these vehicles reach the junction in the same step.
+/// Position of the first vehicle on each leg, m from the outer end. It is the same on all legs, so
+/// that these vehicles reach the junction in the same step.
 const FIRST_AT: f64 = 200.0;
+/// Speed of the first vehicle on each leg, m/s.
 const FIRST_SPEED: f64 = 10.0;
 
 /// Results of a junction.
@@ -43,12 +48,12 @@ struct Row {
     control: &'static str,
     legs: usize,
     hand: &'static str,
-    /// Vehicles that entered per hour, in each half.
+    /// Number of vehicles that entered per hour, in the first half.
     first_half: f64,
     second_half: f64,
     /// Longest wait, s.
     longest_wait: f64,
-    /// Longest wait that the junction guarantees, s, and time during which its exits were closed, s.
+    /// Longest wait that the junction guarantees, including `closed`, s.
     bound: f64,
     closed: f64,
     overlaps: usize,
@@ -57,8 +62,8 @@ struct Row {
     red_passed: u64,
     /// Vehicles that entered without a grant.
     breaches: u64,
-    /// Vehicles that had waited so long that conflicting vehicles were no longer allowed to enter before
-    /// them.
+    /// Number of vehicles that had waited so long that no conflicting vehicle was allowed to enter
+    /// before them.
     locked: u64,
     /// CPU time of all runs, s.
     cpu_seconds: f64,
@@ -182,8 +187,9 @@ fn measure(plan: Plan, arguments: &Arguments, seconds: f64, seeds: u64) -> anyho
     Ok(row)
 }
 
-/// Creates a junction with more traffic than it can serve, from each leg to all others. The first vehicles of
-/// all legs arrive in the same step. Between two times, s, a vehicle closes each exit.
+/// Creates a junction with more traffic than it can serve, from each leg to all others. The first
+/// vehicles of all legs arrive in the same step. From `close` to `open`, in seconds, a vehicle
+/// closes each exit.
 fn saturated(plan: Plan, buses: f64, close: f64, open: f64) -> anyhow::Result<Star> {
     let mut star = Star::new(plan)?;
     let breakdown = VehicleType {

@@ -57,7 +57,7 @@ impl MileageLog {
     }
 }
 
-/// Returns the rows of a table up to and including those of a seed.
+/// Returns the rows of a table up to and including the rows of seed `last`.
 fn known(path: &Path, last: u64) -> anyhow::Result<String> {
     let at = || format!("cannot continue {}", path.display());
     let text = roadwright_files::read_text(path, LARGEST).with_context(at)?;

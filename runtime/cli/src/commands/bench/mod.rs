@@ -1,5 +1,6 @@
-//! `roadwright bench`: evaluates drivers on courses, with error bars, and junctions under excess traffic,
-//! whose capacities and delays are compared with the formulae of the handbooks.
+//! `roadwright bench`: evaluates drivers on courses, with error bars. Also evaluates junctions
+//! under excess traffic, and compares their capacities and delays with the formulae of the
+//! handbooks.
 
 mod arguments;
 mod compare;
@@ -120,7 +121,7 @@ impl Run {
         })
     }
 
-    /// Runs until `time`, s.
+    /// Runs until `time`, in seconds.
     fn until(&mut self, time: f64) -> anyhow::Result<()> {
         let mut observers: [&mut dyn Observer; 1] = [&mut self.watch];
         let goes_on = |_: &World| !progress::interrupted();

@@ -14,8 +14,11 @@ use roadwright_moves::{
 use serde::Serialize;
 use std::io::Write;
 
-/// Minimum shares of starts for the statements that most drives crash, and that most drives arrive.
+/// Minimum share of starts at which drives have to crash for the statement "most drives crash" to
+/// hold.
 const MOST_CRASH: f64 = 0.75;
+/// Minimum share of starts at which drives have to arrive for the statement "most drives arrive" to
+/// hold.
 const MOST_ARRIVE: f64 = 0.8;
 
 /// A row of a table, with the values printed in the source.
@@ -46,7 +49,7 @@ struct Row {
     plans: u32,
     nodes_per_plan: f64,
     most_nodes: u32,
-    /// Number of nodes per plan when its first free leaf was reached.
+    /// Number of nodes per plan when the first free leaf of the plan was reached.
     nodes_to_leaf_per_plan: f64,
     /// Number of plans without a free move.
     without_path: u32,
@@ -140,10 +143,10 @@ fn table_of(table: MoveTable) -> Table {
 /// A drive from one start.
 struct Drive {
     ending: Ending,
-    /// Time at its end, s.
+    /// Time at the drive's end, s.
     time: f64,
     figures: DriveFigures,
-    /// CPU time of its plans, and CPU time of the whole drive, s.
+    /// CPU time of the plans of the drive, s.
     planning: f64,
     cpu: f64,
 }
@@ -267,7 +270,8 @@ fn sorted(values: impl Iterator<Item = f64>) -> Vec<f64> {
     values
 }
 
-/// The quantile of sorted values; `None` if there are none. Between two values, it is their mean.
+/// Returns a quantile of sorted values; `None` if there are none. If the quantile lies between two
+/// values, their mean is returned.
 fn quantile(sorted: &[f64], share: f64) -> Option<f64> {
     let last = sorted.len().checked_sub(1)?;
     let place = share * last as f64;

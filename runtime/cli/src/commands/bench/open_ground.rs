@@ -22,7 +22,7 @@ const LISTED: usize = 10;
 struct SeedRow {
     seed: u64,
     passed: bool,
-    /// Reasons why it did not pass.
+    /// Reasons why the seed did not pass.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     reasons: Vec<String>,
     drives: usize,

@@ -1,5 +1,5 @@
-//! `roadwright bench planners`: planning times on maps of boxes, compared with table 1 of [Kuffner 1998], and
-//! with the targets of this program.
+//! `roadwright bench planners`: planning times on maps of boxes. They are compared with table 1 of
+//! [Kuffner 1998] and with the targets of this program.
 
 use super::arguments::Planners as Arguments;
 use crate::Outcome;
@@ -21,8 +21,9 @@ use std::io::Write;
 const MOVED: usize = 10;
 /// Maximum displacement along each axis, m.
 const FARTHEST: f64 = 0.3;
-/// Number of map changes for D* Lite, and number of cells changed by each of them.
+/// Number of map changes for D* Lite.
 const CHANGES: u32 = 1000;
+/// Number of cells that each map change affects.
 const CHANGED_CELLS: u32 = 20;
 /// Largest permitted ratio of the cells that D* Lite expands to those that A* expands.
 const LARGEST_RATIO: f64 = 0.05;
@@ -245,7 +246,8 @@ impl Stage {
     fn new(printed: &Printed, seed: u64) -> anyhow::Result<Self> {
         let world = printed.scene.world(seed);
         let mut ground = OpenGround::new();
-        let size = CellSize::new(world.edge / f64::from(printed.cells)).context("no such cells")?;
+        let size =
+            CellSize::new(world.edge / f64::from(printed.cells)).context("invalid cell size")?;
         let profile = ground.add_profile(Profile {
             costs: ObstacleCosts::NONE,
             ..Profile::new(printed.scene.body(), size)

@@ -34,7 +34,7 @@ const STUDIES: [(&str, &str); 6] = [
 /// A recreated figure or table.
 #[derive(Serialize)]
 struct Part {
-    /// Its number in the source.
+    /// Number of the figure or table in the source.
     of: String,
     /// How the part was created, and how the source was interpreted.
     reading: String,

@@ -20,20 +20,23 @@ use std::collections::BTreeMap;
 use std::io::Write;
 
 const LEG: f64 = 400.0;
-/// Leg with the queue, which leads to the east. The second constant is the opposite leg.
+/// Leg with the queue, which leads to the east.
 const FROM: usize = 2;
+/// Opposite leg.
 const TO: usize = 0;
 /// Speed limits, km/h.
 const SPEEDS: [f64; 3] = [30.0, 50.0, 70.0];
 /// Demand, vehicles/h.
 const RATE: f64 = 2000.0;
-/// Green of the leg with the queue, and green of the others, s. Twenty vehicles pass in the first green, and
-/// as many arrive per cycle.
+/// Green time of the leg with the queue, s. Twenty vehicles pass in the first green, and as many
+/// arrive per cycle.
 const GREEN: f64 = 70.0;
+/// Green time of the other legs, s.
 const OTHERS: f64 = 30.0;
-/// Indices of the first and last vehicle whose headways count. Headways of earlier vehicles include the
+/// Index of the first vehicle whose headway counts. Headways of earlier vehicles include the
 /// start-up lost time.
 const FIRST: usize = 4;
+/// Index of the last vehicle whose headway counts.
 const LAST: usize = 20;
 /// Time without passing vehicles that marks the end of a green, s.
 const RED: f64 = 15.0;
@@ -41,8 +44,9 @@ const RED: f64 = 15.0;
 const FILLING: f64 = 250.0;
 /// Permitted relative difference from the result of the law alone.
 const TOLERANCE: f64 = 0.05;
-/// Gap before a stop line, and gap between standing vehicles, according to the law, m.
+/// Gap before a stop line according to the law, m.
 const BEFORE_LINE: f64 = 0.5;
+/// Gap between standing vehicles according to the law, m.
 const STANDSTILL_GAP: f64 = 2.0;
 
 /// Results for a speed limit.
@@ -127,7 +131,7 @@ pub(super) fn signals(star: &Star, green: f64, others: f64) -> JunctionRules {
     }
 }
 
-/// Returns the mean headways of a queue at a green light, s, one for each green.
+/// Returns the mean headway of a queue at a green light for each green, s.
 pub(super) fn headways(speed_limit: f64, dt: f64, greens: u64) -> anyhow::Result<Vec<f64>> {
     let mut star = Star::new(Plan {
         kind: Kind::Signals,
@@ -154,7 +158,10 @@ pub(super) fn headways(speed_limit: f64, dt: f64, greens: u64) -> anyhow::Result
             headways.push(headway);
         }
     }
-    anyhow::ensure!(!headways.is_empty(), "no green let {LAST} vehicles pass");
+    anyhow::ensure!(
+        !headways.is_empty(),
+        "no green was long enough for {LAST} vehicles"
+    );
     Ok(headways)
 }
 
@@ -170,8 +177,8 @@ fn stop_line(star: &Star) -> Option<f64> {
 #[derive(Default)]
 struct Passing {
     line: f64,
-    /// Position of each front at the last observation, m to the east of the middle, and time of that
-    /// observation, s.
+    /// Last observation of each vehicle front: its position (m to the east of the middle) and the
+    /// time of the observation (s).
     before: BTreeMap<u64, (f64, f64)>,
     /// Times at which vehicles passed in the current green, s.
     times: Vec<f64>,
@@ -210,8 +217,8 @@ impl Passing {
     }
 }
 
-/// Returns the mean headway according to the law alone, applied to points that start one after another on a
-/// line.
+/// Returns the mean headway according to the law alone, s. The law is applied to points that start
+/// one after another on a line.
 fn alone(speed_limit: f64, dt: f64) -> f64 {
     let car = VehicleType::car();
     let spacing = car.length + STANDSTILL_GAP;

@@ -24,9 +24,10 @@ use std::f64::consts::{FRAC_PI_2, PI, TAU};
 const GATE: f64 = 12.0;
 /// Width of a lane, m.
 const LANE_WIDTH: f64 = 3.5;
-/// Radius of a ring per leg, and its minimum, m. Rings are about as large as the single-lane roundabout of
-/// the capacity formula.
+/// Radius of a ring per leg, m. Rings are about as large as the single-lane roundabout of the
+/// capacity formula.
 const RADIUS_PER_LEG: f64 = 4.5;
+/// Minimum radius of a ring, m.
 const LEAST_RADIUS: f64 = 18.0;
 
 /// Design of a junction.
@@ -56,7 +57,7 @@ pub(super) struct Star {
 pub(super) struct StarPlace {
     pub(super) leg: usize,
     pub(super) s: f64,
-    /// Whether it is on a lane that leads towards the junction.
+    /// Whether the place is on a lane that leads towards the junction.
     pub(super) inward: bool,
 }
 
@@ -256,8 +257,8 @@ impl Star {
         self.apply(Edit::Flow(id, Some(Box::new(flow))))
     }
 
-    /// Adds a vehicle that spawns at time `depart`, s, with `speed`, m/s. Places are on legs, in metres from
-    /// their outer ends.
+    /// Adds a vehicle that spawns at `depart` seconds with `speed` in m/s. Places on a leg are
+    /// given in metres from its outer end.
     pub(super) fn vehicle(
         &mut self,
         start: StarPlace,
@@ -310,8 +311,7 @@ impl Star {
         }
     }
 
-    /// Returns the leg that is reached from `leg` after `steps` legs in the driving direction around the
-    /// middle.
+    /// Returns the leg `steps` legs after `leg`, in the driving direction around the middle.
     pub(super) fn round(&self, leg: usize, steps: usize) -> usize {
         let legs = self.plan.legs;
         match self.plan.hand {

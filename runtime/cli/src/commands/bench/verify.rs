@@ -158,7 +158,7 @@ fn print(results: &Results, verified: &Verified) -> anyhow::Result<()> {
     if !results.is_sealed() {
         writeln!(
             out,
-            "version 1 of the format: its hash covers the rows only; course, drivers, fitness, direction and end \
+            "version 1 of the format: the hash covers the rows only; course, drivers, fitness, direction and end \
              were computed again"
         )?;
     }

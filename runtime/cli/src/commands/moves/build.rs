@@ -17,7 +17,7 @@ pub(super) fn build(arguments: &Build) -> anyhow::Result<Outcome> {
     match (&arguments.preset, &arguments.clips) {
         (Some(preset), _) => record_preset(arguments, *preset),
         (None, Some(clips)) => from_clips(arguments, clips),
-        (None, None) => bail!("name a file of clips, or a tree with --preset"),
+        (None, None) => bail!("specify a clips file, or a tree with --preset"),
     }
 }
 

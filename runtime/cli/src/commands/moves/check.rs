@@ -50,7 +50,7 @@ pub(super) fn check(arguments: &Check) -> anyhow::Result<Outcome> {
         if findings.is_empty() {
             writeln!(
                 out,
-                "{} states and {} moves: nothing is wrong",
+                "{} states and {} moves: no problems found",
                 opened.graph.states.len(),
                 opened.graph.moves.len()
             )?;
@@ -59,7 +59,7 @@ pub(super) fn check(arguments: &Check) -> anyhow::Result<Outcome> {
     Ok(Outcome::of(findings.is_empty()))
 }
 
-/// Differences between the recorded vehicle and the vehicle for which the clips are intended.
+/// Returns the differences between the recorded vehicle and the vehicle that will use the clips.
 fn vehicle_findings(arguments: &Check, opened: &Opened) -> anyhow::Result<Vec<String>> {
     let recorded = &opened.clips.vehicle;
     let asked = arguments.vehicle.as_deref();
@@ -109,7 +109,7 @@ fn step_finding(rate: f64, dt: f64) -> Option<String> {
     }
     let fitting = [1.0, 2.0, 4.0].map(|steps| format!("{:.4}", 1.0 / (rate * steps)));
     Some(format!(
-        "frames are {:.4} s apart, which is no multiple of the time step {dt} s; use {} s",
+        "frames are {:.4} s apart, which is not a multiple of the time step {dt} s; use {} s",
         1.0 / rate,
         fitting.join(", ")
     ))

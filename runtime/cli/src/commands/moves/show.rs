@@ -23,7 +23,7 @@ struct Row {
     /// Final position of the rear axle, ahead of and to the left of its initial position.
     ahead_m: f64,
     left_m: f64,
-    /// Number of pieces of its swept area.
+    /// Number of pieces of the swept area.
     pieces: usize,
 }
 

@@ -14,7 +14,7 @@ use std::io::Write;
 
 /// Side of the generated map, cells.
 const EDGE: u32 = 1000;
-/// Fraction of its cells that are blocked by rectangles.
+/// Fraction of the cells that are blocked by rectangles.
 const SHARE: f64 = 0.15;
 /// Maximum side of a rectangle, cells.
 const LARGEST: u32 = 40;

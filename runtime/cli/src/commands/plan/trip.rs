@@ -19,8 +19,9 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// Margin around a trip in its picture: share of the size of the trip, and minimum in metres.
+/// Margin around a trip in its picture, as a share of the size of the trip.
 const FRAME: f64 = 0.15;
+/// Minimum margin around a trip in its picture, m.
 const LEAST_FRAME: f64 = 15.0;
 
 /// Arguments that describe the trip and the output.

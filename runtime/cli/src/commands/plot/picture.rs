@@ -14,10 +14,11 @@ type Chart<'a, 'b> = ChartContext<'a, SVGBackend<'b>, Cartesian2d<RangedCoordf64
 const SIZE: (u32, u32) = (900, 560);
 /// Height of a row of the legend, pixels.
 const ROW: u32 = 22;
-/// Distance of a legend column from the edge, and distance of the text from the start of the column, pixels.
+/// Distance of a legend column from the edge, pixels.
 const LEGEND_MARGIN: i32 = 70;
+/// Distance of the text from the start of its legend column, pixels.
 const SAMPLE: i32 = 34;
-/// Line colours: those of Okabe and Ito without yellow, which colour-blind people can tell apart.
+/// Line colours: those of Okabe and Ito, which colour-blind people can tell apart, without yellow.
 const COLORS: [RGBColor; 8] = [
     RGBColor(0, 114, 178),
     RGBColor(213, 94, 0),

@@ -15,8 +15,9 @@ use serde::{Deserialize, Serialize};
 
 /// Name of the mode of actuated control.
 const BY_DEMAND: &str = "actuated";
-/// Simulated time, s, and demand of each street, vehicles/h.
+/// Simulated time, s.
 const SECONDS: f64 = 600.0;
+/// Demand on each street, vehicles/h.
 const RATES: [f64; 2] = [500.0, 250.0];
 /// Distance from the ends of the streets to the crossing, m.
 const ARM: f64 = 300.0;

@@ -1,5 +1,5 @@
-//! Smoke drive of `roadwright plugin check`, which shows in figures and as a picture whether a plugin can
-//! drive, compared with the built-in module. The plugin runs in a child process.
+//! Smoke drive of `roadwright plugin check`. It shows in figures and as a picture whether a plugin
+//! can drive, compared with the built-in module. The plugin runs in a child process.
 
 use super::course::{BUILT_IN, DRIVER, LANE, STANDER, Standing, course, register, stack_with};
 use super::signal_drive::{SignalDrive, beside_demand};
@@ -33,9 +33,9 @@ const MOST_TIMES: f64 = 3.0;
 const LONGEST: f64 = 300.0;
 /// Distance from the lane beyond which a car counts as having left the course, m.
 const LOST: f64 = 20.0;
-/// Speed below which a car counts as standing, m/s, and distance within which it counts as standing behind
-/// the other car, m.
+/// Speed below which a car counts as standing, m/s.
 const STANDS: f64 = 0.3;
+/// Distance within which a standing car counts as standing behind the other car, m.
 const BEHIND: f64 = 40.0;
 /// Time for which the driver has to stand behind the other car before that car drives away, s.
 const WAIT: f64 = 1.5;
@@ -455,15 +455,18 @@ impl Drive {
         let mut problems = Vec::new();
         problems.extend(self.trouble.clone());
         if self.collisions > 0 {
-            problems.push(format!("it collides {} times", self.collisions));
+            problems.push(format!("the vehicle collides {} times", self.collisions));
         }
         if task == Task::Steer && self.furthest_off > LANE {
-            problems.push(format!("it leaves its lane by {:.1} m", self.furthest_off));
+            problems.push(format!(
+                "the vehicle leaves its lane by {:.1} m",
+                self.furthest_off
+            ));
         }
         if !self.arrived && self.furthest_off < LOST {
             let longest = MOST_TIMES * built_in.seconds;
             problems.push(format!(
-                "it does not arrive within {longest:.0} s, which is {MOST_TIMES} times the time of {}",
+                "the vehicle does not arrive within {longest:.0} s, which is {MOST_TIMES} times the time of {}",
                 built_in.module
             ));
         }
@@ -612,7 +615,7 @@ mod tests {
             ),
         });
         let problem = blind.problem(&known, Task::Steer).unwrap();
-        assert!(problem.contains("it collides"), "{problem}");
+        assert!(problem.contains("the vehicle collides"), "{problem}");
         assert_eq!(blind.gap, None, "{blind:?}");
     }
 

@@ -110,9 +110,9 @@ struct Teller<'a> {
 /// Number of steps between two checks.
 // A check locks the host and the log, which would be noticeable in every step.
 const TELL_PERIOD: u64 = 64;
-/// Maximum time without output. The second constant is the call duration above which a module is reported as
-/// slow, us.
+/// Maximum time without output.
 const SILENCE: Duration = Duration::from_secs(5);
+/// Call duration above which a module is reported as slow, us.
 const SLOW_CALL_US: f64 = 50_000.0;
 
 impl Observer for Teller<'_> {

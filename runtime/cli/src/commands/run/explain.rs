@@ -6,7 +6,7 @@ use roadwright_simulation::{Inspection, Observer, World};
 
 /// Explains agents during the run.
 pub(super) struct Explainer {
-    /// Agents and times, s, latest time first.
+    /// Agents with the times (s) at which they are explained, latest time first.
     asked: Vec<(u64, f64)>,
 }
 
@@ -25,7 +25,7 @@ impl Explainer {
             self.asked.pop();
             match world.inspect(agent) {
                 Some(seen) => say!("{}", explained(&seen, world)),
-                None => say!("agent {agent} at {time:.2} s: it is not driving at that time"),
+                None => say!("agent {agent} is not driving at {time:.2} s"),
             }
         }
     }

@@ -276,7 +276,7 @@ fn save(world: &World, to: &mut SaveTo<'_>, quiet: bool) -> anyhow::Result<Vec<S
     let saved = world.save(to.allow_inexact)?;
     if !quiet {
         for module in saved.inexact() {
-            say!("not exact: {module} will start fresh when this save is restored");
+            say!("not exact: restoring this save starts {module} from a fresh state");
         }
     }
     to.outputs.write(to.place, &saved.to_bytes())?;

@@ -20,8 +20,8 @@ pub(in crate::commands) struct Report {
     updates_per_cpu_second: f64,
     realtime_factor: f64,
     interrupted: bool,
-    /// Reason why the same run may give another result: the module that timed out, or the modules that
-    /// started fresh in a restored world.
+    /// Reason why the same run may give another result: a module timed out, or modules started
+    /// fresh in a restored world.
     #[serde(skip_serializing_if = "Option::is_none")]
     not_reproducible_because: Option<String>,
     /// Module that timed out.
@@ -40,7 +40,8 @@ pub(in crate::commands) struct Report {
     /// Failures of external modules, by module id.
     #[serde(skip)]
     pub(super) failures: BTreeMap<String, ModuleFailure>,
-    /// Number of agent updates, and simulated time in seconds, of a restored world before this run.
+    /// State of a restored world before this run: the number of agent updates, and the simulated
+    /// time in seconds.
     #[serde(skip)]
     before: (u64, f64),
     /// Reason why the world could not be saved at the end.
@@ -83,7 +84,8 @@ impl<'a> Document<'a> {
 pub(super) struct Costs {
     pub(super) wall_seconds: f64,
     pub(super) cpu_seconds: f64,
-    /// Number of agent updates, and simulated time in seconds, of a restored world before this run.
+    /// State of a restored world before this run: the number of agent updates, and the simulated
+    /// time in seconds.
     pub(super) before: (u64, f64),
 }
 
@@ -208,7 +210,10 @@ fn figures(report: &Report) -> Vec<(&'static str, String)> {
     rows.extend([("speed", speed), ("state hash", hash)]);
     let fresh = &report.starts_fresh_when_restored;
     if !fresh.is_empty() {
-        let text = format!("{} will start fresh when it is restored", fresh.join(", "));
+        let text = format!(
+            "restoring the save starts {} from a fresh state",
+            fresh.join(", ")
+        );
         rows.push(("save not exact", text));
     }
     rows

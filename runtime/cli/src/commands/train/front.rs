@@ -47,7 +47,10 @@ pub(super) fn front(arguments: &Arguments) -> anyhow::Result<Outcome> {
         let other = load(path, arguments)?;
         check_comparable(&record, &other, path)?;
         if other.genes != record.genes {
-            bail!("{}: it has different genes", path.display());
+            bail!(
+                "{}: the genes of this record differ from those of the first record",
+                path.display()
+            );
         }
         add(&mut drivers, &other, path, arguments, problem.genome())?;
     }
@@ -148,7 +151,7 @@ fn drive(
     })?;
     if front.failed > 0 {
         say!(
-            "a driver failed on {} of {} test courses; they are left out",
+            "a driver failed on {} of {} test courses; these courses are left out",
             front.failed,
             courses.len()
         );

@@ -29,7 +29,7 @@ pub(super) fn apply(arguments: &Apply) -> anyhow::Result<Outcome> {
     let mut stack = with_modules(stack, &arguments.modules)?;
     put_preset(&champion.preset, &mut stack).map_err(|module| {
         anyhow::anyhow!(
-            "--stack {name}: it does not use {module}, whose values were trained; \
+            "--stack {name}: the stack does not use {module}, whose values were trained; \
              add it with --use SLOT={module}"
         )
     })?;

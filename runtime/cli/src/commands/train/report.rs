@@ -95,7 +95,8 @@ impl Report {
         if struck_out > 0 {
             writeln!(
                 out,
-                "{struck_out} struck out by hand, so the experiment alone does not reproduce this"
+                "individuals struck out by hand: {struck_out}; rerunning the experiment without the \
+                 record will not reproduce the champion"
             )?;
         }
         writeln!(out, "pool {}", self.pool_hash)?;

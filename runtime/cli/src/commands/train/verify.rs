@@ -151,7 +151,8 @@ impl Verified {
         if self.struck_out > 0 {
             writeln!(
                 out,
-                "{} struck out by hand, so the experiment alone does not reproduce this",
+                "individuals struck out by hand: {}; rerunning the experiment without the \
+                 record will not reproduce the champion",
                 self.struck_out
             )?;
         }

@@ -8,21 +8,23 @@ use roadwright_geometry::{polygon, polyline, unit};
 use roadwright_scenario::junction::U_TURN_RADIUS;
 use roadwright_scenario::lane_graph::LaneGraph;
 
-/// Minimum distance between buildings and the edge of a lane, m, which leaves room for mirrors and doors.
+/// Minimum distance between buildings and the edge of a lane, m. It leaves room for mirrors and
+/// doors.
 const BESIDE_LANE: f64 = 0.3;
-/// Minimum distance between buildings and the middle of a lane, m, so that no vehicle in the lane, not even a
-/// bus, takes the building for an obstacle in its path.
+/// Minimum distance between buildings and the middle of a lane, m. At this distance, no vehicle in
+/// the lane, not even a bus, takes the building for an obstacle in its path.
 const BESIDE_MIDDLE: f64 = 2.7;
 /// Additional clearance where a lane bends more tightly than a car can turn, as a fraction of the difference
 /// between the radii. Cars swing wide there. At a right angle, the fraction would be 0.41.
 const WIDE: f64 = 0.5;
-/// Largest deviation of a stretch that counts as straight, and its maximum length, m.
+/// Largest deviation of a stretch that still counts as straight, m.
 const BENT: f64 = 0.05;
+/// Maximum length of a stretch, m.
 const LONGEST: f64 = 20.0;
 /// Number of corners of the circles that are cut out at the ends of stretches.
 const CORNERS: usize = 16;
 
-/// A stretch of the middle of a lane, and the clearance that buildings need from it, m.
+/// A stretch of the middle of a lane, with the clearance between it and buildings, m.
 #[derive(Clone, Copy)]
 struct Stretch {
     from: DVec2,
@@ -131,8 +133,8 @@ impl Stretch {
         distance(self.from, self.to, point) < self.clearance
     }
 
-    /// Returns the area that has to be clear, which is a stadium (counter-clockwise) that contains all points
-    /// within the clearance.
+    /// Returns the area that has to be clear: a stadium (counter-clockwise) with all points within
+    /// the clearance.
     fn cover(&self) -> Vec<DVec2> {
         let step = std::f64::consts::TAU / CORNERS as f64;
         // The corners lie on a circle around the round end and not inside it.

@@ -34,7 +34,7 @@ pub(in super::super) fn matters(key: &str) -> bool {
 
 /// Height of a storey, m.
 const STOREY: f64 = 3.0;
-/// Range of plausible heights, m, from a kiosk to the tallest building in the world.
+/// Range of plausible heights, m: from a kiosk to the tallest building in the world.
 const HEIGHTS: (f64, f64) = (2.0, 830.0);
 
 /// Kind of an area.
@@ -65,7 +65,8 @@ pub(super) fn kind(tags: &Tags) -> Option<Result<Kind, &'static str>> {
     })
 }
 
-/// Height of a building, m, from its tagged height, its number of storeys, or the usual value for its kind.
+/// Height of a building, m. It comes from the tagged height, the number of storeys, or the usual
+/// value for the building's kind.
 fn height(tags: &Tags, building: &str) -> f64 {
     let metres = tags.get("height").and_then(|text| metres(text));
     let storeys = || {

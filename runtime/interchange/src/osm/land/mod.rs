@@ -39,8 +39,8 @@ const MOST_OBJECTS: usize = 1_000_000;
 /// Maximum number of pairs of edges that are compared to find outlines that cross themselves.
 const MOST_COMPARISONS: usize = 200_000_000;
 
-/// Number of corners above which outlines are cleaned up by the polygon library, which is slower for small
-/// ones.
+/// Number of corners above which outlines are cleaned up by the polygon library. The library is
+/// slower for small outlines.
 const MOST_PLAIN: usize = 200;
 
 /// Numbers of objects added to the scenario.
@@ -50,7 +50,7 @@ pub(super) struct Counts {
     pub(super) areas: usize,
 }
 
-/// An area in the data, as rings of nodes, where nested rings are holes.
+/// An area in the data, as rings of nodes. Nested rings are holes.
 struct Area {
     object: String,
     name: String,
@@ -180,7 +180,7 @@ fn shared_nodes(areas: &[Area]) -> Vec<i64> {
 /// The part of the world from which land is imported.
 struct Window {
     projection: LocalProjection,
-    /// Its corners, m.
+    /// Corners of the window, m.
     ring: Vec<DVec2>,
     /// A box that lies entirely inside the window, m.
     inner: (DVec2, DVec2),

@@ -36,8 +36,8 @@ impl<'a> Kept<'a> {
 
 /// Clusters of nodes, each identified by its smallest node, its root.
 ///
-/// Kept junctions are not recorded until another cluster is merged with them, so that an edit does not visit
-/// a whole city.
+/// Kept junctions are not recorded until another cluster is merged with them. An edit therefore
+/// does not visit a whole city.
 pub(super) struct Clusters<'a> {
     /// Union-find structure with the root of each node.
     roots: BTreeMap<NodeId, NodeId>,

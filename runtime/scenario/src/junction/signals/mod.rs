@@ -41,13 +41,13 @@ named! {
     /// The light of a path's signal.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
     pub enum Light {
-        /// Stop.
+        /// Vehicles stop.
         Red = "red",
-        /// Stop; green comes next.
+        /// Vehicles stop; green comes next.
         RedAmber = "red_amber",
-        /// Stop if possible.
+        /// Vehicles stop if possible.
         Amber = "amber",
-        /// Go, but yield as the rules require.
+        /// Vehicles go, but yield as the rules require.
         Green = "green",
     }
 }
@@ -91,9 +91,9 @@ impl Light {
 pub enum Between {
     /// Amber for the paths that lose green.
     Amber,
-    /// Red for all.
+    /// Red for all paths.
     AllRed,
-    /// Red for all, with amber for the paths that get green.
+    /// Red for all paths, with amber for those that get green.
     RedAmber,
 }
 
@@ -225,9 +225,9 @@ impl Programme {
 /// The signals of one junction.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Signals {
-    /// Times of its stages.
+    /// Times of the junction's stages.
     pub programme: Programme,
-    /// For each stage, whether each path has green.
+    /// For each stage, whether each path has green in it.
     pub greens: Vec<Vec<bool>>,
     /// For each stage, whether each path with green is permissive, so that it yields to all conflicting paths
     /// with green; empty if none are.
@@ -245,8 +245,9 @@ impl Signals {
         (signals.greens.len() <= MAX_STAGES).then_some(signals)
     }
 
-    /// Returns the number of stages that the signals of a junction would need; `None` if it does not exceed
-    /// [`MAX_STAGES`]. A junction with too many stages has no signals. O(paths^2).
+    /// Returns the number of stages that the signals of a junction would need, if it exceeds
+    /// [`MAX_STAGES`]; otherwise `None`. A junction with too many stages has no signals.
+    /// O(paths^2).
     pub fn too_many_stages(junction: &Junction, conflicts: &Conflicts) -> Option<usize> {
         let stages = Self::wanted(junction, conflicts)?.greens.len();
         (stages > MAX_STAGES).then_some(stages)

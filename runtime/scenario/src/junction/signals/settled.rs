@@ -7,9 +7,10 @@ use crate::junction::{Conflicts, Junction};
 use crate::turn::Turn;
 
 impl Signals {
-    /// Returns pairs of conflicting paths that have green in the same stage although neither yields. Turns
-    /// across oncoming traffic (which wait for a gap), U-turns, and permissive paths, which yield to
-    /// protected ones, are not included. O(conflicts).
+    /// Returns pairs of conflicting paths that have green in the same stage although neither
+    /// yields. Turns across oncoming traffic are not included, because they wait for a gap. U-turns
+    /// are not included either, nor are permissive paths, which yield to protected ones.
+    /// O(conflicts).
     pub fn unsettled(
         &self,
         junction: &Junction,

@@ -24,7 +24,7 @@ use crate::network::RoadNetwork;
 use crate::turn::Turn;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Largest distance between signals that share one programme, m from stop line to stop line.
+/// Largest distance between the stop lines of signals that share one programme, m.
 const TOGETHER: f64 = 40.0;
 
 /// Cost of a connection that has green at one junction and then red at the next, rad. It exceeds any
@@ -107,7 +107,7 @@ fn let_walk(signals: &mut [Option<Signals>], layout: &Layout, group: &[usize]) {
     }
 }
 
-/// Groups of junctions with signals that are joined by roads of up to 40 m.
+/// Returns the groups of junctions with signals that are joined by roads of up to 40 m.
 fn groups(network: &RoadNetwork, layout: &Layout, signals: &[Option<Signals>]) -> Vec<Vec<usize>> {
     let with_signals = || (0..signals.len()).filter(|&i| signals[i].is_some());
     let mut beside: BTreeMap<usize, BTreeSet<usize>> = BTreeMap::new();
@@ -155,8 +155,8 @@ fn near_junctions<'a>(
     })
 }
 
-/// Whether the signals control conflicting vehicles. If they only serve a pedestrian crossing, a full stage
-/// is red.
+/// Whether the signals control conflicting vehicles. Signals that only serve a pedestrian crossing
+/// have a stage in which all vehicles face red.
 fn rules_vehicles(signals: &Signals) -> bool {
     let mut greens = signals.greens.iter();
     greens.all(|green| green.contains(&true))
@@ -186,8 +186,8 @@ fn is_between(road: RoadId, group: &[usize], network: &RoadNetwork, layout: &Lay
     road.is_some_and(|road| is_member(road.from) && is_member(road.to))
 }
 
-/// Gives green to traffic from within the group in every stage in which it conflicts with no other green,
-/// because there is little room to wait within the group.
+/// Gives green to traffic from within the group in every stage in which it conflicts with no other
+/// green. There is little room to wait within the group.
 fn let_through(
     signals: &mut Signals,
     junction: &Junction,
@@ -300,9 +300,9 @@ fn together(members: &[Member<'_>]) -> Vec<Signals> {
     shared.collect()
 }
 
-/// Aligns each stage of a longer cyclic list with a stage of a shorter one, in cyclic order and without
-/// leaving any out, at the least total cost. On ties, the first stages are aligned. `costs` has a row for
-/// each stage of the longer list. O(square of both lengths).
+/// Aligns each stage of a longer cyclic list with a stage of a shorter one, at the least total
+/// cost. The cyclic order is kept, and no stage is left out. On ties, the first stages are aligned.
+/// `costs` has a row for each stage of the longer list. O(square of both lengths).
 fn laid_beside(costs: &[Vec<f64>]) -> Vec<usize> {
     let (m, n) = (costs.len(), costs[0].len());
     let starts = (0..m).flat_map(|row| (0..n).map(move |stage| (row, stage)));
@@ -325,8 +325,8 @@ fn laid_beside(costs: &[Vec<f64>]) -> Vec<usize> {
     least.map(|(_, beside)| beside).unwrap_or_default()
 }
 
-/// Like `laid_beside`, but aligns the two first stages with each other, and the two last stages. Includes the
-/// cost. O(product of both lengths), by dynamic programming.
+/// Like `laid_beside`, but aligns the first stages of both lists with each other, and the last
+/// stages as well. Also returns the cost. O(product of both lengths), by dynamic programming.
 fn in_order(own: &[Vec<f64>]) -> (f64, Vec<usize>) {
     let (m, n) = (own.len(), own[0].len());
     // Least cost with stage `j` aligned with stage `i` of the longer list.

@@ -27,21 +27,25 @@ const CYCLE_PER_STAGE: f64 = 20.0;
 const WALK: f64 = 10.0;
 /// Speed of oncoming traffic above which turns across it need a separate stage, m/s.
 const FAST: f64 = 70.0 / 3.6;
-/// Reaction time, s, and deceleration, m/s^2, assumed for the duration of amber.
+/// Reaction time assumed for the duration of amber, s.
 const REACTION: f64 = 1.0;
+/// Deceleration assumed for the duration of amber, m/s^2.
 const BRAKING: f64 = 3.05;
+/// Range of the duration of amber, s.
 const AMBER: std::ops::RangeInclusive<f64> = 3.0..=6.0;
-/// Properties assumed for the last leaving vehicle: its speed as a fraction of the speed limit, its minimum
-/// speed, m/s, and its length, m.
+/// Speed assumed for the last leaving vehicle, as a fraction of the speed limit.
 const LEAVING_SHARE: f64 = 0.8;
+/// Minimum speed assumed for the last leaving vehicle, m/s.
 const LEAVING_SPEED: f64 = 8.0;
+/// Length assumed for the last leaving vehicle, m.
 const LEAVING_LENGTH: f64 = 6.0;
+/// Maximum duration of all-red, s.
 const MAX_ALL_RED: f64 = 5.0;
 
 /// Lanes of an arm that have green together.
 struct Group {
     arm: usize,
-    /// Whether they only turn across oncoming traffic.
+    /// Whether the lanes only turn across oncoming traffic.
     is_far_turn: bool,
     paths: Vec<usize>,
 }
@@ -183,7 +187,7 @@ impl<'a> Plan<'a> {
         }
     }
 
-    /// Green times that fill a cycle, s, distributed by weight and with a minimum.
+    /// Green times that fill a cycle, s. They are distributed by weight, with a minimum.
     fn green_times(
         &self,
         greens: &[Vec<bool>],
@@ -333,15 +337,16 @@ impl<'a> Plan<'a> {
         pairs.map(|(from, to)| self.intergreen(from, to)).collect()
     }
 
-    /// Like `intergreens`, but including the red and amber at the end of the all-red time.
+    /// Like `intergreens`, but includes the red and amber at the end of the all-red time.
     fn changes(&self, greens: &[Vec<bool>]) -> Vec<Intergreen> {
         let mut intergreens = self.intergreens(greens);
         self.show_red_amber(greens, &mut intergreens);
         intergreens
     }
 
-    /// Adds red and amber before each stage that gives green to a path that did not have it before, with the
-    /// duration from the plan or, by default, from the law. The all-red time becomes at least as long.
+    /// Adds red and amber before each stage that gives green to a path without green in the
+    /// previous stage. The duration comes from the plan or, by default, from the law. The all-red
+    /// time becomes at least as long.
     fn show_red_amber(&self, greens: &[Vec<bool>], intergreens: &mut [Intergreen]) {
         let decided = self.junction.plan.red_amber;
         let red_amber = decided.unwrap_or(self.junction.law.red_amber);
@@ -374,8 +379,8 @@ impl<'a> Plan<'a> {
         }
     }
 
-    /// Time until the last vehicle that had green has left the points where the first vehicles of the next
-    /// stage would meet it, s.
+    /// Time until the last vehicle that had green has left the points where it could meet the first
+    /// vehicles of the next stage, s.
     fn all_red(&self, ending: &[usize], starting: &[usize]) -> f64 {
         let pairs = ending
             .iter()

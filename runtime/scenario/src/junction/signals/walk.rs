@@ -1,9 +1,10 @@
 //! Signal stages in which pedestrians walk.
 //!
-//! Pedestrians cross an arm in the stages in which neither traffic from that arm nor traffic that goes
-//! straight on into it has green. Vehicles that turn into the arm have green at the same time and yield to
-//! pedestrians. Such a stage lasts long enough for all waiting pedestrians to step onto the crossing and for
-//! the last of them to walk across it at 1.2 m/s ([HCM 2000], chapter 11).
+//! Pedestrians cross an arm in stages that give green neither to traffic from that arm nor to
+//! traffic that goes straight on into it. Vehicles that turn into the arm have green at the same
+//! time and yield to pedestrians. Such a stage lasts long enough for all waiting pedestrians to
+//! step onto the crossing and for the last of them to walk across it at 1.2 m/s ([HCM 2000],
+//! chapter 11).
 
 use super::super::{ConnectingPath, Crossing, Junction, Turn};
 use super::Programme;

@@ -56,8 +56,8 @@ proptest! {
         }
     }
 
-    /// Where streets with one lane in each direction have room, no path bends more sharply than a car can
-    /// turn.
+    /// No path bends more sharply than a car can turn where streets with one lane in each direction
+    /// have room.
     #[test]
     fn cars_can_drive_all_connections_of_streets_with_one_lane_in_each_direction(
         gaps in proptest::collection::vec(0.5..1.0f64, 2usize..6), width in 2.75..4.0f64, is_right in any::<bool>()

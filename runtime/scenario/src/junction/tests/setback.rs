@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// Ends of a body along its axis, from its rear axle or its front, and half its width, m.
+/// Ends of a body along its axis, measured from its rear axle or its front, and half its width, m.
 #[derive(Clone, Copy)]
 struct Extent {
     rear: f64,
@@ -10,7 +10,7 @@ struct Extent {
     half: f64,
 }
 
-/// The corners of a body whose rear axle, or front, is at a pose.
+/// Returns the corners of a body whose rear axle, or front, is at the pose `at`.
 fn corners(at: Pose, body: Extent) -> [DVec2; 4] {
     let Extent { rear, front, half } = body;
     [(rear, -half), (front, -half), (front, half), (rear, half)].map(|(x, y)| at.point(x, y))
@@ -28,12 +28,13 @@ fn overlap(a: &[DVec2; 4], b: &[DVec2; 4]) -> bool {
     !parts(a, b) && !parts(b, a)
 }
 
-/// Rear, front and half the width of a bus and of a car, from the rear axle, m.
+/// Extent of a bus from its rear axle, m.
 const BUS: Extent = Extent {
     rear: -1.0,
     front: 8.0,
     half: 1.275,
 };
+/// Extent of a car from its rear axle, m.
 const CAR: Extent = Extent {
     rear: -0.9,
     front: 3.7,

@@ -20,19 +20,21 @@ use crate::operation::users::with_places;
 use crate::road::{Lane, LaneDirection, LaneSection, RoadEnd};
 use crate::scenario::Scenario;
 
-/// Width of the island, m, and the radius of the ring from which it applies, m. At smaller rings, the island
-/// is narrower.
+/// Width of the island, m.
 const WIDTH: f64 = 4.2;
+/// Ring radius from which the island has its full width, m. At smaller rings, the island is
+/// narrower.
 const WIDTH_AT: f64 = 14.0;
-/// Lengths of the parts in which the island has its full width and in which it opens, m, outward from the
+/// Length of the part in which the island has its full width, m. It is measured outward from the
 /// node on the ring.
 const FULL: f64 = 12.0;
+/// Length of the part in which the island opens, m.
 const TAPER: f64 = 16.0;
 /// Length of a street that has to remain behind a flare, m.
 const BEHIND: f64 = 10.0;
 
-/// Returns the edit that widens a street at one of its ends towards a ring with the given radius, m; `None`
-/// if the street is too short, is one-way, or already has a median.
+/// Returns the edit that widens a street at one of its ends towards a ring. `radius` is the radius
+/// of the ring, m. `None` if the street is too short, is one-way, or already has a median.
 ///
 /// Agents and flows stay on their lanes even if the ids of the lanes change.
 pub(super) fn flared(scenario: &Scenario, id: RoadId, end: RoadEnd, radius: f64) -> Option<Edit> {
@@ -59,8 +61,8 @@ pub(super) fn flared(scenario: &Scenario, id: RoadId, end: RoadEnd, radius: f64)
     Some(Edit::Batch(std::iter::once(road).chain(places).collect()))
 }
 
-/// Whether the two lanes beside the reference line are drivable, each in the direction given by the
-/// scenario's driving side.
+/// Whether the two lanes beside the reference line are drivable, and each has the direction that
+/// the scenario's driving side requires.
 fn has_middle(LaneSection { lanes, .. }: &LaneSection) -> bool {
     let is_driven =
         |lane: &Lane| lane.kind == LaneType::Driving && lane.direction == LaneDirection::Standard;

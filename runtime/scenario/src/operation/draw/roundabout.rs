@@ -29,15 +29,16 @@ use std::ops::RangeInclusive;
 /// Range of radii of the centre line of the ring's lane, m. Smaller roundabouts are mini roundabouts, which
 /// are a control of a junction.
 pub const RING_RADIUS: RangeInclusive<f64> = 8.0..=100.0;
-/// Widths of the lane in the smallest ring and in large rings, m, and the radii at which they apply. Buses
-/// need more width in tight rings.
+/// Width of the lane in the smallest ring and in large rings, m. Buses need more width in tight
+/// rings.
 const WIDTH: (f64, f64) = (5.8, 4.5);
+/// Ring radii to which these widths apply, m.
 const WIDTH_AT: (f64, f64) = (14.0, 27.0);
 /// Maximum speed limit of a ring, m/s.
 const FASTEST: f64 = 30.0 / 3.6;
 
-/// Distance between the points at which a line is tested against a circle, m. Otherwise, a straight line
-/// would only be tested at its ends, which may both lie outside.
+/// Distance between the points at which a line is tested against a circle, m. A straight line would
+/// otherwise be tested only at its ends, and both may lie outside the circle.
 const STEP: f64 = 1.0;
 
 /// A point where a road meets a ring.
@@ -45,12 +46,13 @@ struct Arm {
     /// Bearing from the centre, rad.
     bearing: f64,
     class: RoadClass,
-    /// Width of its wider pavement, m; 0 without one.
+    /// Width of the arm's wider pavement, m; 0 without one.
     pavement: f64,
 }
 
-/// Returns the edit that places a roundabout with one lane around a point, on the given layer. `radius` is
-/// the radius of the lane's centre line, m, within [`RING_RADIUS`].
+/// Returns the edit that places a roundabout with one lane around a point, on the given layer.
+/// `radius` is the radius of the lane's centre line in metres, and has to be within
+/// [`RING_RADIUS`].
 ///
 /// Roads are cut where they cross the circle, and everything inside it is removed as if it were [deleted],
 /// including agents that start inside and flows from or to it. The ring is driven in the direction of the
@@ -111,9 +113,9 @@ pub fn roundabout(
     Ok(draft.edit())
 }
 
-/// Returns the edits that add a pavement to the pieces of a ring. Their ids begin at `first`. The pavement
-/// lies only on the outside. It is added afterwards, because a cross-section with a pavement would centre
-/// lane and pavement together on the line instead of the lane alone.
+/// Returns the edits that add a pavement to the pieces of a ring. Their ids begin at `first`. The
+/// pavement lies only on the outside. It is added afterwards. A cross-section with a pavement would
+/// centre lane and pavement together on the line, instead of the lane alone.
 fn paved(scenario: &Scenario, first: RoadId, width: f64) -> Vec<Edit> {
     let pieces = scenario.network().roads().filter(|(id, _)| *id >= first);
     let with_pavement = pieces.map(|(id, road)| {
@@ -213,7 +215,8 @@ fn style(arms: &[Arm], radius: f64, layer: i8) -> RoadStyle {
     }
 }
 
-/// The cross-section of a ring with one lane. The smaller the radius, m, the wider the lane.
+/// Returns the cross-section of a ring with one lane. `radius` is in metres. The smaller the
+/// radius, the wider the lane.
 pub fn ring_section(radius: f64) -> CrossSection {
     let share = (radius - WIDTH_AT.0) / (WIDTH_AT.1 - WIDTH_AT.0);
     let width = WIDTH.0 + (WIDTH.1 - WIDTH.0) * share.clamp(0.0, 1.0);

@@ -27,14 +27,16 @@ const FAST: f64 = 70.0 / 3.6;
 const SMALL_ANGLE: f64 = 0.6;
 /// Largest distance between the carriageway and the end of a line that joins it, m.
 const REACH: f64 = 1.0;
-/// Lateral distance, m, from its final position beside the host at which the line begins to bend towards the
-/// host.
+/// Lateral distance between the line and its final position beside the host at which it begins to
+/// bend towards the host, m.
 const AWAY: f64 = 4.0;
-/// Minimum and maximum length over which it bends, m.
+/// Minimum and maximum length over which the line bends, m.
 const BENDING: (f64, f64) = (60.0, 200.0);
-/// Length of the auxiliary lane, m, its minimum useful length, and the length of its taper.
+/// Length of the auxiliary lane, m.
 const AUXILIARY: f64 = 130.0;
+/// Minimum useful length of the auxiliary lane, m.
 const LEAST_AUXILIARY: f64 = 40.0;
+/// Length of the taper of the auxiliary lane, m.
 const TAPER: f64 = 60.0;
 /// Length of the host that has to remain beyond the slip road, m.
 const BEYOND: f64 = 5.0;
@@ -48,11 +50,11 @@ struct Slip {
     is_left: bool,
     /// Length of the full auxiliary lane, m.
     auxiliary: f64,
-    /// Length at the end of the new road over which it bends, m.
+    /// Length at the end of the new road over which the road bends, m.
     bending: f64,
     /// Shift of the new road's lanes at that end, m to the left.
     shift: f64,
-    /// The pose of its reference line at the node, in driving direction.
+    /// Pose of the road's reference line at the node, in driving direction.
     at: Pose,
 }
 

@@ -62,9 +62,9 @@ pub(super) fn mirrored(
 struct Image<'a> {
     reflection: &'a Reflection<'a>,
     node: NodeId,
-    /// Whether all its roads are mirrored.
+    /// Whether all roads of the node are mirrored.
     is_whole: bool,
-    /// Whether the direction of one of its roads is reversed.
+    /// Whether the direction of one of the node's roads is reversed.
     has_turned: bool,
 }
 

@@ -11,7 +11,7 @@ use serde::Serialize;
 use std::collections::BTreeMap;
 use std::f64::consts::FRAC_PI_4;
 
-/// Shift of the base above which an obstacle counts as moved, m.
+/// Distance by which the base of an obstacle must have moved for the obstacle to count as moved, m.
 const MOVED: f64 = 0.5;
 /// Distance within which bodies may push each other, m.
 const CLOSE: f64 = 1.0;
@@ -26,8 +26,8 @@ pub struct LooseCounts {
 }
 
 impl RigidBodies {
-    /// Loose obstacles that take part in a step, in the order of ids: obstacles within reach of a vehicle,
-    /// moving obstacles, and obstacles close to a moving one.
+    /// Returns the loose obstacles that take part in a step, in the order of ids. These are
+    /// obstacles within reach of a vehicle, moving obstacles, and obstacles close to a moving one.
     pub(super) fn awake_among<'a>(
         &self,
         ground: &'a Ground,

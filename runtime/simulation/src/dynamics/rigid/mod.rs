@@ -1,9 +1,9 @@
 //! Rigid bodies: vehicles on springs in three dimensions that can push each other.
 //!
-//! Unlike bodies of other levels, they all move together, after all other bodies of a step. Nearby obstacles
-//! and vehicles are set up around them ([`surroundings`]), and [`Yard`] simulates them. The stored state is
-//! plain data, so that a restored world continues bit-identically. Bodies are processed in the order of ids,
-//! whatever their indices are.
+//! Unlike the bodies of other levels, rigid bodies all move together, after the other bodies of a
+//! step have moved. Nearby obstacles and vehicles are set up around them ([`surroundings`]), and
+//! [`Yard`] simulates them. The stored state is plain data, so that a restored world continues
+//! bit-identically. Bodies are processed in the order of ids, whatever their indices are.
 
 mod loose;
 mod surroundings;
@@ -30,8 +30,8 @@ use roadwright_vehicle::trailer::Train;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// Speed below which a vehicle counts as standing, m/s. It is not 0 because the springs rock the body
-/// slightly.
+/// Speed below which a vehicle counts as standing, m/s. It is above 0 because the springs rock the
+/// body slightly.
 const ROCKING: f64 = 0.05;
 /// Speed below which other agents see the vehicle as standing, m/s.
 const STANDSTILL: f64 = 2e-3;
@@ -145,7 +145,7 @@ impl RigidBodies {
         self.car(agent).map(attitude)
     }
 
-    /// Orientation of one of its trailers, counted from 0 at the front.
+    /// Orientation in space of one of an agent's trailers, counted from 0 at the front.
     pub(crate) fn towed_attitude(&self, agent: AgentIndex, trailer: usize) -> Option<Attitude> {
         self.towed(agent).get(trailer).map(attitude)
     }
@@ -294,7 +294,7 @@ impl Dynamics {
 }
 
 impl Around<'_> {
-    /// Initial state of a body at its agent's place.
+    /// Returns the initial state of a body at its agent's place.
     fn appearing(&self, agent: AgentIndex, land: &Land<'_>) -> CarState {
         let motion = &self.agents.motion[agent.index()];
         let mut car = CarState::at_rest(self.model(agent), motion.pose, land);
@@ -329,8 +329,9 @@ impl Around<'_> {
         }
     }
 
-    /// Controls that the driver wants. Controllers see a vehicle that reverses as turned around. While it
-    /// still rolls against the selected direction, it brakes and the wheels keep their angle.
+    /// Returns the controls that the driver wants. A controller sees a reversing vehicle as if it
+    /// were turned around. While the vehicle still rolls against the selected direction, it brakes
+    /// and the wheels keep their angle.
     fn controls(&self, agent: AgentIndex, model: &RigidModel, state: &CarState) -> Controls {
         let index = agent.index();
         let command = &self.command[index];
@@ -360,7 +361,7 @@ impl Around<'_> {
         }
     }
 
-    /// The visible motion.
+    /// Returns the motion that other agents see.
     fn motion(&self, agent: AgentIndex, car: &CarState) -> Motion {
         let model = self.model(agent);
         let before = &self.agents.motion[agent.index()];

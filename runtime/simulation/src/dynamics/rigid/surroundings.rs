@@ -40,13 +40,13 @@ pub(crate) struct Around<'a> {
 
 /// The area that rigid bodies may reach in a step.
 pub(super) struct Nearby {
-    /// Numbers of the loose obstacles there that are still at their places in the scenario.
+    /// Numbers of the loose obstacles in this area that are still at their places in the scenario.
     pub(super) loose: BTreeSet<u32>,
     circles: Vec<(DVec2, f64)>,
 }
 
 impl Nearby {
-    /// Whether a body may reach something of the given radius at a place.
+    /// Whether a body may reach an object of the given radius at a place.
     pub(super) fn reaches(&self, place: DVec2, radius: f64) -> bool {
         self.circles.iter().any(|(middle, reach)| {
             let far = reach + radius;
@@ -56,7 +56,7 @@ impl Nearby {
 }
 
 impl Around<'_> {
-    /// The driving agents of the level, in the order of ids.
+    /// Returns the driving agents of this level, in the order of ids.
     pub(super) fn drivers(&self) -> Vec<AgentIndex> {
         let mut drivers: Vec<AgentIndex> = self
             .driving(|level| level == DynamicsLevel::Rigid)
@@ -65,7 +65,8 @@ impl Around<'_> {
         drivers
     }
 
-    /// Road layers of an agent (bit mask). A bridge and the road below it do not meet.
+    /// Road layers of an agent (bit mask). Vehicles on a bridge and on the road below it cannot
+    /// collide.
     pub(super) fn layers(&self, agent: AgentIndex) -> u32 {
         self.ground.layers(&self.agents.position[agent.index()])
     }
@@ -224,7 +225,7 @@ impl Around<'_> {
         }
     }
 
-    /// A trailer of a vehicle of another level, which moves along its heading.
+    /// Returns a trailer whose towing vehicle is on another level. It moves along its heading.
     fn towed(&self, agent: AgentIndex, trailer: &Hitched, body: Pose) -> KinematicBody {
         let motion = &self.agents.motion[agent.index()];
         let (ground, _) = Land(self.ground).at(body.position);

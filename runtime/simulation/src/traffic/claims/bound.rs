@@ -1,11 +1,11 @@
 //! The longest possible wait at a junction.
 //!
 //! The request of a vehicle that has waited long enough is locked: no more vehicles on conflicting
-//! connections are let in before it. At that time, one vehicle per lane may still be inside because it was
-//! let in earlier. Each of these vehicles leaves within the time that the slowest and longest vehicle takes
-//! for the longest connection. At signals, all of this happens during the green of two cycles, unless an
-//! agent holds a stage. A vehicle makes its request when it is at most third in the queue, so the total is at
-//! most three times this wait.
+//! connections are let in before that vehicle. At that time, one vehicle per lane may still be
+//! inside because it was let in earlier. Each of these vehicles leaves within the time that the
+//! slowest and longest vehicle takes for the longest connection. At signals, all of this happens
+//! during the green of two cycles, unless an agent holds a stage. A vehicle makes its request when
+//! it is at most third in the queue, so the total is at most three times this wait.
 
 use super::Claims;
 use super::rule::keep_out_after;
@@ -14,17 +14,18 @@ use crate::traffic::people::{PATIENCE, PATIENCE_OF_DRIVERS};
 use roadwright_scenario::junction::WALKING_SPEED;
 use roadwright_scenario::{JunctionIndex, NodeId};
 
-/// Assumptions for vehicles that leave a junction: lowest average speed, m/s, and greatest length, m.
+/// Lowest average speed assumed for vehicles that leave a junction, m/s.
 const LEAST_SPEED: f64 = 3.0;
+/// Greatest length assumed for vehicles that leave a junction, m.
 const LONGEST: f64 = 12.0;
 /// Maximum number of vehicles on one lane that request at once. They request from 12 m before the line.
 const ASKING: f64 = 3.0;
-/// Time that a vehicle takes to clear a crossing before pedestrians, and that pedestrians take to get clear
-/// of the kerb, s.
+/// Time that a vehicle takes to clear a crossing before pedestrians arrive, s. Pedestrians take the
+/// same time to get clear of the kerb.
 const BEFORE_PEOPLE: f64 = 3.0;
 
-/// Longest time that an agent waits for the junction at a node, s, provided that the lanes beyond it drain
-/// and the junction itself is not obstructed. `None` if there is no such node.
+/// Longest time that an agent waits for the junction at a node, s. `None` if there is no such node.
+/// The lanes beyond the junction must drain, and the junction itself must not be obstructed.
 #[must_use]
 pub fn longest_wait_at(ground: &Ground, node: NodeId) -> Option<f64> {
     let junction = ground.roads.junction_of(node)?;
@@ -32,8 +33,8 @@ pub fn longest_wait_at(ground: &Ground, node: NodeId) -> Option<f64> {
 }
 
 impl Claims {
-    /// Longest wait of a vehicle that requests a junction, s, provided that the lanes beyond it drain and no
-    /// vehicle stands in it.
+    /// Longest wait of a vehicle that requests a junction, s. The lanes beyond the junction must
+    /// drain, and no vehicle may stand in it.
     pub(crate) fn bound(junction: JunctionIndex, ground: &Ground) -> f64 {
         let connections = ground.connections_through(junction);
         let longest = connections.lengths.fold(0.0, f64::max);
@@ -47,10 +48,11 @@ impl Claims {
     }
 }
 
-/// Time that pedestrians may add to a wait, s. Whenever a pedestrian has waited for [`PATIENCE`], all
-/// pedestrians at the crossing walk over its longest stretch. Between these times, vehicles that have waited
-/// for [`PATIENCE_OF_DRIVERS`] go first. At signals, pedestrians walk in stages, which are already counted,
-/// but a vehicle that turns over a crossing waits until the last pedestrian has cleared it.
+/// Time that pedestrians may add to a wait, s. Whenever a pedestrian has waited for [`PATIENCE`],
+/// all pedestrians at the crossing walk over its longest stretch. Between these times, vehicles
+/// that have waited for [`PATIENCE_OF_DRIVERS`] go first. At signals, pedestrians walk in stages,
+/// which are already counted. But a vehicle that turns over a crossing waits until the last
+/// pedestrian has cleared the crossing.
 fn kept_at_most(junction: JunctionIndex, alone: f64, ground: &Ground) -> f64 {
     let sites = ground.crossings().sites();
     let own = ground.crossings().of_junction(junction);

@@ -4,9 +4,9 @@
 //! junction. Approaching vehicles are therefore first held back at [`FAR`] before the junction, while nearer
 //! vehicles proceed as usual. The junction is closed once those nearer vehicles have passed it.
 //!
-//! Connections without a conflict need no ticket, for example a connection into a separate lane or out of a
-//! ring. Vehicles on such connections have to wait before the part of the road that changes, because it would
-//! otherwise change under them.
+//! Connections without a conflict need no ticket, for example a connection into a separate lane or
+//! out of a ring. Vehicles on such connections have to wait before the part of the road that
+//! changes. Otherwise, the road would change under them.
 
 use super::grants::{Grant, Grants};
 use super::request::Need;
@@ -30,10 +30,10 @@ struct ComingJunction {
     junction: JunctionIndex,
     /// Index of the connection in the route.
     at: u32,
-    /// Distance from the front to its start, m.
+    /// Distance from the agent's front to the start of the connection, m.
     distance: f64,
-    /// Distance before the connection at which the agent is held back, m; 0 if the lane is too short for
-    /// that.
+    /// Distance before the connection at which the agent is held back, m; 0 if the lane is too
+    /// short to hold it back.
     hold: f64,
 }
 
@@ -56,12 +56,13 @@ struct FreeConnection {
     junction: JunctionIndex,
     /// Index of the connection in the route.
     at: u32,
-    /// Distance from the front to its start, m; negative inside.
+    /// Distance from the agent's front to the start of the connection, m; negative inside the
+    /// connection.
     distance: f64,
 }
 
-/// Junctions that pending edits are to change. They are not saved, because pending edits are not saved
-/// either.
+/// Junctions that pending edits are to change. Pending edits are not saved, so these junctions are
+/// not saved either.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct Closing {
     /// Junctions that no longer let vehicles in.
@@ -96,8 +97,8 @@ impl Closing {
         self.closed.contains(&junction)
     }
 
-    /// Junctions with a vehicle closer than the place where it would be held back, in ascending order without
-    /// duplicates. O(agents).
+    /// Returns the junctions with a vehicle closer than the place where it would be held back, in
+    /// ascending order without duplicates. O(agents).
     pub(crate) fn approached(
         &self,
         setting: Setting<'_>,
@@ -109,7 +110,7 @@ impl Closing {
         each_once(near.map(|connection| connection.junction))
     }
 
-    /// Whether no vehicle is closer to the junctions than the place where it would be held back.
+    /// Whether no vehicle is between the junctions and the places where vehicles are held back.
     pub(crate) fn held_back_are_clear(&self, setting: Setting<'_>, agents: AgentsRef<'_>) -> bool {
         let near = self.approached(setting, agents);
         let mut junctions = self.held_back.iter();
@@ -130,7 +131,7 @@ impl Closing {
             })
     }
 
-    /// Whether a vehicle that has been let in is held back nevertheless, because it can still stop.
+    /// Whether a vehicle that has been let in is nevertheless held back, because it can still stop.
     pub(super) fn is_called_back(&self, grant: &Grant, situation: &Situation<'_>) -> bool {
         self.junction_to_hold_before(grant.agent, situation)
             .is_some_and(|connection| {
@@ -138,8 +139,8 @@ impl Closing {
             })
     }
 
-    /// The next connection of an agent into a junction from which vehicles are held back; `None` if it is not
-    /// near.
+    /// The next connection of an agent into a junction from which vehicles are held back; `None` if
+    /// the agent is not near such a junction.
     fn junction_to_hold_before(
         &self,
         agent: AgentIndex,
@@ -183,7 +184,7 @@ impl Closing {
         );
     }
 
-    /// The junctions that are to be changed: those that are closed or, if there are none, those from which
+    /// The junctions to be changed: the closed ones or, if no junction is closed, those from which
     /// vehicles are held back.
     pub(crate) fn changing(&self) -> &[JunctionIndex] {
         match self.closed.is_empty() {
@@ -228,8 +229,8 @@ impl Closing {
 }
 
 impl Grants {
-    /// Junctions with a vehicle inside, or with an approaching vehicle that cannot stop before them, in
-    /// ascending order without duplicates. O(agents).
+    /// Returns the junctions with a vehicle inside, or with an approaching vehicle that cannot stop
+    /// before the junction, in ascending order without duplicates. O(agents).
     pub(crate) fn occupied(
         &self,
         setting: Setting<'_>,
@@ -254,8 +255,8 @@ impl Claims {
         closed.all(|junction| occupied.binary_search(junction).is_err())
     }
 
-    /// Whether all vehicles at the stop lines of the closed junctions stand still, and all others are far
-    /// away, including those that have left the junctions.
+    /// Whether all vehicles at the stop lines of the closed junctions stand still. All other
+    /// vehicles, including those that have left the junctions, must be far away.
     pub(crate) fn queues_stand(&self, setting: Setting<'_>, agents: AgentsRef<'_>) -> bool {
         let situation = setting.with(agents);
         let asking = self.requests.all().iter();

@@ -21,8 +21,8 @@ use std::collections::BTreeMap;
 /// Age after which entries are forgotten, s. It exceeds every follow-up time.
 const FORGOTTEN_AFTER: f64 = 10.0;
 
-/// For each stop line with a sign, the step in which a vehicle last drove over it, by the lanelet that ends
-/// there.
+/// For each stop line with a sign, the step in which a vehicle last drove over the line. Stop lines
+/// are identified by the lanelet that ends there.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct Entries(BTreeMap<LaneletIndex, u64>);
 
@@ -37,7 +37,7 @@ impl Entries {
         )
     }
 
-    /// Records that the holder of a grant is driving over its line now.
+    /// Records that the holder of a grant is driving over its stop line now.
     pub(super) fn note(
         &mut self,
         junction: JunctionIndex,

@@ -14,8 +14,8 @@ const FIRST_TICKET: u64 = 1 << 32;
 /// pass first.
 const TICKET_STEP: u64 = 1 << 20;
 
-/// Largest ticket that is accepted from a save. From there, 2^42 more vehicles can be let in before tickets
-/// overflow.
+/// Largest ticket that is accepted from a save. Beyond it, 2^42 more vehicles can be let in before
+/// tickets overflow.
 const LAST_TICKET: u64 = 1 << 62;
 
 /// A connection that an agent may use.
@@ -24,7 +24,8 @@ pub(super) struct Grant {
     pub(super) agent: AgentIndex,
     /// Number of the connection in its junction.
     pub(super) path: ConnectionIndex,
-    /// Index of the connection in the agent's route, because a route can lead through a junction twice.
+    /// Index of the connection in the agent's route. It is needed because a route can lead through
+    /// a junction twice.
     pub(super) at: u32,
     /// Lanelet beyond the junction.
     pub(super) exit: LaneletIndex,
@@ -37,22 +38,24 @@ pub(super) struct Grant {
     pub(super) has_entered: bool,
     /// Whether the agent was let in by the junction, rather than being inside when its grant was created.
     pub(super) is_invited: bool,
-    /// Whether it is the first grant of a chain. Signals are obeyed only at the first grant, or after narrow
-    /// bends.
+    /// Whether this is the first grant of a chain. Signals are obeyed only at the first grant, or
+    /// after narrow bends.
     pub(super) is_first: bool,
     /// Whether the agent was let in to resolve a gridlock, together with a ring of full lanes.
     pub(super) is_in_ring: bool,
     /// Whether the agent was let in to turn on red.
     pub(super) is_on_red: bool,
-    /// Position of the agent's front at the time an edit moved the stop line behind it, m; 0 if this did not
-    /// happen. The agent may wait there for other vehicles, even if the conflict begins earlier.
+    /// Position of the agent's front at the time when an edit moved the stop line behind it, m; 0
+    /// if this did not happen. The agent may wait there for other vehicles, even if the conflict
+    /// begins earlier.
     pub(super) stands_at: f32,
     #[serde(skip)]
     pub(super) noted: Noted,
 }
 
-/// Position of the rear axle of a grant's holder along its connection, m. It is cached during an update, in
-/// which no vehicle moves, because it is read often. NaN before and after; not part of the state.
+/// Position of the rear axle of a grant's holder along its connection, m. It is read often, so it
+/// is cached during an update, in which no vehicle moves. NaN outside an update; not part of the
+/// state.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Noted(f64);
 
@@ -195,8 +198,8 @@ impl Grants {
         JunctionIndex::up_to(self.granted.len()).zip(&self.granted)
     }
 
-    /// Contents for a hash. They have ids instead of indices, so that they do not depend on where agents are
-    /// stored.
+    /// Returns the contents for a hash. They have ids instead of indices, so that the hash does not
+    /// depend on where agents are stored.
     pub(super) fn hashed(&self, id_of: impl Fn(AgentIndex) -> u64) -> impl Serialize {
         let mut granted = Vec::new();
         for (junction, grants) in self.by_junction() {
@@ -241,8 +244,8 @@ impl Grants {
         self.add(route.path.junction, grant);
     }
 
-    /// Gives the last ticket to an agent whose front is `front` metres beyond the start of a connection
-    /// because of an edit.
+    /// Gives the last ticket to an agent that is in a connection because of an edit. Its front is
+    /// `front` metres beyond the start of the connection.
     pub(crate) fn hold_standing(&mut self, route: RouteConnection, front: f64) {
         let ticket = self.draw_ticket();
         let grant = Grant {
@@ -353,8 +356,9 @@ impl Grants {
             .any(|grant| grant.agent == agent && grant.at == at)
     }
 
-    /// Takes over the grants from before an edit of the roads. For an agent, a junction and a route index,
-    /// `moved` returns the new connection and exit, or `None` to drop the grant.
+    /// Carries over the grants from before an edit of the roads. For an agent, a junction and a
+    /// route index, `moved` returns the new connection and exit. It returns `None` to drop the
+    /// grant.
     pub(super) fn take_over(
         &mut self,
         held: &Self,
@@ -422,7 +426,7 @@ impl Grants {
         self.keep(|grant| grant.agent != agent);
     }
 
-    /// Keeps the grants for which `stays` holds. A junction without grants is no longer busy.
+    /// Keeps the grants for which `stays` is true. A junction without grants is no longer busy.
     pub(super) fn keep(&mut self, stays: impl Fn(&Grant) -> bool) {
         // A junction without grants is removed from the busy ones. `hold` adds it again.
         let granted = &mut self.granted;

@@ -36,40 +36,41 @@ use serde::{Deserialize, Serialize};
 const RATE: f64 = 1.0;
 /// Rate at which a head of an unresolved ring searches for another route, Hz. The search is expensive.
 const DETOUR_RATE: f64 = 0.1;
-/// Minimum standing time of a vehicle in a ring, s, because vehicles in moving queues also stand for a
+/// Minimum standing time of a vehicle in a ring, s. Vehicles in moving queues also stand for a
 /// moment.
 pub(super) const STANDS: f64 = 3.0;
-/// Standing time of all heads of a ring after which one of them is rerouted, s. The second value applies if
-/// heads need green, because they may have to wait two cycles of each signal for it.
+/// Time that all heads of a ring stand before one of them is rerouted, s.
 const TURNS_WITHIN: f64 = 60.0;
+/// The same time for a ring with heads that need green, s. They may have to wait two cycles of each
+/// signal for it.
 const TURNS_WITHIN_AT_SIGNALS: f64 = 240.0;
 /// Standing time after which heads request green, s. Most queues have moved on by then.
 const ASKS_FOR_GREEN: f64 = 15.0;
 /// Maximum number of lanelets, starting at an exit, on which to search for the vehicle that blocks it.
 const QUEUE: usize = 12;
-/// Maximum number of adjacent lanes that are followed in that search.
+/// Maximum number of adjacent lanes that are followed in the search for the blocking vehicle.
 const MOST_LANES_BESIDE: usize = 8;
-/// Maximum distance from its stop line at which a vehicle is let in with a ring, m. It is short because the
-/// others have to wait for the vehicle. With a larger value, its signal might turn red before it gets there,
-/// and only part of the ring would have moved.
+/// Maximum distance from its stop line at which a vehicle is let in with a ring, m. It is short
+/// because the other vehicles have to wait for this one. With a larger value, the signal might turn
+/// red before the vehicle gets there, and only part of the ring would have moved.
 pub(super) const AT_LINE: f64 = 3.0;
 
 /// The first vehicle on a lane, which waits for room.
 #[derive(Debug, Clone)]
 struct Head {
     request: Request,
-    /// The connections that it needs, all at once.
+    /// Connections that the vehicle needs, all at once.
     needs: Vec<Need>,
     /// Index of the need that leads to the full lane.
     full: usize,
-    /// The oncoming vehicle for which it waits before an alley, if any.
+    /// The oncoming vehicle for which the head waits before an alley, if any.
     oncoming: Option<AgentIndex>,
     /// Number of the head of the full lane; `None` if that lane may be moving.
     next: Option<usize>,
 }
 
 impl Head {
-    /// Whether it enters at a signal.
+    /// Whether the vehicle enters at a signal.
     fn needs_green(&self, situation: &Situation<'_>) -> bool {
         situation
             .ground
@@ -77,7 +78,7 @@ impl Head {
             .is_some()
     }
 
-    /// Id of its agent, and the connection that it waits to enter.
+    /// Id of the agent, and the connection that it waits to enter.
     fn asked_connection(&self) -> (u64, Connection) {
         (self.request.id, self.request.path)
     }
@@ -87,7 +88,7 @@ impl Head {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Detour {
     pub(crate) agent: AgentIndex,
-    /// Index of the replaced connection in its route.
+    /// Index of the replaced connection in the agent's route.
     pub(crate) at: u32,
     /// The new connection and the lane beyond it.
     pub(crate) connection: LaneletIndex,
@@ -97,7 +98,7 @@ pub(crate) struct Detour {
 /// A ring that does not move.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct StuckRing {
-    /// Smallest id of its heads, which identifies the ring.
+    /// Smallest id of the ring's heads, which identifies the ring.
     pub(crate) first_id: u64,
     /// Detours, in the order in which they are tried.
     pub(crate) detours: Vec<Detour>,
@@ -177,7 +178,7 @@ impl Claims {
         self.counts.sent_round += 1;
     }
 
-    /// Counts a ring that could not be resolved, once for as long as it stands.
+    /// Counts a ring that could not be resolved. While the ring stands, it is counted only once.
     pub(crate) fn count_gridlock(&mut self, first_id: u64) {
         self.counts.gridlocks += u64::from(self.gridlock.is_new(first_id));
     }
@@ -215,7 +216,7 @@ impl Gridlock {
         false
     }
 
-    /// Takes over the counted rings from other roads.
+    /// Copies the counted rings from the state before an edit of the roads.
     pub(super) fn take_over(&mut self, before: &Self) {
         self.gridlocked.clone_from(&before.gridlocked);
     }
@@ -392,9 +393,10 @@ impl Rings<'_> {
         Some(batch)
     }
 
-    /// Whether a head may enter all connections that it needs, after all vehicles that have been let in. It
-    /// must be the last, because a vehicle that passes before others must not rely on others to move. It need
-    /// not yield, because vehicles with right of way would not get far anyway.
+    /// Whether a head may enter all connections that it needs, after all vehicles that have been
+    /// let in. The head must be the last, because a vehicle that passes before others must not rely
+    /// on others to move. It need not yield, because vehicles with right of way would not get far
+    /// anyway.
     fn may_come_last(&self, head: &Head, situation: &Situation<'_>) -> bool {
         head.needs.iter().all(|need| {
             if self.room.closing.is_closed(need.junction) {
@@ -474,8 +476,8 @@ impl Grants {
         }
     }
 
-    /// Makes a vehicle that is let in with a ring continue at amber, even if it could easily stop. It must
-    /// continue because the others in the ring rely on it.
+    /// Makes a vehicle that is let in with a ring continue at amber, even if it could easily stop.
+    /// The other vehicles in the ring rely on it.
     fn keep_at_amber(&mut self, agent: AgentIndex, needs: &[Need]) {
         for need in needs {
             let grants = self.of_mut(need.junction).iter_mut();
@@ -497,13 +499,13 @@ fn are_in_conflict(one: &[Need], other: &[Need], situation: &Situation<'_>) -> b
     })
 }
 
-/// The vehicle at the head of the queue that fills a lane: the foremost vehicle on it, or on the lanes where
-/// that vehicle continues, up to where it waits.
+/// Returns the vehicle at the head of the queue that fills a lane. This is the foremost vehicle on
+/// the lane or on the lanes where the queue continues, up to the place where that vehicle waits.
 fn blocker(exit: LaneletIndex, situation: &Situation<'_>) -> Option<AgentIndex> {
     foremost_of(foremost(exit, situation)?, situation)
 }
 
-/// The vehicle at the head of the queue in which `first` stands.
+/// Returns the vehicle at the head of the queue in which `first` stands.
 fn foremost_of(mut first: AgentIndex, situation: &Situation<'_>) -> Option<AgentIndex> {
     for _ in 0..QUEUE {
         let agent = first.index();
@@ -523,8 +525,8 @@ fn foremost_of(mut first: AgentIndex, situation: &Situation<'_>) -> Option<Agent
     None
 }
 
-/// The first vehicle in the queue at the start of a lane: the foremost vehicle on the lane, or the foremost
-/// one on an adjacent lane if a vehicle in the queue waits for a gap there.
+/// Returns the first vehicle in the queue at the start of a lane. It is the foremost vehicle on the
+/// lane, or on an adjacent lane if a vehicle in the queue waits for a gap there.
 fn foremost(lane: LaneletIndex, situation: &Situation<'_>) -> Option<AgentIndex> {
     let mut lane = lane;
     for _ in 0..MOST_LANES_BESIDE {
@@ -538,7 +540,7 @@ fn foremost(lane: LaneletIndex, situation: &Situation<'_>) -> Option<AgentIndex>
     None
 }
 
-/// Time for which all heads of a ring have stood, s.
+/// Time for which all heads of a ring have been standing, s.
 fn stood_for(ring: &[usize], heads: &[Head], situation: &Situation<'_>) -> f64 {
     let agents = ring
         .iter()

@@ -13,19 +13,20 @@ use roadwright_scenario::{Connection, ConnectionIndex, JunctionIndex};
 /// A grant of an agent at a junction.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Ticket {
-    /// Its place in the order of the junction, starting at 1. On conflicting connections, the lower number
-    /// passes first.
+    /// Position of the grant in the order of the junction, starting at 1. On conflicting
+    /// connections, the vehicle with the lower number passes first.
     pub number: u32,
     /// The agent.
     pub agent: u64,
-    /// Number of its connection in the junction.
+    /// Number of the agent's connection in the junction.
     pub path: ConnectionIndex,
-    /// Whether its front has passed the stop line.
+    /// Whether the front of the agent's vehicle has passed the stop line.
     pub has_entered: bool,
-    /// Whether it was let in. If `false`, it is inside without having been let in, and others keep clear.
+    /// Whether the agent was let in. If `false`, it is inside without having been let in, and
+    /// others keep clear.
     pub is_invited: bool,
-    /// Place inside where it waits for vehicles that pass first, m along the connection; `None` if it need
-    /// not wait.
+    /// Place where the agent waits inside for vehicles that pass first, m along the connection;
+    /// `None` if it need not wait.
     pub wall: Option<f64>,
     /// Ids of the vehicles that pass first, in ascending order.
     pub behind: Vec<u64>,
@@ -76,9 +77,10 @@ impl Grants {
 }
 
 impl Claims {
-    /// Whether a connection of a junction is free: its signal is green, no pedestrian or previously admitted
-    /// vehicle blocks it, and no vehicle with right of way over it arrives within the critical gap. Room
-    /// beyond the junction and stop signs are not considered, because they concern individual vehicles.
+    /// Whether a connection of a junction is free. Its signal must be green, no pedestrian or
+    /// previously admitted vehicle may block it, and no vehicle with right of way may arrive within
+    /// the critical gap. Room beyond the junction and stop signs are not considered, because they
+    /// concern individual vehicles.
     pub(crate) fn is_free(
         &self,
         connection: Connection,

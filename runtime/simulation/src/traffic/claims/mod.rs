@@ -128,11 +128,12 @@ pub(crate) struct Claims {
     pub(crate) grants: Grants,
     counts: LawCounts,
     pub(crate) requests: Requests,
-    /// Time at which a vehicle last drove over each line with a sign.
+    /// Time at which a vehicle last drove over each stop line with a sign.
     entries: Entries,
     pub(crate) gridlock: Gridlock,
     pub(crate) alleys: Alleys,
-    /// Whether junctions decide in the next step even if no decision is due, because the junctions are new.
+    /// Whether junctions decide in the next step even if no decision is due, because the roads have
+    /// changed.
     is_overdue: bool,
     #[serde(skip)]
     pub(crate) closing: Closing,
@@ -228,9 +229,9 @@ impl Claims {
         self.counts.held_by_law += held;
     }
 
-    /// Takes over the grants from before an edit of the roads. `lanelet` maps old lanelets to new ones.
-    /// `moved` returns the connection and exit that now correspond to a vehicle's grant in a junction at an
-    /// index of its route, or `None` to drop the grant.
+    /// Carries over the grants from before an edit of the roads. `lanelet` maps old lanelets to new
+    /// ones. For a vehicle's grant in a junction at a route index, `moved` returns the new
+    /// connection and exit. It returns `None` to drop the grant.
     pub(crate) fn take_over(
         &mut self,
         held: &Self,

@@ -1,5 +1,5 @@
-//! Junctions and pedestrians: which vehicles have to wait for pedestrians, and which parts of crossings are
-//! taken by vehicles that have been let in.
+//! Junctions and pedestrians: which vehicles have to wait for pedestrians, and which parts of
+//! crossings are taken by admitted vehicles.
 
 use super::Claims;
 use super::grants::{Grant, Grants};
@@ -10,10 +10,11 @@ use crate::records::{AgentIndex, Refusal};
 use crate::traffic::people::{Over, People};
 use roadwright_scenario::{Connection, ConnectionIndex, JunctionIndex};
 
-/// A vehicle is let in only if it leaves each lane of a crossing at least this long before a pedestrian
-/// arrives there, s.
+/// Minimum time between a vehicle and a pedestrian on each lane of a crossing, s. A vehicle is let
+/// in only if it leaves the lane at least this long before a pedestrian arrives there.
 const TIME_BEFORE_PEOPLE: f64 = 1.0;
-/// Deceleration above which a vehicle does not stop for pedestrians but continues, as at amber, m/s^2.
+/// Deceleration above which a vehicle continues instead of stopping for pedestrians, as at amber,
+/// m/s^2.
 const STOPPING_FOR_PEOPLE: f64 = 3.0;
 
 impl Situation<'_> {
@@ -76,8 +77,9 @@ impl Situation<'_> {
         )
     }
 
-    /// Whether the holder of a grant has to give it back because of pedestrians: it has not entered, its
-    /// front is `distance` metres before the stop line, and it can still stop.
+    /// Whether the holder of a grant has to give the grant back because of pedestrians. This is
+    /// possible only if the holder has not entered and can still stop. `distance` is the distance
+    /// from its front to the stop line, m.
     pub(super) fn is_stopped_by_people(
         &self,
         junction: JunctionIndex,
@@ -98,8 +100,8 @@ impl Situation<'_> {
 }
 
 impl Claims {
-    /// Lets pedestrians decide whether they want to walk. Revokes the grants of vehicles that have to wait
-    /// for them and can still stop.
+    /// Lets pedestrians decide whether they want to walk. Revokes the grants of vehicles that have
+    /// to wait for pedestrians and can still stop.
     pub(super) fn heed_people(
         &mut self,
         given: Given<'_>,
@@ -145,8 +147,8 @@ impl Grants {
         over.collect()
     }
 
-    /// Finds vehicles that have been let in over a busy crossing, have not entered, and have to give back
-    /// their grants because of pedestrians.
+    /// Finds vehicles that have to give back their grants because of pedestrians. They have been
+    /// let in over a busy crossing but have not entered.
     pub(super) fn find_kept_by_people(
         &self,
         busy: &[u32],

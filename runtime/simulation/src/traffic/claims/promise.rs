@@ -36,9 +36,9 @@ impl Grants {
         promised + taken + own <= tail.reach
     }
 
-    /// Whether vehicles that have been promised room on a lane still fit behind a vehicle at the given
-    /// position on it, m. A vehicle that begins to change to or from the lane may have to wait there, between
-    /// two lanes.
+    /// Whether vehicles that have been promised room on a lane still fit behind a vehicle at the
+    /// given position on the lane, m. A vehicle that begins to change to or from the lane may have
+    /// to wait at this position, between two lanes.
     pub(crate) fn leaves_promised(
         &self,
         lanes: Lanes<'_>,
@@ -60,16 +60,16 @@ impl Grants {
         tail.reach < s || promised + taken <= lanes.rear(&own)
     }
 
-    /// Queue length of the vehicles that have been promised room on a lane beyond a junction and have not
-    /// arrived there yet, m; `None` if there are none.
+    /// Queue length of the vehicles that have been promised room on a lane beyond a junction and
+    /// have not arrived there yet, m; `None` if there are none.
     fn promised_length(&self, lanes: Lanes<'_>, lanelet: LaneletIndex) -> Option<f64> {
         let promised = self.promised_from(lanes, lanelet, FAR_ENOUGH);
         (promised > 0.0).then_some(promised)
     }
 
-    /// Like `promised_length`, but 0 if there are none. If vehicles continue onto this lane from a short one
-    /// without a request, those that do not fit on the short lane also count. `far` is the distance that is
-    /// searched backwards, m.
+    /// Like `promised_length`, but 0 if there are none. If vehicles continue onto this lane from a
+    /// short one without a request, vehicles that do not fit on the short lane also count. `far` is
+    /// the distance that is searched backwards, m.
     fn promised_from(&self, lanes: Lanes<'_>, lanelet: LaneletIndex, far: f64) -> f64 {
         let ground = lanes.ground;
         let connections = ground.graph().predecessors(lanelet);

@@ -17,21 +17,23 @@ use roadwright_scenario::{Connection, ConnectionIndex, JunctionIndex};
 use serde::{Deserialize, Serialize};
 use std::hint::black_box;
 
-/// Distance before the point where its braking distance reaches the stop line at which a vehicle makes its
-/// request, m. It lets a free junction admit the vehicle before it would brake. With a larger value, it holds
-/// the junction for longer before it enters, and others wait.
+/// Margin for making a request, m. A vehicle makes its request this far before the point where its
+/// braking distance reaches the stop line. A free junction can then admit the vehicle before it
+/// would brake. With a larger value, it holds the junction for longer before it enters, and others
+/// wait.
 const ASKING_MARGIN: f64 = 12.0;
-/// How long before its arrival at a junction a vehicle is seen by others, s: a little more than the longest
-/// critical gap.
+/// Time before its arrival at a junction from which a vehicle is considered by others, s. It is
+/// slightly longer than the longest critical gap.
 const SIGHT: f64 = 8.0;
-/// Maximum number of consecutive junctions that a vehicle requests at once because it does not fit between
-/// them.
+/// Maximum number of consecutive junctions that a vehicle requests at once because it does not fit
+/// between them.
 const MAX_CHAIN: usize = 4;
-/// A vehicle ahead counts as heading for the same junction if it enters it within this number of lanelets: an
-/// approach, the connection, and lanelets between them.
+/// Maximum number of lanelets to a junction for a vehicle ahead to count as heading for the same
+/// junction. They include an approach, the connection, and lanelets between them.
 const APPROACH_LANELETS: u32 = 4;
-/// A standing vehicle blocks another one if its rear is within this distance of the end of the lane, or this
-/// close ahead on a lane that the other vehicle is leaving, m.
+/// Distance within which a standing vehicle blocks another one, m. The rear of the standing vehicle
+/// is within this distance of the end of the lane, or this close ahead on a lane that the other
+/// vehicle is leaving.
 const IN_THE_WAY: f64 = 5.0;
 
 /// A request of an agent to enter a junction.
@@ -41,7 +43,7 @@ pub(super) struct Request {
     pub(super) since: u64,
     pub(super) id: u64,
     pub(super) agent: AgentIndex,
-    /// Index of the first contested connection in its route.
+    /// Index of the first contested connection in the agent's route.
     pub(super) at: u32,
     /// Junction and connection.
     pub(super) path: Connection,
@@ -57,13 +59,13 @@ pub(super) struct Need {
     pub(super) at: u32,
     /// Lanelet beyond the junction.
     pub(super) exit: LaneletIndex,
-    /// Whether its signals and signs apply. They do if it is the first connection, or if only narrow bends
-    /// lie before it.
+    /// Whether the signals and signs of the connection apply. They do if it is the first
+    /// connection, or if only narrow bends lie before it.
     pub(super) has_law: bool,
 }
 
 impl Request {
-    /// Position in the order of requests as one number: by the step of the request, then by id.
+    /// Position in the order of requests as one number. Requests are ordered by step, then by id.
     pub(super) fn place_in_order(&self) -> u128 {
         u128::from(self.since) << 64 | u128::from(self.id)
     }
@@ -82,7 +84,7 @@ pub(super) struct Approach {
     pub(super) agent: AgentIndex,
     /// Index of the connection in its route.
     pub(super) at: u32,
-    /// Distance from its front to the stop line, m.
+    /// Distance from the vehicle's front to the stop line, m.
     pub(super) distance: f64,
 }
 
@@ -146,9 +148,10 @@ impl Situation<'_> {
         }
     }
 
-    /// Route index of the connection before which the holder of a grant has to stop for the signals of that
-    /// junction. It is the connection of the grant, or the first narrow bend before it if the vehicle does
-    /// not fit in between (`needs`). `None` if an earlier junction decides for both.
+    /// Route index of the connection before which the holder of a grant has to stop for the signals
+    /// of the junction. It is the connection of the grant, or the first narrow bend before that
+    /// connection if the vehicle does not fit in between (`needs`). `None` if an earlier junction
+    /// decides for both.
     pub(super) fn law_from(&self, grant: &Grant) -> Option<u32> {
         if grant.is_first {
             return Some(grant.at);
@@ -215,9 +218,9 @@ impl Situation<'_> {
             && !self.is_behind_queue_on_lane_left(agent)
     }
 
-    /// Whether a queue on a connection without conflicts reaches back to the end of a lane. Vehicles need no
-    /// request for such a connection and may stand there for long. If a vehicle that turns off behind them
-    /// were let in, it would keep others out in the meantime.
+    /// Whether a queue on a connection without conflicts reaches back to the end of a lane.
+    /// Vehicles need no request for such a connection and may stand there for long. If a vehicle
+    /// that turns off behind the queue were let in, it would keep others out in the meantime.
     fn reaches_back_to(&self, lane: LaneletIndex) -> bool {
         let mut connections = self.ground.successors(lane).iter();
         connections.any(|&connection| {
@@ -229,8 +232,9 @@ impl Situation<'_> {
         })
     }
 
-    /// Whether a vehicle stands close ahead on the lane that this vehicle is leaving. It cannot be passed
-    /// before the lane change is complete, and may itself wait for this vehicle.
+    /// Whether a vehicle stands close ahead on the lane that this vehicle is leaving. This vehicle
+    /// cannot pass it before the lane change is complete, and the other one may itself wait for
+    /// this vehicle.
     fn is_behind_queue_on_lane_left(&self, agent: AgentIndex) -> bool {
         let position = &self.agents.position[agent.index()];
         if position.leaving == NO_LANELET {
@@ -268,8 +272,8 @@ struct RequestLists {
     requests: Vec<Request>,
     approaches: Vec<Approach>,
     intruders: Vec<Intruder>,
-    /// Vehicles that can no longer be passed over, each with the room or connection that other vehicles have
-    /// to leave free for it.
+    /// Vehicles that can no longer be passed over. Each is stored with the room or connection that
+    /// other vehicles have to leave free for it.
     pending: Vec<Pending>,
 }
 
@@ -345,9 +349,9 @@ impl Requests {
         f64::from(self.longest_waits[junction.index()])
     }
 
-    /// Collects the next contested connection of every agent that is close enough to request it, the agents
-    /// that approach a junction where others yield to them, and the agents that are inside a junction without
-    /// having been let in.
+    /// Collects three lists: the next contested connection of every agent that is close enough to
+    /// request it, the agents that approach a junction where others yield to them, and the agents
+    /// inside a junction without a grant.
     pub(super) fn collect(
         &mut self,
         step: u64,
@@ -456,9 +460,9 @@ fn warm(ground: &Ground, routes: &Routes, agents: AgentsRef<'_>, from: usize) {
     black_box(ahead.map(|lanelet| ground.length(lanelet)).sum::<f64>());
 }
 
-/// The first contested connection of a route that has not been granted, starting at the lanelet `from`: its
-/// index in the route, the connection, and the distance to its start, m. `None` if it is out of reach.
-/// `distance` is the remaining length of the lanelet, m.
+/// Finds the first contested connection of a route that has not been granted, starting at the
+/// lanelet `from`. Returns its index in the route, the connection, and the distance to its start,
+/// m. `None` if it is out of reach. `distance` is the remaining length of the lanelet, m.
 #[inline]
 fn next_contested(
     ground: &Ground,
@@ -489,8 +493,9 @@ fn next_contested(
     None
 }
 
-/// Distance ahead of its rear axle within which a vehicle makes requests, m. Example: at 8 m/s, a car whose
-/// front is 3.6 m before its rear axle makes them from 64 / (2 * 1.8) + 12 + 3.6 = 33 m.
+/// Distance ahead of its rear axle within which a vehicle makes requests, m. Example: a car drives
+/// at 8 m/s, and its front is 3.6 m ahead of its rear axle. It makes requests from 64 / (2 * 1.8) +
+/// 12 + 3.6 = 33 m.
 #[inline]
 pub(super) fn reach(
     ground: &Ground,

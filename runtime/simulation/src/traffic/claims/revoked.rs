@@ -9,8 +9,8 @@ use roadwright_scenario::junction::Light;
 use roadwright_scenario::{Connection, JunctionIndex};
 
 impl Grants {
-    /// Finds vehicles that have not entered yet and have to give back their grants, because their signal has
-    /// turned red or another vehicle has cut in ahead of them.
+    /// Finds vehicles that have to give back their grants because their signal has turned red or
+    /// another vehicle has cut in ahead of them. These vehicles have not entered yet.
     pub(super) fn find_revoked(
         &self,
         closing: &Closing,
@@ -71,10 +71,11 @@ impl Grants {
     }
 }
 
-/// Returns the first route index that a grant's holder must release because the signal of the granted
-/// junction stops it. `distance` is the distance from its front to the line, m. If there are narrow bends
-/// before the junction, the vehicle stops before them. A vehicle in a bend continues. Otherwise it would
-/// block the bend, and vehicles that wait for the bend might in turn block it.
+/// Returns the first route index that a grant's holder must release because the signal of the
+/// granted junction stops it. `distance` is the distance from the holder's front to the line, m. If
+/// there are narrow bends before the junction, the vehicle stops before them. A vehicle in a bend
+/// continues. Otherwise it would block the bend, and vehicles that wait for the bend might in turn
+/// block this vehicle.
 fn stopped_by_light(
     junction: JunctionIndex,
     grant: &Grant,

@@ -11,24 +11,26 @@ use crate::route::{Route, place_to_wait};
 use roadwright_scenario::Connection;
 use roadwright_scenario::lane_graph::LaneletIndex;
 
-/// Conditions for a vehicle to have a right to room that becomes free on the adjacent lane: minimum time
-/// spent seeking a gap, s, and maximum distance from the end of the lane, m.
+/// Minimum time that a vehicle has sought a gap before it has a right to room that becomes free on
+/// the adjacent lane, s.
 const SEEKS_FOR: f32 = 10.0;
+/// Maximum distance from the end of its lane at which a vehicle has this right, m.
 const AT_END: f64 = 12.0;
 /// Speed above which a vehicle inside a junction is expected to leave it soon, m/s.
 const DRIVES_OUT: f64 = 3.0;
-/// Time that a vehicle may need in addition to enter while its signal is green, compared with an empty lane,
-/// s.
+/// Extra time that a vehicle may need to enter while its signal is green, compared with an empty
+/// lane, s.
 const TIME_TO_ENTER: f64 = 2.0;
-/// Fraction of a ring that may be occupied. In front of each vehicle that waits to join, a few metres stay
-/// empty and cannot be used. So the fuller a ring is, the more slowly it moves, and a completely full ring
-/// stops. Throughput is highest at this fraction (0.6 to 1 were tried with cars and buses).
+/// Fraction of a ring that may be occupied. A few metres in front of each vehicle that waits to
+/// join stay empty and cannot be used. So the fuller a ring is, the more slowly it moves, and a
+/// completely full ring stops. Throughput is highest at this fraction (0.6 to 1 were tried with
+/// cars and buses).
 const RING_SHARE: f64 = 0.7;
 
 /// Vehicles that are not counted when room on a lane is computed, because they will drive on.
 #[derive(Clone, Copy, PartialEq)]
 pub(super) enum Trust {
-    /// No vehicle. Applies to a vehicle that passes before others.
+    /// No vehicle. It applies to a vehicle that passes before others.
     Nobody,
     /// Vehicles that have been let into the next junction, will hardly wait there for others, and will not
     /// lose their turn to a red light or to pedestrians.
@@ -44,9 +46,11 @@ pub(super) enum Stay {
     Pass,
 }
 
-/// Distance up to which lanes beyond a junction are considered, m. Vehicles farther away do not block it. A
-/// street that is cut into short pieces is considered as a whole.
+/// Distance up to which lanes beyond a junction are considered, m. Vehicles farther away do not
+/// block it.
 pub(super) const FAR_ENOUGH: f64 = 30.0;
+/// Maximum number of lanelets beyond a junction that are considered. A street that is cut into
+/// short pieces is considered as a whole.
 const MOST_LANES: usize = 4;
 
 /// Lanes that a vehicle follows beyond a junction without another request.
@@ -83,7 +87,9 @@ impl LanesBeyond {
 }
 
 /// The next lane of a route; `None` unless a vehicle continues onto it without a request. The current lane
-/// ends at `end`, m. A vehicle that waits for an alley there stands before the alley.
+/// Returns the next lane of a route; `None` unless a vehicle continues onto it without a request.
+/// The current lane ends at `end`, m. If there is an alley on the next lane, a vehicle that waits
+/// for it stands before the alley.
 fn next_lane(route: &Route, at: u32, end: f64, ground: &Ground) -> Option<Part> {
     let connection = route.lanelet(at + 1)?;
     // Where roads join without a bend, lanes follow each other directly.
@@ -116,8 +122,9 @@ impl Room<'_> {
     /// free of all other vehicles. If a vehicle continues from a short lane without a request, the next lane
     /// counts as well.
     ///
-    /// Example: an exit of 20 m, one car of 4.5 m that waits there, and another that has been let in and
-    /// has not passed yet. They take 2 * (4.5 + 2) = 13 m. A car fits, a bus of 10 m does not.
+    /// Example: an exit of 20 m, one car of 4.5 m that waits there, and another that has been let
+    /// in and has not passed yet. They take up 2 * (4.5 + 2) = 13 m. A car fits, but a bus of 10 m
+    /// does not.
     pub(super) fn has_room(
         &self,
         request: &Request,
@@ -146,9 +153,9 @@ impl Room<'_> {
         fits || room >= self.reach_of(&beyond, situation)
     }
 
-    /// Length of the lanes beyond a junction that remains when all vehicles there, and those promised a
-    /// place, stand in a queue, m; negative if they do not fit. Vehicles that are trusted to drive on into
-    /// the next junction are not counted.
+    /// Returns the length that remains on the lanes beyond a junction when all vehicles there, and
+    /// those promised a place, stand in a queue, m; negative if they do not fit. Vehicles that are
+    /// trusted to drive on into the next junction are not counted.
     pub(super) fn room_beyond(
         &self,
         request: &Request,
@@ -160,8 +167,8 @@ impl Room<'_> {
         self.room_on(&beyond, request, need, trust, situation)
     }
 
-    /// The lanes beyond a junction up to the first lane at whose end a vehicle may have to wait, or that is
-    /// far enough away.
+    /// Returns the lanes beyond a junction up to the first lane at whose end a vehicle may have to
+    /// wait, or up to a lane that is far enough away.
     fn lanes_beyond(
         &self,
         request: &Request,
@@ -339,7 +346,7 @@ impl Room<'_> {
     }
 }
 
-/// Room on the lane beyond a junction that is kept for vehicles that have waited long for it, m.
+/// Room on the lane beyond a junction that is reserved for vehicles that have waited long, m.
 fn kept_room(need: &Need, pending: &[Pending]) -> f64 {
     let kept = pending.iter().map(|pending| match pending.reserved {
         Reserved::Room(exit, length) if exit == need.exit => length,
@@ -362,8 +369,9 @@ impl Situation<'_> {
         place + kind.front
     }
 
-    /// Whether the holder of a grant that has not entered yet is sure to enter. It is if it can no longer
-    /// stop, or if no pedestrian can cross its connection and no signal can end its green before it enters.
+    /// Whether the holder of a grant that has not entered yet is sure to enter. This is the case if
+    /// it can no longer stop. It is also the case if no pedestrian can cross its connection and no
+    /// signal can end its green before it enters.
     fn is_bound_to_enter(&self, grant: &Grant, connection: Connection) -> bool {
         let (junction, path) = (connection.junction, connection.number);
         let distance = self.before_line(junction, grant).max(0.0);

@@ -12,25 +12,28 @@ use roadwright_scenario::junction::{GAP_ON_RED, Sign};
 use roadwright_scenario::lane_graph::LaneletIndex;
 use roadwright_scenario::{Connection, Control, JunctionIndex};
 
-/// A vehicle is let in only if it would have to wait inside for another one for at most this long, s. A
-/// larger value lets in more vehicles, which then obstruct each other.
+/// Longest time that a vehicle may have to wait inside for another one, s. A vehicle is let in only
+/// if its wait would not be longer. A larger value lets in more vehicles, which then obstruct each
+/// other.
 pub(super) const LONGEST_WAIT_INSIDE: f64 = 1.0;
-/// Minimum time between the departure of another vehicle and the arrival of a requesting vehicle where
-/// vehicles alternate without signs or lights, s. A vehicle that has to wait inside stops there and starts
-/// again, and so do all vehicles behind it. With 0, a plain crossing passes 3 % fewer vehicles, and with a
-/// wait of 1 s inside 9 % fewer.
+/// Minimum time between the departure of another vehicle and the arrival of a requesting vehicle,
+/// s. It applies where vehicles alternate without signs or lights. A vehicle that has to wait
+/// inside stops there and starts again, and so do all vehicles behind it. With 0, a plain crossing
+/// passes 3 % fewer vehicles, and with a wait of 1 s inside 9 % fewer.
 const COMES_AFTER: f64 = 0.5;
 /// Highest deceleration that may be required to stop before a conflict, m/s^2.
 const BRAKING: f64 = 4.5;
-/// Conditions for passing before a vehicle that has been let in: maximum braking of that vehicle, m/s^2, and
-/// minimum time between the departure of the passing vehicle and the arrival of that vehicle, s.
+/// Maximum braking that passing before an admitted vehicle may require of that vehicle, m/s^2.
 pub(super) const GENTLE: f64 = 2.0;
+/// Minimum time between the departure of the passing vehicle and the arrival of the admitted
+/// vehicle, s.
 const LEAST_TIME_BETWEEN: f64 = 1.0;
 /// Waiting time after which a request may no longer be passed over, s.
 const LOCK_AFTER: f64 = 60.0;
-/// Time for which a vehicle yields where no approach has a sign, s. At signals, time for which a vehicle that
-/// turns across oncoming traffic yields. After that, a vehicle that turns across traffic may not be passed
-/// over either, because on a shared lane it would block the others for their whole green.
+/// Time for which a vehicle yields where no approach has a sign, s. At signals, it is the time for
+/// which a vehicle that turns across oncoming traffic yields. After that time, such a vehicle may
+/// not be passed over either, because on a shared lane it would block the others for their whole
+/// green.
 pub(super) const TURN_AFTER: f64 = 6.0;
 /// Time for which a vehicle may be passed over where no approach has a sign, s.
 const OPEN_FOR: f64 = 30.0;
@@ -45,7 +48,8 @@ const AT_LINE: f64 = 4.0;
 /// Outcome of a request.
 #[derive(Clone, Copy, PartialEq)]
 pub(super) enum Verdict {
-    /// The request is granted. Its ticket goes ahead of the ticket `before`, or after all others with `None`.
+    /// The request is granted. Its ticket goes ahead of the ticket `before`. If there is none, it
+    /// goes after all others.
     Granted {
         before: Option<u64>,
     },
@@ -57,8 +61,8 @@ pub(super) enum Verdict {
 /// State of a junction on which its decisions are based.
 pub(super) struct JunctionState<'a> {
     pub(super) inside: &'a [Grant],
-    /// Vehicles that may no longer be passed over, each with the room or connection that others have to leave
-    /// free for it.
+    /// Vehicles that may no longer be passed over. Each is stored with the room or connection that
+    /// others have to leave free for it.
     pub(super) pending: &'a [Pending],
     /// Vehicles that approach the junction.
     pub(super) approaches: &'a [Approach],
@@ -210,10 +214,10 @@ pub(super) fn lock_after(control: Control, has_signals: bool) -> f64 {
     }
 }
 
-/// Waiting time after which a vehicle may no longer be passed over, s; at signals, only green time counts.
-/// Where no approach has a sign, vehicles without a conflict inside may go in the meantime. If all of them
-/// waited for the first one after [`TURN_AFTER`], throughput would fall to five sixths where four arms meet,
-/// and to half at a mini roundabout with six.
+/// Waiting time after which a vehicle may no longer be passed over, s; at signals, only green time
+/// counts. Where no approach has a sign, vehicles that have no conflict with those inside may go in
+/// the meantime. If all of them waited for the first one after [`TURN_AFTER`], throughput would
+/// fall to five sixths where four arms meet, and to half at a mini roundabout with six.
 pub(super) fn keep_out_after(control: Control, has_signals: bool) -> f64 {
     match control {
         Control::Uncontrolled => OPEN_FOR,
@@ -229,14 +233,15 @@ pub(super) struct Pending {
     pub(super) path: Connection,
     /// Whether the waiting vehicle is a bus or lorry.
     pub(super) is_long: bool,
-    /// Room or connection that others have to leave free for it.
+    /// Room or connection that others have to leave free for the waiting vehicle.
     pub(super) reserved: Reserved,
 }
 
-/// Room or connection that others have to leave free for a vehicle that may no longer be passed over.
+/// Room or connection that other vehicles have to leave free for a vehicle that may no longer be
+/// passed over.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Reserved {
-    /// Its connection through the junction.
+    /// The vehicle's connection through the junction.
     Way,
     /// Room in a ring, identified by the ring's first lanelet.
     Ring(LaneletIndex),
@@ -244,9 +249,9 @@ pub(super) enum Reserved {
     Room(LaneletIndex, f64),
 }
 
-/// Whether a vehicle at signals has waited so long for room beyond them that the next room is reserved for
-/// it, even while its signal is red. Otherwise, vehicles with green in other stages would take the room each
-/// time.
+/// Whether a vehicle at signals has waited so long for room beyond the signals that the next room
+/// is reserved for it, even while its signal is red. Otherwise, vehicles with green in other stages
+/// would take the room each time.
 pub(super) fn is_passed_over_for_room(
     request: &Request,
     junction: JunctionIndex,
@@ -255,8 +260,8 @@ pub(super) fn is_passed_over_for_room(
     request.age(situation) >= situation.ground.longest_cycle(junction)
 }
 
-/// Decides whether a vehicle may enter a junction now. Returns the ticket ahead of which it is inserted
-/// (`None` if it comes last), or the reason why it may not enter.
+/// Decides whether a vehicle may enter a junction now. Returns the ticket that the vehicle goes
+/// ahead of, or `None` if it goes last. If it may not enter, returns the reason.
 fn may_enter(
     request: &Request,
     need: &Need,
@@ -338,9 +343,10 @@ pub(super) fn is_stopped(
     Ok(())
 }
 
-/// Finds the ticket ahead of which a requesting vehicle can be inserted among the vehicles that have been let
-/// in; `None` if it comes last. Refuses the request if they block it, or if it would pass an earlier request
-/// that has reserved the connection.
+/// Finds the place of a request in the junction's order. Returns the ticket that the vehicle goes
+/// ahead of, or `None` if the vehicle goes last. Refuses the request if admitted vehicles leave no
+/// place for it, or if the vehicle would overtake an earlier request that has reserved a
+/// conflicting connection.
 pub(super) fn find_place(
     request: &Request,
     need: &Need,
@@ -365,12 +371,12 @@ pub(super) fn find_place(
     }
 }
 
-/// The ticket ahead of which a vehicle can be inserted among the vehicles that have been let in. `Some(None)`
-/// means that it comes last, and `None` that there is no place.
+/// Returns the ticket that a vehicle can go ahead of among the vehicles that have been let in.
+/// `Some(None)` means that it goes last, and `None` that there is no place for it.
 ///
-/// Usually a vehicle comes after all others. However, a vehicle that was let in early may still be so far
-/// away that it is not disturbed if another one passes first. Otherwise, vehicles could never slip in between
-/// the vehicles on a busy major road.
+/// Usually a vehicle goes after all others. However, a vehicle that was let in early may still be
+/// so far away that it is not disturbed if another one passes first. Otherwise, vehicles could
+/// never slip in between the vehicles on a busy major road.
 fn place_among(
     request: &Request,
     need: &Need,
@@ -388,9 +394,9 @@ fn place_among(
     is_undisturbed.then_some(Some(first.ticket))
 }
 
-/// Whether a requesting vehicle can pass before one that has been let in without disturbing it. It has to
-/// leave the conflict some time before the other vehicle arrives. If it has to yield to the other vehicle, it
-/// also has to enter at least a critical gap before the other vehicle arrives.
+/// Whether a requesting vehicle can pass before an admitted one without disturbing it. The
+/// requesting vehicle has to leave the conflict some time before the other one arrives. If it has
+/// to yield, it also has to enter at least a critical gap before the other one arrives.
 fn passes_before(request: &Request, need: &Need, grant: &Grant, situation: &Situation<'_>) -> bool {
     // Vehicles on one lane pass in their order.
     if situation.lane_before(request.agent, need.at) == situation.lane_before(grant.agent, grant.at)
@@ -479,8 +485,8 @@ fn is_in_the_way(request: &Request, need: &Need, grant: &Grant, situation: &Situ
     meeting.time_to_leave(grant, situation) - comes > longest_wait
 }
 
-/// Whether this vehicle has to yield to an approaching vehicle that has right of way, has not been let in
-/// yet, and would arrive within the critical gap.
+/// Whether this vehicle has to yield to an approaching vehicle. The other vehicle has right of way,
+/// has not been let in yet, and would arrive within the critical gap.
 fn gives_way(
     request: &Request,
     need: &Need,

@@ -18,8 +18,8 @@ use roadwright_scenario::{Connection, ConnectionIndex, JunctionIndex};
 pub(super) const EXIT_GAP: f64 = 2.0;
 /// Acceleration that drivers are assumed to use, m/s^2.
 const EXPECTED_ACCELERATION: f64 = 1.5;
-/// Smallest acceleration assumed for a moving vehicle, m/s^2, so that every vehicle is expected to leave
-/// eventually.
+/// Smallest acceleration assumed for a moving vehicle, m/s^2. With it, every vehicle is expected to
+/// leave eventually.
 const LEAST_ACCELERATION: f64 = 0.1;
 /// Speed below which a vehicle is treated as starting from rest, m/s.
 const HARDLY_MOVING: f64 = 1.0;
@@ -27,8 +27,9 @@ const HARDLY_MOVING: f64 = 1.0;
 const LEAST_SPEED: f64 = 3.0;
 /// Deceleration above which a vehicle does not stop at amber but continues, m/s^2.
 const AMBER_BRAKING: f64 = 3.0;
-/// Like `AMBER_BRAKING`, but for a vehicle that has not been let in and is therefore already braking, m/s^2.
-/// If [`AMBER_BRAKING`] applied to it, it could continue whenever it brakes a little late.
+/// Like `AMBER_BRAKING`, but for a vehicle that has not been let in and is therefore already
+/// braking, m/s^2. With the lower value, such a vehicle could continue whenever it brakes a little
+/// late.
 const BRAKING_FIRMLY: f64 = 4.5;
 
 /// Speed below which a vehicle counts as standing, m/s.
@@ -51,7 +52,7 @@ pub(crate) struct Setting<'a> {
     pub(crate) index: &'a Index,
     pub(crate) signals: &'a SignalStates,
     pub(crate) people: &'a People,
-    /// Current step, and time step, s.
+    /// Current step.
     pub(crate) step: u64,
     pub(crate) dt: f64,
     /// Time until the next decision, s.
@@ -166,8 +167,8 @@ impl<'a> Situation<'a> {
         space(self.vehicle_type(agent))
     }
 
-    /// Position of an agent's rear axle along the lanelet at an index of its route, m: negative before it,
-    /// more than its length beyond it.
+    /// Position of an agent's rear axle along the lanelet at an index of its route, m. It is
+    /// negative before the lanelet, and more than its length beyond the lanelet.
     ///
     /// ```text
     ///     |--- 30 m ---|--- 12 m ---|--- 50 m ---|
@@ -235,8 +236,9 @@ impl<'a> Situation<'a> {
         time_to_cover(distance, self.speed(agent), top, EXPECTED_ACCELERATION)
     }
 
-    /// Like `time_for`, but with its current acceleration, s, because a vehicle that follows another one
-    /// gains less speed than it could. A vehicle that hardly moves is treated as starting from rest.
+    /// Like `time_for`, but with the agent's current acceleration, because a vehicle that follows
+    /// another one gains less speed than it could. A vehicle that hardly moves is treated as
+    /// starting from rest.
     pub(super) fn time_as_it_drives(&self, distance: f64, agent: AgentIndex, at: u32) -> f64 {
         let speed = self.speed(agent);
         let acceleration = match speed > HARDLY_MOVING {
@@ -267,7 +269,7 @@ impl<'a> Situation<'a> {
         speed * speed <= 2.0 * self.braking(agent, braking) * distance
     }
 
-    /// Deceleration expected of an agent at its place, given the value for dry ground, m/s^2.
+    /// Deceleration expected of an agent at its place, m/s^2. `dry` is the value for dry ground.
     pub(super) fn braking(&self, agent: AgentIndex, dry: f64) -> f64 {
         let position = &self.agents.position[agent.index()];
         let kind = self.vehicle_type(agent);
@@ -304,8 +306,8 @@ impl<'a> Situation<'a> {
         self.is_stopped_by(BRAKING_FIRMLY, path, agent, distance)
     }
 
-    /// Whether a signal stops an agent that is `distance` metres before the stop line. At amber, it does so
-    /// only if the agent can stop with the deceleration `braking`, m/s^2.
+    /// Whether a signal stops an agent that is `distance` metres before the stop line. At amber, it
+    /// does so only if the agent can stop with the deceleration `braking`, in m/s^2.
     fn is_stopped_by(
         &self,
         braking: f64,
@@ -330,8 +332,8 @@ impl<'a> Situation<'a> {
         self.ground.connection_gist(path).sign
     }
 
-    /// Whether traffic on one connection of a junction yields to traffic on another, either because of the
-    /// rules or because the current signal stage is permissive for one of the connections.
+    /// Whether traffic on one connection of a junction yields to traffic on another one. The reason
+    /// is either the rules, or a signal stage that is permissive for the first connection.
     pub(super) fn gives_way(
         &self,
         junction: JunctionIndex,

@@ -20,7 +20,7 @@ use roadwright_scenario::lane_graph::{LaneletIndex, NO_LANELET};
 use roadwright_scenario::{Control, JunctionRules, RoadId, SignalMode, SignalPlan};
 
 impl Stand {
-    /// Places a car at the given distance before the junction, m. It is to drive straight on.
+    /// Places a car at the given distance before the junction, m. Its route leads straight on.
     fn comes(&mut self, id: u64, direction: DVec2, before: f64, speed: f64) -> AgentIndex {
         let lanelets = self.straight(direction);
         let s = self.ground.length(lanelets[0]) - before;
@@ -98,7 +98,7 @@ impl Stand {
         [DVec2::X, DVec2::Y].into_iter().find(has_green).unwrap()
     }
 
-    /// Position inside at which a car has to wait, m along its connection.
+    /// Position along its connection at which a car has to wait inside, m.
     fn wall(&self, agent: AgentIndex) -> Option<f32> {
         let claim = &self.agents.claim[agent.index()];
         (claim.wall_at > 0).then_some(claim.wall_s)

@@ -13,32 +13,33 @@ use std::fmt;
 /// The reason why an agent waits at a junction, and the agents it waits for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Waits {
-    /// Smallest node id of the junction; for an alley, that of a junction at an end of its road.
+    /// Smallest node id of the junction. For an alley, smallest node id of a junction at one end of
+    /// its road.
     pub node: NodeId,
     /// The reason.
     pub why: Why,
-    /// Ids of the agents for which it waits, in ascending order.
+    /// Ids of the agents that this agent waits for, in ascending order.
     pub whom: Vec<u64>,
 }
 
 /// Reasons why an agent waits at a junction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Why {
-    /// Another vehicle is waiting ahead of it.
+    /// Another vehicle is waiting ahead of the agent.
     Queue,
-    /// Its signal is not green.
+    /// The signal is not green.
     Red,
-    /// It has to stop at the stop line first.
+    /// The agent first has to stop at the stop line.
     Stop,
     /// A vehicle with right of way approaches.
     GivesWay,
-    /// It follows another vehicle at a sign and has to look for itself.
+    /// The agent follows another vehicle at a sign and has to look for itself.
     Looks,
-    /// Other vehicles block it or have waited longer.
+    /// Other vehicles block the agent or have waited longer.
     Occupied,
     /// There is no room beyond the junction.
     NoRoom,
-    /// It has been let in, but another vehicle passes first.
+    /// The agent has been let in, but another vehicle passes first.
     Inside,
     /// Pedestrians are crossing or want to cross.
     People,
@@ -46,7 +47,7 @@ pub enum Why {
     Closed,
     /// A body off the lanes blocks the junction.
     OffLanes,
-    /// Another vehicle is coming through an alley of this road or has waited longer for it.
+    /// Another vehicle is coming through an alley of this road or has waited longer for the alley.
     Alley(RoadId),
 }
 
@@ -218,8 +219,8 @@ impl Alleys {
         })
     }
 
-    /// The alleys that an agent needs at once in order to proceed from its current position, on the open road
-    /// or at a junction, and does not hold yet.
+    /// Returns the alleys that an agent needs at once to proceed from its current position and does
+    /// not hold yet. They lie on the open road or at a junction.
     fn needed_by(&self, agent: AgentIndex, situation: &Situation<'_>) -> Vec<AlleySide> {
         let claim = &situation.agents.claim[agent.index()];
         let mut needs = Vec::new();

@@ -19,9 +19,9 @@ use roadwright_scenario::junction::Interval;
 pub(super) type Wall = (u32, f32);
 
 impl Grants {
-    /// Finds the delay that other vehicles cause each holder of a grant, and the first place in each junction
-    /// where the holder has to wait, as (agent, place). Agents that need not wait are left out. O(pairs of
-    /// grants in one junction).
+    /// Finds the delay that other vehicles cause each holder of a grant. Also finds the first place
+    /// in each junction where the holder has to wait, as (agent, place). Agents that need not wait
+    /// are left out. O(pairs of grants in one junction).
     pub(super) fn set_walls(
         &mut self,
         situation: &Situation<'_>,
@@ -130,10 +130,10 @@ impl Meeting {
         situation.time_as_it_drives(self.to_clear, other.agent, other.at) + f64::from(other.delay)
     }
 
-    /// Whether the holder of a grant need not slow down yet for the vehicle with which it merges. `distance`
-    /// is the distance to the place where it would wait, m, and `delay` the time by which it would reach the
-    /// conflict too early, s. If it slowed down at once, it would creep towards that place and merge slowly,
-    /// and vehicles behind would have to brake.
+    /// Whether the holder of a grant need not slow down yet for the vehicle with which it merges.
+    /// `distance` is the distance to the place where it would wait, m. `delay` is the time by which
+    /// it would reach the conflict too early, s. If it slowed down at once, it would creep towards
+    /// that place and merge slowly, and vehicles behind would have to brake.
     fn rolls_on(
         &self,
         distance: f64,
@@ -149,8 +149,8 @@ impl Meeting {
         distance > speed * (REACTION + situation.period) + speed * speed / (2.0 * braking)
     }
 
-    /// Time for which the holder of a grant, whose front is at `front` along its connection, m, has to wait
-    /// for the other vehicle, s.
+    /// Time for which the holder of a grant has to wait for the other vehicle, s. `front` is the
+    /// position of the holder's front along its connection, m.
     fn delay(&self, front: f64, grant: &Grant, other: &Grant, situation: &Situation<'_>) -> f32 {
         let distance = self.own.from - front;
         let comes = situation.time_for(distance, grant.agent, grant.at);

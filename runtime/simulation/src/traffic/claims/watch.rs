@@ -11,7 +11,7 @@ use roadwright_scenario::junction::Sign;
 use roadwright_scenario::lane_graph::LaneletIndex;
 use roadwright_scenario::{Connection, JunctionIndex};
 
-/// An agent in a junction that has not been let in.
+/// An agent that is in a junction without having been let in.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Intruder {
     pub(super) agent: AgentIndex,
@@ -177,8 +177,8 @@ impl Situation<'_> {
         matches!(refused, Refusal::NoRoom | Refusal::OffLanes)
     }
 
-    /// Whether an agent stands behind the first vehicle on one of `lanes` and therefore cannot drive on
-    /// either. `lanes` is sorted.
+    /// Whether an agent stands behind the first vehicle on one of `lanes`, and therefore cannot
+    /// drive on when that vehicle cannot. `lanes` is sorted.
     fn is_behind_one_of(&self, agent: AgentIndex, at: u32, lanes: &[LaneletIndex]) -> bool {
         let is_there = |lane| lanes.binary_search(&lane).is_ok();
         let is_behind = self.agents.claim[agent.index()].refused == Refusal::NotFirst;

@@ -11,12 +11,12 @@
 //! it drives over a crossing. From then on it waits for no pedestrian. A walking pedestrian waits for
 //! vehicles that have been let in, and for no others. So they never wait for each other in a circle.
 //!
-//! At a zebra crossing, pedestrians go first. When a pedestrian arrives, no more vehicles are let in, and
-//! vehicles that have been let in but have not entered and can still stop lose their turn. Two rules end
-//! every wait: a vehicle that has waited for pedestrians for [`PATIENCE_OF_DRIVERS`] goes ahead of
-//! pedestrians that arrive later, and once a pedestrian has waited for [`PATIENCE`], all pedestrians there go
-//! ahead of every vehicle that can still stop. At signals pedestrians walk in the stages in which the lanes
-//! they cross have red (`walk_stages`).
+//! At a zebra crossing, pedestrians go first. When a pedestrian arrives, no more vehicles are let
+//! in, and vehicles that have been let in but have not entered and can still stop lose their turn.
+//! Two rules end every wait. After a vehicle has waited for pedestrians for
+//! [`PATIENCE_OF_DRIVERS`], it goes ahead of pedestrians that arrive later. After a pedestrian has
+//! waited for [`PATIENCE`], all pedestrians there go ahead of every vehicle that can still stop. At
+//! signals pedestrians walk in the stages in which the lanes they cross have red (`walk_stages`).
 //!
 //! # Parts
 //!
@@ -46,15 +46,16 @@ use walk::Seen;
 pub const RADIUS: f64 = 0.3;
 /// Distance from the kerb at which pedestrians wait, m.
 const BEFORE_KERB: f64 = 0.4;
-/// Distance from the kerb at which pedestrians appear, m. Drivers see them two seconds before they reach
-/// it.
+/// Distance from the kerb at which pedestrians appear, m. Drivers see them two seconds before they
+/// reach the kerb.
 const COMES_FROM: f64 = 2.4;
 /// Distance beyond the other kerb at which pedestrians disappear, m.
 const GOES_TO: f64 = 1.0;
 /// Waiting time after which a vehicle is let in ahead of pedestrians that have not started, s.
 pub(super) const PATIENCE_OF_DRIVERS: f64 = 20.0;
-/// Waiting time at a zebra crossing after which pedestrians go ahead of every vehicle that can still stop, s.
-/// Vehicles that cannot stop have left the junction long before the wait reaches a minute.
+/// Waiting time at a zebra crossing after which pedestrians go ahead of every vehicle that can
+/// still stop, s. Vehicles that cannot stop have left the junction long before the wait reaches a
+/// minute.
 pub(super) const PATIENCE: f64 = 25.0;
 /// Maximum number of pedestrians at one crossing. There is no room for more pedestrians.
 const MOST_AT_CROSSING: usize = 200;
@@ -67,7 +68,8 @@ pub(crate) struct People {
     crossing: Vec<u32>,
     /// Whether each pedestrian comes from the right kerb, as seen outward from the junction.
     is_from_right: Vec<bool>,
-    /// Distance from the kerb at which each pedestrian started, m; negative before the kerb.
+    /// Position of each pedestrian along the crossing, m from the kerb where it started; negative
+    /// before the kerb.
     along: Vec<f64>,
     /// Lateral offset from the middle of the crossing, m.
     beside: Vec<f64>,
@@ -125,9 +127,9 @@ impl People {
         (self.counts.came > 0).then_some(self.counts)
     }
 
-    /// Adds a pedestrian at a crossing of the junction at a node. The crossing is that over the given road,
-    /// or over the first arm that has one. The pedestrian starts on the side with fewer pedestrians. Returns
-    /// its number.
+    /// Adds a pedestrian at a crossing of the junction at a node. It is the crossing over the given
+    /// road, or over the first arm that has a crossing. The pedestrian starts on the side with
+    /// fewer pedestrians. Returns its number.
     ///
     /// # Errors
     /// If there is no such crossing, or no room at the crossing.
@@ -177,8 +179,9 @@ impl People {
         Some(id)
     }
 
-    /// Moves to the ground after an edit. Pedestrians whose crossing is unchanged continue. If a crossing was
-    /// removed or moved, pedestrians on it walk to the other side, and those that have not started disappear.
+    /// Updates pedestrians for the ground after an edit. Pedestrians whose crossing is unchanged
+    /// continue. If a crossing was removed or moved, pedestrians on it walk to the other side, and
+    /// those that have not started disappear.
     pub(crate) fn take_over(&mut self, before: &Ground, after: &Ground, rate: f64, clock: &Clock) {
         let (old, new) = (before.crossings().sites(), after.crossings().sites());
         // Matched by position, because an edit renumbers crossings.

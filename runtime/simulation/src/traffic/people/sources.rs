@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 /// Maximum time by which the next arrival in a save may be overdue, s.
 const LATEST: f64 = 10.0;
 
-/// The pedestrians that arrive at one side of a crossing.
+/// The source of pedestrians at one side of a crossing.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct Source {
     /// Road, end and side, which identify the source after an edit.
@@ -53,8 +53,8 @@ impl Source {
         self.rate <= 0.0
     }
 
-    /// Whether its values are valid. The next arrival must not be long overdue, because otherwise all
-    /// pedestrians since then would appear in one step.
+    /// Whether the source's values are valid. The next arrival must not be long overdue, because otherwise
+    /// all pedestrians who would have arrived since then would appear in one step.
     pub(super) fn is_sound(&self, clock: &Clock) -> bool {
         (0.0..=1e6).contains(&self.rate) && self.next_time >= clock.time() - LATEST
     }

@@ -19,15 +19,17 @@ use roadwright_geometry::{DVec2, Pose, heading_of};
 use roadwright_scenario::junction::WALKING_SPEED;
 use serde::{Deserialize, Serialize};
 
-/// Length of the remaining path that drivers take into account, m: about two lanes.
+/// Length of the remaining path of a pedestrian that drivers take into account, m. It is about two
+/// lanes wide.
 const HEEDED: f64 = 7.0;
-/// A lane is blocked if its centre line is closer to the path than this, m: half the width of a bus plus half
-/// that of a pedestrian.
+/// Distance between the centre line of a lane and the path below which the lane is blocked, m. It
+/// is half the width of a bus plus half that of a pedestrian.
 const NEAR: f64 = 1.8;
 /// Distance before the path at which drivers stop, m.
 const BEFORE: f64 = 2.0;
-/// Time that drivers look ahead, s, and minimum distance, m.
+/// Time that drivers look ahead, s.
 const SIGHT: f64 = 6.0;
+/// Minimum distance that drivers look ahead, m.
 const LEAST_SIGHT: f64 = 20.0;
 /// Deceleration above which a driver continues rather than stops, m/s^2.
 const BRAKING: f64 = 4.5;

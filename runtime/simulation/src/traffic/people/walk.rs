@@ -19,9 +19,9 @@ const NEAR: f64 = 1e-6;
 /// The part of a crossing that is taken by a vehicle that has been let in.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Over {
-    /// Interval across the carriageway, m from the right kerb.
+    /// Interval across the carriageway that the vehicle covers, m from the right kerb.
     pub(crate) across: Interval,
-    /// Time until its rear has left the crossing, s.
+    /// Time until the vehicle's rear has left the crossing, s.
     pub(crate) leaves: f64,
 }
 
@@ -50,10 +50,10 @@ impl PartialEq for Seen {
 /// Progress of a pedestrian on a crossing.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Stage {
-    /// The pedestrian approaches or stands at a waiting place before a stretch of the crossing, m from its
-    /// kerb.
+    /// The pedestrian walks to, or stands at, the waiting place before this stretch of the
+    /// crossing. The interval is in metres from the kerb where the pedestrian starts.
     Before(Interval),
-    /// The pedestrian is on a stretch of the crossing.
+    /// The pedestrian is on this stretch of the crossing.
     On(Interval),
     /// The pedestrian is beyond all stretches.
     Over,
@@ -96,8 +96,8 @@ impl People {
         seen.is_locked.resize(sites.len(), false);
     }
 
-    /// Decides which pedestrians want to walk, after [`People::gather`]. `kept` contains the longest time for
-    /// which a vehicle has waited for pedestrians at each busy crossing, s.
+    /// Decides which pedestrians want to walk. Call it after [`People::gather`]. `kept` contains,
+    /// for each busy crossing, the longest time for which a vehicle has waited for pedestrians, s.
     pub(crate) fn decide(
         &mut self,
         clock: &Clock,
@@ -202,8 +202,8 @@ impl People {
         self.seen.standing.extend(standing);
     }
 
-    /// Position at which a pedestrian meets the next obstacle, m along its path; infinite if there is none. A
-    /// pedestrian that is already inside an obstacle walks out of it.
+    /// Position along a pedestrian's path at which the pedestrian meets the next obstacle, m;
+    /// infinite if there is none. A pedestrian that is already inside an obstacle walks out of it.
     fn wall(&self, person: usize, site: &CrossingSite, standing: &[(OrientedBox, u32)]) -> f64 {
         let along = self.along[person];
         let left = site.crossing.right_kerb.left();
@@ -229,8 +229,8 @@ impl People {
         !standing.is_empty() && self.wall(person, site, standing) < stretch.to + RADIUS
     }
 
-    /// Position that a pedestrian on its way to the given position can reach before the next obstacle, m
-    /// along its path.
+    /// Position along a pedestrian's path that the pedestrian can reach before the next obstacle,
+    /// m. It is at most the given position.
     fn before_standing(
         &self,
         person: usize,
@@ -277,7 +277,7 @@ impl People {
         }
     }
 
-    /// One step of one pedestrian.
+    /// Moves one pedestrian by one step.
     fn step(&mut self, person: usize, site: &CrossingSite, vehicles: &[Over], clock: &Clock) {
         let along = self.along[person];
         let wanted = along + WALKING_SPEED * clock.dt;

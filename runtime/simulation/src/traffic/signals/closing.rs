@@ -29,8 +29,8 @@ impl State {
 }
 
 impl SignalStates {
-    /// Takes over the signal state from the previous ground. Edited signals close before they start their new
-    /// programme. Signals that are already closing continue to do so.
+    /// Carries over the signal state from the previous ground. Edited signals close before they
+    /// start their new programme. Signals that are already closing continue to do so.
     pub(crate) fn take_over(&mut self, before: &Ground, after: &Ground, time: f64) {
         let both = (0..after.programmes().count()).map(|group| {
             let same = before.group_like(after, group);

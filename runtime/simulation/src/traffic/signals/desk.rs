@@ -90,7 +90,7 @@ impl Desk {
         calls.fold(0, |bits, own| bits | 1u32 << own.stage)
     }
 
-    /// Time until which a stage is held, s; `None` if it is not held at `time`.
+    /// Time until which a stage is held, s; `None` if the stage is not held at `time`.
     pub(super) fn hold_of(&self, stage: u32, time: f64) -> Option<f64> {
         let holds = self.requests.iter().filter_map(|own| match own.wish {
             Wish::Hold(until) if own.stage == stage && until > time => Some(until),
@@ -131,7 +131,7 @@ impl Desk {
         }
     }
 
-    /// The stage with the longest wait; `None` if it has not waited too long.
+    /// Returns the stage that has waited longest; `None` if no stage has waited too long.
     pub(super) fn starved(&self, time: f64, longest: impl Fn() -> f64) -> Option<u32> {
         let waits = self.waiting.iter().zip(0u32..);
         let waits = waits.filter_map(|(since, stage)| Some(((*since)?, stage)));
@@ -168,7 +168,7 @@ impl Desk {
         self.arrivals.get(&path).copied().unwrap_or(0)
     }
 
-    /// Whether all stages in its records exist.
+    /// Whether all stages in the desk's records exist.
     pub(super) fn fits(&self, stages: usize) -> bool {
         let mut requests = self.requests.iter();
         requests.all(|own| (own.stage as usize) < stages)

@@ -28,11 +28,11 @@ pub(crate) struct Comer {
     /// Junction and connection.
     pub(super) path: Connection,
     pub(super) id: u64,
-    /// Distance from its front to the stop line, m.
+    /// Distance from the vehicle's front to the stop line, m.
     pub(super) distance: f64,
     /// Speed, m/s.
     speed: f64,
-    /// Time since it stopped, s.
+    /// Time since the vehicle stopped, s.
     standing: f64,
 }
 

@@ -33,13 +33,13 @@ use roadwright_scenario::{Connection, JunctionIndex, SignalMode};
 use serde::{Deserialize, Serialize, Serializer};
 use std::sync::Arc;
 
-/// Vehicles with green extend the green if they are less than this time from the stop line, s [HCM 2016,
-/// chapter 19: the passage time of a detector].
+/// Time to the stop line below which a vehicle with green extends the green, s [HCM 2016, chapter
+/// 19: the passage time of a detector].
 const PASSAGE: f64 = 3.0;
-/// Vehicles extend the green at any speed if they are less than this distance from the stop line, m, because
-/// they start from a queue.
+/// Distance to the stop line below which a vehicle extends the green at any speed, m. Such vehicles
+/// start from a queue.
 const AT_LINE: f64 = 15.0;
-/// Tolerance for times, which are sums of steps, s.
+/// Tolerance for comparing times, s. Times are sums of steps.
 const ROUNDING: f64 = 1e-9;
 
 /// Phase of a stage.
@@ -48,15 +48,15 @@ enum Phase {
     Green,
     Amber,
     AllRed,
-    /// Amber for all, before signals that an edit has changed restart.
+    /// Amber for all connections, before signals that an edit has changed restart.
     ClosingAmber,
-    /// Red for all after `ClosingAmber`.
+    /// Red for all connections after `ClosingAmber`.
     ClosingRed,
-    /// Amber for all, before an edit that waits until the junction is empty.
+    /// Amber for all connections, before an edit that waits until the junction is empty.
     LastAmber,
-    /// Red for all after `LastAmber`, until the edit has been applied.
+    /// Red for all connections after `LastAmber`, until the edit has been applied.
     Closed,
-    /// Red for all, with amber for the connections that get green next.
+    /// Red for all connections, with amber for those that get green next.
     RedAmber,
     /// Like `RedAmber`, but before the first stage of signals that an edit has changed.
     Opening,
@@ -93,9 +93,9 @@ pub enum StagePhase {
     Green,
     /// Amber for the connections that lose green.
     Amber,
-    /// Red for all.
+    /// Red for all connections.
     AllRed,
-    /// Red for all, with amber for the connections that get green next.
+    /// Red for all connections, with amber for those that get green next.
     RedAmber,
 }
 
@@ -103,7 +103,7 @@ pub enum StagePhase {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Shown {
     pub(crate) stage: usize,
-    /// Next stage. Under demand control, it is not known until the green ends.
+    /// Next stage. Under demand control, the next stage is not known until the green ends.
     pub(crate) next: usize,
     pub(crate) phase: StagePhase,
     /// Whether the signals are closing because an edit has changed them.
@@ -118,7 +118,8 @@ pub(crate) struct Shown {
     pub(crate) held_until: Option<f64>,
 }
 
-/// Duration of green that a vehicle in a ring of full lanes requests, once a second, s.
+/// Duration of the green that a vehicle in a ring of full lanes requests, s. It requests green once
+/// a second.
 const HELD_FOR_RINGS: f64 = 2.5;
 
 /// A vehicle that approaches a signal.
@@ -126,11 +127,11 @@ const HELD_FOR_RINGS: f64 = 2.5;
 pub(crate) struct Arrival {
     /// Junction and connection.
     pub(super) path: Connection,
-    /// Distance from its front to the stop line, m.
+    /// Distance from the vehicle's front to the stop line, m.
     pub(super) distance: f64,
     /// Speed, m/s.
     pub(super) speed: f64,
-    /// Whether it has room to drive if it gets green.
+    /// Whether the vehicle has room to drive if it gets green.
     pub(super) has_room: bool,
 }
 
@@ -186,7 +187,8 @@ impl State {
         (self.stage, self.next) = (stage as u32, next as u32);
     }
 
-    /// Advances the state to a time, s, from its previous state, the demand and the requests.
+    /// Advances the state to `time`, in seconds, from its previous state, the demand and the
+    /// requests.
     fn go_on(
         &mut self,
         programme: &Programme,
@@ -239,8 +241,9 @@ impl State {
         }
     }
 
-    /// Whether fixed times follow the clock. They do not while an agent calls or holds a stage. Afterwards,
-    /// they follow it again once the clock shows the same stage with enough time left for its minimum green.
+    /// Whether fixed times follow the clock. They do not follow it while an agent calls or holds a
+    /// stage. Afterwards, they follow the clock again once it shows the same stage with enough time
+    /// left for its minimum green.
     fn is_on_clock(&self, programme: &Programme, time: f64, desk: &mut Desk) -> bool {
         if programme.mode != SignalMode::Fixed {
             return false;
@@ -484,8 +487,8 @@ impl SignalStates {
         Ok(())
     }
 
-    /// Calls and holds the stage in which a connection has green, for an agent in a ring of full lanes. The
-    /// request lapses unless the agent repeats it each second.
+    /// Calls and holds the stage in which a connection has green, for an agent in a ring of full
+    /// lanes. The request lapses unless it is repeated each second.
     pub(crate) fn ask_for_green(
         &mut self,
         ground: &Ground,
@@ -572,7 +575,8 @@ impl SignalStates {
         }
     }
 
-    /// Whether a connection has only permissive green, so that it yields to others with green.
+    /// Whether a connection has only permissive green, so that its traffic yields to other traffic
+    /// with green.
     pub(crate) fn is_permitted(&self, ground: &Ground, path: Connection) -> bool {
         let group = ground.signal_group_of(path.junction);
         group.is_some_and(|group| {
@@ -624,7 +628,7 @@ impl SignalStates {
         }
     }
 
-    /// The stage whose green the signals of a junction show; `None` between stages, or without signals.
+    /// The stage that currently has green at a junction; `None` between stages, or without signals.
     pub(super) fn shown_stage(&self, ground: &Ground, junction: JunctionIndex) -> Option<u32> {
         let state = &self.states[ground.signal_group_of(junction)?];
         (state.phase == Phase::Green).then_some(state.stage)

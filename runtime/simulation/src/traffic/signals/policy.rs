@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 /// The policy that chooses the next stage in a step, and the outcome.
 pub(super) struct Policy<'a> {
-    /// Mode that decides unless a module does.
+    /// Mode that chooses the next stage unless a module does.
     pub(super) mode: SignalMode,
     /// The module that decides in this step, with the facts it receives.
     pub(super) module: Option<(&'a mut SignalControllers, usize, Option<Arc<SignalFacts>>)>,
@@ -46,7 +46,7 @@ impl Policy<'_> {
     }
 }
 
-/// The stage that fixed times show at the given time, s, or are changing to.
+/// The stage that fixed times show at `time` (in seconds), or are changing to.
 pub(super) fn planned(programme: &Programme, time: f64) -> u32 {
     let (stage, within) = programme.stage_at(time);
     if within < programme.stages[stage].green {

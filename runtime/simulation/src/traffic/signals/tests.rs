@@ -60,8 +60,8 @@ fn arrival(path: Connection, distance: f64, has_room: bool) -> Arrival {
     }
 }
 
-/// Number of steps of 0.1 s until a connection shows a light; `None` if it never does. The given arrivals
-/// apply in each step.
+/// Number of steps of 0.1 s until a connection shows a light; `None` if it never shows it. The
+/// given arrivals apply in each step.
 fn steps_until(
     states: &mut SignalStates,
     ground: &Ground,

@@ -17,8 +17,8 @@ pub(crate) struct Walk {
 }
 
 impl SignalStates {
-    /// Makes waiting pedestrians call the stages of a junction in which they may walk, in the next update,
-    /// unless they may start now.
+    /// Makes waiting pedestrians call the stages of a junction in which they may walk. The calls
+    /// take effect in the next update. Pedestrians that may start now do not call.
     pub(crate) fn call_walk(
         &mut self,
         ground: &Ground,
@@ -35,8 +35,8 @@ impl SignalStates {
         }
     }
 
-    /// The state of a junction's signals for pedestrians that may walk in `stages` (one bit each); `None` if
-    /// the current stage is not one of these.
+    /// State of a junction's signals for pedestrians that may walk in `stages` (bit mask); `None`
+    /// if the current stage is not one of them.
     pub(in crate::traffic) fn walk(
         &self,
         ground: &Ground,

@@ -10,7 +10,8 @@ use roadwright_plugin_api::ControllerOutput;
 use roadwright_scenario::VehicleType;
 use std::sync::Arc;
 
-/// State of a vehicle (pose of the rear axle, speed, steering), with statistics of its drive.
+/// State of a vehicle: pose of the rear axle, speed and steering. Also has statistics of the
+/// vehicle's drive.
 pub(super) struct Car {
     pub(super) kind: Arc<VehicleType>,
     /// Middle of the rear axle.
@@ -52,7 +53,8 @@ impl Car {
         OrientedBox::new(middle, self.kind.length.get(), self.kind.width.get())
     }
 
-    /// Acceleration that engine and brakes produce if `wanted` is requested, m/s^2. NaN means full braking.
+    /// Acceleration that engine and brakes produce if `wanted` is requested, m/s^2. A request of
+    /// NaN means full braking.
     fn pedals(&self, wanted: f64) -> f64 {
         let (gas, brake) = (self.kind.max_acceleration, self.kind.max_braking);
         let direction = if self.speed == 0.0 {
@@ -73,7 +75,7 @@ impl Car {
         wanted.clamp(least, most.get())
     }
 
-    /// Advances by `dt` seconds. Returns the acceleration, m/s^2.
+    /// Advances by `dt` seconds. Returns the acceleration in m/s^2.
     pub(super) fn advance(&mut self, command: ControllerOutput, dt: f64) -> f64 {
         let kind = &self.kind;
         let turn = if command.steering.is_finite() {

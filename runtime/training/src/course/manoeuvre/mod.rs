@@ -1,4 +1,4 @@
-//! Manoeuvres, which are courses that simulate their vehicle themselves.
+//! Manoeuvres: courses that simulate their vehicle themselves.
 //!
 //! The simulation's level `one_track` has neither a pole on a roof nor a trailer behind a car, and the inputs
 //! of controllers have no fields for their state. These courses therefore move their vehicle with the
@@ -37,9 +37,10 @@ use std::f64::consts::FRAC_PI_2;
 /// Number of substeps per time step. The driver's command stays constant during a time step, but a pole falls
 /// or a trailer swings in the meantime.
 const PARTS: u32 = 4;
-/// Interval at which observers are asked whether to continue and at which the visible state is hashed, s.
+/// Interval at which observers are asked whether to continue, and at which the visible state is
+/// hashed, s.
 const GLANCE: f64 = 1.0;
-/// Speed limit of a manoeuvre, m/s, as reported to controllers that expect a road.
+/// Speed limit that is reported to controllers that expect a road, m/s.
 const ALLOWED: f64 = 3.0;
 
 /// A manoeuvre in progress.
@@ -47,7 +48,7 @@ trait Manoeuvre {
     /// Returns the input of the driver.
     fn perceive(&self) -> ControllerInput;
 
-    /// Advances by one substep, s.
+    /// Advances by one substep of `dt` seconds.
     fn advance(&mut self, command: ControllerOutput, dt: f64);
 
     /// Returns how the manoeuvre ends; `None` if it continues. `is_last` is set after the last step.
@@ -105,7 +106,7 @@ impl Beginning<'_> {
         car::Car::new(self.kind, pose)
     }
 
-    /// The obstacles.
+    /// The outlines of the obstacles.
     fn boxes(&self) -> Vec<OrientedBox> {
         let shapes = self.scenario.obstacles().values();
         let boxes = shapes.filter_map(|obstacle| match obstacle.shape {
@@ -147,7 +148,8 @@ fn see(car: &car::Car, boxes: &[OrientedBox], row: &mut ControllerInput) {
     }
 }
 
-/// Sets the distance and angle of a point as seen from the rear axle, as for a waypoint.
+/// Sets the distance and angle of a point as seen from the rear axle, in the input fields of a
+/// waypoint.
 fn point_at(place: DVec2, car: &car::Car, row: &mut ControllerInput) {
     let offset = place - car.pose.position;
     row.waypoint_distance = offset.length();
@@ -361,7 +363,7 @@ impl ManoeuvreRun {
         let _ = logic.at_step_boundary(parameters, &moment);
     }
 
-    /// Records that a module failed at time `at`, s.
+    /// Records that a module failed after `at` seconds.
     fn note(&mut self, module: &str, at: f64, failure: Option<Failure>) {
         if let Some(failure) = failure {
             self.failure
@@ -390,7 +392,8 @@ impl ManoeuvreRun {
         }
     }
 
-    /// Report on the drive, scored by the fitness functions of its stack.
+    /// Returns the report on the drive, with the scores of the fitness functions of the driver's
+    /// stack.
     fn drive_row(&mut self, id: u64, end: End, stack: &Stack, modules: &Registry) -> DriveRow {
         let (car, sums) = (self.manoeuvre.car(), &self.sums);
         let distance = car.distance;

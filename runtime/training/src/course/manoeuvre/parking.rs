@@ -25,19 +25,21 @@ use roadwright_plugin_api::{ControllerInput, ControllerOutput};
 use roadwright_scenario::{Place, Shape};
 use std::f64::consts::FRAC_PI_2;
 
-/// Depth and width of bays, m.
+/// Depth of bays, m.
 const DEPTH: f64 = 5.0;
+/// Width of bays, m.
 const WIDTH: f64 = 2.5;
 /// Width of the aisle, m.
 const AISLE: f64 = 6.5;
 /// Length and width of the parked cars, m.
 const OTHER: (f64, f64) = (4.5, 1.8);
-/// Largest deviation of parked cars from the middles of their bays, m, and largest deviation of their
-/// headings, rad.
+/// Largest deviation of parked cars from the middles of their bays, m.
 const OTHERS_OFF: f64 = 0.15;
+/// Largest heading deviation of parked cars, rad.
 const OTHERS_ASKEW: f64 = 0.03;
-/// Tolerance of the final position along and across the bay, m, and of the heading, rad.
+/// Tolerance of the final position along and across the bay, m.
 const NEAR: f64 = 0.3;
+/// Tolerance of the final heading, rad.
 const STRAIGHT: f64 = 5.0 * std::f64::consts::PI / 180.0;
 /// Speed below which the car counts as standing, m/s.
 const STANDING: f64 = 0.05;

@@ -27,8 +27,8 @@ const GRAVITY: f64 = 9.81;
 const FALLEN: f64 = 30.0 * std::f64::consts::PI / 180.0;
 /// Time limit, s.
 const TIME: f64 = 60.0;
-/// Range of the angular velocity after the push, rad/s. The upper end is about the most that a car with an
-/// acceleration of 2.6 m/s^2 can balance.
+/// Range of the angular velocity after the push, rad/s. A car with an acceleration of 2.6 m/s^2 can
+/// balance little more than the upper end.
 const KICK: (f64, f64) = (0.2, 0.6);
 
 pub(in crate::course) fn course() -> Course {
@@ -60,7 +60,7 @@ pub(in crate::course) fn draft(seed: u64) -> Draft {
 /// A car with its pole.
 struct Pendulum {
     car: Car,
-    /// Angle between the pole and the vertical, rad, positive forwards.
+    /// Angle between the pole and the vertical, rad. Positive forwards.
     lean: f64,
     /// Angular velocity of the pole, rad/s.
     fall: f64,

@@ -27,24 +27,30 @@ use roadwright_geometry::{DVec2, Pose};
 use roadwright_plugin_api::{ControllerInput, ControllerOutput};
 use roadwright_scenario::Place;
 
-/// Bay: depth and width, m.
+/// Depth of the bay, m.
 const DEPTH: f64 = 8.0;
+/// Width of the bay, m.
 const WIDTH: f64 = 3.0;
-/// Thickness of its walls, m.
+/// Thickness of the bay's walls, m.
 const WALL: f64 = 0.3;
-/// Length of the trailer from coupling to tail, length of the part without a body, and width, m.
+/// Length of the trailer from coupling to tail, m.
 const LENGTH: f64 = 5.0;
+/// Length of the part of the trailer without a body, m.
 const BAR: f64 = 1.0;
+/// Width of the trailer, m.
 const BREADTH: f64 = 2.0;
 /// Distance from the coupling to the axle, m.
 const DRAWBAR: f64 = 3.5;
 /// Distance from the middle of the bay to the start of the car's rear axle, m. With this distance, the tail
 /// of the trailer is 20 m before the mouth.
 const START: f64 = 30.0;
-/// Largest random offsets at the start: along and across, m; heading and hitch angle, rad.
+/// Largest random offset along the bay at the start, m.
 const ALONG: f64 = 0.5;
+/// Largest random offset across the bay at the start, m.
 const ACROSS: f64 = 2.5;
+/// Largest random heading error at the start, rad.
 const ASKEW: f64 = 0.25;
+/// Largest random hitch angle at the start, rad.
 const BENT: f64 = 0.15;
 /// Hitch angle at which the vehicle counts as jackknifed, rad.
 const JACKKNIFE: f64 = 60.0 * std::f64::consts::PI / 180.0;
@@ -115,7 +121,7 @@ impl Trailer {
         wrap_angle(self.car.pose.heading - self.heading)
     }
 
-    /// Pose on the trailer's centre line, m behind its coupling.
+    /// Pose on the trailer's centre line, `distance` metres behind the coupling.
     fn behind(&self, distance: f64) -> Pose {
         let at_coupling = Pose {
             position: self.car.pose.point(-self.coupling(), 0.0),

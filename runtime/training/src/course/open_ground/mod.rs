@@ -25,8 +25,9 @@ use std::sync::Arc;
 const TIME: f64 = 300.0;
 /// Minimum ratio of the path length to the straight line for the first trip of a seed.
 const DETOUR: f64 = 1.5;
-/// Maximum number of draws per trip, and maximum number of cells that a search expands.
+/// Maximum number of draws per trip.
 const DRAWS: usize = 3_000;
+/// Maximum number of cells that a search expands.
 const MOST_CELLS: u64 = 1_000_000;
 
 /// A place without lanes.
@@ -44,7 +45,8 @@ struct Drawing {
     area: [DVec2; 2],
     /// Smallest and largest number of drivers.
     drivers: [usize; 2],
-    /// Smallest straight distance between start and goal, for the first trip and for the others, m.
+    /// Smallest straight distance between start and goal, m. The first value applies to the first
+    /// trip, the second to all others.
     least: [f64; 2],
     /// Largest straight distance between start and goal of the first trip, m.
     first: f64,
@@ -376,16 +378,18 @@ impl Traveller<'_> {
 }
 
 impl Course {
-    /// Whether it is one of the courses with paths between walls: `maze`, `office`, `obstacle-town` and
-    /// `hill-country-drive`.
+    /// Whether this is one of the courses with paths between walls: `maze`, `office`,
+    /// `obstacle-town` and `hill-country-drive`.
     pub fn is_on_open_ground(&self) -> bool {
         matches!(self.kind, Kind::OpenGround(_))
     }
 
-    /// Driving times of its agents if nobody else drove, s, by agent: along the shortest paths over the map, at
-    /// the speeds of their vehicle types. Agents without a destination or without a path are left out.
+    /// Returns the time that each agent would need without other traffic, s. The agent drives along
+    /// the shortest path over the map at the speed of its vehicle type. Agents without a
+    /// destination or without a path are left out.
     ///
-    /// Plans with the default planner for open ground, or the course's own.
+    /// Plans with the course's own planner for open ground if it has one, otherwise with the
+    /// default planner.
     pub fn free_times(&self, scenario: &Scenario) -> Vec<(AgentId, f64)> {
         let planning = planning_of(self.ground_planner());
         let mut finder = TripFinder::new(Arc::new(scenario.clone()), None, None);
@@ -408,7 +412,7 @@ impl Course {
         times.collect()
     }
 
-    /// The stack of its drivers unless a setup names another one.
+    /// The stack of the course's drivers, unless a setup names another one.
     pub(super) fn driver_stack(&self) -> Stack {
         let stack = Stack::with_controller(self.driver);
         match self.kind {
@@ -423,7 +427,8 @@ impl Course {
         }
     }
 
-    /// Planner of its drivers for open ground unless a setup names another one; `None` for the default.
+    /// The planner for open ground of the course's drivers, unless a setup names another one.
+    /// `None` for the default.
     pub(super) fn ground_planner(&self) -> Option<ModuleSetting> {
         match self.kind {
             Kind::OpenGround(site) => site.planner(),

@@ -12,7 +12,7 @@ use std::f64::consts::{FRAC_PI_2, PI};
 /// Time step, s.
 const DT: f64 = 0.02;
 
-/// Edge of the maze, m: 15 rooms, with corridors of 6 m between their walls.
+/// Edge of the maze, m. It has 15 rooms per edge, with corridors of 6 m between their walls.
 const MAZE: f64 = 100.0;
 
 /// Returns a maze. Its corridors are too narrow to turn round in, so dead ends are left in reverse.
@@ -62,14 +62,17 @@ pub(super) fn obstacle_town(seed: u64, duration: f64) -> Draft {
     b
 }
 
-/// Number of blocks along each edge of the town, and the distance between their middles, m.
+/// Number of blocks along each edge of the town.
 const BLOCKS: u32 = 6;
+/// Distance between the middles of adjacent blocks, m.
 const PITCH: f64 = 30.0;
-/// Height of houses and of walls, m.
+/// Height of houses, m.
 const HOUSE: f64 = 7.0;
+/// Height of walls, m.
 const WALL: f64 = 2.0;
 
-/// A block: a house, perhaps a wall to the next house in the north or east, and a crate beside it.
+/// Adds a block: a house, perhaps a wall to the next house in the north or east, and a crate beside
+/// the house.
 fn block(b: &mut Draft, [column, row]: [u32; 2], stream: &mut Stream) {
     let along = |number: u32| (f64::from(number) - 0.5 * f64::from(BLOCKS - 1)) * PITCH;
     let middle = DVec2::new(along(column), along(row));
@@ -143,7 +146,7 @@ pub(super) fn hill_country(seed: u64, duration: f64) -> Draft {
     b
 }
 
-/// A field with a dry-stone wall on three sides.
+/// Adds a field with a dry-stone wall on three sides.
 fn field(b: &mut Draft, middle: DVec2, heading: f64) {
     let (length, width, thick) = (50.0, 40.0, 0.8);
     let along = roadwright_geometry::unit(heading);
@@ -261,7 +264,8 @@ fn solid(name: &str, middle: DVec2, heading: f64, size: DVec2, height: f64) -> O
     }
 }
 
-/// Adds the boxes of a generated world. Walls do not have a height in it, so they get the height `wall`, m.
+/// Adds the boxes of a generated world. Walls have no height in such a world, so they get the
+/// height `wall`, m.
 fn boxes(b: &mut Draft, boxes: &[WorldBox], wall: f64) {
     for one in boxes {
         let outline = one.outline;
@@ -290,7 +294,8 @@ fn boxes(b: &mut Draft, boxes: &[WorldBox], wall: f64) {
     }
 }
 
-/// Rounds to whole millimetres, so that files are short and walls that meet still do when they are mirrored.
+/// Rounds to whole millimetres, so that files are short, and so that walls that meet still meet
+/// when they are mirrored.
 fn in_millimetres(metres: DVec2) -> DVec2 {
     (metres * 1000.0).round() / 1000.0
 }

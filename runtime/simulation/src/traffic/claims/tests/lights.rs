@@ -94,9 +94,9 @@ fn there_is_a_signal_between_two_junctions_only_where_a_car_can_wait() {
     assert!(seen.iter().all(|&count| count > 3), "{seen:?}");
 }
 
-/// A narrow street that bends by 17 degrees and crosses another street at signals `apart` metres beyond the
-/// bend, with the route along it and its connection through the crossing. `None` if two cars can pass each
-/// other in the bend.
+/// A narrow street that bends by 17 degrees and crosses another street at signals `apart` metres
+/// beyond the bend. Also returns the route along the street, and the connection through the
+/// crossing. `None` if two cars can pass each other in the bend.
 fn bend_before_signals(
     apart: f64,
     mode: SignalMode,

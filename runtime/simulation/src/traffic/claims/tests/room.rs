@@ -212,8 +212,8 @@ fn room_beyond_is_kept_for_who_has_to_change_to_it_at_the_end_of_its_lane() {
     }
 }
 
-/// Without this check, the vehicle would stand there indefinitely. It would be behind a vehicle on the lane
-/// that it is leaving, and that vehicle waits for vehicles that have been let in.
+/// Without this check, the vehicle would stand there indefinitely behind a vehicle on the lane that
+/// it is leaving. That vehicle waits for vehicles that have been let in.
 #[test]
 fn who_stands_between_two_lanes_behind_another_one_is_not_let_in() {
     for standing in [0.0, 10.0] {
