@@ -387,6 +387,25 @@ fn a_table_of_another_shape_starts_from_its_defaults() {
 }
 
 #[test]
+fn a_script_sets_a_cell_of_a_table() {
+    let folder = tempfile::tempdir().unwrap();
+    let bench = Bench::new();
+    bench.put_file("table.so", &built(folder.path(), "table.c", "table", &[]));
+    let text = r#"fn on_start(agent) { agent.set_parameter("fitness", "weights[0][1]", 0.25); }"#;
+    bench.put_script("own.rhai", text);
+    let scenario = with_fitness(shipped("figure-eight"), &ModuleSetting::new(TABLE));
+    let options = RunOptions {
+        modules: only(Slot::Behaviour, "own.rhai"),
+        ..RunOptions::default()
+    };
+    let mut world = World::new(&scenario, &bench.host().registry(), &options).unwrap();
+    run(&mut world, 3.0);
+    assert!(world.faults().is_empty(), "{:?}", world.faults());
+    // Six cells of 0.5, of which the second one is 0.25 now.
+    assert_eq!(shown(&world), 20_010.0);
+}
+
+#[test]
 fn a_table_without_cells_or_with_too_many_is_refused() {
     let folder = tempfile::tempdir().unwrap();
     for (name, rows, problem) in [
