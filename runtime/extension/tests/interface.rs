@@ -30,8 +30,7 @@ fn built(folder: &Path, source: &str, name: &str, definitions: &[&str]) -> PathB
 /// Flags that make the old names known to a source that includes only the header.
 fn old_names() -> [String; 4] {
     let header = |name: &str| root().join("plugins/api/include").join(name);
-    let [header, names] =
-        ["roadwright_plugin.h", "roadwright_plugin_names_1_1.h"].map(|name| header(name));
+    let [header, names] = ["roadwright_plugin.h", "roadwright_plugin_names_1_1.h"].map(header);
     let path = |path: PathBuf| path.to_str().unwrap().to_owned();
     [
         "-include".into(),

@@ -125,6 +125,9 @@ pub(super) fn hard_inputs<K: Examined>(examiner: &Examiner) -> Looked {
     ))
 }
 
+/// Chooses a value of a parameter.
+type ValueOf = fn(&ParameterInfo) -> f64;
+
 pub(super) fn parameters<K: Examined>(examiner: &Examiner) -> Looked {
     let backend = examiner.fresh::<K>()?;
     let infos = backend.parameters();
@@ -133,7 +136,7 @@ pub(super) fn parameters<K: Examined>(examiner: &Examiner) -> Looked {
         // The cells of a table are set together.
         let own = &infos[index..(index + info.span()).min(infos.len())];
         let name = info.cell.map_or(info.key, |cell| cell.table.key);
-        let ends: [(&str, fn(&ParameterInfo) -> f64); 3] = [
+        let ends: [(&str, ValueOf); 3] = [
             ("its minimum", |info| info.min),
             ("its maximum", |info| info.max),
             ("its default", |info| info.default),
