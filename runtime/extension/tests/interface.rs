@@ -390,7 +390,8 @@ fn a_script_sets_a_cell_of_a_table() {
     let folder = tempfile::tempdir().unwrap();
     let bench = Bench::new();
     bench.put_file("table.so", &built(folder.path(), "table.c", "table", &[]));
-    let text = r#"fn on_start(agent) { agent.set_parameter("fitness", "weights[0][1]", 0.25); }"#;
+    let text = r#"fn on_start(agent) { agent.set_parameter("fitness", "weights[0][1]", 0.25); }
+                  fn behave(agent) {}"#;
     bench.put_script("own.rhai", text);
     let scenario = with_fitness(shipped("figure-eight"), &ModuleSetting::new(TABLE));
     let options = RunOptions {
