@@ -18,7 +18,7 @@ static const char *const INPUT_NAMES[INPUTS] = {"road",   "ahead",   "steer", "o
 static const char *const OUTPUT_NAMES[OUTPUTS] = {"acceleration", "steering"};
 
 /* Rows are hidden units, columns inputs. The first five units carry what the outputs combine: the
- * speed error to both sides, by how much the way ahead allows less, and the steering to both sides. */
+ * speed error to both sides, by how much the road ahead allows less, and the steering to both sides. */
 static const double HIDDEN_WEIGHTS[HIDDEN * INPUTS] = {
     1,  0,  0,  0, 0, 0, 0,   /* the road allows more */
     -1, 0,  0,  0, 0, 0, 0,   /* the road allows less */

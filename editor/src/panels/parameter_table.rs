@@ -19,7 +19,7 @@ pub(super) struct TouchedCell<'a> {
     pub(super) response: Response,
 }
 
-/// Divides a list of parameters into those that are shown in rows, and the cells of each table.
+/// Divides a list of parameters into single ones, which are shown in rows, and the cells of each table.
 pub(super) fn without_tables(
     parameters: &[ParameterInfo],
 ) -> (Vec<&ParameterInfo>, Vec<&[ParameterInfo]>) {

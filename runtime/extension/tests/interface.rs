@@ -1,4 +1,4 @@
-//! What interface 1.2 adds, and what plugins of earlier versions see of it.
+//! Additions of plugin interface 1.2, and their effect on plugins of earlier versions.
 
 use crate::common::{Bench, compile, only, root, run, shipped};
 use roadwright_agent::{Controller, Fitness, ModuleKind, Slot, Step};
@@ -94,7 +94,7 @@ fn scores(bench: &Bench, id: &str, inputs: &[FitnessInput]) -> Vec<f64> {
     outputs.iter().map(|output| output.score).collect()
 }
 
-/// What `rows.c` returns for rows of a stride.
+/// Score that `rows.c` returns for rows of a stride.
 fn seen(input: &FitnessInput, stride: usize) -> f64 {
     let record = RECORDS
         .iter()
@@ -304,7 +304,7 @@ fn a_table_is_a_list_of_rows_in_the_stack() {
         let mut world = World::new(&scenario, &registry, &RunOptions::default()).unwrap();
         run(&mut world, 5.0);
         assert_eq!(shown(&world), 30_000.0 - 3.125, "isolated: {isolated}");
-        // A saved world goes on with the same values.
+        // A saved world continues with the same values.
         let saved = world.save(false).unwrap();
         let ground = world.ground().clone();
         let options = RunOptions::default();

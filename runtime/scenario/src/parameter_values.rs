@@ -115,7 +115,7 @@ fn check_rows(key: &str, rows: &[Vec<f64>]) -> Result<(), String> {
     }
     match rows.iter().position(|row| row.len() != columns) {
         Some(row) => Err(format!(
-            "{key}: row {} has {} numbers, but the first one has {columns}; give all rows the same length",
+            "{key}: row {} has {} numbers, but the first row has {columns}; give all rows the same length",
             row + 1,
             rows[row].len()
         )),
@@ -267,7 +267,7 @@ mod tests {
         for (text, expected) in [
             (
                 r#"{"w":[[1,2],[3]]}"#,
-                "w: row 2 has 1 numbers, but the first one has 2",
+                "w: row 2 has 1 numbers, but the first row has 2",
             ),
             (r#"{"w":[]}"#, "w: a table needs at least one row"),
             (r#"{"w":[[]]}"#, "w: a table needs at least one row"),
