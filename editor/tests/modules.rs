@@ -84,6 +84,65 @@ fn a_plugin_is_asked_about_once_and_drives_then() {
 }
 
 #[test]
+fn a_table_among_the_parameters_is_a_grid() {
+    let folder = Arc::new(tempfile::tempdir().unwrap());
+    let file = folder.path().join("town.scenario.json");
+    let scenario = roadwright_editor::shipped::ALL[0].scenario();
+    roadwright_scenario::file::save(&scenario, &file).unwrap();
+    std::fs::create_dir(folder.path().join("plugins")).unwrap();
+    let plugins = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../plugins");
+    let built = std::process::Command::new("cc")
+        .args(["-std=c11", "-O2", "-shared", "-fPIC", "-I"])
+        .arg(plugins.join("api/include"))
+        .arg(plugins.join("neural_driver/neural_driver.c"))
+        .arg("-o")
+        .arg(folder.path().join("plugins/p.so"))
+        .arg("-lm")
+        .status();
+    assert!(built.unwrap().success());
+    let id = "com.example.neural_driver";
+    let mut bench = Bench::open_in(folder, Some(file));
+    wait(&mut bench, "the question", |editor| {
+        editor.model().dialog == Dialog::AllowPlugin
+    });
+    bench.press("Allow");
+    wait(&mut bench, "the plugin", |editor| {
+        let registry = &editor.model().modules.registry;
+        let all = registry.infos(roadwright_agent::ModuleKind::Controller);
+        all.iter().any(|(info, _)| info.id == id)
+    });
+    let name = bench.scenario().stacks().keys().next().unwrap().clone();
+    let stack = roadwright_scenario::Stack::with_controller(id);
+    let edit = roadwright_scenario::Edit::Stack(name.clone(), Some(Box::new(stack)));
+    bench.ask(Action::Apply(name.clone(), edit));
+    let before = bench.scenario().clone();
+    bench.press("Scenario");
+    bench.press(&name);
+    for label in [
+        "3 parameters",
+        "hidden: 8 rows of 7",
+        "output: 2 rows of 8",
+        "steering",
+    ] {
+        assert!(
+            bench.harness.query_all_by_label(label).count() > 0,
+            "{label}"
+        );
+    }
+    let field = bench.field(&format!("output[0][1] of {name}")).center();
+    bench.drag_right(field, 20.0);
+    // The whole table is written, because a stack has all rows of a table or none.
+    let values = &bench.scenario().stacks()[&name].controller.parameters;
+    assert_eq!(values.len(), 16, "{values:?}");
+    assert!(
+        values["output[0][1]"] > -1.0 && values["output[0][0]"] == 1.0,
+        "{values:?}"
+    );
+    bench.key_with(egui::Modifiers::COMMAND, Key::Z);
+    assert_eq!(bench.scenario(), &before, "one drag is one step");
+}
+
+#[test]
 fn builds_of_a_folder_are_allowed_once_and_asked_about_again() {
     let folder = Arc::new(tempfile::tempdir().unwrap());
     let file = folder.path().join("town.scenario.json");

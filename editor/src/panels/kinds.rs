@@ -1,12 +1,13 @@
 //! Vehicle types and stacks.
 
 use super::modules::Dragged;
+use super::parameter_table::{self, TouchedCell, without_tables};
 use super::property::{OF, Property, Subject};
 use super::widgets::{Number, change, choice, heading, named};
 use crate::kind_edits::Kind;
 use crate::model::{Action, Model, Tone};
 use egui::{CollapsingHeader, Grid, Role, Ui, WidgetInfo};
-use roadwright_agent::{ParameterInfo, ParameterKind, Slot};
+use roadwright_agent::{ParameterInfo, ParameterKind, Slot, write_value};
 use roadwright_scenario::{Edit, ModuleSetting, OffRoad, Scenario, Stack, VehicleType};
 use std::ops::RangeInclusive;
 
@@ -417,18 +418,23 @@ impl SlotRow<'_> {
         // would be long.
         let open = self.slot == Slot::Controller || !setting.parameters.is_empty();
         let id = (self.key, self.slot.name(), self.number);
-        CollapsingHeader::new(format!("{} parameters", parameters.len()))
+        let count = parameter_table::count(parameters);
+        CollapsingHeader::new(format!("{count} parameters"))
             .id_salt(("parameters of", id))
             .default_open(open)
             .show(ui, |ui| {
+                let (single, tables) = without_tables(parameters);
                 let is_rule = |parameter: &&ParameterInfo| parameter.key.starts_with(RULE);
-                let (rules, plain): (Vec<_>, Vec<_>) = parameters.iter().partition(is_rule);
-                self.grid(ui, "parameters", &plain, actions);
+                let (rules, plain): (Vec<_>, Vec<_>) = single.into_iter().partition(is_rule);
+                self.grid(ui, "parameters", parameters, &plain, actions);
+                for cells in tables {
+                    self.table(ui, parameters, cells, actions);
+                }
                 if !rules.is_empty() {
                     // There are dozens of rules, which are rarely set by hand.
                     CollapsingHeader::new(format!("{} rules", rules.len()))
                         .id_salt(("rules of", id))
-                        .show(ui, |ui| self.grid(ui, "rules", &rules, actions));
+                        .show(ui, |ui| self.grid(ui, "rules", parameters, &rules, actions));
                 }
             });
     }
@@ -437,33 +443,51 @@ impl SlotRow<'_> {
         &self,
         ui: &mut Ui,
         name: &str,
-        parameters: &[&ParameterInfo],
+        all: &[ParameterInfo],
+        shown: &[&ParameterInfo],
         actions: &mut Vec<Action>,
     ) {
-        let setting = self.setting();
         let id = (self.key, self.slot.name(), self.number);
         Grid::new((name, id)).num_columns(2).show(ui, |ui| {
-            for parameter in parameters {
-                let value = setting.parameters.get(parameter.key).copied();
-                // Parameters that the stack does not set have their default.
-                let value = value.unwrap_or(parameter.default);
+            for parameter in shown {
                 // The edit is made only when the row changes, because it copies a stack.
-                let with = |value: f64| self.edit(parameter, value);
+                let with = |value: f64| self.edit(all, parameter, value);
+                let value = self.value(parameter);
                 self::parameter(ui, self.key, parameter, value, with, actions);
             }
         });
     }
 
+    /// Value of a parameter. Parameters that the stack does not set have their default.
+    fn value(&self, parameter: &ParameterInfo) -> f64 {
+        let value = self.setting().parameters.get(parameter.key).copied();
+        value.unwrap_or(parameter.default)
+    }
+
+    fn table(
+        &self,
+        ui: &mut Ui,
+        all: &[ParameterInfo],
+        cells: &[ParameterInfo],
+        actions: &mut Vec<Action>,
+    ) {
+        let owner = self.key;
+        for cell in parameter_table::table(ui, owner, cells, |info| self.value(info)) {
+            let TouchedCell {
+                info,
+                value,
+                response,
+            } = cell;
+            let label = format!("{} of {owner}", info.key);
+            change(&response, &label, || self.edit(all, info, value), actions);
+        }
+    }
+
     /// The edit that sets a parameter; a default value is not written.
-    fn edit(&self, parameter: &ParameterInfo, value: f64) -> Edit {
+    fn edit(&self, all: &[ParameterInfo], parameter: &ParameterInfo, value: f64) -> Edit {
         let mut changed = self.stack.clone();
         let values = &mut changed.settings_mut(self.slot)[self.number].parameters;
-        // This keeps files short and follows later changes of the default.
-        if value == parameter.default {
-            values.remove(parameter.key);
-        } else {
-            values.insert(parameter.key.to_owned(), value);
-        }
+        write_value(values, all, parameter, value);
         Edit::Stack(self.key.to_owned(), Some(Box::new(changed)))
     }
 }

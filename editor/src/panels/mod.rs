@@ -22,6 +22,7 @@ mod modules;
 mod objects;
 mod opened;
 mod palette;
+mod parameter_table;
 mod past;
 mod path_dialog;
 mod plots;

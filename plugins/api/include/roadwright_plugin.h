@@ -1,4 +1,4 @@
-/* The binary interface of Roadwright's compiled plugins, version 1.1. C11 and C++.
+/* The binary interface of Roadwright's compiled plugins, version 1.2. C11 and C++.
  *
  * A plugin is a shared library that exports two symbols:
  *   rw_plugin_info_v1  plain data, read from the file before any code of the plugin runs
@@ -9,8 +9,12 @@
  * shared views and the row's seed, and not on clocks, addresses, global random numbers, or the
  * order or size of batches.
  *
- * A strip is a lanelet: a stretch of lane or a connection through a junction. A slot is an agent
- * index: a dense number that an agent keeps while it drives.
+ * A lanelet is a stretch of lane or a connection through a junction. An agent index is a dense
+ * number that an agent keeps while it drives. Until 1.1 these were called strip and slot:
+ * roadwright_plugin_names_1_1.h, included after this header, gives the old names.
+ *
+ * A plugin gets the rows of its own time: if its abi_minor is 0 or 1, fitness rows have 64 bytes.
+ * Fields marked "since 1.2" are there if min_host_minor is 2; otherwise compare the stride.
  *
  * Threads: create, destroy, parameter and state functions are called while no step runs. step is
  * never called concurrently on one instance unless RW_CAP_PARALLEL_SLICES is declared. log and
@@ -37,7 +41,7 @@ extern "C" {
 #endif
 
 #define RW_ABI_MAJOR 1
-#define RW_ABI_MINOR 1
+#define RW_ABI_MINOR 2
 #define RW_MAGIC "RWPLUG1"
 #define RW_ROW_SCHEMA UINT64_C(0x5257524f57530001)
 #define RW_NOTHING 1.0e6
@@ -55,7 +59,13 @@ enum {
   RW_CAP_PARALLEL_SLICES = 2, /* step may run on several threads at once */
   RW_CAP_STATE = 4,           /* offers state_save and state_load */
   RW_CAP_DETERMINISTIC = 8,   /* the author declares the plugin deterministic */
-  RW_CAP_WANTS_DEFAULTS = 16  /* output rows contain the built-in module's answer before the call */
+  RW_CAP_WANTS_DEFAULTS = 16, /* output rows contain the built-in module's answer before the call */
+  /* Since 1.2; other hosts ignore them. */
+  RW_CAP_HIGHER_IS_BETTER = 32, /* fitness: higher scores are better */
+  RW_CAP_FULL_CONDUCT = 64,     /* fitness: record the fields marked "full conduct", which cost time */
+  RW_CAP_ALONG_BEND = 128 /* controller: the waypoint lies on the circle that the lane follows just
+                             ahead; a law that steers along the circle through its waypoint then
+                             follows bends exactly instead of cutting them */
 };
 
 /* Status codes that functions return. */
@@ -76,18 +86,24 @@ enum { RW_ROW_NOT_WRITTEN = 0, RW_ROW_OK = 1, RW_ROW_KEEP = 2, RW_ROW_FAILED = 3
 
 enum { RW_LOG_DEBUG = 0, RW_LOG_INFO = 1, RW_LOG_WARNING = 2, RW_LOG_ERROR = 3 };
 
-enum { RW_PARAM_NUMBER = 0, RW_PARAM_INTEGER = 1, RW_PARAM_BOOL = 2, RW_PARAM_CHOICE = 3 };
+enum {
+  RW_PARAM_NUMBER = 0,
+  RW_PARAM_INTEGER = 1,
+  RW_PARAM_BOOL = 2,
+  RW_PARAM_CHOICE = 3,
+  RW_PARAM_TABLE = 4 /* since 1.2, in rw_parameter only: rows x columns numbers */
+};
 enum {
   RW_PARAM_HIDDEN = 1
 };
 
-#define RW_NO_STRIP UINT32_C(0xffffffff)
+#define RW_NO_LANELET UINT32_C(0xffffffff)
 enum {
-  RW_STRIP_BUS_ONLY = 1,
-  RW_STRIP_CONNECTION = 2,
-  RW_STRIP_NO_THROUGH = 4, /* trips may begin and end on its road but not pass through */
-  RW_STRIP_CLOSED = 8,     /* its road is closed; vehicles already there may leave */
-  RW_STRIP_NO_BUSES = 16   /* too narrow for buses */
+  RW_LANELET_BUS_ONLY = 1,
+  RW_LANELET_CONNECTION = 2,
+  RW_LANELET_NO_THROUGH = 4, /* trips may begin and end on its road but not pass through */
+  RW_LANELET_CLOSED = 8,     /* its road is closed; vehicles already there may leave */
+  RW_LANELET_NO_BUSES = 16   /* too narrow for buses */
 };
 
 /* ---- Rows -------------------------------------------------------------------------------- */
@@ -149,16 +165,16 @@ typedef struct rw_pedals_output {
 } rw_pedals_output;
 
 typedef struct rw_planner_input {
-  uint32_t strip;            /* strip of the agent */
-  uint32_t goal_strip;       /* strip of the destination */
-  double s;                  /* along the strip, m */
-  double goal_s;             /* along the destination's strip, m */
+  uint32_t lanelet;            /* lanelet of the agent */
+  uint32_t goal_lanelet;       /* lanelet of the destination */
+  double s;                  /* along the lanelet, m */
+  double goal_s;             /* along the destination's lanelet, m */
   uint32_t bus;              /* 1: may use bus lanes */
-  uint32_t may_change_first; /* 1: may change lanes on the first strip */
+  uint32_t may_change_first; /* 1: may change lanes on the first lanelet */
 } rw_planner_input;
 
-/* A range of rw_batch.route: the strips from the agent's to the destination's, both included. A
- * pair of consecutive strips that lie side by side is a lane change. */
+/* A range of rw_batch.route: the lanelets from the agent's to the destination's, both included. A
+ * pair of consecutive lanelets that lie side by side is a lane change. */
 typedef struct rw_planner_output {
   uint32_t start;
   uint32_t count;     /* 0: there is no route */
@@ -174,14 +190,38 @@ typedef struct rw_fitness_input {
   double mean_squared_acceleration;         /* longitudinal, (m/s^2)^2 */
   double mean_squared_jerk;                 /* longitudinal, (m/s^3)^2 */
   double mean_squared_lateral_acceleration; /* (m/s^2)^2 */
+  /* Since 1.2. All zeros are perfect. Fields marked "full conduct" are RW_NOTHING (the first one) or
+   * 0 (the others) unless a fitness of the run declares RW_CAP_FULL_CONDUCT. */
+  double collision_exposure;      /* mean shortfall of the time to collision below 3 s, 0 to 1 */
+  double tailgating;              /* mean shortfall of the headway to the leader below 1 s, 0 to 1 */
+  double least_post_encroachment; /* smallest post-encroachment time in junctions, s, or RW_NOTHING;
+                                     full conduct */
+  double time_lost;               /* fraction of the time lost against the allowed speed */
+  double speeding;                /* mean fraction by which the speed limit was exceeded */
+  double off_lane;                /* fraction of the time spent outside the lane */
+  double uninvited;               /* fraction of the time spent in junctions without a grant */
+  double above_limit;             /* fraction of the time spent more than 5 % above the speed limit or,
+                                     on open ground, above the allowed speed */
+  double overlap;                 /* penetration depth integrated over time, m s */
+  double has_arrived;             /* 1: arrived at the last goal, otherwise 0 */
+  double goal_distance;           /* straight line from the body's centre to the last goal, m; full
+                                     conduct, like all fields below */
+  double collisions;              /* number of collisions */
+  double kinetic_energy;          /* time integral of half the squared speed, m^2/s */
+  double segment_crash;           /* mean penetration per length over route sections between goals */
+  double segment_time_lost;       /* fraction of the allowed speed missing over the same sections */
+  double shunts;                  /* changes of direction, on manoeuvring courses */
+  double mean_lean;               /* angle of a balanced load from the vertical, rad, on such courses */
+  double path_error;              /* root mean square offset from lane or path, from 10 s on, m */
+  double settled_speed;           /* mean speed over the same time, m/s */
 } rw_fitness_input;
 
 typedef struct rw_fitness_output {
-  double score; /* lower is better */
+  double score; /* lower is better, unless RW_CAP_HIGHER_IS_BETTER is declared */
 } rw_fitness_output;
 
 /* Signals: one row per second (period is 1 s) for each programme, while a stage is shown that
- * may end. Each programme has its own instance, in which its slot is 0, as agents_changed
+ * may end. Each programme has its own instance, in which its agent index is 0, as agents_changed
  * reports at the beginning. In a run agent_ids holds its node. RW_ROW_KEEP keeps the current
  * stage. For rows that are not written, the host falls back to actuated control. */
 #define RW_SIGNAL_STAGES 32
@@ -231,19 +271,19 @@ typedef struct rw_signal_output {
 /* ---- Roads, for planners ------------------------------------------------------------------ */
 
 /* A lanelet: a stretch of lane or a connection through a junction. */
-typedef struct rw_strip {
+typedef struct rw_lanelet {
   double length;      /* m */
   double speed_limit; /* m/s */
   double width;       /* m */
   uint32_t first_successor;
   uint32_t successor_count;
-  uint32_t left;  /* lane to the left that vehicles can change to, or RW_NO_STRIP */
-  uint32_t right; /* lane to the right that vehicles can change to, or RW_NO_STRIP */
+  uint32_t left;  /* lane to the left that vehicles can change to, or RW_NO_LANELET */
+  uint32_t right; /* lane to the right that vehicles can change to, or RW_NO_LANELET */
   uint32_t first_point;
   uint32_t point_count; /* at least 2, evenly spaced */
-  uint32_t flags;       /* RW_STRIP_* */
+  uint32_t flags;       /* RW_LANELET_* */
   int32_t turn;         /* of a connection: 1 left, -1 right, 2 back, 0 straight on */
-} rw_strip;
+} rw_lanelet;
 
 typedef struct rw_point {
   double x; /* east, m */
@@ -252,21 +292,21 @@ typedef struct rw_point {
 
 typedef struct rw_roads {
   uint32_t size;
-  uint32_t strip_count;
+  uint32_t lanelet_count;
   uint32_t successor_count;
   uint32_t point_count;
   uint64_t version; /* changes whenever the roads change */
-  const rw_strip *strips;
+  const rw_lanelet *lanelets;
   const uint32_t *successors;
   const rw_point *points;
-  const float *delays; /* for each strip: delay caused by queues, s */
+  const float *delays; /* for each lanelet: delay caused by queues, s */
 } rw_roads;
 
 /* ---- Calls -------------------------------------------------------------------------------- */
 
 /* Before a build is loaded, it is tried once in a separate process: create, agents_changed and
  * one step with 8 equal rows of plain values (for a controller: 8 m/s on a free road of 13 m/s),
- * ids 1 to 8, slots 0 to 7, step 0, time 0 and, for planners, a road of two strips. A row does not
+ * ids 1 to 8, agent indices 0 to 7, step 0, time 0 and, for planners, a road of two lanelets. A row does not
  * show whether it belongs to the trial or to a run, and answers must not depend on that. */
 
 typedef struct rw_batch {
@@ -279,7 +319,7 @@ typedef struct rw_batch {
                                 Planners and fitnesses are asked on demand instead */
   const uint64_t *agent_ids; /* one per row, for planners too; all agents that a planner is asked
                                 about in the same step come in one batch */
-  const uint32_t *slots;     /* one per row: a dense number that an agent keeps while it drives;
+  const uint32_t *agent_indices; /* one per row: a dense number that an agent keeps while it drives;
                                 agents_changed reports when another agent gets it */
   const uint64_t *seeds;     /* one per row: a random number that depends on run, agent and step */
   const void *inputs;
@@ -288,9 +328,9 @@ typedef struct rw_batch {
   uint32_t output_stride;
   uint8_t *status; /* one RW_ROW_* per row; zero before the call */
   const rw_roads *roads; /* planners only */
-  uint32_t *route;       /* planners write their strips here */
+  uint32_t *route;       /* planners write their lanelets here */
   uint32_t route_capacity;
-  uint32_t route_length; /* strips written */
+  uint32_t route_length; /* lanelets written */
 } rw_batch;
 
 typedef struct rw_plugin_info {
@@ -356,10 +396,10 @@ typedef struct rw_api {
   int32_t (*create)(const rw_host *host, uint32_t kind, rw_instance **out);
   void (*destroy)(rw_instance *self);
   int32_t (*step)(rw_instance *self, rw_batch *batch);
-  /* Agents have been added and removed; all slots are smaller than slots. Both lists are ordered
-   * by agent id, and no slot is in both: a removal is reported at least one call before another
-   * agent gets the slot. An added agent is reported before the first step that asks about it. */
-  int32_t (*agents_changed)(rw_instance *self, uint32_t slots, const uint32_t *added,
+  /* Agents have been added and removed; all indices are smaller than capacity. Both lists are ordered
+   * by agent id, and no index is in both: a removal is reported at least one call before another
+   * agent gets the index. An added agent is reported before the first step that asks about it. */
+  int32_t (*agents_changed)(rw_instance *self, uint32_t capacity, const uint32_t *added,
                             uint32_t added_count, const uint32_t *removed,
                             uint32_t removed_count);
   uint32_t (*param_count)(rw_instance *self);
@@ -397,6 +437,39 @@ typedef struct rw_pedals_extension {
   int32_t (*step)(rw_instance *self, rw_batch *batch, const void *drives, uint32_t drive_stride);
 } rw_pedals_extension;
 
+/* Extension "roadwright.parameters/1" of a plugin, since 1.2: parameters of any kind, including
+ * tables of numbers. A host that knows it calls these functions instead of param_count, param_info,
+ * param_get and param_set of rw_api; offer those as well if hosts of 1.0 and 1.1 should show
+ * numbers. A module has at most 256 parameters and 4096 cells of tables. */
+#define RW_PARAMETERS_EXTENSION "roadwright.parameters/1"
+enum { RW_TEXT_DOC = 1, RW_TEXT_CHOICE = 2, RW_TEXT_ROW = 3, RW_TEXT_COLUMN = 4 };
+typedef struct rw_parameter {
+  uint32_t size;    /* set by the host: never write beyond it */
+  uint32_t kind;    /* RW_PARAM_* */
+  uint32_t flags;   /* RW_PARAM_HIDDEN or 0; the other bits must be 0 */
+  uint32_t choices; /* number of words of RW_PARAM_CHOICE */
+  uint32_t rows;    /* of RW_PARAM_TABLE */
+  uint32_t columns; /* of RW_PARAM_TABLE */
+  double min;       /* of each value */
+  double max;
+  char key[64];
+  char unit[16];
+} rw_parameter;
+typedef struct rw_parameters_extension {
+  uint32_t size;
+  uint32_t reserved;
+  uint32_t (*count)(rw_instance *self);
+  int32_t (*info)(rw_instance *self, uint32_t index, rw_parameter *out);
+  /* Copies at most capacity bytes of a text (RW_TEXT_*; item is the number of the word, row or
+   * column) and returns its full length; 0 for a text that does not exist. NULL: no texts. */
+  uint64_t (*text)(rw_instance *self, uint32_t index, uint32_t what, uint32_t item, char *buffer,
+                   uint64_t capacity);
+  /* The values of a parameter: one number, or all cells of a table, row by row. */
+  int32_t (*defaults)(rw_instance *self, uint32_t index, double *values, uint32_t count);
+  int32_t (*get)(rw_instance *self, uint32_t index, double *values, uint32_t count);
+  int32_t (*set)(rw_instance *self, uint32_t index, const double *values, uint32_t count);
+} rw_parameters_extension;
+
 /* The acceleration that results from pedal positions, m/s^2, unless the tyres slip. */
 static inline double rw_drive_acceleration(const rw_drive_input *drive, double throttle,
                                            double brake) {
@@ -428,7 +501,9 @@ RW_ASSERT(offsetof(rw_drive_input, gears) == 96, "layout");
 RW_ASSERT(sizeof(rw_pedals_output) == 40, "layout");
 RW_ASSERT(sizeof(rw_planner_input) == 32, "layout");
 RW_ASSERT(sizeof(rw_planner_output) == 16, "layout");
-RW_ASSERT(sizeof(rw_fitness_input) == 64, "layout");
+RW_ASSERT(sizeof(rw_fitness_input) == 216, "layout");
+RW_ASSERT(offsetof(rw_fitness_input, collision_exposure) == 64, "layout");
+RW_ASSERT(offsetof(rw_fitness_input, settled_speed) == 208, "layout");
 RW_ASSERT(sizeof(rw_fitness_output) == 8, "layout");
 RW_ASSERT(sizeof(rw_signal_stage) == 48, "layout");
 RW_ASSERT(sizeof(rw_signal_movement) == 32, "layout");
@@ -436,7 +511,7 @@ RW_ASSERT(offsetof(rw_signal_input, stages) == 40, "layout");
 RW_ASSERT(offsetof(rw_signal_input, movements) == 1576, "layout");
 RW_ASSERT(sizeof(rw_signal_input) == 3112, "layout");
 RW_ASSERT(sizeof(rw_signal_output) == 8, "layout");
-RW_ASSERT(sizeof(rw_strip) == 56, "layout");
+RW_ASSERT(sizeof(rw_lanelet) == 56, "layout");
 RW_ASSERT(sizeof(rw_point) == 16, "layout");
 RW_ASSERT(sizeof(rw_roads) == 56, "layout");
 RW_ASSERT(sizeof(rw_plugin_info) == 472, "layout");
@@ -460,6 +535,11 @@ RW_ASSERT(offsetof(rw_param_info, min) == 152, "layout");
 RW_ASSERT(offsetof(rw_param_info, choices) == 344, "layout");
 RW_ASSERT(sizeof(rw_controller_extension) == 16, "layout");
 RW_ASSERT(sizeof(rw_pedals_extension) == 16, "layout");
+RW_ASSERT(sizeof(rw_parameter) == 120, "layout");
+RW_ASSERT(offsetof(rw_parameter, min) == 24, "layout");
+RW_ASSERT(offsetof(rw_parameter, unit) == 104, "layout");
+RW_ASSERT(sizeof(rw_parameters_extension) == 56, "layout");
+RW_ASSERT(offsetof(rw_parameters_extension, set) == 48, "layout");
 
 #ifdef __cplusplus
 } /* extern "C" */

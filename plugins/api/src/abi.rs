@@ -1,4 +1,4 @@
-//! The binary interface of compiled plugins, version 1.1.
+//! The binary interface of compiled plugins, version 1.2.
 //!
 //! All structures are `repr(C)` with integers of fixed width and doubles, without `bool`. Texts are a pointer
 //! and a length, or UTF-8 in zero-padded fields of fixed size. Nothing is freed across the boundary. Within a
@@ -6,8 +6,8 @@
 //! missing fields count as zero. New features are added as named extensions, or as kinds of a later minor
 //! version that a plugin declares as its minimum.
 //!
-//! A strip is a lanelet, which is a stretch of lane or a connection through a junction. A slot is an agent
-//! index, which is a dense number that an agent keeps while it drives.
+//! A lanelet is a stretch of lane or a connection through a junction. An agent index is a dense number that an
+//! agent keeps while it drives.
 //!
 //! Threads: `create`, `destroy`, parameter and state functions are called while no step runs. `step` is never
 //! called concurrently on one instance unless the plugin declares [`CAP_PARALLEL_SLICES`]. `log` and
@@ -18,7 +18,7 @@ use core::ffi::{c_char, c_void};
 /// Major version, which must be equal on both sides.
 pub const ABI_MAJOR: u16 = 1;
 /// Minor version of this host and SDK.
-pub const ABI_MINOR: u16 = 1;
+pub const ABI_MINOR: u16 = 2;
 /// First bytes of [`RwPluginInfo`].
 pub const MAGIC: [u8; 8] = *b"RWPLUG1\0";
 /// Name of the exported [`RwPluginInfo`].
@@ -47,6 +47,14 @@ pub const CAP_STATE: u64 = 4;
 pub const CAP_DETERMINISTIC: u64 = 8;
 /// Capability: the host fills output rows with the built-in module's answers before it calls `step`.
 pub const CAP_WANTS_DEFAULTS: u64 = 16;
+/// Capability of a fitness: higher scores are better. Since 1.2.
+pub const CAP_HIGHER_IS_BETTER: u64 = 32;
+/// Capability of a fitness: it needs the fields of [`Conduct`](crate::Conduct) that are only recorded if a
+/// fitness of the run needs them: `least_post_encroachment` and those from `goal_distance` on. Since 1.2.
+pub const CAP_FULL_CONDUCT: u64 = 64;
+/// Capability of a controller: its waypoint lies on the circle that the lane follows just ahead and not on the
+/// lane itself. A law that steers along the circle through its waypoint then follows bends exactly. Since 1.2.
+pub const CAP_ALONG_BEND: u64 = 128;
 
 /// Success.
 pub const OK: i32 = 0;
@@ -93,27 +101,40 @@ pub const PARAM_INTEGER: u32 = 1;
 pub const PARAM_BOOL: u32 = 2;
 /// Parameter kind: one of the words in `choices`, by index.
 pub const PARAM_CHOICE: u32 = 3;
+/// Parameter kind: a table of numbers in the range. Since 1.2, for [`PARAMETERS_EXTENSION`] only.
+pub const PARAM_TABLE: u32 = 4;
 
 /// Parameter flag: hidden from the user.
 pub const PARAM_HIDDEN: u32 = 1;
 
-/// "No strip" in [`RwStrip::left`] and [`RwStrip::right`].
-pub const NO_STRIP: u32 = u32::MAX;
-/// Strip flag: reserved for buses.
-pub const STRIP_BUS_ONLY: u32 = 1;
-/// Strip flag: a connection through a junction.
-pub const STRIP_CONNECTION: u32 = 2;
-/// Strip flag: the road has no through traffic, but trips may begin and end on it.
-pub const STRIP_NO_THROUGH: u32 = 4;
-/// Strip flag: the road is closed. Vehicles already on it may leave it, and no other vehicle may enter.
-pub const STRIP_CLOSED: u32 = 8;
-/// Strip flag: too narrow for buses.
-pub const STRIP_NO_BUSES: u32 = 16;
+/// Text of a parameter: its description, in one sentence.
+pub const TEXT_DOC: u32 = 1;
+/// Text of a parameter: a word of a choice, by index.
+pub const TEXT_CHOICE: u32 = 2;
+/// Text of a parameter: the name of a row of a table, by index.
+pub const TEXT_ROW: u32 = 3;
+/// Text of a parameter: the name of a column of a table, by index.
+pub const TEXT_COLUMN: u32 = 4;
+
+/// "No lanelet" in [`RwLanelet::left`] and [`RwLanelet::right`].
+pub const NO_LANELET: u32 = u32::MAX;
+/// Lanelet flag: reserved for buses.
+pub const LANELET_BUS_ONLY: u32 = 1;
+/// Lanelet flag: a connection through a junction.
+pub const LANELET_CONNECTION: u32 = 2;
+/// Lanelet flag: the road has no through traffic, but trips may begin and end on it.
+pub const LANELET_NO_THROUGH: u32 = 4;
+/// Lanelet flag: the road is closed. Vehicles already on it may leave it, and no other vehicle may enter.
+pub const LANELET_CLOSED: u32 = 8;
+/// Lanelet flag: too narrow for buses.
+pub const LANELET_NO_BUSES: u32 = 16;
 
 /// Id of the extension [`RwPedalsExtension`].
 pub const PEDALS_EXTENSION: &str = "roadwright.pedals/1";
 /// Id of the extension [`RwControllerExtension`].
 pub const CONTROLLER_EXTENSION: &str = "roadwright.controller/1";
+/// Id of the extension [`RwParametersExtension`].
+pub const PARAMETERS_EXTENSION: &str = "roadwright.parameters/1";
 
 /// Description of a plugin: plain bytes without pointers, so that it can be read from the file without
 /// running the plugin.
@@ -206,9 +227,9 @@ pub struct RwApi {
     pub destroy: Option<unsafe extern "C" fn(*mut RwInstance)>,
     /// Answers a batch.
     pub step: Option<unsafe extern "C" fn(*mut RwInstance, *mut RwBatch) -> i32>,
-    /// Reports the slots of added agents (third argument and count) and of removed agents (fifth argument and
-    /// count), both ordered by agent id. All slots are smaller than the second argument. No slot is in both
-    /// lists, because a removal is reported at least one call before another agent gets the slot.
+    /// Reports the indices of added agents (third argument and count) and of removed agents (fifth argument
+    /// and count), both ordered by agent id. All indices are smaller than the second argument. No index is in
+    /// both lists, because a removal is reported at least one call before another agent gets the index.
     pub agents_changed:
         Option<unsafe extern "C" fn(*mut RwInstance, u32, *const u32, u32, *const u32, u32) -> i32>,
     /// Number of parameters.
@@ -250,8 +271,8 @@ pub struct RwBatch {
     pub period: f64,
     /// Agent id of each row.
     pub agent_ids: *const u64,
-    /// Slot of the agent of each row.
-    pub slots: *const u32,
+    /// Index of the agent of each row.
+    pub agent_indices: *const u32,
     /// Random number of each row. It depends on run, agent and step.
     pub seeds: *const u64,
     /// First input row.
@@ -266,18 +287,18 @@ pub struct RwBatch {
     pub status: *mut u8,
     /// The roads, for planners; otherwise null.
     pub roads: *const RwRoads,
-    /// Buffer for the strips of routes, to which planners write.
+    /// Buffer for the lanelets of routes, to which planners write.
     pub route: *mut u32,
     /// Capacity of `route`.
     pub route_capacity: u32,
-    /// Number of strips written to `route`.
+    /// Number of lanelets written to `route`.
     pub route_length: u32,
 }
 
 /// A lanelet: a stretch of lane or a connection through a junction.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub struct RwStrip {
+pub struct RwLanelet {
     /// Length, m.
     pub length: f64,
     /// Speed limit, m/s. For a connection, this is the mean speed through its bends if that speed is lower.
@@ -288,15 +309,15 @@ pub struct RwStrip {
     pub first_successor: u32,
     /// Number of successors.
     pub successor_count: u32,
-    /// Lane to the left that vehicles can change to, or [`NO_STRIP`].
+    /// Lane to the left that vehicles can change to, or [`NO_LANELET`].
     pub left: u32,
-    /// Lane to the right that vehicles can change to, or [`NO_STRIP`].
+    /// Lane to the right that vehicles can change to, or [`NO_LANELET`].
     pub right: u32,
     /// First point of the centre line in [`RwRoads::points`].
     pub first_point: u32,
     /// Number of points, at least two, evenly spaced.
     pub point_count: u32,
-    /// `STRIP_*`, combined by bitwise or.
+    /// `LANELET_*`, combined by bitwise or.
     pub flags: u32,
     /// Turn of a connection: 1 left, -1 right, 2 back, 0 straight on.
     pub turn: i32,
@@ -318,21 +339,21 @@ pub struct RwPoint {
 pub struct RwRoads {
     /// Size of this structure, bytes.
     pub size: u32,
-    /// Number of strips. This is also the number of delays.
-    pub strip_count: u32,
+    /// Number of lanelets. This is also the number of delays.
+    pub lanelet_count: u32,
     /// Number of successors.
     pub successor_count: u32,
     /// Number of points.
     pub point_count: u32,
     /// Version; changes whenever the roads change.
     pub version: u64,
-    /// The strips.
-    pub strips: *const RwStrip,
-    /// Successors of all strips.
+    /// The lanelets.
+    pub lanelets: *const RwLanelet,
+    /// Successors of all lanelets.
     pub successors: *const u32,
     /// Points of all centre lines, m.
     pub points: *const RwPoint,
-    /// Expected delay on each strip because of queues, s.
+    /// Expected delay on each lanelet because of queues, s.
     pub delays: *const f32,
 }
 
@@ -395,6 +416,58 @@ pub struct RwPedalsExtension {
         Option<unsafe extern "C" fn(*mut RwInstance, *mut RwBatch, *const c_void, u32) -> i32>,
 }
 
+/// Description of a parameter in [`RwParametersExtension`]. Since 1.2.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct RwParameter {
+    /// Size of this structure, bytes. The host sets it; fields beyond it must not be written.
+    pub size: u32,
+    /// `PARAM_NUMBER` to `PARAM_TABLE`.
+    pub kind: u32,
+    /// `PARAM_HIDDEN` or 0. Other bits must be 0.
+    pub flags: u32,
+    /// Number of words of a choice.
+    pub choices: u32,
+    /// Number of rows of a table.
+    pub rows: u32,
+    /// Number of columns of a table.
+    pub columns: u32,
+    /// Smallest value.
+    pub min: f64,
+    /// Largest value.
+    pub max: f64,
+    /// Stable key, UTF-8.
+    pub key: [u8; 64],
+    /// Unit, such as `m/s`.
+    pub unit: [u8; 16],
+}
+
+/// Parameters of a module, including tables of numbers: extension [`PARAMETERS_EXTENSION`]. A host that knows
+/// it calls its functions instead of the four functions for parameters of [`RwApi`]. Since 1.2.
+///
+/// Values are passed in arrays: one for each cell of a table, row by row, and one for every other parameter.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct RwParametersExtension {
+    /// Size of this structure, bytes.
+    pub size: u32,
+    /// Zero.
+    pub reserved: u32,
+    /// Number of parameters.
+    pub count: Option<unsafe extern "C" fn(*mut RwInstance) -> u32>,
+    /// Describes a parameter.
+    pub info: Option<unsafe extern "C" fn(*mut RwInstance, u32, *mut RwParameter) -> i32>,
+    /// Copies at most as many bytes of a text as fit into the buffer, and returns the full length. The third
+    /// argument is a `TEXT_*`, the fourth the number of the word, row or column.
+    pub text: Option<unsafe extern "C" fn(*mut RwInstance, u32, u32, u32, *mut c_char, u64) -> u64>,
+    /// Writes the default values.
+    pub defaults: Option<unsafe extern "C" fn(*mut RwInstance, u32, *mut f64, u32) -> i32>,
+    /// Writes the current values.
+    pub get: Option<unsafe extern "C" fn(*mut RwInstance, u32, *mut f64, u32) -> i32>,
+    /// Sets the values.
+    pub set: Option<unsafe extern "C" fn(*mut RwInstance, u32, *const f64, u32) -> i32>,
+}
+
 /// Returns a text as a zero-padded field of fixed size. A text that is too long is truncated at a character
 /// boundary.
 pub const fn text<const N: usize>(text: &str) -> [u8; N] {
@@ -440,7 +513,7 @@ const _: () = {
     assert!(offset_of!(RwBatch, input_stride) == 72);
     assert!(offset_of!(RwBatch, status) == 80);
     assert!(offset_of!(RwBatch, route_length) == 108);
-    assert!(size_of::<RwStrip>() == 56);
+    assert!(size_of::<RwLanelet>() == 56);
     assert!(size_of::<RwPoint>() == 16);
     assert!(size_of::<RwRoads>() == 56);
     assert!(size_of::<RwParamInfo>() == 600);
@@ -448,6 +521,11 @@ const _: () = {
     assert!(offset_of!(RwParamInfo, choices) == 344);
     assert!(size_of::<RwControllerExtension>() == 16);
     assert!(size_of::<RwPedalsExtension>() == 16);
+    assert!(size_of::<RwParameter>() == 120);
+    assert!(offset_of!(RwParameter, min) == 24);
+    assert!(offset_of!(RwParameter, unit) == 104);
+    assert!(size_of::<RwParametersExtension>() == 56);
+    assert!(offset_of!(RwParametersExtension, set) == 48);
 };
 
 #[cfg(test)]

@@ -231,22 +231,22 @@ impl Default for BehaviourOutput {
     }
 }
 
-/// Input of a planner: a request for a route. Strips are lanelets (lanes and connections), numbered by the
+/// Input of a planner: a request for a route. Lanelets are lanelets (lanes and connections), numbered by the
 /// host.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct PlannerInput {
-    /// Current strip of the agent.
-    pub strip: u32,
-    /// Strip of the destination.
-    pub goal_strip: u32,
-    /// Distance along the strip, m.
+    /// Current lanelet of the agent.
+    pub lanelet: u32,
+    /// Lanelet of the destination.
+    pub goal_lanelet: u32,
+    /// Distance along the lanelet, m.
     pub s: f64,
-    /// Distance of the destination along its strip, m.
+    /// Distance of the destination along its lanelet, m.
     pub goal_s: f64,
     /// 1 if the vehicle may use bus lanes, otherwise 0.
     pub bus: u32,
-    /// 1 if the vehicle may change lanes on the first strip, otherwise 0.
+    /// 1 if the vehicle may change lanes on the first lanelet, otherwise 0.
     pub may_change_first: u32,
 }
 
@@ -256,7 +256,7 @@ pub struct PlannerInput {
 pub struct PlannerOutput {
     /// Index of the first entry.
     pub start: u32,
-    /// Number of strips including the first one; 0 if there is no route.
+    /// Number of lanelets including the first one; 0 if there is no route.
     pub count: u32,
     /// Expected travel time, s.
     pub travel_time: f64,
@@ -282,6 +282,94 @@ pub struct FitnessInput {
     pub mean_squared_jerk: f64,
     /// Mean squared lateral acceleration, (m/s^2)^2.
     pub mean_squared_lateral_acceleration: f64,
+    /// How close the agent came to other vehicles, how much time it lost, and which rules it broke. Since 1.2.
+    pub conduct: Conduct,
+}
+
+/// The part of a drive beyond means of its motion: how close the agent came to other vehicles, how much time
+/// it lost, and which rules it broke. All zeros are perfect, except for times, which are [`NOTHING`] if no
+/// other vehicle came near.
+///
+/// In C, these fields belong to `rw_fitness_input` itself.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Conduct {
+    /// Mean shortfall of the time to collision with the leader below 3 s, as a fraction from 0 to 1.
+    pub collision_exposure: f64,
+    /// Mean shortfall of the headway to the leader below 1 s, as a fraction from 0 to 1.
+    pub tailgating: f64,
+    /// Minimum post-encroachment time: from another vehicle leaving a spot in a junction to this agent
+    /// reaching it, s. It is recorded only if a fitness of the run needs it.
+    pub least_post_encroachment: f64,
+    /// Fraction of time lost, compared with driving as fast as road, bends and vehicle allow.
+    pub time_lost: f64,
+    /// Mean fraction by which the speed limit was exceeded.
+    pub speeding: f64,
+    /// Fraction of time spent outside the agent's lane.
+    pub off_lane: f64,
+    /// Fraction of time spent in junctions without a grant.
+    pub uninvited: f64,
+    /// Fraction of time spent more than 5 % above the speed limit or, on open ground, above the allowed
+    /// speed.
+    pub above_limit: f64,
+    /// Penetration depth in obstacles and vehicles, integrated over time, m s.
+    pub overlap: f64,
+    /// 1 if the agent has arrived at its last goal, otherwise 0.
+    pub has_arrived: f64,
+    /// Straight-line distance from the centre of the body to the last goal, m. Like all fields below, it is 0
+    /// unless a fitness of the run needs the account.
+    pub goal_distance: f64,
+    /// Number of collisions. A body that is touched again after contact was lost counts twice.
+    pub collisions: f64,
+    /// Time integral of half the squared speed, m^2/s: the kinetic energy per unit mass.
+    pub kinetic_energy: f64,
+    /// Mean penetration divided by the length, averaged over the completed route sections between goals.
+    pub segment_crash: f64,
+    /// Shortfall from the allowed speed as a fraction, averaged over the same sections.
+    pub segment_time_lost: f64,
+    /// Number of changes between driving forwards and backwards. This field and the next one are counted on
+    /// manoeuvring courses, and 0 elsewhere.
+    pub shunts: f64,
+    /// Mean angle of a balanced load from the vertical, rad.
+    pub mean_lean: f64,
+    /// Root mean square of the lateral offset of the rear axle from the centre line of its lane or path, from
+    /// 10 s after the agent's departure, m.
+    pub path_error: f64,
+    /// Mean speed over the same time, m/s.
+    pub settled_speed: f64,
+}
+
+impl Conduct {
+    /// Whether the agent has arrived at its last goal.
+    pub fn has_arrived(&self) -> bool {
+        self.has_arrived > 0.0
+    }
+}
+
+impl Default for Conduct {
+    fn default() -> Self {
+        Self {
+            collision_exposure: 0.0,
+            tailgating: 0.0,
+            least_post_encroachment: NOTHING,
+            time_lost: 0.0,
+            speeding: 0.0,
+            off_lane: 0.0,
+            uninvited: 0.0,
+            above_limit: 0.0,
+            overlap: 0.0,
+            has_arrived: 0.0,
+            goal_distance: 0.0,
+            collisions: 0.0,
+            kinetic_energy: 0.0,
+            segment_crash: 0.0,
+            segment_time_lost: 0.0,
+            shunts: 0.0,
+            mean_lean: 0.0,
+            path_error: 0.0,
+            settled_speed: 0.0,
+        }
+    }
 }
 
 /// Output of a fitness. Lower is better, unless the module declares otherwise.
@@ -418,8 +506,9 @@ impl Default for SignalOutput {
     }
 }
 
-/// Maximum size of a record about an agent, bytes.
-pub const MAX_RECORD: usize = 128;
+/// Size of a row of [`FitnessInput`] for plugins of 1.0 and 1.1, which end before [`FitnessInput::conduct`],
+/// bytes.
+pub const OLD_FITNESS_INPUT: usize = 64;
 
 // Compiled plugins rely on these sizes and on the order of fields in a row.
 const _: () = {
@@ -433,7 +522,10 @@ const _: () = {
     assert!(size_of::<BehaviourInput>() == 128);
     assert!(size_of::<PlannerInput>() == 32);
     assert!(size_of::<PlannerOutput>() == 16);
-    assert!(size_of::<FitnessInput>() == 64);
+    assert!(size_of::<FitnessInput>() == 216);
+    assert!(offset_of!(FitnessInput, conduct) == OLD_FITNESS_INPUT);
+    assert!(offset_of!(FitnessInput, conduct.collision_exposure) == 64);
+    assert!(offset_of!(FitnessInput, conduct.settled_speed) == 208);
     assert!(size_of::<FitnessOutput>() == 8);
     assert!(size_of::<SignalStage>() == 48);
     assert!(size_of::<SignalMovement>() == 32);

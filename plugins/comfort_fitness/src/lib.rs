@@ -108,7 +108,7 @@ mod tests {
         change(&mut input);
         let agent = Agent {
             id: 1,
-            slot: 0,
+            index: 0,
             seed: 0,
         };
         let mut output = FitnessOutput::default();

@@ -2,7 +2,7 @@
 //! continue to the next station, or change lanes over the length that a change takes. Lane changes are
 //! therefore planned where there is room for them.
 //!
-//! A* finds the fastest route through the lattice, whose strips are the answer.
+//! A* finds the fastest route through the lattice, whose lanelets are the answer.
 
 use roadwright_plugin_sdk::prelude::*;
 use std::cmp::Ordering;
@@ -21,7 +21,7 @@ pub struct LatticePlanner {
     delay_weight: f64,
     /// Version of the roads and spacing of stations for which the lattice was built.
     made_for: Option<(u64, f64)>,
-    /// First node of each strip, with one extra entry at the end.
+    /// First node of each lanelet, with one extra entry at the end.
     first: Vec<u32>,
     top_speed: f64,
     nodes: Vec<Node>,
@@ -34,7 +34,7 @@ struct Node {
     stamp: u32,
     cost: f64,
     from: u32,
-    strip: u32,
+    lanelet: u32,
 }
 
 /// An open node. The node with the lowest estimate comes first; on a tie, the one with the lowest number.
@@ -105,9 +105,9 @@ impl Plugin for LatticePlanner {
 }
 
 impl LatticePlanner {
-    /// Returns the number of stations of a strip. The first one is at its start and the last one at its end.
-    fn stations(&self, strip: &RwStrip) -> u32 {
-        (strip.length / self.station).ceil().clamp(1.0, 1e5) as u32 + 1
+    /// Returns the number of stations of a lanelet. The first one is at its start and the last one at its end.
+    fn stations(&self, lanelet: &RwLanelet) -> u32 {
+        (lanelet.length / self.station).ceil().clamp(1.0, 1e5) as u32 + 1
     }
 
     fn make_lattice(&mut self, roads: &Roads<'_>) {
@@ -120,33 +120,33 @@ impl LatticePlanner {
         self.made_for = wanted;
         self.first.clear();
         let mut next = 0;
-        for strip in roads.strips {
+        for lanelet in roads.lanelets {
             self.first.push(next);
-            next += self.stations(strip);
+            next += self.stations(lanelet);
         }
         self.first.push(next);
-        let limits = roads.strips.iter().map(|strip| strip.speed_limit);
+        let limits = roads.lanelets.iter().map(|lanelet| lanelet.speed_limit);
         self.top_speed = limits.fold(1.0, f64::max);
         let unknown = Node {
             stamp: 0,
             cost: f64::INFINITY,
             from: NONE,
-            strip: 0,
+            lanelet: 0,
         };
         self.nodes = vec![unknown; next as usize];
-        for (strip, range) in self.first.windows(2).enumerate() {
+        for (lanelet, range) in self.first.windows(2).enumerate() {
             for node in range[0]..range[1] {
-                self.nodes[node as usize].strip = strip as u32;
+                self.nodes[node as usize].lanelet = lanelet as u32;
             }
         }
         self.stamp = 0;
     }
 
-    /// Returns the node at `s` of a strip, rounded down.
-    fn node_at(&self, roads: &Roads<'_>, strip: u32, s: f64) -> u32 {
-        let length = roads.strips[strip as usize].length;
-        let first = self.first[strip as usize];
-        let last = self.first[strip as usize + 1] - 1;
+    /// Returns the node at `s` of a lanelet, rounded down.
+    fn node_at(&self, roads: &Roads<'_>, lanelet: u32, s: f64) -> u32 {
+        let length = roads.lanelets[lanelet as usize].length;
+        let first = self.first[lanelet as usize];
+        let last = self.first[lanelet as usize + 1] - 1;
         let spacing = length / f64::from(last - first);
         first + ((s / spacing).max(0.0) as u32).min(last - first)
     }
@@ -162,16 +162,16 @@ impl LatticePlanner {
         }
     }
 
-    /// Returns a lower bound of the travel time from a strip to the goal, in seconds.
-    fn bound(&self, roads: &Roads<'_>, strip: u32, goal: RwPoint) -> f64 {
-        let line = roads.line(strip);
+    /// Returns a lower bound of the travel time from a lanelet to the goal, in seconds.
+    fn bound(&self, roads: &Roads<'_>, lanelet: u32, goal: RwPoint) -> f64 {
+        let line = roads.line(lanelet);
         let (from, to) = (line[0], line[line.len() - 1]);
         let distance = |p: RwPoint| {
             let (x, y) = (p.x - goal.x, p.y - goal.y);
             (x * x + y * y).sqrt()
         };
         // Lanes are curved, but no point of a lane is farther from both ends than the lane is long.
-        let length = roads.strips[strip as usize].length;
+        let length = roads.lanelets[lanelet as usize].length;
         (distance(from).min(distance(to)) - length).max(0.0) / self.top_speed
     }
 }
@@ -186,24 +186,24 @@ impl Planner for LatticePlanner {
         self.make_lattice(roads);
         self.stamp += 1;
         let (start, goal) = (
-            self.node_at(roads, input.strip, input.s),
-            self.node_at(roads, input.goal_strip, input.goal_s),
+            self.node_at(roads, input.lanelet, input.s),
+            self.node_at(roads, input.goal_lanelet, input.goal_s),
         );
-        if input.strip == input.goal_strip && input.goal_s >= input.s {
-            route.push(input.strip);
-            let limit = roads.strips[input.strip as usize].speed_limit;
+        if input.lanelet == input.goal_lanelet && input.goal_s >= input.s {
+            route.push(input.lanelet);
+            let limit = roads.lanelets[input.lanelet as usize].speed_limit;
             return Some((input.goal_s - input.s) / limit.max(0.1));
         }
         let target = {
-            let line = roads.line(input.goal_strip);
+            let line = roads.line(input.goal_lanelet);
             line[line.len() / 2]
         };
-        let reach = roads.strips[input.goal_strip as usize].length;
+        let reach = roads.lanelets[input.goal_lanelet as usize].length;
         let mut open = BinaryHeap::new();
-        if input.strip == input.goal_strip {
-            // The goal is behind the start, so the route begins at the end of the strip and may come back to
+        if input.lanelet == input.goal_lanelet {
+            // The goal is behind the start, so the route begins at the end of the lanelet and may come back to
             // it.
-            self.leave_strip(roads, input, start, &mut open);
+            self.leave_lanelet(roads, input, start, &mut open);
         } else {
             self.open(&mut open, start, 0.0, NONE, 0.0);
         }
@@ -217,11 +217,11 @@ impl Planner for LatticePlanner {
             for (next, time) in self.reached_from(roads, input, node) {
                 let total = cost + time;
                 if total < self.cost_of(next) {
-                    let strip = self.nodes[next as usize].strip;
-                    // The bound is the distance to the middle of the goal's strip. The goal may be anywhere
-                    // on it, so the strip's length is subtracted. A bound that is too low costs time, but one
+                    let lanelet = self.nodes[next as usize].lanelet;
+                    // The bound is the distance to the middle of the goal's lanelet. The goal may be anywhere
+                    // on it, so the lanelet's length is subtracted. A bound that is too low costs time, but one
                     // that is too high would miss the best route.
-                    let bound = self.bound(roads, strip, target) - reach / self.top_speed;
+                    let bound = self.bound(roads, lanelet, target) - reach / self.top_speed;
                     self.open(&mut open, next, total, node, bound.max(0.0));
                 }
             }
@@ -236,66 +236,66 @@ impl Planner for LatticePlanner {
 
 impl LatticePlanner {
     /// Returns the nodes that can be reached from a node, with the travel time to each in seconds. These are
-    /// the next station of the strip (or the successors of the strip at its last station), and nodes of the
+    /// the next station of the lanelet (or the successors of the lanelet at its last station), and nodes of the
     /// neighbouring lanes after a lane change.
     fn reached_from(&self, roads: &Roads<'_>, input: &PlannerInput, node: u32) -> Vec<(u32, f64)> {
-        let strip_id = self.nodes[node as usize].strip;
-        let last = self.first[strip_id as usize + 1] - 1;
-        let strip = &roads.strips[strip_id as usize];
-        let stations = f64::from(last - self.first[strip_id as usize]);
-        // Stations divide a strip evenly; the last one is at its end, whatever its length.
-        let spacing = strip.length / stations;
-        let delay = self.delay_weight * f64::from(roads.delays[strip_id as usize]);
-        let station_time = spacing / strip.speed_limit.max(0.1) + delay / stations;
+        let lanelet_id = self.nodes[node as usize].lanelet;
+        let last = self.first[lanelet_id as usize + 1] - 1;
+        let lanelet = &roads.lanelets[lanelet_id as usize];
+        let stations = f64::from(last - self.first[lanelet_id as usize]);
+        // Stations divide a lanelet evenly; the last one is at its end, whatever its length.
+        let spacing = lanelet.length / stations;
+        let delay = self.delay_weight * f64::from(roads.delays[lanelet_id as usize]);
+        let station_time = spacing / lanelet.speed_limit.max(0.1) + delay / stations;
         let mut reached: Vec<(u32, f64)> = Vec::new();
         if node < last {
             reached.push((node + 1, station_time));
         } else {
-            let next = roads.successors(strip_id).iter();
+            let next = roads.successors(lanelet_id).iter();
             let open_to_us = |next: &&u32| {
-                let bus_only = roads.strips[**next as usize].flags & 1 != 0;
+                let bus_only = roads.lanelets[**next as usize].flags & 1 != 0;
                 !bus_only || input.bus == 1
             };
             for &next in next.filter(open_to_us) {
-                let turns = roads.strips[next as usize].turn != 0;
+                let turns = roads.lanelets[next as usize].turn != 0;
                 let turn = if turns { self.turn_time } else { 0.0 };
                 reached.push((self.first[next as usize], turn));
             }
         }
         let steps = (self.change_length / spacing).ceil().max(1.0) as u32;
-        let may_change = strip_id != input.strip || input.may_change_first == 1;
-        let beside = [strip.left, strip.right].into_iter();
-        // Only if the rest of the strip is long enough for a lane change.
+        let may_change = lanelet_id != input.lanelet || input.may_change_first == 1;
+        let beside = [lanelet.left, lanelet.right].into_iter();
+        // Only if the rest of the lanelet is long enough for a lane change.
         for lane in beside.filter(|&lane| lane != NONE && may_change && node + steps <= last) {
-            // The bit of `RW_STRIP_BUS_ONLY`.
-            let bus_only = roads.strips[lane as usize].flags & 1 != 0;
+            // The bit of `RW_LANELET_BUS_ONLY`.
+            let bus_only = roads.lanelets[lane as usize].flags & 1 != 0;
             if bus_only && input.bus == 0 {
                 continue;
             }
             // Converted by the fraction of the length, because in a bend the neighbouring lane is longer or
             // shorter.
-            let along = f64::from(node + steps - self.first[strip_id as usize]) / stations;
-            let s = along * roads.strips[lane as usize].length;
+            let along = f64::from(node + steps - self.first[lanelet_id as usize]) / stations;
+            let s = along * roads.lanelets[lane as usize].length;
             let time = f64::from(steps) * station_time + self.change_time;
             reached.push((self.node_at(roads, lane, s), time));
         }
         reached
     }
 
-    /// Opens the successors of the starting strip, but does not mark the start itself as reached.
-    fn leave_strip(
+    /// Opens the successors of the starting lanelet, but does not mark the start itself as reached.
+    fn leave_lanelet(
         &mut self,
         roads: &Roads<'_>,
         input: &PlannerInput,
         start: u32,
         open: &mut BinaryHeap<Open>,
     ) {
-        let strip = &roads.strips[input.strip as usize];
-        let time = (strip.length - input.s).max(0.0) / strip.speed_limit.max(0.1);
-        for &next in roads.successors(input.strip) {
-            let bus_only = roads.strips[next as usize].flags & 1 != 0;
+        let lanelet = &roads.lanelets[input.lanelet as usize];
+        let time = (lanelet.length - input.s).max(0.0) / lanelet.speed_limit.max(0.1);
+        for &next in roads.successors(input.lanelet) {
+            let bus_only = roads.lanelets[next as usize].flags & 1 != 0;
             if !bus_only || input.bus == 1 {
-                let turns = roads.strips[next as usize].turn != 0;
+                let turns = roads.lanelets[next as usize].turn != 0;
                 let turn = if turns { self.turn_time } else { 0.0 };
                 let first = self.first[next as usize];
                 self.open(open, first, time + turn, start, 0.0);
@@ -313,20 +313,23 @@ impl LatticePlanner {
     }
 
     fn write_route(&self, goal: u32, start: u32, route: &mut Route<'_>) {
-        let mut strips = vec![self.nodes[goal as usize].strip];
+        let mut lanelets = vec![self.nodes[goal as usize].lanelet];
         let mut node = goal;
         // At least one step back, because the goal may be the starting node again after a loop.
         loop {
             node = self.nodes[node as usize].from;
-            let strip = self.nodes[node as usize].strip;
-            if strips.last() != Some(&strip) {
-                strips.push(strip);
+            let lanelet = self.nodes[node as usize].lanelet;
+            if lanelets.last() != Some(&lanelet) {
+                lanelets.push(lanelet);
             }
             if node == start {
                 break;
             }
         }
-        strips.iter().rev().for_each(|&strip| route.push(strip));
+        lanelets
+            .iter()
+            .rev()
+            .for_each(|&lanelet| route.push(lanelet));
     }
 }
 

@@ -150,7 +150,7 @@ mod tests {
     fn drive(input: ControllerInput) -> ControllerOutput {
         let agent = Agent {
             id: 1,
-            slot: 0,
+            index: 0,
             seed: 0,
         };
         let mut output = ControllerOutput::default();

@@ -178,9 +178,9 @@ impl Controller for Chaos {
         let curvature = 2.0 * input.waypoint_angle / input.waypoint_distance.max(0.5);
         output.steering = (input.wheelbase * curvature).clamp(-0.6, 0.6);
         match MODES[self.mode] {
-            "panic" if agent.slot % 2 == 1 => {
+            "panic" if agent.index % 2 == 1 => {
                 let rows: Vec<u8> = Vec::new();
-                output.steering = f64::from(rows[agent.slot as usize]);
+                output.steering = f64::from(rows[agent.index as usize]);
             }
             "nan" => output.acceleration = f64::NAN,
             "infinite" => output.steering = f64::INFINITY,

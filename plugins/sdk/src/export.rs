@@ -5,7 +5,7 @@
     reason = "this module speaks the binary interface on behalf of safe plugins"
 )]
 
-use crate::parameters;
+use crate::parameters::{self, Description};
 use crate::plugin::{
     Agent, AgentsChanged, Controller, Fitness, Host, PedalController, Planner, Plugin, Roads,
     Route, SignalController, StepInfo, planner_output,
@@ -100,7 +100,7 @@ unsafe fn for_each_row<I, O>(
         unsafe {
             let agent = Agent {
                 id: *batch.agent_ids.add(row),
-                slot: *batch.slots.add(row),
+                index: *batch.agent_indices.add(row),
                 seed: *batch.seeds.add(row),
             };
             let input = batch.inputs.byte_add(row * batch.input_stride as usize);
@@ -241,7 +241,7 @@ impl<T: Planner> Export for AsPlanner<T> {
                     let time = plugin.plan(&roads, input, &mut route);
                     let fits = route.length <= route.buffer.len();
                     *output = planner_output(start, route.length, time.filter(|_| fits));
-                    // The strips are discarded, so that the next row can use their space.
+                    // The lanelets are discarded, so that the next row can use their space.
                     if !fits {
                         route.length = start;
                         return ROW_FAILED;
@@ -256,9 +256,34 @@ impl<T: Planner> Export for AsPlanner<T> {
 
 struct Instance<E: Export> {
     plugin: E::Plugin,
-    infos: Vec<RwParamInfo>,
-    values: Vec<f64>,
+    /// All parameters. The values are those of a fresh instance.
+    infos: Vec<Description>,
+    /// Values as they are now.
+    values: Vec<Vec<f64>>,
     error: String,
+}
+
+impl<E: Export> Instance<E> {
+    /// Returns the index of the parameter that has an index for hosts that do not know tables.
+    fn old_index(&self, index: u32) -> Option<usize> {
+        let infos = self.infos.iter().enumerate();
+        let mut numbers = infos.filter(|(_, info)| !info.is_table());
+        Some(numbers.nth(index as usize)?.0)
+    }
+
+    /// Sets a parameter. Keeps the values that the plugin has then, because values outside the range are
+    /// clamped.
+    fn set(&mut self, index: usize, values: &[f64]) -> i32 {
+        if values.iter().any(|value| value.is_nan()) || index >= self.values.len() {
+            return E_ARGUMENT;
+        }
+        let plugin = &mut self.plugin;
+        match parameters::set(index, values, |list| plugin.parameters(list)) {
+            Some(kept) => self.values[index] = kept,
+            None => return E_ARGUMENT,
+        }
+        OK
+    }
 }
 
 thread_local! {
@@ -335,7 +360,7 @@ unsafe extern "C" fn create<E: Export>(
         // Described before `start`, so that the defaults are those of a fresh instance, even if `start`
         // changes values.
         let infos = parameters::describe(|list| plugin.parameters(list));
-        let values = infos.iter().map(|info| info.default).collect();
+        let values = infos.iter().map(|info| info.values.clone()).collect();
         plugin.start(&Host { raw: host });
         let instance = Box::new(Instance::<E> {
             plugin,
@@ -396,7 +421,7 @@ unsafe extern "C" fn press<E: Export>(
 
 unsafe extern "C" fn agents_changed<E: Export>(
     instance: *mut RwInstance,
-    slots: u32,
+    capacity: u32,
     added: *const u32,
     added_count: u32,
     removed: *const u32,
@@ -406,7 +431,7 @@ unsafe extern "C" fn agents_changed<E: Export>(
     unsafe {
         with::<E>(instance, |instance| {
             instance.plugin.agents_changed(&AgentsChanged {
-                slots,
+                capacity,
                 added: slice(added, added_count as usize),
                 removed: slice(removed, removed_count as usize),
             });
@@ -419,7 +444,10 @@ unsafe extern "C" fn param_count<E: Export>(instance: *mut RwInstance) -> u32 {
     // SAFETY: it comes from `create`, or is null.
     // None of the plugin's own code runs here, so there is nothing to catch.
     let instance = unsafe { instance.cast::<Instance<E>>().as_ref() };
-    instance.map_or(0, |instance| instance.infos.len() as u32)
+    instance.map_or(0, |instance| {
+        let numbers = instance.infos.iter().filter(|info| !info.is_table());
+        numbers.count() as u32
+    })
 }
 
 unsafe extern "C" fn param_info<E: Export>(
@@ -430,9 +458,9 @@ unsafe extern "C" fn param_info<E: Export>(
     // SAFETY: the host passes a place for one description.
     unsafe {
         with::<E>(instance, |instance| {
-            match (instance.infos.get(index as usize), out.as_mut()) {
-                (Some(info), Some(out)) => {
-                    *out = *info;
+            match (instance.old_index(index), out.as_mut()) {
+                (Some(index), Some(out)) => {
+                    *out = instance.infos[index].old();
                     OK
                 }
                 _ => E_ARGUMENT,
@@ -449,7 +477,9 @@ unsafe extern "C" fn param_get<E: Export>(
     // SAFETY: the host passes a place for one number.
     unsafe {
         with::<E>(instance, |instance| {
-            match (instance.values.get(index as usize), out.as_mut()) {
+            let index = instance.old_index(index);
+            let value = index.and_then(|index| instance.values[index].first());
+            match (value, out.as_mut()) {
                 (Some(value), Some(out)) => {
                     *out = *value;
                     OK
@@ -467,18 +497,108 @@ unsafe extern "C" fn param_set<E: Export>(
 ) -> i32 {
     // SAFETY: it comes from `create`, or is null.
     unsafe {
+        with::<E>(instance, |instance| match instance.old_index(index) {
+            Some(index) => instance.set(index, &[value]),
+            None => E_ARGUMENT,
+        })
+    }
+}
+
+unsafe extern "C" fn parameter_count<E: Export>(instance: *mut RwInstance) -> u32 {
+    // SAFETY: it comes from `create`, or is null.
+    let instance = unsafe { instance.cast::<Instance<E>>().as_ref() };
+    instance.map_or(0, |instance| instance.infos.len() as u32)
+}
+
+unsafe extern "C" fn parameter_info<E: Export>(
+    instance: *mut RwInstance,
+    index: u32,
+    out: *mut RwParameter,
+) -> i32 {
+    // SAFETY: the host passes a place for one description, at least as long as in version 1.2.
+    unsafe {
         with::<E>(instance, |instance| {
-            let index = index as usize;
-            if value.is_nan() || index >= instance.values.len() {
-                return E_ARGUMENT;
+            match (instance.infos.get(index as usize), out.as_mut()) {
+                (Some(info), Some(out)) => {
+                    info.fill(out);
+                    OK
+                }
+                _ => E_ARGUMENT,
             }
-            let plugin = &mut instance.plugin;
-            // Stores the value that the plugin has now, because values outside the range are clamped.
-            match parameters::set(index, value, |list| plugin.parameters(list)) {
-                Some(kept) => instance.values[index] = kept,
-                None => return E_ARGUMENT,
-            }
+        })
+    }
+}
+
+unsafe extern "C" fn parameter_text<E: Export>(
+    instance: *mut RwInstance,
+    index: u32,
+    what: u32,
+    item: u32,
+    buffer: *mut c_char,
+    capacity: u64,
+) -> u64 {
+    // SAFETY: it comes from `create`, or is null.
+    let instance = unsafe { instance.cast::<Instance<E>>().as_ref() };
+    let info = instance.and_then(|instance| instance.infos.get(index as usize));
+    let text = info.map_or("", |info| info.text(what, item as usize));
+    // SAFETY: the host passes a buffer of that capacity.
+    unsafe { copy_text(text, buffer, capacity) }
+}
+
+/// Copies values that a host asks for.
+///
+/// # Safety
+/// `out` must have room for `count` values.
+unsafe fn copy_values(values: Option<&Vec<f64>>, out: *mut f64, count: u32) -> i32 {
+    match values {
+        Some(values) if values.len() == count as usize && !out.is_null() => {
+            // SAFETY: guaranteed by the caller; both have that many values.
+            unsafe { std::ptr::copy_nonoverlapping(values.as_ptr(), out, values.len()) };
             OK
+        }
+        _ => E_ARGUMENT,
+    }
+}
+
+unsafe extern "C" fn parameter_defaults<E: Export>(
+    instance: *mut RwInstance,
+    index: u32,
+    out: *mut f64,
+    count: u32,
+) -> i32 {
+    // SAFETY: the host passes a place for that many numbers.
+    unsafe {
+        with::<E>(instance, |instance| {
+            let info = instance.infos.get(index as usize);
+            copy_values(info.map(|info| &info.values), out, count)
+        })
+    }
+}
+
+unsafe extern "C" fn parameter_get<E: Export>(
+    instance: *mut RwInstance,
+    index: u32,
+    out: *mut f64,
+    count: u32,
+) -> i32 {
+    // SAFETY: the host passes a place for that many numbers.
+    unsafe {
+        with::<E>(instance, |instance| {
+            copy_values(instance.values.get(index as usize), out, count)
+        })
+    }
+}
+
+unsafe extern "C" fn parameter_set<E: Export>(
+    instance: *mut RwInstance,
+    index: u32,
+    values: *const f64,
+    count: u32,
+) -> i32 {
+    // SAFETY: the host passes that many numbers.
+    unsafe {
+        with::<E>(instance, |instance| {
+            instance.set(index as usize, slice(values, count as usize))
         })
     }
 }
@@ -534,13 +654,22 @@ unsafe extern "C" fn last_error<E: Export>(
         Some(instance) => instance.error.clone(),
         None => CREATE_ERROR.with_borrow(Clone::clone),
     };
-    let length = error.len().min(capacity as usize);
+    // SAFETY: the host passes a buffer of that capacity.
+    unsafe { copy_text(&error, buffer, capacity) }
+}
+
+/// Copies as much of a text as fits, and returns its full length, so that the host detects a buffer that is too
+/// short.
+///
+/// # Safety
+/// `buffer` must have room for `capacity` bytes, or be null.
+unsafe fn copy_text(text: &str, buffer: *mut c_char, capacity: u64) -> u64 {
+    let length = text.len().min(capacity as usize);
     if !buffer.is_null() {
-        // SAFETY: the host passes a buffer of that capacity, and the text is at least as long.
-        unsafe { std::ptr::copy_nonoverlapping(error.as_ptr(), buffer.cast(), length) };
+        // SAFETY: guaranteed by the caller, and the text is at least as long.
+        unsafe { std::ptr::copy_nonoverlapping(text.as_ptr(), buffer.cast(), length) };
     }
-    // Returns the full length and not the copied one, so that the host detects a buffer that is too short.
-    error.len() as u64
+    text.len() as u64
 }
 
 unsafe extern "C" fn lookahead<E: Export>(
@@ -581,6 +710,17 @@ impl<E: Export> Extensions<E> {
         step: Some(press::<E>),
     };
     const PEDALS_PLACE: &'static RwPedalsExtension = &Self::PEDALS;
+    const PARAMETERS: RwParametersExtension = RwParametersExtension {
+        size: size_of::<RwParametersExtension>() as u32,
+        reserved: 0,
+        count: Some(parameter_count::<E>),
+        info: Some(parameter_info::<E>),
+        text: Some(parameter_text::<E>),
+        defaults: Some(parameter_defaults::<E>),
+        get: Some(parameter_get::<E>),
+        set: Some(parameter_set::<E>),
+    };
+    const PARAMETERS_PLACE: &'static RwParametersExtension = &Self::PARAMETERS;
 }
 
 unsafe extern "C" fn get_extension<E: Export>(id: *const c_char, length: u64) -> *const c_void {
@@ -588,6 +728,9 @@ unsafe extern "C" fn get_extension<E: Export>(id: *const c_char, length: u64) ->
     let id = unsafe { slice(id.cast::<u8>(), length as usize) };
     if id == CONTROLLER_EXTENSION.as_bytes() && E::KIND == KIND_CONTROLLER {
         return std::ptr::from_ref(Extensions::<E>::CONTROLLER_PLACE).cast();
+    }
+    if id == PARAMETERS_EXTENSION.as_bytes() {
+        return std::ptr::from_ref(Extensions::<E>::PARAMETERS_PLACE).cast();
     }
     if id == PEDALS_EXTENSION.as_bytes() && E::BY_PEDALS {
         return std::ptr::from_ref(Extensions::<E>::PEDALS_PLACE).cast();
@@ -741,7 +884,7 @@ mod tests {
             time: 0.0,
             period: 0.05,
             agent_ids: [1u64, 2].as_ptr(),
-            slots: [0u32, 1].as_ptr(),
+            agent_indices: [0u32, 1].as_ptr(),
             seeds: [3u64, 4].as_ptr(),
             inputs: inputs.as_ptr().cast(),
             outputs: outputs.as_mut_ptr().cast(),
@@ -802,7 +945,7 @@ mod tests {
             time: 0.0,
             period: 1.0,
             agent_ids: [1u64, 2, 3].as_ptr(),
-            slots: [0u32, 1, 2].as_ptr(),
+            agent_indices: [0u32, 1, 2].as_ptr(),
             seeds: [3u64, 4, 5].as_ptr(),
             inputs: rows.as_ptr().cast(),
             outputs: outputs.as_mut_ptr().cast(),
@@ -820,7 +963,115 @@ mod tests {
         assert_eq!(outputs.map(|output| output.next), [KEEP_STAGE, 3, i32::MAX]);
         // Hosts of 1.0 do not know the kind.
         let least = |kind| Clock::INFO.raw(kind).min_host_minor;
-        assert_eq!((least(KIND_SIGNAL_CONTROLLER), least(KIND_FITNESS)), (1, 0));
+        assert_eq!(
+            (least(KIND_SIGNAL_CONTROLLER), least(KIND_CONTROLLER)),
+            (1, 0)
+        );
+        // Those of 1.1 have rows of fitnesses without conduct.
+        assert_eq!(least(KIND_FITNESS), 2);
+    }
+
+    /// A fitness with a number and a table.
+    #[derive(Default)]
+    struct Net {
+        gain: f64,
+        weights: [f64; 6],
+    }
+
+    impl Plugin for Net {
+        const INFO: PluginInfo = PluginInfo::new("com.example.net", "Net", "1.0.0");
+
+        fn parameters(&mut self, list: &mut crate::Parameters<'_>) {
+            let shape = crate::Shape {
+                rows: 2,
+                columns: 3,
+            };
+            list.table("weights", &mut self.weights, shape, -1.0..=1.0)
+                .doc("Weights.");
+            list.number("gain", &mut self.gain, 0.0..=2.0);
+        }
+    }
+
+    impl Fitness for Net {
+        fn rate(&mut self, _: &Agent, _: &FitnessInput, output: &mut FitnessOutput) {
+            output.score = self.gain;
+        }
+    }
+
+    #[test]
+    fn tables_are_described_by_the_extension_and_numbers_by_both() {
+        type Exported = AsFitness<Net>;
+        /// A description of a later version of the interface, which is longer.
+        #[repr(C)]
+        struct Longer {
+            info: RwParameter,
+            more: [u8; 64],
+        }
+        let mut place = Longer {
+            info: RwParameter {
+                size: size_of::<Longer>() as u32,
+                kind: 0,
+                flags: 7,
+                choices: 0,
+                rows: 0,
+                columns: 0,
+                min: 0.0,
+                max: 0.0,
+                key: [1; 64],
+                unit: [1; 16],
+            },
+            more: [0xa5; 64],
+        };
+        let id = PARAMETERS_EXTENSION;
+        let mut raw: *mut RwInstance = std::ptr::null_mut();
+        let mut values = [9.0f64; 6];
+        let mut old = 9.0;
+        let mut text = [0xa5u8; 8];
+        // SAFETY: a table of the plugin, an instance that it creates, and places as large as stated.
+        unsafe {
+            let found = get_extension::<Exported>(id.as_ptr().cast(), id.len() as u64);
+            let found = &*found.cast::<RwParametersExtension>();
+            assert_eq!(
+                create::<Exported>(std::ptr::null(), KIND_FITNESS, &mut raw),
+                OK
+            );
+            assert_eq!(found.count.map(|count| count(raw)), Some(2));
+            let info = found.info.expect("the table is whole");
+            assert_eq!(info(raw, 0, &raw mut place.info), OK);
+            assert_eq!(info(raw, 2, &raw mut place.info), E_ARGUMENT);
+            let [get, defaults] = [found.get, found.defaults].map(|f| f.expect("it is whole"));
+            let set = found.set.expect("the table is whole");
+            let given = [0.5, -3.0, 0.0, 0.0, 0.0, 1.0];
+            assert_eq!(set(raw, 0, given.as_ptr(), 6), OK);
+            assert_eq!(get(raw, 0, values.as_mut_ptr(), 6), OK);
+            assert_eq!(values, [0.5, -1.0, 0.0, 0.0, 0.0, 1.0]);
+            assert_eq!(defaults(raw, 0, values.as_mut_ptr(), 6), OK);
+            assert_eq!(values, [0.0; 6]);
+            // The number of values has to be that of the cells.
+            assert_eq!(get(raw, 0, values.as_mut_ptr(), 5), E_ARGUMENT);
+            assert_eq!(set(raw, 0, given.as_ptr(), 5), E_ARGUMENT);
+            assert_eq!(set(raw, 0, [f64::NAN; 6].as_ptr(), 6), E_ARGUMENT);
+            // Hosts of 1.0 and 1.1 see the number only, with its own index.
+            assert_eq!(param_count::<Exported>(raw), 1);
+            assert_eq!(param_set::<Exported>(raw, 0, 1.5), OK);
+            assert_eq!(param_get::<Exported>(raw, 0, &mut old), OK);
+            assert_eq!(param_set::<Exported>(raw, 1, 1.5), E_ARGUMENT);
+            let read = found.text.expect("the table is whole");
+            assert_eq!(read(raw, 0, TEXT_DOC, 0, text.as_mut_ptr().cast(), 4), 8);
+            destroy::<Exported>(raw);
+        }
+        let info = place.info;
+        assert_eq!(
+            (info.kind, info.rows, info.columns, info.flags),
+            (PARAM_TABLE, 2, 3, 0)
+        );
+        assert_eq!((text_of(&info.key), info.size), ("weights".into(), 184));
+        assert_eq!(
+            place.more, [0xa5; 64],
+            "nothing is written beyond the description"
+        );
+        assert_eq!(old, 1.5);
+        assert_eq!(&text, b"Weig\xa5\xa5\xa5\xa5");
     }
 
     #[test]

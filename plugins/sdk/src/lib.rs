@@ -50,16 +50,15 @@
 //! - **Row**: question and answer about one agent. **Batch**: the rows of one call.
 //! - **Instance**: one value of your type. A run has one for each parameter setting and, for a signal
 //!   controller, one for each programme.
-//! - **Slot**: an agent index, a number below the capacity that an agent keeps while it drives, see
-//!   [`PerAgent`].
-//! - **Strip**: a lanelet, which is a stretch of lane or a connection through a junction.
+//! - **Agent index**: a number below the capacity that an agent keeps while it drives, see [`PerAgent`].
+//! - **Lanelet**: a stretch of lane or a connection through a junction.
 
 pub mod export;
 pub mod math;
 mod parameters;
 mod plugin;
 
-pub use parameters::{Parameter, Parameters};
+pub use parameters::{Parameter, Parameters, Shape};
 pub use plugin::{
     Agent, AgentsChanged, Controller, Fitness, Host, Lookahead, PedalController, PerAgent, Planner,
     Plugin, PluginInfo, Roads, Route, SignalController, StepInfo,
@@ -70,11 +69,12 @@ pub mod prelude {
     pub use crate::export_plugin;
     pub use crate::{
         Agent, AgentsChanged, Controller, Fitness, Host, Lookahead, Parameters, PedalController,
-        PerAgent, Planner, Plugin, PluginInfo, Roads, Route, SignalController, StepInfo,
+        PerAgent, Planner, Plugin, PluginInfo, Roads, Route, Shape, SignalController, StepInfo,
     };
-    pub use roadwright_plugin_api::abi::{RwPoint, RwStrip};
+    pub use roadwright_plugin_api::abi::{RwLanelet, RwPoint};
     pub use roadwright_plugin_api::{
-        ControllerInput, ControllerOutput, DriveInput, FitnessInput, FitnessOutput, NOTHING,
-        PedalsOutput, PlannerInput, PlannerOutput, SignalInput, SignalMovement, SignalStage,
+        Conduct, ControllerInput, ControllerOutput, DriveInput, FitnessInput, FitnessOutput,
+        NOTHING, PedalsOutput, PlannerInput, PlannerOutput, SignalInput, SignalMovement,
+        SignalStage,
     };
 }

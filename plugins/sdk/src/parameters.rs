@@ -2,14 +2,95 @@
 //! set them.
 
 use roadwright_plugin_api::abi::{
-    PARAM_BOOL, PARAM_CHOICE, PARAM_INTEGER, PARAM_NUMBER, RwParamInfo, text,
+    PARAM_BOOL, PARAM_CHOICE, PARAM_INTEGER, PARAM_NUMBER, PARAM_TABLE, RwParamInfo, RwParameter,
+    TEXT_CHOICE, TEXT_COLUMN, TEXT_DOC, TEXT_ROW, text,
 };
 use std::ops::RangeInclusive;
 
+/// Description of a parameter.
+pub(crate) struct Description {
+    key: String,
+    unit: String,
+    doc: String,
+    group: String,
+    /// `PARAM_*`.
+    kind: u32,
+    min: f64,
+    max: f64,
+    words: Vec<String>,
+    shape: Shape,
+    row_names: Vec<String>,
+    column_names: Vec<String>,
+    /// Values of the fields: one for each cell of a table, otherwise one.
+    pub(crate) values: Vec<f64>,
+}
+
+/// Number of rows and columns of a table.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Shape {
+    /// Number of rows, at least one.
+    pub rows: usize,
+    /// Number of columns, at least one.
+    pub columns: usize,
+}
+
+impl Description {
+    /// Whether it is a table, which only hosts from 1.2 on know.
+    pub(crate) fn is_table(&self) -> bool {
+        self.kind == PARAM_TABLE
+    }
+
+    /// Returns the description of interface 1.0.
+    pub(crate) fn old(&self) -> RwParamInfo {
+        RwParamInfo {
+            key: text(&self.key),
+            label: text(&self.key.replace('_', " ")),
+            group: text(&self.group),
+            unit: text(&self.unit),
+            kind: self.kind,
+            flags: 0,
+            min: self.min,
+            max: self.max,
+            default: self.values.first().copied().unwrap_or_default(),
+            step: 0.0,
+            doc: text(&self.doc),
+            choices: text(&self.words.join("|")),
+        }
+    }
+
+    /// Fills in the description of interface 1.2.
+    pub(crate) fn fill(&self, out: &mut RwParameter) {
+        *out = RwParameter {
+            size: out.size,
+            kind: self.kind,
+            flags: 0,
+            choices: self.words.len() as u32,
+            rows: self.shape.rows as u32,
+            columns: self.shape.columns as u32,
+            min: self.min,
+            max: self.max,
+            key: text(&self.key),
+            unit: text(&self.unit),
+        };
+    }
+
+    /// Returns a text, `TEXT_*`; empty if it does not exist.
+    pub(crate) fn text(&self, what: u32, item: usize) -> &str {
+        let names = match what {
+            TEXT_DOC => return &self.doc,
+            TEXT_CHOICE => &self.words,
+            TEXT_ROW => &self.row_names,
+            TEXT_COLUMN => &self.column_names,
+            _ => return "",
+        };
+        names.get(item).map_or("", String::as_str)
+    }
+}
+
 /// Purpose of a pass through the list.
 enum Task {
-    Describe(Vec<RwParamInfo>),
-    Set { index: usize, value: f64 },
+    Describe(Vec<Description>),
+    Set { index: usize, values: Vec<f64> },
 }
 
 /// The list of a plugin's parameters.
@@ -20,7 +101,7 @@ pub struct Parameters<'a> {
 }
 
 /// The parameter that was listed last. Details can be added to it.
-pub struct Parameter<'a>(Option<&'a mut RwParamInfo>);
+pub struct Parameter<'a>(Option<&'a mut Description>);
 
 impl Parameters<'_> {
     /// Adds a number with a range. Its default is the value of the field in the plugin's `Default`.
@@ -30,9 +111,10 @@ impl Parameters<'_> {
         field: &mut f64,
         range: RangeInclusive<f64>,
     ) -> Parameter<'_> {
-        self.add(key, PARAM_NUMBER, *range.start(), *range.end(), *field)
-            .unwrap_or_else(|value| *field = value)
-            .listed(self)
+        if let Some(value) = self.new_value(&range) {
+            *field = value;
+        }
+        self.listed(key, PARAM_NUMBER, range, &[*field])
     }
 
     /// Adds an integer with a range.
@@ -42,137 +124,191 @@ impl Parameters<'_> {
         field: &mut i64,
         range: RangeInclusive<i64>,
     ) -> Parameter<'_> {
-        let (min, max) = (*range.start() as f64, *range.end() as f64);
-        self.add(key, PARAM_INTEGER, min, max, *field as f64)
-            .unwrap_or_else(|value| *field = value.round() as i64)
-            .listed(self)
+        let range = *range.start() as f64..=*range.end() as f64;
+        if let Some(value) = self.new_value(&range) {
+            *field = value.round() as i64;
+        }
+        self.listed(key, PARAM_INTEGER, range, &[*field as f64])
     }
 
     /// Adds a switch.
     pub fn switch(&mut self, key: &str, field: &mut bool) -> Parameter<'_> {
-        self.add(key, PARAM_BOOL, 0.0, 1.0, f64::from(u8::from(*field)))
-            .unwrap_or_else(|value| *field = value > 0.5)
-            .listed(self)
+        let range = 0.0..=1.0;
+        if let Some(value) = self.new_value(&range) {
+            *field = value > 0.5;
+        }
+        self.listed(key, PARAM_BOOL, range, &[f64::from(u8::from(*field))])
     }
 
     /// Adds a choice between words. The field contains the index of the word.
     pub fn choice(&mut self, key: &str, field: &mut usize, words: &[&str]) -> Parameter<'_> {
-        let max = words.len().saturating_sub(1) as f64;
-        let added = self.add(key, PARAM_CHOICE, 0.0, max, *field as f64);
-        let mut parameter = added
-            .unwrap_or_else(|value| *field = value.round() as usize)
-            .listed(self);
-        if let Some(info) = &mut parameter.0 {
-            info.choices = text(&words.join("|"));
+        let range = 0.0..=words.len().saturating_sub(1) as f64;
+        if let Some(value) = self.new_value(&range) {
+            *field = value.round() as usize;
+        }
+        let mut parameter = self.listed(key, PARAM_CHOICE, range, &[*field as f64]);
+        if let Some(description) = &mut parameter.0 {
+            description.words = owned(words);
         }
         parameter
     }
 
-    /// Describes a parameter, or returns the value that it is set to.
-    fn add(&mut self, key: &str, kind: u32, min: f64, max: f64, value: f64) -> Added {
+    /// Adds a table of numbers with a range, such as the weights of a net. `cells` has all its numbers, row by
+    /// row. A host shows it as a grid, and trains each number. Hosts of 1.0 and 1.1 do not know tables, so
+    /// there the cells keep their defaults.
+    ///
+    /// # Panics
+    /// If the number of cells does not fit the shape; the instance is then not created.
+    pub fn table(
+        &mut self,
+        key: &str,
+        cells: &mut [f64],
+        shape: Shape,
+        range: RangeInclusive<f64>,
+    ) -> Parameter<'_> {
+        assert!(
+            cells.len() == shape.rows * shape.columns,
+            "{key} has {} cells, but {} rows of {}",
+            cells.len(),
+            shape.rows,
+            shape.columns
+        );
+        if let Some(values) = self.new_values() {
+            for (cell, value) in cells.iter_mut().zip(values) {
+                *cell = value.clamp(*range.start(), *range.end());
+            }
+        }
+        let mut parameter = self.listed(key, PARAM_TABLE, range, cells);
+        if let Some(description) = &mut parameter.0 {
+            description.shape = shape;
+        }
+        parameter
+    }
+
+    /// Returns the values that the next parameter is set to.
+    fn new_values(&self) -> Option<&[f64]> {
+        match &*self.task {
+            Task::Set { index, values } if *index == self.count => Some(values),
+            _ => None,
+        }
+    }
+
+    /// Returns the value that the next parameter is set to, within its range.
+    fn new_value(&self, range: &RangeInclusive<f64>) -> Option<f64> {
+        let value = self.new_values()?.first()?;
+        Some(value.clamp(*range.start(), *range.end()))
+    }
+
+    /// Counts a parameter, and describes it if that is the purpose of this pass.
+    fn listed(
+        &mut self,
+        key: &str,
+        kind: u32,
+        range: RangeInclusive<f64>,
+        values: &[f64],
+    ) -> Parameter<'_> {
         // The position in the list is the index, for describing and for setting, because the same list is
         // used for both.
-        let index = self.count;
         self.count += 1;
-        match self.task {
-            Task::Describe(infos) => {
-                infos.push(RwParamInfo {
-                    key: text(key),
-                    label: text(&key.replace('_', " ")),
-                    group: [0; 48],
-                    unit: [0; 16],
-                    kind,
-                    flags: 0,
-                    min,
-                    max,
-                    default: value,
-                    step: 0.0,
-                    doc: [0; 160],
-                    choices: [0; 256],
-                });
-                Added::Described
-            }
-            Task::Set { index: at, value } if *at == index => Added::Value(value.clamp(min, max)),
-            Task::Set { .. } => Added::Other,
-        }
+        let Task::Describe(descriptions) = &mut *self.task else {
+            return Parameter(None);
+        };
+        descriptions.push(Description {
+            key: key.into(),
+            unit: String::new(),
+            doc: String::new(),
+            group: String::new(),
+            kind,
+            min: *range.start(),
+            max: *range.end(),
+            words: Vec::new(),
+            shape: Shape {
+                rows: 1,
+                columns: 1,
+            },
+            row_names: Vec::new(),
+            column_names: Vec::new(),
+            values: values.to_vec(),
+        });
+        Parameter(descriptions.last_mut())
     }
 }
 
-/// Result of listing a parameter.
-enum Added {
-    Described,
-    Value(f64),
-    Other,
-}
-
-impl Added {
-    fn unwrap_or_else(self, set: impl FnOnce(f64)) -> Self {
-        if let Self::Value(value) = self {
-            set(value);
-        }
-        self
-    }
-
-    fn listed<'a>(self, list: &'a mut Parameters<'_>) -> Parameter<'a> {
-        Parameter(match (self, &mut *list.task) {
-            (Self::Described, Task::Describe(infos)) => infos.last_mut(),
-            _ => None,
-        })
-    }
+fn owned(words: &[&str]) -> Vec<String> {
+    words.iter().map(|word| (*word).to_owned()).collect()
 }
 
 impl Parameter<'_> {
     /// Sets the unit, such as `m/s`.
     pub fn unit(mut self, unit: &str) -> Self {
-        if let Some(info) = &mut self.0 {
-            info.unit = text(unit);
+        if let Some(description) = &mut self.0 {
+            description.unit = unit.into();
         }
         self
     }
 
     /// Sets the description, in one sentence.
     pub fn doc(mut self, doc: &str) -> Self {
-        if let Some(info) = &mut self.0 {
-            info.doc = text(doc);
+        if let Some(description) = &mut self.0 {
+            description.doc = doc.into();
         }
         self
     }
 
     /// Sets the group, with `/` between the levels of a tree.
     pub fn group(mut self, group: &str) -> Self {
-        if let Some(info) = &mut self.0 {
-            info.group = text(group);
+        if let Some(description) = &mut self.0 {
+            description.group = group.into();
+        }
+        self
+    }
+
+    /// Names the rows of a table.
+    pub fn rows(mut self, names: &[&str]) -> Self {
+        if let Some(description) = &mut self.0 {
+            description.row_names = owned(names);
+        }
+        self
+    }
+
+    /// Names the columns of a table.
+    pub fn columns(mut self, names: &[&str]) -> Self {
+        if let Some(description) = &mut self.0 {
+            description.column_names = owned(names);
         }
         self
     }
 }
 
 /// Describes the parameters of a plugin. Their current values become the defaults.
-pub(crate) fn describe(list: impl FnOnce(&mut Parameters<'_>)) -> Vec<RwParamInfo> {
+pub(crate) fn describe(list: impl FnOnce(&mut Parameters<'_>)) -> Vec<Description> {
     let mut task = Task::Describe(Vec::new());
-    list(&mut Parameters {
-        task: &mut task,
-        count: 0,
-    });
+    run(&mut task, list);
     match task {
-        Task::Describe(infos) => infos,
+        Task::Describe(descriptions) => descriptions,
         Task::Set { .. } => Vec::new(),
     }
 }
 
-/// Sets the parameter at an index. Returns its new value, clamped to the range and rounded if it is an
-/// integer; `None` if there is no such parameter.
+fn run(task: &mut Task, list: impl FnOnce(&mut Parameters<'_>)) {
+    list(&mut Parameters { task, count: 0 });
+}
+
+/// Sets the parameter at an index. Returns its new values, clamped to the range and rounded if it is an integer;
+/// `None` if there is no such parameter or the number of values does not fit.
 pub(crate) fn set(
     index: usize,
-    value: f64,
+    values: &[f64],
     mut list: impl FnMut(&mut Parameters<'_>),
-) -> Option<f64> {
-    let mut task = Task::Set { index, value };
-    list(&mut Parameters {
-        task: &mut task,
-        count: 0,
-    });
-    describe(list).get(index).map(|info| info.default)
+) -> Option<Vec<f64>> {
+    let length = describe(&mut list).get(index)?.values.len();
+    if length != values.len() {
+        return None;
+    }
+    let values = values.to_vec();
+    run(&mut Task::Set { index, values }, &mut list);
+    let mut descriptions = describe(list);
+    Some(std::mem::take(&mut descriptions.get_mut(index)?.values))
 }
 
 #[cfg(test)]
@@ -186,6 +322,7 @@ mod tests {
         count: i64,
         on: bool,
         rule: usize,
+        weights: [f64; 6],
     }
 
     impl Fields {
@@ -195,6 +332,12 @@ mod tests {
                 .doc("How many.");
             list.switch("on", &mut self.on);
             list.choice("rule", &mut self.rule, &["max", "sum"]);
+            let shape = Shape {
+                rows: 2,
+                columns: 3,
+            };
+            list.table("weights", &mut self.weights, shape, -1.0..=1.0)
+                .rows(&["low", "high"]);
         }
     }
 
@@ -205,14 +348,16 @@ mod tests {
             ..Fields::default()
         };
         let infos = describe(|list| fields.list(list));
-        let keys: Vec<_> = infos.iter().map(|info| text_of(&info.key)).collect();
-        assert_eq!(keys, ["gain", "count", "on", "rule"]);
-        assert_eq!((infos[0].default, infos[0].max), (0.5, 2.0));
-        assert_eq!(text_of(&infos[0].unit), "1/s");
-        assert_eq!(text_of(&infos[1].doc), "How many.");
-        assert_eq!(text_of(&infos[3].choices), "max|sum");
+        let old: Vec<RwParamInfo> = infos.iter().map(Description::old).collect();
+        let keys: Vec<_> = old.iter().map(|info| text_of(&info.key)).collect();
+        assert_eq!(keys, ["gain", "count", "on", "rule", "weights"]);
+        assert_eq!((old[0].default, old[0].max), (0.5, 2.0));
+        assert_eq!(text_of(&old[0].unit), "1/s");
+        assert_eq!(text_of(&old[1].doc), "How many.");
+        assert_eq!(text_of(&old[3].choices), "max|sum");
         for (index, value, kept) in [(0, 7.0, 2.0), (1, 3.4, 3.0), (2, 1.0, 1.0), (3, 1.0, 1.0)] {
-            assert_eq!(set(index, value, |list| fields.list(list)), Some(kept));
+            let kept = Some(vec![kept]);
+            assert_eq!(set(index, &[value], |list| fields.list(list)), kept);
         }
         // Values are clamped to their range and rounded.
         let Fields {
@@ -220,8 +365,33 @@ mod tests {
             count,
             on,
             rule,
+            ..
         } = fields;
         assert_eq!((gain, count, on, rule), (2.0, 3, true, 1));
-        assert_eq!(set(4, 0.0, |list| Fields::default().list(list)), None);
+        assert_eq!(set(5, &[0.0], |list| Fields::default().list(list)), None);
+    }
+
+    #[test]
+    fn a_table_is_set_as_a_whole() {
+        let mut fields = Fields::default();
+        let infos = describe(|list| fields.list(list));
+        let table = &infos[4];
+        assert!(table.is_table() && infos[..4].iter().all(|info| !info.is_table()));
+        assert_eq!(table.values, [0.0; 6]);
+        assert_eq!(
+            (table.text(TEXT_ROW, 1), table.text(TEXT_ROW, 2)),
+            ("high", "")
+        );
+        assert_eq!(table.text(TEXT_COLUMN, 0), "");
+        let values = [0.5, -3.0, 0.25, 0.0, 1.0, 2.0];
+        let kept = vec![0.5, -1.0, 0.25, 0.0, 1.0, 1.0];
+        assert_eq!(
+            set(4, &values, |list| fields.list(list)),
+            Some(kept.clone())
+        );
+        assert_eq!(fields.weights[..], kept);
+        // Too few values change nothing.
+        assert_eq!(set(4, &values[..5], |list| fields.list(list)), None);
+        assert_eq!(fields.weights[..], kept);
     }
 }

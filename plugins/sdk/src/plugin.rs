@@ -2,8 +2,9 @@
 
 use crate::parameters::Parameters;
 use roadwright_plugin_api::abi::{
-    ABI_MAJOR, ABI_MINOR, CAP_DETERMINISTIC, CAP_PARALLEL_SLICES, CAP_STATE, CAP_WANTS_DEFAULTS,
-    KIND_SIGNAL_CONTROLLER, MAGIC, ROW_SCHEMA, RwPluginInfo, RwPoint, RwRoads, RwStrip, text,
+    ABI_MAJOR, ABI_MINOR, CAP_ALONG_BEND, CAP_DETERMINISTIC, CAP_FULL_CONDUCT,
+    CAP_HIGHER_IS_BETTER, CAP_PARALLEL_SLICES, CAP_STATE, CAP_WANTS_DEFAULTS, KIND_FITNESS,
+    KIND_SIGNAL_CONTROLLER, MAGIC, ROW_SCHEMA, RwLanelet, RwPluginInfo, RwPoint, RwRoads, text,
 };
 use roadwright_plugin_api::{
     ControllerInput, ControllerOutput, DriveInput, FitnessInput, FitnessOutput, PedalsOutput,
@@ -66,6 +67,28 @@ impl PluginInfo {
         self
     }
 
+    /// Declares that higher scores of the fitness are better.
+    pub const fn higher_is_better(mut self) -> Self {
+        self.raw.caps |= CAP_HIGHER_IS_BETTER;
+        self
+    }
+
+    /// Declares that the fitness needs the fields of [`Conduct`](roadwright_plugin_api::Conduct) that are only
+    /// recorded if a fitness of the run needs them: `least_post_encroachment` and those from `goal_distance`
+    /// on.
+    pub const fn needs_full_conduct(mut self) -> Self {
+        self.raw.caps |= CAP_FULL_CONDUCT;
+        self
+    }
+
+    /// Declares that the controller steers along the circle through its waypoint. The waypoint then lies on the
+    /// circle that the lane follows just ahead, so that the vehicle follows bends exactly instead of cutting
+    /// them.
+    pub const fn aims_along_bend(mut self) -> Self {
+        self.raw.caps |= CAP_ALONG_BEND;
+        self
+    }
+
     /// Withdraws the declaration that equal inputs give equal outputs.
     pub const fn not_deterministic(mut self) -> Self {
         self.raw.caps &= !CAP_DETERMINISTIC;
@@ -77,6 +100,10 @@ impl PluginInfo {
         self.raw.kinds = kinds;
         if kinds & KIND_SIGNAL_CONTROLLER != 0 {
             self.raw.min_host_minor = 1;
+        }
+        if kinds & KIND_FITNESS != 0 {
+            // Older hosts have shorter rows, without `FitnessInput::conduct`.
+            self.raw.min_host_minor = 2;
         }
         // Safe plugins are called by `&mut`, so they never answer two slices at the same time, whatever they
         // declare.
@@ -122,7 +149,7 @@ pub struct Agent {
     pub id: u64,
     /// Agent index, which is a dense number that the agent keeps while it drives. `agents_changed` reports
     /// when another agent gets the index.
-    pub slot: u32,
+    pub index: u32,
     /// A random number that depends on run, agent and step.
     pub seed: u64,
 }
@@ -141,12 +168,12 @@ pub struct StepInfo {
 /// Agents that were added or removed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct AgentsChanged<'a> {
-    /// Upper bound of slots (exclusive).
-    pub slots: u32,
-    /// Slots of added agents, ordered by agent id.
+    /// Upper bound of agent indices (exclusive).
+    pub capacity: u32,
+    /// Indices of added agents, ordered by agent id.
     pub added: &'a [u32],
-    /// Slots of removed agents, ordered by agent id. No slot is in both lists, because a removal is reported
-    /// at least one call before another agent gets the slot.
+    /// Indices of removed agents, ordered by agent id. No index is in both lists, because a removal is reported
+    /// at least one call before another agent gets the index.
     pub removed: &'a [u32],
 }
 
@@ -205,7 +232,7 @@ pub trait PedalController: Plugin {
 
 /// A plugin that scores how well agents drive.
 pub trait Fitness: Plugin {
-    /// Scores one agent; lower is better.
+    /// Scores one agent. Lower is better, unless [`PluginInfo::higher_is_better`] is declared.
     fn rate(&mut self, agent: &Agent, input: &FitnessInput, output: &mut FitnessOutput);
 }
 
@@ -219,7 +246,7 @@ pub trait SignalController: Plugin {
 
 /// A plugin that finds routes.
 pub trait Planner: Plugin {
-    /// Appends the strips from that of the agent to that of the goal, both included. Returns the expected
+    /// Appends the lanelets from that of the agent to that of the goal, both included. Returns the expected
     /// travel time in seconds; `None` if there is no route.
     fn plan(
         &mut self,
@@ -236,11 +263,11 @@ pub struct Route<'a> {
 }
 
 impl Route<'_> {
-    /// Appends a strip. Strips beyond the capacity are dropped; in this case, the route counts as not found.
-    pub fn push(&mut self, strip: u32) {
-        // The length also counts dropped strips, from which the caller knows that the route did not fit.
+    /// Appends a lanelet. Lanelets beyond the capacity are dropped; in this case, the route counts as not found.
+    pub fn push(&mut self, lanelet: u32) {
+        // The length also counts dropped lanelets, from which the caller knows that the route did not fit.
         if let Some(place) = self.buffer.get_mut(self.length) {
-            *place = strip;
+            *place = lanelet;
         }
         self.length += 1;
     }
@@ -249,31 +276,31 @@ impl Route<'_> {
 /// The roads as planners see them.
 #[derive(Clone, Copy)]
 pub struct Roads<'a> {
-    /// The strips, which are lanes and connections.
-    pub strips: &'a [RwStrip],
-    /// Successors of all strips.
+    /// The lanelets, which are lanes and connections.
+    pub lanelets: &'a [RwLanelet],
+    /// Successors of all lanelets.
     pub successors: &'a [u32],
     /// Points of all centre lines, m.
     pub points: &'a [RwPoint],
-    /// Expected delay on each strip because of queues, s.
+    /// Expected delay on each lanelet because of queues, s.
     pub delays: &'a [f32],
     /// Version; changes whenever the roads change.
     pub version: u64,
 }
 
 impl<'a> Roads<'a> {
-    /// Returns the strips that follow a strip.
-    pub fn successors(&self, strip: u32) -> &'a [u32] {
-        let strip = &self.strips[strip as usize];
-        let first = strip.first_successor as usize;
-        &self.successors[first..first + strip.successor_count as usize]
+    /// Returns the lanelets that follow a lanelet.
+    pub fn successors(&self, lanelet: u32) -> &'a [u32] {
+        let lanelet = &self.lanelets[lanelet as usize];
+        let first = lanelet.first_successor as usize;
+        &self.successors[first..first + lanelet.successor_count as usize]
     }
 
-    /// Returns the centre line of a strip.
-    pub fn line(&self, strip: u32) -> &'a [RwPoint] {
-        let strip = &self.strips[strip as usize];
-        let first = strip.first_point as usize;
-        &self.points[first..first + strip.point_count as usize]
+    /// Returns the centre line of a lanelet.
+    pub fn line(&self, lanelet: u32) -> &'a [RwPoint] {
+        let lanelet = &self.lanelets[lanelet as usize];
+        let first = lanelet.first_point as usize;
+        &self.points[first..first + lanelet.point_count as usize]
     }
 
     /// Creates a view of the raw structure.
@@ -283,44 +310,44 @@ impl<'a> Roads<'a> {
     #[expect(unsafe_code, reason = "speaks the binary interface")]
     pub(crate) unsafe fn new(raw: &'a RwRoads) -> Self {
         use crate::export::slice;
-        let strips = raw.strip_count as usize;
+        let lanelets = raw.lanelet_count as usize;
         // SAFETY: guaranteed by the caller.
         unsafe {
             Self {
-                strips: slice(raw.strips, strips),
+                lanelets: slice(raw.lanelets, lanelets),
                 successors: slice(raw.successors, raw.successor_count as usize),
                 points: slice(raw.points, raw.point_count as usize),
-                delays: slice(raw.delays, strips),
+                delays: slice(raw.delays, lanelets),
                 version: raw.version,
             }
         }
     }
 }
 
-/// State of each agent, indexed by slot.
+/// State of each agent, by agent index.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct PerAgent<T>(Vec<T>);
 
 impl<T: Default + Clone> PerAgent<T> {
     /// Returns the state of an agent. For a new agent, the state is fresh.
     pub fn of(&mut self, agent: &Agent) -> &mut T {
-        let slot = agent.slot as usize;
-        if slot >= self.0.len() {
-            self.0.resize(slot + 1, T::default());
+        let index = agent.index as usize;
+        if index >= self.0.len() {
+            self.0.resize(index + 1, T::default());
         }
-        &mut self.0[slot]
+        &mut self.0[index]
     }
 
-    /// Drops the state of removed agents, so that their slots start fresh.
+    /// Drops the state of removed agents, so that their indices start fresh.
     pub fn agents_changed(&mut self, change: &AgentsChanged<'_>) {
-        for &slot in change.removed {
-            if let Some(state) = self.0.get_mut(slot as usize) {
+        for &index in change.removed {
+            if let Some(state) = self.0.get_mut(index as usize) {
                 *state = T::default();
             }
         }
     }
 
-    /// Returns all states in the order of slots.
+    /// Returns all states in the order of agent indices.
     pub fn states(&self) -> &[T] {
         &self.0
     }

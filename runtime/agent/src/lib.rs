@@ -84,13 +84,17 @@ pub use behaviour::{
 };
 pub use ground_planner::{Avoid, GroundPlanner, GroundPlanning, GroundSearch};
 pub use module::{
-    Behaviour, Conduct, Controller, Failure, Fitness, Logic, LogicState, Lookahead, Module,
-    ModuleInfo, Planner, PlannerView, Step, StepBoundary, Swap,
+    Behaviour, Controller, Failure, Fitness, Logic, LogicState, Lookahead, Module, ModuleInfo,
+    Planner, PlannerView, Step, StepBoundary, Swap,
 };
-pub use parameter::{ParameterError, ParameterInfo, ParameterKind, ParameterSet};
+pub use parameter::{
+    ParameterError, ParameterInfo, ParameterKind, ParameterSet, ParameterTable, TableCell,
+    write_value,
+};
 pub use path_input::{BodyInput, PATH_PARTS, PathInput, PathParts, TowedInput, TyreInput};
 pub use rate::Rate;
 pub use registry::{Choosable, ModuleEntry, ModuleError, Registry, set_parameters};
+pub use roadwright_plugin_api::Conduct;
 pub use roadwright_scenario::{HowMany, ModuleKind, Slot};
 pub use signals::{
     ByDemand, Demand, FixedTimes, MovementFacts, SignalController, SignalFacts, SignalView,

@@ -346,96 +346,14 @@ pub trait Behaviour: Logic {
     }
 }
 
-/// The host's record of one agent's drive, in addition to the rows that plugins receive. It states
-/// how close the agent came to other vehicles, how much time it lost, and which rules it broke. All
-/// zeros are perfect, except for times. These are [`NOTHING`](roadwright_plugin_api::NOTHING) if no
-/// other vehicle came near.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Conduct {
-    /// Mean shortfall of the time to collision with the leader below 3 s, as a fraction from 0 to 1.
-    pub collision_exposure: f64,
-    /// Mean shortfall of the headway to the leader below 1 s, as a fraction from 0 to 1.
-    pub tailgating: f64,
-    /// Minimum post-encroachment time, in seconds. This is the time from another vehicle leaving a
-    /// spot in a junction to this agent reaching it.
-    pub least_post_encroachment: f64,
-    /// Fraction of time lost, compared with driving as fast as road, bends and vehicle allow.
-    pub time_lost: f64,
-    /// Mean fraction by which the speed limit was exceeded.
-    pub speeding: f64,
-    /// Fraction of time spent outside the agent's lane.
-    pub off_lane: f64,
-    /// Fraction of time spent in junctions without a grant.
-    pub uninvited: f64,
-    /// Fraction of time spent more than 5 % above the speed limit or, on open ground, above the allowed
-    /// speed.
-    pub above_limit: f64,
-    /// Penetration depth in obstacles and vehicles, integrated over time, in m s.
-    pub overlap: f64,
-    /// Whether the agent has arrived at its last goal.
-    pub has_arrived: bool,
-    /// Straight-line distance from the centre of the body to the last goal, in metres. This field
-    /// and the following ones up to `segment_time_lost` are computed only if a fitness function of
-    /// the run uses them ([`Fitness::wants_account`]). Otherwise they are 0.
-    pub goal_distance: f64,
-    /// Number of collisions. A body that is touched again after contact was lost counts twice.
-    pub collisions: f64,
-    /// Time integral of half the squared speed, in m^2/s: the kinetic energy per unit mass.
-    pub kinetic_energy: f64,
-    /// Mean penetration divided by the length, averaged over the completed route sections between goals.
-    pub segment_crash: f64,
-    /// Shortfall from the allowed speed as a fraction, averaged over the completed route sections
-    /// between goals.
-    pub segment_time_lost: f64,
-    /// Number of changes between driving forwards and backwards. This field and the next are counted only on
-    /// manoeuvring courses, and are 0 elsewhere.
-    pub shunts: f64,
-    /// Mean angle of a balanced load from the vertical, in radians.
-    pub mean_lean: f64,
-    /// Root mean square of the lateral offset of the rear axle from the centre line of its lane or
-    /// path, in metres. Starts 10 s after departure. Computed only if a fitness function of the run
-    /// uses it; otherwise 0.
-    pub path_error: f64,
-    /// Mean speed, in m/s. Starts 10 s after departure. Computed only if a fitness function of the
-    /// run uses it; otherwise 0.
-    pub settled_speed: f64,
-}
-
-impl Default for Conduct {
-    fn default() -> Self {
-        Self {
-            collision_exposure: 0.0,
-            tailgating: 0.0,
-            least_post_encroachment: roadwright_plugin_api::NOTHING,
-            time_lost: 0.0,
-            speeding: 0.0,
-            off_lane: 0.0,
-            uninvited: 0.0,
-            above_limit: 0.0,
-            overlap: 0.0,
-            has_arrived: false,
-            goal_distance: 0.0,
-            collisions: 0.0,
-            kinetic_energy: 0.0,
-            segment_crash: 0.0,
-            segment_time_lost: 0.0,
-            shunts: 0.0,
-            mean_lean: 0.0,
-            path_error: 0.0,
-            settled_speed: 0.0,
-        }
-    }
-}
-
 /// Scores how well an agent drives.
 pub trait Fitness: Logic {
-    /// Answers a batch; `inputs`, `conducts` and `outputs` have the same length.
+    /// Answers a batch; `inputs` and `outputs` have the same length.
     fn step(
         &self,
         parameters: &ParameterSet,
         step: &Step<'_>,
         inputs: &[FitnessInput],
-        conducts: &[Conduct],
         outputs: &mut [FitnessOutput],
     );
 
@@ -446,7 +364,8 @@ pub trait Fitness: Logic {
     }
 
     /// Whether the fitness function uses the optional statistics, which are the last fields of
-    /// [`Conduct`]. They are recorded only if a fitness function of the run uses them.
+    /// [`Conduct`](roadwright_plugin_api::Conduct). They are recorded only if a fitness function of the
+    /// run uses them.
     fn wants_account(&self) -> bool {
         false
     }
@@ -458,16 +377,9 @@ pub trait Fitness: Logic {
 }
 
 impl Module<dyn Fitness> {
-    /// Answers a batch; `inputs`, `conducts` and `outputs` have the same length.
-    pub fn step(
-        &self,
-        step: &Step<'_>,
-        inputs: &[FitnessInput],
-        conducts: &[Conduct],
-        outputs: &mut [FitnessOutput],
-    ) {
-        self.logic
-            .step(&self.parameters, step, inputs, conducts, outputs);
+    /// Answers a batch; `inputs` and `outputs` have the same length.
+    pub fn step(&self, step: &Step<'_>, inputs: &[FitnessInput], outputs: &mut [FitnessOutput]) {
+        self.logic.step(&self.parameters, step, inputs, outputs);
     }
 }
 

@@ -1,5 +1,10 @@
 //! Self-describing parameters: one list serves sliders, validation, documentation and genes.
+//!
+//! A table of numbers, such as the weights of a net, is a run of parameters in that list, one for each cell,
+//! row by row. Its cells are called `key[row][column]`, as by [`roadwright_scenario::cell_key`].
 
+use roadwright_scenario::{TableShape, parse_cell_key};
+use std::collections::BTreeMap;
 use thiserror::Error;
 
 /// Type of a parameter's value.
@@ -11,6 +16,54 @@ pub enum ParameterKind {
     Integer,
     /// One of a list of words; the value is its index.
     Choice(&'static [&'static str]),
+}
+
+/// A table of numbers among the parameters of a module.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ParameterTable {
+    /// Stable key of the table.
+    pub key: &'static str,
+    /// Number of rows, at least one.
+    pub rows: u32,
+    /// Number of columns, at least one.
+    pub columns: u32,
+    /// Names of the rows; empty if they have none.
+    pub row_names: &'static [&'static str],
+    /// Names of the columns; empty if they have none.
+    pub column_names: &'static [&'static str],
+}
+
+impl ParameterTable {
+    /// Number of cells.
+    pub fn cells(&self) -> usize {
+        self.rows as usize * self.columns as usize
+    }
+
+    /// Shape of the table.
+    pub fn shape(&self) -> TableShape {
+        TableShape {
+            rows: self.rows,
+            columns: self.columns,
+        }
+    }
+}
+
+/// Position of a parameter in a table.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TableCell {
+    /// The table.
+    pub table: &'static ParameterTable,
+    /// Row, from 0.
+    pub row: u32,
+    /// Column, from 0.
+    pub column: u32,
+}
+
+impl TableCell {
+    /// Whether it is the first cell of its table.
+    pub fn is_first(&self) -> bool {
+        (self.row, self.column) == (0, 0)
+    }
 }
 
 /// One parameter of a module.
@@ -30,9 +83,20 @@ pub struct ParameterInfo {
     pub default: f64,
     /// Description of the parameter, in one sentence.
     pub doc: &'static str,
+    /// Position in a table, if it is a cell of one. The cells of a table follow each other, row by row.
+    pub cell: Option<TableCell>,
 }
 
 impl ParameterInfo {
+    /// Number of consecutive parameters that belong together, starting with this one: all cells of a table for
+    /// its first cell, otherwise 1.
+    pub fn span(&self) -> usize {
+        match self.cell {
+            Some(cell) if cell.is_first() => cell.table.cells(),
+            _ => 1,
+        }
+    }
+
     /// A number with a range.
     pub const fn number(
         key: &'static str,
@@ -49,6 +113,7 @@ impl ParameterInfo {
             max,
             default,
             doc,
+            cell: None,
         }
     }
 
@@ -66,6 +131,7 @@ impl ParameterInfo {
             max: words.len() as f64 - 1.0,
             default: 0.0,
             doc,
+            cell: None,
         }
     }
 }
@@ -95,6 +161,71 @@ pub enum ParameterError {
         /// Unit.
         unit: &'static str,
     },
+    /// A table has another shape, or only some of its cells are given.
+    #[error("{key} has {found}, but the module's table has {expected}; give all its rows")]
+    Shape {
+        /// Key of the table.
+        key: String,
+        /// Description of the given values.
+        found: String,
+        /// Shape of the module's table.
+        expected: TableShape,
+    },
+}
+
+/// Lists the keys of parameters, with commas between them. A table counts once.
+fn known_keys(infos: &[ParameterInfo]) -> String {
+    let keys = infos.iter().filter_map(|info| match info.cell {
+        None => Some(info.key.to_owned()),
+        Some(cell) if cell.is_first() => {
+            Some(format!("{} ({})", cell.table.key, cell.table.shape()))
+        }
+        Some(_) => None,
+    });
+    let keys: Vec<String> = keys.collect();
+    if keys.is_empty() {
+        "none".into()
+    } else {
+        keys.join(", ")
+    }
+}
+
+/// Cells of a table that a setting gives.
+#[derive(Default)]
+struct Given {
+    rows: u32,
+    columns: u32,
+    count: usize,
+}
+
+/// Sets a parameter in a setting of a module. Values that are the default are left out, which keeps files short
+/// and follows later changes of the default. A table is written as a whole, or left out if all its cells have
+/// their defaults. `infos` are all parameters of the module.
+pub fn write_value(
+    values: &mut BTreeMap<String, f64>,
+    infos: &[ParameterInfo],
+    info: &ParameterInfo,
+    value: f64,
+) {
+    let Some(cell) = info.cell else {
+        if value == info.default {
+            values.remove(info.key);
+        } else {
+            values.insert(info.key.to_owned(), value);
+        }
+        return;
+    };
+    let is_own = |other: &&ParameterInfo| other.cell.is_some_and(|own| own.table == cell.table);
+    for other in infos.iter().filter(is_own) {
+        values.entry(other.key.to_owned()).or_insert(other.default);
+    }
+    values.insert(info.key.to_owned(), value);
+    let mut own = infos.iter().filter(is_own);
+    if own.all(|other| values.get(other.key) == Some(&other.default)) {
+        for other in infos.iter().filter(is_own) {
+            values.remove(other.key);
+        }
+    }
 }
 
 /// The values of a module's parameters.
@@ -118,6 +249,11 @@ impl ParameterSet {
         self.infos
     }
 
+    /// Returns all values, in the order of the list.
+    pub fn values(&self) -> &[f64] {
+        &self.values
+    }
+
     /// Returns the value of a parameter by its index in the list.
     pub fn at(&self, index: usize) -> f64 {
         self.values[index]
@@ -134,8 +270,82 @@ impl ParameterSet {
 
     /// Returns the value of a parameter; `None` if the module has no such parameter.
     pub fn get(&self, key: &str) -> Option<f64> {
-        let index = self.infos.iter().position(|info| info.key == key)?;
-        Some(self.values[index])
+        Some(self.values[self.index_of(key)?])
+    }
+
+    /// Returns the index of a parameter in the list.
+    fn index_of(&self, key: &str) -> Option<usize> {
+        let Some((table, row, column)) = parse_cell_key(key) else {
+            return self.infos.iter().position(|info| info.key == key);
+        };
+        // Cells are found by their position, because a table may have thousands.
+        let (first, table) = self.table(table)?;
+        let is_there = row < table.rows && column < table.columns;
+        is_there.then_some(first + row as usize * table.columns as usize + column as usize)
+    }
+
+    /// Sets several parameters. If a table is among them, all its cells have to be.
+    ///
+    /// # Errors
+    /// If there is no such parameter, a value is out of range, or a table has another shape. Some of the
+    /// parameters may have been set then.
+    pub fn set_all<'a>(
+        &mut self,
+        values: impl IntoIterator<Item = (&'a str, f64)>,
+    ) -> Result<(), ParameterError> {
+        let mut given: BTreeMap<&'static str, (TableShape, Given)> = BTreeMap::new();
+        let mut later = Vec::new();
+        for (key, value) in values {
+            let cell = parse_cell_key(key);
+            let table = cell.and_then(|(key, ..)| self.table(key));
+            match (cell, table) {
+                (Some((_, row, column)), Some((_, table))) => {
+                    let (_, given) = given
+                        .entry(table.key)
+                        .or_insert((table.shape(), Given::default()));
+                    given.rows = given.rows.max(row.saturating_add(1));
+                    given.columns = given.columns.max(column.saturating_add(1));
+                    given.count += 1;
+                    later.push((key, value));
+                }
+                _ => self.set(key, value)?,
+            }
+        }
+        for (key, (expected, given)) in given {
+            let shape = TableShape {
+                rows: given.rows,
+                columns: given.columns,
+            };
+            if shape == expected && given.count == expected.cells() {
+                continue;
+            }
+            let found = if given.count == shape.cells() {
+                shape.to_string()
+            } else {
+                format!("{} of {} cells", given.count, expected.cells())
+            };
+            return Err(ParameterError::Shape {
+                key: key.to_owned(),
+                found,
+                expected,
+            });
+        }
+        // Set only when the shapes are known to fit, so that the error is about the shape and not about a cell.
+        later
+            .into_iter()
+            .try_for_each(|(key, value)| self.set(key, value))
+    }
+
+    /// Returns the table with the given key, and the index of its first cell.
+    fn table(&self, key: &str) -> Option<(usize, &'static ParameterTable)> {
+        let mut index = 0;
+        while let Some(info) = self.infos.get(index) {
+            match info.cell {
+                Some(cell) if cell.table.key == key => return Some((index, cell.table)),
+                _ => index += info.span(),
+            }
+        }
+        None
     }
 
     /// Sets a parameter. Integers and choices are rounded.
@@ -143,15 +353,10 @@ impl ParameterSet {
     /// # Errors
     /// If there is no such parameter or the value is out of range; in that case, the value is unchanged.
     pub fn set(&mut self, key: &str, value: f64) -> Result<(), ParameterError> {
-        let Some(index) = self.infos.iter().position(|info| info.key == key) else {
-            let keys: Vec<_> = self.infos.iter().map(|info| info.key).collect();
+        let Some(index) = self.index_of(key) else {
             return Err(ParameterError::Unknown {
                 key: key.into(),
-                known: if keys.is_empty() {
-                    "none".into()
-                } else {
-                    keys.join(", ")
-                },
+                known: known_keys(self.infos),
             });
         };
         let info = &self.infos[index];
@@ -198,5 +403,75 @@ mod tests {
         );
         set.set("rule", 0.9).unwrap();
         assert_eq!(set.get("rule"), Some(1.0));
+    }
+
+    /// Parameters with a table of two rows and three columns between two numbers.
+    fn with_table() -> &'static [ParameterInfo] {
+        let table: &'static ParameterTable = Box::leak(Box::new(ParameterTable {
+            key: "weights",
+            rows: 2,
+            columns: 3,
+            row_names: &[],
+            column_names: &[],
+        }));
+        let mut infos = vec![INFOS[0]];
+        for (row, column) in [(0, 0), (0, 1), (0, 2), (1, 0), (1, 1), (1, 2)] {
+            let key = roadwright_scenario::cell_key(table.key, row, column);
+            let doc = "Weight.";
+            let number = ParameterInfo::number(key.leak(), "", (-1.0, 1.0), 0.5, doc);
+            let cell = Some(TableCell { table, row, column });
+            infos.push(ParameterInfo { cell, ..number });
+        }
+        infos.push(INFOS[1]);
+        infos.leak()
+    }
+
+    #[test]
+    fn a_table_is_set_as_a_whole() {
+        let mut set = ParameterSet::new(with_table());
+        let cells = |rows: u32, columns: u32| {
+            let cells = (0..rows).flat_map(move |row| (0..columns).map(move |c| (row, c)));
+            let cells = cells.map(|(row, c)| roadwright_scenario::cell_key("weights", row, c));
+            cells.collect::<Vec<String>>()
+        };
+        let mut all = |keys: &[String], value: f64| {
+            let others = [("rule", 1.0), ("gain", 3.0)];
+            let cells = keys.iter().map(|key| (key.as_str(), value));
+            set.set_all(cells.chain(others))
+                .map_err(|error| error.to_string())
+        };
+        assert_eq!(all(&cells(2, 3), 0.25), Ok(()));
+        let error = all(&cells(2, 4), 0.0).unwrap_err();
+        assert_eq!(
+            error,
+            "weights has 2 rows of 4, but the module's table has 2 rows of 3; give all its rows"
+        );
+        let error = all(&cells(1, 3), 0.0).unwrap_err();
+        assert!(error.contains("weights has 1 row of 3, but"), "{error}");
+        let error = all(&["weights[1][2]".into()], 0.0).unwrap_err();
+        assert!(error.contains("weights has 1 of 6 cells, but"), "{error}");
+        let error = all(&cells(2, 3), 2.0).unwrap_err();
+        assert_eq!(
+            error,
+            "weights[0][0] = 2 is out of range: expected -1 to 1 "
+        );
+        // Nothing of the failed attempts has reached the table.
+        assert_eq!(set.get("weights[1][2]"), Some(0.25));
+        assert_eq!(
+            (set.at(6), set.at(7), set.get("rule")),
+            (0.25, 1.0, Some(1.0))
+        );
+        assert_eq!(set.get("weights[2][0]"), None);
+        // One changed cell makes a file have the whole table, and none if it is the default again.
+        let mut values = BTreeMap::new();
+        write_value(&mut values, set.infos(), &set.infos()[2], 0.75);
+        assert_eq!((values.len(), values["weights[0][1]"]), (6, 0.75));
+        write_value(&mut values, set.infos(), &set.infos()[2], 0.5);
+        assert!(values.is_empty());
+        let error = set.set("weights", 1.0).unwrap_err().to_string();
+        assert!(
+            error.ends_with("the module has: gain, weights (2 rows of 3), rule"),
+            "{error}"
+        );
     }
 }

@@ -200,13 +200,13 @@ impl Registry {
                 .join(", "),
         })?;
         let mut module = entry.make();
-        for (key, &value) in &setting.parameters {
-            let set = module.parameters.set(key, value);
-            set.map_err(|error| ModuleError::OfSignalController {
-                module: setting.module.clone(),
-                error,
-            })?;
-        }
+        let values = setting.parameters.iter();
+        let values = values.map(|(key, &value)| (key.as_str(), value));
+        let set = module.parameters.set_all(values);
+        set.map_err(|error| ModuleError::OfSignalController {
+            module: setting.module.clone(),
+            error,
+        })?;
         Ok(module)
     }
 
@@ -253,16 +253,15 @@ pub fn set_parameters<L: ?Sized>(
     // The values are set on a fresh list that replaces the old one at the end. An error therefore changes
     // nothing, and parameters without a setting are reset to their defaults.
     let mut parameters = ParameterSet::new(module.parameters.infos());
-    for (key, &value) in &setting.parameters {
-        parameters
-            .set(key, value)
-            .map_err(|error| ModuleError::Parameter {
-                stack: stack.into(),
-                slot,
-                module: setting.module.clone(),
-                error,
-            })?;
-    }
+    let values = setting.parameters.iter();
+    parameters
+        .set_all(values.map(|(key, &value)| (key.as_str(), value)))
+        .map_err(|error| ModuleError::Parameter {
+            stack: stack.into(),
+            slot,
+            module: setting.module.clone(),
+            error,
+        })?;
     module.parameters = parameters;
     Ok(())
 }

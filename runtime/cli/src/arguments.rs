@@ -582,6 +582,12 @@ pub(crate) enum PluginVerb {
         #[arg(long, default_value = ".", value_name = "DIR")]
         at: PathBuf,
     },
+    /// Print every record of the binary interface: fields, types, offsets, units and first versions
+    Records {
+        /// Print one JSON document and nothing else
+        #[arg(long)]
+        json: bool,
+    },
     /// Lift the quarantine of a plugin, so that the next run loads it again
     Retry {
         /// Plugin id

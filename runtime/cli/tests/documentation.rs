@@ -57,7 +57,13 @@ fn every_command_runs_and_every_snippet_is_sound() {
             let snippet = &blocks("rust")[0];
             put_snippet(&folder.path().join("my_driver/src/lib.rs"), snippet);
         }
+        if command.contains("plugin new my_score ") {
+            let snippet = &blocks("rust")[2];
+            assert!(snippet.contains("input.conduct"), "{snippet}");
+            put_snippet(&folder.path().join("my_score/src/lib.rs"), snippet);
+        }
     }
+    a_table_of_the_page_is_sound(folder.path());
     // The same project with pedals: another trait, and another word in its last line.
     let source = folder.path().join("my_driver/src/lib.rs");
     let text = std::fs::read_to_string(&source).unwrap();
@@ -94,6 +100,61 @@ fn every_command_runs_and_every_snippet_is_sound() {
         let stack = stack["my_stack"].clone();
         serde_json::from_value::<roadwright_scenario::Stack>(stack).unwrap();
     }
+}
+
+/// Builds a controller with the tables of the page, and uses it with the weights of the page's stack.
+fn a_table_of_the_page_is_sound(folder: &Path) {
+    let tables = &blocks("rust")[3];
+    assert!(tables.contains("list.table("), "{tables}");
+    let law = blocks("rust")[0].replace("MyDriverPlugin", "MyNetPlugin");
+    let output = roadwright(folder, &["plugin", "new", "my_net"]);
+    assert_eq!(output.status.code(), Some(0));
+    let source = format!(
+        "use roadwright_plugin_sdk::math::{{atan, sin}};\n\
+         use roadwright_plugin_sdk::prelude::*;\n\
+         struct MyNetPlugin {{ hidden: [f64; 6], output: [f64; 2] }}\n\
+         impl Default for MyNetPlugin {{\n\
+             fn default() -> Self {{ Self {{ hidden: [0.5; 6], output: [1.0; 2] }} }}\n\
+         }}\n{tables}{law}export_plugin!(MyNetPlugin: Controller);\n"
+    );
+    std::fs::write(folder.join("my_net/src/lib.rs"), source).unwrap();
+    for command in [
+        "plugin dev my_net --into nets --once",
+        "plugin check nets/libmy_net.so",
+    ] {
+        let words: Vec<&str> = command.split_whitespace().collect();
+        let output = roadwright(folder, &words);
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(0), "{command}: {said}");
+    }
+    // The stack of the page, in a scenario whose agents use it.
+    let scenario = std::fs::read_to_string(folder.join("scenarios/crossroads.scenario.json"));
+    let mut scenario: serde_json::Value = serde_json::from_str(&scenario.unwrap()).unwrap();
+    let stack = blocks("json")
+        .into_iter()
+        .find(|block| block.contains("my_net"));
+    let stack: serde_json::Value =
+        serde_json::from_str(&format!("{{{}}}", stack.unwrap())).unwrap();
+    for (_, own) in scenario["stacks"].as_object_mut().unwrap() {
+        *own = stack["my_stack"].clone();
+    }
+    let run = |scenario: &serde_json::Value| {
+        std::fs::write(folder.join("net.scenario.json"), scenario.to_string()).unwrap();
+        let run = "run net.scenario.json --seconds 5 --plugins nets --trust-plugins --json";
+        roadwright(folder, &run.split(' ').collect::<Vec<_>>())
+    };
+    let output = run(&scenario);
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(0), "{said}");
+    // Rows of another length are refused with both shapes.
+    for (_, own) in scenario["stacks"].as_object_mut().unwrap() {
+        own["controller"]["parameters"]["output"] = serde_json::json!([[1.0], [2.0]]);
+    }
+    let output = run(&scenario);
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(2), "{said}");
+    let shapes = "output has 2 rows of 1, but the module's table has 1 row of 2";
+    assert!(said.contains(shapes), "{said}");
 }
 
 #[test]

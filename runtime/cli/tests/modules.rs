@@ -32,7 +32,7 @@ const SCENARIO: Layered = Layered {
             "quantity",
             "unique_map",
         ],
-        &["week_times"],
+        &["parameter_values", "week_times"],
         &[
             "access",
             "country",

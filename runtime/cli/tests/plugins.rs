@@ -111,6 +111,8 @@ fn all_examples_drive_and_are_drawn() {
         ("comfort_fitness", "fitness", "rust"),
         ("stanley_c", "controller", "c"),
         ("pedals_c", "controller", "c"),
+        ("watching_fitness", "fitness", "c"),
+        ("neural_driver", "controller", "c"),
         ("potential_field", "controller", "cpp"),
     ] {
         if language == "cpp" && !has_cpp() {
@@ -447,4 +449,90 @@ fn one_handler_is_called_for_a_made_up_agent() {
         &["script", "run-one", "laps.rhai", "--event", "on_arrive"],
     );
     assert!(String::from_utf8_lossy(&output.stdout).contains("there is no handler on_arrive"));
+}
+
+/// The example fitness, built once for a test.
+fn watching(folder: &Path) {
+    let project = folder.join("watching_fitness");
+    let plugins = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../plugins");
+    copy_folder(&plugins.join("watching_fitness"), &project);
+    let dev = [
+        "plugin",
+        "dev",
+        "watching_fitness",
+        "--into",
+        "plugins",
+        "--once",
+    ];
+    fine(&roadwright(folder, &dev));
+}
+
+/// Checks that a fitness of a stranger scores manoeuvres and a drive off the roads by how they went, the same in
+/// this process and in one of its own.
+#[test]
+fn a_compiled_fitness_scores_parking_and_the_forest() {
+    let folder = tempfile::tempdir().unwrap();
+    watching(folder.path());
+    let id = "com.example.watching_fitness";
+    let fitness = format!("fitness={id}");
+    for course in ["parking", "forest"] {
+        let bench = |more: &[&str]| {
+            let mut words = vec!["bench", "run", course, "--runs", "3", "--json"];
+            words.extend(["--plugins", "plugins", "--trust-plugins", "--use", &fitness]);
+            words.extend(more);
+            let said = fine(&roadwright(folder.path(), &words));
+            serde_json::from_str::<Value>(&said).unwrap()
+        };
+        let score = |result: &Value| result["fitness"]["mean"].as_f64().unwrap();
+        let here = bench(&[]);
+        assert_eq!(here["fitness_module"], id, "{course}");
+        assert_eq!(here["completed"], 3, "{course}");
+        assert!(
+            score(&here) < 4.0,
+            "all drives arrive, so none is missed: {here}"
+        );
+        // In traffic this controller is at home; here it arrives nowhere.
+        let lost = bench(&["--use", "controller=idm"]);
+        assert_eq!(lost["completed"], 0, "{course}");
+        assert!(score(&lost) > 4.0, "{course}: {lost}");
+        let apart = bench(&["--isolate", id]);
+        assert_eq!(here["fitness"], apart["fitness"], "{course}");
+    }
+}
+
+/// Checks that the list of records is that of the interface, for people and for programs.
+#[test]
+fn the_records_of_the_interface_are_listed() {
+    let folder = tempfile::tempdir().unwrap();
+    let said = fine(&roadwright(folder.path(), &["plugin", "records", "--json"]));
+    let all: Value = serde_json::from_str(&said).unwrap();
+    assert_eq!(all["interface"], "1.2");
+    let find = |list: &Value, name: &str| {
+        let mut list = list.as_array().unwrap().iter();
+        list.find(|one| one["name"] == name).unwrap().clone()
+    };
+    let row = find(&all["records"], "rw_fitness_input");
+    assert_eq!((&row["size"], &row["since"]), (&216.into(), &"1.0".into()));
+    let field = find(&row["fields"], "least_post_encroachment");
+    let expected = serde_json::json!({
+        "name": "least_post_encroachment", "type": "f64", "count": 1, "offset": 80, "size": 8,
+        "unit": "s", "since": "1.2",
+    });
+    assert_eq!(field, expected);
+    let key = find(&find(&all["records"], "rw_parameter")["fields"], "key");
+    assert_eq!((&key["type"], &key["count"]), (&"text".into(), &64.into()));
+    let text = fine(&roadwright(folder.path(), &["plugin", "records"]));
+    assert!(
+        text.contains("rw_fitness_input (216 bytes, since 1.0)"),
+        "{text}"
+    );
+    assert!(
+        text.lines().any(|line| line.split_whitespace().eq([
+            "64",
+            "f64",
+            "collision_exposure",
+            "1.2"
+        ])),
+        "{text}"
+    );
 }

@@ -88,7 +88,7 @@ fn plugins(criterion: &mut Criterion) {
             for (row, (input, output)) in black_box(&inputs).iter().zip(&mut outputs).enumerate() {
                 let agent = Agent {
                     id: ids[row],
-                    slot: indices[row],
+                    index: indices[row],
                     seed: 0,
                 };
                 logic.control(&agent, input, output);

@@ -14,6 +14,10 @@ pub use crate::build::build;
 /// The C header of the binary interface.
 pub const HEADER: &str = include_str!("../../../plugins/api/include/roadwright_plugin.h");
 
+/// The C header with the names of interface 1.0 and 1.1, for sources of these versions.
+pub const OLD_NAMES: &str =
+    include_str!("../../../plugins/api/include/roadwright_plugin_names_1_1.h");
+
 /// Files of the SDK that are copied into new projects, so that they build without further downloads.
 const SDK: [(&str, &str); 8] = [
     ("Cargo.toml", include_str!("../templates/sdk.toml")),
@@ -43,10 +47,14 @@ const SDK: [(&str, &str); 8] = [
         include_str!("../../../plugins/api/src/lib.rs"),
     ),
 ];
-const API: [(&str, &str); 2] = [
+const API: [(&str, &str); 3] = [
     (
         "api/src/abi.rs",
         include_str!("../../../plugins/api/src/abi.rs"),
+    ),
+    (
+        "api/src/description.rs",
+        include_str!("../../../plugins/api/src/description.rs"),
     ),
     (
         "api/src/records.rs",

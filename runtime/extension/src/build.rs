@@ -1,7 +1,7 @@
 //! Builds a plugin from its folder with cargo, CMake, make, or a compiler, depending on the folder's
 //! contents.
 
-use crate::author::{AuthorError, HEADER, file_error, write};
+use crate::author::{AuthorError, HEADER, OLD_NAMES, file_error, write};
 use roadwright_files::{MEBIBYTE, read};
 use std::fs;
 use std::io::{BufRead, BufReader, Read};
@@ -240,6 +240,10 @@ fn build_with_compiler(folder: &Path, tell: &mut dyn FnMut(&str)) -> Result<Path
     fs::create_dir_all(&target).map_err(file_error(&target))?;
     // For projects that contain no copy of the header.
     write(&target.join("include/roadwright_plugin.h"), HEADER)?;
+    write(
+        &target.join("include/roadwright_plugin_names_1_1.h"),
+        OLD_NAMES,
+    )?;
     let name = folder
         .canonicalize()
         .ok()

@@ -137,6 +137,15 @@ fn examples(folder: &std::path::Path) -> Vec<(Slot, &'static str, PathBuf)> {
     if let Some(library) = c("stanley_c", "plugins/stanley_c/stanley_c.c") {
         all.push((Slot::Controller, "com.example.stanley_c", library));
     }
+    if let Some(library) = c(
+        "watching_fitness",
+        "plugins/watching_fitness/watching_fitness.c",
+    ) {
+        all.push((Slot::Fitness, "com.example.watching_fitness", library));
+    }
+    if let Some(library) = c("neural_driver", "plugins/neural_driver/neural_driver.c") {
+        all.push((Slot::Controller, "com.example.neural_driver", library));
+    }
     if let Some(library) = c("pedals_c", "plugins/pedals_c/pedals_c.c") {
         all.push((Slot::Controller, "com.example.pedals_c", library));
     }
@@ -307,6 +316,8 @@ fn the_header_and_the_records_have_the_same_layout() {
                     .replace("assert", "")
                     .replace("sizeof", "")
                     .replace("offsetof", "");
+                // In Rust the fields of conduct are a structure within the row.
+                let other = other.replace("conduct", "");
                 let other = if other.starts_with("rw") {
                     other
                 } else {

@@ -36,8 +36,8 @@ fn main() {
     let mut lane = || lanes[stream.next_in(0.0, lanes.len() as f64) as usize];
     let questions: Vec<PlannerInput> = (0..pairs)
         .map(|_| PlannerInput {
-            strip: lane().number(),
-            goal_strip: lane().number(),
+            lanelet: lane().number(),
+            goal_lanelet: lane().number(),
             goal_s: GOAL_S,
             may_change_first: 1,
             ..PlannerInput::default()
@@ -119,13 +119,15 @@ fn compare(
     }
     let (mut least, mut most, mut longer) = (0.0f64, 0.0f64, 0);
     for (question, answer) in questions.iter().zip(answers) {
-        if question.strip == question.goal_strip {
+        if question.lanelet == question.goal_lanelet {
             continue;
         }
-        let goal = question.goal_strip.into();
-        let times = dijkstra(&plain, question.strip.into(), Some(goal), |e| *e.weight());
+        let goal = question.goal_lanelet.into();
+        let times = dijkstra(&plain, question.lanelet.into(), Some(goal), |e| *e.weight());
         let expected = times.get(&goal).copied().unwrap_or(0.0)
-            + graph.lanelet(question.goal_strip.into()).free_time(GOAL_S);
+            + graph
+                .lanelet(question.goal_lanelet.into())
+                .free_time(GOAL_S);
         let more = answer.travel_time - expected;
         (least, most) = (least.min(more), most.max(more));
         longer += usize::from(more > SAME);

@@ -37,9 +37,9 @@
 //! let (from, to) = (graph.locate(&start).ok_or("no lane")?, graph.locate(&end).ok_or("no lane")?);
 //!
 //! let question = PlannerInput {
-//!     strip: from.0.number(),
+//!     lanelet: from.0.number(),
 //!     s: from.1,
-//!     goal_strip: to.0.number(),
+//!     goal_lanelet: to.0.number(),
 //!     goal_s: to.1,
 //!     bus: 0,
 //!     may_change_first: 1,

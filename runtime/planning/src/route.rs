@@ -201,7 +201,7 @@ impl RoutePlanner {
 impl<'a> Batch<'a> {
     /// Room for the lane changes of a trip.
     fn room(&self, input: &PlannerInput) -> Room<'a> {
-        let first = self.view.graph.lanelet(input.strip.into()).length() - input.s;
+        let first = self.view.graph.lanelet(input.lanelet.into()).length() - input.s;
         Room {
             graph: self.view.graph,
             class: VehicleClass::from_number(input.bus),
@@ -337,7 +337,7 @@ impl<'a> Search<'a> {
         self.scratch.stamp += 1;
         self.scratch.open.clear();
         let graph = self.graph;
-        let goal = LaneletIndex::new(input.goal_strip);
+        let goal = LaneletIndex::new(input.goal_lanelet);
         if !graph.lanelet(goal).road_access.admits_goals() {
             return PlannerOutput::default();
         }
@@ -348,7 +348,7 @@ impl<'a> Search<'a> {
             class: VehicleClass::from_number(input.bus),
         };
         // Parallel lanes differ in length in a bend; the fraction of the length is the same for all of them.
-        let share = input.s / self.graph.lanelet(input.strip.into()).length();
+        let share = input.s / self.graph.lanelet(input.lanelet.into()).length();
         let beside = self.lanes_beside(input);
         for (place, &(lane, changing)) in beside.iter().enumerate() {
             let lanelet = self.graph.lanelet(lane);
@@ -396,7 +396,7 @@ impl<'a> Search<'a> {
     /// changes, from the nearest outwards.
     fn lanes_beside(&self, input: &PlannerInput) -> Vec<(LaneletIndex, f64)> {
         let class = VehicleClass::from_number(input.bus);
-        let own = LaneletIndex::new(input.strip);
+        let own = LaneletIndex::new(input.lanelet);
         let mut lanes = vec![(own, 0.0)];
         if input.may_change_first == 0 {
             return lanes;
@@ -564,7 +564,7 @@ impl<'a> Search<'a> {
         routes.extend(Self::route_beside(beside, place));
         routes[first..].reverse();
         routes[start..].reverse();
-        let arrival = self.graph.lanelet(input.goal_strip.into());
+        let arrival = self.graph.lanelet(input.goal_lanelet.into());
         PlannerOutput {
             start: start as u32,
             count: (routes.len() - start) as u32,

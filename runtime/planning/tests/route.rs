@@ -57,9 +57,9 @@ const GOAL_S: f64 = 20.0;
 
 fn ask(lanelet: LaneletIndex, goal: LaneletIndex) -> PlannerInput {
     PlannerInput {
-        strip: lanelet.number(),
+        lanelet: lanelet.number(),
         s: 0.0,
-        goal_strip: goal.number(),
+        goal_lanelet: goal.number(),
         goal_s: GOAL_S,
         bus: 0,
         may_change_first: 1,

@@ -43,7 +43,7 @@ pub use roadwright_scenario::{
     LaneTurn, LaneType, LaneletIndex, ListOrder, ModuleSetting, NodeId, ObjectId, Obstacle,
     ObstacleId, PaintCost, PaintId, PaintLayer, PaintedCells, Place, PointOfInterest, Poly3, Road,
     RoadAccess, RoadClass, RoadEnd, RoadId, RoadNetwork, Scenario, Settings, Shape, Stack,
-    VehicleClass, VehicleType,
+    TableShape, VehicleClass, VehicleType,
 };
 
 /// Rules of junctions: control, major roads, turn restrictions, and signal plans.
@@ -88,8 +88,8 @@ pub use roadwright_agent::{
     AgentFacts, Behaviour, BehaviourView, Choosable, Conduct, Controller, Datum, Demand, Effect,
     Effects, Fitness, HowMany, Letter, Logic, LogicState, Lookahead, Message, Module, ModuleEntry,
     ModuleError, ModuleInfo, MovementFacts, NamedPlace, Outlook, ParameterError, ParameterInfo,
-    ParameterKind, ParameterSet, Planner, PlannerView, Registry, SignalController, SignalFacts,
-    SignalView, Slot, StageFacts, Step, StepBoundary, Surroundings, Swap,
+    ParameterKind, ParameterSet, ParameterTable, Planner, PlannerView, Registry, SignalController,
+    SignalFacts, SignalView, Slot, StageFacts, Step, StepBoundary, Surroundings, Swap, TableCell,
 };
 
 /// The input and output rows of modules.

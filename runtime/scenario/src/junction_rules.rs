@@ -340,8 +340,14 @@ impl SignalMode {
 pub struct SignalControllerSetting {
     /// Id of the module, such as `longest_queue.rhai`.
     pub module: String,
-    /// Parameters that differ from their defaults, by key.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    /// Parameters that differ from their defaults, by key. In files a table is a list of rows; here each cell is
+    /// a value, called `key[row][column]`.
+    #[serde(
+        default,
+        skip_serializing_if = "BTreeMap::is_empty",
+        with = "crate::parameter_values"
+    )]
+    #[schemars(schema_with = "crate::parameter_values::schema")]
     pub parameters: UniqueMap<String, f64>,
 }
 

@@ -73,6 +73,7 @@ mod objects;
 mod off_road;
 pub mod operation;
 mod paint;
+mod parameter_values;
 pub mod quantity;
 mod restriction;
 mod road;
@@ -115,6 +116,7 @@ pub use network::{Node, RoadNetwork};
 pub use objects::{Forest, Obstacle, PointOfInterest, Shape};
 pub use off_road::OffRoad;
 pub use paint::{CellBlock, CellRun, MAX_PAINT_RUNS, PaintCost, PaintLayer, PaintedCells};
+pub use parameter_values::{TableShape, cell_key, parse_cell_key};
 pub use restriction::{Restriction, RestrictionKind, TimedRestriction, ViaRestriction};
 pub use road::{
     CrossSection, Lane, LaneBand, LaneChange, LaneDirection, LaneSection, Poly3, Road, RoadClass,

@@ -104,8 +104,14 @@ pub struct ModuleSetting {
     /// Calls per second, Hz; defaults to the rate of its slot.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rate_hz: OptionalQuantity<Rate>,
-    /// Parameters that differ from their defaults, by key.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    /// Parameters that differ from their defaults, by key. In files a table is a list of rows; here each cell is
+    /// a value, called `key[row][column]`.
+    #[serde(
+        default,
+        skip_serializing_if = "BTreeMap::is_empty",
+        with = "crate::parameter_values"
+    )]
+    #[schemars(schema_with = "crate::parameter_values::schema")]
     pub parameters: UniqueMap<String, f64>,
 }
 

@@ -403,7 +403,7 @@ const FAR: f64 = 100.0;
 /// so speeding on one stretch does not compensate for another. The weights have no source.
 fn safe_arrival(parameters: &ParameterSet, _: &FitnessInput, conduct: &Conduct) -> f64 {
     let touched = conduct.collisions / (1.0 + conduct.collisions);
-    let missed = if conduct.has_arrived {
+    let missed = if conduct.has_arrived() {
         0.0
     } else {
         1.0 + conduct.goal_distance / (FAR + conduct.goal_distance)
@@ -485,7 +485,7 @@ fn arena_score_or_failed(
     input: &FitnessInput,
     conduct: &Conduct,
 ) -> f64 {
-    if conduct.has_arrived {
+    if conduct.has_arrived() {
         arena_score(parameters, input, conduct)
     } else {
         ARENA_FAILED
@@ -505,7 +505,7 @@ fn segments(parameters: &ParameterSet, _: &FitnessInput, conduct: &Conduct) -> f
 fn forest_score(parameters: &ParameterSet, input: &FitnessInput, conduct: &Conduct) -> f64 {
     let limit = parameters.value("time_limit");
     // A drive of zero duration has not measured its distance yet, so 0 does not mean that it is at the goal.
-    let is_there = conduct.has_arrived
+    let is_there = conduct.has_arrived()
         || input.time > 0.0 && conduct.goal_distance < parameters.value("goal_radius");
     if is_there && input.time < limit {
         input.time
@@ -523,7 +523,7 @@ fn balance_score(parameters: &ParameterSet, input: &FitnessInput, conduct: &Cond
 
 /// Ranks failed manoeuvres by their distance from the target, after all successful ones.
 fn manoeuvre_score(parameters: &ParameterSet, input: &FitnessInput, conduct: &Conduct) -> f64 {
-    let time = if conduct.has_arrived {
+    let time = if conduct.has_arrived() {
         input.time
     } else {
         parameters.value("time_limit")
@@ -551,12 +551,10 @@ impl Fitness for Formula {
         parameters: &ParameterSet,
         _: &Step<'_>,
         inputs: &[FitnessInput],
-        conducts: &[Conduct],
         outputs: &mut [FitnessOutput],
     ) {
-        let rows = inputs.iter().zip(conducts).zip(outputs);
-        for ((input, conduct), output) in rows {
-            output.score = (self.0.score)(parameters, input, conduct);
+        for (input, output) in inputs.iter().zip(outputs) {
+            output.score = (self.0.score)(parameters, input, &input.conduct);
         }
     }
 

@@ -1,10 +1,11 @@
 //! Budget of drives of a generation, and weights of the fitness. The budget determines which individuals are
 //! stopped early, and by how much the number of drives grows per generation.
 
+use super::super::parameter_table::{self, without_tables};
 use super::super::widgets::{Number, choice};
 use crate::model::Model;
 use egui::Ui;
-use roadwright_agent::{Fitness, ParameterInfo, ParameterKind};
+use roadwright_agent::{Fitness, ParameterInfo, ParameterKind, write_value};
 use roadwright_scenario::ModuleSetting;
 use roadwright_training::Course;
 use roadwright_training::genetic::experiment::{Growth, NameOr};
@@ -260,17 +261,32 @@ pub(super) fn weights(ui: &mut Ui, model: &Model, experiment: &mut Experiment) {
     let Some(entry) = entries.iter().find(|entry| entry.info.id == module) else {
         return;
     };
-    for info in entry.parameters {
-        let set = match &experiment.fitness {
-            Some(NameOr::Own(setting)) => setting.parameters.get(info.key).copied(),
-            Some(NameOr::Name(_)) | None => None,
-        };
-        let mut value = set.unwrap_or(info.default);
+    let (single, tables) = without_tables(entry.parameters);
+    for info in single {
+        let before = weight_of(experiment, info);
+        let mut value = before;
         weight(ui, &mut value, info);
-        if value != set.unwrap_or(info.default) {
-            put_weight(experiment, &module, info, value);
+        if value != before {
+            put_weight(experiment, &module, entry.parameters, info, value);
         }
     }
+    for cells in tables {
+        let value = |info: &ParameterInfo| weight_of(experiment, info);
+        for cell in parameter_table::table(ui, &module, cells, value) {
+            put_weight(experiment, &module, entry.parameters, cell.info, cell.value);
+        }
+        // It stands in a grid of rows with a name and a value.
+        ui.end_row();
+    }
+}
+
+/// Value of a parameter of the fitness.
+fn weight_of(experiment: &Experiment, info: &ParameterInfo) -> f64 {
+    let set = match &experiment.fitness {
+        Some(NameOr::Own(setting)) => setting.parameters.get(info.key).copied(),
+        Some(NameOr::Name(_)) | None => None,
+    };
+    set.unwrap_or(info.default)
 }
 
 fn weight(ui: &mut Ui, value: &mut f64, info: &ParameterInfo) {
@@ -305,16 +321,18 @@ fn weight(ui: &mut Ui, value: &mut f64, info: &ParameterInfo) {
     number(ui, value, field);
 }
 
-fn put_weight(experiment: &mut Experiment, module: &str, info: &ParameterInfo, value: f64) {
+fn put_weight(
+    experiment: &mut Experiment,
+    module: &str,
+    all: &[ParameterInfo],
+    info: &ParameterInfo,
+    value: f64,
+) {
     let mut setting = match experiment.fitness.take() {
         Some(NameOr::Own(setting)) => *setting,
         Some(NameOr::Name(_)) | None => ModuleSetting::new(module),
     };
-    if value == info.default {
-        setting.parameters.remove(info.key);
-    } else {
-        setting.parameters.insert(info.key.to_owned(), value);
-    }
+    write_value(&mut setting.parameters, all, info, value);
     // Without weights of its own, the fitness is stored by name.
     experiment.fitness = Some(if setting.parameters.is_empty() {
         NameOr::Name(setting.module)

@@ -1,12 +1,14 @@
 //! The parameters of the module that controls signals.
 
 use super::super::kinds::parameter;
+use super::super::parameter_table::{self, without_tables};
 use super::super::property::Subject;
+use super::super::widgets::change;
 use crate::model::Model;
 use crate::tools::Tone;
 use egui::{CollapsingHeader, Grid, RichText, Ui};
-use roadwright_agent::{ModuleKind, ParameterInfo};
-use roadwright_scenario::{Edit, Node, SignalControllerSetting};
+use roadwright_agent::{ModuleKind, ParameterInfo, write_value};
+use roadwright_scenario::{Edit, Node};
 
 /// Shows the description and parameters of the signal controller module. Shows nothing if a mode
 /// controls the signals.
@@ -28,39 +30,51 @@ pub(super) fn ui(ui: &mut Ui, model: &Model, subject: &mut Subject<'_, Node>) {
     if parameters.is_empty() {
         return;
     }
-    CollapsingHeader::new(format!("{} parameters", parameters.len()))
+    // Parameters missing in the plan have their default.
+    let value = |info: &ParameterInfo| {
+        let value = setting.parameters.get(info.key).copied();
+        value.unwrap_or(info.default)
+    };
+    let (single, tables) = without_tables(parameters);
+    let count = parameter_table::count(parameters);
+    CollapsingHeader::new(format!("{count} parameters"))
         .id_salt(("parameters of signals", &subject.name))
         .default_open(true)
         .show(ui, |ui| {
             Grid::new("parameters of signals")
                 .num_columns(2)
                 .show(ui, |ui| {
-                    for info in *parameters {
-                        // Parameters missing in the plan have their default.
-                        let value = setting.parameters.get(info.key).copied();
-                        let value = value.unwrap_or(info.default);
-                        let with = |value: f64| changed(subject.object, subject.edit, info, value);
-                        parameter(ui, &subject.name, info, value, with, subject.actions);
+                    for info in single {
+                        let with = |value: f64| {
+                            changed(subject.object, subject.edit, parameters, info, value)
+                        };
+                        let actions = &mut *subject.actions;
+                        parameter(ui, &subject.name, info, value(info), with, actions);
                     }
                 });
+            for cells in tables {
+                for cell in parameter_table::table(ui, &subject.name, cells, value) {
+                    let (node, edit) = (subject.object, subject.edit);
+                    let label = format!("{} of {}", cell.info.key, subject.name);
+                    let with = || changed(node, edit, parameters, cell.info, cell.value);
+                    change(&cell.response, &label, with, subject.actions);
+                }
+            }
         });
 }
 
 /// The edit that sets a parameter; a default value is not written.
-fn changed(node: &Node, edit: &dyn Fn(Node) -> Edit, info: &ParameterInfo, value: f64) -> Edit {
+fn changed(
+    node: &Node,
+    edit: &dyn Fn(Node) -> Edit,
+    all: &[ParameterInfo],
+    info: &ParameterInfo,
+    value: f64,
+) -> Edit {
     let mut node = node.clone();
     let plan = node.rules.plan.as_mut();
     if let Some(setting) = plan.and_then(|plan| plan.controller.as_mut()) {
-        set(setting, info, value);
+        write_value(&mut setting.parameters, all, info, value);
     }
     edit(node)
-}
-
-fn set(setting: &mut SignalControllerSetting, info: &ParameterInfo, value: f64) {
-    // This keeps files short and follows later changes of the default.
-    if value == info.default {
-        setting.parameters.remove(info.key);
-    } else {
-        setting.parameters.insert(info.key.to_owned(), value);
-    }
 }

@@ -1,6 +1,7 @@
 //! `roadwright plugin`.
 
 mod course;
+mod records;
 mod signal_drive;
 mod smoke_drive;
 
@@ -44,6 +45,7 @@ pub(crate) fn plugin(verb: &PluginVerb) -> anyhow::Result<Outcome> {
         } => new(name, *kind, *lang, at),
         PluginVerb::Dev { folder, into, once } => dev(folder, into, *once),
         PluginVerb::Retry { id, extensions } => retry(id, extensions),
+        PluginVerb::Records { json } => records::records(*json),
     }
 }
 

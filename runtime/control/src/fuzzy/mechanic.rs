@@ -210,6 +210,7 @@ const fn rule(number: usize) -> ParameterInfo {
         max: WORDS.len() as f64 - 1.0,
         default: MECHANIC[table].rules[row][column] as f64,
         doc,
+        cell: None,
     }
 }
 

@@ -105,6 +105,7 @@ const fn rule(number: usize) -> ParameterInfo {
         max: words.len() as f64 - 1.0,
         default: CHROMOSOME[place.table].rules[place.row][place.column] as f64,
         doc,
+        cell: None,
     }
 }
 

@@ -2,10 +2,11 @@
 
 use super::roads::FlatRoads;
 use crate::lock::locked;
-use roadwright_agent::{Lookahead, ParameterInfo, ParameterKind, Step};
+use roadwright_agent::{Lookahead, ParameterInfo, ParameterKind, ParameterTable, Step, TableCell};
 use roadwright_plugin_api::abi::{
     PARAM_BOOL, PARAM_CHOICE, PARAM_HIDDEN, PARAM_INTEGER, RwParamInfo, text_of,
 };
+use roadwright_scenario::cell_key;
 use std::collections::BTreeSet;
 use std::sync::Mutex;
 
@@ -82,8 +83,8 @@ pub(crate) trait Backend: Send + Sync {
     fn agents_changed(&self, capacity: u32, added: &[u32], removed: &[u32]) -> Result<(), Fault>;
     /// Descriptions of the parameters.
     fn parameters(&self) -> &'static [ParameterInfo];
-    /// Sets a parameter.
-    fn set_parameter(&self, index: usize, value: f64) -> Result<(), Fault>;
+    /// Sets a parameter, or all cells of the table that begins at an index.
+    fn set_parameter(&self, index: usize, values: &[f64]) -> Result<(), Fault>;
     /// Distance and time ahead at which the plugin wants its waypoint, if it specifies them.
     fn lookahead(&self) -> Option<Lookahead>;
     /// Whether the plugin is a controller with pedals, which receives a different kind of rows.
@@ -137,7 +138,7 @@ rows!(
     roadwright_plugin_api::PlannerOutput,
     roadwright_plugin_api::SignalInput,
     roadwright_plugin_api::SignalOutput,
-    roadwright_plugin_api::abi::RwStrip,
+    roadwright_plugin_api::abi::RwLanelet,
     roadwright_plugin_api::abi::RwPoint,
     f32,
     f64,
@@ -182,37 +183,99 @@ pub(crate) fn intern_parameters(infos: Vec<ParameterInfo>) -> &'static [Paramete
     kept
 }
 
-/// Converts a plugin's description of a parameter, and corrects invalid values.
-pub(crate) fn parameter_info(raw: &RwParamInfo) -> ParameterInfo {
-    let text = |field: &[u8]| intern(&printable(&text_of(field)));
-    let words: Vec<&'static str> = text_of(&raw.choices).split('|').map(intern).collect();
-    let kind = match raw.kind {
-        PARAM_INTEGER => ParameterKind::Integer,
-        PARAM_BOOL => ParameterKind::Choice(&["off", "on"]),
-        // A choice with fewer than two words is shown as a number, because there is nothing to choose from.
-        PARAM_CHOICE if words.len() > 1 => ParameterKind::Choice(intern_words(words)),
-        _ => ParameterKind::Number,
-    };
-    let (min, max) = match kind {
-        // The value of a choice is the index of its word, regardless of the range that the plugin states.
-        ParameterKind::Choice(words) => (0.0, words.len() as f64 - 1.0),
-        _ if raw.min.is_finite() && raw.max.is_finite() && raw.min <= raw.max => (raw.min, raw.max),
-        // The range is wide but finite, because sliders and genes need limits.
-        _ => (-1e9, 1e9),
-    };
-    let default = if raw.default.is_finite() {
-        raw.default.clamp(min, max)
-    } else {
-        min
-    };
-    ParameterInfo {
-        key: text(&raw.key),
-        unit: text(&raw.unit),
-        kind,
-        min,
-        max,
-        default,
-        doc: text(&raw.doc),
+/// Returns the table with static lifetime. Equal tables are stored only once.
+pub(crate) fn intern_table(table: ParameterTable) -> &'static ParameterTable {
+    static KNOWN: Mutex<Vec<&'static ParameterTable>> = Mutex::new(Vec::new());
+    let mut known = locked(&KNOWN);
+    if let Some(known) = known.iter().find(|known| ***known == table) {
+        return known;
+    }
+    let kept: &'static ParameterTable = Box::leak(Box::new(table));
+    known.push(kept);
+    kept
+}
+
+/// A plugin's description of a parameter or table.
+pub(crate) struct Described {
+    pub(crate) key: String,
+    pub(crate) unit: String,
+    pub(crate) doc: String,
+    /// `PARAM_*`.
+    pub(crate) kind: u32,
+    pub(crate) words: Vec<String>,
+    pub(crate) min: f64,
+    pub(crate) max: f64,
+}
+
+impl Described {
+    /// Reads the description of interface 1.0. Returns it with the default.
+    pub(crate) fn old(raw: &RwParamInfo) -> (Self, f64) {
+        let text = |field: &[u8]| printable(&text_of(field));
+        let described = Self {
+            key: text(&raw.key),
+            unit: text(&raw.unit),
+            doc: text(&raw.doc),
+            kind: raw.kind,
+            words: text_of(&raw.choices)
+                .split('|')
+                .map(str::to_owned)
+                .collect(),
+            min: raw.min,
+            max: raw.max,
+        };
+        (described, raw.default)
+    }
+
+    /// Returns the parameter with a default, and corrects invalid values.
+    pub(crate) fn parameter(&self, default: f64) -> ParameterInfo {
+        let words: Vec<&'static str> = self.words.iter().map(|word| intern(word)).collect();
+        let kind = match self.kind {
+            PARAM_INTEGER => ParameterKind::Integer,
+            PARAM_BOOL => ParameterKind::Choice(&["off", "on"]),
+            // A choice with fewer than two words is shown as a number, because there is nothing to choose from.
+            PARAM_CHOICE if words.len() > 1 => ParameterKind::Choice(intern_words(words)),
+            _ => ParameterKind::Number,
+        };
+        let (min, max) = match kind {
+            // The value of a choice is the index of its word, regardless of the range that the plugin states.
+            ParameterKind::Choice(words) => (0.0, words.len() as f64 - 1.0),
+            _ if self.min.is_finite() && self.max.is_finite() && self.min <= self.max => {
+                (self.min, self.max)
+            }
+            // The range is wide but finite, because sliders and genes need limits.
+            _ => (-1e9, 1e9),
+        };
+        let default = if default.is_finite() {
+            default.clamp(min, max)
+        } else {
+            min
+        };
+        ParameterInfo {
+            key: intern(&self.key),
+            unit: intern(&self.unit),
+            kind,
+            min,
+            max,
+            default,
+            doc: intern(&self.doc),
+            cell: None,
+        }
+    }
+
+    /// Returns the cells of a table with their defaults, row by row.
+    pub(crate) fn cells(
+        &self,
+        table: &'static ParameterTable,
+        defaults: &[f64],
+    ) -> Vec<ParameterInfo> {
+        let rows =
+            (0..table.rows).flat_map(|row| (0..table.columns).map(move |column| (row, column)));
+        let cell = |((row, column), &default): ((u32, u32), &f64)| ParameterInfo {
+            key: intern(&cell_key(table.key, row, column)),
+            cell: Some(TableCell { table, row, column }),
+            ..self.parameter(default)
+        };
+        rows.zip(defaults).map(cell).collect()
     }
 }
 

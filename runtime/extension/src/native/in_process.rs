@@ -5,17 +5,20 @@
 )]
 
 use super::backend::{
-    Backend, Batch, Fault, State, intern_parameters, is_shown, parameter_info, printable,
+    Backend, Batch, Described, Fault, State, intern, intern_parameters, intern_table, intern_words,
+    is_shown, printable,
 };
 use super::cell::milliseconds;
 use super::floating_point;
 use super::library::{Library, kind_bit};
 use crate::lock::locked;
-use roadwright_agent::{Lookahead, ModuleKind, ParameterInfo};
+use roadwright_agent::{Lookahead, ModuleKind, ParameterInfo, ParameterTable};
 use roadwright_plugin_api::ControllerInput;
 use roadwright_plugin_api::abi::{
-    CONTROLLER_EXTENSION, E_FATAL, E_PANIC, E_STATE, OK, PEDALS_EXTENSION, ROW_NOT_WRITTEN, RwApi,
-    RwBatch, RwControllerExtension, RwInstance, RwParamInfo, RwPedalsExtension, RwRoads,
+    CONTROLLER_EXTENSION, E_FATAL, E_PANIC, E_STATE, OK, PARAM_HIDDEN, PARAM_TABLE,
+    PARAMETERS_EXTENSION, PEDALS_EXTENSION, ROW_NOT_WRITTEN, RwApi, RwBatch, RwControllerExtension,
+    RwInstance, RwParamInfo, RwParameter, RwParametersExtension, RwPedalsExtension, RwRoads,
+    TEXT_CHOICE, TEXT_COLUMN, TEXT_DOC, TEXT_ROW, text_of,
 };
 use std::ffi::c_void;
 use std::sync::Arc;
@@ -24,10 +27,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 /// Maximum number of listed parameters.
 // The count comes from the plugin, so an invalid value must not fill the memory.
 const MOST_PARAMETERS: u32 = 256;
+/// Maximum number of cells of all tables of a module.
+const MOST_CELLS: usize = 4096;
 /// Maximum size of saved state, in bytes.
 const MOST_STATE: usize = 256 << 20;
-/// Maximum length of an error text, in bytes.
-const ERROR_TEXT: usize = 4096;
+/// Maximum length of an error text or of a text of a parameter, in bytes.
+const LONGEST_TEXT: usize = 4096;
 
 /// Function that answers a batch of controllers with pedals.
 type Press = unsafe extern "C" fn(*mut RwInstance, *mut RwBatch, *const c_void, u32) -> i32;
@@ -39,8 +44,10 @@ pub(crate) struct InProcess {
     parameters: &'static [ParameterInfo],
     /// Function that answers batches of controllers with pedals, if the plugin has it.
     press: Option<Press>,
-    /// Number in the plugin of each listed parameter.
+    /// Number in the plugin of each listed parameter; that of the table for its cells.
     numbers: Vec<u32>,
+    /// Functions for parameters that include tables, if the plugin has them.
+    tables: Option<&'static RwParametersExtension>,
     /// Whether a call was abandoned. The call may be half done, so the instance must not be called any more.
     is_lost: AtomicBool,
 }
@@ -78,9 +85,14 @@ impl InProcess {
             parameters: &[],
             press: None,
             numbers: Vec::new(),
+            tables: None,
             is_lost: AtomicBool::new(false),
         };
-        instance.list_parameters();
+        instance.tables = extension(&instance.library.api, PARAMETERS_EXTENSION);
+        match instance.tables {
+            Some(tables) => instance.list_with_tables(tables)?,
+            None => instance.list_parameters(),
+        }
         if kind == ModuleKind::Controller {
             instance.press = find_press(&instance.library.api);
         }
@@ -115,11 +127,128 @@ impl InProcess {
             let status = unsafe { info(self.raw, number, &raw mut raw) };
             // Parameters that are skipped shift our numbers; `numbers` maps ours to the plugin's.
             if status >= 0 && raw.key[0] != 0 && is_shown(&raw) {
-                infos.push(parameter_info(&raw));
+                let (described, default) = Described::old(&raw);
+                infos.push(described.parameter(default));
                 self.numbers.push(number);
             }
         }
         self.parameters = intern_parameters(infos);
+    }
+
+    /// Lists the parameters that the extension describes. Each cell of a table is one.
+    fn list_with_tables(&mut self, functions: &RwParametersExtension) -> Result<(), Fault> {
+        let lacks = |what: &str| missing(&format!("{what} of {PARAMETERS_EXTENSION}"));
+        let count = functions.count.ok_or_else(|| lacks("count"))?;
+        let info = functions.info.ok_or_else(|| lacks("info"))?;
+        let defaults = functions.defaults.ok_or_else(|| lacks("defaults"))?;
+        functions.set.ok_or_else(|| lacks("set"))?;
+        // SAFETY: `raw` is alive.
+        let count = unsafe { count(self.raw) }.min(MOST_PARAMETERS);
+        let mut infos: Vec<ParameterInfo> = Vec::new();
+        let mut cells = 0;
+        for number in 0..count {
+            let mut raw = RwParameter {
+                size: size_of::<RwParameter>() as u32,
+                kind: 0,
+                flags: 0,
+                choices: 0,
+                rows: 0,
+                columns: 0,
+                min: 0.0,
+                max: 0.0,
+                key: [0; 64],
+                unit: [0; 16],
+            };
+            // SAFETY: `raw` is a place for one description.
+            let status = unsafe { info(self.raw, number, &raw mut raw) };
+            if status < 0 || raw.key[0] == 0 || raw.flags & PARAM_HIDDEN != 0 {
+                continue;
+            }
+            let described = self.described(functions, number, &raw);
+            let table = (raw.kind == PARAM_TABLE)
+                .then(|| self.table(functions, number, &raw))
+                .transpose()?;
+            let length = table.map_or(1, ParameterTable::cells);
+            cells += table.map_or(0, ParameterTable::cells);
+            if cells > MOST_CELLS {
+                return Err(Fault::fatal(format!(
+                    "its tables have more than {MOST_CELLS} cells"
+                )));
+            }
+            let mut values = vec![f64::NAN; length];
+            // SAFETY: there is room for that many values.
+            let status = unsafe { defaults(self.raw, number, values.as_mut_ptr(), length as u32) };
+            self.result(status, "defaults")?;
+            match table {
+                Some(table) => infos.extend(described.cells(table, &values)),
+                None => infos.push(described.parameter(values[0])),
+            }
+            self.numbers.resize(infos.len(), number);
+        }
+        self.parameters = intern_parameters(infos);
+        Ok(())
+    }
+
+    fn described(
+        &self,
+        functions: &RwParametersExtension,
+        number: u32,
+        raw: &RwParameter,
+    ) -> Described {
+        let word = |item: u32| self.text(functions, number, TEXT_CHOICE, item);
+        Described {
+            key: printable(&text_of(&raw.key)),
+            unit: printable(&text_of(&raw.unit)),
+            doc: self.text(functions, number, TEXT_DOC, 0),
+            kind: raw.kind,
+            words: (0..raw.choices.min(MOST_PARAMETERS)).map(word).collect(),
+            min: raw.min,
+            max: raw.max,
+        }
+    }
+
+    /// Returns the table that a description states.
+    fn table(
+        &self,
+        functions: &RwParametersExtension,
+        number: u32,
+        raw: &RwParameter,
+    ) -> Result<&'static ParameterTable, Fault> {
+        let key = printable(&text_of(&raw.key));
+        let cells = u64::from(raw.rows) * u64::from(raw.columns);
+        if cells == 0 || cells > MOST_CELLS as u64 {
+            return Err(Fault::fatal(format!(
+                "the table {key} has {} rows of {} numbers: expected 1 to {MOST_CELLS} numbers",
+                raw.rows, raw.columns
+            )));
+        }
+        // Without a name for the first row the rows have none.
+        let names = |what: u32, count: u32| {
+            let name = |item: u32| intern(&self.text(functions, number, what, item));
+            let names: Vec<&'static str> = (0..count).map(name).collect();
+            let is_named = names.first().is_some_and(|name| !name.is_empty());
+            intern_words(if is_named { names } else { Vec::new() })
+        };
+        Ok(intern_table(ParameterTable {
+            key: intern(&key),
+            rows: raw.rows,
+            columns: raw.columns,
+            row_names: names(TEXT_ROW, raw.rows),
+            column_names: names(TEXT_COLUMN, raw.columns),
+        }))
+    }
+
+    /// Returns a text of a parameter; empty if it does not exist.
+    fn text(&self, functions: &RwParametersExtension, number: u32, what: u32, item: u32) -> String {
+        let Some(text) = functions.text else {
+            return String::new();
+        };
+        let mut buffer = vec![0u8; LONGEST_TEXT];
+        let into = buffer.as_mut_ptr().cast();
+        // SAFETY: the buffer has the stated capacity, and `raw` is alive.
+        let length = unsafe { text(self.raw, number, what, item, into, LONGEST_TEXT as u64) };
+        buffer.truncate((length as usize).min(LONGEST_TEXT));
+        printable(String::from_utf8_lossy(&buffer).trim_end_matches('\0'))
     }
 
     /// Makes a call. Its answer counts only if the host has not abandoned the call in the meantime.
@@ -160,18 +289,23 @@ pub(crate) fn drives_by_pedals(api: &RwApi) -> bool {
 }
 
 fn find_press(api: &RwApi) -> Option<Press> {
+    extension::<RwPedalsExtension>(api, PEDALS_EXTENSION)?.step
+}
+
+/// Returns the table of an extension of a library, if the library offers it. `T` must be the structure with
+/// that id.
+fn extension<T>(api: &RwApi, id: &str) -> Option<&'static T> {
     let get_extension = api.get_extension?;
-    let id = PEDALS_EXTENSION;
-    // SAFETY: the text has the stated length. The extension with this id has this type and is at least as
-    // long as its size field states.
-    let extension = unsafe {
+    // SAFETY: the text has the stated length. The structure begins with its size, is at least as long as it
+    // states, and lives as long as the library, which is never unloaded.
+    unsafe {
         let found = get_extension(id.as_ptr().cast(), id.len() as u64);
-        found.cast::<RwPedalsExtension>().as_ref()?
-    };
-    if (extension.size as usize) < size_of::<RwPedalsExtension>() {
-        return None;
+        let size = found.cast::<u32>().as_ref()?;
+        if (*size as usize) < size_of::<T>() {
+            return None;
+        }
+        found.cast::<T>().as_ref()
     }
-    extension.step
 }
 
 fn missing(what: &str) -> Fault {
@@ -199,10 +333,10 @@ fn last_error(library: &Library, instance: *mut RwInstance) -> String {
     let Some(last_error) = library.api.last_error else {
         return String::new();
     };
-    let mut buffer = vec![0u8; ERROR_TEXT];
+    let mut buffer = vec![0u8; LONGEST_TEXT];
     // SAFETY: the buffer has the stated capacity; `instance` is alive or null.
-    let length = unsafe { last_error(instance, buffer.as_mut_ptr().cast(), ERROR_TEXT as u64) };
-    buffer.truncate((length as usize).min(ERROR_TEXT));
+    let length = unsafe { last_error(instance, buffer.as_mut_ptr().cast(), LONGEST_TEXT as u64) };
+    buffer.truncate((length as usize).min(LONGEST_TEXT));
     printable(String::from_utf8_lossy(&buffer).trim_end_matches('\0'))
 }
 
@@ -225,14 +359,22 @@ unsafe extern "C" fn receive(ctx: *mut c_void, bytes: *const u8, length: u64) ->
 }
 
 impl InProcess {
-    /// Returns the value of a parameter as the plugin reports it; `None` if it does not report values.
-    #[expect(unsafe_code, reason = "speaks the binary interface")]
-    pub(crate) fn get_parameter(&self, index: usize) -> Option<f64> {
-        let (get, &number) = (self.library.api.param_get?, self.numbers.get(index)?);
+    /// Returns the value of a parameter as the plugin reports it, or those of the table that begins at an
+    /// index; `None` if it does not report values.
+    pub(crate) fn get_parameter(&self, index: usize) -> Option<Vec<f64>> {
+        let &number = self.numbers.get(index)?;
+        if let Some(tables) = self.tables {
+            let mut values = vec![f64::NAN; self.parameters[index].span()];
+            let count = values.len() as u32;
+            // SAFETY: `raw` is alive, and there is room for that many values.
+            let status = unsafe { tables.get?(self.raw, number, values.as_mut_ptr(), count) };
+            return (status >= 0).then_some(values);
+        }
+        let get = self.library.api.param_get?;
         let mut value = f64::NAN;
         // SAFETY: `raw` is alive, and the value is written only during the call.
         let status = unsafe { get(self.raw, number, &raw mut value) };
-        (status >= 0).then_some(value)
+        (status >= 0).then_some(vec![value])
     }
 }
 
@@ -249,11 +391,11 @@ impl Backend for InProcess {
         }
         let roads = batch.roads.map(|roads| RwRoads {
             size: size_of::<RwRoads>() as u32,
-            strip_count: roads.lanelets.len() as u32,
+            lanelet_count: roads.lanelets.len() as u32,
             successor_count: roads.successors.len() as u32,
             point_count: roads.points.len() as u32,
             version: roads.version,
-            strips: roads.lanelets.as_ptr(),
+            lanelets: roads.lanelets.as_ptr(),
             successors: roads.successors.as_ptr(),
             points: roads.points.as_ptr(),
             delays: batch.delays.as_ptr(),
@@ -265,7 +407,7 @@ impl Backend for InProcess {
             time: batch.step.time,
             period: batch.step.period,
             agent_ids: batch.step.ids.as_ptr(),
-            slots: batch.step.indices.as_ptr(),
+            agent_indices: batch.step.indices.as_ptr(),
             seeds: batch.seeds.as_ptr(),
             inputs: batch.inputs.as_ptr().cast(),
             outputs: batch.outputs.as_mut_ptr().cast(),
@@ -322,9 +464,17 @@ impl Backend for InProcess {
         self.parameters
     }
 
-    fn set_parameter(&self, index: usize, value: f64) -> Result<(), Fault> {
-        let (Some(set), Some(&number)) = (self.library.api.param_set, self.numbers.get(index))
-        else {
+    fn set_parameter(&self, index: usize, values: &[f64]) -> Result<(), Fault> {
+        let (Some(&number), Some(&value)) = (self.numbers.get(index), values.first()) else {
+            return Ok(());
+        };
+        if let Some(set) = self.tables.and_then(|tables| tables.set) {
+            let count = values.len() as u32;
+            // SAFETY: `raw` is alive, and that many values are there.
+            let set = || unsafe { set(self.raw, number, values.as_ptr(), count) };
+            return self.within(|| self.result(set(), "set"));
+        }
+        let Some(set) = self.library.api.param_set else {
             return Ok(());
         };
         // SAFETY: `raw` is alive.
@@ -332,17 +482,8 @@ impl Backend for InProcess {
     }
 
     fn lookahead(&self) -> Option<Lookahead> {
-        let get_extension = self.library.api.get_extension?;
-        let id = CONTROLLER_EXTENSION;
-        // SAFETY: the text has the stated length. The extension with this id has this type and is at least as
-        // long as its size field states.
-        let extension = unsafe {
-            let found = get_extension(id.as_ptr().cast(), id.len() as u64);
-            found.cast::<RwControllerExtension>().as_ref()?
-        };
-        if (extension.size as usize) < size_of::<RwControllerExtension>() {
-            return None;
-        }
+        let api = &self.library.api;
+        let extension = extension::<RwControllerExtension>(api, CONTROLLER_EXTENSION)?;
         let (mut distance, mut time) = (0.0, 0.0);
         // SAFETY: places for two numbers.
         let status = unsafe { extension.lookahead?(self.raw, &raw mut distance, &raw mut time) };

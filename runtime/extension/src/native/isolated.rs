@@ -9,7 +9,8 @@
 //!                  <--- socket      <---   one byte: done
 //! ```
 //!
-//! A batch of 1,024 rows has up to 300 KB, which a socket would copy into the system and out of it. The
+//! A batch of 1,024 rows has up to 300 KB, which a socket would copy into the system and out of it. The memory
+//! is as large as counts and strides of the largest batch so far require. The
 //! socket synchronises access to the memory. It also detects hangs, because it can be read with a time limit,
 //! and reports a crash immediately by an end of file.
 
@@ -20,7 +21,8 @@ use super::cell::{Generation, PluginEntry};
 use super::probe::helper_program;
 use super::roads::FlatRoads;
 use super::serve::{
-    Call, Layout, MOST_LANELETS, PATIENCE, ROW, Reply, STEP, StepHead, read_message, write_message,
+    Call, HEAD, Layout, MOST_LANELETS, PATIENCE, Reply, START_SIZE, STEP, StepHead, USED,
+    read_message, received, write_message,
 };
 use crate::event::Events;
 use crate::lock::locked;
@@ -47,6 +49,8 @@ struct Link {
     /// Memory limit of the child, MiB.
     most_memory: u64,
     socket: UnixStream,
+    /// File of the shared memory.
+    file: std::fs::File,
     memory: memmap2::MmapMut,
     /// Version of the roads that was last sent to the child.
     roads: u64,
@@ -100,10 +104,8 @@ impl Isolated {
         let folder = generation.copy.parent().unwrap_or(&generation.copy);
         std::fs::create_dir_all(folder).map_err(io("prepare"))?;
         let library = &generation.copy;
-        let layout = Layout::new();
         let memory_path = folder.join(format!("{}-{}.rows", kind.name(), next_number()));
-        let memory =
-            share_memory(&memory_path, layout.size as u64).map_err(io("share memory with"))?;
+        let (file, memory) = share_memory(&memory_path).map_err(io("share memory with"))?;
         let (socket, theirs) = UnixStream::pair().map_err(io("talk to"))?;
         let theirs: OwnedFd = theirs.into();
         let mut helper = helper_program(&cell.helper).ok_or_else(|| {
@@ -128,6 +130,7 @@ impl Isolated {
                 child,
                 most_memory: cell.isolated_memory,
                 socket,
+                file,
                 memory,
                 roads: 0,
                 is_dead: false,
@@ -148,7 +151,7 @@ impl Isolated {
                 by_pedals,
             } => Ok(Self {
                 by_pedals,
-                parameters: intern_parameters(parameters.iter().map(Into::into).collect()),
+                parameters: intern_parameters(received(&parameters)),
                 lookahead: Mutex::new(
                     lookahead.map(|(distance, time)| Lookahead { distance, time }),
                 ),
@@ -194,19 +197,20 @@ fn next_number() -> u64 {
 }
 
 /// Creates shared memory in a new file, which the child opens by its path.
-fn share_memory(path: &std::path::Path, size: u64) -> std::io::Result<memmap2::MmapMut> {
+fn share_memory(path: &std::path::Path) -> std::io::Result<(std::fs::File, memmap2::MmapMut)> {
     let file = std::fs::File::options()
         .read(true)
         .write(true)
         .create_new(true)
         .open(path)?;
-    file.set_len(size)?;
-    map(&file)
+    file.set_len(START_SIZE as u64)?;
+    let memory = map(&file)?;
+    Ok((file, memory))
 }
 
 #[expect(unsafe_code, reason = "maps a file that is shared with the child")]
 fn map(file: &std::fs::File) -> std::io::Result<memmap2::MmapMut> {
-    // SAFETY: the file is ours, of fixed size, and known to a single child, which writes to it only during a
+    // SAFETY: the file is ours, never shrinks, and is known to a single child, which writes to it only during a
     // call. Its contents are only ever read as numbers.
     unsafe { memmap2::MmapMut::map_mut(file) }
 }
@@ -292,8 +296,7 @@ impl Link {
 
     /// Returns a note about memory for the crash of a child that had used much of its permitted memory.
     fn memory_hint(&self) -> String {
-        let at = Layout::new().used;
-        let used = u64::from_le_bytes(std::array::from_fn(|byte| self.memory[at + byte]));
+        let used = u64::from_le_bytes(std::array::from_fn(|byte| self.memory[USED + byte]));
         let most = self.most_memory;
         // Half of the limit is already suspicious, because the number is up to 20 ms old and does not include
         // the allocation that failed.
@@ -315,6 +318,24 @@ impl Link {
         );
         self.events.note_timeout(self.module, &what);
         Fault::of_process(what)
+    }
+
+    /// Makes the shared memory at least as large as a batch.
+    fn reserve(&mut self, size: usize) -> Result<(), Fault> {
+        if size <= self.memory.len() {
+            return Ok(());
+        }
+        let failed = |error: std::io::Error| {
+            Fault::of_process(format!(
+                "cannot share {size} bytes with an isolated module: {error}"
+            ))
+        };
+        // Doubled, so that a growing number of agents causes few calls.
+        let size = size.next_power_of_two();
+        self.file.set_len(size as u64).map_err(failed)?;
+        self.memory = map(&self.file).map_err(failed)?;
+        self.call(&Call::Grow, PATIENCE + GRACE)?;
+        Ok(())
     }
 
     fn send_roads(&mut self, roads: &FlatRoads) -> Result<(), Fault> {
@@ -353,14 +374,28 @@ impl Link {
 impl Backend for Isolated {
     fn step(&self, batch: &mut Batch<'_>) -> Result<bool, Fault> {
         let count = batch.rows();
-        debug_assert!(count <= MOST_ROWS && batch.inputs.len() <= ROW * MOST_ROWS);
+        debug_assert!(count <= MOST_ROWS);
         // Only one call at a time, whatever the plugin declares, because there is one shared memory and one
         // child.
         let mut link = self.link();
         if let Some(roads) = batch.roads {
             link.send_roads(roads)?;
         }
-        let layout = Layout::new();
+        let head = StepHead {
+            count: count as f64,
+            input_stride: (batch.inputs.len() / count.max(1)) as f64,
+            output_stride: (batch.outputs.len() / count.max(1)) as f64,
+            step: batch.step.index as f64,
+            time: batch.step.time,
+            period: batch.step.period,
+            route: batch.route.len().min(MOST_ROUTE) as f64,
+            delays: batch.delays.len() as f64,
+            has_roads: f64::from(u8::from(batch.roads.is_some())),
+            by_pedals: f64::from(u8::from(batch.by_pedals)),
+            ..StepHead::default()
+        };
+        let layout = Layout::of(&head);
+        link.reserve(layout.size)?;
         let put = |memory: &mut memmap2::MmapMut, at: usize, bytes: &[u8]| {
             memory[at..at + bytes.len()].copy_from_slice(bytes);
         };
@@ -374,21 +409,9 @@ impl Backend for Isolated {
         put(memory, layout.outputs, batch.outputs);
         put(memory, layout.status, batch.status);
         put(memory, layout.delays, bytes_of(batch.delays));
-        let head = StepHead {
-            count: count as f64,
-            input_size: (batch.inputs.len() / count.max(1)) as f64,
-            output_size: (batch.outputs.len() / count.max(1)) as f64,
-            step: batch.step.index as f64,
-            time: batch.step.time,
-            period: batch.step.period,
-            route: batch.route.len().min(MOST_ROUTE) as f64,
-            has_roads: f64::from(u8::from(batch.roads.is_some())),
-            by_pedals: f64::from(u8::from(batch.by_pedals)),
-            ..StepHead::default()
-        };
-        put(memory, layout.head, bytes_of(&head.to_numbers()));
+        put(memory, HEAD, bytes_of(&head.to_numbers()));
         link.step()?;
-        let answer = StepHead::read(&link.memory[layout.head..]);
+        let answer = StepHead::read(&link.memory[HEAD..]);
         let memory = &link.memory;
         let outputs = batch.outputs.len();
         batch
@@ -420,8 +443,9 @@ impl Backend for Isolated {
         self.parameters
     }
 
-    fn set_parameter(&self, index: usize, value: f64) -> Result<(), Fault> {
-        let reply = self.call(&Call::SetParameter { index, value })?;
+    fn set_parameter(&self, index: usize, values: &[f64]) -> Result<(), Fault> {
+        let values = values.to_vec();
+        let reply = self.call(&Call::SetParameter { index, values })?;
         if let Reply::Set { lookahead } = reply {
             let mut kept = locked(&self.lookahead);
             *kept = lookahead.map(|(distance, time)| Lookahead { distance, time });

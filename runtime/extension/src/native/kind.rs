@@ -1,15 +1,15 @@
 //! Differences between the kinds of module in plugins: planners, controllers, fitnesses and signal
 //! controllers.
 
-use super::backend::Row;
+use super::backend::{Row, bytes_of};
 use roadwright_agent::{
-    ByDemand, Choosable, Conduct, Controller, Fitness, Module, ModuleEntry, ModuleInfo, ModuleKind,
-    Planner, Registry, SignalController, Step,
+    ByDemand, Choosable, Controller, Fitness, Module, ModuleEntry, ModuleInfo, ModuleKind, Planner,
+    Registry, SignalController, Step,
 };
 use roadwright_plugin_api::{
-    ControllerInput, ControllerOutput, DriveInput, FitnessInput, FitnessOutput, KEEP_STAGE,
-    PedalsInput, PedalsOutput, PlannerInput, PlannerOutput, SIGNAL_STAGES, SignalInput,
-    SignalMovement, SignalOutput, SignalStage,
+    Conduct, ControllerInput, ControllerOutput, DriveInput, FitnessInput, FitnessOutput,
+    KEEP_STAGE, OLD_FITNESS_INPUT, PedalsInput, PedalsOutput, PlannerInput, PlannerOutput,
+    SIGNAL_STAGES, SignalInput, SignalMovement, SignalOutput, SignalStage,
 };
 
 /// Largest plausible acceleration, m/s^2. The second constant is the largest plausible steering angle, rad.
@@ -35,8 +35,14 @@ pub(crate) trait Kind: Send + Sync + 'static {
     /// Whether the rows are for controllers with pedals.
     const BY_PEDALS: bool = false;
 
-    /// Number of slots that always exist, regardless of agents.
+    /// Number of agent indices that always exist, regardless of agents.
     const ALWAYS: u32 = 0;
+
+    /// Size of an input row for a plugin built for a minor version of the interface, bytes. Later versions have
+    /// only appended fields, so it is the beginning of [`Kind::Input`].
+    fn input_size(_minor: u16) -> usize {
+        size_of::<Self::Input>()
+    }
 
     /// Maximum time per agent at which a call does not count as slow, us.
     const BUDGET_US: f64;
@@ -69,6 +75,40 @@ pub(crate) trait Kind: Send + Sync + 'static {
     }
 }
 
+/// Input rows as a plugin gets them.
+pub(crate) enum InputRows<'a> {
+    /// The rows of this version.
+    Whole(&'a [u8]),
+    /// The beginnings of the rows, for a plugin built for an earlier version. They are words, so that rows are
+    /// aligned like doubles.
+    Beginnings(Vec<u64>),
+}
+
+impl<'a> InputRows<'a> {
+    /// Returns input rows for a plugin built for a minor version of the interface. A plugin gets the rows of its
+    /// own time, even if it walks them as an array.
+    pub(crate) fn new<K: Kind>(inputs: &'a [K::Input], minor: u16) -> Self {
+        let (size, whole) = (K::input_size(minor), size_of::<K::Input>());
+        let bytes = bytes_of(inputs);
+        if size == whole {
+            return Self::Whole(bytes);
+        }
+        let word = |bytes: &[u8]| u64::from_ne_bytes(std::array::from_fn(|at| bytes[at]));
+        let rows = bytes.chunks_exact(whole);
+        Self::Beginnings(
+            rows.flat_map(|row| row[..size].chunks_exact(8).map(word))
+                .collect(),
+        )
+    }
+
+    pub(crate) fn bytes(&self) -> &[u8] {
+        match self {
+            Self::Whole(bytes) => bytes,
+            Self::Beginnings(words) => bytes_of(words),
+        }
+    }
+}
+
 /// A row as named numbers, for reports.
 pub(crate) trait Numbers {
     /// Returns the fields.
@@ -88,12 +128,33 @@ macro_rules! numbers {
 numbers!(ControllerInput: speed, road_speed, wheelbase, length, waypoint_distance,
     waypoint_angle, obstacle_distance, obstacle_angle, obstacle_closing_speed, leader_gap,
     leader_speed, stop_distance, lane_offset, heading_error, path_curvature, steering);
-numbers!(FitnessInput: crash_rating, mean_speed, mean_road_speed, distance, time,
-    mean_squared_acceleration, mean_squared_jerk, mean_squared_lateral_acceleration);
-numbers!(PlannerInput: strip, goal_strip, s, goal_s, bus, may_change_first);
+numbers!(Conduct: collision_exposure, tailgating, least_post_encroachment, time_lost, speeding,
+    off_lane, uninvited, above_limit, overlap, has_arrived, goal_distance, collisions, kinetic_energy,
+    segment_crash, segment_time_lost, shunts, mean_lean, path_error, settled_speed);
+numbers!(PlannerInput: lanelet, goal_lanelet, s, goal_s, bus, may_change_first);
 
 numbers!(SignalInput: node, stage, planned, stage_count, movement_count, is_extended, elapsed,
     opposed_for);
+
+impl Numbers for FitnessInput {
+    fn numbers(&self) -> Vec<(&'static str, f64)> {
+        let mut all = vec![
+            ("crash_rating", self.crash_rating),
+            ("mean_speed", self.mean_speed),
+            ("mean_road_speed", self.mean_road_speed),
+            ("distance", self.distance),
+            ("time", self.time),
+            ("mean_squared_acceleration", self.mean_squared_acceleration),
+            ("mean_squared_jerk", self.mean_squared_jerk),
+            (
+                "mean_squared_lateral_acceleration",
+                self.mean_squared_lateral_acceleration,
+            ),
+        ];
+        all.extend(self.conduct.numbers());
+        all
+    }
+}
 
 impl Numbers for PedalsInput {
     fn numbers(&self) -> Vec<(&'static str, f64)> {
@@ -247,6 +308,14 @@ impl Kind for AsFitness {
     const FALLBACK: &'static str = "crash_and_speed";
     const BUDGET_US: f64 = 5.0;
 
+    fn input_size(minor: u16) -> usize {
+        if minor < 2 {
+            OLD_FITNESS_INPUT
+        } else {
+            size_of::<FitnessInput>()
+        }
+    }
+
     fn flaw(output: &FitnessOutput) -> Option<&'static str> {
         let flaws = ["NaN score", "infinite score", "a score beyond 1e12"];
         number_flaw(output.score, 1e12, flaws)
@@ -271,9 +340,7 @@ impl Kind for AsFitness {
         inputs: &[FitnessInput],
         outputs: &mut [FitnessOutput],
     ) {
-        // The fallback module reads the rows only.
-        let conducts = vec![Conduct::default(); inputs.len()];
-        module.step(step, inputs, &conducts, outputs);
+        module.step(step, inputs, outputs);
     }
 }
 
@@ -300,7 +367,7 @@ impl Kind for AsPlanner {
         PlannerInput {
             may_change_first: 1,
             goal_s: 50.0,
-            goal_strip: 1,
+            goal_lanelet: 1,
             ..PlannerInput::default()
         }
     }
@@ -338,7 +405,7 @@ impl Kind for AsSignals {
     type Output = SignalOutput;
     const FALLBACK: &'static str = "actuated";
     const BUDGET_US: f64 = 100.0;
-    /// One slot, because each programme has its own instance and uses the first slot of it.
+    /// One index, because each programme has its own instance and uses the first index of it.
     const ALWAYS: u32 = 1;
 
     fn flaw(output: &SignalOutput) -> Option<&'static str> {

@@ -8,8 +8,10 @@
 //! - A batch is split at fixed places (after 64 rows if steps may run in parallel, otherwise 1,024), so that
 //!   a fault affects the same rows with any number of threads.
 //! - A build is loaded once and never unloaded; a build that has faulted is loaded again.
-//! - A new feature of the binary interface is a named extension. Only a new kind of plugin raises the minor
-//!   version, which its plugins require (`min_host_minor`).
+//! - A new feature of the binary interface is a named extension. A new kind of plugin, fields at the end of a
+//!   row and new capabilities raise the minor version, which plugins may require (`min_host_minor`).
+//! - A plugin gets the rows of the version for which it was built (`kind::InputRows`), and capabilities of a
+//!   later version that it declares are ignored.
 
 pub(crate) mod backend;
 mod calls;

@@ -1,15 +1,15 @@
 //! Tests a library in a child process before it is loaded into this process.
 
-use super::backend::{Backend, Batch, bytes_of, bytes_of_mut};
+use super::backend::{Backend, Batch, bytes_of_mut};
 use super::in_process::InProcess;
 use super::inspect::inspect;
-use super::kind::{AsController, AsFitness, AsPedals, AsPlanner, AsSignals, Kind};
+use super::kind::{AsController, AsFitness, AsPedals, AsPlanner, AsSignals, InputRows, Kind};
 use super::library::Library;
 use super::roads::FlatRoads;
 use crate::helper::{complain, print};
 use crate::patience::{in_a_group, wait_for};
 use roadwright_agent::{ModuleKind, Step};
-use roadwright_plugin_api::abi::{ROW_OK, RwPoint, RwStrip};
+use roadwright_plugin_api::abi::{ROW_OK, RwLanelet, RwPoint};
 use std::ffi::OsString;
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -142,34 +142,35 @@ fn trial(path: &Path) -> Result<(), String> {
     let info = inspected.info;
     let library = Library::open(path).map_err(|error| error.to_string())?;
     let library = Arc::new(library);
+    let minor = info.abi.1;
     for kind in info.module_kinds() {
         match kind {
-            ModuleKind::Controller => try_kind::<AsController>(&library)?,
-            ModuleKind::Fitness => try_kind::<AsFitness>(&library)?,
-            ModuleKind::Planner => try_kind::<AsPlanner>(&library)?,
-            ModuleKind::SignalController => try_kind::<AsSignals>(&library)?,
+            ModuleKind::Controller => try_kind::<AsController>(&library, minor)?,
+            ModuleKind::Fitness => try_kind::<AsFitness>(&library, minor)?,
+            ModuleKind::Planner => try_kind::<AsPlanner>(&library, minor)?,
+            ModuleKind::SignalController => try_kind::<AsSignals>(&library, minor)?,
             ModuleKind::Behaviour | ModuleKind::GroundPlanner => {}
         }
     }
     Ok(())
 }
 
-fn try_kind<K: Kind>(library: &Arc<Library>) -> Result<(), String> {
+fn try_kind<K: Kind>(library: &Arc<Library>, minor: u16) -> Result<(), String> {
     print(&format!("{PHASE}create of its trial"));
     let backend =
         InProcess::new(library.clone(), K::KIND).map_err(|f| failed("create", f.message))?;
     print(&format!("{PHASE}the steps of its trial"));
     if backend.by_pedals() {
-        return try_rows::<AsPedals>(&backend);
+        return try_rows::<AsPedals>(&backend, minor);
     }
-    try_rows::<K>(&backend)
+    try_rows::<K>(&backend, minor)
 }
 
 fn failed(what: &str, message: String) -> String {
     format!("Failed its trial: {what}: {message}")
 }
 
-fn try_rows<K: Kind>(backend: &InProcess) -> Result<(), String> {
+fn try_rows<K: Kind>(backend: &InProcess, minor: u16) -> Result<(), String> {
     let indices: Vec<u32> = (0..ROWS as u32).collect();
     let ids: Vec<u64> = (1..=ROWS as u64).collect();
     backend
@@ -179,6 +180,7 @@ fn try_rows<K: Kind>(backend: &InProcess) -> Result<(), String> {
     // The numbers are plausible, so that a plugin that divides by a speed or a length is not tested with
     // impossible values.
     let inputs = vec![K::neutral(); ROWS];
+    let rows = InputRows::new::<K>(&inputs, minor);
     let mut outputs = vec![K::Output::default(); ROWS];
     let mut status = [0; ROWS];
     let mut route = vec![0; 64 * ROWS];
@@ -190,7 +192,7 @@ fn try_rows<K: Kind>(backend: &InProcess) -> Result<(), String> {
             ..Step::default()
         },
         seeds: &ids,
-        inputs: bytes_of(&inputs),
+        inputs: rows.bytes(),
         outputs: bytes_of_mut(&mut outputs),
         by_pedals: K::BY_PEDALS,
         status: &mut status,
@@ -215,15 +217,15 @@ fn try_rows<K: Kind>(backend: &InProcess) -> Result<(), String> {
 
 /// Creates the smallest road network for which a planner can be called.
 pub(crate) fn two_lanelets() -> FlatRoads {
-    let lanelet = |first: u32| RwStrip {
+    let lanelet = |first: u32| RwLanelet {
         length: 100.0,
         speed_limit: 13.9,
         width: 3.5,
         first_successor: first,
         // The first lanelet leads to the second one, which is a dead end.
         successor_count: 1 - first,
-        left: roadwright_plugin_api::abi::NO_STRIP,
-        right: roadwright_plugin_api::abi::NO_STRIP,
+        left: roadwright_plugin_api::abi::NO_LANELET,
+        right: roadwright_plugin_api::abi::NO_LANELET,
         first_point: 2 * first,
         point_count: 2,
         flags: 0,

@@ -1,8 +1,8 @@
 //! The lane graph as flat arrays, for planners in plugins.
 
 use roadwright_plugin_api::abi::{
-    RwPoint, RwStrip, STRIP_BUS_ONLY, STRIP_CLOSED, STRIP_CONNECTION, STRIP_NO_BUSES,
-    STRIP_NO_THROUGH,
+    LANELET_BUS_ONLY, LANELET_CLOSED, LANELET_CONNECTION, LANELET_NO_BUSES, LANELET_NO_THROUGH,
+    RwLanelet, RwPoint,
 };
 use roadwright_plugin_api::{PlannerInput, PlannerOutput};
 use roadwright_scenario::junction::Turn;
@@ -12,7 +12,7 @@ use roadwright_scenario::{LaneAccess, RoadAccess};
 /// A lane graph as flat arrays.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(crate) struct FlatRoads {
-    pub(crate) lanelets: Vec<RwStrip>,
+    pub(crate) lanelets: Vec<RwLanelet>,
     pub(crate) successors: Vec<u32>,
     pub(crate) points: Vec<RwPoint>,
     /// Version number. It differs if the roads differ.
@@ -30,20 +30,20 @@ impl FlatRoads {
             let points = graph.line(id).points();
             let mut flags = 0;
             if lanelet.access == LaneAccess::Buses {
-                flags |= STRIP_BUS_ONLY;
+                flags |= LANELET_BUS_ONLY;
             }
             if lanelet.access == LaneAccess::Cars {
-                flags |= STRIP_NO_BUSES;
+                flags |= LANELET_NO_BUSES;
             }
             if lanelet.road_access != RoadAccess::All {
-                flags |= STRIP_NO_THROUGH;
+                flags |= LANELET_NO_THROUGH;
             }
             if lanelet.road_access == RoadAccess::No {
-                flags |= STRIP_CLOSED;
+                flags |= LANELET_CLOSED;
             }
             let mut turn = 0;
             if let LaneletKind::Connection { turn: taken, .. } = lanelet.kind {
-                flags |= STRIP_CONNECTION;
+                flags |= LANELET_CONNECTION;
                 turn = match taken {
                     Turn::Left => 1,
                     Turn::Straight => 0,
@@ -51,7 +51,7 @@ impl FlatRoads {
                     Turn::UTurn => 2,
                 };
             }
-            flat.lanelets.push(RwStrip {
+            flat.lanelets.push(RwLanelet {
                 length: lanelet.length(),
                 speed_limit: lanelet.free_speed,
                 width: lanelet.width,
@@ -94,13 +94,13 @@ pub(crate) fn checked_route<'a>(
     let Some(lanelets) = lanelets else {
         return Err("planner returned a route that is longer than its buffer".into());
     };
-    if lanelets[0] != input.strip || lanelets[lanelets.len() - 1] != input.goal_strip {
+    if lanelets[0] != input.lanelet || lanelets[lanelets.len() - 1] != input.goal_lanelet {
         return Err(format!(
             "planner returned a route from lanelet {} to {} instead of {} to {}",
             lanelets[0],
             lanelets[lanelets.len() - 1],
-            input.strip,
-            input.goal_strip
+            input.lanelet,
+            input.goal_lanelet
         ));
     }
     let count = roads.lanelets.len() as u32;

@@ -1,7 +1,8 @@
 //! The child's side of isolated modules: a process that loads a library and answers calls.
 
 use super::backend::{
-    Backend, Batch, Fault, MOST_ROUTE, MOST_ROWS, Row, State, bytes_of_mut, intern,
+    Backend, Batch, Fault, MOST_ROUTE, MOST_ROWS, Row, State, bytes_of_mut, intern, intern_table,
+    intern_words,
 };
 use super::cell::milliseconds;
 use super::in_process::InProcess;
@@ -9,8 +10,8 @@ use super::inspect::inspect;
 use super::library::{Context, Library};
 use super::limits::used_memory;
 use super::roads::FlatRoads;
-use roadwright_agent::{ModuleKind, ParameterInfo, ParameterKind, Step};
-use roadwright_plugin_api::abi::{RwPoint, RwStrip};
+use roadwright_agent::{ModuleKind, ParameterInfo, ParameterKind, ParameterTable, Step, TableCell};
+use roadwright_plugin_api::abi::{RwLanelet, RwPoint};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::io::{Error, ErrorKind, Read, Write};
@@ -22,14 +23,19 @@ use std::time::Duration;
 
 /// Maximum number of lanelets for an isolated planner.
 pub(crate) const MOST_LANELETS: usize = 1 << 20;
-/// Space for a row of a full batch, bytes. A row of a controller with pedals consists of two records. Rows of
-/// smaller batches may be longer.
-pub(super) const ROW: usize = 2 * roadwright_plugin_api::MAX_RECORD;
+/// Size of the shared memory at the start, bytes. It grows when a batch needs more.
+pub(super) const START_SIZE: usize = 1 << 16;
 /// Maximum length of a message, bytes.
 // The other side may be faulty, so the memory for a received length is limited.
 const MOST_MESSAGE: usize = 1 << 30;
 
-/// Positions of the arrays of a batch in shared memory, in bytes from its start.
+/// Position of the memory used by the child in shared memory, in MiB, stored as eight bytes.
+pub(super) const USED: usize = 0;
+/// Position of the [`StepHead`] in shared memory.
+pub(super) const HEAD: usize = USED + 8;
+
+/// Positions of the arrays of a batch in shared memory, in bytes from its start. Both sides compute them from
+/// the head of the batch.
 pub(super) struct Layout {
     pub(super) ids: usize,
     pub(super) seeds: usize,
@@ -39,10 +45,7 @@ pub(super) struct Layout {
     pub(super) route: usize,
     pub(super) delays: usize,
     pub(super) status: usize,
-    /// A [`StepHead`].
-    pub(super) head: usize,
-    /// Memory used by the child, in MiB, stored as eight bytes.
-    pub(super) used: usize,
+    /// Size of the head and all arrays.
     pub(super) size: usize,
 }
 
@@ -51,12 +54,16 @@ pub(super) struct Layout {
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub(super) struct StepHead {
     pub(super) count: f64,
-    pub(super) input_size: f64,
-    pub(super) output_size: f64,
+    /// Distance between two input rows, bytes; then that of output rows.
+    pub(super) input_stride: f64,
+    pub(super) output_stride: f64,
     pub(super) step: f64,
     pub(super) time: f64,
     pub(super) period: f64,
+    /// Capacity of the route buffer.
     pub(super) route: f64,
+    /// Number of delays.
+    pub(super) delays: f64,
     pub(super) has_roads: f64,
     pub(super) by_pedals: f64,
     /// Number of lanelets that were written; part of the answer. The next field states whether the
@@ -66,17 +73,18 @@ pub(super) struct StepHead {
 }
 
 impl StepHead {
-    pub(super) const SIZE: usize = 88;
+    pub(super) const SIZE: usize = 8 * 12;
 
-    pub(super) fn to_numbers(self) -> [f64; 11] {
+    pub(super) fn to_numbers(self) -> [f64; 12] {
         [
             self.count,
-            self.input_size,
-            self.output_size,
+            self.input_stride,
+            self.output_stride,
             self.step,
             self.time,
             self.period,
             self.route,
+            self.delays,
             self.has_roads,
             self.by_pedals,
             self.route_length,
@@ -85,19 +93,20 @@ impl StepHead {
     }
 
     pub(super) fn read(bytes: &[u8]) -> Self {
-        let n = rows_from::<f64>(bytes, 11);
+        let n = rows_from::<f64>(bytes, 12);
         Self {
             count: n[0],
-            input_size: n[1],
-            output_size: n[2],
+            input_stride: n[1],
+            output_stride: n[2],
             step: n[3],
             time: n[4],
             period: n[5],
             route: n[6],
-            has_roads: n[7],
-            by_pedals: n[8],
-            route_length: n[9],
-            changed_mode: n[10],
+            delays: n[7],
+            has_roads: n[8],
+            by_pedals: n[9],
+            route_length: n[10],
+            changed_mode: n[11],
         }
     }
 }
@@ -108,31 +117,28 @@ pub(super) const STEP: u8 = b'S';
 const MESSAGE: u8 = b'M';
 
 impl Layout {
-    pub(super) fn new() -> Self {
-        // Each column has room for the largest call, so that nothing moves between calls. All columns begin
-        // at multiples of eight bytes, because plugins write their answers in place as doubles.
-        let ids = 0;
-        let seeds = ids + 8 * MOST_ROWS;
-        let inputs = seeds + 8 * MOST_ROWS;
-        let outputs = inputs + ROW * MOST_ROWS;
-        let indices = outputs + ROW * MOST_ROWS;
-        let route = indices + 4 * MOST_ROWS;
-        let delays = route + 4 * MOST_ROUTE;
-        let head = delays + 4 * MOST_LANELETS;
-        let used = head + StepHead::SIZE;
-        let status = used + 8;
+    /// Computes the positions for a batch from its counts and strides.
+    pub(super) fn of(head: &StepHead) -> Self {
+        let mut end = HEAD + StepHead::SIZE;
+        // All arrays begin at multiples of eight bytes, because plugins write their answers in place as
+        // doubles. Numbers that no batch has give a size that no memory has.
+        let mut place = |count: f64, size: f64| {
+            let begin = end;
+            let bytes = (count as usize).saturating_mul(size as usize);
+            end = end.saturating_add(bytes.div_ceil(8).saturating_mul(8));
+            begin
+        };
+        let rows = head.count;
         Self {
-            ids,
-            seeds,
-            inputs,
-            outputs,
-            indices,
-            route,
-            delays,
-            head,
-            used,
-            status,
-            size: status + MOST_ROWS,
+            ids: place(rows, 8.0),
+            seeds: place(rows, 8.0),
+            inputs: place(rows, head.input_stride),
+            outputs: place(rows, head.output_stride),
+            indices: place(rows, 4.0),
+            route: place(head.route, 4.0),
+            delays: place(head.delays, 4.0),
+            status: place(rows, 1.0),
+            size: end,
         }
     }
 }
@@ -155,8 +161,10 @@ pub(super) enum Call {
     },
     SetParameter {
         index: usize,
-        value: f64,
+        values: Vec<f64>,
     },
+    /// The shared memory has grown.
+    Grow,
     Save,
     Load {
         schema: u32,
@@ -175,12 +183,57 @@ pub(super) struct SentParameter {
     min: f64,
     max: f64,
     default: f64,
+    /// Row and column, for a cell of a table.
+    cell: Option<(u32, u32)>,
+    /// The table, for its first cell. The next cells belong to it as well.
+    table: Option<SentTable>,
+}
+
+/// A table as it is sent.
+#[derive(Debug, Serialize, Deserialize)]
+struct SentTable {
+    key: String,
+    rows: u32,
+    columns: u32,
+    row_names: Vec<String>,
+    column_names: Vec<String>,
+}
+
+fn owned(words: &[&str]) -> Vec<String> {
+    words.iter().map(|word| (*word).to_owned()).collect()
+}
+
+fn interned(words: &[String]) -> &'static [&'static str] {
+    intern_words(words.iter().map(|word| intern(word)).collect())
+}
+
+/// Returns the parameters that were sent.
+pub(super) fn received(sent: &[SentParameter]) -> Vec<ParameterInfo> {
+    let mut table = None;
+    let mut info = |sent: &SentParameter| {
+        if let Some(new) = &sent.table {
+            table = Some(intern_table(ParameterTable {
+                key: intern(&new.key),
+                rows: new.rows,
+                columns: new.columns,
+                row_names: interned(&new.row_names),
+                column_names: interned(&new.column_names),
+            }));
+        }
+        let cell = sent.cell.zip(table);
+        ParameterInfo {
+            cell: cell.map(|((row, column), table)| TableCell { table, row, column }),
+            ..ParameterInfo::from(sent)
+        }
+    };
+    sent.iter().map(&mut info).collect()
 }
 
 impl From<&ParameterInfo> for SentParameter {
     fn from(info: &ParameterInfo) -> Self {
+        let first = info.cell.filter(|cell| cell.is_first());
         let words = match info.kind {
-            ParameterKind::Choice(words) => words.iter().map(|w| (*w).to_owned()).collect(),
+            ParameterKind::Choice(words) => owned(words),
             _ => Vec::new(),
         };
         Self {
@@ -192,6 +245,14 @@ impl From<&ParameterInfo> for SentParameter {
             min: info.min,
             max: info.max,
             default: info.default,
+            cell: info.cell.map(|cell| (cell.row, cell.column)),
+            table: first.map(|cell| SentTable {
+                key: cell.table.key.into(),
+                rows: cell.table.rows,
+                columns: cell.table.columns,
+                row_names: owned(cell.table.row_names),
+                column_names: owned(cell.table.column_names),
+            }),
         }
     }
 }
@@ -204,13 +265,14 @@ impl From<&SentParameter> for ParameterInfo {
             unit: intern(&sent.unit),
             doc: intern(&sent.doc),
             kind: match (words.is_empty(), sent.is_integer) {
-                (false, _) => ParameterKind::Choice(super::backend::intern_words(words)),
+                (false, _) => ParameterKind::Choice(intern_words(words)),
                 (true, true) => ParameterKind::Integer,
                 (true, false) => ParameterKind::Number,
             },
             min: sent.min,
             max: sent.max,
             default: sent.default,
+            cell: None,
         }
     }
 }
@@ -303,6 +365,8 @@ fn look_before_sleeping(socket: &UnixStream) {
 
 struct Server {
     socket: UnixStream,
+    /// File of the shared memory.
+    file: std::fs::File,
     memory: memmap2::MmapMut,
     backend: InProcess,
     roads: FlatRoads,
@@ -339,6 +403,7 @@ pub(crate) fn serve(library: &Path, kind: &str, memory: &Path) -> std::io::Resul
     write_message(&mut socket, &reply)?;
     let mut server = Server {
         socket,
+        file,
         memory,
         backend,
         roads: FlatRoads::default(),
@@ -395,10 +460,9 @@ fn start(library: &Path, kind: &str) -> Result<InProcess, Fault> {
 // memory.
 /// Periodically reports the memory use of this process to the host, for messages about crashes.
 fn watch_memory(mut shared: memmap2::MmapMut) {
-    let at = Layout::new().used;
     std::thread::spawn(move || {
         loop {
-            shared[at..at + 8].copy_from_slice(&used_memory().to_le_bytes());
+            shared[USED..USED + 8].copy_from_slice(&used_memory().to_le_bytes());
             std::thread::sleep(LOOK);
         }
     });
@@ -416,8 +480,8 @@ fn give_up_late_calls(context: &Context) {
 
 #[expect(unsafe_code, reason = "maps a file that is shared with the host")]
 fn map(file: &std::fs::File) -> std::io::Result<memmap2::MmapMut> {
-    // SAFETY: the host created the file for this process, with the size of the layout, and accesses it only
-    // while no call runs. Of the two maps here one is used only for the number of used memory.
+    // SAFETY: the host created the file for this process, only lets it grow, and accesses it only while no call
+    // runs. Of the two maps here one is used only for the number of used memory.
     unsafe { memmap2::MmapMut::map_mut(file) }
 }
 
@@ -442,11 +506,11 @@ impl Server {
                 bytes,
             } => {
                 let (lanelet_bytes, rest) =
-                    bytes.split_at((lanelets * size_of::<RwStrip>()).min(bytes.len()));
+                    bytes.split_at((lanelets * size_of::<RwLanelet>()).min(bytes.len()));
                 let (successor_bytes, point_bytes) =
                     rest.split_at((4 * successors).min(rest.len()));
                 self.roads = FlatRoads {
-                    lanelets: rows_from::<RwStrip>(lanelet_bytes, lanelets),
+                    lanelets: rows_from::<RwLanelet>(lanelet_bytes, lanelets),
                     successors: rows_from::<u32>(successor_bytes, successors),
                     points: rows_from::<RwPoint>(point_bytes, points),
                     version,
@@ -457,12 +521,17 @@ impl Server {
                 added,
                 removed,
             } => self.backend.agents_changed(capacity, &added, &removed)?,
-            Call::SetParameter { index, value } => {
-                self.backend.set_parameter(index, value)?;
+            Call::SetParameter { index, values } => {
+                self.backend.set_parameter(index, &values)?;
                 let lookahead = self.backend.lookahead();
                 return Ok(Reply::Set {
                     lookahead: lookahead.map(|l| (l.distance, l.time)),
                 });
+            }
+            Call::Grow => {
+                self.memory = map(&self.file).map_err(|error| {
+                    Fault::of_process(format!("cannot share more memory: {error}"))
+                })?;
             }
             Call::Save => {
                 if let Some(State { schema, bytes }) = self.backend.save() {
@@ -482,34 +551,26 @@ impl Server {
     }
 
     fn step(&mut self) -> Result<(), Fault> {
-        let layout = Layout::new();
         let memory = &mut self.memory;
-        let mut head = StepHead::read(&memory[layout.head..]);
+        let mut head = StepHead::read(&memory[HEAD..]);
+        let layout = Layout::of(&head);
+        if layout.size > memory.len() {
+            return Err(Fault::fatal("the batch is larger than the memory".into()));
+        }
         // Copied, because the plugin may overwrite its inputs and the shared memory is accessed only here.
         let count = (head.count as usize).min(MOST_ROWS);
         let has_roads = head.has_roads > 0.0;
         let ids = rows_from::<u64>(&memory[layout.ids..], count);
         let indices = rows_from::<u32>(&memory[layout.indices..], count);
         let seeds = rows_from::<u64>(&memory[layout.seeds..], count);
-        let delays = rows_from::<f32>(
-            &memory[layout.delays..],
-            if has_roads {
-                self.roads.lanelets.len()
-            } else {
-                0
-            },
-        );
+        let delays = rows_from::<f32>(&memory[layout.delays..], head.delays as usize);
         // Allocated as doubles, so that rows are aligned like doubles.
-        let input_bytes = count
-            .saturating_mul(head.input_size as usize)
-            .min(ROW * MOST_ROWS);
+        let input_bytes = count * head.input_stride as usize;
         let inputs = rows_from::<f64>(&memory[layout.inputs..], input_bytes / 8);
         let mut route = vec![0u32; (head.route as usize).min(MOST_ROUTE)];
         // Outputs and status are written in place; both begin at multiples of eight bytes.
         let (before, status) = memory.split_at_mut(layout.status);
-        let output_bytes = count
-            .saturating_mul(head.output_size as usize)
-            .min(ROW * MOST_ROWS);
+        let output_bytes = count * head.output_stride as usize;
         let outputs = &mut before[layout.outputs..][..output_bytes];
         let mut batch = Batch {
             step: Step {
@@ -539,7 +600,53 @@ impl Server {
         head.changed_mode = f64::from(u8::from(changed_mode));
         let numbers = head.to_numbers();
         let bytes = super::backend::bytes_of(&numbers);
-        memory[layout.head..][..bytes.len()].copy_from_slice(bytes);
+        memory[HEAD..][..bytes.len()].copy_from_slice(bytes);
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::backend::bytes_of;
+    use super::*;
+
+    #[test]
+    fn arrays_have_room_for_their_rows_and_are_aligned() {
+        let head = StepHead {
+            count: 7.0,
+            input_stride: 3112.0,
+            output_stride: 16.0,
+            route: 5.0,
+            delays: 3.0,
+            ..StepHead::default()
+        };
+        let layout = Layout::of(&head);
+        let arrays = [
+            (layout.ids, 8 * 7),
+            (layout.seeds, 8 * 7),
+            (layout.inputs, 3112 * 7),
+            (layout.outputs, 16 * 7),
+            (layout.indices, 4 * 7),
+            (layout.route, 4 * 5),
+            (layout.delays, 4 * 3),
+            (layout.status, 7),
+        ];
+        let mut end = HEAD + StepHead::SIZE;
+        for (begin, size) in arrays {
+            assert!(begin >= end && begin % 8 == 0, "{begin} {end}");
+            end = begin + size;
+        }
+        assert!((end..end + 8).contains(&layout.size));
+        assert_eq!(StepHead::read(bytes_of(&head.to_numbers())), head);
+    }
+
+    #[test]
+    fn a_head_that_no_batch_has_needs_more_than_any_memory() {
+        let head = StepHead {
+            count: 1e30,
+            input_stride: 1e30,
+            ..StepHead::default()
+        };
+        assert!(Layout::of(&head).size > 1 << 60);
     }
 }

@@ -15,7 +15,7 @@
 struct rw_instance {
   double longest;
   uint64_t asked;
-  uint32_t slots;
+  uint32_t capacity;
 };
 
 static int32_t create(const rw_host *host, uint32_t kind, rw_instance **out) {
@@ -47,17 +47,17 @@ static int32_t decide(rw_instance *self, const rw_signal_input *in) {
 #endif
 }
 
-static int32_t agents_changed(rw_instance *self, uint32_t slots, const uint32_t *added, uint32_t added_count,
+static int32_t agents_changed(rw_instance *self, uint32_t capacity, const uint32_t *added, uint32_t added_count,
                               const uint32_t *removed, uint32_t removed_count) {
   (void)added, (void)added_count, (void)removed, (void)removed_count;
-  self->slots = slots;
+  self->capacity = capacity;
   return RW_OK;
 }
 
 static int32_t step(rw_instance *self, rw_batch *batch) {
   for (uint32_t row = 0; row < batch->count; row++) {
-    /* A plugin with data for each slot would write beyond it. */
-    if (batch->slots[row] >= self->slots) return RW_E_FATAL;
+    /* A plugin with data for each agent index would write beyond it. */
+    if (batch->agent_indices[row] >= self->capacity) return RW_E_FATAL;
     const rw_signal_input *in = (const rw_signal_input *)((const char *)batch->inputs + (size_t)row * batch->input_stride);
     rw_signal_output *out = (rw_signal_output *)((char *)batch->outputs + (size_t)row * batch->output_stride);
     self->asked++;

@@ -75,9 +75,9 @@ fn populated(
 /// Trips for which the planner finds no route.
 fn impossible(graph: &LaneGraph, trips: &[Trip]) -> Vec<Trip> {
     let question = |trip: &Trip| PlannerInput {
-        strip: trip.from.lanelet.number(),
+        lanelet: trip.from.lanelet.number(),
         s: trip.from.s,
-        goal_strip: trip.to.lanelet.number(),
+        goal_lanelet: trip.to.lanelet.number(),
         goal_s: trip.to.s,
         bus: 0,
         may_change_first: 1,

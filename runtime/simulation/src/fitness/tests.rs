@@ -6,7 +6,8 @@ fn score(id: &str, input: FitnessInput, conduct: Conduct) -> f64 {
     let entries = registry.of::<dyn Fitness>();
     let module = entries.iter().find(|e| e.info.id == id).unwrap().make();
     let mut outputs = [FitnessOutput::default()];
-    module.step(&Step::default(), &[input], &[conduct], &mut outputs);
+    let input = FitnessInput { conduct, ..input };
+    module.step(&Step::default(), &[input], &mut outputs);
     outputs[0].score
 }
 
@@ -99,11 +100,11 @@ fn the_score_of_the_arena_is_equation_9_1() {
     };
     let arrived = Conduct {
         overlap: 12.5,
-        has_arrived: true,
+        has_arrived: 1.0,
         ..Conduct::default()
     };
     let lost = Conduct {
-        has_arrived: false,
+        has_arrived: 0.0,
         ..arrived
     };
     // (200 - 12.5) + (60 - 45), with and without the penalty.
@@ -138,7 +139,7 @@ fn the_scores_of_chapter_12_and_of_steer_bench() {
         ..Conduct::default()
     };
     let arrived = Conduct {
-        has_arrived: true,
+        has_arrived: 1.0,
         ..Conduct::default()
     };
     // (time, conduct, score): the time, or 60 plus the remaining distance. A drive that fails scores more
@@ -185,11 +186,11 @@ fn manoeuvres_are_rated_by_time_place_shunts_and_lean() {
         ..Conduct::default()
     };
     for (id, time, conduct, expected) in [
-        ("manoeuvre_score", 20.0, conduct(true, 0.2, 1.0, 0.0), 21.2),
-        ("manoeuvre_score", 20.0, conduct(false, 4.0, 3.0, 0.0), 97.0),
-        ("balance_score", 60.0, conduct(true, 0.0, 0.0, 0.05), 0.05),
-        ("balance_score", 1.5, conduct(false, 0.0, 0.0, 0.3), 58.8),
-        ("balance_score", 60.1, conduct(true, 0.0, 0.0, 0.0), 0.0),
+        ("manoeuvre_score", 20.0, conduct(1.0, 0.2, 1.0, 0.0), 21.2),
+        ("manoeuvre_score", 20.0, conduct(0.0, 4.0, 3.0, 0.0), 97.0),
+        ("balance_score", 60.0, conduct(1.0, 0.0, 0.0, 0.05), 0.05),
+        ("balance_score", 1.5, conduct(0.0, 0.0, 0.0, 0.3), 58.8),
+        ("balance_score", 60.1, conduct(1.0, 0.0, 0.0, 0.0), 0.0),
     ] {
         assert!(
             (score(id, input(time), conduct) - expected).abs() < 1e-12,
@@ -205,7 +206,7 @@ fn arrived(collisions: f64, time_lost: f64, above_limit: f64) -> f64 {
         collisions,
         time_lost,
         above_limit,
-        has_arrived: true,
+        has_arrived: 1.0,
         ..Conduct::default()
     };
     score("safe_arrival", FitnessInput::default(), conduct)

@@ -114,7 +114,7 @@ fn questions(start: LaneSpot, goals: &[Goal], class: VehicleClass) -> Option<Vec
     let question = |goal: &Goal| {
         let input = goal_input(*goal, from, class)?;
         from = LaneSpot {
-            lanelet: input.goal_strip.into(),
+            lanelet: input.goal_lanelet.into(),
             s: input.goal_s,
         };
         Some(input)
@@ -127,9 +127,9 @@ fn questions(start: LaneSpot, goals: &[Goal], class: VehicleClass) -> Option<Vec
 pub(crate) fn goal_input(goal: Goal, from: LaneSpot, class: VehicleClass) -> Option<PlannerInput> {
     let LaneSpot { lanelet, s } = goal.on_lane()?;
     Some(PlannerInput {
-        strip: from.lanelet.number(),
+        lanelet: from.lanelet.number(),
         s: from.s,
-        goal_strip: lanelet.number(),
+        goal_lanelet: lanelet.number(),
         goal_s: s,
         bus: class.number(),
         may_change_first: 1,

@@ -22,7 +22,7 @@ use crate::route::{Asking, Route, Routes, Travel};
 use crate::traffic::{StageWish, Traffic};
 use crate::vehicle_type::{VehicleType, VehicleTypes};
 use glam::DVec2;
-use roadwright_agent::{Effect, Effects, Registry, Slot};
+use roadwright_agent::{Effect, Effects, Registry, Slot, write_value};
 use roadwright_geometry::Pose;
 use roadwright_scenario::{ModuleSetting, NodeId};
 
@@ -407,7 +407,16 @@ fn set_parameter(
         })
     };
     let owner = settings.iter().position(has_it).unwrap_or(0);
-    if let Some(setting) = settings.get_mut(owner) {
-        setting.parameters.insert(key, value);
+    let Some(setting) = settings.get_mut(owner) else {
+        return;
+    };
+    let own = infos.iter().find(|(info, _)| info.id == setting.module);
+    let own = own.map_or(&[][..], |(_, parameters)| *parameters);
+    match own.iter().find(|own| own.key == key) {
+        // A setting contains all cells of a table or none.
+        Some(cell) if cell.cell.is_some() => write_value(&mut setting.parameters, own, cell, value),
+        _ => {
+            setting.parameters.insert(key, value);
+        }
     }
 }

@@ -354,7 +354,7 @@ impl Effecting<'_> {
         for goal in &goals {
             let input = goal_input(*goal, from, class)?;
             from = LaneSpot {
-                lanelet: input.goal_strip.into(),
+                lanelet: input.goal_lanelet.into(),
                 s: input.goal_s,
             };
             // Each leg begins with the lanelet on which the previous one ends.

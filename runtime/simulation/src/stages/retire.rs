@@ -89,22 +89,21 @@ pub(crate) fn scores(
         // A fitness is evaluated once for a whole drive, so the period has no meaning.
         ..clock.moment(Rate::new(1.0, clock.dt))
     };
-    let input = [fitness_input(statistics, clock.dt)];
-    let mut conduct = [conduct(statistics, clock.dt, status)];
+    let mut input = fitness_input(statistics, clock.dt, status);
     let has_arrived = status == Status::Arrived;
-    let accounts = &agents.accounts;
-    accounts.tell(who.id, statistics, clock.dt, has_arrived, &mut conduct[0]);
+    let (accounts, conduct) = (&agents.accounts, &mut input.conduct);
+    accounts.tell(who.id, statistics, clock.dt, has_arrived, conduct);
     let fitnesses = modules.fitnesses(who.modules).iter();
     fitnesses
         .map(|module| {
             let mut output = [FitnessOutput::default()];
-            module.step(&step, &input, &conduct, &mut output);
+            module.step(&step, &[input], &mut output);
             (module.info.id, output[0].score)
         })
         .collect()
 }
 
-fn fitness_input(statistics: &Statistics, dt: f64) -> FitnessInput {
+fn fitness_input(statistics: &Statistics, dt: f64, status: Status) -> FitnessInput {
     let steps = f64::from(statistics.steps);
     let time = steps * dt;
     FitnessInput {
@@ -116,6 +115,7 @@ fn fitness_input(statistics: &Statistics, dt: f64) -> FitnessInput {
         mean_squared_acceleration: statistics.squared_acceleration / steps,
         mean_squared_jerk: statistics.squared_jerk / f64::from(statistics.samples.max(1)),
         mean_squared_lateral_acceleration: statistics.squared_lateral_acceleration / steps,
+        conduct: conduct(statistics, dt, status),
     }
 }
 
@@ -136,7 +136,7 @@ fn conduct(statistics: &Statistics, dt: f64, status: Status) -> Conduct {
         uninvited: f64::from(statistics.uninvited) / samples,
         above_limit: f64::from(statistics.above_limit) / samples,
         overlap: f64::from(statistics.penetration) * dt,
-        has_arrived: status == Status::Arrived,
+        has_arrived: f64::from(u8::from(status == Status::Arrived)),
         ..Conduct::default()
     }
 }

@@ -4,7 +4,7 @@ use roadwright_agent::{ModuleKind, ParameterInfo, ParameterKind, Registry};
 use roadwright_control::fuzzy::{CHROMOSOME, RulePlace, rule_place};
 use roadwright_geometry::math::Stream;
 use roadwright_scenario::{ModuleSetting, Slot, Stack};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use thiserror::Error;
 
 /// Number of steps in the range of a number. One level of mutation changes it by a twentieth of its range.
@@ -39,6 +39,8 @@ pub struct Gene {
     pub words: &'static [&'static str],
     /// The rule of the fuzzy driver that the gene represents, if there is one.
     pub rule: Option<RulePlace>,
+    /// Key of the table of which it is a cell, if it is one.
+    pub table: Option<&'static str>,
 }
 
 impl Gene {
@@ -65,6 +67,7 @@ impl Gene {
             start: set.unwrap_or(info.default),
             words,
             rule: rule_place(info.key).filter(|_| setting.module == "fuzzy_driver"),
+            table: info.cell.map(|cell| cell.table.key),
         }
     }
 
@@ -158,12 +161,16 @@ pub enum GeneError {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Genome {
     genes: Vec<Gene>,
+    /// Cells that are not genes, of tables of which other cells are. They keep their values, but a table is
+    /// written as a whole.
+    other_cells: Vec<Gene>,
 }
 
 impl Genome {
     /// Returns the genes that patterns select among the parameters of a stack's modules.
     ///
-    /// A pattern is `module.parameter`, `module.*`, or `module.prefix*`. The genes are in the order of slots
+    /// A pattern is `module.parameter`, `module.*`, or `module.prefix*`. A table has one gene for each cell,
+    /// called `key[row][column]`; its key selects all of them. The genes are in the order of slots
     /// and of the lists of their modules, regardless of the order of the patterns, and no gene is repeated.
     ///
     /// # Errors
@@ -178,9 +185,17 @@ impl Genome {
         for pattern in patterns {
             mark(pattern, &all, &mut chosen)?;
         }
-        let picked = all.into_iter().zip(chosen);
-        let genes: Vec<Gene> = picked.filter_map(|(gene, is)| is.then_some(gene)).collect();
-        Self::new(genes)
+        let (genes, others): (Vec<_>, Vec<_>) =
+            all.into_iter().zip(chosen).partition(|(_, is)| *is);
+        let genes: Vec<Gene> = genes.into_iter().map(|(gene, _)| gene).collect();
+        let table = |gene: &Gene| gene.table.map(|table| (gene.module.clone(), table));
+        let tables: BTreeSet<_> = genes.iter().filter_map(table).collect();
+        let others = others.into_iter().map(|(gene, _)| gene);
+        let is_touched = |gene: &Gene| table(gene).is_some_and(|table| tables.contains(&table));
+        Ok(Self {
+            other_cells: others.filter(is_touched).collect(),
+            ..Self::new(genes)?
+        })
     }
 
     /// Creates a genome from the given genes.
@@ -198,7 +213,10 @@ impl Genome {
         };
         match genes.iter().find(bad) {
             Some(gene) => Err(GeneError::Range(gene.name())),
-            None => Ok(Self { genes }),
+            None => Ok(Self {
+                genes,
+                other_cells: Vec::new(),
+            }),
         }
     }
 
@@ -273,7 +291,7 @@ impl Genome {
     /// Returns the values as parameters by module.
     pub fn preset(&self, chromosome: &[f64]) -> Preset {
         let mut preset = Preset::new();
-        for (gene, &value) in self.genes.iter().zip(chromosome) {
+        for (gene, value) in self.values(chromosome) {
             let module = preset.entry(gene.module.clone()).or_default();
             module.insert(gene.key.to_owned(), value);
         }
@@ -282,7 +300,7 @@ impl Genome {
 
     /// Writes the values to the stack from which the genes were chosen.
     pub fn apply(&self, chromosome: &[f64], stack: &mut Stack) {
-        for (gene, &value) in self.genes.iter().zip(chromosome) {
+        for (gene, value) in self.values(chromosome) {
             // A slot may contain a module more than once, such as a fitness with other weights. A gene
             // applies to all of them.
             let settings = stack.settings_mut(gene.slot).iter_mut();
@@ -290,6 +308,12 @@ impl Genome {
                 setting.parameters.insert(gene.key.to_owned(), value);
             }
         }
+    }
+
+    /// Returns the values of all genes, and of the other cells of their tables.
+    fn values<'a>(&'a self, chromosome: &'a [f64]) -> impl Iterator<Item = (&'a Gene, f64)> {
+        let genes = self.genes.iter().zip(chromosome.iter().copied());
+        genes.chain(self.other_cells.iter().map(|cell| (cell, cell.start)))
     }
 
     /// Describes the values: first the rules, as tables, and then the other genes.
@@ -417,7 +441,8 @@ fn mark(pattern: &str, all: &[Gene], chosen: &mut [bool]) -> Result<(), GeneErro
     }
     let fits = |gene: &Gene| match key.strip_suffix('*') {
         Some(prefix) => gene.key.starts_with(prefix),
-        None => gene.key == key,
+        // The key of a table selects all its cells.
+        None => gene.key == key || gene.table == Some(key),
     };
     let mut found = false;
     for &index in own.iter().filter(|&&index| fits(&all[index])) {
@@ -427,7 +452,12 @@ fn mark(pattern: &str, all: &[Gene], chosen: &mut [bool]) -> Result<(), GeneErro
     if found {
         return Ok(());
     }
-    let known: Vec<&str> = own.iter().map(|&index| all[index].key).collect();
+    let mut known: Vec<&str> = own
+        .iter()
+        .map(|&index| all[index].table.unwrap_or(all[index].key))
+        .collect();
+    // The cells of a table are adjacent.
+    known.dedup();
     Err(GeneError::NoParameter {
         pattern: pattern.into(),
         module: module.into(),
@@ -517,5 +547,84 @@ mod tests {
             genome.preset(&[4.5, 6.0])["fuzzy_driver"],
             *stack.controller.parameters
         );
+    }
+
+    /// A fitness whose parameters are a number and a table of two rows and three columns.
+    struct Weighing;
+
+    impl roadwright_agent::Logic for Weighing {}
+
+    impl roadwright_agent::Fitness for Weighing {
+        fn step(
+            &self,
+            _: &roadwright_agent::ParameterSet,
+            _: &roadwright_agent::Step<'_>,
+            _: &[roadwright_plugin_api::FitnessInput],
+            _: &mut [roadwright_plugin_api::FitnessOutput],
+        ) {
+        }
+    }
+
+    fn with_table() -> (Registry, Stack) {
+        use roadwright_agent::{Fitness, ModuleEntry, ModuleInfo, ParameterTable, TableCell};
+        let table: &'static ParameterTable = Box::leak(Box::new(ParameterTable {
+            key: "w",
+            rows: 2,
+            columns: 3,
+            row_names: &[],
+            column_names: &[],
+        }));
+        let number = |key| ParameterInfo::number(key, "", (-1.0, 1.0), 0.5, "Weight.");
+        let mut infos = vec![number("gain")];
+        for (row, column) in [(0, 0), (0, 1), (0, 2), (1, 0), (1, 1), (1, 2)] {
+            let key = roadwright_scenario::cell_key("w", row, column).leak();
+            infos.push(ParameterInfo {
+                cell: Some(TableCell { table, row, column }),
+                ..number(key)
+            });
+        }
+        let info = ModuleInfo {
+            id: "weighing",
+            name: "Weighing",
+            doc: "Has a table.",
+        };
+        let make = || Box::new(Weighing) as Box<dyn Fitness>;
+        let mut registry = builtin_modules();
+        registry.add(ModuleEntry::new(info, infos.leak(), make));
+        let mut stack = Stack::default();
+        assert!(stack.set(Slot::Fitness, vec![ModuleSetting::new("weighing")]));
+        (registry, stack)
+    }
+
+    #[test]
+    fn a_table_has_a_gene_for_each_cell_and_is_written_as_a_whole() {
+        let (registry, mut stack) = with_table();
+        let names = |pattern: &str| {
+            let genome = Genome::choose(&[pattern.to_owned()], &stack, &registry);
+            let genome = genome.map_err(|error| error.to_string())?;
+            let names = genome.genes().iter().map(Gene::name);
+            Ok::<_, String>(names.collect::<Vec<String>>())
+        };
+        assert_eq!(names("weighing.w").unwrap().len(), 6);
+        assert_eq!(names("weighing.*").unwrap().len(), 7);
+        assert_eq!(names("weighing.w[1]*").unwrap().len(), 3);
+        assert_eq!(names("weighing.w[1][2]").unwrap(), ["weighing.w[1][2]"]);
+        let error = names("weighing.x").unwrap_err();
+        assert!(error.ends_with("it has: gain, w"), "{error}");
+        // One row is trained; the stack gets all of them, because it has a table as a whole or not at all.
+        let genome = Genome::choose(&["weighing.w[1]*".to_owned()], &stack, &registry).unwrap();
+        let preset = genome.preset(&[0.25, -0.25, 0.0]);
+        assert_eq!(preset["weighing"].len(), 6);
+        assert_eq!(
+            (preset["weighing"]["w[0][2]"], preset["weighing"]["w[1][1]"]),
+            (0.5, -0.25)
+        );
+        genome.apply(&[0.25, -0.25, 0.0], &mut stack);
+        let written = serde_json::to_value(&stack.fitness).unwrap();
+        let rows = serde_json::json!([[0.5, 0.5, 0.5], [0.25, -0.25, 0.0]]);
+        assert_eq!(written["parameters"]["w"], rows, "{written}");
+        // The next training begins with them.
+        let genome = Genome::choose(&["weighing.w".to_owned()], &stack, &registry).unwrap();
+        assert_eq!(genome.start(), [0.5, 0.5, 0.5, 0.25, -0.25, 0.0]);
     }
 }

@@ -23,6 +23,7 @@ pub fn genome() -> Genome {
         start: LARGEST / 2.0,
         words: &[],
         rule: None,
+        table: None,
     };
     Genome::new(vec![gene; COUNT]).expect("the benchmark has genes with a range")
 }

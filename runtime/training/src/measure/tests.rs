@@ -130,7 +130,6 @@ impl roadwright_agent::Fitness for Nothing {
         _: &roadwright_agent::ParameterSet,
         _: &roadwright_agent::Step<'_>,
         _: &[roadwright_plugin_api::FitnessInput],
-        _: &[roadwright_agent::Conduct],
         outputs: &mut [roadwright_plugin_api::FitnessOutput],
     ) {
         outputs

@@ -6,7 +6,7 @@ use crate::native::backend::{Backend, Batch, bytes_of, bytes_of_mut};
 use crate::native::cell::now;
 use crate::native::in_process::InProcess;
 use crate::native::inspect::PluginInfo;
-use crate::native::kind::Kind;
+use crate::native::kind::{InputRows, Kind};
 use crate::native::library::Library;
 use crate::native::roads::FlatRoads;
 use roadwright_agent::{ModuleKind, Step};
@@ -75,6 +75,7 @@ impl Examiner {
             let indices: Vec<u32> = rows.iter().map(|(index, _)| *index).collect();
             let ids: Vec<u64> = indices.iter().map(|index| u64::from(*index) + 1).collect();
             let inputs: Vec<K::Input> = rows.iter().map(|(_, input)| *input).collect();
+            let laid_out = InputRows::new::<K>(&inputs, self.info.abi.1);
             let moment = Step {
                 time: step as f64 * 0.03,
                 period: 0.03,
@@ -93,7 +94,7 @@ impl Examiner {
             let mut batch = Batch {
                 step: moment,
                 seeds: &seeds,
-                inputs: bytes_of(&inputs),
+                inputs: laid_out.bytes(),
                 outputs: bytes_of_mut(&mut outputs[..count]),
                 by_pedals: K::BY_PEDALS,
                 status: &mut status[..count],
@@ -103,12 +104,12 @@ impl Examiner {
                 route_length: 0,
             };
             // In the interface inputs are const, but a C plugin can cast that away.
-            let told = bytes_of(&inputs).to_vec();
+            let told = laid_out.bytes().to_vec();
             let began = now();
             let changed = backend.step(&mut batch).map_err(|fault| fault.message)?;
             answers.seconds += began.elapsed().as_secs_f64();
             answers.changed_mode |= changed;
-            answers.changed_inputs |= told != bytes_of(&inputs);
+            answers.changed_inputs |= told != laid_out.bytes();
             answers.overwritten |= status[count] != CANARY
                 || bytes_of(&outputs[count..])
                     .iter()

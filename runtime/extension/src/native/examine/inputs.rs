@@ -4,10 +4,10 @@ use super::ROWS;
 use crate::native::kind::{AsController, AsFitness, AsPedals, AsPlanner, AsSignals, Kind};
 use crate::native::roads::{FlatRoads, checked_route};
 use roadwright_geometry::math::Stream;
-use roadwright_plugin_api::abi::{NO_STRIP, RwPoint, RwStrip, STRIP_CONNECTION};
+use roadwright_plugin_api::abi::{LANELET_CONNECTION, NO_LANELET, RwLanelet, RwPoint};
 use roadwright_plugin_api::{
-    ControllerInput, DriveInput, FitnessInput, NOTHING, PedalsInput, PlannerInput, PlannerOutput,
-    SignalInput, SignalMovement, SignalOutput, SignalStage,
+    Conduct, ControllerInput, DriveInput, FitnessInput, NOTHING, PedalsInput, PlannerInput,
+    PlannerOutput, SignalInput, SignalMovement, SignalOutput, SignalStage,
 };
 
 /// Inputs for a kind of module.
@@ -127,6 +127,27 @@ impl Examined for AsFitness {
             mean_squared_acceleration: random(0.0, 5.0),
             mean_squared_jerk: random(0.0, 100.0),
             mean_squared_lateral_acceleration: random(0.0, 5.0),
+            conduct: Conduct {
+                collision_exposure: random(0.0, 1.0),
+                tailgating: random(0.0, 1.0),
+                least_post_encroachment: random(0.0, 10.0),
+                time_lost: random(0.0, 1.0),
+                speeding: random(0.0, 0.5),
+                off_lane: random(0.0, 1.0),
+                uninvited: random(0.0, 1.0),
+                above_limit: random(0.0, 1.0),
+                overlap: random(0.0, 5.0),
+                has_arrived: random(0.0, 2.0).floor(),
+                goal_distance: random(0.0, 500.0),
+                collisions: random(0.0, 4.0).floor(),
+                kinetic_energy: random(0.0, 10_000.0),
+                segment_crash: random(0.0, 1.0),
+                segment_time_lost: random(0.0, 1.0),
+                shunts: random(0.0, 6.0).floor(),
+                mean_lean: random(0.0, 1.0),
+                path_error: random(0.0, 2.0),
+                settled_speed: random(0.0, 30.0),
+            },
         }
     }
 
@@ -140,6 +161,27 @@ impl Examined for AsFitness {
             mean_squared_acceleration: pick(),
             mean_squared_jerk: pick(),
             mean_squared_lateral_acceleration: pick(),
+            conduct: Conduct {
+                collision_exposure: pick(),
+                tailgating: pick(),
+                least_post_encroachment: pick(),
+                time_lost: pick(),
+                speeding: pick(),
+                off_lane: pick(),
+                uninvited: pick(),
+                above_limit: pick(),
+                overlap: pick(),
+                has_arrived: pick(),
+                goal_distance: pick(),
+                collisions: pick(),
+                kinetic_energy: pick(),
+                segment_crash: pick(),
+                segment_time_lost: pick(),
+                shunts: pick(),
+                mean_lean: pick(),
+                path_error: pick(),
+                settled_speed: pick(),
+            },
         }
     }
 }
@@ -148,8 +190,8 @@ impl Examined for AsPlanner {
     fn usual(random: &mut dyn FnMut(f64, f64) -> f64) -> PlannerInput {
         let lanelets = grid_roads().lanelets.len() as f64;
         PlannerInput {
-            strip: random(0.0, lanelets) as u32,
-            goal_strip: random(0.0, lanelets) as u32,
+            lanelet: random(0.0, lanelets) as u32,
+            goal_lanelet: random(0.0, lanelets) as u32,
             s: random(0.0, 90.0),
             goal_s: random(0.0, 90.0),
             bus: 0,
@@ -170,7 +212,7 @@ impl Examined for AsPlanner {
         if output.count == 0 {
             return Some(format!(
                 "no route from lanelet {} at {:.0} m to lanelet {} at {:.0} m, although one exists",
-                input.strip, input.s, input.goal_strip, input.goal_s
+                input.lanelet, input.s, input.goal_lanelet, input.goal_s
             ));
         }
         checked_route(&grid_roads(), input, output, route).err()
@@ -268,15 +310,15 @@ pub(super) fn grid_roads() -> FlatRoads {
                 4 * block + part + 2
             };
             let beside = match part {
-                0 => (4 * block + 1, NO_STRIP),
-                1 => (NO_STRIP, 4 * block),
-                _ => (NO_STRIP, NO_STRIP),
+                0 => (4 * block + 1, NO_LANELET),
+                1 => (NO_LANELET, 4 * block),
+                _ => (NO_LANELET, NO_LANELET),
             };
             let (x, length) = (
                 f64::from(block) * 120.0,
                 if is_connection { 20.0 } else { 100.0 },
             );
-            roads.lanelets.push(RwStrip {
+            roads.lanelets.push(RwLanelet {
                 length,
                 speed_limit: 13.9,
                 width: 3.5,
@@ -286,7 +328,7 @@ pub(super) fn grid_roads() -> FlatRoads {
                 right: beside.1,
                 first_point: roads.points.len() as u32,
                 point_count: 2,
-                flags: if is_connection { STRIP_CONNECTION } else { 0 },
+                flags: if is_connection { LANELET_CONNECTION } else { 0 },
                 turn: 0,
             });
             roads.successors.push(next);

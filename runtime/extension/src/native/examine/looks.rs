@@ -5,6 +5,7 @@ use super::inputs::{Examined, usual_rows};
 use super::{Looked, ROWS};
 use crate::native::backend::{Backend, State, bytes_of};
 use crate::native::in_process::InProcess;
+use roadwright_agent::ParameterInfo;
 use roadwright_geometry::math::Stream;
 use roadwright_plugin_api::abi::{CAP_PARALLEL_SLICES, CAP_STATE, ROW_OK};
 
@@ -124,40 +125,68 @@ pub(super) fn hard_inputs<K: Examined>(examiner: &Examiner) -> Looked {
     ))
 }
 
+/// Chooses a value of a parameter.
+type ValueOf = fn(&ParameterInfo) -> f64;
+
 pub(super) fn parameters<K: Examined>(examiner: &Examiner) -> Looked {
     let backend = examiner.fresh::<K>()?;
     let infos = backend.parameters();
-    for (index, info) in infos.iter().enumerate() {
-        for value in [info.min, info.max, info.default] {
+    let mut index = 0;
+    while let Some(info) = infos.get(index) {
+        // The cells of a table are set together.
+        let own = &infos[index..(index + info.span()).min(infos.len())];
+        let name = info.cell.map_or(info.key, |cell| cell.table.key);
+        let ends: [(&str, ValueOf); 3] = [
+            ("its minimum", |info| info.min),
+            ("its maximum", |info| info.max),
+            ("its default", |info| info.default),
+        ];
+        for (end, value) in ends {
+            let values: Vec<f64> = own.iter().map(value).collect();
+            let shown = match values[..] {
+                [value] => value.to_string(),
+                _ => end.to_owned(),
+            };
             backend
-                .set_parameter(index, value)
-                .map_err(|fault| format!("{} = {value}: {}", info.key, fault.message))?;
+                .set_parameter(index, &values)
+                .map_err(|fault| format!("{name} = {shown}: {}", fault.message))?;
             let got = backend.get_parameter(index);
-            if got.is_some_and(|got| got != value) {
+            let other = got
+                .into_iter()
+                .flatten()
+                .zip(&values)
+                .position(|(got, v)| got != *v);
+            if let Some(other) = other {
+                let got = backend.get_parameter(index).unwrap_or_default();
                 return Err(format!(
-                    "{} was set to {value} and reads back as {}",
-                    info.key,
-                    got.unwrap_or_default()
+                    "{} was set to {} and reads back as {}",
+                    own[other].key, values[other], got[other]
                 ));
             }
             let rows = usual_rows::<K>(0);
             let answers = examiner
                 .ask::<K>(&backend, 0, &rows, ROWS)
-                .map_err(|why| format!("with {} = {value}: {why}", info.key))?;
+                .map_err(|why| format!("with {name} = {shown}: {why}"))?;
             let answered = answers.status.iter().zip(&answers.outputs);
             let mut answered = answered.filter(|(status, _)| **status == ROW_OK);
             if let Some(flaw) = answered.find_map(|(_, output)| K::flaw(output)) {
-                return Err(format!("with {} = {value} it gives {flaw}", info.key));
+                return Err(format!("with {name} = {shown} it gives {flaw}"));
             }
         }
+        index += own.len();
     }
-    let undocumented = infos.iter().filter(|info| info.doc.is_empty()).count();
+    let is_whole = |info: &&ParameterInfo| info.cell.is_none_or(|cell| cell.is_first());
+    let undocumented = infos
+        .iter()
+        .filter(is_whole)
+        .filter(|info| info.doc.is_empty())
+        .count();
     if undocumented > 0 {
         return Err(format!("{undocumented} parameters have no description"));
     }
     Ok(format!(
         "{} described, valid at both ends of their ranges",
-        infos.len()
+        infos.iter().filter(is_whole).count()
     ))
 }
 

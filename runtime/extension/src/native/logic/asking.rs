@@ -4,10 +4,11 @@ use super::{Active, Native};
 use crate::lock::locked;
 use crate::native::backend::{Batch, MOST_ROWS, bytes_of, bytes_of_mut};
 use crate::native::cell::now;
-use crate::native::kind::{AsController, AsFitness, AsPedals, Kind, Numbers, SOME_CAR};
-use roadwright_agent::{Conduct, Controller, Fitness, Lookahead, ParameterSet, Step};
+use crate::native::kind::{AsController, AsFitness, AsPedals, InputRows, Kind, Numbers, SOME_CAR};
+use roadwright_agent::{Controller, Fitness, Lookahead, ParameterSet, Step};
 use roadwright_plugin_api::abi::{
-    CAP_PARALLEL_SLICES, CAP_WANTS_DEFAULTS, ROW_KEEP, ROW_NOT_WRITTEN, ROW_OK,
+    CAP_ALONG_BEND, CAP_FULL_CONDUCT, CAP_HIGHER_IS_BETTER, CAP_PARALLEL_SLICES,
+    CAP_WANTS_DEFAULTS, ROW_KEEP, ROW_NOT_WRITTEN, ROW_OK,
 };
 use roadwright_plugin_api::{
     ControllerInput, ControllerOutput, FitnessInput, FitnessOutput, PedalsInput, PedalsOutput,
@@ -84,6 +85,7 @@ impl<K: Kind> Native<K> {
         }
         let mut status = [0u8; MOST_ROWS];
         let status = &mut status[..count];
+        let rows = InputRows::new::<Q>(inputs, active.generation.info.abi.1);
         let began = now();
         // Concurrent slices must not depend on each other's order, so a fault in this step takes effect in
         // the next step.
@@ -96,7 +98,7 @@ impl<K: Kind> Native<K> {
             active.backend.step(&mut Batch {
                 step: *step,
                 seeds: &seeds[..count],
-                inputs: bytes_of(inputs),
+                inputs: rows.bytes(),
                 outputs: bytes_of_mut(outputs),
                 by_pedals: Q::BY_PEDALS,
                 status,
@@ -242,6 +244,18 @@ impl<K: Kind> Native<K> {
     }
 }
 
+impl<K: Kind> Native<K> {
+    /// Whether the active build declares a capability of version 1.2. Builds for earlier versions cannot know
+    /// it, so a bit that they set has no meaning.
+    fn declares(&self, cap: u64) -> bool {
+        let active = self.active.as_ref();
+        active.is_some_and(|active| {
+            let info = &active.generation.info;
+            info.abi.1 >= 2 && info.has(cap)
+        })
+    }
+}
+
 impl Native<AsController> {
     fn drives_by_pedals(&self) -> bool {
         let active = self.active.as_ref();
@@ -295,6 +309,10 @@ impl Controller for Native<AsController> {
         let wanted = self.active.as_ref().and_then(|active| active.lookahead);
         wanted.unwrap_or_else(|| self.fallback.lookahead())
     }
+
+    fn aims_along_bend(&self, _: &ParameterSet) -> bool {
+        self.declares(CAP_ALONG_BEND)
+    }
 }
 
 impl Fitness for Native<AsFitness> {
@@ -303,9 +321,20 @@ impl Fitness for Native<AsFitness> {
         _: &ParameterSet,
         step: &Step<'_>,
         inputs: &[FitnessInput],
-        _: &[Conduct],
         outputs: &mut [FitnessOutput],
     ) {
         self.ask::<AsFitness>(step, inputs, outputs);
+    }
+
+    fn wants_post_encroachment(&self) -> bool {
+        self.declares(CAP_FULL_CONDUCT)
+    }
+
+    fn wants_account(&self) -> bool {
+        self.declares(CAP_FULL_CONDUCT)
+    }
+
+    fn lower_is_better(&self) -> bool {
+        !self.declares(CAP_HIGHER_IS_BETTER)
     }
 }

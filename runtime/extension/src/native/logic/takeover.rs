@@ -4,7 +4,7 @@
 use super::{Kind, Native, build_name};
 use crate::event::Level;
 use crate::native::backend::Fault;
-use roadwright_agent::{ParameterSet, StepBoundary, Swap};
+use roadwright_agent::{ParameterInfo, ParameterSet, StepBoundary, Swap};
 
 /// Number of restarts of a faulted instance within a period before its build is quarantined.
 const MOST_RESTARTS: usize = 3;
@@ -74,6 +74,10 @@ impl<K: Kind> Native<K> {
         let mut taken = ParameterSet::new(infos);
         let mut strange = Vec::new();
         for (index, old) in parameters.infos().iter().enumerate() {
+            if let Some(change) = shape_change(old, infos) {
+                strange.extend(change);
+                continue;
+            }
             match infos.iter().find(|info| info.key == old.key) {
                 Some(info) => {
                     let value = parameters.at(index).clamp(info.min, info.max);
@@ -86,9 +90,14 @@ impl<K: Kind> Native<K> {
                 None => strange.push(format!("{} was removed", old.key)),
             }
         }
-        let is_new = |key: &str| parameters.infos().iter().all(|old| old.key != key);
-        let new = infos.iter().filter(|info| is_new(info.key));
-        strange.extend(new.map(|info| format!("{} is new", info.key)));
+        // A table is new if its key is, whatever its shape.
+        let name = |info: &ParameterInfo| info.cell.map_or(info.key, |cell| cell.table.key);
+        let is_new = |info: &&ParameterInfo| {
+            let is_first = info.cell.is_none_or(|cell| cell.is_first());
+            is_first && parameters.infos().iter().all(|old| name(old) != name(info))
+        };
+        let new = infos.iter().filter(is_new);
+        strange.extend(new.map(|info| format!("{} is new", name(info))));
         *parameters = taken;
         strange
     }
@@ -190,18 +199,40 @@ impl<K: Kind> Native<K> {
         };
         let _call = self.cell.enter(&active.generation, active.is_isolated);
         let mut changed = false;
-        for index in 0..active.sent.len().min(parameters.infos().len()) {
-            let value = parameters.at(index);
-            if active.sent[index] != value {
-                active.sent[index] = value;
+        let (infos, count) = (parameters.infos(), active.sent.len());
+        let mut index = 0;
+        while index < count.min(infos.len()) {
+            // A table is sent as a whole.
+            let own = index..(index + infos[index].span()).min(count);
+            let values = &parameters.values()[own.clone()];
+            if active.sent[own.clone()] != *values {
+                active.sent[own.clone()].copy_from_slice(values);
                 changed = true;
-                if let Err(fault) = active.backend.set_parameter(index, value) {
+                if let Err(fault) = active.backend.set_parameter(index, values) {
                     self.cell.note_fault(&fault.message);
                 }
             }
+            index = own.end;
         }
         if changed {
             active.lookahead = active.backend.lookahead();
         }
     }
+}
+
+/// Returns what to tell about a parameter of the old build if it belongs to a table that the new one lacks or has
+/// in another shape: once for each table, and nothing for its other cells.
+fn shape_change(old: &ParameterInfo, new: &[ParameterInfo]) -> Option<Option<String>> {
+    let cell = old.cell?;
+    let same = |info: &&ParameterInfo| info.cell.is_some_and(|c| c.table.key == cell.table.key);
+    let (key, had) = (cell.table.key, cell.table.shape());
+    let told = match new.iter().find(same).and_then(|info| info.cell) {
+        Some(new) if new.table.shape() == had => return None,
+        Some(new) => format!(
+            "{key} had {had} and has {} now, so it starts from its defaults",
+            new.table.shape()
+        ),
+        None => format!("{key} was removed"),
+    };
+    Some(cell.is_first().then_some(told))
 }

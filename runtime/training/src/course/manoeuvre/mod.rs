@@ -398,7 +398,17 @@ impl ManoeuvreRun {
         let (car, sums) = (self.manoeuvre.car(), &self.sums);
         let distance = car.distance;
         let (steps, time) = (sums.steps as f64, sums.steps as f64 * self.dt);
+        let conduct = Conduct {
+            has_arrived: f64::from(u8::from(end.is_complete())),
+            goal_distance: self.manoeuvre.goal_distance(),
+            collisions: f64::from(u8::from(end == End::Struck)),
+            kinetic_energy: sums.energy,
+            shunts: f64::from(car.shunts),
+            mean_lean: sums.lean / steps,
+            ..Conduct::default()
+        };
         let input = FitnessInput {
+            conduct,
             mean_speed: car.distance / time,
             mean_road_speed: ALLOWED,
             distance: car.distance,
@@ -408,15 +418,6 @@ impl ManoeuvreRun {
             mean_squared_lateral_acceleration: sums.squared_lateral / steps,
             ..FitnessInput::default()
         };
-        let conduct = Conduct {
-            has_arrived: end.is_complete(),
-            goal_distance: self.manoeuvre.goal_distance(),
-            collisions: f64::from(u8::from(end == End::Struck)),
-            kinetic_energy: sums.energy,
-            shunts: f64::from(car.shunts),
-            mean_lean: sums.lean / steps,
-            ..Conduct::default()
-        };
         // Called once for the whole drive, without intermediate inputs.
         let mut scores = Vec::new();
         for setting in &stack.fitness.0 {
@@ -424,7 +425,7 @@ impl ManoeuvreRun {
                 continue;
             };
             let mut outputs = [FitnessOutput::default()];
-            module.step(&Step::default(), &[input], &[conduct], &mut outputs);
+            module.step(&Step::default(), &[input], &mut outputs);
             let failure = module.logic.take_failure();
             self.note(&setting.module, time, failure);
             scores.push((setting.module.clone(), outputs[0].score));

@@ -1,0 +1,420 @@
+//! Description of every record of the binary interface: fields, types, offsets, units and first versions. It is
+//! what `roadwright plugin records --json` prints. Offsets and types come from the records themselves.
+
+use crate::abi::{
+    RwApi, RwBatch, RwControllerExtension, RwHost, RwLanelet, RwParamInfo, RwParameter,
+    RwParametersExtension, RwPedalsExtension, RwPluginInfo, RwPoint, RwRoads,
+};
+use crate::records::{
+    ControllerInput, ControllerOutput, DriveInput, FitnessInput, FitnessOutput, PedalsOutput,
+    PlannerInput, PlannerOutput, SIGNAL_MOVEMENTS, SIGNAL_STAGES, SignalInput, SignalMovement,
+    SignalOutput, SignalStage,
+};
+use core::mem::offset_of;
+
+/// A record of the binary interface.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Record {
+    /// Name in C.
+    pub name: &'static str,
+    /// Size, bytes.
+    pub size: usize,
+    /// Minor version in which it appeared.
+    pub since: u16,
+    /// Fields in the order of their offsets.
+    pub fields: &'static [Field],
+}
+
+/// A field of a record.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Field {
+    /// Name in C.
+    pub name: &'static str,
+    /// Type: `f64`, `f32`, `u8` to `u64`, `i32`, `text` (UTF-8, padded with zeros), `pointer`, `function`, or
+    /// the name of another record.
+    pub kind: &'static str,
+    /// Number of elements; the number of bytes of a text.
+    pub count: usize,
+    /// Distance from the start of the record, bytes.
+    pub offset: usize,
+    /// Size of all elements, bytes.
+    pub size: usize,
+    /// Unit; empty for numbers without a unit.
+    pub unit: &'static str,
+    /// Minor version in which it appeared.
+    pub since: u16,
+}
+
+/// A type of a field.
+trait Typed {
+    /// Its name.
+    const KIND: &'static str;
+    /// Number of elements.
+    const COUNT: usize = 1;
+}
+
+macro_rules! typed {
+    ($($type:ty, $kind:literal, $count:expr;)*) => {
+        $(impl Typed for $type {
+            const KIND: &'static str = $kind;
+            const COUNT: usize = $count;
+        })*
+    };
+}
+
+typed! {
+    f64, "f64", 1;
+    u16, "u16", 1;
+    u32, "u32", 1;
+    u64, "u64", 1;
+    i32, "i32", 1;
+    [SignalStage; SIGNAL_STAGES], "rw_signal_stage", SIGNAL_STAGES;
+    [SignalMovement; SIGNAL_MOVEMENTS], "rw_signal_movement", SIGNAL_MOVEMENTS;
+}
+
+impl<const N: usize> Typed for [u8; N] {
+    const KIND: &'static str = "text";
+    const COUNT: usize = N;
+}
+
+impl<T> Typed for *const T {
+    const KIND: &'static str = "pointer";
+}
+
+impl<T> Typed for *mut T {
+    const KIND: &'static str = "pointer";
+}
+
+// The only options in records are functions.
+impl<T> Typed for Option<T> {
+    const KIND: &'static str = "function";
+}
+
+/// Returns the description of a field. The function only fixes its type.
+const fn field<R, T: Typed>(
+    _: fn(&R) -> &T,
+    name: &'static str,
+    offset: usize,
+    unit: &'static str,
+    since: u16,
+) -> Field {
+    Field {
+        name,
+        kind: T::KIND,
+        count: T::COUNT,
+        offset,
+        size: size_of::<T>(),
+        unit,
+        since,
+    }
+}
+
+macro_rules! record {
+    ($name:literal, $type:ty, since $since:literal,
+     [$($field:literal = $($path:ident).+, $unit:literal, $first:literal;)*]) => {
+        Record {
+            name: $name,
+            size: size_of::<$type>(),
+            since: $since,
+            fields: &[$(field(
+                |record: &$type| &record.$($path).+,
+                $field,
+                offset_of!($type, $($path).+),
+                $unit,
+                $first,
+            )),*],
+        }
+    };
+}
+
+/// All records of the binary interface: first the rows of each kind of module, then the structures around them.
+pub static RECORDS: &[Record] = &[
+    record!("rw_controller_input", ControllerInput, since 0, [
+        "speed" = speed, "m/s", 0;
+        "road_speed" = road_speed, "m/s", 0;
+        "wheelbase" = wheelbase, "m", 0;
+        "length" = length, "m", 0;
+        "waypoint_distance" = waypoint_distance, "m", 0;
+        "waypoint_angle" = waypoint_angle, "rad", 0;
+        "obstacle_distance" = obstacle_distance, "m", 0;
+        "obstacle_angle" = obstacle_angle, "rad", 0;
+        "obstacle_closing_speed" = obstacle_closing_speed, "m/s", 0;
+        "leader_gap" = leader_gap, "m", 0;
+        "leader_speed" = leader_speed, "m/s", 0;
+        "stop_distance" = stop_distance, "m", 0;
+        "lane_offset" = lane_offset, "m", 0;
+        "heading_error" = heading_error, "rad", 0;
+        "path_curvature" = path_curvature, "1/m", 0;
+        "steering" = steering, "rad", 0;
+    ]),
+    record!("rw_controller_output", ControllerOutput, since 0, [
+        "acceleration" = acceleration, "m/s^2", 0;
+        "steering" = steering, "rad", 0;
+    ]),
+    record!("rw_drive_input", DriveInput, since 0, [
+        "full_throttle" = full_throttle, "m/s^2", 0;
+        "coasting" = coasting, "m/s^2", 0;
+        "full_brake" = full_brake, "m/s^2", 0;
+        "grip" = grip, "m/s^2", 0;
+        "slope" = slope, "m/s^2", 0;
+        "acceleration" = acceleration, "m/s^2", 0;
+        "throttle" = throttle, "", 0;
+        "brake" = brake, "", 0;
+        "rpm" = rpm, "1/min", 0;
+        "idle_rpm" = idle_rpm, "1/min", 0;
+        "limit_rpm" = limit_rpm, "1/min", 0;
+        "gear" = gear, "", 0;
+        "gears" = gears, "", 0;
+    ]),
+    record!("rw_pedals_output", PedalsOutput, since 0, [
+        "throttle" = throttle, "", 0;
+        "brake" = brake, "", 0;
+        "hand_brake" = hand_brake, "", 0;
+        "gear" = gear, "", 0;
+        "steering" = steering, "rad", 0;
+    ]),
+    record!("rw_planner_input", PlannerInput, since 0, [
+        "lanelet" = lanelet, "", 0;
+        "goal_lanelet" = goal_lanelet, "", 0;
+        "s" = s, "m", 0;
+        "goal_s" = goal_s, "m", 0;
+        "bus" = bus, "", 0;
+        "may_change_first" = may_change_first, "", 0;
+    ]),
+    record!("rw_planner_output", PlannerOutput, since 0, [
+        "start" = start, "", 0;
+        "count" = count, "", 0;
+        "travel_time" = travel_time, "s", 0;
+    ]),
+    record!("rw_fitness_input", FitnessInput, since 0, [
+        "crash_rating" = crash_rating, "m^2", 0;
+        "mean_speed" = mean_speed, "m/s", 0;
+        "mean_road_speed" = mean_road_speed, "m/s", 0;
+        "distance" = distance, "m", 0;
+        "time" = time, "s", 0;
+        "mean_squared_acceleration" = mean_squared_acceleration, "(m/s^2)^2", 0;
+        "mean_squared_jerk" = mean_squared_jerk, "(m/s^3)^2", 0;
+        "mean_squared_lateral_acceleration" = mean_squared_lateral_acceleration, "(m/s^2)^2", 0;
+        "collision_exposure" = conduct.collision_exposure, "", 2;
+        "tailgating" = conduct.tailgating, "", 2;
+        "least_post_encroachment" = conduct.least_post_encroachment, "s", 2;
+        "time_lost" = conduct.time_lost, "", 2;
+        "speeding" = conduct.speeding, "", 2;
+        "off_lane" = conduct.off_lane, "", 2;
+        "uninvited" = conduct.uninvited, "", 2;
+        "above_limit" = conduct.above_limit, "", 2;
+        "overlap" = conduct.overlap, "m s", 2;
+        "has_arrived" = conduct.has_arrived, "", 2;
+        "goal_distance" = conduct.goal_distance, "m", 2;
+        "collisions" = conduct.collisions, "", 2;
+        "kinetic_energy" = conduct.kinetic_energy, "m^2/s", 2;
+        "segment_crash" = conduct.segment_crash, "", 2;
+        "segment_time_lost" = conduct.segment_time_lost, "", 2;
+        "shunts" = conduct.shunts, "", 2;
+        "mean_lean" = conduct.mean_lean, "rad", 2;
+        "path_error" = conduct.path_error, "m", 2;
+        "settled_speed" = conduct.settled_speed, "m/s", 2;
+    ]),
+    record!("rw_fitness_output", FitnessOutput, since 0, [
+        "score" = score, "", 0;
+    ]),
+    record!("rw_signal_stage", SignalStage, since 1, [
+        "green" = green, "s", 1;
+        "min" = min, "s", 1;
+        "max" = max, "s", 1;
+        "longest_wait" = longest_wait, "s", 1;
+        "queue" = queue, "", 1;
+        "arrivals" = arrivals, "", 1;
+        "is_called" = is_called, "", 1;
+        "reserved" = reserved, "", 1;
+    ]),
+    record!("rw_signal_movement", SignalMovement, since 1, [
+        "road" = road, "", 1;
+        "turn" = turn, "", 1;
+        "stages" = stages, "", 1;
+        "queue" = queue, "", 1;
+        "arrivals" = arrivals, "", 1;
+        "reserved" = reserved, "", 1;
+        "longest_wait" = longest_wait, "s", 1;
+    ]),
+    record!("rw_signal_input", SignalInput, since 1, [
+        "node" = node, "", 1;
+        "stage" = stage, "", 1;
+        "planned" = planned, "", 1;
+        "stage_count" = stage_count, "", 1;
+        "movement_count" = movement_count, "", 1;
+        "is_extended" = is_extended, "", 1;
+        "elapsed" = elapsed, "s", 1;
+        "opposed_for" = opposed_for, "s", 1;
+        "stages" = stages, "", 1;
+        "movements" = movements, "", 1;
+    ]),
+    record!("rw_signal_output", SignalOutput, since 1, [
+        "next" = next, "", 1;
+        "reserved" = reserved, "", 1;
+    ]),
+    record!("rw_lanelet", RwLanelet, since 0, [
+        "length" = length, "m", 0;
+        "speed_limit" = speed_limit, "m/s", 0;
+        "width" = width, "m", 0;
+        "first_successor" = first_successor, "", 0;
+        "successor_count" = successor_count, "", 0;
+        "left" = left, "", 0;
+        "right" = right, "", 0;
+        "first_point" = first_point, "", 0;
+        "point_count" = point_count, "", 0;
+        "flags" = flags, "", 0;
+        "turn" = turn, "", 0;
+    ]),
+    record!("rw_point", RwPoint, since 0, [
+        "x" = x, "m", 0;
+        "y" = y, "m", 0;
+    ]),
+    record!("rw_roads", RwRoads, since 0, [
+        "size" = size, "bytes", 0;
+        "lanelet_count" = lanelet_count, "", 0;
+        "successor_count" = successor_count, "", 0;
+        "point_count" = point_count, "", 0;
+        "version" = version, "", 0;
+        "lanelets" = lanelets, "", 0;
+        "successors" = successors, "", 0;
+        "points" = points, "", 0;
+        "delays" = delays, "s", 0;
+    ]),
+    record!("rw_batch", RwBatch, since 0, [
+        "size" = size, "bytes", 0;
+        "count" = count, "", 0;
+        "step" = step, "", 0;
+        "time" = time, "s", 0;
+        "period" = period, "s", 0;
+        "agent_ids" = agent_ids, "", 0;
+        "agent_indices" = agent_indices, "", 0;
+        "seeds" = seeds, "", 0;
+        "inputs" = inputs, "", 0;
+        "outputs" = outputs, "", 0;
+        "input_stride" = input_stride, "bytes", 0;
+        "output_stride" = output_stride, "bytes", 0;
+        "status" = status, "", 0;
+        "roads" = roads, "", 0;
+        "route" = route, "", 0;
+        "route_capacity" = route_capacity, "", 0;
+        "route_length" = route_length, "", 0;
+    ]),
+    record!("rw_plugin_info", RwPluginInfo, since 0, [
+        "magic" = magic, "", 0;
+        "info_size" = info_size, "bytes", 0;
+        "abi_major" = abi_major, "", 0;
+        "abi_minor" = abi_minor, "", 0;
+        "min_host_minor" = min_host_minor, "", 0;
+        "reserved" = reserved, "", 0;
+        "kinds" = kinds, "", 0;
+        "caps" = caps, "", 0;
+        "row_schema" = row_schema, "", 0;
+        "name" = name, "", 0;
+        "id" = id, "", 0;
+        "version" = version, "", 0;
+        "author" = author, "", 0;
+        "language" = language, "", 0;
+        "build_id" = build_id, "", 0;
+        "doc" = doc, "", 0;
+    ]),
+    record!("rw_param_info", RwParamInfo, since 0, [
+        "key" = key, "", 0;
+        "label" = label, "", 0;
+        "group" = group, "", 0;
+        "unit" = unit, "", 0;
+        "kind" = kind, "", 0;
+        "flags" = flags, "", 0;
+        "min" = min, "", 0;
+        "max" = max, "", 0;
+        "default_value" = default, "", 0;
+        "step" = step, "", 0;
+        "doc" = doc, "", 0;
+        "choices" = choices, "", 0;
+    ]),
+    record!("rw_host", RwHost, since 0, [
+        "size" = size, "bytes", 0;
+        "abi_major" = abi_major, "", 0;
+        "abi_minor" = abi_minor, "", 0;
+        "ctx" = ctx, "", 0;
+        "version" = version, "", 0;
+        "version_length" = version_length, "bytes", 0;
+        "log" = log, "", 0;
+        "cancelled" = cancelled, "", 0;
+        "get_extension" = get_extension, "", 0;
+    ]),
+    record!("rw_api", RwApi, since 0, [
+        "size" = size, "bytes", 0;
+        "reserved" = reserved, "", 0;
+        "create" = create, "", 0;
+        "destroy" = destroy, "", 0;
+        "step" = step, "", 0;
+        "agents_changed" = agents_changed, "", 0;
+        "param_count" = param_count, "", 0;
+        "param_info" = param_info, "", 0;
+        "param_get" = param_get, "", 0;
+        "param_set" = param_set, "", 0;
+        "state_save" = state_save, "", 0;
+        "state_load" = state_load, "", 0;
+        "last_error" = last_error, "", 0;
+        "get_extension" = get_extension, "", 0;
+    ]),
+    record!("rw_controller_extension", RwControllerExtension, since 0, [
+        "size" = size, "bytes", 0;
+        "reserved" = reserved, "", 0;
+        "lookahead" = lookahead, "", 0;
+    ]),
+    record!("rw_pedals_extension", RwPedalsExtension, since 0, [
+        "size" = size, "bytes", 0;
+        "reserved" = reserved, "", 0;
+        "step" = step, "", 0;
+    ]),
+    record!("rw_parameter", RwParameter, since 2, [
+        "size" = size, "bytes", 2;
+        "kind" = kind, "", 2;
+        "flags" = flags, "", 2;
+        "choices" = choices, "", 2;
+        "rows" = rows, "", 2;
+        "columns" = columns, "", 2;
+        "min" = min, "", 2;
+        "max" = max, "", 2;
+        "key" = key, "", 2;
+        "unit" = unit, "", 2;
+    ]),
+    record!("rw_parameters_extension", RwParametersExtension, since 2, [
+        "size" = size, "bytes", 2;
+        "reserved" = reserved, "", 2;
+        "count" = count, "", 2;
+        "info" = info, "", 2;
+        "text" = text, "", 2;
+        "defaults" = defaults, "", 2;
+        "get" = get, "", 2;
+        "set" = set, "", 2;
+    ]),
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fields_follow_each_other_without_gaps() {
+        for record in RECORDS {
+            let mut end = 0;
+            for field in record.fields {
+                // Numbers are aligned to their size, which leaves at most seven bytes.
+                let gap = field.offset - end;
+                assert!(gap < 8, "{}.{}", record.name, field.name);
+                assert_eq!(field.offset % (field.size / field.count).min(8), 0);
+                assert!(
+                    field.since >= record.since,
+                    "{}.{}",
+                    record.name,
+                    field.name
+                );
+                end = field.offset + field.size;
+            }
+            assert!(record.size - end < 8, "{}", record.name);
+        }
+    }
+}
