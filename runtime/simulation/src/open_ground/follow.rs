@@ -45,7 +45,7 @@ const NARROWEST_SPEED: f64 = 1.2;
 const REVERSE_SPEED: f64 = 2.5;
 const CREEP: f64 = 0.5;
 /// Speed at the start of a path while the wheels turn to its first bend, m/s.
-const TURNING_WHEELS: f64 = 0.2;
+const TURNING_WHEELS: f64 = 0.4;
 /// Distance after which the wheels have turned to the first bend, m.
 const SETTLED: f64 = 1.5;
 /// Fraction of the steering rate that planned bends use.
@@ -309,12 +309,12 @@ impl Driver<'_> {
     }
 
     /// Returns waypoints along a track that is driven in one gear, then along the rest of the path. `wheels` is
-    /// the curvature to which the wheels are set where it begins, 1/m.
+    /// the curvature to which the wheels are set where it begins, 1/m; `None` if the track begins with it.
     pub(super) fn waypoints(
         &self,
         track: &Track,
         gear: i8,
-        wheels: f64,
+        wheels: Option<f64>,
         beyond: &[DVec2],
     ) -> Vec<Waypoint> {
         let most = self.most_speed(track.margin);
@@ -331,11 +331,11 @@ impl Driver<'_> {
         let mut waypoints: Vec<Waypoint> = Vec::new();
         // The wheels turn to the first bend while the vehicle drives off.
         let first = self.curvature_at(&track.poses, 0);
-        let to_turn = (first - f64::from(gear) * wheels).abs();
+        let to_turn = wheels.map_or(0.0, |wheels| (first - f64::from(gear) * wheels).abs());
         for (at, pose) in track.poses.iter().enumerate() {
             let bend = self.curvature_at(&track.poses, at);
             let driven = at as f64 * self.step();
-            let at_start = match driven < SETTLED * self.scale() {
+            let at_start = match to_turn > 0.0 && driven < SETTLED * self.scale() {
                 true => self.bending_rate() * driven / to_turn.max(1e-6),
                 false => f64::INFINITY,
             };

@@ -925,7 +925,7 @@ fn along(driver: &Driver<'_>, track: &Track, path: &[DVec2]) -> Vec<Waypoint> {
             distance(a.1).total_cmp(&distance(b.1))
         });
     let beyond = nearest.map_or(&[][..], |(at, _)| &path[at..]);
-    let mut waypoints = driver.waypoints(track, 1, driver.curvature, beyond);
+    let mut waypoints = driver.waypoints(track, 1, None, beyond);
     brake_in_time(&mut waypoints);
     waypoints
 }
@@ -951,7 +951,7 @@ fn parts_of(driver: &Driver<'_>, manoeuvre: &Manoeuvre, path: &[DVec2]) -> Vec<P
             Some(before) => driver.wheels_after(&before.track, before.gear),
             None => driver.curvature,
         };
-        let mut waypoints = driver.waypoints(&part.track, part.gear, wheels, beyond);
+        let mut waypoints = driver.waypoints(&part.track, part.gear, Some(wheels), beyond);
         match is_last {
             true => brake_in_time(&mut waypoints),
             false => end_slowly(&mut waypoints),

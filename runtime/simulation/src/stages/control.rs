@@ -265,9 +265,17 @@ fn take_orders(
         if let Some(acceleration) = held {
             order = order.with_acceleration(acceleration);
         }
-        let guarded = sample
-            .guard
-            .and_then(|guard| guard.held(order.command.acceleration, period));
+        let guarded = sample.guard.and_then(|guard| {
+            let held = guard.held(order.command.acceleration, period);
+            // Firmly, because there is no distance to spare.
+            held.map(|held| {
+                if guard.speed > 0.0 {
+                    held.min(-guard.firm)
+                } else {
+                    held
+                }
+            })
+        });
         if let Some(acceleration) = guarded {
             order = order.with_acceleration(acceleration);
         }
