@@ -203,23 +203,6 @@ fn a_vehicle_is_braked_before_a_wall_that_appears_ahead() {
 }
 
 #[test]
-fn an_agent_that_touches_a_wall_drives_away_from_it() {
-    for controller in CONTROLLERS {
-        // The side of the jeep overlaps the wall by 5 cm.
-        let scenario = across(&[wall(-60.0, 1.235, 20.0, 1.0)], controller);
-        let mut world = World::new(&scenario, &builtin_modules(), &RunOptions::default()).unwrap();
-        run(&mut world, 150.0);
-        let summary = world.summary();
-        assert_eq!(
-            summary.agents.arrived, 1,
-            "{controller}: {:?}",
-            summary.no_path
-        );
-        assert!(summary.collisions[0].depth < 0.06, "{controller}");
-    }
-}
-
-#[test]
 fn every_planner_finds_a_path_round_a_wall() {
     for id in PLANNERS {
         let scenario = across(&[wall(0.0, 0.0, 1.0, 60.0)], "idm");
