@@ -1,5 +1,6 @@
 //! Vehicle types, prepared for use in steps.
 
+use crate::open_ground::climbable_cost;
 use crate::records::RigidShape;
 use glam::DVec2;
 use roadwright_geometry::Pose;
@@ -148,7 +149,7 @@ pub fn body_of(vehicle: &roadwright_scenario::VehicleType) -> GroundBody {
 
 /// Returns the effects of cost layers on a vehicle type, where they differ from the default.
 ///
-/// Slopes cost more for vehicles with less acceleration. Tracks halve the cost of slippery ground and water.
+/// Slopes cost more for vehicles with less acceleration, and much more where they cannot climb. Tracks halve the cost of slippery ground and water.
 pub fn effects_of(vehicle: &roadwright_scenario::VehicleType) -> Vec<LayerEffect> {
     /// Acceleration at which slopes have their default cost, m/s^2: that of a mid-size car.
     const COMMON_ACCELERATION: f64 = 2.6;
@@ -159,7 +160,10 @@ pub fn effects_of(vehicle: &roadwright_scenario::VehicleType) -> Vec<LayerEffect
     let slopes = (1000.0 * COMMON_ACCELERATION / vehicle.max_acceleration).round();
     let mut effects = vec![LayerEffect {
         layer: Layer::Slope,
-        effect: Effect::Slows(slopes.clamp(LEAST, MOST) as i32),
+        effect: Effect::SlowsUpTo {
+            thousandths: slopes.clamp(LEAST, MOST) as i32,
+            limit: climbable_cost(vehicle.max_acceleration.get()),
+        },
     }];
     let file = vehicle.file.as_ref();
     if file.is_some_and(|file| file.vehicle.tracks.is_some()) {

@@ -149,6 +149,59 @@ fn controllers_drive_round_a_wall_and_through_a_gap() {
     }
 }
 
+/// A corridor of 6 m with a bend to the left and one to the right.
+fn corridor() -> Vec<Wall> {
+    vec![
+        wall(-29.75, -3.25, 70.5, 0.5),
+        wall(-33.0, 3.25, 64.0, 0.5),
+        wall(-1.25, 12.75, 0.5, 19.5),
+        wall(5.25, 6.25, 0.5, 19.5),
+        wall(31.75, 22.75, 66.5, 0.5),
+        wall(35.0, 16.25, 60.0, 0.5),
+    ]
+}
+
+/// A fuzzy driver that is calibrated to the jeep; as printed, it steers bends of 25 m.
+fn calibrated(scenario: Scenario) -> Scenario {
+    let mut scenario = scenario;
+    let mut stack = Stack::with_controller("fuzzy_driver");
+    stack.controller = stack.controller.with("route_steering_gain", 8.0);
+    let edit = Edit::Stack("fuzzy_driver".into(), Some(Box::new(stack)));
+    scenario.apply(edit).unwrap();
+    scenario
+}
+
+#[test]
+fn controllers_drive_round_the_bends_of_a_corridor() {
+    for controller in ["idm", "pursuit", "fuzzy_driver"] {
+        let ends = (
+            Place::ground(-50.0, 0.0, 0.0),
+            Place::ground(50.0, 19.5, 0.0),
+        );
+        let scenario = calibrated(field(&corridor(), controller, ends.0, ends.1));
+        let driven = arrives(&scenario, &RunOptions::default(), controller);
+        assert!(driven < 130.0, "{controller}: {driven} m");
+    }
+}
+
+#[test]
+fn a_vehicle_is_braked_before_a_wall_that_appears_ahead() {
+    for controller in CONTROLLERS {
+        let ends = (Place::ground(0.0, 0.0, 0.0), Place::ground(200.0, 0.0, 0.0));
+        let free = field(&[], controller, ends.0, ends.1);
+        let mut world = World::new(&free, &builtin_modules(), &RunOptions::default()).unwrap();
+        run(&mut world, 8.0);
+        let middle = world.snapshot().vehicles[0].body.position;
+        let walls = [wall(middle.x + 11.0, middle.y, 1.0, 40.0)];
+        let blocked = field(&walls, controller, ends.0, ends.1);
+        world.update(&free, &blocked, &builtin_modules()).unwrap();
+        run(&mut world, 90.0);
+        let summary = world.summary();
+        assert!(summary.collisions.is_empty(), "{controller}");
+        assert_eq!(summary.agents.arrived, 1, "{controller}");
+    }
+}
+
 #[test]
 fn every_planner_finds_a_path_round_a_wall() {
     for id in PLANNERS {

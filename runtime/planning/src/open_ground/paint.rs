@@ -111,11 +111,15 @@ impl Painting {
                 (Effect::AsItIs, Paint::Cost(cost)) => {
                     sums.costs[at] = sums.costs[at].wrapping_add(cost);
                 }
-                (Effect::Slows(thousandths), Paint::Cost(cost)) => {
+                (
+                    Effect::Slows(thousandths) | Effect::SlowsUpTo { thousandths, .. },
+                    Paint::Cost(cost),
+                ) => {
                     let scaled = i64::from(cost) * i64::from(thousandths) / 1000;
                     sums.costs[at] = sums.costs[at].wrapping_add(scaled as i32);
                 }
-                (Effect::Slows(_), Paint::Block) | (Effect::Nothing, _) => {}
+                (Effect::Slows(_) | Effect::SlowsUpTo { .. }, Paint::Block)
+                | (Effect::Nothing, _) => {}
             }
         }
     }

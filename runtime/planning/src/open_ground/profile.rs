@@ -135,6 +135,14 @@ pub enum Effect {
     /// Costs are multiplied by this many thousandths, and nothing blocks. For example, shrubs only slow a
     /// tank.
     Slows(i32),
+    /// Like `Slows`, but areas that cost more than a limit cost at least as much as water. For
+    /// example, a vehicle cannot climb steep slopes.
+    SlowsUpTo {
+        /// Factor of the cost, thousandths.
+        thousandths: i32,
+        /// Largest cost of an area that the vehicle type can cross.
+        limit: i32,
+    },
     /// Every cell of an area is blocked. For example, shrubs stop a car.
     Stops,
     /// The layer is ignored.

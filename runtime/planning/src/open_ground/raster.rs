@@ -4,7 +4,7 @@
 //! cell. So the order in which items are added does not matter, and a removed item leaves no trace.
 
 use super::cell::{Cell, CellSize};
-use super::cost::LARGEST_FACTOR;
+use super::cost::{LARGEST_FACTOR, PLAIN};
 use super::grid::TILE;
 use super::item::{Item, Mobility, Role};
 use super::profile::{Effect, Growth, Heights, Measure, Occupied, Profile};
@@ -166,10 +166,18 @@ pub(super) fn lowers(profile: &Profile, item: &Item) -> bool {
     }
 }
 
+/// Cost of ground that a vehicle type can hardly cross, so that detours of up to 64 times the length are
+/// preferred.
+const IMPASSABLE: i64 = 63 * PLAIN as i64;
+
 fn scaled(profile: &Profile, item: &Item, cost: i32) -> i32 {
     let scaled = match profile.effect(item.layer) {
         Effect::AsItIs => i64::from(cost),
         Effect::Slows(thousandths) => i64::from(cost) * i64::from(thousandths) / 1000,
+        Effect::SlowsUpTo { thousandths, limit } => {
+            let least = if cost > limit { IMPASSABLE } else { i64::MIN };
+            (i64::from(cost) * i64::from(thousandths) / 1000).max(least)
+        }
         Effect::Stops | Effect::Nothing => 0,
     };
     let most = i64::from(LARGEST_FACTOR);
@@ -251,7 +259,9 @@ fn draw_obstacle(
     if profile.is_driven_over(heights) {
         let share = Share {
             cost: match effect {
-                Effect::Slows(_) | Effect::AsItIs => scaled(profile, item, profile.costs.low_cost),
+                Effect::Slows(_) | Effect::SlowsUpTo { .. } | Effect::AsItIs => {
+                    scaled(profile, item, profile.costs.low_cost)
+                }
                 Effect::Stops | Effect::Nothing => 0,
             },
             blocks: effect == Effect::Stops,
@@ -267,7 +277,7 @@ fn draw_obstacle(
     if !profile.is_in_the_way(heights) {
         return;
     }
-    let blocks = !matches!(effect, Effect::Slows(_));
+    let blocks = !matches!(effect, Effect::Slows(_) | Effect::SlowsUpTo { .. });
     let blocked = Blocked::new(profile, &item.shape);
     let by_cells = match profile.measure {
         Measure::Cells if blocks => Some(grown_cells(profile, &blocked, cells)),

@@ -19,6 +19,8 @@ const UNKNOWN: u32 = u32::MAX;
 const OPENED: u32 = 8 * PLAIN as u32;
 /// Distance beyond its own size within which an agent searches for a free cell, m.
 const WAY_OUT: f64 = 3.0;
+/// Overlap with an obstacle from which an agent can still drive away, m: it has touched it.
+const TOUCH: f64 = 0.15;
 /// Number of headings that are tried for a goal without a heading.
 const HEADINGS: u32 = 16;
 
@@ -217,7 +219,8 @@ impl TileSpace<'_> {
     }
 
     /// Opens cells so that a spot can be left or reached even if its cell is blocked. A body that overlaps no
-    /// obstacle there may be moved to the nearest free cell without turning. Returns the node of the spot.
+    /// obstacle there, or has only touched it, may be moved to the nearest free cell without turning. Returns
+    /// the node of the spot.
     ///
     /// # Errors
     /// If the spot lies outside the world, or the body overlaps an obstacle there.
@@ -295,8 +298,8 @@ impl TileSpace<'_> {
         self.cache.factors[node.index()] = factor as u16;
     }
 
-    /// The outline of the body at a spot, with a heading at which it overlaps no obstacle; `None` if there is
-    /// no such heading.
+    /// The outline of the body at a spot, with a heading at which it overlaps no obstacle, or smaller by the
+    /// overlap of a body that touches one; `None` if there is no such heading.
     fn body_at(&self, spot: Spot) -> Option<OrientedBox> {
         let body = self.ground.profile(self.cache.reader.profile).body;
         let at = |heading| {
@@ -307,7 +310,13 @@ impl TileSpace<'_> {
             body.footprint(pose)
         };
         if let Some(heading) = spot.heading {
-            return Some(at(heading)).filter(|body| self.is_clear(body));
+            let body = at(heading);
+            let shrunk = OrientedBox {
+                half_length: body.half_length - TOUCH.min(0.5 * body.half_length),
+                half_width: body.half_width - TOUCH.min(0.5 * body.half_width),
+                ..body
+            };
+            return [body, shrunk].into_iter().find(|body| self.is_clear(body));
         }
         let turned = |step| f64::from(step) * std::f64::consts::PI / f64::from(HEADINGS);
         let mut outlines = (0..HEADINGS).map(|step| at(turned(step)));

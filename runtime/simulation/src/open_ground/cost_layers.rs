@@ -1,6 +1,6 @@
 //! Cost layers of open ground: slopes, water, paved and slippery ground.
 //!
-//! They make cells more expensive but block none, because a vehicle can drive on all of them.
+//! They make cells more expensive but block none, because a vehicle that got onto them can leave them.
 
 use super::fixed_items::{FixedItems, ItemSource};
 use super::pieces::cut;
@@ -9,6 +9,7 @@ use roadwright_geometry::oriented_box::OrientedBox;
 use roadwright_geometry::{DVec2, HeightField, Pose};
 use roadwright_planning::open_ground::{Item, Layer, PLAIN, SMALLEST_FACTOR, Shape};
 use roadwright_scenario::LandUse;
+use roadwright_vehicle::dynamic::GRAVITY;
 
 /// Width of a class of slopes, as rise over run. Slopes below the first class add no cost.
 const STEP: f64 = 0.1;
@@ -137,6 +138,13 @@ impl Run {
     }
 }
 
+/// Added cost of the steepest class of slopes that a vehicle can climb with an acceleration, m/s^2. The middle
+/// of a class counts.
+pub(crate) fn climbable_cost(acceleration: f64) -> i32 {
+    let steepest = acceleration / GRAVITY;
+    slope_cost((steepest - 0.5 * STEP).clamp(0.0, STEEPEST))
+}
+
 /// Added cost of a slope, given as rise over run.
 fn slope_cost(steepness: f64) -> i32 {
     if steepness > STEEPEST {
@@ -227,7 +235,8 @@ mod tests {
             ..VehicleType::car()
         };
         let mut slow = Map::of(&scenario, &slow);
-        assert_eq!((slow.factor(20, 20), slow.factor(70, 20)), (16, 48));
+        // It cannot climb the ramp.
+        assert_eq!((slow.factor(20, 20), slow.factor(70, 20)), (16, 1024));
     }
 
     #[test]

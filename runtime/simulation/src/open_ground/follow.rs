@@ -3,7 +3,7 @@
 
 use crate::route::Waypoint;
 use crate::vehicle_type::VehicleType;
-use roadwright_geometry::centre_line::CentreLines;
+use roadwright_geometry::centre_line::{CentreLine, CentreLines};
 use roadwright_geometry::math::{sin, wrap_angle};
 use roadwright_geometry::oriented_box::OrientedBox;
 use roadwright_geometry::{DVec2, Pose, heading_of};
@@ -15,22 +15,45 @@ const LONGEST_CHORD: f64 = 30.0;
 /// Length of the part of a path that is turned into a drivable line, m. The rest is replanned before the
 /// vehicle gets there.
 pub(super) const DRIVEN: f64 = 40.0;
+/// Length of the part of a path beyond a manoeuvre that must be drivable, m.
+const DRIVES_ON: f64 = 10.0;
 /// Length of the steps in which the drive along a path is simulated, m.
 const STEP: f64 = 0.5;
+/// Length of a vehicle for which the distances in this module are meant, m. They shrink in proportion for
+/// shorter vehicles, down to the given factor.
+const USUAL_LENGTH: f64 = 3.0;
+const LEAST_SCALE: f64 = 0.2;
 /// Radius of planned bends, as a multiple of the vehicle's minimum turning radius.
 const EASE: f64 = 1.15;
-/// Lookahead distance: as a multiple of the radius of planned bends, and its minimum and maximum, m.
-const LOOKAHEAD: f64 = 0.8;
+/// Lookahead distances that are tried, as multiples of the radius of planned bends, and their minimum and
+/// maximum, m.
+const LOOKAHEADS: [f64; 3] = [0.8, 0.5, 1.2];
 const LEAST_LOOKAHEAD: f64 = 2.5;
 const MOST_LOOKAHEAD: f64 = 8.0;
 /// Lateral acceleration in planned bends, m/s^2.
 const LATERAL: f64 = 2.0;
 /// Deceleration before bends and stops, m/s^2.
 const BRAKING: f64 = 1.5;
-/// Speeds close to obstacles (nearer than the tracking margin), in reverse, and at changes of direction, m/s.
+/// Deceleration of a vehicle that begins a path too fast for its bends, m/s^2, and the speed to which it slows
+/// down, m/s.
+const SLOWING: f64 = 2.0;
+const SLOW: f64 = 2.0;
+/// Speeds close to obstacles (nearer than the tracking margin, and at the least margin), in reverse, and at
+/// changes of direction, m/s.
 const NARROW_SPEED: f64 = 2.0;
+const NARROWEST_SPEED: f64 = 1.2;
 const REVERSE_SPEED: f64 = 2.5;
 const CREEP: f64 = 0.5;
+/// Speed at the start of a path while the wheels turn to its first bend, m/s.
+const TURNING_WHEELS: f64 = 0.4;
+/// Distance after which the wheels have turned to the first bend, m.
+const SETTLED: f64 = 1.5;
+/// Fraction of the steering rate that planned bends use.
+const STEERING_EASE: f64 = 0.7;
+/// Smallest margin of a path, m. No driver keeps to its path more closely.
+const LEAST_MARGIN: f64 = 0.1;
+/// Overlaps from which a vehicle still drives away, m, from the smallest to the largest.
+const OVERLAPS: [f64; 4] = [0.0, 0.05, 0.1, 0.2];
 /// Distance over which a vehicle may ignore its margin if it starts closer to an obstacle than that, m.
 const WAY_OUT: f64 = 5.0;
 
@@ -46,6 +69,9 @@ pub(super) struct Driver<'a> {
     pub(super) margin: f64,
     /// Speed off the roads, m/s.
     pub(super) speed: f64,
+    /// Current speed, m/s, and current curvature of its path, 1/m.
+    pub(super) moves_at: f64,
+    pub(super) curvature: f64,
 }
 
 /// A path in the form in which a vehicle drives it.
@@ -68,6 +94,22 @@ impl Track {
 }
 
 impl Driver<'_> {
+    /// Factor by which distances shrink for a short vehicle.
+    pub(super) fn scale(&self) -> f64 {
+        scale_of(self.kind)
+    }
+
+    /// Length of the steps of tracks, m.
+    fn step(&self) -> f64 {
+        STEP * self.scale()
+    }
+
+    /// Rate at which the curvature of the path changes while the steering turns, 1/(m s).
+    pub(super) fn bending_rate(&self) -> f64 {
+        let limits = &self.kind.limits;
+        STEERING_EASE * limits.steering_rate / limits.wheelbase
+    }
+
     /// Radius of the tightest planned bends, m.
     pub(super) fn radius(&self) -> f64 {
         EASE / self.tightest.max(1e-3)
@@ -89,9 +131,22 @@ impl Driver<'_> {
         self.map.is_free(self.profile, Some(self.owner), &body)
     }
 
+    /// Smallest margin, m.
+    pub(super) fn least_margin(&self) -> f64 {
+        LEAST_MARGIN.min(self.margin)
+    }
+
     /// Margins to try, from the largest to the smallest, m.
     pub(super) fn margins(&self) -> [f64; 3] {
-        [self.margin, 0.4 * self.margin, 0.02_f64.min(self.margin)]
+        let least = self.least_margin();
+        [self.margin, 0.5 * (self.margin + least), least]
+    }
+
+    /// Margin with which the vehicle drives away from a pose, m: negative by the overlap if it touches
+    /// something there.
+    pub(super) fn own_margin(&self, pose: Pose) -> f64 {
+        let overlap = OVERLAPS.into_iter().find(|&by| self.fits(pose, -by));
+        -overlap.unwrap_or(0.0)
     }
 
     fn factor(&mut self, point: DVec2) -> u32 {
@@ -152,25 +207,74 @@ impl Driver<'_> {
         })
     }
 
-    /// Simulates the forward drive of the vehicle along a line, as far as the line can be driven; `None` if
-    /// the vehicle would touch something or could not follow the line.
-    pub(super) fn driven(&self, start: Pose, points: &[DVec2]) -> Option<Track> {
-        let margins = self.margins();
-        margins
-            .into_iter()
-            .find_map(|margin| self.driven_with(start, points, margin))
-    }
-
-    fn driven_with(&self, start: Pose, points: &[DVec2], margin: f64) -> Option<Track> {
+    /// Simulates the forward drive of the vehicle along a line, as far as the line can be driven, with the
+    /// usual margin or, if `is_narrow`, with smaller ones. `None` if the vehicle would touch something or could
+    /// not follow the line.
+    pub(super) fn driven(&self, start: Pose, points: &[DVec2], room: Closeness) -> Option<Track> {
+        let [usual, smaller, least] = self.margins();
+        let margins = match room {
+            Closeness::Usual => &[usual][..],
+            Closeness::Narrow => &[smaller, least][..],
+        };
         let mut lines = CentreLines::default();
         let span = lines.push(points)?;
         let line = lines.line(span);
-        let goal = DRIVEN.min(line.length());
-        let lookahead = (LOOKAHEAD * self.radius()).clamp(LEAST_LOOKAHEAD, MOST_LOOKAHEAD);
+        let begins = Rolling {
+            pose: start,
+            bend: self.curvature,
+            speed: self.moves_at.abs(),
+        };
+        margins.iter().find_map(|&margin| {
+            let drive = Drive {
+                margin,
+                length: DRIVEN * self.scale(),
+            };
+            let mut tracks = LOOKAHEADS.into_iter();
+            tracks.find_map(|lookahead| self.driven_with(begins, line, lookahead, drive))
+        })
+    }
+
+    /// Whether the vehicle can drive on along a line from the end of a manoeuvre, with a margin beside it.
+    pub(super) fn drives_on(&self, begins: Rolling, points: &[DVec2], margin: f64) -> bool {
+        let mut lines = CentreLines::default();
+        let Some(span) = lines.push(points) else {
+            return true;
+        };
+        let drive = Drive {
+            margin,
+            length: DRIVES_ON * self.scale(),
+        };
+        let mut lookaheads = LOOKAHEADS.into_iter();
+        lookaheads.any(|lookahead| {
+            let track = self.driven_with(begins, lines.line(span), lookahead, drive);
+            track.is_some()
+        })
+    }
+
+    fn driven_with(
+        &self,
+        begins: Rolling,
+        line: CentreLine<'_>,
+        lookahead: f64,
+        drive: Drive,
+    ) -> Option<Track> {
+        let (scale, step) = (self.scale(), self.step());
+        let Drive { margin, length } = drive;
+        let goal = length.min(line.length());
+        let lookahead = (lookahead * self.radius()).clamp(
+            LEAST_LOOKAHEAD * scale,
+            MOST_LOOKAHEAD.max(LEAST_LOOKAHEAD * scale),
+        );
         let tightest = 1.0 / self.radius();
-        let mut poses = vec![start];
-        let (mut pose, mut s, mut travelled) = (start, 0.0, 0.0);
-        while s < goal - 0.5 * STEP {
+        let Rolling {
+            mut pose,
+            mut bend,
+            mut speed,
+        } = begins;
+        let own = self.own_margin(pose);
+        let mut poses = vec![pose];
+        let (mut s, mut travelled) = (0.0, 0.0);
+        while s < goal - 0.5 * step {
             let left = line.length() - s;
             let target = match lookahead <= left {
                 true => line.position(s + lookahead),
@@ -178,14 +282,21 @@ impl Driver<'_> {
             };
             let offset = target - pose.position;
             let angle = wrap_angle(heading_of(offset) - pose.heading);
-            let curvature = match angle.abs() < FRAC_PI_2 {
-                true => 2.0 * sin(angle) / offset.length().max(0.5),
+            let wanted = match angle.abs() < FRAC_PI_2 {
+                true => 2.0 * sin(angle) / offset.length().max(step),
                 false => tightest.copysign(angle),
             };
-            pose = moved(pose, STEP, curvature.clamp(-tightest, tightest));
-            travelled += STEP;
-            let is_leaving = travelled < WAY_OUT;
-            if !(self.fits(pose, margin) || is_leaving && self.fits(pose, 0.0)) {
+            // The wheels take time to turn, and a fast vehicle cannot turn sharply.
+            speed = (speed * speed - 2.0 * SLOWING * step)
+                .max(SLOW * SLOW)
+                .sqrt();
+            let most = tightest.min(2.0 * LATERAL / (speed * speed));
+            let change = self.bending_rate() / speed * step;
+            bend += (wanted.clamp(-most, most) - bend).clamp(-change, change);
+            pose = moved(pose, step, bend);
+            travelled += step;
+            let is_leaving = travelled < WAY_OUT * scale;
+            if !(self.fits(pose, margin) || is_leaving && self.fits(pose, own)) {
                 return None;
             }
             s = line.project(pose.position, s).0.clamp(s, line.length());
@@ -197,12 +308,20 @@ impl Driver<'_> {
         Some(Track { poses, margin })
     }
 
-    /// Returns waypoints along a track that is driven in one gear, then along the rest of the path.
-    pub(super) fn waypoints(&self, track: &Track, gear: i8, beyond: &[DVec2]) -> Vec<Waypoint> {
-        let most = match (gear < 0, track.margin < self.margin) {
-            (true, _) => REVERSE_SPEED,
-            (false, true) => NARROW_SPEED,
-            (false, false) => self.speed,
+    /// Returns waypoints along a track that is driven in one gear, then along the rest of the path. `wheels` is
+    /// the curvature to which the wheels are set where it begins, 1/m; `None` if the track begins with it.
+    pub(super) fn waypoints(
+        &self,
+        track: &Track,
+        gear: i8,
+        wheels: Option<f64>,
+        beyond: &[DVec2],
+    ) -> Vec<Waypoint> {
+        let most = self.most_speed(track.margin);
+        let most = if gear < 0 {
+            most.min(REVERSE_SPEED)
+        } else {
+            most
         };
         let waypoint = |pose: Pose, speed: f64| Waypoint {
             pose,
@@ -210,15 +329,31 @@ impl Driver<'_> {
             gear,
         };
         let mut waypoints: Vec<Waypoint> = Vec::new();
+        // The wheels turn to the first bend while the vehicle drives off.
+        let first = self.curvature_at(&track.poses, 0);
+        let to_turn = wheels.map_or(0.0, |wheels| (first - f64::from(gear) * wheels).abs());
         for (at, pose) in track.poses.iter().enumerate() {
-            let curvature = curvature(&track.poses, at);
-            let bend = (LATERAL / curvature.max(1e-6)).sqrt();
-            waypoints.push(waypoint(*pose, bend));
+            let bend = self.curvature_at(&track.poses, at);
+            let driven = at as f64 * self.step();
+            let at_start = match to_turn > 0.0 && driven < SETTLED * self.scale() {
+                true => self.bending_rate() * driven / to_turn.max(1e-6),
+                false => f64::INFINITY,
+            };
+            let in_bend = (LATERAL / bend.abs().max(1e-6)).sqrt();
+            // The bend may not tighten faster than the wheels turn.
+            let after = (at + 2).min(track.poses.len() - 1);
+            let tightens = (self.curvature_at(&track.poses, after) - bend).abs()
+                / (((after - at) as f64) * self.step()).max(self.step());
+            let while_steering = (self.bending_rate() / tightens.max(1e-6)).max(CREEP);
+            let speed = in_bend
+                .min(while_steering)
+                .min(at_start.max(TURNING_WHEELS));
+            waypoints.push(waypoint(*pose, speed));
         }
         let mut before = track.poses.last().copied().unwrap_or_default();
         for &point in beyond {
             let offset = point - before.position;
-            if offset.length() > STEP {
+            if offset.length() > self.step() {
                 before = Pose {
                     position: point,
                     heading: heading_of(offset),
@@ -228,6 +363,75 @@ impl Driver<'_> {
         }
         waypoints
     }
+
+    /// The curvature to which the wheels are set at the end of a track driven in a gear, 1/m.
+    pub(super) fn wheels_after(&self, track: &Track, gear: i8) -> f64 {
+        match track.poses.len() {
+            0 | 1 => self.curvature,
+            count => f64::from(gear) * self.curvature_at(&track.poses, count - 1),
+        }
+    }
+
+    /// Highest speed with a margin beside the vehicle, m/s.
+    fn most_speed(&self, margin: f64) -> f64 {
+        if margin >= self.margin {
+            self.speed
+        } else if margin > self.least_margin() {
+            NARROW_SPEED.min(self.speed)
+        } else {
+            NARROWEST_SPEED.min(self.speed)
+        }
+    }
+
+    /// Duration of the drive along a track at the speed at which paths are compared, m/s, s.
+    pub(super) fn time_along(&self, track: &Track, compared: f64) -> f64 {
+        track.length() / compared.min(self.most_speed(track.margin)).max(CREEP)
+    }
+
+    /// Curvature of a track near a pose, 1/m, positive to the left.
+    fn curvature_at(&self, poses: &[Pose], at: usize) -> f64 {
+        let (from, to) = (at.saturating_sub(2), (at + 2).min(poses.len() - 1));
+        let length = (to - from) as f64 * self.step();
+        let turn: f64 = poses[from..=to]
+            .windows(2)
+            .map(|pair| wrap_angle(pair[1].heading - pair[0].heading))
+            .sum();
+        turn / length.max(self.step())
+    }
+}
+
+/// A vehicle at the beginning of a drive.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Rolling {
+    /// Pose of its rear axle.
+    pub(super) pose: Pose,
+    /// Curvature to which its wheels are set, 1/m.
+    pub(super) bend: f64,
+    /// m/s.
+    pub(super) speed: f64,
+}
+
+/// Extent of a simulated drive.
+#[derive(Debug, Clone, Copy)]
+struct Drive {
+    /// Clearance beside the vehicle, m.
+    margin: f64,
+    /// Length along the line, m.
+    length: f64,
+}
+
+/// How close to obstacles a path may lead.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Closeness {
+    /// As close as the tracking margin.
+    Usual,
+    /// Closer than that.
+    Narrow,
+}
+
+/// Factor by which distances shrink for a short vehicle.
+pub(crate) fn scale_of(kind: &VehicleType) -> f64 {
+    (kind.length / USUAL_LENGTH).clamp(LEAST_SCALE, 1.0)
 }
 
 /// Lowers speeds so that the vehicle can brake from each waypoint's speed to that of the next.
@@ -248,19 +452,8 @@ pub(super) fn end_slowly(waypoints: &mut [Waypoint]) {
     brake_in_time(waypoints);
 }
 
-/// Curvature of a track near a pose, 1/m.
-fn curvature(poses: &[Pose], at: usize) -> f64 {
-    let (from, to) = (at.saturating_sub(3), (at + 3).min(poses.len() - 1));
-    let length = (to - from) as f64 * STEP;
-    let turn: f64 = poses[from..=to]
-        .windows(2)
-        .map(|pair| wrap_angle(pair[1].heading - pair[0].heading))
-        .sum();
-    turn.abs() / length.max(STEP)
-}
-
 /// The pose after the given distance along an arc; a negative distance is driven backwards.
-pub(super) fn moved(pose: Pose, distance: f64, curvature: f64) -> Pose {
+pub(crate) fn moved(pose: Pose, distance: f64, curvature: f64) -> Pose {
     let turn = distance * curvature;
     let chord = Pose {
         position: pose.position,

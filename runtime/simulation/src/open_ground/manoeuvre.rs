@@ -3,7 +3,7 @@
 //! A search over poses with the vehicle's turning radius (hybrid A*) ends on the path or at the goal. It is
 //! guided by the cost from each cell to the end, regardless of headings. Costs are times.
 
-use super::follow::{Driver, Track, moved};
+use super::follow::{Driver, Rolling, Track, moved};
 use roadwright_geometry::math::wrap_angle;
 use roadwright_geometry::{DVec2, Pose, heading_of};
 use roadwright_planning::open_ground::{Cell, CellSize, Reading};
@@ -24,10 +24,16 @@ const HEADINGS: f64 = 24.0;
 /// Assumed speeds for computing costs, m/s.
 const FORWARDS: f64 = 4.0;
 const BACKWARDS: f64 = 2.0;
+/// Share of the time for turning the wheels that counts as lost.
+const STEERING_SHARE: f64 = 0.5;
+/// Speed at which wheels turn from bend to bend, m/s.
+const WHILE_STEERING: f64 = 1.2;
 /// Weight of the estimate in the search. A larger weight finds worse manoeuvres sooner.
 const WEIGHT: f64 = 1.4;
 /// Maximum number of poses that are expanded.
 const MOST: u32 = 4000;
+/// Maximum number of ends of a manoeuvre from which the vehicle could not drive on that are left out.
+const MOST_TRIES: u32 = 60;
 /// Tolerances for the end of a manoeuvre on the path: lateral offset, m, and difference in heading, rad.
 const BESIDE: f64 = 1.0;
 const ASKEW: f64 = 0.35;
@@ -69,6 +75,8 @@ pub(super) struct Begin {
     pub(super) pose: Pose,
     /// The gear of the vehicle, 1 or -1.
     pub(super) gear: i8,
+    /// Whether it stands.
+    pub(super) stands: bool,
     /// Whether it may change gear at once.
     pub(super) may_change: bool,
     /// Cost of a gear change, s.
@@ -80,8 +88,10 @@ struct Node {
     pose: Pose,
     gear: i8,
     parent: u32,
-    /// Curvature of the step that led here, 1/m.
+    /// Curvature to which the wheels were turned on the step that led here, and at its beginning and end, 1/m.
     curvature: f64,
+    begins: f64,
+    bend: f64,
     /// s.
     time: f64,
 }
@@ -91,16 +101,36 @@ struct Node {
 struct Room {
     /// Clearance beside the vehicle, m.
     margin: f64,
+    /// Length of the pieces in which the step is checked, m, and their number.
+    piece: f64,
     pieces: u32,
+    /// Margin at the start, which is smaller if the vehicle starts closer to an obstacle, m.
+    own: f64,
+    /// Maximum change of the curvature in a piece, 1/m.
+    change: f64,
     /// Whether this is the first step, which may begin closer to an obstacle than the margin allows.
     is_first: bool,
 }
 
+/// The curvatures of a step, 1/m: at its beginning, and the one to which the wheels are turned.
+#[derive(Debug, Clone, Copy)]
+struct Turn {
+    begins: f64,
+    curvature: f64,
+}
+
+impl Turn {
+    /// The curvature of the next piece.
+    fn next(self, bend: f64, room: Room) -> f64 {
+        bend + (self.curvature - bend).clamp(-room.change, room.change)
+    }
+}
+
 type Key = (i32, i32, i32, i8);
 
-fn key(node: &Node, pieces: u32) -> Key {
+fn key(node: &Node, step: f64) -> Key {
     // Shorter than a step, so that each step leads into another cell.
-    let size = CELL / STEP * PIECE * f64::from(pieces);
+    let size = CELL / STEP * step;
     let cell = (node.pose.position / size).floor();
     let heading = (node.pose.heading / TAU * HEADINGS).round() as i32;
     let heading = heading.rem_euclid(HEADINGS as i32);
@@ -117,38 +147,48 @@ impl Driver<'_> {
     }
 
     fn manoeuvre_with(&mut self, begin: Begin, path: &[DVec2], margin: f64) -> Option<Manoeuvre> {
-        let ends = Ends::along(path)?;
+        let scale = self.scale();
+        let ends = Ends::along(path, scale)?;
         let to_go = self.times_to(ends.last, begin.pose.position)?;
         let estimate = |pose: &Pose| to_go.at(pose.position);
         let tightest = 1.0 / self.radius();
-        let step = (TURN * self.radius()).max(STEP);
-        let pieces = (step / PIECE).ceil() as u32;
-        let step = PIECE * f64::from(pieces);
+        let piece = PIECE * scale;
+        let step = (TURN * self.radius()).max(STEP * scale);
+        let pieces = (step / piece).ceil() as u32;
+        let step = piece * f64::from(pieces);
         let mut nodes = vec![Node {
             pose: begin.pose,
             gear: begin.gear,
             parent: 0,
             curvature: 0.0,
+            begins: 0.0,
+            bend: self.curvature,
             time: 0.0,
         }];
         let mut closed: HashSet<Key> = HashSet::new();
         let mut queue = BinaryHeap::new();
         queue.push(Reverse((0u64, 0u32)));
-        let mut expanded = 0;
+        let (mut expanded, mut tried) = (0, 0);
         let at_start = estimate(&begin.pose)?;
         let mut nearest = (at_start, 0);
         let room = Room {
             margin,
+            piece,
             pieces,
+            own: self.own_margin(begin.pose),
+            change: self.bending_rate() / WHILE_STEERING * piece,
             is_first: false,
         };
         while let Some(Reverse((_, at))) = queue.pop() {
             let node = nodes[at as usize];
-            if !closed.insert(key(&node, pieces)) {
+            if !closed.insert(key(&node, step)) {
                 continue;
             }
             if let Some(joins) = ends.joined(&node.pose, node.gear) {
-                return Some(assemble(&nodes, at, joins, room));
+                tried += 1;
+                if tried > MOST_TRIES || self.goes_on(&node, path, joins, margin) {
+                    return Some(assemble(&nodes, at, joins, room));
+                }
             }
             expanded += 1;
             if expanded > MOST {
@@ -169,22 +209,31 @@ impl Driver<'_> {
                         is_first: at == 0,
                         ..room
                     };
-                    let Some(pose) = self.stepped(&node, gear, curvature, room) else {
+                    // Standing wheels turn before the vehicle drives off.
+                    let begins = match changes || at == 0 && begin.stands {
+                        true => curvature,
+                        false => node.bend,
+                    };
+                    let turn = Turn { begins, curvature };
+                    let Some((pose, bend)) = self.stepped(&node, gear, turn, room) else {
                         continue;
                     };
                     let speed = if gear > 0 { FORWARDS } else { BACKWARDS };
                     let change = if changes { begin.gear_change } else { 0.0 };
+                    let steering = (curvature - node.bend).abs() / self.bending_rate();
                     let next = Node {
                         pose,
                         gear,
                         parent: at,
                         curvature,
-                        time: node.time + step / speed + change,
+                        begins,
+                        bend,
+                        time: node.time + step / speed + change + STEERING_SHARE * steering,
                     };
                     let Some(ahead) = estimate(&pose) else {
                         continue;
                     };
-                    if closed.contains(&key(&next, pieces)) {
+                    if closed.contains(&key(&next, step)) {
                         continue;
                     }
                     let cost = ((next.time + WEIGHT * ahead) * UNITS) as u64;
@@ -201,26 +250,43 @@ impl Driver<'_> {
         })
     }
 
-    /// The pose after a step; `None` if the vehicle would touch something during it. The first step may begin
+    /// Whether the vehicle can drive on along the path from the end of a manoeuvre.
+    fn goes_on(&self, node: &Node, path: &[DVec2], joins: usize, margin: f64) -> bool {
+        let Some(rest) = path.get(joins..) else {
+            return true;
+        };
+        let mut points = vec![node.pose.position];
+        points.extend(rest);
+        let begins = Rolling {
+            pose: node.pose,
+            bend: node.bend,
+            speed: WHILE_STEERING,
+        };
+        self.drives_on(begins, &points, margin)
+    }
+
+    /// The pose and the curvature after a step; `None` if the vehicle would touch something during it. The first step may begin
     /// closer to an obstacle than the margin allows.
-    fn stepped(&self, node: &Node, gear: i8, curvature: f64, room: Room) -> Option<Pose> {
-        let piece = f64::from(gear) * PIECE;
-        let mut pose = node.pose;
+    fn stepped(&self, node: &Node, gear: i8, turn: Turn, room: Room) -> Option<(Pose, f64)> {
+        let piece = f64::from(gear) * room.piece;
+        let (mut pose, mut bend) = (node.pose, turn.begins);
         for _ in 0..room.pieces {
-            pose = moved(pose, piece, curvature);
-            let is_free = self.fits(pose, room.margin) || room.is_first && self.fits(pose, 0.0);
+            bend = turn.next(bend, room);
+            pose = moved(pose, piece, bend);
+            let is_free =
+                self.fits(pose, room.margin) || room.is_first && self.fits(pose, room.own);
             if !is_free {
                 return None;
             }
         }
-        Some(pose)
+        Some((pose, bend))
     }
 
     /// Travel times from cells around a place to another place, regardless of headings; `None` off the map.
     fn times_to(&mut self, goal: DVec2, around: DVec2) -> Option<TimesToGo> {
         let of_map = self.map.profile(self.profile).cell;
         // Fine cells would only make it slower.
-        let step = of_map.metres().max(CELL);
+        let step = of_map.metres().max(CELL * self.scale());
         let size = CellSize::new(step)?;
         let middle = size.cell_of(0.5 * (goal + around))?;
         let start = size.cell_of(goal)?;
@@ -304,6 +370,8 @@ struct Ends {
     last: DVec2,
     /// Whether the path ends at the goal within reach, where any heading is allowed.
     at_goal: bool,
+    /// Factor by which distances shrink for a short vehicle.
+    scale: f64,
 }
 
 struct PathEnd {
@@ -314,7 +382,7 @@ struct PathEnd {
 }
 
 impl Ends {
-    fn along(path: &[DVec2]) -> Option<Self> {
+    fn along(path: &[DVec2], scale: f64) -> Option<Self> {
         let mut points = Vec::new();
         let mut length = 0.0;
         let mut last = *path.first()?;
@@ -322,10 +390,10 @@ impl Ends {
         for (at, pair) in path.windows(2).enumerate() {
             let offset = pair[1] - pair[0];
             let piece = offset.length();
-            let count = (piece / CELL).ceil().max(1.0);
+            let count = (piece / (CELL * scale)).ceil().max(1.0);
             for step in 1..=count as u32 {
                 let along = length + piece * f64::from(step) / count;
-                if (NEAREST..=FARTHEST).contains(&along) {
+                if (NEAREST * scale..=FARTHEST * scale).contains(&along) {
                     points.push(PathEnd {
                         place: pair[0] + offset * (f64::from(step) / count),
                         heading: heading_of(offset),
@@ -335,7 +403,7 @@ impl Ends {
             }
             length += piece;
             last = pair[1];
-            if length > FARTHEST {
+            if length > FARTHEST * scale {
                 is_cut = true;
                 break;
             }
@@ -347,19 +415,20 @@ impl Ends {
             points,
             last,
             at_goal: !is_cut,
+            scale,
         })
     }
 
     /// Index of the next point of the path if a manoeuvre may end at a pose; `None` otherwise.
     fn joined(&self, pose: &Pose, gear: i8) -> Option<usize> {
-        if self.at_goal && (pose.position - self.last).length() < AT_GOAL {
+        if self.at_goal && (pose.position - self.last).length() < AT_GOAL * self.scale {
             return Some(usize::MAX);
         }
         if gear < 0 {
             return None;
         }
         let is_on = |end: &&PathEnd| {
-            (pose.position - end.place).length() < BESIDE
+            (pose.position - end.place).length() < BESIDE * self.scale
                 && wrap_angle(pose.heading - end.heading).abs() < ASKEW
         };
         self.points.iter().rev().find(is_on).map(|end| end.next)
@@ -387,11 +456,16 @@ fn assemble(nodes: &[Node], last: u32, joins: usize, room: Room) -> Manoeuvre {
                 },
             });
         }
-        let piece = f64::from(to.gear) * PIECE;
-        let mut pose = from.pose;
+        let piece = f64::from(to.gear) * room.piece;
+        let turn = Turn {
+            begins: to.begins,
+            curvature: to.curvature,
+        };
+        let (mut pose, mut bend) = (from.pose, turn.begins);
         if let Some(part) = parts.last_mut() {
             for _ in 0..room.pieces {
-                pose = moved(pose, piece, to.curvature);
+                bend = turn.next(bend, room);
+                pose = moved(pose, piece, bend);
                 part.track.poses.push(pose);
             }
         }

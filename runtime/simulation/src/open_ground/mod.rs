@@ -32,7 +32,9 @@ mod search;
 mod unreachable;
 mod verdict;
 
+pub(crate) use cost_layers::climbable_cost;
 pub use fixed_items::{FixedItems, ItemSource};
+pub(crate) use follow::{moved, scale_of};
 pub use inspection::{
     CellFactors, GroundInspection, GroundQuestion, LayerShare, PLAIN_FACTOR, PathComparison,
     PathReport, SearchOrder,

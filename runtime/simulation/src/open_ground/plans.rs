@@ -1,6 +1,6 @@
 //! The plans of all agents off the lanes, and the map that they share.
 
-use super::follow::{DRIVEN, Driver, Track, brake_in_time, end_slowly};
+use super::follow::{Closeness, DRIVEN, Driver, Track, brake_in_time, end_slowly, moved, scale_of};
 use super::inspection::{self, GroundInspection, GroundQuestion};
 use super::live_map::{LiveMap, OnGround};
 use super::manoeuvre::{Begin, Manoeuvre};
@@ -8,7 +8,7 @@ use super::search::{Fields, Found, SavedWindow, Seeker};
 use super::verdict::{NoPath, PathStatus, SavedSearch};
 use crate::ground::Ground;
 use crate::records::FARTHEST;
-use crate::route::{PlannedPath, Waypoint};
+use crate::route::{PlannedPath, SteeringResponse, Waypoint};
 use crate::vehicle_type::VehicleType;
 use roadwright_agent::{Avoid, GroundPlanning, GroundSearch};
 use roadwright_geometry::centre_line::CentreLine;
@@ -30,6 +30,17 @@ const ASKEW: f64 = 1.0;
 const BEHIND: f64 = 1.05;
 /// Time that a vehicle stands on a free path before it searches for a manoeuvre, s.
 const STUCK_AFTER: f64 = 4.0;
+/// Like `STUCK_AFTER`, for a vehicle that would touch something on the path that its wheels are set to, s, and
+/// length of the path that is checked, m.
+const BLOCKED_AFTER: f64 = 0.6;
+const BLOCKED_WITHIN: f64 = 0.4;
+/// Length of the path that has to be drivable for an agent to keep it, and offset from it, m.
+const KEPT: f64 = 10.0;
+const KEPT_BESIDE: f64 = 0.2;
+/// Speed below which a vehicle stands while it begins a manoeuvre, m/s.
+const ROLLING: f64 = 0.1;
+/// Smallest size of the cells of a planner, m.
+const FINEST: f64 = 0.05;
 /// Distance from the end of a part of a manoeuvre at which the part counts as complete, m.
 const PART_END: f64 = 0.3;
 /// Distance from the end of the last part at which the agent plans further, m.
@@ -73,6 +84,8 @@ pub(crate) struct Planner<'a> {
     /// Pose of its rear axle.
     pub(crate) pose: Pose,
     pub(crate) speed: f64,
+    /// Curvature of the path to which its wheels are set, 1/m.
+    pub(crate) curvature: f64,
     /// Time since it stopped, s.
     pub(crate) standing: f64,
     /// Position along the planned path and offset to its left, m; both 0 without a path.
@@ -115,7 +128,7 @@ impl Beyond<'_> {
     }
 }
 
-/// Limits of a driver's steering.
+/// A driver's steering.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Steering {
     /// The largest curvature that the driver can steer, 1/m.
@@ -123,8 +136,8 @@ pub(crate) struct Steering {
     /// Maximum factor by which the sine of the angle to a waypoint may grow when the waypoint is moved
     /// farther away.
     pub(crate) sharpest: f64,
-    /// Factor by which the usual clearance beside its path is multiplied, at least 1.
-    pub(crate) looseness: f64,
+    /// How the driver steers towards waypoints; `None` if that is not known.
+    pub(crate) response: Option<SteeringResponse>,
 }
 
 impl Planner<'_> {
@@ -168,7 +181,7 @@ impl Planner<'_> {
             true => self.pose.heading + std::f64::consts::PI,
             false => self.pose.heading,
         };
-        self.t.abs() > BESIDE || wrap_angle(own - heading).abs() > ASKEW
+        self.t.abs() > BESIDE * scale_of(self.kind) || wrap_angle(own - heading).abs() > ASKEW
     }
 }
 
@@ -179,6 +192,8 @@ pub(crate) struct AgentPlan {
     pub(crate) status: PathStatus,
     memory: HybridMemory,
     verdict: Option<SavedSearch>,
+    /// Whether its planner found no way out over its cells.
+    is_walled_in: bool,
     /// Size of the cells, m, if gaps are too narrow for the planner's usual cells.
     cell: Option<f64>,
     window: Option<SavedWindow>,
@@ -244,6 +259,7 @@ impl AgentPlan {
             status: PathStatus::Searching,
             memory: HybridMemory::default(),
             verdict: None,
+            is_walled_in: false,
             cell: None,
             window: None,
             rest: Vec::new(),
@@ -532,10 +548,15 @@ impl Planning<'_> {
             Verdict::Searching => {}
             Verdict::Reachable => {
                 // The planner's cells may be too coarse for what the searches have found.
-                let cell = searches.cell_size().metres();
-                if cell < self.plan.cell(self.agent) {
+                let mut cell = searches.cell_size().metres();
+                let own = self.plan.cell(self.agent);
+                if self.plan.is_walled_in && cell >= own {
+                    cell = (0.5 * own).max(FINEST);
+                }
+                if cell < own {
                     self.plan.cell = Some(cell);
                     self.plan.planned_at = None;
+                    self.plan.is_walled_in = false;
                 }
             }
             Verdict::NoPath(reason) => {
@@ -562,9 +583,10 @@ impl Planning<'_> {
         let agent = self.agent;
         let path = agent.path?;
         let is_last = self.plan.rest.is_empty();
+        let scale = scale_of(agent.kind);
         let is_driven = match is_last {
-            true => agent.s >= until - LAST_PART_END,
-            false => agent.s >= until - PART_END,
+            true => agent.s >= until - LAST_PART_END * scale,
+            false => agent.s >= until - PART_END * scale,
         };
         if is_driven && is_last {
             self.plan.manoeuvre_until = None;
@@ -574,13 +596,29 @@ impl Planning<'_> {
             let next = self.plan.rest.remove(0);
             return Some(self.begin_part(next));
         }
-        let is_stuck = agent.standing > STUCK_AFTER;
-        if is_stuck || agent.t.abs() > BESIDE || !self.is_still_free(path, until) {
+        let is_astray = agent.t.abs() > BESIDE * scale;
+        if self.is_stuck() || is_astray || !self.is_still_free(path, until) {
             self.plan.manoeuvre_until = None;
             self.plan.rest.clear();
             return None;
         }
         Some(Step::Stays)
+    }
+
+    /// Whether the vehicle does not get on along its path.
+    fn is_stuck(&mut self) -> bool {
+        let agent = self.agent;
+        if agent.standing > STUCK_AFTER {
+            return true;
+        }
+        if agent.standing <= BLOCKED_AFTER {
+            return false;
+        }
+        let gear = f64::from(self.plan.gear);
+        let driver = self.driver();
+        let ahead = gear * BLOCKED_WITHIN * driver.scale();
+        let margin = driver.own_margin(agent.pose);
+        !driver.fits(moved(agent.pose, ahead, agent.curvature), margin)
     }
 
     /// Whether the vehicle touches nothing on the rest of a part of a manoeuvre.
@@ -596,9 +634,10 @@ impl Planning<'_> {
         } else {
             0.0
         };
-        let count = ((until - s).max(0.0)).floor() as u32;
+        let scale = driver.scale();
+        let count = ((until - s).max(0.0) / scale).floor() as u32;
         (1..=count).all(|step| {
-            let pose = line.pose(s + f64::from(step));
+            let pose = line.pose(s + scale * f64::from(step));
             let pose = Pose {
                 heading: pose.heading + turned,
                 ..pose
@@ -618,12 +657,14 @@ impl Planning<'_> {
     }
 
     fn follow(&self, waypoints: Vec<Waypoint>, margin: f64) -> Step {
+        let steering = (self.steering)();
         Step::Follow(Box::new(PlannedPath {
             path: waypoints.into(),
             margin,
             near: self.agent.planning.near,
             ahead: self.agent.planning.ahead,
-            sharpest: (self.steering)().sharpest,
+            sharpest: steering.sharpest,
+            response: steering.response,
             sees_all: self.agent.planning.avoid == Avoid::All,
         }))
     }
@@ -705,8 +746,10 @@ impl Planning<'_> {
             owner: self.agent.owner(),
             kind: self.agent.kind,
             tightest: steering.tightest,
-            margin: self.agent.planning.tracking_margin * steering.looseness,
+            margin: self.agent.planning.tracking_margin,
             speed: self.agent.top_speed,
+            moves_at: self.agent.speed,
+            curvature: self.agent.curvature,
         }
     }
 
@@ -740,6 +783,7 @@ impl Planning<'_> {
 
     /// Records how a search ended, and starts a search for a verdict if no path was found.
     fn note(&mut self, end: PlanEnd) {
+        self.plan.is_walled_in = end == PlanEnd::WalledIn;
         match end {
             PlanEnd::Goal => {
                 self.plan.status = PathStatus::Found;
@@ -755,6 +799,7 @@ impl Planning<'_> {
 
     fn drive_along(&mut self, found: Found) -> Step {
         let agent = *self.agent;
+        let is_stuck = self.is_stuck();
         let (gear, changed_at) = (self.plan.gear, self.plan.changed_at);
         let gives_up = agent.now < self.plan.gives_up_until;
         let mut driver = self.driver();
@@ -777,9 +822,8 @@ impl Planning<'_> {
         }
         let first = path[1] - path[0];
         let turn = wrap_angle(heading_of(first) - agent.pose.heading).abs();
-        let driven = driver.driven(agent.pose, &path);
-        let is_stuck = agent.standing > STUCK_AFTER;
-        if let Some(track) = &driven
+        let usual = driver.driven(agent.pose, &path, Closeness::Usual);
+        if let Some(track) = &usual
             && turn < BEHIND
             && !is_stuck
             && gear > 0
@@ -789,10 +833,15 @@ impl Planning<'_> {
             self.end_manoeuvre(1);
             return self.follow(waypoints, margin);
         }
+        if usual.is_none() && gear > 0 && !is_stuck && keeps_path(&driver, &agent) {
+            return Step::Stays;
+        }
+        let driven = usual.or_else(|| driver.driven(agent.pose, &path, Closeness::Narrow));
         let moved = (agent.pose.position - changed_at).length();
         let begin = Begin {
             pose: agent.pose,
             gear,
+            stands: agent.speed.abs() < ROLLING,
             may_change: is_stuck || moved > agent.kind.length,
             gear_change: agent.planning.gear_change,
         };
@@ -805,7 +854,8 @@ impl Planning<'_> {
         let is_found = manoeuvre.is_some();
         let is_sooner = |manoeuvre: &Manoeuvre| {
             driven.as_ref().is_none_or(|track| {
-                is_stuck || manoeuvre.is_complete && manoeuvre.full_time(&path) < track_time(track)
+                let time = driver.time_along(track, COMPARED_SPEED);
+                is_stuck || manoeuvre.is_complete && manoeuvre.full_time(&path) < time
             })
         };
         if let Some(manoeuvre) = manoeuvre.filter(is_sooner) {
@@ -842,6 +892,26 @@ impl Planning<'_> {
     }
 }
 
+/// Whether an agent is on a path that stays drivable for a while. It then keeps to it although it finds no other
+/// one, rather than stop for a manoeuvre.
+fn keeps_path(driver: &Driver<'_>, agent: &Planner<'_>) -> bool {
+    let Some(path) = agent.path else { return false };
+    let scale = driver.scale();
+    if path.path.is_reversing() || agent.t.abs() > KEPT_BESIDE * scale || agent.disagrees() {
+        return false;
+    }
+    let line = path.path.line();
+    if line.length() - agent.s < KEPT * scale {
+        return false;
+    }
+    let margin = driver.least_margin();
+    let steps = (2.0 * KEPT) as u32;
+    (1..=steps).all(|step| {
+        let pose = line.pose(agent.s + 0.5 * scale * f64::from(step));
+        driver.fits(pose, margin)
+    })
+}
+
 /// Returns waypoints along a track, then along the rest of the path.
 fn along(driver: &Driver<'_>, track: &Track, path: &[DVec2]) -> Vec<Waypoint> {
     let end = track.poses.last().copied().unwrap_or_default();
@@ -855,14 +925,9 @@ fn along(driver: &Driver<'_>, track: &Track, path: &[DVec2]) -> Vec<Waypoint> {
             distance(a.1).total_cmp(&distance(b.1))
         });
     let beyond = nearest.map_or(&[][..], |(at, _)| &path[at..]);
-    let mut waypoints = driver.waypoints(track, 1, beyond);
+    let mut waypoints = driver.waypoints(track, 1, None, beyond);
     brake_in_time(&mut waypoints);
     waypoints
-}
-
-/// Duration of a track at the speed at which manoeuvres are compared, s.
-fn track_time(track: &Track) -> f64 {
-    track.length() / COMPARED_SPEED
 }
 
 impl Manoeuvre {
@@ -882,7 +947,11 @@ fn parts_of(driver: &Driver<'_>, manoeuvre: &Manoeuvre, path: &[DVec2]) -> Vec<P
             true => &path[manoeuvre.joins..],
             false => &[][..],
         };
-        let mut waypoints = driver.waypoints(&part.track, part.gear, beyond);
+        let wheels = match at.checked_sub(1).map(|before| &manoeuvre.parts[before]) {
+            Some(before) => driver.wheels_after(&before.track, before.gear),
+            None => driver.curvature,
+        };
+        let mut waypoints = driver.waypoints(&part.track, part.gear, Some(wheels), beyond);
         match is_last {
             true => brake_in_time(&mut waypoints),
             false => end_slowly(&mut waypoints),

@@ -9,6 +9,7 @@
 //! | `crossing.rs` | gaps in the traffic of a road that an agent crosses or joins from open ground |
 //! | `drive.rs` | current performance of the vehicle, for a controller that drives by pedals |
 //! | `grip_ahead.rs` | bends and stopping distances on slippery ground, for its controller |
+//! | `guard.rs` | the room ahead of an agent on a planned path, for emergency braking |
 //! | `lane.rs` | the route ahead of an agent on a lane, for its controller |
 //! | `open_ground.rs` | a goal or path off the lanes, for its controller |
 //! | `path_ahead.rs` | the path ahead and the vehicle, for a controller that uses a model of the vehicle |
@@ -21,6 +22,7 @@ mod courtesy;
 mod crossing;
 mod drive;
 mod grip_ahead;
+mod guard;
 mod lane;
 mod obstacles;
 mod open_ground;

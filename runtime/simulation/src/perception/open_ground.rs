@@ -1,11 +1,12 @@
 //! Perception of an agent off the lanes: its path or its goal.
 
 use super::{View, aim};
+use crate::open_ground::moved;
 use crate::records::AgentIndex;
-use crate::route::{Goal, GroundPath};
+use crate::route::{Goal, GroundPath, PlannedPath};
 use roadwright_geometry::centre_line::CentreLine;
-use roadwright_geometry::math::{asin, sin, wrap_angle};
-use roadwright_geometry::{DVec2, Pose};
+use roadwright_geometry::math::{asin, sin, tan, wrap_angle};
+use roadwright_geometry::{DVec2, Pose, heading_of};
 use roadwright_plugin_api::ControllerInput;
 use std::f64::consts::FRAC_PI_2;
 
@@ -17,42 +18,69 @@ const MANOEUVRING_LOOKAHEAD: f64 = 1.5;
 /// Part of the lookahead limit on a manoeuvre that is proportional to the speed, s.
 const MANOEUVRING_TIME: f64 = 0.6;
 
-/// Distance of the nearest waypoint on a planned path, m.
+/// Distance of the nearest waypoint on a planned path, m, and its increase with speed, s; as a fraction of it,
+/// the step of the search for a waypoint.
 const NEAREST: f64 = 2.0;
-/// Step of the search for a waypoint, m.
-const NEARER: f64 = 1.0;
+const NEAREST_TIME: f64 = 0.3;
+const NEARER: f64 = 0.5;
 /// Largest distance of a waypoint on a planned path, m. The cost of the search for the waypoint
 /// grows with the square of the distance, and vehicle speeds are not limited.
 const FARTHEST: f64 = 100.0;
-/// Minimum tolerance by which the straight line to the waypoint may deviate from the planned path,
-/// m.
-const LEAST_ROOM: f64 = 0.1;
+/// Deviation from a planned path that the straight line to the waypoint may have: as a fraction of the margin
+/// of the path, and at least, m.
+const ROOM_SHARE: f64 = 0.5;
+const LEAST_ROOM: f64 = 0.05;
+/// Time ahead for which a driver on a planned path steers, because its wheels take time to turn, s.
+const FORESIGHT: f64 = 0.15;
 
-/// Returns the largest distance along a path at which a straight line from a place to the path
-/// stays close enough to the path, m. It is at most `most` and [`FARTHEST`].
-fn straight_reach(line: CentreLine<'_>, s: f64, place: DVec2, most: f64, room: f64) -> f64 {
-    let most = most.min(FARTHEST);
-    let mut reach = NEAREST.min(most);
-    let mut next = reach;
-    loop {
-        next = (next + NEARER).min(most);
-        if next <= reach {
-            return reach;
+/// Limits of the distance of a waypoint on a planned path, m.
+#[derive(Debug, Clone, Copy)]
+struct Reach {
+    least: f64,
+    most: f64,
+    /// Step of the search.
+    step: f64,
+    /// Deviation of the straight line to the waypoint from the path.
+    room: f64,
+}
+
+impl Reach {
+    fn of(planned: &PlannedPath, speed: f64) -> Self {
+        let (near, speed) = (planned.near.min(NEAREST), speed.max(0.0));
+        Self {
+            least: near + NEAREST_TIME * speed,
+            most: (planned.near + planned.ahead * speed).min(FARTHEST),
+            step: NEARER * near,
+            room: (ROOM_SHARE * planned.margin).max(LEAST_ROOM),
         }
-        let end = line.position(s + next);
-        let chord = (end - place).normalize_or_zero();
-        let steps = next.floor() as u32;
-        let is_near = (1..steps).all(|step| {
-            let offset = line.position(s + f64::from(step)) - place;
-            // A vehicle beside its path is expected to return to it.
-            let share = 1.0 - f64::from(step) / next;
-            let own = chord.perp_dot(line.position(s) - place).abs() * share;
-            chord.perp_dot(offset).abs() <= room + own
-        });
-        if !is_near {
-            return reach;
+    }
+
+    /// The largest distance along a path at which a straight line from a place to the path stays close enough to
+    /// it, m.
+    fn straight(self, line: CentreLine<'_>, s: f64, place: DVec2) -> f64 {
+        let mut reach = self.least.min(self.most);
+        let mut next = reach;
+        loop {
+            next = (next + self.step).min(self.most);
+            if next <= reach {
+                return reach;
+            }
+            let end = line.position(s + next);
+            let chord = (end - place).normalize_or_zero();
+            let steps = (next / self.step).floor() as u32;
+            let is_near = (1..steps).all(|step| {
+                let along = self.step * f64::from(step);
+                let offset = line.position(s + along) - place;
+                // A vehicle beside its path comes back to it.
+                let share = 1.0 - along / next;
+                let own = chord.perp_dot(line.position(s) - place).abs() * share;
+                chord.perp_dot(offset).abs() <= self.room + own
+            });
+            if !is_near {
+                return reach;
+            }
+            reach = next;
         }
-        reach = next;
     }
 }
 
@@ -74,6 +102,31 @@ fn move_away(distance: f64, sharpest: f64, input: &mut ControllerInput) {
     input.waypoint_distance = distance;
 }
 
+/// The pose at a distance along a line, or straight beyond its end.
+fn beyond(line: CentreLine<'_>, s: f64) -> Pose {
+    if s <= line.length() {
+        return line.pose(s);
+    }
+    let end = line.pose(line.length());
+    Pose {
+        position: end.point(s - line.length(), 0.0),
+        heading: end.heading,
+    }
+}
+
+/// Curvature of the circle on which a vehicle gets to a place, 1/m, once its wheels have begun to turn.
+pub(super) fn curvature_to(target: DVec2, pose: Pose, input: &ControllerInput) -> f64 {
+    let bend = tan(input.steering) / input.wheelbase;
+    let soon = moved(pose, FORESIGHT * input.speed.max(0.0), bend);
+    let offset = target - soon.position;
+    let angle = wrap_angle(heading_of(offset) - soon.heading);
+    match angle.abs() < FRAC_PI_2 {
+        true => 2.0 * sin(angle) / offset.length().max(0.1),
+        // As sharply as possible.
+        false => f64::INFINITY.copysign(angle),
+    }
+}
+
 impl View<'_> {
     /// Fills the row of an agent off the lanes. It follows the path to its next goal, or drives straight to
     /// the goal if there is no path.
@@ -93,6 +146,26 @@ impl View<'_> {
             }
             (None, _) => {}
         }
+    }
+
+    /// Distance along a planned path for which an agent steers, m, from its pose in the direction of travel and
+    /// its speed, m/s.
+    fn reach_on(&self, agent: AgentIndex, planned: &PlannedPath, pose: Pose, speed: f64) -> f64 {
+        let s = self.position(agent).s;
+        Reach::of(planned, speed).straight(planned.path.line(), s, pose.position)
+    }
+
+    /// The pose on a planned path that an agent steers for, from its pose in the direction of travel and its
+    /// speed, m/s.
+    pub(super) fn target_on(
+        &self,
+        agent: AgentIndex,
+        planned: &PlannedPath,
+        pose: Pose,
+        speed: f64,
+    ) -> Pose {
+        let reach = self.reach_on(agent, planned, pose, speed);
+        beyond(planned.path.line(), self.position(agent).s + reach)
     }
 
     /// Presents a path over open ground as the centre line of a lane that ends where the path ends.
@@ -121,28 +194,22 @@ impl View<'_> {
         input.road_speed = speed * self.open_ground_share(agent);
         let planned = self.route(agent).planned_to(self.progress(agent).reached);
         let reach = planned.map_or(lookahead, |planned| {
-            let room = planned.margin.max(LEAST_ROOM);
-            let most = planned.near + planned.ahead * input.speed.max(0.0);
-            straight_reach(line, position.s, pose.position, most, room)
+            self.reach_on(agent, planned, pose, input.speed)
         });
-        let left = line.length() - position.s;
-        let target = if reach <= left {
-            line.pose(position.s + reach)
-        } else {
-            let end = line.pose(line.length());
-            Pose {
-                position: end.point(reach - left, 0.0),
-                heading: end.heading,
-            }
-        };
+        let target = beyond(line, position.s + reach);
         aim(pose, target.position, input);
-        if planned.is_some()
-            && let Some(distance) = self.wait_before_road(agent, path)
-        {
-            input.stop_distance = distance;
-        }
         if let Some(planned) = planned {
-            move_away(lookahead, planned.sharpest, input);
+            if let Some(distance) = self.wait_before_road(agent, path) {
+                input.stop_distance = distance;
+            }
+            match &planned.response {
+                Some(response) => {
+                    let curvature = curvature_to(target.position, pose, input);
+                    input.waypoint_angle = response.angle(input.speed, curvature);
+                    input.waypoint_distance = response.distance();
+                }
+                None => move_away(lookahead, planned.sharpest, input),
+            }
         }
         input.path_curvature = wrap_angle(target.heading - here) / reach;
     }

@@ -14,7 +14,7 @@ mod store;
 pub(crate) use lane_changes::{GIVE_UP_DISTANCE, WAITS_BEFORE, place_to_wait};
 pub(crate) use line::Stretch;
 pub use path::Waypoint;
-pub(crate) use path::{GroundPath, PlannedPath};
+pub(crate) use path::{GroundPath, PlannedPath, Probe, SteeringResponse};
 pub(crate) use planning::{Asking, Question, Trip, ask_all, goal_input, plan_legs};
 pub(crate) use progress::{Arrival, Travel};
 pub(crate) use store::Routes;

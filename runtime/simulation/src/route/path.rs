@@ -43,8 +43,115 @@ pub(crate) struct PlannedPath {
     /// Maximum factor by which the sine of the angle to a waypoint may grow when the waypoint is moved
     /// farther away.
     pub(crate) sharpest: f64,
+    /// How the driver steers towards waypoints; `None` if that is not known.
+    pub(crate) response: Option<SteeringResponse>,
     /// Whether controllers perceive all obstacles ahead, not only those near the path.
     pub(crate) sees_all: bool,
+}
+
+/// Speeds, m/s, at which the response of a driver is known, and spacing, rad, and number of the angles.
+const SPEEDS: [f64; 3] = [1.0, 4.0, 8.0];
+const ANGLE_STEP: f64 = 0.1;
+const ANGLES: usize = 16;
+/// Angle that stands for the limit of zero, where the steering of some drivers jumps, rad.
+const LEAST_ANGLE: f64 = 1e-3;
+
+/// Curvatures that a driver steers towards waypoints at a certain distance.
+///
+/// Drivers that do not steer along the circle to their waypoint, such as fuzzy ones, follow a path closely if
+/// the waypoint is placed where they steer as the path requires.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub(crate) struct SteeringResponse {
+    /// Distance of the waypoints, m.
+    distance: f64,
+    /// Curvature for each speed and angle, 1/m. Angles to the left.
+    curvatures: [[f32; ANGLES]; SPEEDS.len()],
+}
+
+/// A speed, m/s, and an angle to the left, rad, at which the response of a driver is measured.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Probe {
+    pub(crate) speed: f64,
+    pub(crate) angle: f64,
+}
+
+impl SteeringResponse {
+    /// Number of probes.
+    pub(crate) const PROBES: usize = SPEEDS.len() * ANGLES;
+
+    /// The speeds and angles at which a driver is probed, in the order of [`Self::new`].
+    pub(crate) fn probes() -> impl Iterator<Item = Probe> {
+        SPEEDS.into_iter().flat_map(|speed| {
+            (0..ANGLES).map(move |at| Probe {
+                speed,
+                angle: angle(at),
+            })
+        })
+    }
+
+    /// Creates a response from the curvatures of all probes, 1/m.
+    pub(crate) fn new(distance: f64, curvatures: &[f64; Self::PROBES]) -> Self {
+        let at = |speed: usize, angle: usize| curvatures[speed * ANGLES + angle] as f32;
+        Self {
+            distance,
+            curvatures: std::array::from_fn(|speed| std::array::from_fn(|angle| at(speed, angle))),
+        }
+    }
+
+    /// Distance at which the waypoint is placed, m.
+    pub(crate) fn distance(&self) -> f64 {
+        self.distance
+    }
+
+    /// Sharpest curvature at the smallest speed, 1/m.
+    pub(crate) fn sharpest(&self) -> f64 {
+        let curvatures = self.curvatures[0].iter();
+        f64::from(curvatures.copied().fold(0.0, f32::max))
+    }
+
+    /// Angle at which the driver steers a curvature, rad: the smallest, or the one with the sharpest curvature
+    /// if that is too gentle. 0 if no steering at all is closer to the curvature than the gentlest steering.
+    pub(crate) fn angle(&self, speed: f64, curvature: f64) -> f64 {
+        let wanted = curvature.abs();
+        let at = |angle: usize| self.at(speed, angle);
+        if wanted <= 0.5 * at(0) {
+            return 0.0;
+        }
+        let mut best = 0;
+        for angle in 0..ANGLES {
+            if at(angle) >= wanted {
+                best = angle;
+                break;
+            }
+            if at(angle) > at(best) {
+                best = angle;
+            }
+        }
+        let found = match best.checked_sub(1) {
+            Some(before) if at(best) > wanted && at(before) < wanted => {
+                let share = (wanted - at(before)) / (at(best) - at(before));
+                angle(before) + share * (angle(best) - angle(before))
+            }
+            _ => angle(best),
+        };
+        found.copysign(curvature)
+    }
+
+    /// Curvature at a speed and an angle, 1/m.
+    fn at(&self, speed: f64, angle: usize) -> f64 {
+        let speed = speed.clamp(SPEEDS[0], SPEEDS[SPEEDS.len() - 1]);
+        let next = SPEEDS
+            .partition_point(|&known| known <= speed)
+            .clamp(1, SPEEDS.len() - 1);
+        let share = (speed - SPEEDS[next - 1]) / (SPEEDS[next] - SPEEDS[next - 1]);
+        let curvature = |speed: usize| f64::from(self.curvatures[speed][angle]);
+        curvature(next - 1) + share * (curvature(next) - curvature(next - 1))
+    }
+}
+
+/// Angle of a probe, rad.
+fn angle(at: usize) -> f64 {
+    (ANGLE_STEP * at as f64).max(LEAST_ANGLE)
 }
 
 /// Saved waypoints of a path whose line has not been built. The memory for a line depends on its
@@ -160,6 +267,32 @@ mod tests {
         let speeds = [-1.0, 0.0, 5.0, 10.0, 15.0, 20.0, 30.0].map(|s| path.speed(s));
         assert_eq!(speeds, [4.0, 4.0, 6.0, 8.0, 4.0, 0.0, 0.0]);
         assert!((path.line().length() - 20.0).abs() < 1e-12);
+    }
+
+    /// The response of a driver whose curvature is a function of the angle, 1/m.
+    fn response(curvature: impl Fn(f64) -> f64) -> SteeringResponse {
+        let mut curvatures = [0.0; SteeringResponse::PROBES];
+        for (to, probe) in curvatures.iter_mut().zip(SteeringResponse::probes()) {
+            *to = curvature(probe.angle);
+        }
+        SteeringResponse::new(10.0, &curvatures)
+    }
+
+    #[test]
+    fn a_waypoint_is_placed_where_the_driver_steers_the_wanted_curvature() {
+        let gentle = response(|angle| 0.05 * angle);
+        for wanted in [0.01, -0.02, 0.05, -0.07] {
+            let angle = gentle.angle(3.0, wanted);
+            assert!((0.05 * angle - wanted).abs() < 1e-6, "{wanted}: {angle}");
+        }
+        // Sharper than the driver ever steers.
+        assert!((gentle.angle(3.0, 1.0) - 1.5).abs() < 1e-9);
+        assert!((gentle.sharpest() - 0.075).abs() < 1e-6);
+        assert_eq!(gentle.angle(3.0, 0.0), 0.0);
+        // A driver that steers by at least 0.04 steers so, or straight ahead.
+        let coarse = response(|angle| 0.04 + 0.1 * (angle - 0.2).max(0.0));
+        assert_eq!(coarse.angle(3.0, 0.019), 0.0);
+        assert_eq!(coarse.angle(3.0, -0.021), -LEAST_ANGLE);
     }
 
     #[test]

@@ -40,6 +40,8 @@ struct Asking {
 /// Deceleration above which the host brakes a vehicle before a place where it has to stop, m/s^2.
 /// Controllers that look ahead brake earlier.
 const HELD_FROM: f64 = 5.0;
+/// Fraction of a vehicle's maximum deceleration that it surely achieves.
+const SURE_BRAKING: f64 = 0.9;
 /// Distance before the place to stop at which the host stops the vehicle, m.
 const HELD_BEFORE: f64 = 0.1;
 
@@ -263,6 +265,20 @@ fn take_orders(
         if let Some(acceleration) = held {
             order = order.with_acceleration(acceleration);
         }
+        let guarded = sample.guard.and_then(|guard| {
+            let held = guard.held(order.command.acceleration, period);
+            // Firmly, because there is no distance to spare.
+            held.map(|held| {
+                if guard.speed > 0.0 {
+                    held.min(-guard.firm)
+                } else {
+                    held
+                }
+            })
+        });
+        if let Some(acceleration) = guarded {
+            order = order.with_acceleration(acceleration);
+        }
         agents.give(agent.index(), order);
         agents.statistics[agent.index()].add(sample, period);
     }
@@ -321,6 +337,8 @@ struct Sample {
     allowed: f64,
     acceleration: f64,
     stand: Stand,
+    /// The place before which a vehicle on a planned path would touch something.
+    guard: Option<Stand>,
     pivot: Option<Pivot>,
     stands: bool,
     collision_exposure: f64,
@@ -344,6 +362,7 @@ impl View<'_> {
             let agent = AgentIndex::new(agent);
             *sample = Sample {
                 stand: self.stand(agent, input),
+                guard: self.guard(agent, input),
                 pivot: self.pivot(agent, input),
                 ..self.sample(agent, input)
             };
@@ -360,6 +379,17 @@ impl View<'_> {
             way: input.stop_distance - HELD_BEFORE,
             firm: self.ground.expected_braking(HELD_FROM, position, kind),
         }
+    }
+
+    /// The place before which an agent on a planned path has to stop because it would touch something.
+    fn guard(&self, agent: AgentIndex, input: &ControllerInput) -> Option<Stand> {
+        let Stand { speed, firm, .. } = self.stand(agent, input);
+        let kind = self
+            .types
+            .get(self.agents.identity[agent.index()].vehicle_type);
+        let firm = firm.min(SURE_BRAKING * kind.limits.max_braking);
+        let way = self.room_on_path(agent, input, firm)?;
+        Some(Stand { speed, way, firm })
     }
 
     /// Excess of a speed over the speed limit of a lanelet, as a fraction of the limit. `allowed`

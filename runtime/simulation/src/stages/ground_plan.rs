@@ -9,23 +9,21 @@ use crate::modules::{Modules, Rota};
 use crate::open_ground::{Beyond, GroundPlans, OnGround, Planner, Steering, Step};
 use crate::perception::{OPEN_GROUND_SPEED, Surroundings};
 use crate::records::{AgentIndex, LaneSpot};
-use crate::route::{Goal, Leg, Routes, Travel};
+use crate::route::{Goal, Leg, Probe, Routes, SteeringResponse, Travel};
 use crate::traffic::Index;
 use crate::vehicle_type::VehicleTypes;
 use roadwright_agent::{GroundPlanning, GroundSearch, Slot};
-use roadwright_geometry::math::{sin, tan};
+use roadwright_geometry::math::tan;
 use roadwright_plugin_api::{ControllerInput, ControllerOutput, NOTHING};
 use std::sync::Arc;
 
-/// Speed at which a controller is probed to measure how sharply it steers, m/s.
-const PROBE_SPEED: f64 = 2.0;
-/// Angles to the waypoint at which a controller is probed, rad.
-const PROBE_ANGLES: (f64, f64) = (0.2, 1.2);
-/// Maximum factor by which the sine of the angle to a waypoint may grow when the waypoint is moved
-/// farther away. It applies to a driver that steers exactly towards the waypoint.
+/// Distances to the waypoint, m, at which the steering of a controller is measured, besides its lookahead
+/// distance, if it does not steer sharply enough there. Controllers that follow the circle to their waypoint
+/// steer more sharply towards near waypoints.
+const PROBE_DISTANCES: [f64; 2] = [1.5, 0.5];
+/// Maximum factor by which the sine of the angle to a waypoint may grow when the waypoint is moved farther
+/// away, for a driver whose steering is not known.
 const MOST_SHARPER: f64 = 4.0;
-/// Maximum factor by which the tracking margin is enlarged for a driver that oversteers.
-const MOST_LOOSE: f64 = 2.0;
 /// Lower bound of the curvature limit of planned bends, 1/m. It applies even if the driver steers
 /// gently.
 const LEAST_CURVATURE: f64 = 0.02;
@@ -216,6 +214,11 @@ impl OffRoad<'_> {
             off_road: self.types.off_road(kind),
             pose: self.bodies(agents).pose(one.agent),
             speed: agents.motion[index].speed,
+            curvature: {
+                let kind = self.types.get(kind);
+                let steering = self.bodies(agents).steering(one.agent, kind);
+                tan(steering) / kind.limits.wheelbase
+            },
             standing: progress.standing,
             s: position.s,
             t: position.t,
@@ -246,54 +249,84 @@ impl OffRoad<'_> {
         surroundings.with(agents).waits_for_gap(agent)
     }
 
-    /// Limits of a driver's steering: the sharpest turn of the vehicle, or a gentler one if its
-    /// controller steers gently. Only built-in controllers are probed. The probe inputs are
-    /// artificial, and other controllers might remember them.
+    /// A driver's steering: the sharpest turn of the vehicle, or a gentler one if its controller steers gently.
+    /// Only built-in controllers are probed, because the probe inputs are artificial and other controllers might
+    /// remember them.
     fn steering(&self, agent: AgentIndex, agents: AgentsRef<'_>) -> Steering {
+        let who = &agents.identity[agent.index()];
+        let limits = &self.types.get(who.vehicle_type).limits;
+        let most = tan(limits.max_steering) / limits.wheelbase;
+        let controller = self.modules.controller(who.modules);
+        // Controllers that follow the path itself do not steer towards waypoints.
+        let is_known = controller.logic.version().is_empty() && controller.path_parts().is_none();
+        let response = is_known.then(|| self.response(agent, agents, most));
+        let response = response.filter(|response| response.sharpest() > 0.0);
+        let tightest = response.map_or(most, |response| response.sharpest());
+        Steering {
+            tightest: tightest.clamp(LEAST_CURVATURE.min(most), most),
+            sharpest: MOST_SHARPER,
+            response,
+        }
+    }
+
+    /// How a controller steers towards waypoints at its lookahead distance or, if it steers more sharply
+    /// there, nearer ones. `most` is the sharpest curvature of its vehicle, 1/m.
+    fn response(&self, agent: AgentIndex, agents: AgentsRef<'_>, most: f64) -> SteeringResponse {
+        let who = &agents.identity[agent.index()];
+        let farthest = self.modules.controller(who.modules).lookahead().distance;
+        let mut best = self.response_at(agent, agents, farthest);
+        for distance in PROBE_DISTANCES {
+            if best.sharpest() >= most || distance >= farthest {
+                continue;
+            }
+            let nearer = self.response_at(agent, agents, distance);
+            if nearer.sharpest() > best.sharpest() {
+                best = nearer;
+            }
+        }
+        best
+    }
+
+    fn response_at(
+        &self,
+        agent: AgentIndex,
+        agents: AgentsRef<'_>,
+        distance: f64,
+    ) -> SteeringResponse {
+        const COUNT: usize = SteeringResponse::PROBES;
         let who = &agents.identity[agent.index()];
         let kind = self.types.get(who.vehicle_type);
         let limits = &kind.limits;
-        let most = tan(limits.max_steering) / limits.wheelbase;
-        let controller = self.modules.controller(who.modules);
-        let distance = controller.lookahead().distance;
-        if !controller.logic.version().is_empty() {
-            return Steering {
-                tightest: most,
-                sharpest: MOST_SHARPER,
-                looseness: 1.0,
+        let mut questions = [ControllerInput::default(); COUNT];
+        for (question, probe) in questions.iter_mut().zip(SteeringResponse::probes()) {
+            let Probe { speed, angle } = probe;
+            *question = ControllerInput {
+                speed,
+                road_speed: OPEN_GROUND_SPEED,
+                wheelbase: limits.wheelbase,
+                length: kind.length,
+                waypoint_distance: distance,
+                waypoint_angle: angle,
+                leader_gap: NOTHING,
+                stop_distance: NOTHING,
+                obstacle_distance: NOTHING,
+                ..ControllerInput::default()
             };
         }
-        let questions = [PROBE_ANGLES.0, PROBE_ANGLES.1].map(|angle| ControllerInput {
-            speed: PROBE_SPEED,
-            road_speed: OPEN_GROUND_SPEED,
-            wheelbase: limits.wheelbase,
-            length: kind.length,
-            waypoint_distance: distance,
-            waypoint_angle: angle,
-            leader_gap: NOTHING,
-            stop_distance: NOTHING,
-            obstacle_distance: NOTHING,
-            ..ControllerInput::default()
-        });
-        let (indices, ids) = ([agent.number(); 2], [who.id; 2]);
+        let (indices, ids) = ([agent.number(); COUNT], [who.id; COUNT]);
         let step = roadwright_agent::Step {
             indices: &indices,
             ids: &ids,
             ..roadwright_agent::Step::default()
         };
-        let mut answers = [ControllerOutput::default(); 2];
+        let mut answers = [ControllerOutput::default(); COUNT];
+        let controller = self.modules.controller(who.modules);
         controller.step(&step, &questions, &mut answers);
-        let curvatures = answers
-            .map(|answer| tan(answer.steering.clamp(0.0, limits.max_steering)) / limits.wheelbase);
-        // The bend that leads to the waypoint exactly.
-        let exact = 2.0 * sin(PROBE_ANGLES.0) / distance.max(0.5);
-        let gain = (curvatures[0] / exact).max(0.1);
-        Steering {
-            tightest: curvatures[1].clamp(LEAST_CURVATURE.min(most), most),
-            sharpest: (MOST_SHARPER / gain).clamp(1.0, MOST_SHARPER),
-            // A driver that oversteers weaves about its path.
-            looseness: gain.clamp(1.0, MOST_LOOSE),
-        }
+        let curvature = |answer: ControllerOutput| {
+            let steering = answer.steering.clamp(0.0, limits.max_steering);
+            tan(steering) / limits.wheelbase
+        };
+        SteeringResponse::new(distance, &answers.map(curvature))
     }
 
     fn update_map(

@@ -156,16 +156,30 @@ impl Site {
         }
     }
 
+    /// Steering gain of the fuzzy driver with which it steers the sharpest bends of the site's vehicle.
+    fn steering_gain(self) -> f64 {
+        match self {
+            Self::Office => 50.0,
+            Self::Maze | Self::ObstacleTown | Self::HillCountry => 8.0,
+        }
+    }
+
     /// Setting of the planner for open ground at this site; `None` for the default.
     fn planner(self) -> Option<ModuleSetting> {
-        // Doors of 1.2 m are closed at the default size of cells.
-        (self == Self::Office).then(|| {
-            ModuleSetting::new("hybrid_fuzzy_path")
-                .with("cell", 0.2)
-                .with("tracking_margin", 0.05)
-                .with("clearance", 0.4)
-                .with("near", 0.5)
-        })
+        let planner = ModuleSetting::new("hybrid_fuzzy_path");
+        match self {
+            // Doors of 1.2 m are closed at the default size of cells.
+            Self::Office => Some(
+                planner
+                    .with("cell", 0.2)
+                    .with("tracking_margin", 0.1)
+                    .with("clearance", 0.4)
+                    .with("near", 0.5),
+            ),
+            // One search reaches every place of the maze.
+            Self::Maze => Some(planner.with("budget", 20_000.0)),
+            Self::ObstacleTown | Self::HillCountry => None,
+        }
     }
 }
 
@@ -417,10 +431,10 @@ impl Course {
         let stack = Stack::with_controller(self.driver);
         match self.kind {
             // As printed, it steers bends of 25 m, too wide for the places between walls.
-            Kind::OpenGround(_) => Stack {
+            Kind::OpenGround(site) => Stack {
                 controller: ModuleSetting::new(self.driver)
                     .with("avoid_steering_gain", 2.5)
-                    .with("route_steering_gain", 2.0),
+                    .with("route_steering_gain", site.steering_gain()),
                 ..stack
             },
             _ => stack,

@@ -1,0 +1,186 @@
+//! The room ahead of a vehicle that follows a planned path, for emergency braking.
+//!
+//! A driver never keeps exactly to its path. So the outline of the vehicle is moved along the bend that it is
+//! driving, up to its braking distance. If it would touch something, the host brakes the vehicle, and the agent
+//! plans again.
+
+use super::{View, open_ground::curvature_to};
+use crate::open_ground::{moved, scale_of};
+use crate::records::AgentIndex;
+use crate::route::PlannedPath;
+use roadwright_geometry::Pose;
+use roadwright_geometry::math::{tan, wrap_angle};
+use roadwright_geometry::oriented_box::OrientedBox;
+use roadwright_plugin_api::ControllerInput;
+use roadwright_scenario::lane_graph::NO_LANELET;
+use std::f64::consts::PI;
+
+/// Clearance that is kept around the vehicle, m, for a vehicle of usual length.
+const CLEARANCE: f64 = 0.05;
+/// Distance added to the braking distance, m, and time before the vehicle brakes, s.
+const ROOM: f64 = 0.15;
+const REACTION: f64 = 0.05;
+/// Distance between the poses that are checked, m, and their maximum number.
+const STEP: f64 = 0.1;
+const MOST_STEPS: f64 = 30.0;
+/// Share of the clearance up to which an overlap of the outline is ignored. Beyond it, a vehicle may only drive
+/// away.
+const IGNORED: f64 = 0.4;
+/// Distance of the middles of other vehicles beyond the own outline at which they are looked at, m.
+const OTHERS: f64 = 12.0;
+/// Smallest speed in the computation of how far the wheels turn, m/s.
+const ROLLING: f64 = 0.3;
+
+/// The outline of a vehicle at a time on the path ahead.
+#[derive(Clone, Copy)]
+struct Outline {
+    body: OrientedBox,
+    /// s from now.
+    time: f64,
+}
+
+impl View<'_> {
+    /// Distance that an agent on a planned path can drive until it would touch something, m; `None` if that is
+    /// farther away than it needs to stop with a deceleration of `braking` m/s^2.
+    pub(crate) fn room_on_path(
+        &self,
+        agent: AgentIndex,
+        input: &ControllerInput,
+        braking: f64,
+    ) -> Option<f64> {
+        if self.position(agent).is_on_lane() {
+            return None;
+        }
+        let planned = self.route(agent).planned_to(self.progress(agent).reached)?;
+        let speed = input.speed.max(0.0);
+        let reach = speed * speed / (2.0 * braking) + REACTION * speed + ROOM;
+        let own = self.pose(agent);
+        let around = self.outline(agent, own);
+        let is_alone = !self.has_bodies_near(agent, &around, reach);
+        if is_alone && self.is_clear_of_obstacles(&around, reach) {
+            return None;
+        }
+        self.room_within(agent, planned, input, braking, reach)
+    }
+
+    /// The outline of a vehicle with its rear axle at a pose, with the clearance around it.
+    fn outline(&self, agent: AgentIndex, pose: Pose) -> OrientedBox {
+        let kind = self.vehicle_type(agent);
+        let body = kind.covered(pose);
+        let clearance = CLEARANCE * scale_of(kind);
+        OrientedBox {
+            half_length: body.half_length + clearance,
+            half_width: body.half_width + clearance,
+            ..body
+        }
+    }
+
+    fn is_clear_of_obstacles(&self, around: &OrientedBox, reach: f64) -> bool {
+        let obstacles = &self.ground.obstacles;
+        let stands =
+            self.dynamics.rigid.displaced().is_empty() && self.dynamics.standing.is_empty();
+        obstacles.is_empty() && stands
+            || stands && obstacles.room_around(around, reach + CLEARANCE) > reach
+    }
+
+    fn has_bodies_near(&self, agent: AgentIndex, around: &OrientedBox, reach: f64) -> bool {
+        let mut has_any = false;
+        let within = around.radius() + reach + OTHERS;
+        self.index
+            .for_each_near(around.centre, within, |number, _| {
+                has_any |= self.index.body(number).0 != agent;
+            });
+        has_any
+    }
+
+    fn room_within(
+        &self,
+        agent: AgentIndex,
+        planned: &PlannedPath,
+        input: &ControllerInput,
+        braking: f64,
+        reach: f64,
+    ) -> Option<f64> {
+        let limits = &self.vehicle_type(agent).limits;
+        let is_reversing = planned.path.is_reversing();
+        // In the direction of travel, like the row of the controller.
+        let mut pose = self.pose_ahead(agent, is_reversing);
+        let target = self.target_on(agent, planned, pose, input.speed);
+        let sharpest = tan(limits.max_steering) / limits.wheelbase;
+        let wanted = curvature_to(target.position, pose, input).clamp(-sharpest, sharpest);
+        let mut bend = tan(input.steering) / input.wheelbase;
+        let rate = limits.steering_rate / limits.wheelbase;
+        let step = STEP.max(reach / MOST_STEPS);
+        let speed = input.speed.max(0.0);
+        let at = |pose: Pose, time: f64| {
+            let own = match is_reversing {
+                true => Pose {
+                    heading: wrap_angle(pose.heading + PI),
+                    ..pose
+                },
+                false => pose,
+            };
+            let body = self.outline(agent, own);
+            self.overlap(agent, Outline { body, time })
+        };
+        let ignored = IGNORED * CLEARANCE * scale_of(self.vehicle_type(agent));
+        let most = at(pose, 0.0).max(ignored);
+        let (mut travelled, mut time) = (0.0, 0.0);
+        while travelled < reach {
+            let rolling = (speed * speed - 2.0 * braking * travelled)
+                .max(ROLLING * ROLLING)
+                .sqrt();
+            let change = rate * step / rolling;
+            bend += (wanted - bend).clamp(-change, change);
+            pose = moved(pose, step, bend);
+            time += step / rolling;
+            if at(pose, time) > most {
+                return Some(travelled);
+            }
+            travelled += step;
+        }
+        None
+    }
+
+    /// Largest depth to which an outline overlaps obstacles, trailers that stand alone and other vehicles, m.
+    fn overlap(&self, agent: AgentIndex, outline: Outline) -> f64 {
+        let Outline { body, time } = outline;
+        let mut deepest = 0.0_f64;
+        self.ground.obstacles.for_each_contact(
+            body.centre,
+            body.radius(),
+            self.dynamics.rigid.displaced(),
+            self.whole_span(agent),
+            || body,
+            |_, depth| deepest = deepest.max(depth),
+        );
+        let bodies = self.bodies();
+        for train in self.dynamics.standing.iter() {
+            for (_, other) in train.bodies(self.types) {
+                deepest = deepest.max(body.penetration(&other));
+            }
+        }
+        let within = body.radius() + OTHERS;
+        self.index.for_each_near(body.centre, within, |number, _| {
+            let (other, part) = self.index.body(number);
+            if other == agent || !self.is_on_level_ground(other) {
+                return;
+            }
+            let theirs = bodies.body(other, part, self.types);
+            let motion = self.motion(other);
+            let ahead = self.pose(other).forward() * motion.speed * time;
+            let theirs = OrientedBox {
+                centre: theirs.centre + ahead,
+                ..theirs
+            };
+            deepest = deepest.max(body.penetration(&theirs));
+        });
+        deepest
+    }
+
+    /// Whether an agent is off the lanes or on a lane on the ground, rather than on a bridge.
+    fn is_on_level_ground(&self, agent: AgentIndex) -> bool {
+        let lanelet = self.position(agent).lanelet;
+        lanelet == NO_LANELET || self.ground.lanelet(lanelet).layer == 0
+    }
+}
