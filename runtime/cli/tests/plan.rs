@@ -115,6 +115,10 @@ fn the_bench_has_all_rows_of_the_source() {
     let boxes = |at: usize| rows[at]["boxes"].as_u64().unwrap();
     assert!(boxes(2) >= 232 && boxes(5) >= 1277);
     assert_eq!(report["incremental"]["differing"], 0);
+    let drivable = &report["drivable"];
+    let count = |key: &str| drivable[key].as_u64().unwrap();
+    assert_eq!(count("problems") + count("direct"), 3, "{drivable}");
+    assert_eq!(count("failed"), 0, "{drivable}");
 }
 
 /// A scenario with a jeep, a wall across its path, a gate beside this wall, and a room without a door.
