@@ -24,6 +24,15 @@ pub enum GroundSearch {
     },
     /// The cheapest path, repaired where the map has changed ([Koenig 2002]).
     Incremental,
+    /// A path that the vehicle can drive, forwards and in reverse ([Dolgov 2010]).
+    Drivable {
+        /// Number of poses that a search expands per step.
+        budget: u64,
+        /// Number of poses after which a search gives up.
+        most: u64,
+        /// Whether destinations are reached with their heading. Otherwise, any heading will do.
+        keeps_heading: bool,
+    },
 }
 
 /// Obstacles that controllers perceive while they follow a planned path.
@@ -59,6 +68,10 @@ pub struct GroundPlanning {
     pub pause: f64,
     /// Time added to a path for each change between forwards and reverse, s.
     pub gear_change: f64,
+    /// Cost of driving in reverse, as a multiple of that of driving forwards.
+    pub reverse: f64,
+    /// Clearance that paths keep at least where there is no room for the usual one, m.
+    pub least_margin: f64,
     /// Time ahead for which the motion of bodies is forecast, s.
     pub forecast: f64,
     /// Number of cells per step that the search for a verdict expands. The verdict states whether a

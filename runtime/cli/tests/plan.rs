@@ -115,6 +115,10 @@ fn the_bench_has_all_rows_of_the_source() {
     let boxes = |at: usize| rows[at]["boxes"].as_u64().unwrap();
     assert!(boxes(2) >= 232 && boxes(5) >= 1277);
     assert_eq!(report["incremental"]["differing"], 0);
+    let drivable = &report["drivable"];
+    let count = |key: &str| drivable[key].as_u64().unwrap();
+    assert_eq!(count("problems") + count("direct"), 3, "{drivable}");
+    assert_eq!(count("failed"), 0, "{drivable}");
 }
 
 /// A scenario with a jeep, a wall across its path, a gate beside this wall, and a room without a door.
@@ -213,6 +217,31 @@ fn every_planner_plans_a_trip_and_exact_ones_the_same() {
             .unwrap()
             .contains("straight path")
     );
+}
+
+#[test]
+fn a_drivable_path_has_gears_and_ends_with_the_heading() {
+    let planner = "--vehicle jeep --planner drivable_path";
+    // The goal is behind the jeep, which stands before the wall.
+    let (report, code) = trip(&format!("--from 36,0,0 --to 10,6,3.1 {planner}"));
+    assert_eq!(code, Some(0), "{report}");
+    let rows = |key: &str| report[key].as_array().unwrap().clone();
+    let (poses, gears) = (rows("poses"), rows("gears"));
+    assert_eq!(poses.len(), gears.len());
+    assert!(gears.contains(&1.into()) && gears.contains(&(-1).into()));
+    let last = poses.last().unwrap();
+    for (at, expected) in [10.0, 6.0, 3.1].into_iter().enumerate() {
+        assert!(
+            (last[at].as_f64().unwrap() - expected).abs() < 1e-6,
+            "{last}"
+        );
+    }
+    let (report, code) = trip(&format!("--from 0,0 --to 120,0 {planner}"));
+    assert_eq!(code, Some(1));
+    let reason = report["reason"].as_str().unwrap();
+    assert!(reason.contains("the goal is walled in"), "{reason}");
+    let (report, code) = trip(&format!("--from 0,0,0 --to 80,0 {planner} --most 2000"));
+    assert_eq!(code, Some(1), "{report}");
 }
 
 #[test]

@@ -15,6 +15,7 @@
 //! | lines of roads | [`ReferenceLine`] of [`Segment`]s; [`clothoid`], [`cubic`], [`fillet`], [`alignment`], [`stroke`] create them |
 //! | points of a line | [`projection`] finds s and t; [`centre_line`] serves millions of queries per second |
 //! | areas | [`polygon`], [`polyline`], [`oriented_box`] |
+//! | paths of vehicles | [`reeds_shepp`]: shortest curves with a turning radius, forwards and in reverse |
 //! | grids | [`grid_index`] (points near a position), [`HeightField`], [`occupancy`] |
 //! | numbers | [`math`]: functions with bit-identical results on every processor, and streams of random numbers |
 //!
@@ -48,6 +49,7 @@ pub mod polygon;
 pub mod polyline;
 mod pose;
 pub mod projection;
+pub mod reeds_shepp;
 mod reference_line;
 mod segment;
 pub mod shared_list;

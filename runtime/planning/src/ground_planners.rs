@@ -38,6 +38,143 @@ static INCREMENTAL: ModuleInfo = ModuleInfo {
     doc: "Finds the cheapest path, and repairs it where the map has changed.",
 };
 
+static DRIVABLE: ModuleInfo = ModuleInfo {
+    id: "drivable_path",
+    name: "Drivable path",
+    doc: "Finds a path that the vehicle can drive exactly, forwards and in reverse.",
+};
+
+/// Size of the cells of `drivable_path`, m.
+const DRIVABLE_CELL: f64 = 0.5;
+
+/// Parameters of `drivable_path`.
+static WITH_POSES: [ParameterInfo; 13] = [
+    ParameterInfo::number(
+        "tracking_margin",
+        "m",
+        (0.0, 3.0),
+        0.3,
+        "Usual clearance beside the vehicle: the accuracy with which it follows its path.",
+    ),
+    ParameterInfo::number(
+        "least_margin",
+        "m",
+        (0.0, 3.0),
+        0.15,
+        "Clearance where start or destination leave no room for the usual one.",
+    ),
+    ParameterInfo::number(
+        "clearance",
+        "m",
+        (0.0, 20.0),
+        2.0,
+        "Distance from obstacles up to which cells cost more.",
+    ),
+    ParameterInfo::number(
+        "near",
+        "m",
+        (0.5, 100.0),
+        4.0,
+        "Distance of the waypoint at a standstill.",
+    ),
+    ParameterInfo::number(
+        "ahead",
+        "s",
+        (0.0, 10.0),
+        1.0,
+        "Additional driving time to the waypoint at the current speed.",
+    ),
+    ParameterInfo::number(
+        "pause",
+        "s",
+        (0.0, 10.0),
+        0.25,
+        "Minimum time between two plans that are made because the driver has left the path.",
+    ),
+    ParameterInfo::number(
+        "gear_change",
+        "s",
+        (0.0, 60.0),
+        2.0,
+        "Time added to a path for each change between forwards and reverse.",
+    ),
+    ParameterInfo::number(
+        "reverse",
+        "",
+        (1.0, 20.0),
+        2.0,
+        "Cost of driving in reverse, as a multiple of that of driving forwards.",
+    ),
+    ParameterInfo::number(
+        "budget",
+        "",
+        (10.0, 1e6),
+        1000.0,
+        "Number of poses that a search expands per step.",
+    ),
+    ParameterInfo::number(
+        "most",
+        "",
+        (100.0, 1e7),
+        200_000.0,
+        "Number of poses after which a search gives up.",
+    ),
+    ParameterInfo::number(
+        "verdict_budget",
+        "",
+        (512.0, 1e6),
+        1024.0,
+        "Cells per step of the search that decides whether any path exists.",
+    ),
+    ParameterInfo::choice(
+        "avoid",
+        &["path", "all"],
+        "Obstacles that the controller perceives: those on the path, or all those ahead.",
+    ),
+    ParameterInfo::choice(
+        "arrive",
+        &["anyhow", "with_heading"],
+        "Whether a destination on open ground is reached with any heading, or with its own.",
+    ),
+];
+
+/// `drivable_path`, whose parameters differ from those of the planners over cells.
+struct DrivablePlanner;
+
+impl Logic for DrivablePlanner {}
+
+impl GroundPlanner for DrivablePlanner {
+    fn planning(&self, parameters: &ParameterSet) -> GroundPlanning {
+        let value = |key| parameters.value(key);
+        GroundPlanning {
+            search: GroundSearch::Drivable {
+                budget: value("budget") as u64,
+                most: value("most") as u64,
+                keeps_heading: value("arrive") == 1.0,
+            },
+            cell: DRIVABLE_CELL,
+            tracking_margin: value("tracking_margin"),
+            clearance: value("clearance"),
+            near: value("near"),
+            ahead: value("ahead"),
+            pause: value("pause"),
+            gear_change: value("gear_change"),
+            reverse: value("reverse"),
+            least_margin: value("least_margin"),
+            verdict_budget: value("verdict_budget") as u64,
+            avoid: avoided(parameters),
+            ..straight()
+        }
+    }
+}
+
+fn avoided(parameters: &ParameterSet) -> Avoid {
+    match parameters.value("avoid") {
+        0.0 => Avoid::Path,
+        _ => Avoid::All,
+    }
+}
+
 /// Number of parameters that all planners with a map have.
 const COMMON: usize = 12;
 
@@ -167,12 +304,11 @@ impl GroundPlanner for Planner {
             ahead: value("ahead"),
             pause: value("pause"),
             gear_change: value("gear_change"),
+            reverse: 1.0,
+            least_margin: 0.0,
             forecast: value("forecast"),
             verdict_budget: value("verdict_budget") as u64,
-            avoid: match value("avoid") {
-                0.0 => Avoid::Path,
-                _ => Avoid::All,
-            },
+            avoid: avoided(parameters),
         }
     }
 }
@@ -190,6 +326,8 @@ fn straight() -> GroundPlanning {
         ahead: 0.0,
         pause: 0.0,
         gear_change: 0.0,
+        reverse: 1.0,
+        least_margin: 0.0,
         forecast: 0.0,
         verdict_budget: 0,
         avoid: Avoid::All,
@@ -205,7 +343,7 @@ fn entry(
 }
 
 /// Registry entries of the planners, the default first.
-pub(crate) fn entries() -> [ModuleEntry<dyn GroundPlanner>; 5] {
+pub(crate) fn entries() -> [ModuleEntry<dyn GroundPlanner>; 6] {
     [
         entry(HYBRID, &WITH_BUDGET, |parameters| GroundSearch::Bounded {
             budget: parameters.value("budget") as u64,
@@ -215,6 +353,7 @@ pub(crate) fn entries() -> [ModuleEntry<dyn GroundPlanner>; 5] {
         }),
         entry(FLOW_FIELD, &WITH_MAP, |_| GroundSearch::FlowField),
         entry(INCREMENTAL, &WITH_MAP, |_| GroundSearch::Incremental),
+        ModuleEntry::<dyn GroundPlanner>::new(DRIVABLE, &WITH_POSES, || Box::new(DrivablePlanner)),
         entry(STRAIGHT, &[], |_| GroundSearch::Straight),
     ]
 }

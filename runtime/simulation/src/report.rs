@@ -127,6 +127,11 @@ pub(crate) fn state_hash(world: &World) -> u64 {
     // The same holds for plans off the lanes.
     if !world.ground_plans.is_empty() {
         hasher.add(world.ground_plans.saved());
+        // The same holds for searches for drivable paths.
+        let drives = world.ground_plans.saved_drives();
+        if !drives.is_empty() {
+            hasher.add(&drives);
+        }
     }
     // The same holds for waiting edits.
     if let Some(edit) = &world.waiting {

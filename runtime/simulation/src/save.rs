@@ -26,7 +26,7 @@ use crate::modules::{
     Anew, Decider, DeciderChange, SavedGroundPlanners, SavedInstance, SavedMembership, SavedStacks,
     SavedSwap, Succession,
 };
-use crate::open_ground::AgentPlan;
+use crate::open_ground::{AgentPlan, DrivePlan};
 use crate::options::{ModuleOverrides, RunOptions};
 use crate::records::{AgentIndex, Identity, ModuleFailures, SaveError, are_countable};
 use crate::route::Routes;
@@ -155,6 +155,10 @@ impl World {
         let planners = self.modules.saved_ground_planners(self.agents.census());
         saved.put(parts::GROUND_PLANNERS, &planners);
         saved.put(parts::GROUND_PLANS, self.ground_plans.saved());
+        let drives = self.ground_plans.saved_drives();
+        if !drives.is_empty() {
+            saved.put(parts::DRIVES, &drives);
+        }
         let overrides = self.modules.overrides.all();
         let overrides = overrides.map(|(slot, modules)| (slot.name(), modules));
         saved.put(parts::OVERRIDES, &overrides.collect::<Vec<_>>());
@@ -269,6 +273,14 @@ impl World {
                 plans.values().all(AgentPlan::is_sound),
             )?;
             world.ground_plans.restore(plans);
+            // Saves from before `drivable_path` have none.
+            if let Some(drives) = saved.get_if_any::<BTreeMap<u64, DrivePlan>>(parts::DRIVES)? {
+                sound(
+                    "a search for a drivable path",
+                    drives.values().all(DrivePlan::is_sound),
+                )?;
+                world.ground_plans.restore_drives(drives);
+            }
             world.update_ground_map();
         }
         Ok((world, notes))

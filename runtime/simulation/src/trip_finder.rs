@@ -1,5 +1,7 @@
 //! Plans the path of a trip without driving it. Uses a route planner on lanes and a ground planner elsewhere.
 
+mod drivable;
+
 use crate::open_ground::{FixedItems, ItemSource, MixedTrips, Part, Traveller, profile_of};
 use crate::perception::OPEN_GROUND_SPEED;
 use crate::planned_route::{LaneQuestion, OnLanes, PlannedRoute, RouteFinder, TripEnd};
@@ -64,8 +66,11 @@ pub struct TripPlan {
 pub struct TripLeg {
     /// Whether the leg is on lanes or on open ground.
     pub kind: LegKind,
-    /// Poses at the leg's start, its end, and each change of direction between them.
+    /// Poses at the leg's start, its end, and each change of direction between them. In bends of a path that a
+    /// vehicle can drive, poses at most 0.5 m apart; where it changes gear, one in each gear.
     pub poses: Vec<Pose>,
+    /// Gear at each pose: 1 forwards, -1 in reverse. Empty if the whole leg is driven forwards.
+    pub gears: Vec<i8>,
     /// Length, m.
     pub length: f64,
     /// Driving time without waiting, s.
@@ -241,6 +246,9 @@ impl TripFinder {
         question: &TripQuestion<'_>,
         goes_on: impl FnMut() -> bool,
     ) -> TripAnswer {
+        if let GroundSearch::Drivable { .. } = question.planning.search {
+            return self.drivable(question, goes_on);
+        }
         let TripQuestion {
             vehicle, planning, ..
         } = question;
@@ -283,6 +291,7 @@ impl TripFinder {
             legs: vec![TripLeg {
                 kind: LegKind::Ground,
                 poses: corners(&found.points, question.to.heading),
+                gears: Vec::new(),
                 length,
                 time: length / speed * factor,
             }],
@@ -347,6 +356,7 @@ fn lane_leg(route: &PlannedRoute, heading: Option<f64>) -> TripLeg {
     TripLeg {
         kind: LegKind::Lanes,
         poses: corners(&route.points, heading),
+        gears: Vec::new(),
         length: route.length,
         time: route.time,
     }

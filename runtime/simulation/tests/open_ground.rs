@@ -13,11 +13,12 @@ use roadwright_simulation::{
 };
 
 const CONTROLLERS: [&str; 4] = ["idm", "pursuit", "fuzzy_driver", "fuzzy_mechanic"];
-const PLANNERS: [&str; 4] = [
+const PLANNERS: [&str; 5] = [
     "hybrid_fuzzy_path",
     "grid_path",
     "flow_field",
     "incremental_path",
+    "drivable_path",
 ];
 
 /// A wall around a centre, m.
@@ -611,4 +612,126 @@ fn an_inspection_of_the_ground_shows_what_the_planner_reads_and_changes_nothing(
             "{id}"
         );
     }
+}
+
+/// A yard with a wall, an agent that drives with `drivable_path`, and its parameters.
+fn drivable(
+    walls: &[Wall],
+    controller: &str,
+    ends: [Place; 2],
+    setting: ModuleSetting,
+) -> Scenario {
+    let mut scenario = field(walls, controller, ends[0], ends[1]);
+    let stack = Stack {
+        ground_planner: Some(setting),
+        ..Stack::with_controller(controller)
+    };
+    let edit = Edit::Stack(controller.into(), Some(Box::new(stack)));
+    scenario.apply(edit).unwrap();
+    scenario
+}
+
+fn drivable_with_heading() -> ModuleSetting {
+    ModuleSetting::new("drivable_path").with("arrive", 1.0)
+}
+
+#[test]
+fn a_destination_with_a_heading_is_reached_with_that_heading() {
+    for controller in ["pursuit", "lqr"] {
+        for heading in [0.0, 1.57, 3.14, -1.57] {
+            let ends = [
+                Place::ground(-30.0, 0.0, 0.0),
+                Place::ground(20.0, 4.0, heading),
+            ];
+            let walls = [wall(0.0, 0.0, 1.0, 30.0)];
+            let scenario = drivable(&walls, controller, ends, drivable_with_heading());
+            let mut world =
+                World::new(&scenario, &builtin_modules(), &RunOptions::default()).unwrap();
+            let mut last = None;
+            while !world.is_over() && world.time() < 120.0 {
+                last = world
+                    .snapshot()
+                    .vehicle(1)
+                    .map(|vehicle| vehicle.pose)
+                    .or(last);
+                world.step();
+            }
+            let what = format!("{controller} {heading}: {last:?}");
+            assert_eq!(world.summary().agents.arrived, 1, "{what}");
+            assert!(world.summary().collisions.is_empty(), "{what}");
+            let last = last.unwrap();
+            assert!(
+                last.position.distance(DVec2::new(20.0, 4.0)) < 0.5,
+                "{what}"
+            );
+            let turned = roadwright_geometry::math::wrap_angle(last.heading - heading);
+            assert!(turned.abs() < 5.0_f64.to_radians(), "{what}");
+        }
+    }
+}
+
+#[test]
+fn a_drivable_search_goes_on_after_a_save_in_its_midst() {
+    let walls = [
+        wall(0.0, 0.0, 1.0, 30.0),
+        wall(-10.0, 10.0, 20.0, 1.0),
+        wall(-10.0, -10.0, 20.0, 1.0),
+    ];
+    let ends = [Place::ground(-5.0, 0.0, 0.0), Place::ground(20.0, 0.0, 3.0)];
+    let setting = drivable_with_heading().with("budget", 20.0);
+    let scenario = drivable(&walls, "pursuit", ends, setting);
+    let mut whole = World::new(&scenario, &builtin_modules(), &RunOptions::default()).unwrap();
+    let mut copies: Vec<World> = Vec::new();
+    for step in 0..600 {
+        if [3, 7, 50, 300].contains(&step) {
+            let bytes = whole.save(false).unwrap().to_bytes();
+            let saved = SavedWorld::from_bytes(&bytes).unwrap();
+            let ground = Ground::new(&scenario);
+            let options = RunOptions::default();
+            let restored =
+                World::restore(ground, &scenario, &builtin_modules(), &options, &saved).unwrap();
+            copies.push(restored.0);
+        }
+        if step == 3 {
+            assert_eq!(whole.path_status(1), Some(&PathStatus::Searching));
+        }
+        whole.step();
+        for copy in &mut copies {
+            copy.step();
+            assert_eq!(copy.state_hash(), whole.state_hash(), "step {step}");
+        }
+    }
+    assert_eq!(whole.path_status(1), Some(&PathStatus::Found));
+}
+
+#[test]
+fn a_drivable_path_that_is_blocked_is_replaced_without_a_contact() {
+    let ends = [
+        Place::ground(-60.0, 0.0, 0.0),
+        Place::ground(60.0, 0.0, 0.0),
+    ];
+    let before = drivable(&room(), "pursuit", ends, drivable_with_heading());
+    let mut world = World::new(&before, &builtin_modules(), &RunOptions::default()).unwrap();
+    run(&mut world, 6.0);
+    let wall = field(&[wall(0.0, 0.0, 1.0, 20.0)], "pursuit", ends[0], ends[1]);
+    let mut after = before.clone();
+    let obstacle = wall.obstacles()[&ObstacleId(1)].clone();
+    let edit = Edit::Obstacle(ObstacleId(99), Some(Box::new(obstacle)));
+    after.apply(edit).unwrap();
+    world.update(&before, &after, &builtin_modules()).unwrap();
+    run(&mut world, 90.0);
+    assert_eq!(world.summary().agents.arrived, 1);
+    assert!(world.summary().collisions.is_empty());
+}
+
+#[test]
+fn a_dead_end_is_left_in_reverse_along_a_drivable_path() {
+    let walls = [
+        wall(4.0, 0.0, 1.0, 5.0),
+        wall(-4.0, 2.2, 16.0, 1.0),
+        wall(-4.0, -2.2, 16.0, 1.0),
+    ];
+    let ends = [Place::ground(0.0, 0.0, 0.0), Place::ground(40.0, 0.0, 0.0)];
+    let scenario = drivable(&walls, "pursuit", ends, ModuleSetting::new("drivable_path"));
+    arrives(&scenario, &RunOptions::default(), "dead end");
 }

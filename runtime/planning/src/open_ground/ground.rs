@@ -7,7 +7,7 @@ use super::item::{Item, ItemId, Mobility, Owner, Role};
 use super::paint::{Paint, Painting};
 use super::profile::{Heights, Profile};
 use super::raster::{self, Range, Sign, Sums, TILE_CELLS, TileKey};
-use super::shape::{Bounds, Piece, ShapeError};
+use super::shape::{Bounds, Piece, Shape, ShapeError};
 use roadwright_geometry::DVec2;
 use roadwright_geometry::oriented_box::OrientedBox;
 use std::collections::{BTreeMap, VecDeque};
@@ -720,6 +720,17 @@ impl OpenGround {
                 && item.mobility == Mobility::Stands
                 && item.shape.bounds().meets(&area)
         })
+    }
+
+    /// Outlines of the standing obstacles near an area, limited to those that a body has to keep clear of.
+    pub(super) fn shapes_in_the_way(
+        &self,
+        profile: ProfileId,
+        owner: Option<Owner>,
+        area: Bounds,
+    ) -> Vec<Shape> {
+        let items = self.in_the_way(profile, owner, area);
+        items.map(|item| item.shape.clone()).collect()
     }
 
     /// Whether a body is clear of all standing items. Cells are blocked at a larger distance, because the

@@ -178,7 +178,8 @@ impl Finder {
                 let whole = self.whole(ground, NoEstimate, goes_on)?;
                 Some(self.found(ground, whole.path))
             }
-            GroundSearch::Whole { is_guided: true } => {
+            // Paths of `drivable_path` come from `DrivableSearch`. Over cells it is answered as `grid_path` is.
+            GroundSearch::Whole { is_guided: true } | GroundSearch::Drivable { .. } => {
                 let whole = self.guided(ground, goes_on)?;
                 Some(self.found(ground, whole.path))
             }

@@ -12,6 +12,7 @@
 //! | `pose_field.rs` | [`PoseField`]: the cost from every pose, with turning radius and reverse |
 //! | `incremental.rs` | [`IncrementalPath`]: D* Lite, which repairs its last plan |
 //! | `tile_space.rs` | the unbounded map in the form that searches read |
+//! | `drivable` | [`DrivableSearch`]: Hybrid A*, which finds paths that a vehicle can drive |
 //! | `hybrid.rs` | [`HybridPath`]: learning searches of bounded size |
 //! | `reach.rs`, `gap.rs` | [`Reachability`]: whether there is a path and, if not, the reason |
 //! | `inquiry.rs` | [`Inquiry`]: answers a single request for a path |
@@ -22,6 +23,7 @@
 
 mod cell;
 mod cost;
+mod drivable;
 mod explain;
 mod export;
 mod flow_field;
@@ -49,6 +51,10 @@ mod tile_space;
 pub use cell::{Cell, CellDistance, CellSize, Direction, NodeIndex};
 pub use cost::{
     CARRIAGEWAY, Corners, LARGEST_FACTOR, PLAIN, Rules, SMALLEST_FACTOR, StepCosts, clamp_factor,
+};
+pub use drivable::{
+    DrivablePath, DrivablePiece, DrivableProblems, DrivableProgress, DrivableSearch,
+    DrivableSettings, DrivableTrip, DrivableVehicle, DrivenPose, LONGEST_TRIP,
 };
 pub use explain::{ExplainedPlan, LayerCost, PathCosts};
 pub use export::{CellMap, Mark};

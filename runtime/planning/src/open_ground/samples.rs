@@ -102,6 +102,62 @@ impl WorldBox {
     }
 }
 
+/// Size of the cells on which the share of blocked ground is measured, m.
+const SHARE_CELL: f64 = 0.5;
+
+/// Generates rectangles with sides within a range, m, at any position in a square and at any heading, until they cover
+/// a share of the square, at most 0.6. The share is measured at the centres of cells of 0.5 m.
+pub fn tilted_boxes(
+    edge: f64,
+    share: f64,
+    sides: std::ops::Range<f64>,
+    stream: &mut Stream,
+) -> BoxWorld {
+    let columns = (edge / SHARE_CELL).ceil().max(1.0) as i32;
+    let mut is_blocked = vec![false; (columns * columns) as usize];
+    let wanted = (share.clamp(0.0, 0.6) * is_blocked.len() as f64) as usize;
+    let (mut blocked, mut boxes) = (0, Vec::new());
+    while blocked < wanted {
+        let place = DVec2::new(stream.next_in(0.0, edge), stream.next_in(0.0, edge));
+        let heading = stream.next_in(0.0, std::f64::consts::TAU);
+        let mut side = || stream.next_in(sides.start, sides.end);
+        let (length, width) = (side(), side());
+        let outline = OrientedBox::new(Pose::new(place.x, place.y, heading), length, width);
+        let shape = Shape::Box(outline);
+        let bounds = shape.bounds();
+        let low = (bounds.low / SHARE_CELL).floor().max(DVec2::ZERO);
+        let high = (bounds.high / SHARE_CELL).floor();
+        for row in low.y as i32..=(high.y as i32).min(columns - 1) {
+            for column in low.x as i32..=(high.x as i32).min(columns - 1) {
+                let cell = DVec2::new(f64::from(column) + 0.5, f64::from(row) + 0.5);
+                let at = &mut is_blocked[(row * columns + column) as usize];
+                if !*at && shape.distance(cell * SHARE_CELL) == 0.0 {
+                    *at = true;
+                    blocked += 1;
+                }
+            }
+        }
+        let heights = WALL;
+        boxes.push(WorldBox { outline, heights });
+    }
+    BoxWorld { boxes, edge }
+}
+
+/// Four walls around the square of a world.
+pub fn walls_around(edge: f64) -> [WorldBox; 4] {
+    let (middle, length) = (0.5 * edge, edge + 2.0);
+    [
+        (middle, -0.5, 0.0),
+        (middle, edge + 0.5, 0.0),
+        (-0.5, middle, std::f64::consts::FRAC_PI_2),
+        (edge + 0.5, middle, std::f64::consts::FRAC_PI_2),
+    ]
+    .map(|(x, y, heading)| WorldBox {
+        outline: OrientedBox::new(Pose::new(x, y, heading), length, 1.0),
+        heights: WALL,
+    })
+}
+
 /// Number of rooms along each edge of the maze.
 const MAZE_ROOMS: usize = 15;
 /// Number of rooms along each edge of the office.

@@ -1,5 +1,6 @@
 //! The ground: everything in a scenario that a run does not change.
 
+mod arrivals;
 mod body_list;
 mod cells;
 mod crossings;
@@ -30,6 +31,7 @@ pub use signal_heads::SignalHead;
 use crate::options::SimulationError;
 use crate::records::LanePosition;
 use crate::vehicle_type::VehicleType;
+use arrivals::Arrivals;
 use glam::DVec2;
 pub(crate) use junction_gists::ConnectionGist;
 use lane_finder::LaneFinder;
@@ -83,6 +85,7 @@ pub struct Ground {
     signal_posts: OnceLock<Vec<Post>>,
     /// Places by name.
     pub(crate) places: Arc<BTreeMap<String, NamedPlace>>,
+    arrivals: Arc<Arrivals>,
     hash: OnceLock<u64>,
 }
 
@@ -111,6 +114,7 @@ impl Ground {
             lane_middles: OnceLock::new(),
             signal_posts: OnceLock::new(),
             places: Arc::new(named_places(scenario)),
+            arrivals: Arc::new(Arrivals::of(scenario)),
             hash: OnceLock::new(),
         })
     }
@@ -119,7 +123,10 @@ impl Ground {
     pub(crate) fn after_edit(self: &Arc<Self>, old: &Scenario, new: &Scenario) -> Arc<Self> {
         let stays = Unchanged::between(old, new);
         let places = kept_or(stays.places, &self.places, || named_places(new));
-        if stays.is_all_but_places() && self.places == places {
+        let arrivals = Arrivals::of(new);
+        let are_same = *self.arrivals == arrivals;
+        let arrivals = kept_or(are_same, &self.arrivals, || arrivals);
+        if stays.is_all_but_places() && self.places == places && are_same {
             return self.clone();
         }
         // Parts that an edit does not affect are shared with the old ground and not copied, because moving a
@@ -165,6 +172,7 @@ impl Ground {
             land: new.shared_land(),
             paint: new.shared_paint(),
             places,
+            arrivals,
             finder: kept_or(stays.lanes, &self.finder, OnceLock::new),
             roads,
             lane_middles: OnceLock::new(),
@@ -190,6 +198,11 @@ impl Ground {
                 .covering(self.graph(), point, beyond)
                 .is_empty()
         })
+    }
+
+    /// Heading of a destination on open ground in the scenario, rad; `None` for other places.
+    pub(crate) fn arrival_heading(&self, place: roadwright_geometry::DVec2) -> Option<f64> {
+        self.arrivals.heading(place)
     }
 
     /// Lanelets of the roads.

@@ -224,6 +224,7 @@ fn search(map: &mut OpenGround, trip: &Trip, plan: &AgentPlan, planning: &Ground
         GroundSearch::Whole { is_guided: true }
         | GroundSearch::FlowField
         | GroundSearch::Incremental
+        | GroundSearch::Drivable { .. }
         | GroundSearch::Straight => {
             let smallest = map.smallest_factor(trip.profile);
             whole(map, trip, planning, Some(smallest))

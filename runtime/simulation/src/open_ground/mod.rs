@@ -13,11 +13,13 @@
 //! | `plans.rs` | plans of agents: when they search, which path they follow, and when there is none |
 //! | `search.rs` | the searches of planners |
 //! | `follow.rs` | from cells to a line that a vehicle can drive |
+//! | `drivable.rs` | searches of `drivable_path`, and how its paths are followed |
 //! | `manoeuvre.rs` | how a vehicle comes onto its path, forwards and backwards |
 //! | `mixed.rs` | trips on lanes and over open ground, by the least time in all |
 //! | `verdict.rs` | whether an agent can get to its goal, as it is reported |
 
 mod cost_layers;
+mod drivable;
 mod fixed_items;
 mod follow;
 mod inspection;
@@ -33,6 +35,7 @@ mod unreachable;
 mod verdict;
 
 pub(crate) use cost_layers::climbable_cost;
+pub(crate) use drivable::{DrivePlan, settings_for};
 pub use fixed_items::{FixedItems, ItemSource};
 pub(crate) use follow::{moved, scale_of};
 pub use inspection::{

@@ -1,5 +1,6 @@
 //! The plans of all agents off the lanes, and the map that they share.
 
+use super::drivable::DrivePlan;
 use super::follow::{Closeness, DRIVEN, Driver, Track, brake_in_time, end_slowly, moved, scale_of};
 use super::inspection::{self, GroundInspection, GroundQuestion};
 use super::live_map::{LiveMap, OnGround};
@@ -8,7 +9,7 @@ use super::search::{Fields, Found, SavedWindow, Seeker};
 use super::verdict::{NoPath, PathStatus, SavedSearch};
 use crate::ground::Ground;
 use crate::records::FARTHEST;
-use crate::route::{PlannedPath, SteeringResponse, Waypoint};
+use crate::route::{Exact, PlannedPath, SteeringResponse, Waypoint};
 use crate::vehicle_type::VehicleType;
 use roadwright_agent::{Avoid, GroundPlanning, GroundSearch};
 use roadwright_geometry::centre_line::CentreLine;
@@ -29,7 +30,7 @@ const ASKEW: f64 = 1.0;
 /// Difference in heading above which a vehicle needs a manoeuvre to reach the start of a path, rad.
 const BEHIND: f64 = 1.05;
 /// Time that a vehicle stands on a free path before it searches for a manoeuvre, s.
-const STUCK_AFTER: f64 = 4.0;
+pub(super) const STUCK_AFTER: f64 = 4.0;
 /// Like `STUCK_AFTER`, for a vehicle that would touch something on the path that its wheels are set to, s, and
 /// length of the path that is checked, m.
 const BLOCKED_AFTER: f64 = 0.6;
@@ -94,6 +95,8 @@ pub(crate) struct Planner<'a> {
     /// Its planned path.
     pub(crate) path: Option<&'a PlannedPath>,
     pub(crate) goal: DVec2,
+    /// Heading of the goal in the scenario; `None` if it is unknown.
+    pub(crate) goal_heading: Option<f64>,
     /// The lane that it joins at its goal.
     pub(crate) lane: Option<Beyond<'a>>,
     pub(crate) ground: &'a Ground,
@@ -118,7 +121,7 @@ pub(crate) struct Beyond<'a> {
 
 impl Beyond<'_> {
     /// Points along the lane beyond the place where the path joins it.
-    fn points(&self) -> impl Iterator<Item = DVec2> {
+    pub(super) fn points(&self) -> impl Iterator<Item = DVec2> {
         let count = (ALONG_LANE / LANE_STEP) as u32;
         let along = (1..=count).map(|number| self.s + LANE_STEP * f64::from(number));
         along.map(|s| {
@@ -141,7 +144,18 @@ pub(crate) struct Steering {
 }
 
 impl Planner<'_> {
-    fn owner(&self) -> Owner {
+    /// Heading with which it has to arrive at its goal; `None` for any.
+    pub(super) fn heading_at_goal(&self) -> Option<f64> {
+        let GroundSearch::Drivable { keeps_heading, .. } = self.planning.search else {
+            return None;
+        };
+        match &self.lane {
+            Some(lane) => Some(lane.line.heading(lane.s)),
+            None => self.goal_heading.filter(|_| keeps_heading),
+        }
+    }
+
+    pub(super) fn owner(&self) -> Owner {
         Owner(self.id)
     }
 
@@ -153,7 +167,7 @@ impl Planner<'_> {
         }
     }
 
-    fn profile(&self, cell: f64) -> Profile {
+    pub(super) fn profile(&self, cell: f64) -> Profile {
         let cell = CellSize::new(cell).unwrap_or(CellSize::WAY_POINTS);
         Profile {
             vehicle_type: Some(self.vehicle_type.clone()),
@@ -169,7 +183,19 @@ impl Planner<'_> {
             profile: map.add_profile(self.profile(cell)),
             owner: Some(self.owner()),
             from: Spot::at(from),
-            to: Spot::anyhow(self.goal),
+            to: match self.heading_at_goal() {
+                Some(heading) => {
+                    let axle = Pose {
+                        position: self.goal,
+                        heading,
+                    };
+                    Spot::at(Pose {
+                        position: axle.point(self.kind.body_centre, 0.0),
+                        heading,
+                    })
+                }
+                None => Spot::anyhow(self.goal),
+            },
         }
     }
 
@@ -191,40 +217,43 @@ pub(crate) struct AgentPlan {
     goal: DVec2,
     pub(crate) status: PathStatus,
     memory: HybridMemory,
-    verdict: Option<SavedSearch>,
+    pub(super) verdict: Option<SavedSearch>,
     /// Whether its planner found no way out over its cells.
     is_walled_in: bool,
     /// Size of the cells, m, if gaps are too narrow for the planner's usual cells.
     cell: Option<f64>,
     window: Option<SavedWindow>,
     /// Parts of a manoeuvre after the one that is being driven.
-    rest: Vec<PlannedPart>,
+    pub(super) rest: Vec<PlannedPart>,
     /// Position on the current path where the last part of a manoeuvre ends, m; `None` if the path is not a
     /// manoeuvre.
-    manoeuvre_until: Option<f64>,
-    gear: i8,
+    pub(super) manoeuvre_until: Option<f64>,
+    pub(super) gear: i8,
     /// Time until which no manoeuvre is searched for, because none was found, s.
     gives_up_until: f64,
     /// Place where it last changed gear.
-    changed_at: DVec2,
-    planned_at: Option<f64>,
+    pub(super) changed_at: DVec2,
+    pub(super) planned_at: Option<f64>,
     #[serde(skip)]
-    live: Live,
+    pub(super) live: Live,
+    /// State of `drivable_path`, saved in a part of its own.
+    #[serde(skip)]
+    pub(super) drive: DrivePlan,
 }
 
 /// A part of a manoeuvre.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-struct PlannedPart {
-    waypoints: Vec<Waypoint>,
-    margin: f64,
+pub(super) struct PlannedPart {
+    pub(super) waypoints: Vec<Waypoint>,
+    pub(super) margin: f64,
     /// Distance along the part at which it ends, m.
-    until: f64,
+    pub(super) until: f64,
 }
 
 /// Searches that a restored world runs again.
 #[derive(Debug, Clone, Default)]
-struct Live {
-    searches: Option<Reachability>,
+pub(super) struct Live {
+    pub(super) searches: Option<Reachability>,
     incremental: Option<IncrementalPath>,
 }
 
@@ -234,6 +263,8 @@ pub(crate) enum Step {
     Stays,
     /// Another path.
     Follow(Box<PlannedPath>),
+    /// Another path, to a goal that is reached at its end and not before.
+    Exact(Box<PlannedPath>, Exact),
 }
 
 impl AgentPlan {
@@ -250,7 +281,7 @@ impl AgentPlan {
             .flat_map(|part| part.waypoints.windows(2))
             .map(|pair| (pair[1].pose.position - pair[0].pose.position).length())
             .sum();
-        are_sound && length <= LONGEST && self.memory.is_sound()
+        are_sound && length <= LONGEST && self.memory.is_sound() && self.drive.is_sound()
     }
 
     fn new(agent: &Planner<'_>) -> Self {
@@ -269,6 +300,7 @@ impl AgentPlan {
             changed_at: DVec2::INFINITY,
             planned_at: None,
             live: Live::default(),
+            drive: DrivePlan::default(),
         }
     }
 }
@@ -301,6 +333,21 @@ impl GroundPlans {
     /// The plans, for a save.
     pub(crate) fn saved(&self) -> &BTreeMap<u64, AgentPlan> {
         &self.agents
+    }
+
+    /// States of agents whose planner is `drivable_path`, for a save.
+    pub(crate) fn saved_drives(&self) -> BTreeMap<u64, &DrivePlan> {
+        let drives = self.agents.iter().map(|(&id, plan)| (id, &plan.drive));
+        drives.filter(|(_, drive)| !drive.is_empty()).collect()
+    }
+
+    /// Adds the states of agents whose planner is `drivable_path` to restored plans.
+    pub(crate) fn restore_drives(&mut self, drives: BTreeMap<u64, DrivePlan>) {
+        for (id, drive) in drives {
+            if let Some(plan) = self.agents.get_mut(&id) {
+                plan.drive = drive;
+            }
+        }
     }
 
     /// Status of an agent's path; `None` if the agent does not plan.
@@ -388,8 +435,10 @@ impl GroundPlans {
             };
             if is_new {
                 plan.resume_searches(&mut live.map, agent);
+                plan.drive.resume(&mut live.map, agent);
             }
             plan.notice_changes(&mut live.map, since, &mut self.hybrid, agent);
+            plan.drive.notice_changes(&mut live.map);
         }
     }
 
@@ -478,6 +527,7 @@ impl AgentPlan {
         if searches.is_some_and(|searches| searches.is_outdated(map)) {
             self.live.searches = None;
             self.verdict = None;
+            self.drive.retry();
             if matches!(self.status, PathStatus::NoPath(_)) {
                 self.status = PathStatus::Searching;
                 self.planned_at = None;
@@ -487,13 +537,13 @@ impl AgentPlan {
 }
 
 /// The planning of one agent.
-struct Planning<'a> {
-    map: &'a mut OpenGround,
+pub(super) struct Planning<'a> {
+    pub(super) map: &'a mut OpenGround,
     hybrid: &'a mut HybridPath,
     fields: &'a mut Fields,
-    agent: &'a Planner<'a>,
+    pub(super) agent: &'a Planner<'a>,
     steering: &'a dyn Fn() -> Steering,
-    plan: &'a mut AgentPlan,
+    pub(super) plan: &'a mut AgentPlan,
 }
 
 impl Planning<'_> {
@@ -513,6 +563,10 @@ impl Planning<'_> {
                 false => Step::Stays,
             };
         }
+        if self.is_drivable() {
+            return self.step_drivable();
+        }
+        self.plan.drive.reset();
         if let Some(step) = self.go_on_with_manoeuvre() {
             return step;
         }
@@ -567,7 +621,7 @@ impl Planning<'_> {
         }
     }
 
-    fn ask_for_verdict(&mut self) {
+    pub(super) fn ask_for_verdict(&mut self) {
         if self.plan.live.searches.is_some() {
             return;
         }
@@ -656,7 +710,7 @@ impl Planning<'_> {
         self.follow(part.waypoints, part.margin)
     }
 
-    fn follow(&self, waypoints: Vec<Waypoint>, margin: f64) -> Step {
+    pub(super) fn follow(&self, waypoints: Vec<Waypoint>, margin: f64) -> Step {
         let steering = (self.steering)();
         Step::Follow(Box::new(PlannedPath {
             path: waypoints.into(),
@@ -671,7 +725,7 @@ impl Planning<'_> {
 
     /// Returns a path on which the agent stops. It stops clear of the lanes if it can get there straight
     /// ahead or in reverse.
-    fn halt(&mut self) -> Step {
+    pub(super) fn halt(&mut self) -> Step {
         let gear = if self.agent.speed < 0.0 { -1 } else { 1 };
         if let Some(distance) = self.way_off_lanes(gear) {
             return self.drive_straight(distance);
@@ -737,7 +791,7 @@ impl Planning<'_> {
         self.follow(waypoints, 0.0)
     }
 
-    fn driver(&mut self) -> Driver<'_> {
+    pub(super) fn driver(&mut self) -> Driver<'_> {
         let profile = self.agent.profile(self.plan.cell(self.agent));
         let steering = (self.steering)();
         Driver {

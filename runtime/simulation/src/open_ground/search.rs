@@ -92,6 +92,8 @@ impl Seeker<'_> {
         match self.planning.search {
             GroundSearch::Straight => Found::none(PlanEnd::Budget),
             GroundSearch::Whole { is_guided } => self.whole(is_guided),
+            // Only to goals that are too far away for a drivable path.
+            GroundSearch::Drivable { .. } => self.whole(true),
             GroundSearch::FlowField => self.along_field(),
             GroundSearch::Bounded { budget } => self.bounded(budget, memory),
             GroundSearch::Incremental => self.repaired(window, incremental),

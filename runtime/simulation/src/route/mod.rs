@@ -14,7 +14,7 @@ mod store;
 pub(crate) use lane_changes::{GIVE_UP_DISTANCE, WAITS_BEFORE, place_to_wait};
 pub(crate) use line::Stretch;
 pub use path::Waypoint;
-pub(crate) use path::{GroundPath, PlannedPath, Probe, SteeringResponse};
+pub(crate) use path::{Exact, GroundPath, PlannedPath, Probe, SteeringResponse};
 pub(crate) use planning::{Asking, Question, Trip, ask_all, goal_input, plan_legs};
 pub(crate) use progress::{Arrival, Travel};
 pub(crate) use store::Routes;
@@ -88,6 +88,8 @@ pub(crate) enum Leg {
     /// A path over open ground that a planner has found. The goal counts as reached under the same condition
     /// as on a straight leg.
     Planned(Box<PlannedPath>),
+    /// A path over open ground that a planner has found, and that has to be driven to its end.
+    Exact(Box<PlannedPath>, Exact),
 }
 
 /// Goals in order, with a leg to each.
@@ -109,7 +111,7 @@ impl Route {
         let goals = self.goals.iter().all(|goal| goal.is_sound(lanelets));
         let ends = self.legs.iter().filter_map(|leg| match leg {
             Leg::Lanes { end } => Some(*end as usize),
-            Leg::Path(_) | Leg::Straight | Leg::Planned(_) => None,
+            Leg::Path(_) | Leg::Straight | Leg::Planned(_) | Leg::Exact(..) => None,
         });
         // Legs follow each other along the lanelets.
         let legs = ends.clone().all(|end| end < self.lanelets.len()) && ends.is_sorted();
@@ -176,7 +178,7 @@ impl Route {
     pub(crate) fn goal_at(&self, goal: u32) -> Option<u32> {
         match self.legs.get(goal as usize)? {
             Leg::Lanes { end } => Some(*end),
-            Leg::Path(_) | Leg::Straight | Leg::Planned(_) => None,
+            Leg::Path(_) | Leg::Straight | Leg::Planned(_) | Leg::Exact(..) => None,
         }
     }
 
@@ -184,7 +186,7 @@ impl Route {
     pub(crate) fn path_to(&self, goal: u32) -> Option<&GroundPath> {
         match self.legs.get(goal as usize)? {
             Leg::Path(path) => Some(path),
-            Leg::Planned(planned) => Some(&planned.path),
+            Leg::Planned(planned) | Leg::Exact(planned, _) => Some(&planned.path),
             Leg::Lanes { .. } | Leg::Straight => None,
         }
     }
@@ -194,15 +196,26 @@ impl Route {
     pub(crate) fn given_path_to(&self, goal: u32) -> Option<&GroundPath> {
         match self.legs.get(goal as usize)? {
             Leg::Path(path) => Some(path),
-            Leg::Lanes { .. } | Leg::Straight | Leg::Planned(_) => None,
+            Leg::Lanes { .. } | Leg::Straight | Leg::Planned(_) | Leg::Exact(..) => None,
         }
     }
 
     /// The path that a planner has found to a goal.
     pub(crate) fn planned_to(&self, goal: u32) -> Option<&PlannedPath> {
         match self.legs.get(goal as usize)? {
-            Leg::Planned(planned) => Some(planned),
+            Leg::Planned(planned) | Leg::Exact(planned, _) => Some(planned),
             Leg::Lanes { .. } | Leg::Straight | Leg::Path(_) => None,
+        }
+    }
+
+    /// Whether an agent at position `s` of a planned path has reached a goal that is reached only at the end of its
+    /// path; `None` for other goals.
+    pub(crate) fn reaches_exactly(&self, goal: u32, s: f64, tolerance: f64) -> Option<bool> {
+        match self.legs.get(goal as usize)? {
+            Leg::Exact(planned, exact) => {
+                Some(exact.is_last && s >= planned.path.line().length() - tolerance)
+            }
+            Leg::Lanes { .. } | Leg::Straight | Leg::Path(_) | Leg::Planned(_) => None,
         }
     }
 

@@ -49,6 +49,13 @@ pub(crate) struct PlannedPath {
     pub(crate) sees_all: bool,
 }
 
+/// Condition under which a goal is reached along a path that is driven to its end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Exact {
+    /// Whether the goal is at the end of the path. Otherwise, other paths follow.
+    pub(crate) is_last: bool,
+}
+
 /// Speeds, m/s, at which the response of a driver is known, and spacing, rad, and number of the angles.
 const SPEEDS: [f64; 3] = [1.0, 4.0, 8.0];
 const ANGLE_STEP: f64 = 0.1;
@@ -231,6 +238,12 @@ impl GroundPath {
     /// Whether the path is driven in reverse, according to the gear of its first waypoint.
     pub(crate) fn is_reversing(&self) -> bool {
         self.waypoints.first().is_some_and(|w| w.gear < 0)
+    }
+
+    /// Waypoints from the given distance along the path on, each with its distance, m.
+    pub(crate) fn ahead(&self, s: f64) -> impl Iterator<Item = (f64, &Waypoint)> {
+        let all = self.along.iter().copied().zip(&self.waypoints);
+        all.skip_while(move |(at, _)| *at < s)
     }
 
     /// Speed at the given distance along the path, interpolated between waypoints, m/s.

@@ -232,8 +232,8 @@ impl Progress {
     /// Updates the goals reached, and returns whether the agent has arrived.
     ///
     /// A goal on a lane is reached when the rear axle has passed it. A goal on open ground is reached within
-    /// a radius, because a vehicle that just misses a point would circle around it. The end of a path is
-    /// reached when the path is completed.
+    /// a radius, because a vehicle that just misses a point would circle around it. The end of a path, and a
+    /// goal with a heading, is reached when the path is completed.
     #[inline]
     pub(crate) fn reach_goals(
         &mut self,
@@ -249,7 +249,9 @@ impl Progress {
             let is_reached = match goal {
                 Goal::Ground(goal) => match route.given_path_to(self.reached) {
                     Some(path) => position.s >= path.line().length() - PATH_END,
-                    None => (place - goal).length() < GROUND_GOAL_RADIUS,
+                    None => route
+                        .reaches_exactly(self.reached, position.s, PATH_END)
+                        .unwrap_or((place - goal).length() < GROUND_GOAL_RADIUS),
                 },
                 // The agent joins the lane in a separate stage.
                 Goal::Join { .. } => false,

@@ -135,7 +135,7 @@ impl Routes {
         let mut paths: Vec<&mut GroundPath> = legs
             .filter_map(|leg| match leg {
                 Leg::Path(path) => Some(&mut **path),
-                Leg::Planned(planned) => Some(&mut planned.path),
+                Leg::Planned(planned) | Leg::Exact(planned, _) => Some(&mut planned.path),
                 Leg::Lanes { .. } | Leg::Straight => None,
             })
             .collect();

@@ -85,9 +85,12 @@ pub(crate) fn plan_ground(
         if had_path && !plans.has_path(one.id) {
             without_path.push(one.id);
         }
-        let Step::Follow(path) = step else { continue };
+        let leg = match step {
+            Step::Stays => continue,
+            Step::Follow(path) => Leg::Planned(path),
+            Step::Exact(path, exact) => Leg::Exact(path, exact),
+        };
         let reached = agents.progress[index].reached;
-        let leg = Leg::Planned(path);
         let route = routes.get(agents.progress[index].route);
         let route = route.with_leg(reached, leg);
         Travel {
@@ -224,6 +227,7 @@ impl OffRoad<'_> {
             t: position.t,
             path,
             goal: one.goal,
+            goal_heading: self.ground.arrival_heading(one.goal),
             lane: one.lane.map(|spot| Beyond {
                 line: self.ground.graph().line(spot.lanelet),
                 s: spot.s,

@@ -7,13 +7,17 @@ use crate::commands::plan::{Times, edits};
 use crate::commands::print_json;
 use crate::{progress, terminal};
 use anyhow::{Context, bail};
+use cpu_time::ProcessTime;
 use roadwright_geometry::DVec2;
 use roadwright_geometry::math::Stream;
 use roadwright_planning::open_ground::samples::{self, BoxWorld};
 use roadwright_planning::open_ground::{
-    Body, Cell, CellSize, GridMap, GridPath, Guide, ItemId, ObstacleCosts, OpenGround, Profile,
+    Body, Cell, CellSize, DrivableProblems, DrivableProgress, DrivableSearch, DrivableSettings,
+    DrivableVehicle, GridMap, GridPath, Guide, ItemId, ObstacleCosts, OpenGround, Profile,
     ProfileId, Reading, Rules, Window,
 };
+use roadwright_scenario::VehicleType;
+use roadwright_simulation::body_of;
 use serde::Serialize;
 use std::io::Write;
 
@@ -29,6 +33,18 @@ const CHANGED_CELLS: u32 = 20;
 const LARGEST_RATIO: f64 = 0.05;
 /// Target for the median time of projection plus search, ms.
 const AIM: f64 = 1.5;
+
+/// Targets of `drivable_path`: share of the problems that are solved, and CPU times, ms.
+const AIM_SOLVED: f64 = 0.99;
+const AIM_MEDIAN: f64 = 5.0;
+const AIM_P99: f64 = 30.0;
+/// Maximum number of poses that are expanded for a problem of `drivable_path`.
+const MOST_POSES: u64 = 100_000;
+/// Number of trips on each map of `drivable_path`.
+const TRIPS_PER_MAP: u32 = 10;
+/// Sides of a target on which a figure should be.
+const AT_MOST: &str = "at most";
+const AT_LEAST: &str = "at least";
 
 /// A scene of [Kuffner 1998].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -123,8 +139,26 @@ struct Row {
 struct Report {
     seed: u64,
     rows: Vec<Row>,
+    drivable: Drivable,
     aims: Vec<Aim>,
     incremental: edits::Report,
+}
+
+/// Figures of `drivable_path`.
+#[derive(Debug, Serialize)]
+struct Drivable {
+    /// Number of problems, without those that the first curve solves.
+    problems: u32,
+    /// Number of problems that the first curve from start to goal solves.
+    direct: u32,
+    /// Number of problems for which no path was found within the budget, among them those without a path.
+    failed: u32,
+    /// Share of the problems that were solved.
+    success: f64,
+    median_ms: f64,
+    p99_ms: f64,
+    /// Median of the numbers of expanded poses.
+    expanded: u64,
 }
 
 /// A measured figure and its target.
@@ -134,6 +168,8 @@ struct Aim {
     value: f64,
     aim: f64,
     unit: &'static str,
+    /// Side of the target on which the figure should be.
+    bound: &'static str,
 }
 
 pub(super) fn bench(arguments: &Arguments) -> anyhow::Result<Outcome> {
@@ -157,14 +193,31 @@ pub(super) fn bench(arguments: &Arguments) -> anyhow::Result<Outcome> {
         }
         rows.push(row);
     }
+    let drivable = measure_drivable(arguments)?;
+    if !arguments.json {
+        let mut out = terminal::out();
+        writeln!(
+            out,
+            "drivable_path, 384 x 384 cells, 72 headings: {} problems and {} solved by the first curve; success {:.1} %, \
+median {:.2} ms, p99 {:.2} ms, median of expanded poses {}",
+            drivable.problems,
+            drivable.direct,
+            100.0 * drivable.success,
+            drivable.median_ms,
+            drivable.p99_ms,
+            drivable.expanded
+        )?;
+    }
     let map = edits::generated(arguments.seed)?;
     let changes = CHANGES.min(arguments.problems);
     let incremental = edits::measure(map, CHANGED_CELLS, changes, arguments.seed)?;
-    let aims = aims(&rows, &incremental);
+    let mut aims = aims(&rows, &incremental);
+    aims.extend(drivable.aims());
     if arguments.json {
         print_json(&Report {
             seed: arguments.seed,
             rows,
+            drivable,
             aims,
             incremental: incremental.without_rows(),
         })?;
@@ -174,8 +227,8 @@ pub(super) fn bench(arguments: &Arguments) -> anyhow::Result<Outcome> {
     for aim in &aims {
         writeln!(
             out,
-            "{:<60} {:>8.4} {:<2} target: at most {}",
-            aim.what, aim.value, aim.unit, aim.aim
+            "{:<60} {:>8.4} {:<2} target: {} {}",
+            aim.what, aim.value, aim.unit, aim.bound, aim.aim
         )?;
     }
     Ok(Outcome::Fine)
@@ -217,18 +270,21 @@ fn aims(rows: &[Row], incremental: &edits::Report) -> Vec<Aim> {
             value: row("maze", 150),
             aim: AIM,
             unit: "ms",
+            bound: AT_MOST,
         },
         Aim {
             what: "office 135 x 135, projection and search, median",
             value: row("office", 135),
             aim: AIM,
             unit: "ms",
+            bound: AT_MOST,
         },
         Aim {
             what: "D* Lite on 1000 x 1000 cells, expansions as a share of A*'s",
             value: incremental.ratio,
             aim: LARGEST_RATIO,
             unit: "",
+            bound: AT_MOST,
         },
     ]
 }
@@ -327,5 +383,83 @@ fn measure(printed: &Printed, arguments: &Arguments) -> anyhow::Result<Row> {
         source_search_ms: printed.search,
         source_total_ms: printed.total,
         faster: printed.total / total.mean(),
+    })
+}
+
+impl Drivable {
+    fn aims(&self) -> [Aim; 3] {
+        [
+            Aim {
+                what: "drivable_path, share of the problems that are solved",
+                value: self.success,
+                aim: AIM_SOLVED,
+                unit: "",
+                bound: AT_LEAST,
+            },
+            Aim {
+                what: "drivable_path, median",
+                value: self.median_ms,
+                aim: AIM_MEDIAN,
+                unit: "ms",
+                bound: AT_MOST,
+            },
+            Aim {
+                what: "drivable_path, 99th percentile",
+                value: self.p99_ms,
+                aim: AIM_P99,
+                unit: "ms",
+                bound: AT_MOST,
+            },
+        ]
+    }
+}
+
+/// Measures `drivable_path` with the jeep. Times include the estimates and all checks of the footprint, and the map is
+/// given. Problems that the first curve solves are counted apart.
+fn measure_drivable(arguments: &Arguments) -> anyhow::Result<Drivable> {
+    let jeep = VehicleType::willys_mb();
+    let vehicle = DrivableVehicle {
+        length: jeep.length.get(),
+        width: jeep.width.get(),
+        centre: jeep.body_centre(),
+        curvature: 1.0 / jeep.min_turning_radius(),
+        reverses: true,
+    };
+    let mut times = Times::default();
+    let mut expanded = Vec::new();
+    let (mut direct, mut failed) = (0, 0);
+    let maps = arguments.problems.div_ceil(TRIPS_PER_MAP);
+    for map in 0..maps {
+        let seed = arguments.seed.wrapping_add(u64::from(map));
+        let mut problems = DrivableProblems::new(body_of(&jeep), vehicle, seed)?;
+        for _ in 0..TRIPS_PER_MAP.min(arguments.problems - map * TRIPS_PER_MAP) {
+            if progress::interrupted() {
+                bail!("interrupted");
+            }
+            let trip = problems.draw().context("the map has too few free places")?;
+            let ground = problems.ground();
+            let begun = ProcessTime::now();
+            let mut search = DrivableSearch::new(ground, trip, DrivableSettings::default());
+            let found = search.advance(ground, MOST_POSES);
+            let time = begun.elapsed();
+            if search.is_direct() {
+                direct += 1;
+                continue;
+            }
+            times.add(time);
+            expanded.push(search.expanded());
+            failed += u32::from(found != DrivableProgress::Found);
+        }
+    }
+    expanded.sort_unstable();
+    let problems = expanded.len() as u32;
+    Ok(Drivable {
+        problems,
+        direct,
+        failed,
+        success: 1.0 - f64::from(failed) / f64::from(problems.max(1)),
+        median_ms: times.median(),
+        p99_ms: times.quantile(0.99),
+        expanded: expanded.get(expanded.len() / 2).copied().unwrap_or(0),
     })
 }

@@ -95,6 +95,8 @@ struct Report {
     expanded: u64,
     /// Poses of all legs: x and y in m, heading in rad.
     poses: Vec<[f64; 3]>,
+    /// Gear at each pose: 1 forwards, -1 in reverse.
+    gears: Vec<i8>,
 }
 
 /// A leg in the document of `--json`.
@@ -361,11 +363,13 @@ impl Report {
             TripAnswer::Found(plan) => plan,
             TripAnswer::NoPath(_) | TripAnswer::Undecided => &nothing,
         };
-        let mut poses = Vec::new();
+        let (mut poses, mut gears) = (Vec::new(), Vec::new());
         let legs = plan.legs.iter().map(|leg| {
             let first_pose = poses.len();
             let own = leg.poses.iter();
             poses.extend(own.map(|pose| [pose.position.x, pose.position.y, pose.heading]));
+            gears.extend(&leg.gears);
+            gears.resize(poses.len(), 1);
             Leg {
                 kind: leg.kind.name(),
                 length: leg.length,
@@ -385,6 +389,7 @@ impl Report {
             cost: plan.cost,
             expanded,
             poses,
+            gears,
         }
     }
 }
@@ -408,8 +413,9 @@ fn print(report: &Report) -> anyhow::Result<()> {
     writeln!(out, "time      {:.1} s", report.time)?;
     writeln!(out, "cost      {}", report.cost)?;
     writeln!(out, "expanded  {} cells", report.expanded)?;
-    for [x, y, heading] in &report.poses {
-        writeln!(out, "pose      {x:.2},{y:.2},{heading:.3}")?;
+    for ([x, y, heading], gear) in report.poses.iter().zip(&report.gears) {
+        let reverse = if *gear < 0 { " reverse" } else { "" };
+        writeln!(out, "pose      {x:.2},{y:.2},{heading:.3}{reverse}")?;
     }
     Ok(())
 }

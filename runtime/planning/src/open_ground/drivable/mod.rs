@@ -1,0 +1,34 @@
+//! Paths that a vehicle can drive, forwards and in reverse: Hybrid A* ([Dolgov 2010]).
+//!
+//! | part | contents |
+//! | --- | --- |
+//! | `vehicle.rs` | [`DrivableVehicle`]: footprint and turning circle |
+//! | `path.rs` | [`DrivablePath`]: arcs and straight lines, each in one gear |
+//! | `surface.rs` | the part of the map around a trip: factors of cells, and obstacles for exact checks |
+//! | `estimate.rs` | costs to the target on cells, computed where they are needed |
+//! | `states.rs` | the table of states that a search has reached |
+//! | `search.rs` | [`DrivableSearch`]: the search, in portions of expansions |
+//! | `shot.rs` | Reeds-Shepp curves to the target |
+//! | `smooth.rs` | shortcuts in a path that has been found |
+//! | `problems.rs` | [`DrivableProblems`]: maps and trips for measurements |
+//!
+//! Costs are in metres of forward driving on plain ground.
+
+mod estimate;
+#[cfg(test)]
+mod exhaustive;
+mod path;
+mod problems;
+mod search;
+mod shot;
+mod smooth;
+mod states;
+mod surface;
+#[cfg(test)]
+mod tests;
+mod vehicle;
+
+pub use path::{DrivablePath, DrivablePiece, DrivenPose};
+pub use problems::DrivableProblems;
+pub use search::{DrivableProgress, DrivableSearch, DrivableSettings, DrivableTrip, LONGEST_TRIP};
+pub use vehicle::DrivableVehicle;

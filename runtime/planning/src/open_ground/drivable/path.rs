@@ -1,0 +1,105 @@
+//! Paths made of arcs and straight lines.
+
+use super::vehicle::Placement;
+use roadwright_geometry::Pose;
+
+/// An arc or a straight line, driven in one gear.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct DrivablePiece {
+    /// Curvature, 1/m, positive to the left.
+    pub curvature: f64,
+    /// Length, m; negative in reverse.
+    pub length: f64,
+}
+
+impl DrivablePiece {
+    /// The gear: 1 forwards, -1 in reverse.
+    pub fn gear(&self) -> i8 {
+        if self.length < 0.0 { -1 } else { 1 }
+    }
+}
+
+/// A pose on a path, and the gear in which the vehicle drives there.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct DrivenPose {
+    /// Pose of the rear axle.
+    pub pose: Pose,
+    /// 1 forwards, -1 in reverse.
+    pub gear: i8,
+}
+
+/// A path that a vehicle can drive: it is clear of obstacles, and nowhere tighter than the vehicle steers.
+#[derive(Debug, Clone, PartialEq)]
+pub struct DrivablePath {
+    /// Pose of the rear axle at its start.
+    pub start: Pose,
+    /// Its pieces, in the order in which they are driven.
+    pub pieces: Vec<DrivablePiece>,
+    /// Cost, m of forward driving on plain ground.
+    pub cost: f64,
+    /// Distance that the footprint keeps from obstacles, m.
+    pub margin: f64,
+}
+
+impl DrivablePath {
+    /// Length, m.
+    pub fn length(&self) -> f64 {
+        self.pieces.iter().map(|piece| piece.length.abs()).sum()
+    }
+
+    /// Number of changes between forwards and reverse.
+    pub fn gear_changes(&self) -> usize {
+        let pairs = self.pieces.windows(2);
+        pairs
+            .filter(|pair| pair[0].gear() != pair[1].gear())
+            .count()
+    }
+
+    /// Pose of the rear axle at its end.
+    pub fn end(&self) -> Pose {
+        let start = Placement::of(self.start);
+        let end = self
+            .pieces
+            .iter()
+            .fold(start, |at, piece| at.moved(piece.curvature, piece.length));
+        end.pose()
+    }
+
+    /// Poses at most `step` metres apart. Where the gear changes, the pose occurs twice, once in each gear.
+    pub fn poses(&self, step: f64) -> Vec<DrivenPose> {
+        let mut at = Placement::of(self.start);
+        let mut poses: Vec<DrivenPose> = Vec::new();
+        for piece in &self.pieces {
+            let gear = piece.gear();
+            if poses.last().is_none_or(|last| last.gear != gear) {
+                let pose = at.pose();
+                poses.push(DrivenPose { pose, gear });
+            }
+            let count = (piece.length.abs() / step).ceil().max(1.0) as u32;
+            for number in 1..=count {
+                let share = f64::from(number) / f64::from(count);
+                let pose = at.moved(piece.curvature, share * piece.length).pose();
+                poses.push(DrivenPose { pose, gear });
+            }
+            at = at.moved(piece.curvature, piece.length);
+        }
+        if poses.is_empty() {
+            let pose = self.start;
+            poses.push(DrivenPose { pose, gear: 1 });
+        }
+        poses
+    }
+
+    /// The same path without its pieces of no length, and with pieces joined that continue each other.
+    pub(super) fn tidied(mut self) -> Self {
+        self.pieces.retain(|piece| piece.length.abs() > 1e-9);
+        self.pieces.dedup_by(|next, before| {
+            let continues = next.curvature == before.curvature && next.gear() == before.gear();
+            if continues {
+                before.length += next.length;
+            }
+            continues
+        });
+        self
+    }
+}

@@ -1,0 +1,878 @@
+//! Hybrid A*: a search over poses on cells, headings and gears, with exact checks of the footprint.
+
+use super::super::ground::{Change, OpenGround, ProfileId, Reading};
+use super::super::item::Owner;
+use super::super::shape::Bounds;
+use super::estimate::Estimate;
+use super::path::{DrivablePath, DrivablePiece};
+use super::shot::{PlainPiece, Rates, Shot, Shots, Target};
+use super::smooth::Smoother;
+use super::states::States;
+use super::surface::{Arc, Surface};
+use super::vehicle::{DrivableVehicle, Placement};
+use roadwright_geometry::{DVec2, MAX_COORDINATE, Pose};
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::f64::consts::TAU;
+
+/// Greatest distance between start and destination, m.
+pub const LONGEST_TRIP: f64 = 1000.0;
+/// Number of headings that are told apart.
+const HEADINGS: u32 = 72;
+/// Numbers of expansions of an attempt after which the estimate counts more, and the factors by which it does. The first
+/// searches find short paths, and the others end in time.
+const HURRIES: [(u64, f64); 2] = [(1500, 2.0), (6000, 4.0)];
+/// Distance beyond start and goal that a search considers, as a share of the distance between them and at least, m.
+const BEYOND: f64 = 0.3;
+const LEAST_BEYOND: f64 = 40.0;
+/// Length of a step near obstacles or the target, in cells, and elsewhere, m.
+const SHORT_STEP: f64 = 1.5;
+const LONG_STEP: f64 = 2.5;
+/// Room around the vehicle, and distance to the target in turning radii, from which steps are long.
+const ROOM_FOR_LONG: f64 = 0.75;
+const FAR: f64 = 2.5;
+/// Curvatures of steps, as shares of the largest one.
+const SHARES: [f64; 5] = [0.0, 0.5, -0.5, 1.0, -1.0];
+/// Distance to the target up to which curves to it are tried from each pose, and up to which the curves are used to
+/// estimate the cost, in turning radii.
+const NEAR: f64 = 3.0;
+const ESTIMATED: f64 = 8.0;
+/// Farther away, one pose in this many is tried, more if the target is farther away, in turning radii per pose.
+const RADII_PER_POSE: f64 = 1.0;
+/// The search ends once no other path can be better than the best one by more than this share.
+const SLACK: f64 = 0.05;
+/// Units of cost per metre in the queue.
+const UNITS: f64 = 256.0;
+/// Number of cells of the estimate that count as one expansion.
+const CELLS_PER_EXPANSION: u64 = 32;
+
+/// Start, destination and vehicle of a search.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct DrivableTrip {
+    /// Profile of the map. Obstacles must be grown by half of the vehicle's width.
+    pub profile: ProfileId,
+    /// The agent, whose own items are ignored.
+    pub owner: Option<Owner>,
+    /// The vehicle.
+    pub vehicle: DrivableVehicle,
+    /// Pose of the rear axle at the start.
+    pub from: Pose,
+    /// Gear at the start: 1 forwards, -1 in reverse; 0 if either is engaged at no cost.
+    pub gear: i8,
+    /// Position of the rear axle at the destination, m.
+    pub to: DVec2,
+    /// Heading at the destination, rad; `None` for any.
+    pub heading: Option<f64>,
+}
+
+/// Costs and margins of a search.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct DrivableSettings {
+    /// Cost of a metre in reverse, m of forward driving; at least 1.
+    pub reverse: f64,
+    /// Cost of a change between forwards and reverse, m.
+    pub gear_change: f64,
+    /// Distances to keep from obstacles, m, the usual one first. The first one at which start and destination are
+    /// free is used.
+    pub margins: [f64; 3],
+    /// Weight of the estimated cost. Larger weights find worse paths sooner.
+    pub weight: f64,
+}
+
+impl Default for DrivableSettings {
+    fn default() -> Self {
+        Self {
+            reverse: 2.0,
+            gear_change: 8.0,
+            margins: [0.3, 0.15, 0.02],
+            weight: 2.0,
+        }
+    }
+}
+
+/// State of a search.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum DrivableProgress {
+    /// It goes on.
+    Searching,
+    /// A path has been found.
+    Found,
+    /// The vehicle overlaps an obstacle at its start.
+    StartBlocked,
+    /// The vehicle would overlap an obstacle at its destination.
+    GoalBlocked,
+    /// The destination is farther away than [`LONGEST_TRIP`], or not on the map.
+    TooFar,
+    /// All states have been searched: there is no path at this resolution, or none within the area around start and
+    /// destination.
+    NoPath,
+}
+
+/// The end from which a search runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Direction {
+    FromStart,
+    FromGoal,
+}
+
+impl Direction {
+    /// The gear in which the vehicle drives a piece of the search, given its signed length.
+    #[inline]
+    pub(super) fn gear(self, length: f64) -> i8 {
+        match (self, length < 0.0) {
+            (Self::FromStart, false) | (Self::FromGoal, true) => 1,
+            (Self::FromStart, true) | (Self::FromGoal, false) => -1,
+        }
+    }
+
+    /// Sign of the length of pieces that the vehicle drives in a gear.
+    fn sign(self, gear: i8) -> f64 {
+        match self {
+            Self::FromStart => f64::from(gear),
+            Self::FromGoal => -f64::from(gear),
+        }
+    }
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Node {
+    at: Placement,
+    /// Cost from the root, and estimated cost to the target, m.
+    cost: f64,
+    ahead: f64,
+    /// The piece that led here.
+    piece: Arc,
+    room: f64,
+    parent: u32,
+    state: u64,
+    /// As the vehicle drives; 0 at a root where any gear is engaged.
+    gear: i8,
+    is_closed: bool,
+    /// Whether the estimate includes curves to the target.
+    is_refined: bool,
+}
+
+/// The best complete path so far.
+#[derive(Debug, Clone, Copy)]
+struct Best {
+    cost: f64,
+    node: u32,
+    shot: Shot,
+}
+
+/// A search for a path that a vehicle can drive. It runs in portions of expansions, and keeps its tree between them.
+///
+/// ```
+/// use roadwright_geometry::{DVec2, Pose};
+/// use roadwright_planning::open_ground::*;
+///
+/// let mut ground = OpenGround::new();
+/// let body = Body { length: 4.5, width: 1.8, height: 1.5, ground_clearance: 0.15 };
+/// let profile = ground.add_profile(Profile::new(body, CellSize::HEADINGS));
+/// let vehicle = DrivableVehicle {
+///     length: 4.5,
+///     width: 1.8,
+///     centre: 1.3,
+///     curvature: 0.2,
+///     reverses: true,
+/// };
+/// let trip = DrivableTrip {
+///     profile,
+///     owner: None,
+///     vehicle,
+///     from: Pose::new(0.0, 0.0, 0.0),
+///     gear: 1,
+///     to: DVec2::new(0.0, 12.0),
+///     heading: Some(3.0),
+/// };
+/// let mut search = DrivableSearch::new(&mut ground, trip, DrivableSettings::default());
+/// assert_eq!(search.advance(&mut ground, 1000), DrivableProgress::Found);
+/// let path = search.path().unwrap();
+/// assert!((path.end().position - trip.to).length() < 1e-9);
+/// ```
+#[derive(Debug, Clone)]
+pub struct DrivableSearch {
+    trip: DrivableTrip,
+    settings: DrivableSettings,
+    progress: DrivableProgress,
+    tree: Option<Tree>,
+    attempt: Attempt,
+    /// Number of expansions of earlier attempts.
+    before: u64,
+    path: Option<DrivablePath>,
+    is_direct: bool,
+}
+
+/// A margin and a resolution. If no path is found with them, the next attempt searches with finer states, and then with
+/// the next margin.
+#[derive(Debug, Clone, Copy)]
+struct Attempt {
+    /// Index of the margin; all margins and 0.
+    margin: usize,
+    is_fine: bool,
+}
+
+impl Attempt {
+    fn next(self) -> Self {
+        Self {
+            margin: self.margin + usize::from(self.is_fine),
+            is_fine: !self.is_fine,
+        }
+    }
+}
+
+/// A search that runs.
+#[derive(Debug, Clone)]
+struct Tree {
+    surface: Surface,
+    estimate: Estimate,
+    direction: Direction,
+    target: Target,
+    margin: f64,
+    nodes: Vec<Node>,
+    states: States,
+    queue: BinaryHeap<Reverse<u64>>,
+    best: Option<Best>,
+    since_shot: u32,
+    poses_expanded: u64,
+    /// Number of cells and headings of this search for each one of the usual size.
+    fineness: u32,
+    /// Weight of the estimate, and number of times that it has been raised.
+    weight: f64,
+    hurries: usize,
+    gear_change: f64,
+    /// Whether the root has no connection to the target over cells.
+    is_unreachable: bool,
+}
+
+impl DrivableSearch {
+    /// Begins a search.
+    pub fn new(ground: &mut OpenGround, trip: DrivableTrip, settings: DrivableSettings) -> Self {
+        let mut search = Self {
+            trip,
+            settings,
+            progress: DrivableProgress::Searching,
+            tree: None,
+            attempt: Attempt {
+                margin: 0,
+                is_fine: false,
+            },
+            before: 0,
+            path: None,
+            is_direct: false,
+        };
+        search.begin(ground);
+        search
+    }
+
+    /// Begins the current attempt, or the next one that makes sense. Returns whether there is one.
+    fn begin(&mut self, ground: &mut OpenGround) -> bool {
+        match Tree::new(ground, &self.trip, &self.settings, self.attempt) {
+            Ok((tree, attempt)) => {
+                (self.tree, self.attempt) = (Some(tree), attempt);
+                true
+            }
+            Err(progress) => {
+                self.progress = progress;
+                false
+            }
+        }
+    }
+
+    /// Continues the search for a number of expansions, and returns its state.
+    pub fn advance(&mut self, ground: &mut OpenGround, budget: u64) -> DrivableProgress {
+        let until = self.expanded().saturating_add(budget);
+        while self.progress == DrivableProgress::Searching && self.expanded() < until {
+            let Some(tree) = &mut self.tree else { break };
+            let mut run = Run {
+                tree,
+                ground: &mut *ground,
+                trip: &self.trip,
+                settings: &self.settings,
+            };
+            match run.until(until - self.before) {
+                DrivableProgress::Searching => {}
+                DrivableProgress::Found => {
+                    self.is_direct = run.tree.best.is_some_and(|best| best.node == 0);
+                    self.path = run.path();
+                    self.progress = DrivableProgress::Found;
+                }
+                DrivableProgress::StartBlocked
+                | DrivableProgress::GoalBlocked
+                | DrivableProgress::TooFar
+                | DrivableProgress::NoPath => self.try_again(ground),
+            }
+        }
+        self.progress
+    }
+
+    /// Begins the next attempt, if there is one.
+    fn try_again(&mut self, ground: &mut OpenGround) {
+        let tree = self.tree.as_ref();
+        // Each attempt counts, so that the number of attempts is limited by budgets, too.
+        self.before = self.expanded() + 1;
+        let is_unreachable = tree.is_some_and(|tree| tree.is_unreachable);
+        if is_unreachable {
+            // Finer states would not help.
+            self.attempt.is_fine = true;
+        }
+        self.attempt = self.attempt.next();
+        let kept = self.tree.take();
+        if !self.begin(ground) {
+            self.tree = kept;
+            // The tree is kept for the area of the search, and its expansions have been counted.
+            if let Some(tree) = &mut self.tree {
+                tree.poses_expanded = 0;
+                tree.estimate.forget_work();
+            }
+        }
+    }
+
+    /// State of the search.
+    pub fn progress(&self) -> DrivableProgress {
+        self.progress
+    }
+
+    /// The path that has been found.
+    pub fn path(&self) -> Option<&DrivablePath> {
+        self.path.as_ref()
+    }
+
+    /// Number of expansions so far. 32 cells of the estimated cost count as one.
+    pub fn expanded(&self) -> u64 {
+        self.before + self.tree.as_ref().map_or(0, Tree::work)
+    }
+
+    /// Whether the path is a single curve from start to destination.
+    pub fn is_direct(&self) -> bool {
+        self.is_direct
+    }
+
+    /// Whether the map has changed within the area of the search, so that it has to begin again.
+    pub fn is_outdated(&self, ground: &mut OpenGround) -> bool {
+        let smallest_factor = ground.smallest_factor(self.trip.profile).min(16);
+        self.tree.as_ref().is_some_and(|tree| {
+            let Surface { stamp, bounds, .. } = tree.surface;
+            let change = ground.change_for(self.trip.owner, stamp, &bounds, Reading::Standing);
+            change != Change::Unchanged || tree.surface.smallest_factor != smallest_factor
+        })
+    }
+}
+
+/// Rectangle that a search considers.
+fn area(from: DVec2, to: DVec2) -> Bounds {
+    let beyond = (BEYOND * (to - from).length()).max(LEAST_BEYOND);
+    Bounds {
+        low: from.min(to),
+        high: from.max(to),
+    }
+    .grown(beyond)
+}
+
+impl Tree {
+    fn new(
+        ground: &mut OpenGround,
+        trip: &DrivableTrip,
+        settings: &DrivableSettings,
+        attempt: Attempt,
+    ) -> Result<(Self, Attempt), DrivableProgress> {
+        let vehicle = &trip.vehicle;
+        let is_on_map = |place: DVec2| place.abs().max_element() < MAX_COORDINATE;
+        let headings = trip.from.heading + trip.heading.unwrap_or(0.0);
+        let is_near = (trip.to - trip.from.position).length() <= LONGEST_TRIP;
+        if !(is_near && is_on_map(trip.from.position) && is_on_map(trip.to) && headings.is_finite())
+        {
+            return Err(DrivableProgress::TooFar);
+        }
+        let bounds = area(trip.from.position, trip.to);
+        let surface = Surface::new(ground, trip.profile, trip.owner, bounds, vehicle);
+        let start = Placement::of(trip.from);
+        let room = |at: Placement, margin| surface.room(&vehicle.outline(at, margin));
+        let any_heading = |margin: f64| {
+            let headings = (0..16).map(|number| f64::from(number) * TAU / 16.0);
+            let poses = headings.map(|heading| {
+                Placement::of(Pose {
+                    position: trip.to,
+                    heading,
+                })
+            });
+            poses.filter_map(|at| room(at, margin)).next()
+        };
+        let at_goal = |margin: f64| match trip.heading {
+            Some(heading) => room(
+                Placement::of(Pose {
+                    position: trip.to,
+                    heading,
+                }),
+                margin,
+            ),
+            None => any_heading(margin),
+        };
+        if room(start, 0.0).is_none() {
+            return Err(DrivableProgress::StartBlocked);
+        }
+        if at_goal(0.0).is_none() {
+            return Err(DrivableProgress::GoalBlocked);
+        }
+        let [usual, least, tight] = settings.margins;
+        let margins = [usual, least, tight, 0.0];
+        let first = attempt.margin;
+        // Without a margin only if start or destination leave no room for any.
+        let last = margins.len() - 1;
+        let is_meant = |at: usize| at < last || first == 0 || attempt.is_fine;
+        let differs = |at: usize| at == 0 || margins[at] < margins[at - 1];
+        let ends = (first..margins.len()).find_map(|at| {
+            let rooms = room(start, margins[at]).zip(at_goal(margins[at]))?;
+            let is_new = at == first && attempt.is_fine || differs(at);
+            (is_new && is_meant(at)).then_some((at, rooms))
+        });
+        let (at, (room_at_start, room_at_goal)) = ends.ok_or(DrivableProgress::NoPath)?;
+        let margin = margins[at];
+        let attempt = Attempt {
+            margin: at,
+            is_fine: attempt.is_fine && at == first,
+        };
+        // The end with less room first: from there every step leads to more choices.
+        let (direction, root, gear, room, target) = match trip.heading {
+            Some(heading) if room_at_goal < room_at_start => {
+                let goal = Pose {
+                    position: trip.to,
+                    heading,
+                };
+                let target = Target {
+                    position: start.position,
+                    heading: Some(start.heading),
+                };
+                let root = Placement::of(goal);
+                (Direction::FromGoal, root, 0, room_at_goal, target)
+            }
+            heading => {
+                let target = Target {
+                    position: trip.to,
+                    heading,
+                };
+                (
+                    Direction::FromStart,
+                    start,
+                    trip.gear,
+                    room_at_start,
+                    target,
+                )
+            }
+        };
+        let centre_of = |position: DVec2, heading: Option<f64>| match heading {
+            Some(heading) => Pose { position, heading }.point(vehicle.centre, 0.0),
+            None => position,
+        };
+        let cell = |place: DVec2| surface.cell(place).ok_or(DrivableProgress::TooFar);
+        let target_cell = cell(centre_of(target.position, target.heading))?;
+        let estimate = Estimate::new(
+            &surface,
+            margin,
+            target_cell,
+            cell(root.point(vehicle.centre))?,
+        );
+        let mut tree = Self {
+            surface,
+            estimate,
+            direction,
+            target,
+            margin,
+            nodes: Vec::new(),
+            states: States::new(),
+            queue: BinaryHeap::new(),
+            best: None,
+            since_shot: u32::MAX,
+            poses_expanded: 0,
+            fineness: if attempt.is_fine { 2 } else { 1 },
+            weight: settings.weight,
+            hurries: 0,
+            gear_change: settings.gear_change,
+            is_unreachable: false,
+        };
+        let state = tree.state(&root, gear).ok_or(DrivableProgress::TooFar)?;
+        tree.nodes.push(Node {
+            at: root,
+            cost: 0.0,
+            ahead: 0.0,
+            piece: Arc {
+                curvature: 0.0,
+                length: 0.0,
+            },
+            room,
+            parent: 0,
+            state,
+            gear,
+            is_closed: false,
+            is_refined: false,
+        });
+        tree.states.set(state, 0);
+        tree.push(0.0, Entry::own(0));
+        Ok((tree, attempt))
+    }
+
+    /// The state of a placement; `None` outside of the area.
+    #[inline]
+    fn state(&self, at: &Placement, gear: i8) -> Option<u64> {
+        let cell = self.surface.cell(at.position)?;
+        let headings = HEADINGS * self.fineness;
+        let heading = (at.heading / TAU * f64::from(headings)).round() as i32;
+        let heading = heading.rem_euclid(headings as i32) as u64;
+        // Parts of the cell.
+        let fine = at.position * (f64::from(self.fineness) / self.surface.size.metres());
+        let part = |coordinate: f64| (coordinate.floor() as i64).rem_euclid(self.fineness.into());
+        let part = (part(fine.y) * i64::from(self.fineness) + part(fine.x)) as u64;
+        let place = u64::from(cell) * u64::from(self.fineness * self.fineness) + part;
+        Some((place * u64::from(headings) + heading) * 2 + u64::from(gear < 0))
+    }
+
+    /// Raises the weight of the estimate, and sorts the queue again.
+    fn hurry(&mut self, weight: f64) {
+        self.weight = weight;
+        self.hurries += 1;
+        let entries = std::mem::take(&mut self.queue).into_vec();
+        let change = |node: &Node| {
+            if node.gear == 0 {
+                0.0
+            } else {
+                self.gear_change
+            }
+        };
+        let all: Vec<(f64, Entry)> = entries
+            .into_iter()
+            .map(|Reverse(key)| {
+                let entry = Entry(u32::MAX - key as u32);
+                let node = &self.nodes[entry.node() as usize];
+                let change = if entry.is_other() { change(node) } else { 0.0 };
+                (node.cost + change + weight * node.ahead, entry)
+            })
+            .collect();
+        for (total, entry) in all {
+            self.push(total, entry);
+        }
+    }
+
+    fn push(&mut self, total: f64, entry: Entry) {
+        let key = (total * UNITS).min(f64::from(u32::MAX - 1)) as u64;
+        // Of equal costs the newest first, which leads to the target sooner.
+        self.queue
+            .push(Reverse(key << 32 | u64::from(u32::MAX - entry.0)));
+    }
+
+    /// Expansions so far.
+    fn work(&self) -> u64 {
+        self.poses_expanded + self.estimate.expanded() / CELLS_PER_EXPANSION
+    }
+}
+
+/// A node in the queue, to be expanded in its own gear or in the other one.
+#[derive(Debug, Clone, Copy)]
+struct Entry(u32);
+
+impl Entry {
+    fn own(node: u32) -> Self {
+        Self(2 * node)
+    }
+
+    fn other(node: u32) -> Self {
+        Self(2 * node + 1)
+    }
+
+    fn node(self) -> u32 {
+        self.0 / 2
+    }
+
+    fn is_other(self) -> bool {
+        self.0 % 2 == 1
+    }
+}
+
+/// A gear, and the cost of changing to it, m.
+#[derive(Debug, Clone, Copy)]
+struct Engaged {
+    gear: i8,
+    change: f64,
+}
+
+/// A search while it runs.
+struct Run<'a> {
+    tree: &'a mut Tree,
+    ground: &'a mut OpenGround,
+    trip: &'a DrivableTrip,
+    settings: &'a DrivableSettings,
+}
+
+impl Run<'_> {
+    fn until(&mut self, until: u64) -> DrivableProgress {
+        if !self.is_connected() {
+            return DrivableProgress::NoPath;
+        }
+        while self.tree.work() < until {
+            if let Some((after, times)) = HURRIES.get(self.tree.hurries)
+                && self.tree.poses_expanded >= *after
+            {
+                self.tree.hurry(times * self.settings.weight);
+            }
+            let Some(Reverse(key)) = self.tree.queue.pop() else {
+                return match self.tree.best {
+                    Some(_) => DrivableProgress::Found,
+                    None => DrivableProgress::NoPath,
+                };
+            };
+            let total = (key >> 32) as f64 / UNITS;
+            if self
+                .tree
+                .best
+                .is_some_and(|best| best.cost <= total * (1.0 + SLACK))
+            {
+                return DrivableProgress::Found;
+            }
+            let entry = Entry(u32::MAX - key as u32);
+            match entry.is_other() {
+                false => self.visit(entry.node()),
+                true => {
+                    let gear = -self.tree.nodes[entry.node() as usize].gear;
+                    self.tree.poses_expanded += 1;
+                    self.expand(entry.node(), gear);
+                }
+            }
+        }
+        DrivableProgress::Searching
+    }
+
+    /// Whether cells connect the root with the target.
+    fn is_connected(&mut self) -> bool {
+        if self.tree.poses_expanded > 0 {
+            return true;
+        }
+        let centre = self.tree.nodes[0].at.point(self.trip.vehicle.centre);
+        let cell = self.tree.surface.cell(centre);
+        let cost = cell.and_then(|cell| {
+            let tree = &mut *self.tree;
+            tree.estimate.cost(&mut tree.surface, self.ground, cell)
+        });
+        self.tree.is_unreachable = cost.is_none();
+        cost.is_some()
+    }
+
+    fn visit(&mut self, number: u32) {
+        let node = self.tree.nodes[number as usize];
+        if node.is_closed || self.tree.states.get(node.state) != Some(number) {
+            return;
+        }
+        let radius = self.trip.vehicle.radius();
+        if node.ahead < ESTIMATED * radius && !node.is_refined && self.tree.target.heading.is_some()
+        {
+            let scale = f64::from(self.tree.surface.smallest_factor) / 16.0;
+            let least = self.shots(&node).least() * scale;
+            let kept = &mut self.tree.nodes[number as usize];
+            kept.is_refined = true;
+            if least > node.ahead {
+                kept.ahead = least;
+                let total = node.cost + self.tree.weight * least;
+                self.tree.push(total, Entry::own(number));
+                return;
+            }
+        }
+        self.tree.nodes[number as usize].is_closed = true;
+        self.tree.poses_expanded += 1;
+        self.try_shots(number);
+        if node.gear == 0 {
+            self.expand(number, 1);
+            if self.trip.vehicle.reverses {
+                self.expand(number, -1);
+            }
+            return;
+        }
+        self.expand(number, node.gear);
+        if self.trip.vehicle.reverses || node.gear < 0 {
+            let change = self.settings.gear_change;
+            let total = node.cost + change + self.tree.weight * node.ahead;
+            self.tree.push(total, Entry::other(number));
+        }
+    }
+
+    fn rates(&self, gear: i8) -> Rates {
+        let after = match self.tree.direction {
+            Direction::FromStart => 0,
+            Direction::FromGoal => self.trip.gear,
+        };
+        Rates {
+            settings: *self.settings,
+            direction: self.tree.direction,
+            before: gear,
+            after,
+            reverses: self.trip.vehicle.reverses,
+        }
+    }
+
+    fn shots(&self, node: &Node) -> Shots {
+        let radius = self.trip.vehicle.radius();
+        Shots::new(&node.at, &self.tree.target, radius, &self.rates(node.gear))
+    }
+
+    /// Tries curves from a node to the target, unless others have been tried recently.
+    fn try_shots(&mut self, number: u32) {
+        let node = self.tree.nodes[number as usize];
+        let radii = node.ahead / self.trip.vehicle.radius();
+        let is_near = radii < NEAR;
+        self.tree.since_shot = self.tree.since_shot.saturating_add(1);
+        if !is_near && f64::from(self.tree.since_shot) < radii / RADII_PER_POSE {
+            return;
+        }
+        self.tree.since_shot = 0;
+        let shots = self.shots(&node);
+        let most = if is_near { usize::MAX } else { 2 };
+        for shot in shots.iter().take(most) {
+            let least = self.tree.best.map_or(f64::INFINITY, |best| best.cost);
+            if node.cost + shot.cost * f64::from(self.tree.surface.smallest_factor) / 16.0 >= least
+            {
+                break;
+            }
+            let Some(cost) = self.shot_cost(&node, shot) else {
+                continue;
+            };
+            if node.cost + cost < least {
+                self.tree.best = Some(Best {
+                    cost: node.cost + cost,
+                    node: number,
+                    shot: *shot,
+                });
+            }
+        }
+    }
+
+    /// Cost of a curve from a node; `None` if the vehicle would touch something.
+    fn shot_cost(&mut self, node: &Node, shot: &Shot) -> Option<f64> {
+        let vehicle = &self.trip.vehicle;
+        let margin = self.tree.margin;
+        let (mut at, mut room) = (node.at, node.room);
+        let mut costs = [PlainPiece::default(); 5];
+        for piece in shot.pieces() {
+            (at, room) = self.tree.surface.sweep(vehicle, margin, at, room, *piece)?;
+        }
+        at = node.at;
+        for (piece, cost) in shot.pieces().iter().zip(&mut costs) {
+            *cost = PlainPiece {
+                length: piece.length,
+                plain: self.tree.surface.cost(self.ground, vehicle, at, *piece),
+            };
+            at = at.moved(piece.curvature, piece.length);
+        }
+        let rates = self.rates(node.gear);
+        Some(rates.of(costs[..shot.pieces().len()].iter().copied()))
+    }
+
+    fn expand(&mut self, number: u32, gear: i8) {
+        let node = self.tree.nodes[number as usize];
+        let vehicle = &self.trip.vehicle;
+        let change = if node.gear != 0 && node.gear != gear {
+            self.settings.gear_change
+        } else {
+            0.0
+        };
+        let is_long = self.tree.fineness == 1
+            && node.room > ROOM_FOR_LONG
+            && node.ahead > FAR * vehicle.radius();
+        let step = match is_long {
+            true => LONG_STEP,
+            false => SHORT_STEP * self.tree.surface.size.metres() / f64::from(self.tree.fineness),
+        };
+        for share in SHARES {
+            let piece = Arc {
+                curvature: share * vehicle.curvature,
+                length: step * self.tree.direction.sign(gear),
+            };
+            self.reach(number, &node, piece, Engaged { gear, change });
+        }
+    }
+
+    /// Adds the node at the end of a piece, unless its state has been reached at no greater cost.
+    fn reach(&mut self, number: u32, node: &Node, piece: Arc, engaged: Engaged) {
+        let Engaged { gear, change } = engaged;
+        let vehicle = &self.trip.vehicle;
+        let tree = &mut *self.tree;
+        let end = node.at.moved(piece.curvature, piece.length);
+        let Some(state) = tree.state(&end, gear) else {
+            return;
+        };
+        let rate = if gear < 0 { self.settings.reverse } else { 1.0 };
+        let known = tree
+            .states
+            .get(state)
+            .map(|other| &tree.nodes[other as usize]);
+        let least = node.cost + change + rate * piece.length.abs() * 0.5;
+        if known.is_some_and(|other| other.is_closed || other.cost <= least) {
+            return;
+        }
+        let plain = tree.surface.cost(self.ground, vehicle, node.at, piece);
+        let cost = node.cost + change + rate * plain;
+        if known.is_some_and(|other| other.cost <= cost) {
+            return;
+        }
+        let Some(cell) = tree.surface.cell(end.point(vehicle.centre)) else {
+            return;
+        };
+        let swept = (tree.surface).sweep(vehicle, tree.margin, node.at, node.room, piece);
+        let Some((at, room)) = swept else { return };
+        let ahead = tree.estimate.cost(&mut tree.surface, self.ground, cell);
+        let Some(ahead) = ahead else { return };
+        let new = tree.nodes.len() as u32;
+        tree.nodes.push(Node {
+            at,
+            cost,
+            ahead,
+            piece,
+            room,
+            parent: number,
+            state,
+            gear,
+            is_closed: false,
+            is_refined: false,
+        });
+        tree.states.set(state, new);
+        tree.push(cost + tree.weight * ahead, Entry::own(new));
+    }
+
+    /// The best path, smoothed.
+    fn path(&mut self) -> Option<DrivablePath> {
+        let best = self.tree.best?;
+        let mut pieces: Vec<DrivablePiece> = Vec::new();
+        let mut at = best.node;
+        while at != 0 {
+            let node = &self.tree.nodes[at as usize];
+            pieces.push(piece(node.piece));
+            at = node.parent;
+        }
+        pieces.reverse();
+        pieces.extend(best.shot.pieces().iter().map(|arc| piece(*arc)));
+        if self.tree.direction == Direction::FromGoal {
+            pieces.reverse();
+            for piece in &mut pieces {
+                piece.length = -piece.length;
+            }
+        }
+        let path = DrivablePath {
+            start: self.trip.from,
+            pieces,
+            cost: best.cost,
+            margin: self.tree.margin,
+        };
+        let mut smoother = Smoother {
+            surface: &mut self.tree.surface,
+            ground: self.ground,
+            vehicle: &self.trip.vehicle,
+            settings: self.settings,
+            margin: self.tree.margin,
+            gear: self.trip.gear,
+        };
+        Some(smoother.smooth(path.tidied()))
+    }
+}
+
+fn piece(arc: Arc) -> DrivablePiece {
+    DrivablePiece {
+        curvature: arc.curvature,
+        length: arc.length,
+    }
+}

@@ -1,0 +1,72 @@
+//! The table of states that a search has reached.
+
+use roadwright_geometry::math::mix64;
+
+/// Marks an empty entry.
+const EMPTY: u32 = u32::MAX;
+
+/// A hash table from states to nodes. It is never iterated, so its order affects no result.
+#[derive(Debug, Clone)]
+pub(super) struct States {
+    entries: Vec<Entry>,
+    used: usize,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Entry {
+    state: u64,
+    node: u32,
+}
+
+impl States {
+    pub(super) fn new() -> Self {
+        let empty = Entry {
+            state: 0,
+            node: EMPTY,
+        };
+        Self {
+            entries: vec![empty; 1 << 12],
+            used: 0,
+        }
+    }
+
+    #[inline]
+    fn place(&self, state: u64) -> usize {
+        let mask = self.entries.len() - 1;
+        let mut at = mix64(state) as usize & mask;
+        while self.entries[at].node != EMPTY && self.entries[at].state != state {
+            at = (at + 1) & mask;
+        }
+        at
+    }
+
+    /// The node of a state.
+    #[inline]
+    pub(super) fn get(&self, state: u64) -> Option<u32> {
+        let node = self.entries[self.place(state)].node;
+        (node != EMPTY).then_some(node)
+    }
+
+    /// Sets the node of a state.
+    pub(super) fn set(&mut self, state: u64, node: u32) {
+        if 2 * self.used >= self.entries.len() {
+            self.grow();
+        }
+        let at = self.place(state);
+        self.used += usize::from(self.entries[at].node == EMPTY);
+        self.entries[at] = Entry { state, node };
+    }
+
+    fn grow(&mut self) {
+        let empty = Entry {
+            state: 0,
+            node: EMPTY,
+        };
+        let larger = vec![empty; 2 * self.entries.len()];
+        let old = std::mem::replace(&mut self.entries, larger);
+        for entry in old.into_iter().filter(|entry| entry.node != EMPTY) {
+            let at = self.place(entry.state);
+            self.entries[at] = entry;
+        }
+    }
+}

@@ -1,0 +1,541 @@
+//! `drivable_path` in a run: an agent searches a path that its vehicle can drive, and follows its parts one after the
+//! other, each in one gear.
+//!
+//! A search takes several steps. Meanwhile, the vehicle stands, or drives to the end of the part of its last path that
+//! is still free, and the search begins there.
+
+use super::follow::{Track, brake_in_time, end_slowly};
+use super::plans::{PlannedPart, Planner, Planning, STUCK_AFTER, Step};
+use super::verdict::PathStatus;
+use crate::records::FARTHEST;
+use crate::route::{Exact, Waypoint};
+use roadwright_agent::{GroundPlanning, GroundSearch};
+use roadwright_geometry::math::wrap_angle;
+use roadwright_geometry::{DVec2, Pose};
+use roadwright_planning::open_ground::{
+    Bounds, Change, DrivablePath, DrivableProgress, DrivableSearch, DrivableSettings, DrivableTrip,
+    DrivableVehicle, DrivenPose, LONGEST_TRIP, OpenGround, Reading, Stamp,
+};
+use serde::{Deserialize, Serialize};
+
+/// Distance between two poses of a path that is followed, m.
+const STEP: f64 = 0.5;
+/// Length of driving forwards that takes as long as one second of changing gear, m.
+const METRES_PER_SECOND: f64 = 4.0;
+/// Margin where not even the least one fits, m.
+const TIGHT: f64 = 0.02;
+/// Distances from the start of a found path within which a vehicle can begin to follow it, m and rad.
+const NEAR_START: f64 = 0.3;
+const TURNED_FROM_START: f64 = 0.05;
+/// Speed below which a vehicle counts as standing, m/s.
+const STANDS: f64 = 0.05;
+/// Distance from the end of a part at which the next one begins, m.
+const PART_END: f64 = 0.3;
+/// Lateral offset from a path beyond which the agent plans again, m.
+const BESIDE: f64 = 0.6;
+/// Time after which an agent without a path searches again although nothing has changed, s.
+const TRIES_AGAIN: f64 = 10.0;
+/// Deceleration for a stop at the end of the free part of a path, m/s^2.
+const STOPPING: f64 = 1.5;
+/// Length of the free part that is not driven, so that the vehicle stops before an obstacle, m.
+const BEFORE_OBSTACLE: f64 = 0.5;
+/// Waypoint distance in narrow places, m, and additional driving time to it, s.
+const NEAR_IN_GAPS: f64 = 2.0;
+const AHEAD_IN_GAPS: f64 = 0.5;
+
+/// State of `drivable_path` for an agent. It is saved in a part of its own.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+pub(crate) struct DrivePlan {
+    search: Option<SavedDrive>,
+    /// Whether the agent follows a path that has been checked.
+    follows: bool,
+    /// Whether the agent brakes because it has no path.
+    halts: bool,
+    /// Time until which no search begins, s.
+    waits_until: Option<f64>,
+    #[serde(skip)]
+    live: Option<DrivableSearch>,
+    /// The map for which the path has been checked.
+    #[serde(skip)]
+    checked: Stamp,
+}
+
+/// A search in saved form. A restored world repeats it.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+struct SavedDrive {
+    from: Pose,
+    gear: i8,
+    /// Largest curvature of the path, 1/m.
+    curvature: f64,
+    /// Usual clearance of the path, m.
+    margin: f64,
+    spent: u64,
+}
+
+impl DrivePlan {
+    /// Whether a loaded state is valid.
+    pub(crate) fn is_sound(&self) -> bool {
+        self.search.is_none_or(|saved| {
+            let Pose { position, heading } = saved.from;
+            position.abs().max_element() <= FARTHEST
+                && heading.is_finite()
+                && saved.margin.is_finite()
+                && (1e-6..1e3).contains(&saved.curvature)
+        })
+    }
+
+    /// Whether there is nothing to save.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.search.is_none() && !self.follows && !self.halts && self.waits_until.is_none()
+    }
+
+    /// Drops a search whose map has changed. Call after each change of the map.
+    pub(super) fn notice_changes(&mut self, map: &mut OpenGround) {
+        if self.live.as_ref().is_some_and(|live| live.is_outdated(map)) {
+            self.end_search();
+            self.waits_until = None;
+        }
+    }
+
+    /// Forgets everything when another planner takes over.
+    pub(super) fn reset(&mut self) {
+        if !self.is_empty() {
+            *self = Self::default();
+        }
+    }
+
+    fn end_search(&mut self) {
+        self.search = None;
+        self.live = None;
+    }
+
+    /// Repeats a saved search up to its state when the world was saved.
+    pub(super) fn resume(&mut self, map: &mut OpenGround, agent: &Planner<'_>) {
+        if let Some(saved) = self.search {
+            let mut live = saved.begin(map, agent);
+            live.advance(map, saved.spent);
+            self.live = Some(live);
+        }
+    }
+
+    /// Searches again at once.
+    pub(super) fn retry(&mut self) {
+        self.waits_until = None;
+    }
+}
+
+impl SavedDrive {
+    fn begin(&self, map: &mut OpenGround, agent: &Planner<'_>) -> DrivableSearch {
+        let planning = &agent.planning;
+        let profile = agent.profile(planning.cell);
+        let trip = DrivableTrip {
+            profile: map.add_profile(profile),
+            owner: Some(agent.owner()),
+            vehicle: DrivableVehicle {
+                length: agent.kind.length,
+                width: agent.body.width,
+                centre: agent.kind.body_centre,
+                curvature: self.curvature,
+                reverses: !agent.kind.tows,
+            },
+            from: self.from,
+            gear: self.gear,
+            to: agent.goal,
+            heading: agent.heading_at_goal(),
+        };
+        DrivableSearch::new(map, trip, settings_for(planning, self.margin))
+    }
+}
+
+/// Settings of a search for a usual margin, m.
+pub(crate) fn settings_for(planning: &GroundPlanning, margin: f64) -> DrivableSettings {
+    let least = planning.least_margin.min(margin);
+    DrivableSettings {
+        reverse: planning.reverse,
+        gear_change: planning.gear_change * METRES_PER_SECOND,
+        margins: [margin, least, TIGHT.min(least)],
+        ..DrivableSettings::default()
+    }
+}
+
+impl Planning<'_> {
+    /// Whether the planner finds drivable paths, and the goal is near enough for it.
+    pub(super) fn is_drivable(&self) -> bool {
+        let is_near = (self.agent.goal - self.agent.pose.position).length() < LONGEST_TRIP;
+        matches!(self.agent.planning.search, GroundSearch::Drivable { .. }) && is_near
+    }
+
+    pub(super) fn step_drivable(&mut self) -> Step {
+        if self.plan.drive.follows && self.agent.path.is_some() {
+            if let Some(step) = self.follow_parts() {
+                return step;
+            }
+        } else {
+            self.plan.drive.follows = false;
+        }
+        self.search_drive()
+    }
+
+    /// Follows the path; `None` if the agent has to search.
+    fn follow_parts(&mut self) -> Option<Step> {
+        let agent = self.agent;
+        let until = self.plan.manoeuvre_until.unwrap_or(0.0);
+        let is_last = self.plan.rest.is_empty();
+        let has_left = agent.t.abs() > BESIDE || agent.disagrees();
+        let since = self
+            .plan
+            .planned_at
+            .map_or(f64::INFINITY, |at| agent.now - at);
+        let is_stuck = agent.standing > STUCK_AFTER && since > STUCK_AFTER;
+        if has_left || is_stuck && (is_last || agent.s < until - PART_END) {
+            self.leave_path();
+            return None;
+        }
+        if agent.s >= until - PART_END && !is_last {
+            let next = self.plan.rest.remove(0);
+            return Some(self.begin_drive_part(next));
+        }
+        if self.plan.drive.checked == self.map.stamp() {
+            return self.stays_on_path(is_last, until);
+        }
+        let area = self.remaining();
+        let change = self.map.change_for(
+            Some(self.agent.owner()),
+            self.plan.drive.checked,
+            &area,
+            Reading::Standing,
+        );
+        self.plan.drive.checked = self.map.stamp();
+        if change == Change::Unchanged {
+            return self.stays_on_path(is_last, until);
+        }
+        match self.free_until(until) {
+            None => self.stays_on_path(is_last, until),
+            Some(free) => Some(self.stop_at(free)),
+        }
+    }
+
+    fn stays_on_path(&mut self, is_last: bool, until: f64) -> Option<Step> {
+        // The path of an interrupted drive ends before an obstacle, and the next one begins there.
+        let is_interrupted = self.plan.drive.search.is_some();
+        if is_interrupted {
+            return Some(self.search_ahead());
+        }
+        let is_over = is_last && self.agent.s >= until - 0.05;
+        if is_over && !self.is_exact() && self.agent.lane.is_none() {
+            self.leave_path();
+            return None;
+        }
+        Some(Step::Stays)
+    }
+
+    /// Area that the vehicle covers on the rest of the path.
+    fn remaining(&self) -> Bounds {
+        let ahead = self
+            .agent
+            .path
+            .into_iter()
+            .flat_map(|path| path.path.ahead(self.agent.s));
+        let rest = self.plan.rest.iter().flat_map(|part| &part.waypoints);
+        let points = (ahead.map(|(_, waypoint)| waypoint).chain(rest))
+            .map(|waypoint| waypoint.pose.position)
+            .chain([self.agent.pose.position]);
+        let (mut low, mut high) = (DVec2::INFINITY, DVec2::NEG_INFINITY);
+        for point in points {
+            (low, high) = (low.min(point), high.max(point));
+        }
+        Bounds { low, high }.grown(self.agent.kind.length)
+    }
+
+    /// Position on the current part up to which it is free; `None` if the whole path is free. Checks the waypoints, so
+    /// that the answer does not depend on when it is asked.
+    fn free_until(&mut self, until: f64) -> Option<f64> {
+        let agent = self.agent;
+        let path = agent.path?;
+        let rest = self.plan.rest.iter().flat_map(|part| {
+            let own = part.waypoints.iter().zip(distances(&part.waypoints));
+            own.take_while(move |(_, at)| *at <= part.until + 1e-6)
+        });
+        let rest: Vec<Pose> = rest.map(|(waypoint, _)| waypoint.pose).collect();
+        let driver = self.driver();
+        let mut ahead = path
+            .path
+            .ahead(agent.s)
+            .take_while(|(at, _)| *at <= until + 1e-6);
+        let blocked = ahead.find(|(_, waypoint)| !driver.fits(waypoint.pose, 0.0));
+        match blocked {
+            Some((at, _)) => Some((at - BEFORE_OBSTACLE).max(agent.s)),
+            None if rest.into_iter().all(|pose| driver.fits(pose, 0.0)) => None,
+            None => Some(until),
+        }
+    }
+
+    /// Stops at a place on the current part, and searches from there.
+    fn stop_at(&mut self, free: f64) -> Step {
+        let agent = *self.agent;
+        let Some(path) = agent.path else {
+            return self.halt();
+        };
+        let braking = agent.speed * agent.speed / (2.0 * STOPPING);
+        let end = free
+            .max(agent.s + braking.min(1.0))
+            .min(path.path.line().length());
+        let gear = if path.path.is_reversing() { -1 } else { 1 };
+        let turned = if gear < 0 { std::f64::consts::PI } else { 0.0 };
+        let line = path.path.line();
+        let pose_at = |s: f64| {
+            let pose = line.pose(s);
+            Pose {
+                heading: wrap_angle(pose.heading + turned),
+                ..pose
+            }
+        };
+        let count = ((end - agent.s) / STEP).ceil().max(1.0);
+        let mut waypoints: Vec<Waypoint> = (0..=count as u32)
+            .map(|number| {
+                let s = agent.s + (end - agent.s) * f64::from(number) / count;
+                Waypoint {
+                    pose: pose_at(s),
+                    speed: path.path.speed(s),
+                    gear,
+                }
+            })
+            .collect();
+        if let Some(last) = waypoints.last_mut() {
+            last.speed = 0.0;
+        }
+        brake_in_time(&mut waypoints);
+        let margin = path.margin;
+        let from = pose_at(end);
+        self.plan.rest.clear();
+        self.plan.manoeuvre_until = Some(end - agent.s);
+        self.begin_search(from, gear);
+        self.follow_as(waypoints, margin, Some(Exact { is_last: false }))
+    }
+
+    /// Continues a search that begins at the end of the current part.
+    fn search_ahead(&mut self) -> Step {
+        match self.advance_search() {
+            DrivableProgress::Found => {
+                let path = self
+                    .plan
+                    .drive
+                    .live
+                    .as_ref()
+                    .and_then(|live| live.path().cloned());
+                self.plan.drive.end_search();
+                if let Some(path) = path {
+                    self.plan.status = PathStatus::Found;
+                    self.plan.rest = self.parts(&path);
+                }
+                Step::Stays
+            }
+            DrivableProgress::Searching => Step::Stays,
+            DrivableProgress::StartBlocked
+            | DrivableProgress::GoalBlocked
+            | DrivableProgress::TooFar
+            | DrivableProgress::NoPath => {
+                if self.agent.speed.abs() < STANDS {
+                    self.plan.drive.end_search();
+                    self.leave_path();
+                }
+                Step::Stays
+            }
+        }
+    }
+
+    fn leave_path(&mut self) {
+        self.plan.drive.follows = false;
+        self.plan.drive.halts = false;
+        self.plan.rest.clear();
+        self.plan.manoeuvre_until = None;
+    }
+
+    /// Searches from where the agent is, and follows the path once it is found.
+    fn search_drive(&mut self) -> Step {
+        let agent = *self.agent;
+        if self
+            .plan
+            .drive
+            .waits_until
+            .is_some_and(|until| agent.now < until)
+        {
+            return self.keep_halting();
+        }
+        let is_near = |from: Pose| {
+            let offset = (from.position - agent.pose.position).length();
+            let turned = wrap_angle(from.heading - agent.pose.heading).abs();
+            offset < NEAR_START && turned < TURNED_FROM_START
+        };
+        if self
+            .plan
+            .drive
+            .search
+            .is_none_or(|saved| !is_near(saved.from))
+        {
+            let gear = match agent.speed {
+                speed if speed.abs() < STANDS => 0,
+                speed if speed < 0.0 => -1,
+                _ => 1,
+            };
+            self.begin_search(agent.pose, gear);
+        }
+        match self.advance_search() {
+            DrivableProgress::Found => {
+                let path = self
+                    .plan
+                    .drive
+                    .live
+                    .as_ref()
+                    .and_then(|live| live.path().cloned());
+                self.plan.drive.end_search();
+                match path {
+                    Some(path) => self.begin_drive(&path),
+                    None => self.keep_halting(),
+                }
+            }
+            DrivableProgress::Searching => self.keep_halting(),
+            DrivableProgress::StartBlocked
+            | DrivableProgress::GoalBlocked
+            | DrivableProgress::TooFar
+            | DrivableProgress::NoPath => {
+                // The searches over cells decide whether there is a path at all.
+                self.plan.drive.end_search();
+                self.plan.drive.waits_until = Some(agent.now + TRIES_AGAIN);
+                self.plan.status = PathStatus::Searching;
+                self.ask_for_verdict();
+                self.keep_halting()
+            }
+        }
+    }
+
+    fn keep_halting(&mut self) -> Step {
+        if self.plan.drive.halts && self.agent.path.is_some() {
+            return Step::Stays;
+        }
+        self.plan.drive.halts = true;
+        self.halt()
+    }
+
+    fn begin_search(&mut self, from: Pose, gear: i8) {
+        let driver = self.driver();
+        let saved = SavedDrive {
+            from,
+            gear,
+            curvature: 1.0 / driver.radius(),
+            margin: driver.margin,
+            spent: 0,
+        };
+        self.plan.drive.live = Some(saved.begin(self.map, self.agent));
+        self.plan.drive.search = Some(saved);
+    }
+
+    fn advance_search(&mut self) -> DrivableProgress {
+        let GroundSearch::Drivable { budget, most, .. } = self.agent.planning.search else {
+            return DrivableProgress::NoPath;
+        };
+        let drive = &mut self.plan.drive;
+        let (Some(live), Some(saved)) = (&mut drive.live, &mut drive.search) else {
+            return DrivableProgress::NoPath;
+        };
+        let progress = live.advance(self.map, budget);
+        saved.spent = live.expanded();
+        match progress {
+            DrivableProgress::Searching if saved.spent >= most => DrivableProgress::NoPath,
+            progress => progress,
+        }
+    }
+
+    fn begin_drive(&mut self, path: &DrivablePath) -> Step {
+        self.plan.status = PathStatus::Found;
+        self.plan.live.searches = None;
+        self.plan.verdict = None;
+        let mut parts = self.parts(path);
+        if parts.is_empty() {
+            return self.keep_halting();
+        }
+        let first = parts.remove(0);
+        self.plan.rest = parts;
+        self.plan.drive.follows = true;
+        self.plan.drive.halts = false;
+        // A restored world checks it again, too.
+        self.plan.drive.checked = Stamp::default();
+        self.begin_drive_part(first)
+    }
+
+    fn begin_drive_part(&mut self, part: PlannedPart) -> Step {
+        let gear = part.waypoints.first().map_or(1, |waypoint| waypoint.gear);
+        if gear != self.plan.gear {
+            self.plan.gear = gear;
+            self.plan.changed_at = self.agent.pose.position;
+        }
+        self.plan.planned_at = Some(self.agent.now);
+        self.plan.manoeuvre_until = Some(part.until);
+        let is_last = self.plan.rest.is_empty();
+        let exact = self.is_exact().then_some(Exact { is_last });
+        self.follow_as(part.waypoints, part.margin, exact)
+    }
+
+    fn is_exact(&self) -> bool {
+        self.agent.lane.is_none() && self.agent.heading_at_goal().is_some()
+    }
+
+    fn follow_as(&self, waypoints: Vec<Waypoint>, margin: f64, exact: Option<Exact>) -> Step {
+        let usual = self.agent.planning.tracking_margin;
+        let Step::Follow(mut path) = self.follow(waypoints, margin) else {
+            return Step::Stays;
+        };
+        if margin < usual || path.path.is_reversing() {
+            path.near = path.near.min(NEAR_IN_GAPS);
+            path.ahead = path.ahead.min(AHEAD_IN_GAPS);
+        }
+        match exact {
+            Some(exact) if self.is_exact() => Step::Exact(path, exact),
+            _ => Step::Follow(path),
+        }
+    }
+
+    /// The parts of a path, each in one gear.
+    fn parts(&mut self, path: &DrivablePath) -> Vec<PlannedPart> {
+        let beyond: Vec<DVec2> = match &self.agent.lane {
+            Some(lane) => lane.points().collect(),
+            None => Vec::new(),
+        };
+        let is_exact = self.is_exact();
+        let driver = self.driver();
+        let poses = path.poses(STEP);
+        let runs: Vec<_> = poses.chunk_by(|a, b| a.gear == b.gear).collect();
+        let last = runs.len().saturating_sub(1);
+        let part = |(number, run): (usize, &&[DrivenPose])| {
+            let track = Track {
+                poses: run.iter().map(|at| at.pose).collect(),
+                margin: path.margin,
+            };
+            let gear = run.first().map_or(1, |at| at.gear);
+            let is_last = number == last;
+            let beyond = if is_last { &beyond[..] } else { &[][..] };
+            let mut waypoints = driver.waypoints(&track, gear, beyond);
+            match !is_last || is_exact {
+                true => end_slowly(&mut waypoints),
+                false => brake_in_time(&mut waypoints),
+            }
+            PlannedPart {
+                waypoints,
+                margin: path.margin,
+                until: track.length(),
+            }
+        };
+        let parts = runs.iter().enumerate().map(part);
+        parts.filter(|part| part.until > 1e-3).collect()
+    }
+}
+
+/// Distances of waypoints along their path, m.
+fn distances(waypoints: &[Waypoint]) -> impl Iterator<Item = f64> {
+    let steps = waypoints.windows(2);
+    let lengths = steps.map(|pair| (pair[1].pose.position - pair[0].pose.position).length());
+    std::iter::once(0.0).chain(lengths).scan(0.0, |s, length| {
+        *s += length;
+        Some(*s)
+    })
+}
