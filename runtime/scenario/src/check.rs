@@ -5,6 +5,7 @@ mod forests;
 mod groups;
 mod junctions;
 mod land;
+mod loose_ends;
 mod obstacles;
 mod points_of_interest;
 mod repair;
@@ -40,6 +41,8 @@ pub enum Code {
     Kink,
     /// A road crosses itself.
     SelfIntersection,
+    /// A road ends on the carriageway of another one without joining it.
+    EndsOnRoad,
     /// A restriction names a road that does not end at its node.
     DanglingRestriction,
     /// A crossing names a road that does not end at its node.
@@ -93,6 +96,8 @@ pub enum Code {
     AgentsOverlap,
     /// An agent cannot reach its destination.
     UnreachableDestination,
+    /// A trip begins or ends on a lane without a route, beside a lane with one.
+    WrongLane,
     /// A trip leads to a road that is closed to all traffic.
     ClosedRoad,
     /// An agent has neither a destination nor a waypoint.
@@ -131,6 +136,7 @@ impl Code {
             Self::JointGap => "joint-gap",
             Self::Kink => "kink",
             Self::SelfIntersection => "self-intersection",
+            Self::EndsOnRoad => "ends-on-road",
             Self::DanglingRestriction => "dangling-restriction",
             Self::DanglingCrossing => "dangling-crossing",
             Self::DanglingTurn => "dangling-turn",
@@ -157,6 +163,7 @@ impl Code {
             Self::AgentInObstacle => "agent-in-obstacle",
             Self::AgentsOverlap => "agents-overlap",
             Self::UnreachableDestination => "unreachable-destination",
+            Self::WrongLane => "wrong-lane",
             Self::ClosedRoad => "closed-road",
             Self::NoDestination => "no-destination",
             Self::LandOutline => "land-outline",
@@ -205,6 +212,7 @@ pub fn check(scenario: &Scenario) -> Vec<Finding> {
     };
     let mut findings = Vec::new();
     roads::check(&subjects, &mut findings);
+    loose_ends::check(&subjects, &mut findings);
     junctions::check(&subjects, &mut findings);
     obstacles::check(&subjects, &mut findings);
     agents::check(&subjects, &mut findings);

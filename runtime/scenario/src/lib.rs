@@ -76,6 +76,7 @@ mod paint;
 pub mod quantity;
 mod restriction;
 mod road;
+mod road_boxes;
 mod scenario;
 mod stack;
 #[cfg(test)]
@@ -120,6 +121,7 @@ pub use road::{
     CrossSection, Lane, LaneBand, LaneChange, LaneDirection, LaneSection, Poly3, Road, RoadClass,
     RoadEnd,
 };
+pub use road_boxes::{RoadBox, RoadBoxes};
 pub use scenario::{About, GeoOrigin, Scenario, Settings};
 pub use stack::{HowMany, ModuleKind, ModuleSetting, ModuleSettings, Slot, Stack};
 pub use unique_map::UniqueMap;
