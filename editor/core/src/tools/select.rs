@@ -159,11 +159,11 @@ impl Select {
             Drag::Box => (None, None),
         };
         stroke.joins = None;
-        if let (Some((label, moved)), Some((road, end))) = (&mut edit, end) {
+        // The label stays the same, because a preview with another label begins another step of the history.
+        if let (Some((_, moved)), Some((road, end))) = (&mut edit, end) {
             let catch = join::catch(pointer.modifiers, context);
             let joined = join::joined_move(&stroke.base, moved, road, end, catch, context);
             if let Some(joined) = joined {
-                *label = "Join roads".into();
                 *moved = joined.edit;
                 stroke.joins = Some((joined.at, joined.word));
             }

@@ -500,6 +500,36 @@ pub(crate) fn asphalt(road: &Road, s: f64) -> Option<(f64, f64)> {
     edges.reduce(|all, lane| (all.0.min(lane.0), all.1.max(lane.1)))
 }
 
+/// Distance along a line of its point nearest to `point`, m. The pointer needs it for a few roads in every
+/// frame, for which a projector would take longer to prepare.
+fn foot(line: &ReferenceLine, point: DVec2) -> f64 {
+    let samples = super::sampled(line);
+    let mut best = (f64::INFINITY, 0.0);
+    for pair in samples.windows(2) {
+        let [(from_s, from), (to_s, to)] = [pair[0], pair[1]];
+        let on = polygon::closest_on_segment(from, to, point);
+        let distance = (on - point).length();
+        if distance < best.0 {
+            let share = (on - from).length() / (to - from).length().max(1e-9);
+            best = (distance, from_s + share.min(1.0) * (to_s - from_s));
+        }
+    }
+    let mut s = best.1;
+    for _ in 0..20 {
+        let pose = line.pose(s);
+        let offset = point - pose.position;
+        // Towards the centre of a bend, a step along the line moves the foot by more.
+        let slope = (1.0 - line.curvature(s) * offset.dot(pose.left())).max(0.2);
+        let next = (s + offset.dot(pose.forward()) / slope).clamp(0.0, line.length());
+        let is_done = (next - s).abs() < 1e-10;
+        s = next;
+        if is_done {
+            break;
+        }
+    }
+    s
+}
+
 /// The road of a layer whose carriageway, or the strip of `reach` to either side of its middle, contains a
 /// point. Of several roads, the one whose carriageway is nearest.
 fn caught_road(around: &Surroundings<'_>, point: DVec2, layer: i8, reach: f64) -> Option<Caught> {
@@ -512,19 +542,20 @@ fn caught_road(around: &Surroundings<'_>, point: DVec2, layer: i8, reach: f64) -
         if (around.is_hidden)(id) {
             continue;
         }
-        let foot = Projector::new(road.reference_line.clone()).closest(point);
-        let on = road.reference_line.pose(foot.s);
+        let s = foot(&road.reference_line, point);
+        let on = road.reference_line.pose(s);
         // Beyond the end of a road there is only its node.
         if (point - on.position).dot(on.forward()).abs() > 1e-3 {
             continue;
         }
-        let edges = asphalt(road, foot.s);
+        let t = (point - on.position).dot(on.left());
+        let edges = asphalt(road, s);
         let (right, left) = edges.unwrap_or_else(|| {
-            let (right, left) = road.edges(foot.s);
+            let (right, left) = road.edges(s);
             let middle = 0.5 * (right + left);
             (middle, middle)
         });
-        let from_middle = (foot.t - 0.5 * (right + left)).abs();
+        let from_middle = (t - 0.5 * (right + left)).abs();
         let half = 0.5 * (left - right);
         if from_middle > half.max(reach) {
             continue;
@@ -534,7 +565,7 @@ fn caught_road(around: &Surroundings<'_>, point: DVec2, layer: i8, reach: f64) -
         if is_better {
             let caught = Caught {
                 id,
-                s: foot.s,
+                s,
                 edges: (right, left),
             };
             best = Some((rank, caught));
