@@ -14,6 +14,7 @@ use crate::extensions::{Folders, Modules};
 use crate::folder_list::ListedFolder;
 use crate::folder_reader::FolderReader;
 use crate::gamepad::Gamepads;
+use crate::input_order::InputOrder;
 use crate::kept_runs::KeptRuns;
 use crate::laboratory::Laboratory;
 use crate::lookout::{self, Lookout};
@@ -117,6 +118,7 @@ impl Editor {
         let context = &cc.egui_ctx;
         // The editor binds these keys itself and stores the zoom.
         context.options_mut(|options| options.zoom_with_keyboard = false);
+        context.add_plugin(InputOrder::default());
         let settings = Settings::load(&options.settings);
         // Read before this session has its own lock in the same folder.
         let recoveries = recoveries(&options.autosaves);
@@ -179,7 +181,9 @@ impl Editor {
     /// map, files, and orders to the simulation.
     pub fn is_settled(&self) -> bool {
         let revision = self.cx.model.document.revision();
+        let order = |order: &mut InputOrder| order.is_empty();
         self.cx.actions.is_empty()
+            && self.cx.egui.with_plugin(order).unwrap_or(true)
             && self.cx.model.scene.revision == revision
             && self.cx.model.findings.0 == revision
             && self.derived.has_checked_ground(revision)
@@ -360,6 +364,7 @@ impl eframe::App for Editor {
         self.playing.read_gamepads(&mut self.cx);
         // A frame, in order:
         //
+        //   input   InputOrder       events up to the next key or button
         //   logic   work             workers, jobs, the run, files    -> model
         //   ui      read_gamepads    pads                             -> model, actions
         //           keyboard::read   model -> tool in hand, actions
@@ -379,6 +384,11 @@ impl eframe::App for Editor {
         panels::ui(ui, model, &mut view.canvas, &mut view.panels, actions);
         view.show_messages(ui.ctx());
         self.after_frame();
+        // Events that wait for the next frame are handled with the data of the edited document.
+        let model = &self.cx.model;
+        let is_current = Arc::ptr_eq(&model.scene.scenario, model.document.scenario());
+        let order = |order: &mut InputOrder| order.set_current(is_current);
+        self.cx.egui.with_plugin(order);
         if self.cx.model.is_playing() {
             self.cx.egui.request_repaint();
         }

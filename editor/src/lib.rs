@@ -31,6 +31,7 @@ mod group_edits;
 mod hand;
 mod hidden_chip;
 mod icons;
+mod input_order;
 mod jobs;
 pub mod kept_runs;
 mod keyboard;

@@ -56,9 +56,14 @@ impl Context {
     }
 
     /// Fits a new document into the view once the size of the map is known and the scene is ready. Doing this
-    /// earlier would make the picture jump.
+    /// earlier would make the picture jump. An empty document has no picture to wait for, and under a stroke
+    /// that has begun the view keeps still.
     pub(crate) fn frame_first(&mut self) {
-        let current = self.model.scene.revision == self.model.document.revision();
+        if self.view.canvas.hand.tool().is_busy() {
+            self.view.needs_frame = false;
+        }
+        let current = self.model.scene.revision == self.model.document.revision()
+            || self.model.document.scenario().is_empty();
         if self.view.needs_frame && self.view.canvas.has_rect && current {
             self.view.needs_frame = false;
             self.frame_all();

@@ -11,6 +11,8 @@ mod fuzz;
 mod green_wave;
 mod groups;
 mod idle;
+mod input_order;
+mod joining;
 mod junction_rules;
 mod junction_tools;
 mod junctions;

@@ -10,6 +10,7 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, channel};
+use std::time::Duration;
 
 /// Longest time between an edit and its autosave, in seconds.
 pub const PERIOD: f64 = 4.0;
@@ -52,6 +53,12 @@ pub struct Recovery {
 }
 
 impl Recovery {
+    /// Time since the edits were last written; `None` if the files are gone.
+    pub fn age(&self) -> Option<Duration> {
+        let written = std::fs::metadata(self.files.first()?).ok()?.modified();
+        written.ok()?.elapsed().ok()
+    }
+
     /// Deletes the recovery files.
     pub fn discard(&self) {
         for file in &self.files {

@@ -7,8 +7,8 @@ use roadwright_geometry::{DVec2, polygon, polyline};
 use roadwright_render::{ground, street_name};
 use roadwright_scenario::junction::{Layout, layout};
 use roadwright_scenario::{
-    GripMap, LandId, LandUse, LanePlace, NodeId, ObjectId, ObstacleId, Place, Road, RoadId,
-    Scenario,
+    GripMap, LandId, LandUse, LanePlace, NodeId, ObjectId, ObstacleId, Place, Road, RoadBox,
+    RoadBoxes, RoadId, Scenario,
 };
 use std::sync::Arc;
 
@@ -31,6 +31,19 @@ pub struct RoadShape {
     /// The road from which the shape was made. The shape is valid as long as the scenario contains the same
     /// road.
     pub road: Arc<Road>,
+}
+
+impl RoadShape {
+    /// The box around its lanes.
+    fn road_box(&self) -> RoadBox {
+        // Lanes may be wider within a section than at its start.
+        let margin = self.reach + 5.0;
+        RoadBox {
+            road: self.id,
+            low: self.low - margin,
+            high: self.high + margin,
+        }
+    }
 }
 
 /// A street name and the road that it is written on.
@@ -82,6 +95,8 @@ pub struct Scene {
     pub grip: Option<Arc<GripMap>>,
     /// Roads of the scene, by id.
     pub roads: Vec<RoadShape>,
+    /// Boxes around its roads, for finding those near the pointer.
+    pub boxes: RoadBoxes,
     /// The names of all named roads, longest road first.
     pub street_names: Vec<StreetName>,
     /// The names of parks and water, largest first.
@@ -139,6 +154,7 @@ impl Scene {
             scenario,
             revision,
             layout,
+            boxes: RoadBoxes::of(roads.iter().map(RoadShape::road_box)),
             roads,
             street_names,
         }

@@ -64,9 +64,12 @@ fn left_out(ui: &mut Ui, model: &Model) {
     };
     ui.add_space(6.0);
     ui.label(format!(
-        "{} objects can be read; {} entries will be left out:",
-        saved.kept,
-        saved.left_out.len()
+        "{} can be read; {} will be left out:",
+        widgets::counted(saved.kept, "object"),
+        match saved.left_out.len() {
+            1 => "1 entry".to_owned(),
+            more => format!("{more} entries"),
+        }
     ));
     ScrollArea::vertical()
         .id_salt("left out")

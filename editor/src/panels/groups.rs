@@ -40,7 +40,11 @@ fn row(ui: &mut Ui, model: &Model, id: GroupId, group: &Group, actions: &mut Vec
     let members: Objects = members
         .filter(|member| scenario.contains(*member))
         .collect();
-    let text = format!("{id}  {} ({} objects)", group.name, members.len());
+    let text = format!(
+        "{id}  {} ({})",
+        group.name,
+        super::widgets::counted(members.len(), "object")
+    );
     let is_selected = model.selection == members;
     let row = ui.selectable_label(is_selected, text);
     if row.secondary_clicked() && !is_selected {

@@ -116,7 +116,8 @@ pub(super) fn ui(
         warning_about(ui, purpose, &typed, is_empty);
         ui.add_space(8.0);
         ui.horizontal(|ui| {
-            if widgets::primary_if(ui, !is_empty, button).clicked() {
+            let is_ready = !is_empty && !is_missing(purpose, &typed);
+            if widgets::primary_if(ui, is_ready, button).clicked() {
                 chosen = Some(Choice::Take(typed));
             }
             let hint = "Use the file dialog of the desktop.";
@@ -132,6 +133,10 @@ pub(super) fn ui(
             // A folder cannot be opened as a file, so it is entered.
             Some(Choice::Take(path)) if path.is_dir() && !purpose.endings().is_empty() => {
                 type_path(ui, response.id, text, within(&path, ""));
+            }
+            // The dialog stays open with the path, so that it can be corrected.
+            Some(Choice::Take(path)) if is_missing(purpose, &path) => {
+                type_path(ui, response.id, text, path.display().to_string());
             }
             Some(Choice::Take(path)) => actions.push(Action::Path(path, purpose, then.clone())),
             Some(Choice::Type(path)) => type_path(ui, response.id, text, path),
@@ -303,6 +308,20 @@ fn row(ui: &mut Ui, text: &str) -> Response {
     .inner
 }
 
+/// Whether a file that is to be read does not exist.
+fn is_missing(purpose: Purpose, path: &Path) -> bool {
+    let is_read = matches!(
+        purpose,
+        Purpose::Open
+            | Purpose::Import
+            | Purpose::Background
+            | Purpose::Experiment(ExperimentFile::Open | ExperimentFile::Results)
+            | Purpose::OpenVehicle
+            | Purpose::CompareVehicle
+    );
+    is_read && !path.exists()
+}
+
 /// Warns about a file that would be overwritten or that does not exist.
 fn warning_about(ui: &mut Ui, purpose: Purpose, typed: &Path, is_empty: bool) {
     let text = match purpose {
@@ -319,16 +338,7 @@ fn warning_about(ui: &mut Ui, purpose: Purpose, typed: &Path, is_empty: bool) {
         {
             "This file exists and will be replaced."
         }
-        Purpose::Open
-        | Purpose::Import
-        | Purpose::Background
-        | Purpose::Experiment(ExperimentFile::Open | ExperimentFile::Results)
-        | Purpose::OpenVehicle
-        | Purpose::CompareVehicle
-            if !is_empty && !typed.exists() =>
-        {
-            "This file does not exist."
-        }
+        _ if !is_empty && is_missing(purpose, typed) => "This file does not exist.",
         _ => return,
     };
     ui.label(RichText::new(text).small());

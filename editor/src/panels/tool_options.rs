@@ -15,6 +15,8 @@ pub(super) fn ui(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
     let mut options = model.settings.tools.clone();
     ui.horizontal(|ui| {
         ui.set_min_height(26.0);
+        // A double-click on a name would select it as text.
+        ui.style_mut().interaction.selectable_labels = false;
         ui.strong(model.tool.name());
         ui.separator();
         match model.tool {

@@ -1,7 +1,8 @@
 //! The welcome panel: shipped scenarios with their pictures, buttons for new, open and import, and
 //! recent files.
 
-use super::widgets;
+use super::widgets::{self, counted};
+use crate::autosave::Recovery;
 use crate::command::Command;
 use crate::model::{Action, Dialog, Model, Next};
 use crate::shipped;
@@ -15,6 +16,7 @@ use roadwright_simulation::{
     Ending, RunOptions, Session, SignalHead, Snapshot, World, builtin_modules,
 };
 use std::sync::mpsc::{Receiver, channel};
+use std::time::Duration;
 
 /// Size of a picture, points.
 const PICTURE: (u32, u32) = (224, 140);
@@ -236,9 +238,11 @@ fn recoveries(ui: &mut egui::Ui, model: &Model, actions: &mut Vec<Action>) {
                 if ui.button(format!("Recover {}", recovery.title)).clicked() {
                     actions.push(Action::Leave(Next::Recover(index)));
                 }
+                let mut facts = size_and_age(recovery);
                 if let Some(path) = &recovery.path {
-                    ui.label(RichText::new(path.display().to_string()).weak().small());
+                    facts += &format!(", {}", path.display());
                 }
+                ui.label(RichText::new(facts).weak().small());
             });
         }
         if ui.small_button("Discard").clicked() {
@@ -246,6 +250,35 @@ fn recoveries(ui: &mut egui::Ui, model: &Model, actions: &mut Vec<Action>) {
         }
     });
     ui.add_space(8.0);
+}
+
+/// What a recovered scenario contains, and when it was last written.
+fn size_and_age(recovery: &Recovery) -> String {
+    let scenario = &recovery.scenario;
+    let mut text = counted(scenario.network().road_count(), "road");
+    let traffic = [
+        (scenario.agents().len(), "vehicle"),
+        (scenario.flows().len(), "flow"),
+    ];
+    for (count, thing) in traffic.into_iter().filter(|(count, _)| *count > 0) {
+        text += &format!(", {}", counted(count, thing));
+    }
+    if let Some(age) = recovery.age() {
+        text += &format!(", {} ago", age_text(age));
+    }
+    text
+}
+
+/// An age in its largest unit, rounded down.
+fn age_text(age: Duration) -> String {
+    let minutes = age.as_secs() / 60;
+    let (number, unit) = match minutes {
+        0 => return "less than a minute".into(),
+        1..60 => (minutes, "minute"),
+        60..1440 => (minutes / 60, "hour"),
+        _ => (minutes / 1440, "day"),
+    };
+    counted(number as usize, unit)
 }
 
 fn side(ui: &mut egui::Ui, model: &Model, actions: &mut Vec<Action>) {
@@ -287,5 +320,19 @@ fn side(ui: &mut egui::Ui, model: &Model, actions: &mut Vec<Action>) {
     }
     if ui.button("Close").clicked() {
         actions.push(Action::Show(Dialog::None));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ages_are_told_in_their_largest_unit() {
+        let told = |seconds: u64| age_text(Duration::from_secs(seconds));
+        assert_eq!(told(59), "less than a minute");
+        assert_eq!(told(60), "1 minute");
+        assert_eq!(told(7_199), "1 hour");
+        assert_eq!(told(3 * 86_400), "3 days");
     }
 }

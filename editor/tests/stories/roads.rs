@@ -81,6 +81,96 @@ fn a_road_that_starts_on_another_one_joins_it() {
 }
 
 #[test]
+fn a_road_released_on_the_asphalt_of_another_one_joins_it_at_every_zoom() {
+    for half in [40.0, 150.0, 600.0] {
+        let mut bench = Bench::empty();
+        bench.look_at(0.0, 0.0, half);
+        let far = half - 35.0;
+        bench.drag(&[(-far, 0.0), (far, 0.0)]);
+        let street = bench.scenario().clone();
+        // On the far lane of the street, beyond its centre line, and on the near one.
+        for y in [-1.5, 2.4] {
+            bench.drag(&[(0.3 * far, 0.8 * far), (0.3 * far, y)]);
+            let network = bench.scenario().network();
+            assert_eq!(network.road_count(), 3, "{half} {y}");
+            let joint = network
+                .nodes()
+                .find(|(id, _)| network.ends_at(*id).len() == 3);
+            let at = joint.unwrap().1.position();
+            assert!(
+                at.y.abs() < 0.01 && (at.x - 0.3 * far).abs() < 1.0 + 0.01 * half,
+                "{at}"
+            );
+            assert!(bench.editor().model().findings.1.is_empty());
+            undo_gives_back(&mut bench, &street);
+            bench.undo_all();
+            bench.drag(&[(-far, 0.0), (far, 0.0)]);
+        }
+    }
+}
+
+#[test]
+fn a_roundabout_with_legs_released_on_its_ring_is_driven_through() {
+    let mut bench = Bench::empty();
+    bench.look_at(0.0, 0.0, 130.0);
+    bench.key(Key::C);
+    bench.drag(&[(0.0, 0.0), (20.0, 0.0)]);
+    bench.key(Key::R);
+    // Legs end on the outer edge of the ring, which is two metres outside its centre line.
+    for (x, y) in [(1.0, 0.0), (0.0, 1.0), (-1.0, 0.0), (0.0, -1.0)] {
+        bench.drag(&[(90.0 * x, 90.0 * y), (21.5 * x, 21.5 * y)]);
+    }
+    let network = bench.scenario().network();
+    let joints = network
+        .nodes()
+        .filter(|(id, _)| network.ends_at(*id).len() == 3);
+    assert_eq!(joints.count(), 4);
+    assert!(
+        bench.editor().model().findings.1.is_empty(),
+        "{:?}",
+        bench.editor().model().findings
+    );
+    bench.key(Key::A);
+    bench.drag(&[(85.0, 2.0), (-85.0, 2.0)]);
+    bench.ask(Action::Speed(f64::INFINITY));
+    bench.key(Key::Space);
+    assert!(bench.play_until_arrived(120.0));
+}
+
+#[test]
+fn a_loose_end_is_a_problem_that_a_click_or_a_drag_repairs() {
+    let mut bench = Bench::empty();
+    bench.look_at(0.0, 0.0, 150.0);
+    bench.drag(&[(-120.0, 0.0), (120.0, 0.0)]);
+    // Ctrl suspends the joint.
+    bench.drag_with(&[(30.0, 100.0), (30.0, 1.0)], Modifiers::CTRL);
+    assert_eq!(bench.scenario().network().road_count(), 2);
+    let loose = bench.scenario().clone();
+    let codes = |bench: &Bench| -> Vec<&'static str> {
+        let findings = bench.editor().model().findings.1.iter();
+        findings.map(|finding| finding.code.name()).collect()
+    };
+    assert_eq!(codes(&bench), ["ends-on-road"]);
+    bench.press_tab("Problems (1)");
+    bench.press("Join the roads: road 2");
+    assert_eq!(bench.scenario().network().road_count(), 3);
+    assert!(codes(&bench).is_empty());
+    undo_gives_back(&mut bench, &loose);
+    bench.key_with(Modifiers::COMMAND, Key::Z);
+    // Away from the street, and back onto it with Select.
+    bench.key(Key::V);
+    bench.click(30.0, 50.0);
+    bench.drag(&[(30.0, 1.0), (30.0, 40.0)]);
+    assert!(codes(&bench).is_empty());
+    let away = bench.scenario().clone();
+    assert_eq!(away.network().road_count(), 2);
+    bench.drag(&[(30.0, 40.0), (45.0, 2.0)]);
+    assert_eq!(bench.scenario().network().road_count(), 3);
+    assert!(codes(&bench).is_empty());
+    undo_gives_back(&mut bench, &away);
+}
+
+#[test]
 fn a_slip_road_dragged_onto_a_motorway_gets_a_lane_of_its_own() {
     let mut bench = Bench::empty();
     bench.look_at(0.0, 0.0, 250.0);

@@ -85,9 +85,16 @@ fn streets_are_found_by_their_names() {
 fn the_history_is_walked_by_clicks() {
     let mut bench = Bench::crossroads();
     bench.press("History");
-    bench.press("1  Draw road");
+    let document = &bench.editor().model().document;
+    let steps: Vec<String> = document
+        .history()
+        .undo_labels()
+        .map(str::to_owned)
+        .collect();
+    assert_eq!(steps, ["Draw road, 240 m", "Draw road, 200 m"]);
+    bench.press("1  Draw road, 240 m");
     assert_eq!(bench.scenario().network().road_count(), 1);
-    bench.press("2  Draw road");
+    bench.press("2  Draw road, 200 m");
     assert_eq!(bench.scenario().network().road_count(), 4);
     bench.press("0  Opened");
     assert_eq!(bench.scenario().network().road_count(), 0);

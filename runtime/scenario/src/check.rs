@@ -5,6 +5,7 @@ mod forests;
 mod groups;
 mod junctions;
 mod land;
+mod loose_ends;
 mod obstacles;
 mod overlaps;
 mod points_of_interest;
@@ -41,6 +42,8 @@ pub enum Code {
     Kink,
     /// A road crosses itself.
     SelfIntersection,
+    /// A road ends on the carriageway of another one without joining it.
+    EndsOnRoad,
     /// A restriction names a road that does not end at its node.
     DanglingRestriction,
     /// A crossing names a road that does not end at its node.
@@ -96,6 +99,8 @@ pub enum Code {
     AgentsOverlap,
     /// An agent cannot reach its destination.
     UnreachableDestination,
+    /// A trip begins or ends on a lane without a route, beside a lane with one.
+    WrongLane,
     /// A trip leads to a road that is closed to all traffic.
     ClosedRoad,
     /// An agent has neither a destination nor a waypoint.
@@ -134,6 +139,7 @@ impl Code {
             Self::JointGap => "joint-gap",
             Self::Kink => "kink",
             Self::SelfIntersection => "self-intersection",
+            Self::EndsOnRoad => "ends-on-road",
             Self::DanglingRestriction => "dangling-restriction",
             Self::DanglingCrossing => "dangling-crossing",
             Self::DanglingTurn => "dangling-turn",
@@ -161,6 +167,7 @@ impl Code {
             Self::AgentInObstacle => "agent-in-obstacle",
             Self::AgentsOverlap => "agents-overlap",
             Self::UnreachableDestination => "unreachable-destination",
+            Self::WrongLane => "wrong-lane",
             Self::ClosedRoad => "closed-road",
             Self::NoDestination => "no-destination",
             Self::LandOutline => "land-outline",
@@ -210,6 +217,7 @@ pub fn check(scenario: &Scenario) -> Vec<Finding> {
     let mut findings = Vec::new();
     roads::check(&subjects, &mut findings);
     overlaps::check(&subjects, &mut findings);
+    loose_ends::check(&subjects, &mut findings);
     junctions::check(&subjects, &mut findings);
     obstacles::check(&subjects, &mut findings);
     agents::check(&subjects, &mut findings);

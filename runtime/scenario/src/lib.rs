@@ -77,6 +77,7 @@ mod parameter_values;
 pub mod quantity;
 mod restriction;
 mod road;
+mod road_boxes;
 mod scenario;
 mod stack;
 #[cfg(test)]
@@ -122,6 +123,7 @@ pub use road::{
     CrossSection, Lane, LaneBand, LaneChange, LaneDirection, LaneSection, Poly3, Road, RoadClass,
     RoadEnd,
 };
+pub use road_boxes::{RoadBox, RoadBoxes};
 pub use scenario::{About, GeoOrigin, Scenario, Settings};
 pub use stack::{HowMany, ModuleKind, ModuleSetting, ModuleSettings, Slot, Stack};
 pub use unique_map::UniqueMap;

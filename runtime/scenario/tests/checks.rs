@@ -145,17 +145,129 @@ fn agents_in_wrong_places_are_found() {
 
 #[test]
 fn unreachable_destinations_are_found() {
-    // A destination against the only direction of a dead-end street cannot be reached.
-    let scenario = with_agent(|a| a.destination = Some(Place::lane(RoadId(1), 1, 90.0)));
-    let back = with_agent(|a| {
+    // No lane of a one-way street that leads to the crossroads is reached from there.
+    let mut scenario = with_agent(|a| {
         a.start = Place::lane(RoadId(2), -1, 50.0);
         a.destination = Some(Place::lane(RoadId(1), -1, 5.0));
     });
-    assert_eq!(codes(&scenario), [Code::UnreachableDestination]);
-    let findings = check(&back);
+    let mut road = scenario.network().road(RoadId(1)).unwrap().clone();
+    road.lane_sections[0].lanes.retain(|lane| lane.id < 0);
+    scenario
+        .apply(Edit::Road(RoadId(1), Some(Box::new(road))))
+        .unwrap();
+    let findings = check(&scenario);
     assert_eq!(findings[0].code, Code::UnreachableDestination);
     assert_eq!(findings[0].severity, Severity::Error);
     assert_eq!(findings[0].object, ObjectId::Agent(AgentId(1)));
+}
+
+#[test]
+fn lanes_that_lead_away_are_found_and_exchanged_for_those_beside_them() {
+    // Against the only direction of a dead-end street.
+    let goal = with_agent(|a| a.destination = Some(Place::lane(RoadId(1), 1, 90.0)));
+    let both = with_agent(|a| {
+        a.start = Place::lane(RoadId(2), 1, 50.0);
+        a.destination = Some(Place::lane(RoadId(1), -1, 5.0));
+    });
+    let start = with_agent(|a| {
+        a.start = Place::lane(RoadId(2), 1, 50.0);
+        a.destination = Some(Place::lane(RoadId(1), 1, 5.0));
+    });
+    let told = |scenario: &Scenario| {
+        let finding = check(scenario).remove(0);
+        assert_eq!(finding.code, Code::WrongLane, "{finding}");
+        assert_eq!(finding.severity, Severity::Error);
+        assert_eq!(finding.object, ObjectId::Agent(AgentId(1)));
+        finding.message
+    };
+    let message = told(&goal);
+    assert!(message.contains("end on lane -1"), "{message}");
+    let message = told(&start);
+    assert!(
+        message.contains("leads away from the destination; start on lane -1"),
+        "{message}"
+    );
+    assert!(told(&both).contains("use the lanes beside them"));
+    for scenario in [goal, both, start] {
+        is_repaired(&scenario, Code::WrongLane);
+    }
+}
+
+#[test]
+fn random_trips_are_repaired_where_any_pair_of_lanes_has_a_route() {
+    use roadwright_geometry::math::Stream;
+    use roadwright_scenario::lane_graph::{LaneGraph, Reachability};
+    let mut stream = Stream::new(roadwright_testing::seed(7), "lanes", 0);
+    let mut repaired = 0;
+    for _ in 0..roadwright_testing::scaled(1000) {
+        let mut place = || {
+            let road = RoadId(stream.next_index(4) as u32 + 1);
+            let lane = if stream.next_index(2) == 0 { -1 } else { 1 };
+            Place::lane(road, lane, stream.next_in(20.0, 80.0))
+        };
+        let (from, to) = (place(), place());
+        let mut scenario = with_agent(|a| {
+            a.start = from;
+            a.destination = Some(to);
+        });
+        // Some arms are one-way streets.
+        for id in 1..=4 {
+            let side = stream.next_index(5);
+            let mut road = scenario.network().road(RoadId(id)).unwrap().clone();
+            if side < 2 {
+                let sign = if side == 0 { 1 } else { -1 };
+                road.lane_sections[0]
+                    .lanes
+                    .retain(|lane| lane.id.signum() == sign);
+                let edit = Edit::Road(RoadId(id), Some(Box::new(road)));
+                scenario.apply(edit).unwrap();
+            }
+        }
+        let derived = junction::layout(scenario.network(), DrivingSide::Right);
+        let graph = LaneGraph::new(&scenario, &derived);
+        let mut reach = Reachability::new(&graph, VehicleClass::default());
+        let lanes = |place: &Place| {
+            let Place::Lane(at) = *place else {
+                return Vec::new();
+            };
+            let places = [-1, 1].map(|lane| LanePlace { lane, ..at });
+            let spots = places.into_iter().filter_map(|place| graph.locate(&place));
+            spots.collect::<Vec<_>>()
+        };
+        let mut leads = |from: &[(LaneletIndex, f64)], to: &[(LaneletIndex, f64)]| {
+            from.iter().any(|a| {
+                to.iter().any(|b| {
+                    reach.leads(a.0, b.0) && (a.0 != b.0 || b.1 >= a.1 || reach.leads_round(a.0))
+                })
+            })
+        };
+        let any = leads(&lanes(&from), &lanes(&to));
+        let trips = |scenario: &Scenario| {
+            let trip = |code| matches!(code, Code::WrongLane | Code::UnreachableDestination);
+            let findings = check(scenario).into_iter();
+            findings
+                .filter(|finding| trip(finding.code))
+                .collect::<Vec<_>>()
+        };
+        // A lane that does not exist is another finding.
+        let exists = |place: &Place| scenario.pose_of(place).is_some();
+        if !exists(&from) || !exists(&to) {
+            continue;
+        }
+        match trips(&scenario).first() {
+            None => assert!(any),
+            Some(finding) => {
+                assert_eq!(finding.code == Code::WrongLane, any, "{finding}");
+                if any {
+                    let edit = repair(&scenario, finding).unwrap();
+                    scenario.apply(edit).unwrap();
+                    assert_eq!(trips(&scenario), []);
+                    repaired += 1;
+                }
+            }
+        }
+    }
+    assert!(repaired > 10, "{repaired}");
 }
 
 #[test]

@@ -9,6 +9,7 @@ mod files;
 mod green_wave;
 mod groups;
 mod incremental;
+mod joints;
 mod lane_change;
 mod mirror;
 mod operations;

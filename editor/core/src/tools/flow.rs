@@ -1,6 +1,6 @@
 //! Drawing flows of vehicles.
 
-use super::trip::{Progress, Trip, missing, places};
+use super::trip::{Progress, Trip, missing, places, whereabouts};
 use super::{Effect, Mark, Tool, ToolContext, ToolEvent};
 use roadwright_scenario::operation::Objects;
 use roadwright_scenario::{Edit, Flow, ObjectId};
@@ -26,6 +26,11 @@ impl Tool for FlowTool {
         }
         let (origin, destination) = places(from, to, context);
         let id = scenario.next_flow_id();
+        let label = format!(
+            "Draw flow from {} to {}",
+            whereabouts(&origin, context),
+            whereabouts(&destination, context)
+        );
         let flow = Flow {
             vehicle: options.vehicle.clone(),
             stack: options.stack.clone(),
@@ -37,7 +42,7 @@ impl Tool for FlowTool {
             end: scenario.settings().duration,
         };
         vec![
-            Effect::Apply("Draw flow".into(), Edit::Flow(id, Some(Box::new(flow)))),
+            Effect::Apply(label, Edit::Flow(id, Some(Box::new(flow)))),
             Effect::Select(Objects::from([ObjectId::Flow(id)])),
         ]
     }

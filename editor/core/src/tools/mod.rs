@@ -6,6 +6,7 @@ mod corners;
 mod flow;
 mod forest;
 pub mod handles;
+mod join;
 mod land;
 mod measure;
 mod obstacle;

@@ -1,34 +1,55 @@
 //! Drawing roads: freehand by dragging, or point by point by clicking.
 
-use super::snap::angle_step;
+use super::snap::{angle_step, on_grid};
 use super::{
-    Effect, HandleShape, Mark, Modifiers, Pointer, Snap, SnapKind, Tone, Tool, ToolContext,
-    ToolEvent, ribbon, snap,
+    Effect, HandleShape, Mark, Modifiers, Pointer, Tone, Tool, ToolContext, ToolEvent, join, ribbon,
 };
 use roadwright_geometry::alignment::Alignment;
 use roadwright_geometry::stroke::{StrokeOptions, fit, resampled, smoothed};
 use roadwright_geometry::{DVec2, ReferenceLine, heading_of, polygon, polyline, unit};
-use roadwright_scenario::operation::draw;
+use roadwright_scenario::operation::draw::{self, Catch, StrokeEnd};
 
 /// Number of freehand points that Backspace removes.
 const BACKSPACE: usize = 12;
 
 /// A stroke in progress.
 enum Stroke {
-    /// Positions of the pointer during a drag.
+    /// A drag.
     Freehand {
+        /// Positions of the pointer.
         points: Vec<DVec2>,
+        /// What the start may join.
+        from: Catch,
         modifiers: Modifiers,
+        /// What the ends join if the button is released now.
+        ends: [StrokeEnd; 2],
     },
     /// Points placed by clicks so far.
-    Chain { points: Vec<DVec2> },
+    Chain { points: Vec<DVec2>, from: Catch },
+}
+
+/// The next end of a road, at the pointer.
+#[derive(Clone)]
+struct Hover {
+    /// Position of the next point, m: the joint, if it joins something.
+    at: DVec2,
+    /// Position of the pointer, or the grid point or angle step near it, m.
+    placed: DVec2,
+    /// What the ends of the road would join with this point as its last one.
+    ends: [StrokeEnd; 2],
+}
+
+impl Hover {
+    fn is_joined(&self) -> bool {
+        self.ends[1].is_joined()
+    }
 }
 
 /// The road tool.
 #[derive(Default)]
 pub(super) struct RoadTool {
     press: Option<Pointer>,
-    hover: Option<Snap>,
+    hover: Option<Hover>,
     stroke: Option<Stroke>,
     /// Typed text: a length, or an angle after `<`.
     typed: String,
@@ -37,9 +58,12 @@ pub(super) struct RoadTool {
 impl RoadTool {
     fn start_freehand(&mut self, pointer: Pointer, context: &ToolContext<'_>) {
         let press = self.press.unwrap_or(pointer);
-        let start = snap(press.at, press.modifiers, context);
+        let start = placed_at(press.at, press.modifiers, context);
+        let from = join::catch(press.modifiers, context);
         self.stroke = Some(Stroke::Freehand {
-            points: vec![start.at],
+            ends: join::ends(&[start], [from, from], context),
+            points: vec![start],
+            from,
             modifiers: pointer.modifiers,
         });
     }
@@ -70,88 +94,133 @@ impl RoadTool {
         }
     }
 
+    /// Finds out what the ends of a freehand stroke join.
+    fn aim(&mut self, context: &ToolContext<'_>) {
+        if let Some(Stroke::Freehand {
+            points,
+            from,
+            modifiers,
+            ends,
+        }) = &mut self.stroke
+        {
+            *ends = join::ends(points, [*from, join::catch(*modifiers, context)], context);
+        }
+    }
+
     fn finish_freehand(&mut self, context: &ToolContext<'_>) -> Vec<Effect> {
         let Some(Stroke::Freehand {
             mut points,
+            from,
             modifiers,
+            mut ends,
         }) = self.stroke.take()
         else {
             return Vec::new();
         };
-        if let (Some(last), true) = (points.last().copied(), points.len() > 1) {
-            // A point is added and the last one is kept, so that the stroke stays as drawn and continues to
-            // its snap target.
-            let end = snap(last, modifiers, context);
-            points.push(end.at);
+        if let Some(&last) = points.last()
+            && !ends[1].is_joined()
+            && !modifiers.ctrl
+            && let Some(grid) = on_grid(last, context)
+        {
+            // The grid point is added and the last one is kept, so that the stroke stays as drawn.
+            points.push(grid);
+            ends = join::ends(&points, [from, join::catch(modifiers, context)], context);
         }
         let options = StrokeOptions::at_scale(context.scale, context.options.min_radius());
-        match fit(&points, &options) {
-            Ok(fit) => self.draw(&fit.line, context),
+        match fit(&draw::guided(&points, &ends), &options) {
+            Ok(fit) => self.draw(&fit.line, &ends, context),
             Err(_) => vec![Effect::Refuse("The stroke is too short for a road.".into())],
         }
     }
 
-    fn finish_chain(&mut self, context: &ToolContext<'_>) -> Vec<Effect> {
+    /// Ends a road drawn point by point. `to` is what its end may join.
+    fn finish_chain(&mut self, to: Catch, context: &ToolContext<'_>) -> Vec<Effect> {
         self.typed.clear();
-        let Some(Stroke::Chain { points }) = self.stroke.take() else {
+        let Some(Stroke::Chain { points, from }) = self.stroke.take() else {
             return Vec::new();
         };
         if points.len() < 2 {
             return Vec::new();
         }
-        let line = Alignment::polygon(&points, context.options.corner_radius, 0.0)
+        let ends = join::ends(&points, [from, to], context);
+        let corners = draw::guided_corners(&points, &ends);
+        let line = Alignment::polygon(&corners, context.options.corner_radius, 0.0)
             .and_then(|alignment| alignment.line());
         match line {
-            Ok(line) => self.draw(&line, context),
+            Ok(line) => self.draw(&line, &ends, context),
             Err(error) => vec![Effect::Refuse(format!(
                 "This road cannot be built: {error}."
             ))],
         }
     }
 
-    fn draw(&mut self, line: &ReferenceLine, context: &ToolContext<'_>) -> Vec<Effect> {
-        match draw::road(context.scenario, line, &context.options.road_style()) {
-            Ok(edit) => vec![Effect::Apply("Draw road".into(), edit)],
+    fn draw(
+        &mut self,
+        line: &ReferenceLine,
+        ends: &[StrokeEnd; 2],
+        context: &ToolContext<'_>,
+    ) -> Vec<Effect> {
+        let style = context.options.road_style();
+        match draw::joined_road(context.scenario, line, &style, ends) {
+            Ok(edit) => {
+                let label = history_label(line, ends, context);
+                vec![Effect::Apply(label, edit)]
+            }
             Err(error) => vec![Effect::Refuse(format!(
                 "This road cannot be built: {error}."
             ))],
         }
     }
 
-    /// Position of the next point of a chain.
-    fn next_point(&self, pointer: DVec2, modifiers: Modifiers, context: &ToolContext<'_>) -> Snap {
-        let caught = snap(pointer, modifiers, context);
-        let Some(Stroke::Chain { points }) = &self.stroke else {
-            return caught;
+    /// The next point of a chain, or the point where a road would start.
+    fn next_point(&self, pointer: DVec2, modifiers: Modifiers, context: &ToolContext<'_>) -> Hover {
+        let to = join::catch(modifiers, context);
+        let (points, from) = match &self.stroke {
+            Some(Stroke::Chain { points, from }) => (points.as_slice(), *from),
+            _ => (&[][..], to),
         };
+        let hover = |placed: DVec2, to: Catch| {
+            let corners: Vec<DVec2> = points.iter().copied().chain([placed]).collect();
+            let ends = join::ends(&corners, [from, to], context);
+            Hover {
+                at: ends[1].at,
+                placed,
+                ends,
+            }
+        };
+        let at_pointer = hover(pointer, to);
         let Some(&last) = points.last() else {
-            return caught;
+            let placed = placed_at(pointer, modifiers, context);
+            return match placed == pointer {
+                true => at_pointer,
+                false => hover(placed, to),
+            };
         };
         // Angles are relative to the previous leg, and to east for the first leg.
         let reference = match points.len() {
             0 | 1 => 0.0,
             n => heading_of(last - points[n - 2]),
         };
-        let mut at = caught.at;
-        let angles = context.options.snap.angles && !modifiers.ctrl;
-        if caught.kind == SnapKind::Free && angles {
-            at = angle_step(last, at, reference);
-        }
-        // Typed values are exact, so they override snapping and join no road.
         let (length, angle) = self.typed_values();
         if length.is_some() || angle.is_some() {
             let heading = match angle {
                 // Positive to the left, like all angles.
                 Some(degrees) => reference + degrees.to_radians(),
-                None => heading_of(at - last),
+                None => heading_of(at_pointer.at - last),
             };
-            let length = length.unwrap_or((at - last).length());
-            return Snap {
-                at: last + length * unit(heading),
-                kind: SnapKind::Free,
-            };
+            let length = length.unwrap_or((at_pointer.at - last).length());
+            // Typed values are exact, so they override snapping and join no road.
+            return hover(last + length * unit(heading), Catch::NOTHING);
         }
-        Snap { at, ..caught }
+        if at_pointer.is_joined() || modifiers.ctrl {
+            return at_pointer;
+        }
+        let angles = context.options.snap.angles;
+        match on_grid(pointer, context) {
+            Some(grid) => hover(grid, to),
+            None if angles => hover(angle_step(last, pointer, reference), to),
+            None => at_pointer,
+        }
     }
 
     /// Typed length in metres, and typed angle in degrees relative to the previous leg.
@@ -167,24 +236,26 @@ impl RoadTool {
     fn place(&mut self, pointer: Pointer, context: &ToolContext<'_>) -> Vec<Effect> {
         let next = self.next_point(pointer.at, pointer.modifiers, context);
         self.typed.clear();
+        let to = join::catch(pointer.modifiers, context);
         match &mut self.stroke {
-            Some(Stroke::Chain { points }) => {
+            Some(Stroke::Chain { points, .. }) => {
                 // The second click of a double-click also arrives here and must not add a point.
                 let least = (6.0 * context.scale).max(0.5);
                 let far = points
                     .last()
                     .is_none_or(|last| (*last - next.at).length() > least);
                 if far {
-                    points.push(next.at);
+                    points.push(next.placed);
                 }
                 // Joining a node or road ends the new road there.
-                if matches!(next.kind, SnapKind::Node | SnapKind::Road) && points.len() > 1 && far {
-                    return self.finish_chain(context);
+                if next.is_joined() && points.len() > 1 && far {
+                    return self.finish_chain(to, context);
                 }
             }
             _ => {
                 self.stroke = Some(Stroke::Chain {
-                    points: vec![next.at],
+                    points: vec![next.placed],
+                    from: to,
                 })
             }
         }
@@ -194,12 +265,13 @@ impl RoadTool {
     /// The preview polyline, and the label at its end.
     fn preview(&self, context: &ToolContext<'_>) -> Option<(Vec<DVec2>, String, Tone)> {
         match self.stroke.as_ref()? {
-            Stroke::Freehand { points, .. } => {
+            Stroke::Freehand { points, ends, .. } => {
                 // Only the spacing is used here, and it does not depend on the radius.
                 let options = StrokeOptions::at_scale(context.scale, 1.0);
                 // Lines, arcs and clothoids are only fitted at the end, because fitting at every movement
                 // would be too slow; the smoothed points show where the road will be.
-                let line = smoothed(&resampled(points, options.spacing));
+                let points = draw::guided(points, ends);
+                let line = smoothed(&resampled(&points, options.spacing));
                 let n = line.len();
                 let length = polyline::length(&line);
                 let heading = match n {
@@ -207,12 +279,19 @@ impl RoadTool {
                     // Measured over several points, because consecutive points are too uneven for a bearing.
                     _ => heading_of(line[n - 1] - line[n.saturating_sub(4).min(n - 2)]),
                 };
-                let text = format!("{length:.1} m\n{:.0}°", bearing(heading));
+                let mut text = format!("{length:.1} m\n{:.0}°", bearing(heading));
+                if let Some(word) = join::word(&ends[1], context.scenario) {
+                    text = format!("{length:.1} m  {:.0}°\n{word}", bearing(heading));
+                }
                 Some((line, text, Tone::Accent))
             }
-            Stroke::Chain { points } => {
-                let hover = self.hover?;
+            Stroke::Chain { points, .. } => {
+                let hover = self.hover.as_ref()?;
                 let mut corners = points.clone();
+                // The start is at its joint, which depends on the direction of the first leg.
+                if let Some(first) = corners.first_mut() {
+                    *first = hover.ends[0].at;
+                }
                 let last = *corners.last()?;
                 let leg = hover.at - last;
                 // Two identical points have no tangent.
@@ -235,6 +314,9 @@ impl RoadTool {
                 if tightest > 1.0 / context.options.min_radius() {
                     tone = Tone::Warning;
                     text += &format!(" < {:.0} m: tight", context.options.min_radius());
+                }
+                if let Some(word) = join::word(&hover.ends[1], context.scenario) {
+                    text += &format!("\n{word}");
                 }
                 if !self.typed.is_empty() {
                     text += &format!("\n> {}", self.typed);
@@ -272,6 +354,25 @@ impl RoadTool {
     }
 }
 
+/// The step of the history that draws a road: its length, and the roads that it joins.
+fn history_label(line: &ReferenceLine, ends: &[StrokeEnd; 2], context: &ToolContext<'_>) -> String {
+    let mut label = format!("Draw road, {:.0} m", line.length());
+    for (word, end) in ["from", "to"].into_iter().zip(ends) {
+        if let Some(name) = join::joined_name(end, context.scenario) {
+            label += &format!(" {word} {name}");
+        }
+    }
+    label
+}
+
+/// Position of a point on the grid, if the grid is a snap target and the point does not join anything.
+fn placed_at(point: DVec2, modifiers: Modifiers, context: &ToolContext<'_>) -> DVec2 {
+    let catch = join::catch(modifiers, context);
+    let [end, _] = join::ends(&[point], [catch, catch], context);
+    let grid = on_grid(point, context).filter(|_| !end.is_joined() && !modifiers.ctrl);
+    grid.unwrap_or(point)
+}
+
 /// Compass bearing: degrees clockwise from north.
 fn bearing(heading: f64) -> f64 {
     (90.0 - heading.to_degrees()).rem_euclid(360.0)
@@ -298,11 +399,12 @@ impl RoadTool {
             }
             Some(Stroke::Freehand { .. }) => {
                 self.extend(pointer, context);
-                self.hover = Some(snap(pointer.at, pointer.modifiers, context));
+                self.aim(context);
             }
             None => {
                 self.start_freehand(pointer, context);
                 self.extend(pointer, context);
+                self.aim(context);
             }
         }
     }
@@ -311,6 +413,7 @@ impl RoadTool {
         match self.stroke {
             Some(Stroke::Freehand { .. }) => {
                 self.extend(pointer, context);
+                self.aim(context);
                 self.finish_freehand(context)
             }
             _ => self.place(pointer, context),
@@ -320,9 +423,9 @@ impl RoadTool {
     /// Handles Enter, which places the typed point or ends the chain.
     fn enter(&mut self, context: &ToolContext<'_>) -> Vec<Effect> {
         if self.typed.is_empty() {
-            return self.finish_chain(context);
+            return self.finish_chain(Catch::NOTHING, context);
         }
-        let Some(hover) = self.hover else {
+        let Some(hover) = self.hover.clone() else {
             return Vec::new();
         };
         let pointer = Pointer {
@@ -339,7 +442,7 @@ impl RoadTool {
             return;
         }
         match &mut self.stroke {
-            Some(Stroke::Chain { points }) if points.len() > 1 => {
+            Some(Stroke::Chain { points, .. }) if points.len() > 1 => {
                 points.pop();
             }
             Some(Stroke::Freehand { points, .. }) if points.len() > BACKSPACE => {
@@ -357,8 +460,8 @@ impl RoadTool {
             return;
         }
         self.typed.push(c);
-        if let Some(hover) = self.hover {
-            self.hover = Some(self.next_point(hover.at, Modifiers::default(), context));
+        if let Some(hover) = &self.hover {
+            self.hover = Some(self.next_point(hover.placed, Modifiers::default(), context));
         }
     }
 }
@@ -373,7 +476,7 @@ impl Tool for RoadTool {
             ToolEvent::Drag(pointer) => self.drag(pointer, context),
             ToolEvent::Release(pointer) => return self.release(pointer, context),
             ToolEvent::Click(pointer) => return self.place(pointer, context),
-            ToolEvent::DoubleClick(_) => return self.finish_chain(context),
+            ToolEvent::DoubleClick(_) => return self.finish_chain(Catch::NOTHING, context),
             ToolEvent::Enter => return self.enter(context),
             ToolEvent::Backspace => self.backspace(),
             ToolEvent::Escape => {
@@ -404,9 +507,9 @@ impl Tool for RoadTool {
                 marks.push(Mark::label(end, text, tone));
             }
         }
-        if let Some(Stroke::Chain { points }) = &self.stroke {
+        if let Some(Stroke::Chain { points, .. }) = &self.stroke {
             let mut legs = points.clone();
-            legs.extend(self.hover.map(|hover| hover.at));
+            legs.extend(self.hover.as_ref().map(|hover| hover.at));
             marks.push(Mark::dashes(legs, Tone::Guide));
             marks.extend(points.iter().map(|&at| Mark::Handle {
                 at,
@@ -414,15 +517,22 @@ impl Tool for RoadTool {
                 hot: false,
             }));
         }
-        let drawing = matches!(self.stroke, Some(Stroke::Freehand { .. }));
-        if let Some(hover) = self.hover.filter(|_| !drawing) {
+        let target = match (&self.stroke, &self.hover) {
+            (Some(Stroke::Freehand { ends, .. }), _) => {
+                Some(&ends[1]).filter(|end| end.is_joined())
+            }
+            (_, Some(hover)) => Some(&hover.ends[1]),
+            (_, None) => None,
+        };
+        if let Some(target) = target {
             marks.push(Mark::Handle {
-                at: hover.at,
+                at: target.at,
                 shape: HandleShape::Circle,
-                hot: hover.kind != SnapKind::Free,
+                hot: target.is_joined(),
             });
-            if let (Some(word), None) = (hover.kind.word(), &self.stroke) {
-                marks.push(Mark::label(hover.at, word, Tone::Guide));
+            let word = join::word(target, context.scenario);
+            if let (Some(word), None) = (word, &self.stroke) {
+                marks.push(Mark::label(target.at, word, Tone::Guide));
             }
         }
         marks
@@ -432,7 +542,7 @@ impl Tool for RoadTool {
         let tolerance = StrokeOptions::at_scale(context.scale, 1.0).tolerance;
         match &self.stroke {
             None => format!(
-                "Drag: draw freehand (to {tolerance:.1} m). Click: add points. Snaps to roads; Ctrl suspends."
+                "Drag: draw freehand (to {tolerance:.1} m). Click: add points. Ends join the roads under them; Ctrl suspends."
             ),
             Some(Stroke::Freehand { .. }) => {
                 "Release: build the road. Back up: shorten. Esc: cancel.".into()

@@ -5,11 +5,13 @@ use super::handles::{
     without_point, without_way_point,
 };
 use super::turns::{self, LaneTurn, turns_at};
-use super::{Effect, Fill, HandleShape, Mark, Pointer, Tone, Tool, ToolContext, ToolEvent, snap};
+use super::{
+    Effect, Fill, HandleShape, Mark, Pointer, Tone, Tool, ToolContext, ToolEvent, join, snap,
+};
 use roadwright_geometry::DVec2;
 use roadwright_geometry::alignment::Alignment;
 use roadwright_scenario::operation::{Motion, Objects, moved};
-use roadwright_scenario::{ObjectId, Place, PointOfInterest, Road, Scenario};
+use roadwright_scenario::{ObjectId, Place, PointOfInterest, Road, RoadEnd, RoadId, Scenario};
 use std::sync::Arc;
 
 /// Effect of a drag.
@@ -33,6 +35,8 @@ struct Stroke {
     /// The selection before the drag. The box may add to it.
     before: Objects,
     adds: bool,
+    /// What a dragged end of a road joins: position, m, and description.
+    joins: Option<(DVec2, String)>,
 }
 
 /// The select tool.
@@ -103,6 +107,7 @@ impl Select {
             base: context.scenario.clone(),
             before: context.selection.clone(),
             adds: modifiers.ctrl,
+            joins: None,
         });
         effects.extend(self.drag(pointer, context));
         effects
@@ -113,11 +118,13 @@ impl Select {
             return Vec::new();
         };
         stroke.now = pointer.at;
-        let edit = match &stroke.drag {
+        let (mut edit, end) = match &stroke.drag {
             Drag::Move(objects) => {
                 let shift = pointer.at - stroke.start;
                 let edit = moved_on(&stroke.base, objects, shift, context);
-                edit.map(|edit| (format!("Move {}", named(objects)), edit))
+                let edit = edit.map(|edit| (format!("Move {}", named(objects)), edit));
+                let end = loose_end_of(objects, &stroke.base);
+                (edit, end)
             }
             Drag::Handle(handle, offset) => {
                 let to = snap(pointer.at + *offset, pointer.modifiers, context).at;
@@ -134,19 +141,33 @@ impl Select {
                     | HandleKind::FlowDestination(_) => pointer.at,
                     _ => to,
                 };
-                dragged(handle, to, &stroke.base, context)
-                    .map(|edit| (label(handle.kind).to_owned(), edit))
+                let edit = dragged(handle, to, &stroke.base, context)
+                    .map(|edit| (label(handle.kind).to_owned(), edit));
+                (edit, end_of(handle.kind, &stroke.base))
             }
-            Drag::Turn(centre) => turned(
-                &stroke.base,
-                &stroke.before,
-                *centre,
-                stroke.start,
-                pointer.at,
-            )
-            .map(|edit| (format!("Rotate {}", named(&stroke.before)), edit)),
-            Drag::Box => None,
+            Drag::Turn(centre) => (
+                turned(
+                    &stroke.base,
+                    &stroke.before,
+                    *centre,
+                    stroke.start,
+                    pointer.at,
+                )
+                .map(|edit| (format!("Rotate {}", named(&stroke.before)), edit)),
+                None,
+            ),
+            Drag::Box => (None, None),
         };
+        stroke.joins = None;
+        // The label stays the same, because a preview with another label begins another step of the history.
+        if let (Some((_, moved)), Some((road, end))) = (&mut edit, end) {
+            let catch = join::catch(pointer.modifiers, context);
+            let joined = join::joined_move(&stroke.base, moved, road, end, catch, context);
+            if let Some(joined) = joined {
+                *moved = joined.edit;
+                stroke.joins = Some((joined.at, joined.word));
+            }
+        }
         edit.map(|(label, edit)| Effect::Preview(label, edit))
             .into_iter()
             .collect()
@@ -317,6 +338,32 @@ fn moved_on(
     Some(roadwright_scenario::Edit::Batch(edits))
 }
 
+/// The end of a road that a handle moves; `None` for other handles.
+fn end_of(kind: HandleKind, base: &Scenario) -> Option<(RoadId, RoadEnd)> {
+    let HandleKind::RoadPoint(id, index) = kind else {
+        return None;
+    };
+    let road = base.network().road(id)?;
+    let last = Alignment::of(&road.reference_line).map_or(1, |line| line.points().len() - 1);
+    match index {
+        0 => Some((id, RoadEnd::Start)),
+        _ if index == last => Some((id, RoadEnd::End)),
+        _ => None,
+    }
+}
+
+/// The end of a road at a single node that no other road shares.
+fn loose_end_of(objects: &Objects, base: &Scenario) -> Option<(RoadId, RoadEnd)> {
+    let mut objects = objects.iter();
+    let (Some(ObjectId::Node(node)), None) = (objects.next(), objects.next()) else {
+        return None;
+    };
+    match base.network().ends_at(*node)[..] {
+        [end] => Some(end),
+        _ => None,
+    }
+}
+
 /// Description of a set of objects for the history.
 pub fn named(objects: &Objects) -> String {
     match objects.first() {
@@ -376,6 +423,14 @@ impl Tool for Select {
                     points: corners,
                     fill: Fill::Tint(Tone::Accent),
                 });
+            }
+            if let Some((at, word)) = &stroke.joins {
+                marks.push(Mark::Handle {
+                    at: *at,
+                    shape: HandleShape::Circle,
+                    hot: true,
+                });
+                marks.push(Mark::label(*at, word.clone(), Tone::Guide));
             }
             return marks;
         }

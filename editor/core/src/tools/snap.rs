@@ -1,7 +1,8 @@
-//! Snapping of the pointer to nodes, roads and the grid.
+//! Snapping of the pointer to nodes, roads and the grid. Ends of roads have their own rule, in `join`.
 
 use super::{Modifiers, Pointer, ToolContext};
 use roadwright_geometry::DVec2;
+use roadwright_scenario::ObjectId;
 
 /// The target to which a point snapped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -14,18 +15,6 @@ pub enum SnapKind {
     Road,
     /// A grid intersection.
     Grid,
-}
-
-impl SnapKind {
-    /// The word shown beside the point; `None` if it did not snap.
-    pub fn word(self) -> Option<&'static str> {
-        match self {
-            Self::Free => None,
-            Self::Node => Some("joins the junction"),
-            Self::Road => Some("joins the road"),
-            Self::Grid => Some("grid"),
-        }
-    }
 }
 
 /// A snapped point and its target.
@@ -74,9 +63,11 @@ pub fn snap(point: DVec2, modifiers: Modifiers, context: &ToolContext<'_>) -> Sn
         return free;
     }
     let options = context.options.snap;
+    let is_hidden = |object| context.options.is_hidden(context.scenario, object);
     // Nodes come first, because a node lies on its roads and would never be found otherwise.
     if options.nodes
-        && let Some((_, at)) = context.scene.nearest_node(point, context.reach())
+        && let Some((id, at)) = context.scene.nearest_node(point, context.reach())
+        && !is_hidden(ObjectId::Node(id))
     {
         return Snap {
             at,
@@ -84,7 +75,8 @@ pub fn snap(point: DVec2, modifiers: Modifiers, context: &ToolContext<'_>) -> Sn
         };
     }
     if options.roads
-        && let Some((.., at)) = context.scene.nearest_on_road(point, context.reach())
+        && let Some((id, _, at)) = context.scene.nearest_on_road(point, context.reach())
+        && !is_hidden(ObjectId::Road(id))
     {
         return Snap {
             at,
@@ -99,6 +91,13 @@ pub fn snap(point: DVec2, modifiers: Modifiers, context: &ToolContext<'_>) -> Sn
         };
     }
     free
+}
+
+/// The grid intersection nearest to a point, if the grid is a snap target.
+pub(super) fn on_grid(point: DVec2, context: &ToolContext<'_>) -> Option<DVec2> {
+    let step = grid_spacing(context.scale);
+    let is_on = context.options.snap.grid;
+    is_on.then(|| (point / step).round() * step)
 }
 
 /// Returns the direction from `from` to `to`, rotated to the nearest step of 15 degrees relative to

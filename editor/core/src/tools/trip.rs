@@ -143,6 +143,14 @@ pub(super) fn places(from: DVec2, to: DVec2, context: &ToolContext<'_>) -> (Plac
     (start, goal)
 }
 
+/// Where a place is, for the history: the street, or open ground.
+pub(super) fn whereabouts(place: &Place, context: &ToolContext<'_>) -> String {
+    match place {
+        Place::Lane(at) => super::join::name(at.road, context.scenario),
+        Place::Ground(_) => "open ground".into(),
+    }
+}
+
 /// The message for a vehicle type or stack that does not exist in this scenario.
 pub(super) fn missing(what: &str, key: &str) -> Vec<Effect> {
     vec![Effect::Refuse(format!(

@@ -1,6 +1,6 @@
 //! Placing vehicles.
 
-use super::trip::{Progress, Trip, missing, places};
+use super::trip::{Progress, Trip, missing, places, whereabouts};
 use super::{Effect, Mark, Tool, ToolContext, ToolEvent};
 use roadwright_geometry::DVec2;
 use roadwright_scenario::operation::Objects;
@@ -33,6 +33,10 @@ impl VehicleTool {
             return missing("stack", &options.stack);
         }
         let id = context.scenario.next_agent_id();
+        let mut label = format!("Place vehicle on {}", whereabouts(&start, context));
+        if let Some(destination) = &destination {
+            label += &format!(", to {}", whereabouts(destination, context));
+        }
         let agent = Agent {
             name: String::new(),
             vehicle: options.vehicle.clone(),
@@ -46,10 +50,7 @@ impl VehicleTool {
             speed: 0.0.into(),
         };
         vec![
-            Effect::Apply(
-                "Place vehicle".into(),
-                Edit::Agent(id, Some(Box::new(agent))),
-            ),
+            Effect::Apply(label, Edit::Agent(id, Some(Box::new(agent)))),
             Effect::Select(Objects::from([ObjectId::Agent(id)])),
         ]
     }

@@ -2,7 +2,8 @@
 
 use super::{Code, Finding, ObjectId, Severity, Subjects};
 use crate::access::VehicleClass;
-use crate::agents::{Agent, Place};
+use crate::agents::{Agent, LanePlace, Place};
+use crate::edit::Edit;
 use crate::ids::{AgentId, ObstacleId};
 use crate::lane_graph::{LaneletIndex, ROOM_TO_CHANGE, Reachability};
 use crate::objects::Obstacle;
@@ -152,11 +153,198 @@ fn journey<'a>(
         }
         // A destination behind the start on the same lane needs a route that leads back to it.
         if !leads || (from == to && to_s < s && !reach.leads_round(from)) {
+            if let Some(lanes) = OtherLanes::of(subjects, reach, stops, leg) {
+                let place = match lanes.from {
+                    Some(_) => &places[0],
+                    None => &places[1],
+                };
+                return push(Code::WrongLane, place, lanes.message(places));
+            }
             let message = "no route leads there from the stop before; check one-way streets, turn \
                            restrictions, bus lanes and roads that are closed to through traffic";
             return push(Code::UnreachableDestination, &places[1], message.into());
         }
     }
+}
+
+/// Lanes beside those of a leg on which the leg is possible.
+struct OtherLanes {
+    /// The place from which the leg leads to its end, if another lane is needed there.
+    from: Option<LanePlace>,
+    /// The place to which the leg leads, if another lane is needed there.
+    to: Option<LanePlace>,
+}
+
+impl OtherLanes {
+    /// Finds other lanes of the same roads, the nearest ones first, with which a leg of a trip and the legs
+    /// beside it are possible. `None` if there are none.
+    fn of(
+        subjects: &Subjects<'_>,
+        reach: &mut Reachability<'_>,
+        stops: &[Place],
+        leg: usize,
+    ) -> Option<Self> {
+        let (from, to) = (stops.get(leg)?, stops.get(leg + 1)?);
+        let (starts, ends) = (
+            beside(subjects, from, reach.class()),
+            beside(subjects, to, reach.class()),
+        );
+        let only_from = starts.iter().map(|&from| Self {
+            from: Some(from),
+            to: None,
+        });
+        let only_to = ends.iter().map(|&to| Self {
+            from: None,
+            to: Some(to),
+        });
+        let pairs = starts.iter().flat_map(|&from| {
+            ends.iter().map(move |&to| Self {
+                from: Some(from),
+                to: Some(to),
+            })
+        });
+        let mut all = only_from.chain(only_to).chain(pairs);
+        all.find(|lanes| {
+            let stops = lanes.applied(stops, leg);
+            let first = leg.saturating_sub(1);
+            (first..=leg + 1)
+                .all(|leg| leg + 1 >= stops.len() || leads(subjects, reach, &stops, leg))
+        })
+    }
+
+    /// The stops of the trip with these lanes.
+    fn applied(&self, stops: &[Place], leg: usize) -> Vec<Place> {
+        let mut stops = stops.to_vec();
+        if let Some(from) = self.from {
+            stops[leg] = Place::Lane(from);
+        }
+        if let Some(to) = self.to {
+            stops[leg + 1] = Place::Lane(to);
+        }
+        stops
+    }
+
+    fn message(&self, places: &[Place]) -> String {
+        let lane = |place: &Place| match place {
+            Place::Lane(at) => format!("lane {} of {}", at.lane, at.road),
+            Place::Ground(_) => "the ground".into(),
+        };
+        match (self.from, self.to) {
+            (Some(from), None) => format!(
+                "{} leads away from the destination; start on lane {} there",
+                lane(&places[0]),
+                from.lane
+            ),
+            (None, Some(to)) => format!(
+                "no route leads to {}; end on lane {} there",
+                lane(&places[1]),
+                to.lane
+            ),
+            _ => format!(
+                "{} leads away from the destination, and no route leads to {}; use the lanes beside them",
+                lane(&places[0]),
+                lane(&places[1])
+            ),
+        }
+    }
+}
+
+/// The same distance along the other lanes of a road that vehicles of a class may use, the nearest lane first.
+fn beside(subjects: &Subjects<'_>, place: &Place, class: VehicleClass) -> Vec<LanePlace> {
+    let Place::Lane(at) = place else {
+        return Vec::new();
+    };
+    let Some(road) = subjects.scenario.network().road(at.road) else {
+        return Vec::new();
+    };
+    let centre = |lane: i8| road.lane_band(lane, at.s.get()).map(|band| band.centre);
+    let Some(own) = centre(at.lane) else {
+        return Vec::new();
+    };
+    let lanes = road.section_at(at.s.get()).lanes.iter();
+    let others = lanes.filter(|lane| lane.id != at.lane && lane.kind.is_drivable());
+    let places = others.filter_map(|lane| {
+        let place = LanePlace {
+            lane: lane.id,
+            ..*at
+        };
+        let (lanelet, _) = subjects.graph.locate(&place)?;
+        let is_open = subjects.graph.lanelet(lanelet).access.admits(class);
+        is_open.then_some(((centre(lane.id)? - own).abs(), place))
+    });
+    let mut places: Vec<(f64, LanePlace)> = places.collect();
+    places.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.lane.cmp(&b.1.lane)));
+    places.into_iter().map(|(_, place)| place).collect()
+}
+
+/// Whether a route leads along a leg of a trip. A leg from or to open ground is not searched.
+fn leads(
+    subjects: &Subjects<'_>,
+    reach: &mut Reachability<'_>,
+    stops: &[Place],
+    leg: usize,
+) -> bool {
+    let spot = |place: &Place| lanelet_of(subjects, place);
+    let (Ok(from), Ok(to)) = (spot(&stops[leg]), spot(&stops[leg + 1])) else {
+        return false;
+    };
+    let (Some((from, s)), Some((to, to_s))) = (from, to) else {
+        return true;
+    };
+    let graph = subjects.graph;
+    let is_at_end = leg == 0 && graph.lanelet(from).length() - s < ROOM_TO_CHANGE;
+    let leads = match is_at_end {
+        true => reach.leads_straight_on(from, to),
+        false => reach.leads(from, to),
+    };
+    leads && (from != to || to_s >= s || reach.leads_round(from))
+}
+
+/// Returns the edit that moves the places of an agent or flow to lanes on which its trip is possible; `None`
+/// if there are none.
+pub(super) fn on_other_lanes(subjects: &Subjects<'_>, object: ObjectId) -> Option<Edit> {
+    let scenario = subjects.scenario;
+    let (vehicle, stops) = match object {
+        ObjectId::Agent(id) => {
+            let agent = scenario.agents().get(&id)?;
+            (&agent.vehicle, agent.places().copied().collect::<Vec<_>>())
+        }
+        ObjectId::Flow(id) => {
+            let flow = scenario.flows().get(&id)?;
+            (&flow.vehicle, vec![flow.origin, flow.destination])
+        }
+        _ => return None,
+    };
+    let class = scenario
+        .vehicle_types()
+        .get(vehicle)
+        .map(VehicleType::class);
+    let mut reach = Reachability::new(subjects.graph, class.unwrap_or_default());
+    let mut changed = stops.clone();
+    for leg in 0..stops.len().saturating_sub(1) {
+        if !leads(subjects, &mut reach, &changed, leg) {
+            let lanes = OtherLanes::of(subjects, &mut reach, &changed, leg)?;
+            changed = lanes.applied(&changed, leg);
+        }
+    }
+    (changed != stops).then_some(())?;
+    Some(match object {
+        ObjectId::Agent(id) => {
+            let mut agent = scenario.agents().get(&id)?.clone();
+            let mut places = changed.into_iter();
+            for place in agent.places_mut() {
+                *place = places.next()?;
+            }
+            Edit::Agent(id, Some(Box::new(agent)))
+        }
+        ObjectId::Flow(id) => {
+            let mut flow = scenario.flows().get(&id)?.clone();
+            let places: [Place; 2] = changed.try_into().ok()?;
+            [flow.origin, flow.destination] = places;
+            Edit::Flow(id, Some(Box::new(flow)))
+        }
+        _ => return None,
+    })
 }
 
 /// Returns the lanelet of a stop and the position along the lanelet, m; `None` for a stop on open

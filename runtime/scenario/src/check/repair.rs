@@ -1,15 +1,19 @@
 //! Repairs: the obvious edits for some kinds of findings.
 
-use super::{Code, Finding, junctions};
+use super::{Code, Finding, Subjects, agents, junctions};
 use crate::edit::Edit;
 use crate::ids::{NodeId, ObjectId, RoadId};
 use crate::junction::{Flag, Junction, LaneEnd, Layout, layout};
 use crate::junction_rules::JunctionRules;
+use crate::lane_graph::LaneGraph;
 use crate::network::Node;
 use crate::operation::deleted;
+use crate::operation::draw::{self, Catch, Joint, Surroundings};
 use crate::road::RoadEnd;
+use crate::road_boxes::RoadBoxes;
 use crate::scenario::Scenario;
 use crate::turn::Turn;
+use glam::DVec2;
 use std::collections::BTreeSet;
 
 /// Delay of an agent whose start is occupied, s.
@@ -20,8 +24,10 @@ impl Code {
     /// user.
     pub fn repair(self) -> Option<&'static str> {
         match self {
+            Self::EndsOnRoad => Some("Join the roads"),
             Self::ObstacleOnRoad => Some("Delete the obstacle"),
             Self::AgentsOverlap => Some("Depart 5 s later"),
+            Self::WrongLane => Some("Use the lane with a route"),
             Self::NameUnclear => Some("Make the name unique"),
             Self::GroupMember => Some("Remove from the group"),
             Self::ArrowToNowhere => Some("Remove invalid arrows"),
@@ -53,16 +59,55 @@ pub fn repair(scenario: &Scenario, finding: &Finding) -> Option<Edit> {
             agent.depart += LATER;
             Some(Edit::Agent(id, Some(Box::new(agent))))
         }
+        object if finding.code == Code::WrongLane => {
+            let layout = layout(scenario.network(), scenario.about());
+            let graph = LaneGraph::new(scenario, &layout);
+            let subjects = Subjects {
+                scenario,
+                layout: &layout,
+                graph: &graph,
+            };
+            agents::on_other_lanes(&subjects, object)
+        }
         ObjectId::PointOfInterest(id) if finding.code == Code::NameUnclear => {
             let mut point = scenario.points_of_interest().get(&id)?.clone();
             point.name = free_name(scenario, &point.name);
             Some(Edit::PointOfInterest(id, Some(Box::new(point))))
         }
         object if finding.code == Code::GroupMember => in_one_group(scenario, object),
+        ObjectId::Road(id) if finding.code == Code::EndsOnRoad => {
+            joined(scenario, id, finding.place)
+        }
         ObjectId::Road(id) => without_arrows(scenario, id),
         ObjectId::Node(id) => with_rules(scenario, id, finding.code),
         _ => None,
     }
+}
+
+/// Joins the end of a road that lies at a position to the road on which it lies.
+fn joined(scenario: &Scenario, id: RoadId, place: DVec2) -> Option<Edit> {
+    let road = scenario.network().road(id)?;
+    let [start, end] = [road.reference_line.start(), road.reference_line.end()]
+        .map(|pose| (pose.position - place).length());
+    let at = if start < end {
+        RoadEnd::Start
+    } else {
+        RoadEnd::End
+    };
+    let around = Surroundings {
+        scenario,
+        layout: &layout(scenario.network(), scenario.about()),
+        boxes: &RoadBoxes::new(scenario.network()),
+        is_hidden: &|_| false,
+    };
+    draw::loose_end(&around, id, at)?;
+    let catch = Catch::within(0.0);
+    // A stub beyond the junction that it would join goes away.
+    let target = draw::end_target(&around, id, at, catch)?;
+    if target.joint == Joint::Node(road.node_at(at.opposite())) {
+        return Some(deleted(scenario, &[ObjectId::Road(id)].into()));
+    }
+    draw::joined_end(&around, id, at, catch).ok()?
 }
 
 /// Returns an unused name for a place, derived from a name that is taken or empty.

@@ -55,6 +55,11 @@ impl<'a> Reachability<'a> {
         }
     }
 
+    /// The class of the vehicles.
+    pub fn class(&self) -> VehicleClass {
+        self.class
+    }
+
     /// Whether a trip can lead from one lanelet to another, with lane changes. A lanelet leads to itself. O(1),
     /// or O(lanelets) where the main streets do not decide.
     pub fn leads(&mut self, from: LaneletIndex, to: LaneletIndex) -> bool {

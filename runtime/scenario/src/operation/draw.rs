@@ -4,10 +4,16 @@
 //! change before it is applied.
 
 mod flare;
+pub(crate) mod joint;
 mod roundabout;
 mod slip_road;
 
+pub use joint::{
+    Catch, Joint, LooseEnd, StrokeEnd, Surroundings, end_target, exact_ends, guided,
+    guided_corners, joined_end, loose_end, stroke_ends,
+};
 pub use roundabout::{RING_RADIUS, ring_section, roundabout};
+pub use slip_road::Slip;
 
 use super::groups;
 use super::lane_sections::{cut_polynomials, section_part};
@@ -21,7 +27,6 @@ use crate::road::{CrossSection, Lane, Road, RoadClass};
 use crate::scenario::Scenario;
 use crate::turn::Turns;
 use glam::DVec2;
-use roadwright_geometry::projection::Projector;
 use roadwright_geometry::{GeometryError, ReferenceLine, polygon};
 use std::collections::BTreeMap;
 use thiserror::Error;
@@ -75,10 +80,10 @@ pub enum DrawError {
 
 /// Returns the edit that draws a road along a line.
 ///
-/// An end within [`JOIN_DISTANCE`] of a node joins it. Where the line ends on a road or crosses a
-/// road of the same layer, that road is cut and a node is inserted. A one-way road that begins or
-/// ends on a fast one-way road at a small angle becomes a slip road, and the fast road gets an
-/// auxiliary lane. If an end is more than a millimetre away from the node that it joins, the outer
+/// An end within [`JOIN_DISTANCE`] of a node or a reference line of its layer joins it; [`joined_road`] has
+/// other rules. Where the line crosses a road of the same layer, that road is cut and a node is inserted. A
+/// one-way road that begins or ends on a fast one-way road at a small angle becomes a slip road, and the fast
+/// road gets an auxiliary lane. If an end misses the node that it joins by more than a millimetre, the outer
 /// third of the road is bent to meet the node.
 ///
 /// # Errors
@@ -87,6 +92,23 @@ pub fn road(
     scenario: &Scenario,
     line: &ReferenceLine,
     style: &RoadStyle,
+) -> Result<Edit, DrawError> {
+    let ends = exact_ends(scenario, line, style);
+    joined_road(scenario, line, style, &ends)
+}
+
+/// Returns the edit that draws a road along a line whose ends join what [`stroke_ends`] has found for them.
+///
+/// The line is one fitted to the points of [`guided`] or [`guided_corners`]. A free end joins nothing, apart
+/// from the other end of the same line.
+///
+/// # Errors
+/// As [`road`].
+pub fn joined_road(
+    scenario: &Scenario,
+    line: &ReferenceLine,
+    style: &RoadStyle,
+    ends: &[StrokeEnd; 2],
 ) -> Result<Edit, DrawError> {
     if line.length() < MIN_PIECE {
         return Err(DrawError::TooShort(line.length()));
@@ -99,17 +121,24 @@ pub fn road(
     //
     // Crossings are found before any node is made, so that cuts near an end of the new line can be
     // left to the node at that end.
-    if let Some(edit) = slip_road::drawn(scenario, line, style) {
-        return edit;
+    let [start, end] = ends;
+    if [start, end].iter().any(|end| end.slip().is_some()) {
+        return slip_road::draw(scenario, line, style, ends);
     }
     let mut drawing = Drawing::new(scenario);
     let mut cuts = drawing.crossings(line, style.layer);
-    cuts.retain(|cut| cut.own_s > MIN_PIECE && cut.own_s < line.length() - MIN_PIECE);
-    // Created after the crossings, which are searched in the existing network, and before the stops, which
-    // use these nodes instead of cutting beside them.
-    let start = drawing.end_node(line.start().position, style.layer);
-    let end = drawing.end_node(line.end().position, style.layer);
-    let stops = drawing.stops(line.length(), start, end, &cuts);
+    let length = line.length();
+    cuts.retain(|cut| {
+        let is_inner = cut.own_s > MIN_PIECE && cut.own_s < length - MIN_PIECE;
+        let is_joint = start.covers(scenario, cut.own_s, cut.road, cut.s)
+            || end.covers(scenario, length - cut.own_s, cut.road, cut.s);
+        is_inner && !is_joint
+    });
+    // After the crossings, which are searched in the existing network, and before the stops, which leave cuts
+    // beside these nodes to them.
+    let from = drawing.end_node(&start.joint, line.start().position);
+    let to = drawing.end_node(&end.joint, line.end().position);
+    let stops = drawing.stops(length, from, to, &cuts);
     drawing.add_pieces(line, style, &stops)?;
     drawing.finish()
 }
@@ -196,34 +225,22 @@ impl<'a> Drawing<'a> {
         id
     }
 
-    /// Returns the node for an end of the new road: an existing node, a node on a road, or a new one.
-    fn end_node(&mut self, point: DVec2, layer: i8) -> NodeId {
-        let network = self.scenario.network();
-        let existing = network.nodes().map(|(id, node)| (id, node.position()));
-        let near = existing
-            .chain(self.new_nodes.iter().map(|(&id, &position)| (id, position)))
-            .map(|(id, position)| ((position - point).length(), id))
-            .filter(|(distance, _)| *distance <= JOIN_DISTANCE)
-            .min_by(|a, b| a.0.total_cmp(&b.0));
-        // A node wins over a road, because near its ends a road is near its node as well.
-        if let Some((_, id)) = near {
-            return id;
-        }
-        let on_road = network
-            .roads()
-            .filter(|(_, road)| road.layer == layer && is_near(road, point))
-            .map(|(id, road)| {
-                // Without the bounds every road would be projected onto, which costs far more than a
-                // comparison.
-                let foot = Projector::new(road.reference_line.clone()).closest(point);
-                let miss = (road.reference_line.pose(foot.s).position - point).length();
-                (miss, id, foot.s)
-            })
-            .filter(|(miss, ..)| *miss <= JOIN_DISTANCE)
-            .min_by(|a, b| a.0.total_cmp(&b.0));
-        match on_road {
-            Some((_, road, s)) => self.node_on(road, s),
-            None => self.new_node(point),
+    /// Returns the node for an end of the new road: an existing node, a node on a road, or a new one. `point`
+    /// is the end of the line.
+    fn end_node(&mut self, joint: &Joint, point: DVec2) -> NodeId {
+        match joint {
+            Joint::Node(node) => *node,
+            Joint::Road { road, s } => self.node_on(*road, *s),
+            Joint::SlipRoad(slip) => self.node_on(slip.host(), slip.s()),
+            Joint::Free => {
+                // The line may end where it starts.
+                let own = self.new_nodes.iter();
+                let own = own.map(|(&id, &position)| ((position - point).length(), id));
+                let near = own
+                    .filter(|(distance, _)| *distance <= JOIN_DISTANCE)
+                    .min_by(|a, b| a.0.total_cmp(&b.0));
+                near.map_or_else(|| self.new_node(point), |(_, id)| id)
+            }
         }
     }
 
@@ -247,6 +264,20 @@ impl<'a> Drawing<'a> {
         let node = self.new_node(road.reference_line.pose(s).position);
         self.cuts.entry(id).or_default().push((s, node));
         node
+    }
+
+    /// Position of the node that [`node_on`](Self::node_on) returns.
+    fn place_on(&self, id: RoadId, s: f64) -> DVec2 {
+        let Some(road) = self.scenario.network().road(id) else {
+            return DVec2::ZERO;
+        };
+        if s < MIN_PIECE {
+            return self.position(road.from);
+        }
+        if s > road.length() - MIN_PIECE {
+            return self.position(road.to);
+        }
+        road.reference_line.pose(s).position
     }
 
     /// The crossings of the line with roads on its layer, in ascending order of distance along the line.
@@ -288,6 +319,12 @@ impl<'a> Drawing<'a> {
                 .last()
                 .is_some_and(|last| cut.own_s - last.0 <= MIN_PIECE)
             {
+                continue;
+            }
+            // A node at the end of the crossed road may be nearer to an end of the piece than the crossing.
+            let place = self.place_on(cut.road, cut.s);
+            let is_short = |node: NodeId| (self.position(node) - place).length() < MIN_PIECE;
+            if stops.last().is_some_and(|last| is_short(last.1)) || is_short(end) {
                 continue;
             }
             // Near the end of the crossed road this is its node, which may already be a stop if two roads
@@ -451,11 +488,6 @@ impl<'a> Drawing<'a> {
         self.pieces.insert(id, pieces);
         Ok(())
     }
-}
-
-fn is_near(road: &Road, point: DVec2) -> bool {
-    let (low, high) = road.reference_line.bounds(JOIN_DISTANCE);
-    point.cmpge(low).all() && point.cmple(high).all()
 }
 
 /// Returns the part of a road between two distances, without nodes.

@@ -514,7 +514,7 @@ impl Planning<'_> {
             let gear = run.first().map_or(1, |at| at.gear);
             let is_last = number == last;
             let beyond = if is_last { &beyond[..] } else { &[][..] };
-            let mut waypoints = driver.waypoints(&track, gear, beyond);
+            let mut waypoints = driver.waypoints(&track, gear, None, beyond);
             match !is_last || is_exact {
                 true => end_slowly(&mut waypoints),
                 false => brake_in_time(&mut waypoints),

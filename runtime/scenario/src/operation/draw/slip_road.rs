@@ -10,13 +10,14 @@
 //! ```
 
 use super::super::lane_sections::{replace_lanes, width_beside_node};
-use super::{Crossing, DrawError, Drawing, MIN_PIECE, RoadStyle};
+use super::{Crossing, DrawError, Drawing, MIN_PIECE, RoadStyle, StrokeEnd};
 use crate::driving_side::DrivingSide;
 use crate::edit::Edit;
 use crate::ids::{NodeId, RoadId};
 use crate::lane_type::LaneType;
 use crate::road::{Lane, LaneDirection, Poly3, Road, RoadClass, RoadEnd};
 use crate::scenario::Scenario;
+use glam::DVec2;
 use roadwright_geometry::math::wrap_angle;
 use roadwright_geometry::projection::Projector;
 use roadwright_geometry::{Pose, ReferenceLine, heading_of};
@@ -26,7 +27,7 @@ const FAST: f64 = 70.0 / 3.6;
 /// Largest angle between the last stretch of a slip road and its host, rad.
 const SMALL_ANGLE: f64 = 0.6;
 /// Largest distance between the carriageway and the end of a line that joins it, m.
-const REACH: f64 = 1.0;
+pub(super) const REACH: f64 = 1.0;
 /// Lateral distance between the line and its final position beside the host at which it begins to
 /// bend towards the host, m.
 const AWAY: f64 = 4.0;
@@ -42,7 +43,8 @@ const TAPER: f64 = 60.0;
 const BEYOND: f64 = 5.0;
 
 /// The join of one end of a new road and its host.
-struct Slip {
+#[derive(Debug, Clone, PartialEq)]
+pub struct Slip {
     host: RoadId,
     /// Distance of the node along the host, m.
     s: f64,
@@ -58,49 +60,72 @@ struct Slip {
     at: Pose,
 }
 
-/// Returns the edit that draws a slip road; `None` if the line is not a slip road.
-pub(super) fn drawn(
+impl Slip {
+    /// The road that it joins or leaves.
+    pub fn host(&self) -> RoadId {
+        self.host
+    }
+
+    /// Distance of its node along the host, m.
+    pub(super) fn s(&self) -> f64 {
+        self.s
+    }
+}
+
+/// A curve by distance: a reference line, or the points of a stroke that is not fitted yet.
+pub(super) struct Course<'a> {
+    /// Length, m.
+    pub(super) length: f64,
+    /// Pose at a distance.
+    pub(super) pose: &'a dyn Fn(f64) -> Pose,
+    /// The roads near a point, in ascending order; others may be among them.
+    pub(super) roads_near: &'a dyn Fn(DVec2) -> Vec<RoadId>,
+}
+
+/// Returns how a curve joins fast roads as a slip road, at its start and its end.
+pub(super) fn slips(
     scenario: &Scenario,
-    line: &ReferenceLine,
+    course: &Course<'_>,
     style: &RoadStyle,
-) -> Option<Result<Edit, DrawError>> {
+) -> [Option<Slip>; 2] {
     let is_one_way = style.section.backward.is_empty() && !style.section.forward.is_empty();
     let driven = |lane: &(LaneType, f64)| lane.0 == LaneType::Driving;
     if !is_one_way || !style.section.forward.iter().all(driven) {
-        return None;
+        return [None, None];
     }
-    let start = slip(scenario, line, style, RoadEnd::Start);
-    let end = slip(scenario, line, style, RoadEnd::End);
-    let bent = |slip: &Option<Slip>| slip.as_ref().map_or(0.0, |slip| slip.bending);
-    let fits = bent(&start) + bent(&end) + MIN_PIECE < line.length();
-    let is_any = start.is_some() || end.is_some();
-    (is_any && fits).then(|| draw(scenario, line, style, start, end))
+    let start = slip(scenario, course, style, RoadEnd::Start);
+    let end = slip(scenario, course, style, RoadEnd::End);
+    match bending(&start) + bending(&end) + MIN_PIECE < course.length {
+        true => [start, end],
+        false => [None, None],
+    }
 }
 
-/// The join of an end of a line and a host; `None` if they do not meet.
-fn slip(
-    scenario: &Scenario,
-    line: &ReferenceLine,
-    style: &RoadStyle,
-    end: RoadEnd,
-) -> Option<Slip> {
+/// The join of an end of a curve and a host, if they meet.
+fn slip(scenario: &Scenario, course: &Course<'_>, style: &RoadStyle, end: RoadEnd) -> Option<Slip> {
     // Measured along its last stretch, because the very end of a hand-drawn stroke may hook towards the
     // middle of the road.
-    let reach = BENDING.0.min(line.length());
+    let reach = BENDING.0.min(course.length);
+    let pose = course.pose;
     let (tip, from, to) = match end {
-        RoadEnd::Start => (line.start(), line.start(), line.pose(reach)),
-        RoadEnd::End => (line.end(), line.pose(line.length() - reach), line.end()),
+        RoadEnd::Start => (pose(0.0), pose(0.0), pose(reach)),
+        RoadEnd::End => (
+            pose(course.length),
+            pose(course.length - reach),
+            pose(course.length),
+        ),
     };
     let tip = Pose {
         heading: heading_of(to.position - from.position),
         ..tip
     };
     let side = scenario.about().driving_side;
-    let hosts = scenario.network().roads();
+    let near = (course.roads_near)(tip.position).into_iter();
+    let hosts = near.filter_map(|id| Some((id, scenario.network().road(id)?)));
     hosts
         .filter(|(_, road)| road.layer == style.layer && is_host(road, side))
         .filter(|(_, road)| is_near_carriageway(road, tip))
-        .find_map(|(id, road)| slip_beside(id, road, line, style, end))
+        .find_map(|(id, road)| slip_beside(id, road, course, style, end))
 }
 
 /// Whether slip roads can join a road, which has to be fast and one-way in the direction of its line.
@@ -127,20 +152,20 @@ fn is_near_carriageway(road: &Road, tip: Pose) -> bool {
 fn slip_beside(
     host: RoadId,
     road: &Road,
-    line: &ReferenceLine,
+    course: &Course<'_>,
     style: &RoadStyle,
     end: RoadEnd,
 ) -> Option<Slip> {
     let projector = Projector::new(road.reference_line.clone());
     // Distances along the line from the end that meets the host.
     let at = |distance: f64| match end {
-        RoadEnd::Start => line.pose(distance),
-        RoadEnd::End => line.pose(line.length() - distance),
+        RoadEnd::Start => (course.pose)(distance),
+        RoadEnd::End => (course.pose)(course.length - distance),
     };
     let s = projector.closest(at(0.0).position).s;
     // The side from which it comes is determined 60 m away, because its tip may have hooked across the host.
     let far = projector
-        .closest(at(BENDING.0.min(line.length())).position)
+        .closest(at(BENDING.0.min(course.length)).position)
         .t;
     let is_left = far > 0.0;
     let (right, left) = road.edges(s);
@@ -163,7 +188,7 @@ fn slip_beside(
     let candidates =
         (0..=((BENDING.1 - BENDING.0) / 5.0) as u32).map(|i| BENDING.0 + 5.0 * f64::from(i));
     let bending = candidates
-        .take_while(|distance| *distance < line.length())
+        .take_while(|distance| *distance < course.length)
         .find(is_clear)?;
     // The lane beyond the node lies within one section of the host.
     let index = road.section_index(s);
@@ -185,27 +210,33 @@ fn slip_beside(
     })
 }
 
-fn draw(
+/// Returns the edit that draws a road at least one end of which is a slip road.
+pub(super) fn draw(
     scenario: &Scenario,
     line: &ReferenceLine,
     style: &RoadStyle,
-    start: Option<Slip>,
-    end: Option<Slip>,
+    ends: &[StrokeEnd; 2],
 ) -> Result<Edit, DrawError> {
+    let [start, end] = ends.each_ref().map(|end| end.slip().cloned());
+    let bends = bending(&start) + bending(&end) + MIN_PIECE;
+    if line.length() <= bends {
+        return Err(DrawError::TooShort(line.length()));
+    }
     let bent = bent_line(line, start.as_ref(), end.as_ref())?;
     let mut drawing = Drawing::new(scenario);
     let (head, tail) = (bending(&start), bending(&end));
     // Slip roads cross no other road beside their hosts.
+    let length = bent.length();
     let is_apart = |cut: &Crossing| {
-        cut.own_s > head.max(MIN_PIECE) && cut.own_s < bent.length() - tail.max(MIN_PIECE)
+        let is_joint = ends[0].covers(scenario, cut.own_s, cut.road, cut.s)
+            || ends[1].covers(scenario, length - cut.own_s, cut.road, cut.s);
+        let is_inner = cut.own_s > head.max(MIN_PIECE) && cut.own_s < length - tail.max(MIN_PIECE);
+        is_inner && !is_joint
     };
     let mut cuts = drawing.crossings(&bent, style.layer);
     cuts.retain(is_apart);
-    let mut node = |slip: &Option<Slip>, pose: Pose| match slip {
-        Some(slip) => drawing.node_on(slip.host, slip.s),
-        None => drawing.end_node(pose.position, style.layer),
-    };
-    let (from, to) = (node(&start, bent.start()), node(&end, bent.end()));
+    let from = drawing.end_node(&ends[0].joint, bent.start().position);
+    let to = drawing.end_node(&ends[1].joint, bent.end().position);
     let stops = drawing.stops(bent.length(), from, to, &cuts);
     let first = drawing.edits.len();
     drawing.add_pieces(&bent, style, &stops)?;

@@ -1,0 +1,141 @@
+//! What the ends of roads join at the pointer.
+
+use super::{Modifiers, ToolContext};
+use roadwright_geometry::DVec2;
+use roadwright_scenario::operation::draw::{
+    self, Catch, Joint, StrokeEnd, Surroundings, joined_end, stroke_ends,
+};
+use roadwright_scenario::{Edit, ObjectId, RoadBox, RoadBoxes, RoadEnd, RoadId, Scenario};
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// The rule by which the end of a road catches nodes and roads. Ctrl suspends it.
+pub(super) fn catch(modifiers: Modifiers, context: &ToolContext<'_>) -> Catch {
+    let options = context.options.snap;
+    Catch {
+        reach: context.reach(),
+        nodes: options.nodes && !modifiers.ctrl,
+        roads: options.roads && !modifiers.ctrl,
+    }
+}
+
+/// What the ends of a new road join. `trace` has the positions of the pointer, in drawing order.
+pub(super) fn ends(
+    trace: &[DVec2],
+    catch: [Catch; 2],
+    context: &ToolContext<'_>,
+) -> [StrokeEnd; 2] {
+    let style = context.options.road_style();
+    let boxes = boxes(context.scenario, context);
+    let around = Surroundings {
+        scenario: context.scenario,
+        layout: &context.scene.layout,
+        boxes: &boxes,
+        is_hidden: &|road| {
+            context
+                .options
+                .is_hidden(context.scenario, ObjectId::Road(road))
+        },
+    };
+    stroke_ends(&around, trace, &style, catch)
+}
+
+/// The boxes of the roads of a scenario. The scene may belong to another one, so the boxes of the roads that
+/// differ are added.
+fn boxes<'a>(scenario: &Scenario, context: &ToolContext<'a>) -> Cow<'a, RoadBoxes> {
+    let scene: &'a _ = context.scene;
+    if std::ptr::eq(scenario, &*scene.scenario) {
+        return Cow::Borrowed(&scene.boxes);
+    }
+    let network = scenario.network();
+    let differing = network.differing_roads(scene.scenario.network());
+    if differing.is_empty() {
+        return Cow::Borrowed(&scene.boxes);
+    }
+    let changed = differing.into_iter();
+    let changed = changed.filter_map(|id| Some(RoadBox::of(id, network.road(id)?)));
+    let changed: BTreeMap<RoadId, RoadBox> = changed.map(|one| (one.road, one)).collect();
+    let same = scene.boxes.iter();
+    let same = same.filter(|one| !changed.contains_key(&one.road));
+    Cow::Owned(RoadBoxes::of(same.chain(changed.values()).copied()))
+}
+
+/// What an end joins, for the label at the pointer; `None` if it joins nothing.
+pub(super) fn word(end: &StrokeEnd, scenario: &Scenario) -> Option<String> {
+    match &end.joint {
+        Joint::Free => None,
+        Joint::Road { road, .. } => Some(format!("joins {}", name(*road, scenario))),
+        Joint::SlipRoad(slip) => {
+            let host = name(slip.host(), scenario);
+            Some(format!("joins {host} as a slip road"))
+        }
+        Joint::Node(node) => {
+            let ends = scenario.network().ends_at(*node);
+            Some(match ends[..] {
+                [(road, _)] => format!("joins the end of {}", name(road, scenario)),
+                [(road, _), _] => format!("joins {}", name(road, scenario)),
+                _ => "joins the junction".into(),
+            })
+        }
+    }
+}
+
+/// The road that an end joins, or the junction; `None` if it joins nothing.
+pub(super) fn joined_name(end: &StrokeEnd, scenario: &Scenario) -> Option<String> {
+    match &end.joint {
+        Joint::Free => None,
+        Joint::Road { road, .. } => Some(name(*road, scenario)),
+        Joint::SlipRoad(slip) => Some(name(slip.host(), scenario)),
+        Joint::Node(node) => Some(match scenario.network().ends_at(*node)[..] {
+            [(road, _)] | [(road, _), _] => name(road, scenario),
+            _ => node.to_string(),
+        }),
+    }
+}
+
+/// The name of a road, or its number if it has none.
+pub(super) fn name(id: RoadId, scenario: &Scenario) -> String {
+    let road = scenario.network().road(id);
+    let named = road.filter(|road| !road.name.is_empty());
+    named.map_or_else(|| id.to_string(), |road| road.name.clone())
+}
+
+/// An edit that moves an end of a road and joins it to what is there.
+pub(super) struct JoinedMove {
+    /// The edit, of the scenario before the move.
+    pub(super) edit: Edit,
+    /// Where it joins, m.
+    pub(super) at: DVec2,
+    /// What it joins.
+    pub(super) word: String,
+}
+
+/// Joins an end of a road after an edit has moved it; `None` if another road shares the end, or if there is
+/// nothing to join.
+pub(super) fn joined_move(
+    base: &Arc<Scenario>,
+    moved: &Edit,
+    road: RoadId,
+    end: RoadEnd,
+    catch: Catch,
+    context: &ToolContext<'_>,
+) -> Option<JoinedMove> {
+    let mut after = Scenario::clone(base);
+    after.apply(moved.clone()).ok()?;
+    let boxes = boxes(&after, context);
+    let around = Surroundings {
+        scenario: &after,
+        layout: &context.scene.layout,
+        boxes: &boxes,
+        is_hidden: &|road| context.options.is_hidden(&after, ObjectId::Road(road)),
+    };
+    let target = draw::end_target(&around, road, end, catch)?;
+    let word = word(&target, &after)?;
+    let join = joined_end(&around, road, end, catch).ok().flatten()?;
+    Some(JoinedMove {
+        edit: Edit::Batch(vec![moved.clone(), join]),
+        at: target.at,
+        word,
+    })
+}

@@ -1,0 +1,819 @@
+//! What the ends of a stroke join.
+//!
+//! ```text
+//!            stroke                        A stroke that ends on the carriageway of a road goes on in its
+//!              \                           own direction to the reference line. One that has already
+//!     ==========\=================         crossed the line is cut back to the crossing. Where neither
+//!                x released here           leads to the line within a carriageway's width, the nearest
+//!     - - - - - - o - - - - - - -          point of the line is joined.
+//!                 joined here
+//!     ============================
+//! ```
+
+use super::slip_road::{self, Slip};
+use super::{DrawError, JOIN_DISTANCE, MIN_PIECE, RoadStyle, refine, split};
+use crate::edit::Edit;
+use crate::ids::{NodeId, RoadId};
+use crate::junction::Layout;
+use crate::lane_type::LaneType;
+use crate::operation::draft::Draft;
+use crate::operation::roads::{reshaped, with_end_at};
+use crate::road::{Road, RoadEnd};
+use crate::road_boxes::RoadBoxes;
+use crate::scenario::Scenario;
+use glam::DVec2;
+use roadwright_geometry::projection::Projector;
+use roadwright_geometry::{Pose, ReferenceLine, heading_of, polygon, polyline};
+
+/// Distance from a node beyond which its junction is not searched for the pointer, m.
+const LARGEST_JUNCTION: f64 = 80.0;
+/// Shortest stretch at the end of a stroke from which its direction is taken, m.
+const DIRECTION: f64 = 2.0;
+/// Spacing of the points at which a reference line is compared with a stroke, m.
+const SPACING: f64 = 1.0;
+
+/// What an end of a road joins.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Joint {
+    /// Nothing: the road gets a new node.
+    Free,
+    /// A node.
+    Node(NodeId),
+    /// A road, which is cut there.
+    Road {
+        /// The road.
+        road: RoadId,
+        /// Distance along it, m.
+        s: f64,
+    },
+    /// A fast one-way road, beside which a lane opens.
+    SlipRoad(Slip),
+}
+
+/// An end of a stroke, with what it joins.
+#[derive(Debug, Clone, PartialEq)]
+pub struct StrokeEnd {
+    /// What it joins.
+    pub joint: Joint,
+    /// Where it joins: the position of the node or the point on the reference line, m. For other joints, the
+    /// end of the stroke.
+    pub at: DVec2,
+    /// Length of the stroke beyond the joint that is dropped, m.
+    cut: f64,
+    /// Distance from the joint within which the road does not also cross what it joins, m.
+    clear: f64,
+}
+
+impl StrokeEnd {
+    /// An end that joins nothing.
+    pub fn free(at: DVec2) -> Self {
+        Self {
+            joint: Joint::Free,
+            at,
+            cut: 0.0,
+            clear: 0.0,
+        }
+    }
+
+    /// Whether it joins something.
+    pub fn is_joined(&self) -> bool {
+        self.joint != Joint::Free
+    }
+
+    /// The slip road that begins or ends here.
+    pub(super) fn slip(&self) -> Option<&Slip> {
+        match &self.joint {
+            Joint::SlipRoad(slip) => Some(slip),
+            _ => None,
+        }
+    }
+
+    /// Whether a crossing near this end is part of its joint. `own` is the distance of the crossing from the
+    /// end, m, and `s` the distance along the crossed road.
+    pub(super) fn covers(&self, scenario: &Scenario, own: f64, road: RoadId, s: f64) -> bool {
+        if own >= self.clear {
+            return false;
+        }
+        match self.joint {
+            Joint::Road {
+                road: joined,
+                s: at,
+            } => joined == road && (s - at).abs() < self.clear,
+            Joint::Node(node) => scenario.network().road(road).is_some_and(|road| {
+                (road.from == node && s < self.clear)
+                    || (road.to == node && road.length() - s < self.clear)
+            }),
+            Joint::Free | Joint::SlipRoad(_) => false,
+        }
+    }
+}
+
+/// Rule by which an end of a stroke catches nodes and roads.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Catch {
+    /// Distance from a node or from the middle of a carriageway within which an end always joins, m. Roads
+    /// are also caught on their whole carriageway, and nodes within the outline of their junction.
+    pub reach: f64,
+    /// Whether it joins nodes.
+    pub nodes: bool,
+    /// Whether it joins roads between their nodes.
+    pub roads: bool,
+}
+
+impl Catch {
+    /// A rule that joins nothing.
+    pub const NOTHING: Self = Self {
+        reach: 0.0,
+        nodes: false,
+        roads: false,
+    };
+
+    /// A rule that joins nodes and roads, with the given reach, m.
+    pub fn within(reach: f64) -> Self {
+        Self {
+            reach,
+            nodes: true,
+            roads: true,
+        }
+    }
+}
+
+/// What a stroke may join.
+#[derive(Clone, Copy)]
+pub struct Surroundings<'a> {
+    /// The scenario.
+    pub scenario: &'a Scenario,
+    /// Its junctions. They may be those of an earlier or later state of the scenario.
+    pub layout: &'a Layout,
+    /// Its roads by position. Roads that do not exist are ignored.
+    pub boxes: &'a RoadBoxes,
+    /// Whether a road is hidden and therefore never joined.
+    pub is_hidden: &'a dyn Fn(RoadId) -> bool,
+}
+
+/// Returns what the ends of a stroke join, the start first. `trace` has the positions of the pointer in
+/// drawing order, m; with a single position, both ends are there and have no direction. `catch` has the rules
+/// for the start and the end.
+///
+/// A one-way stroke that begins or ends beside a fast one-way road at a small angle is a slip road. Otherwise
+/// a node goes first if the end is inside the outline of its junction or near it, and then the road on whose
+/// carriageway the end lies. Only nodes and roads on the layer of the style are joined, and nodes where
+/// a single road of another layer ends.
+pub fn stroke_ends(
+    around: &Surroundings<'_>,
+    trace: &[DVec2],
+    style: &RoadStyle,
+    catch: [Catch; 2],
+) -> [StrokeEnd; 2] {
+    let free = StrokeEnd::free(trace.first().copied().unwrap_or_default());
+    if trace.is_empty() {
+        return [free.clone(), free];
+    }
+    let [start, end] = slip_ends(around, trace, style, catch);
+    let backwards = || trace.iter().rev().copied().collect::<Vec<_>>();
+    [
+        start.unwrap_or_else(|| end_joint(around, &backwards(), style.layer, catch[0])),
+        end.unwrap_or_else(|| end_joint(around, trace, style.layer, catch[1])),
+    ]
+}
+
+/// The ends of a stroke that are slip roads.
+fn slip_ends(
+    around: &Surroundings<'_>,
+    trace: &[DVec2],
+    style: &RoadStyle,
+    catch: [Catch; 2],
+) -> [Option<StrokeEnd>; 2] {
+    let [Some(&first), Some(&last)] = [trace.first(), trace.last()] else {
+        return [None, None];
+    };
+    if trace.len() < 2 || !(catch[0].roads || catch[1].roads) {
+        return [None, None];
+    }
+    let along = Along::of(trace);
+    let course = slip_road::Course {
+        length: along.length(),
+        pose: &|s| along.pose(s),
+        roads_near: &|point| around.boxes.near(point, slip_road::REACH),
+    };
+    let [mut start, mut end] = slip_road::slips(around.scenario, &course, style);
+    let is_caught = |slip: &Slip, catch: Catch| catch.roads && !(around.is_hidden)(slip.host());
+    start = start.filter(|slip| is_caught(slip, catch[0]));
+    end = end.filter(|slip| is_caught(slip, catch[1]));
+    let joined = |slip: Slip, at: DVec2| StrokeEnd {
+        joint: Joint::SlipRoad(slip),
+        ..StrokeEnd::free(at)
+    };
+    [
+        start.map(|slip| joined(slip, first)),
+        end.map(|slip| joined(slip, last)),
+    ]
+}
+
+/// A polyline by distance.
+struct Along<'a> {
+    points: &'a [DVec2],
+    distances: Vec<f64>,
+}
+
+impl<'a> Along<'a> {
+    fn of(points: &'a [DVec2]) -> Self {
+        let mut distances = vec![0.0];
+        let mut s = 0.0;
+        for pair in points.windows(2) {
+            s += (pair[1] - pair[0]).length();
+            distances.push(s);
+        }
+        Self { points, distances }
+    }
+
+    fn length(&self) -> f64 {
+        self.distances.last().copied().unwrap_or_default()
+    }
+
+    fn pose(&self, s: f64) -> Pose {
+        let after = self.distances.partition_point(|at| *at <= s);
+        let i = after.clamp(1, (self.points.len() - 1).max(1)) - 1;
+        let (from, to) = (
+            self.points[i],
+            self.points[(i + 1).min(self.points.len() - 1)],
+        );
+        let span = (to - from).length();
+        let share = if span > 0.0 {
+            ((s - self.distances[i]) / span).clamp(0.0, 1.0)
+        } else {
+            0.0
+        };
+        Pose {
+            position: from.lerp(to, share),
+            heading: heading_of(to - from),
+        }
+    }
+}
+
+/// Returns the points of a stroke without what lies beyond its joints, and with the joints.
+pub fn guided(trace: &[DVec2], ends: &[StrokeEnd; 2]) -> Vec<DVec2> {
+    let [start, end] = ends;
+    let whole = polyline::length(trace);
+    let mut points = Vec::with_capacity(trace.len() + 2);
+    if is_moved(start) {
+        points.push(start.at);
+    }
+    let mut s = 0.0;
+    for (i, point) in trace.iter().enumerate() {
+        if i > 0 {
+            s += (*point - trace[i - 1]).length();
+        }
+        if s >= start.cut && s <= whole - end.cut && points.last() != Some(point) {
+            points.push(*point);
+        }
+    }
+    if is_moved(end) && points.last() != Some(&end.at) {
+        points.push(end.at);
+    }
+    points
+}
+
+/// Returns the corners of a road drawn point by point, with its ends moved to their joints.
+pub fn guided_corners(corners: &[DVec2], ends: &[StrokeEnd; 2]) -> Vec<DVec2> {
+    let mut corners = corners.to_vec();
+    if let Some(first) = corners.first_mut().filter(|_| is_moved(&ends[0])) {
+        *first = ends[0].at;
+    }
+    if let Some(last) = corners.last_mut().filter(|_| is_moved(&ends[1])) {
+        *last = ends[1].at;
+    }
+    corners
+}
+
+/// Whether the road is led to the joint before it is drawn. Slip roads are bent when they are drawn.
+fn is_moved(end: &StrokeEnd) -> bool {
+    matches!(end.joint, Joint::Node(_) | Joint::Road { .. })
+}
+
+/// Returns what a road drawn along exactly this line joins: nodes and reference lines within
+/// [`JOIN_DISTANCE`].
+pub fn exact_ends(scenario: &Scenario, line: &ReferenceLine, style: &RoadStyle) -> [StrokeEnd; 2] {
+    let course = slip_road::Course {
+        length: line.length(),
+        pose: &|s| line.pose(s),
+        roads_near: &|_| scenario.network().roads().map(|(id, _)| id).collect(),
+    };
+    let slips = slip_road::slips(scenario, &course, style);
+    let mut poses = [line.start(), line.end()].into_iter();
+    slips.map(|slip| {
+        let at = poses.next().map_or(DVec2::ZERO, |pose| pose.position);
+        let joint = slip.map_or_else(|| exact_joint(scenario, at, style.layer), Joint::SlipRoad);
+        StrokeEnd {
+            joint,
+            ..StrokeEnd::free(at)
+        }
+    })
+}
+
+fn exact_joint(scenario: &Scenario, point: DVec2, layer: i8) -> Joint {
+    let network = scenario.network();
+    let shown = |_: RoadId| false;
+    // A node wins over a road, because near its ends a road is near its node as well.
+    if let Some(node) = nearest_node(scenario, point, layer, JOIN_DISTANCE, &shown) {
+        return Joint::Node(node);
+    }
+    let on_road = network
+        .roads()
+        .filter(|(_, road)| road.layer == layer && is_near(road, point))
+        .map(|(id, road)| {
+            // Without the bounds every road would be projected onto, which costs far more than a comparison.
+            let foot = Projector::new(road.reference_line.clone()).closest(point);
+            let miss = (road.reference_line.pose(foot.s).position - point).length();
+            (miss, id, foot.s)
+        })
+        .filter(|(miss, ..)| *miss <= JOIN_DISTANCE)
+        .min_by(|a, b| a.0.total_cmp(&b.0));
+    on_road.map_or(Joint::Free, |(_, road, s)| Joint::Road { road, s })
+}
+
+fn is_near(road: &Road, point: DVec2) -> bool {
+    let (low, high) = road.reference_line.bounds(JOIN_DISTANCE);
+    point.cmpge(low).all() && point.cmple(high).all()
+}
+
+/// The nearest node within `reach` of a point that a road of this layer may join.
+fn nearest_node(
+    scenario: &Scenario,
+    point: DVec2,
+    layer: i8,
+    reach: f64,
+    is_hidden: &dyn Fn(RoadId) -> bool,
+) -> Option<NodeId> {
+    let nodes = scenario.network().nodes();
+    nodes
+        .map(|(id, node)| ((node.position() - point).length(), id))
+        .filter(|(distance, _)| *distance <= reach)
+        .filter(|(_, id)| is_joinable(scenario, *id, layer, is_hidden))
+        .min_by(|a, b| a.0.total_cmp(&b.0))
+        .map(|(_, id)| id)
+}
+
+/// Whether a road of this layer may join a node: one of its roads is on the layer, or it is the loose end of a
+/// road, which is then continued on another layer.
+fn is_joinable(
+    scenario: &Scenario,
+    node: NodeId,
+    layer: i8,
+    is_hidden: &dyn Fn(RoadId) -> bool,
+) -> bool {
+    let network = scenario.network();
+    let mut ends = network.ends_at(node);
+    let is_bare = ends.is_empty();
+    // The own node of an end that is moved has no visible road, and is not joined.
+    ends.retain(|(road, _)| !is_hidden(*road));
+    let on_layer = |road: RoadId| network.road(road).is_some_and(|road| road.layer == layer);
+    is_bare || ends.len() == 1 || ends.iter().any(|(road, _)| on_layer(*road))
+}
+
+/// The joint at the end of a trace, which is in the order in which it leads there.
+fn end_joint(around: &Surroundings<'_>, trace: &[DVec2], layer: i8, catch: Catch) -> StrokeEnd {
+    let Some(&tip) = trace.last() else {
+        return StrokeEnd::free(DVec2::ZERO);
+    };
+    if catch.nodes
+        && let Some(node) = caught_node(around, tip, layer, catch.reach)
+    {
+        return node_joint(around, node, trace);
+    }
+    if catch.roads
+        && let Some(caught) = caught_road(around, tip, layer, catch.reach)
+    {
+        return road_joint(around, &caught, trace, catch);
+    }
+    StrokeEnd::free(tip)
+}
+
+/// The node that a point catches: the nearest one within `reach`, or a node of the junction whose outline
+/// contains the point.
+fn caught_node(around: &Surroundings<'_>, point: DVec2, layer: i8, reach: f64) -> Option<NodeId> {
+    let scenario = around.scenario;
+    if let Some(node) = nearest_node(scenario, point, layer, reach, around.is_hidden) {
+        return Some(node);
+    }
+    let is_joinable = |node: &&NodeId| {
+        let exists = scenario.network().node(**node).is_some();
+        exists && is_joinable(scenario, **node, layer, around.is_hidden)
+    };
+    let distance = |node: &NodeId| {
+        let node = scenario.network().node(*node);
+        node.map_or(f64::INFINITY, |node| (node.position() - point).length())
+    };
+    let junctions = around.layout.junctions.iter();
+    let near = junctions.filter(|junction| {
+        let is_near = (junction.centre - point).length() < LARGEST_JUNCTION;
+        is_near && !junction.outline.is_empty()
+    });
+    let nodes = near.filter_map(|junction| {
+        let node = junction.nodes.iter().filter(is_joinable);
+        let node = node.min_by(|a, b| distance(a).total_cmp(&distance(b)))?;
+        // Junctions of several layers do not exist, but the one of another layer may lie above this point.
+        let has_layer = scenario.network().ends_at(*node).iter().any(|(road, _)| {
+            let road = scenario.network().road(*road);
+            road.is_some_and(|road| road.layer == layer)
+        });
+        let is_inside = || polygon::contains(&junction.polygon(), point);
+        (has_layer && is_inside()).then_some(*node)
+    });
+    nodes.min_by(|a, b| distance(a).total_cmp(&distance(b)))
+}
+
+fn node_joint(around: &Surroundings<'_>, node: NodeId, trace: &[DVec2]) -> StrokeEnd {
+    let position = around.scenario.network().node(node);
+    let at = position.map_or(DVec2::ZERO, crate::network::Node::position);
+    // A stroke that has passed the node ends where it came closest to it.
+    let mut cut = 0.0;
+    let mut i = trace.len() - 1;
+    while i > 0 && (trace[i - 1] - at).length() < (trace[i] - at).length() {
+        cut += (trace[i] - trace[i - 1]).length();
+        i -= 1;
+    }
+    let cut = led_to(&trace[..=i], at, cut);
+    let network = around.scenario.network();
+    let ends = network.ends_at(node);
+    let trims = ends.iter().filter_map(|(road, end)| {
+        let trim = around.layout.trims.get(road)?;
+        Some(trim.at(*end))
+    });
+    let clear = trims.fold((trace[i] - at).length(), f64::max) + MIN_PIECE;
+    StrokeEnd {
+        joint: Joint::Node(node),
+        at,
+        cut,
+        clear,
+    }
+}
+
+/// Length of a trace to drop so that it leads to a joint beside it without a sharp corner, m. `cut` has been
+/// dropped already. At most half of the trace is dropped.
+fn led_to(trace: &[DVec2], at: DVec2, mut cut: f64) -> f64 {
+    let Some(&tip) = trace.last() else {
+        return cut;
+    };
+    //   o joint
+    //    \
+    //     \          The last points of the trace are left out, up to twice the distance of its end from
+    //  ----x . . .   the joint.
+    //
+    let wanted = 2.0 * (tip - at).length();
+    let most = cut + 0.5 * polyline::length(trace);
+    for pair in trace.windows(2).rev() {
+        let step = (pair[1] - pair[0]).length();
+        if (pair[1] - at).length() >= wanted || cut + step > most {
+            break;
+        }
+        cut += step;
+    }
+    cut
+}
+
+/// The carriageway under a point.
+struct Caught {
+    id: RoadId,
+    /// Foot of the point on the reference line, m along it.
+    s: f64,
+    /// Right and left edge of the carriageway there, m to the left of the reference line.
+    edges: (f64, f64),
+}
+
+/// Lateral extent of the lanes for vehicles and bicycles at a distance along a road, m to the left of its
+/// reference line; `None` without such lanes.
+pub(crate) fn asphalt(road: &Road, s: f64) -> Option<(f64, f64)> {
+    let section = road.section_at(s);
+    let bands = road.lane_bands(section, s);
+    let is_asphalt = |kind: LaneType| {
+        use LaneType::{Biking, Bus, Driving, Parking};
+        matches!(kind, Driving | Bus | Biking | Parking)
+    };
+    let lanes = section.lanes.iter().zip(&bands);
+    let edges = lanes
+        .filter(|(lane, _)| is_asphalt(lane.kind))
+        .map(|(_, band)| {
+            let half = 0.5 * band.width;
+            (band.centre - half, band.centre + half)
+        });
+    edges.reduce(|all, lane| (all.0.min(lane.0), all.1.max(lane.1)))
+}
+
+/// Distance along a line of its point nearest to `point`, m. The pointer needs it for a few roads in every
+/// frame, for which a projector would take longer to prepare.
+fn foot(line: &ReferenceLine, point: DVec2) -> f64 {
+    let samples = super::sampled(line);
+    let mut best = (f64::INFINITY, 0.0);
+    for pair in samples.windows(2) {
+        let [(from_s, from), (to_s, to)] = [pair[0], pair[1]];
+        let on = polygon::closest_on_segment(from, to, point);
+        let distance = (on - point).length();
+        if distance < best.0 {
+            let share = (on - from).length() / (to - from).length().max(1e-9);
+            best = (distance, from_s + share.min(1.0) * (to_s - from_s));
+        }
+    }
+    let mut s = best.1;
+    for _ in 0..20 {
+        let pose = line.pose(s);
+        let offset = point - pose.position;
+        // Towards the centre of a bend, a step along the line moves the foot by more.
+        let slope = (1.0 - line.curvature(s) * offset.dot(pose.left())).max(0.2);
+        let next = (s + offset.dot(pose.forward()) / slope).clamp(0.0, line.length());
+        let is_done = (next - s).abs() < 1e-10;
+        s = next;
+        if is_done {
+            break;
+        }
+    }
+    s
+}
+
+/// The road of a layer whose carriageway, or the strip of `reach` to either side of its middle, contains a
+/// point. Of several roads, the one whose carriageway is nearest.
+fn caught_road(around: &Surroundings<'_>, point: DVec2, layer: i8, reach: f64) -> Option<Caught> {
+    let network = around.scenario.network();
+    let mut best: Option<((f64, f64), Caught)> = None;
+    for id in around.boxes.near(point, reach) {
+        let Some(road) = network.road(id).filter(|road| road.layer == layer) else {
+            continue;
+        };
+        if (around.is_hidden)(id) {
+            continue;
+        }
+        let s = foot(&road.reference_line, point);
+        let on = road.reference_line.pose(s);
+        // Beyond the end of a road there is only its node.
+        if (point - on.position).dot(on.forward()).abs() > 1e-3 {
+            continue;
+        }
+        let t = (point - on.position).dot(on.left());
+        let edges = asphalt(road, s);
+        let (right, left) = edges.unwrap_or_else(|| {
+            let (right, left) = road.edges(s);
+            let middle = 0.5 * (right + left);
+            (middle, middle)
+        });
+        let from_middle = (t - 0.5 * (right + left)).abs();
+        let half = 0.5 * (left - right);
+        if from_middle > half.max(reach) {
+            continue;
+        }
+        let rank = ((from_middle - half).max(0.0), from_middle);
+        let is_better = best.as_ref().is_none_or(|(least, _)| rank < *least);
+        if is_better {
+            let caught = Caught {
+                id,
+                s,
+                edges: (right, left),
+            };
+            best = Some((rank, caught));
+        }
+    }
+    best.map(|(_, caught)| caught)
+}
+
+/// A place on a reference line to which the end of a stroke leads.
+#[derive(Clone, Copy)]
+struct Landing {
+    s: f64,
+    cut: f64,
+}
+
+fn road_joint(
+    around: &Surroundings<'_>,
+    caught: &Caught,
+    trace: &[DVec2],
+    catch: Catch,
+) -> StrokeEnd {
+    let network = around.scenario.network();
+    let Some((road, &tip)) = network.road(caught.id).zip(trace.last()) else {
+        return StrokeEnd::free(DVec2::ZERO);
+    };
+    let (right, left) = caught.edges;
+    let width = left - right;
+    let local = near_part(road, caught.s, 2.0 * width + SPACING);
+    let straight_on =
+        || direction(trace).and_then(|ahead| ray_landing(road, &local, tip, ahead, width));
+    let foot = road.reference_line.pose(caught.s).position;
+    let nearest = Landing {
+        s: caught.s,
+        cut: led_to(trace, foot, 0.0),
+    };
+    let landings = [
+        crossed(road, &local, trace, width),
+        straight_on(),
+        Some(nearest),
+    ];
+    // Inside a junction only its node is joined, so a landing there is used only if there is no other.
+    let (low, high) = around
+        .layout
+        .remaining(caught.id, road)
+        .unwrap_or((0.0, road.length()));
+    let (low, high) = (low.max(MIN_PIECE), high.min(road.length() - MIN_PIECE));
+    let is_between = |landing: &Landing| landing.s > low && landing.s < high;
+    let landing = landings.into_iter().flatten().find(is_between);
+    let clear = |at: DVec2| 2.0 * width + (at - tip).length() + 2.0 * MIN_PIECE;
+    let Some(landing) = landing else {
+        let node = match caught.s < 0.5 * road.length() {
+            true => road.from,
+            false => road.to,
+        };
+        // With joints to nodes switched off, the road is still joined.
+        return match catch.nodes || low >= high {
+            true => node_joint(around, node, trace),
+            false => {
+                let s = caught
+                    .s
+                    .clamp(MIN_PIECE, (road.length() - MIN_PIECE).max(MIN_PIECE));
+                joined_at(road, caught.id, Landing { s, cut: 0.0 }, clear)
+            }
+        };
+    };
+    joined_at(road, caught.id, landing, clear)
+}
+
+fn joined_at(road: &Road, id: RoadId, landing: Landing, clear: impl Fn(DVec2) -> f64) -> StrokeEnd {
+    let at = road.reference_line.pose(landing.s).position;
+    StrokeEnd {
+        joint: Joint::Road {
+            road: id,
+            s: landing.s,
+        },
+        at,
+        cut: landing.cut,
+        clear: clear(at) + landing.cut,
+    }
+}
+
+/// Points of a reference line around a distance along it, with their distances.
+fn near_part(road: &Road, s: f64, reach: f64) -> Vec<(f64, DVec2)> {
+    let (low, high) = ((s - reach).max(0.0), (s + reach).min(road.length()));
+    let count = ((high - low) / SPACING).ceil().clamp(1.0, 1000.0) as u32;
+    let at = |i: u32| low + (high - low) * f64::from(i) / f64::from(count);
+    (0..=count)
+        .map(|i| (at(i), road.reference_line.pose(at(i)).position))
+        .collect()
+}
+
+/// Direction in which a trace arrives at its last point.
+fn direction(trace: &[DVec2]) -> Option<DVec2> {
+    let (&tip, before) = trace.split_last()?;
+    let far = before
+        .iter()
+        .rev()
+        .find(|point| (tip - **point).length() >= DIRECTION)
+        .or(before.first())?;
+    (tip - *far).try_normalize()
+}
+
+/// Where a ray meets a part of a reference line within `reach`.
+fn ray_landing(
+    road: &Road,
+    local: &[(f64, DVec2)],
+    from: DVec2,
+    ahead: DVec2,
+    reach: f64,
+) -> Option<Landing> {
+    let ray = [(0.0, from), (reach, from + reach * ahead)];
+    let line = ReferenceLine::straight(from, from + (reach + MIN_PIECE) * ahead).ok()?;
+    let met = super::crossing_distances(&ray, local).into_iter();
+    let (own, s) = met.min_by(|a, b| a.0.total_cmp(&b.0))?;
+    let (_, s) = refine(&line, &road.reference_line, own, s);
+    Some(Landing { s, cut: 0.0 })
+}
+
+/// The last crossing of the last `reach` metres of a trace with a part of a reference line.
+fn crossed(road: &Road, local: &[(f64, DVec2)], trace: &[DVec2], reach: f64) -> Option<Landing> {
+    let mut cut = 0.0;
+    for pair in trace.windows(2).rev() {
+        let step = (pair[1] - pair[0]).length();
+        let piece = [(0.0, pair[0]), (step, pair[1])];
+        let met = super::crossing_distances(&piece, local).into_iter();
+        if let Some((own, s)) = met.max_by(|a, b| a.0.total_cmp(&b.0)) {
+            let back = cut + step - own;
+            let line = ReferenceLine::straight(pair[0], pair[1]).ok();
+            let s = line.map_or(s, |line| refine(&line, &road.reference_line, own, s).1);
+            return (back <= reach).then_some(Landing { s, cut: back });
+        }
+        cut += step;
+        if cut > reach {
+            return None;
+        }
+    }
+    None
+}
+
+/// What the end of a road lies on without joining it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LooseEnd {
+    /// The road.
+    pub road: RoadId,
+    /// The end that no other road shares.
+    pub end: RoadEnd,
+    /// The road on whose carriageway it lies.
+    pub on: RoadId,
+}
+
+/// Returns the road on whose carriageway an end of a road lies without joining it. `None` if another road
+/// shares the end, or if there is no other road of its layer.
+pub fn loose_end(around: &Surroundings<'_>, id: RoadId, end: RoadEnd) -> Option<LooseEnd> {
+    let network = around.scenario.network();
+    let road = network.road(id)?;
+    if network.ends_at(road.node_at(end)).len() > 1 {
+        return None;
+    }
+    let at = end_pose(road, end).position;
+    let is_hidden = |other: RoadId| other == id || (around.is_hidden)(other);
+    let others = Surroundings {
+        is_hidden: &is_hidden,
+        ..*around
+    };
+    let caught = caught_road(&others, at, road.layer, 0.0)?;
+    Some(LooseEnd {
+        road: id,
+        end,
+        on: caught.id,
+    })
+}
+
+fn end_pose(road: &Road, end: RoadEnd) -> Pose {
+    match end {
+        RoadEnd::Start => road.reference_line.start(),
+        RoadEnd::End => road.reference_line.end(),
+    }
+}
+
+/// Returns what the end of an existing road joins, by the rule of [`stroke_ends`]; `None` if another road
+/// shares the end or there is nothing to join.
+pub fn end_target(
+    around: &Surroundings<'_>,
+    id: RoadId,
+    end: RoadEnd,
+    catch: Catch,
+) -> Option<StrokeEnd> {
+    let network = around.scenario.network();
+    let road = network.road(id)?;
+    if network.ends_at(road.node_at(end)).len() > 1 {
+        return None;
+    }
+    let is_hidden = |other: RoadId| other == id || (around.is_hidden)(other);
+    let others = Surroundings {
+        is_hidden: &is_hidden,
+        ..*around
+    };
+    let mut trace = road.reference_line.sample(0.05, 0.0);
+    if end == RoadEnd::Start {
+        trace.reverse();
+    }
+    let found = end_joint(&others, &trace, road.layer, catch);
+    found.is_joined().then_some(found)
+}
+
+/// Returns the edit that joins an end of a road to its [`end_target`]; `None` if it has none.
+///
+/// The end keeps its direction where the road can be lengthened or shortened to meet what it joins.
+///
+/// # Errors
+/// If the road cannot be led to the joint, or the road that it joins cannot be cut there.
+pub fn joined_end(
+    around: &Surroundings<'_>,
+    id: RoadId,
+    end: RoadEnd,
+    catch: Catch,
+) -> Result<Option<Edit>, DrawError> {
+    let network = around.scenario.network();
+    let road = network.road(id).ok_or(DrawError::NoSuchRoad(id))?;
+    let loose = road.node_at(end);
+    let Some(found) = end_target(around, id, end, catch) else {
+        return Ok(None);
+    };
+    let is_start = end == RoadEnd::Start;
+    let line = with_end_at(&road.reference_line, is_start, |_| found.at)
+        .map_err(|_| DrawError::TooShort(0.0))?;
+    if line.length() < MIN_PIECE {
+        return Err(DrawError::TooShort(line.length()));
+    }
+    let mut draft = Draft::of(around.scenario);
+    let moved = reshaped(draft.now(), id, line).map_err(|_| DrawError::TooShort(0.0))?;
+    draft.apply(moved)?;
+    let node = match found.joint {
+        Joint::Road { road, s } => {
+            let node = draft.now().network().next_node_id();
+            draft.apply(split(draft.now(), road, s)?)?;
+            node
+        }
+        Joint::Node(node) => node,
+        Joint::Free | Joint::SlipRoad(_) => return Ok(None),
+    };
+    let moved = draft.now().network().road(id).cloned();
+    let mut moved = moved.ok_or(DrawError::NoSuchRoad(id))?;
+    match end {
+        RoadEnd::Start => moved.from = node,
+        RoadEnd::End => moved.to = node,
+    }
+    draft.apply(Edit::Road(id, Some(Box::new(moved))))?;
+    draft.apply(Edit::Node(loose, None))?;
+    Ok(Some(draft.edit()))
+}

@@ -1,0 +1,296 @@
+//! Ends of strokes join the roads on whose asphalt they are released.
+
+use crate::common::{crossroads, draw, street, west_to_east};
+use roadwright_geometry::{DVec2, ReferenceLine};
+use roadwright_scenario::check::{Code, check, repair};
+use roadwright_scenario::junction::layout;
+use roadwright_scenario::operation::draw::{
+    self, Catch, Joint, RoadStyle, StrokeEnd, Surroundings, guided, joined_road, stroke_ends,
+};
+use roadwright_scenario::*;
+
+fn xy(x: f64, y: f64) -> DVec2 {
+    DVec2::new(x, y)
+}
+
+/// A street along the x axis, from -100 to 100 m, with a half-width of 3.25 m.
+fn one_street() -> Scenario {
+    let mut scenario = Scenario::new("one street");
+    draw(
+        &mut scenario,
+        (-100.0, 0.0),
+        (100.0, 0.0),
+        &street("Mill Street"),
+    );
+    scenario
+}
+
+/// What the ends of a stroke join that is drawn with a reach of one metre.
+fn ends(scenario: &Scenario, trace: &[DVec2], style: &RoadStyle) -> [StrokeEnd; 2] {
+    ends_by(scenario, trace, style, Catch::within(1.0))
+}
+
+fn ends_by(
+    scenario: &Scenario,
+    trace: &[DVec2],
+    style: &RoadStyle,
+    catch: Catch,
+) -> [StrokeEnd; 2] {
+    let around = Surroundings {
+        scenario,
+        layout: &layout(scenario.network(), scenario.about()),
+        boxes: &RoadBoxes::new(scenario.network()),
+        is_hidden: &|_| false,
+    };
+    stroke_ends(&around, trace, style, [catch, catch])
+}
+
+/// Draws a stroke of straight legs, of which there is only one behind its joints.
+fn stroke(scenario: &mut Scenario, trace: &[DVec2], style: &RoadStyle) {
+    let ends = ends(scenario, trace, style);
+    let points = guided(trace, &ends);
+    let line = ReferenceLine::straight(points[0], points[points.len() - 1]).unwrap();
+    let edit = joined_road(scenario, &line, style, &ends).unwrap();
+    scenario.apply(edit).unwrap();
+}
+
+#[track_caller]
+fn is_joined_at(end: &StrokeEnd, x: f64) {
+    assert!(
+        matches!(
+            end.joint,
+            Joint::Road {
+                road: RoadId(1),
+                ..
+            }
+        ),
+        "{end:?}"
+    );
+    assert!((end.at - xy(x, 0.0)).length() < 1e-6, "{end:?}");
+}
+
+#[test]
+fn a_stroke_goes_on_in_its_own_direction_to_the_reference_line() {
+    let scenario = one_street();
+    // The slope is one metre along for two across.
+    let [start, end] = ends(&scenario, &[xy(0.0, 43.0), xy(20.0, 3.0)], &street(""));
+    assert_eq!(start.joint, Joint::Free);
+    is_joined_at(&end, 21.5);
+    let [start, _] = ends(&scenario, &[xy(20.0, 3.0), xy(0.0, 43.0)], &street(""));
+    is_joined_at(&start, 21.5);
+}
+
+#[test]
+fn a_stroke_released_beyond_the_reference_line_is_cut_back_to_it() {
+    let scenario = one_street();
+    let trace = [xy(0.0, 43.0), xy(20.0, 3.0), xy(23.0, -3.0)];
+    let ends = ends(&scenario, &trace, &street(""));
+    is_joined_at(&ends[1], 21.5);
+    let points = guided(&trace, &ends);
+    assert_eq!(points.len(), 3);
+    assert!((points[2] - xy(21.5, 0.0)).length() < 1e-6);
+}
+
+#[test]
+fn a_stroke_that_would_miss_the_reference_line_takes_the_nearest_point() {
+    let scenario = one_street();
+    let [_, end] = ends(&scenario, &[xy(-30.0, 5.0), xy(20.0, 2.5)], &street(""));
+    is_joined_at(&end, 20.0);
+}
+
+#[test]
+fn the_carriageway_of_a_one_way_road_catches_on_both_sides_of_its_line() {
+    let mut scenario = Scenario::new("one way");
+    let wide = RoadStyle {
+        section: CrossSection::driving(3, 0, 3.5),
+        ..street("")
+    };
+    draw(&mut scenario, (-100.0, 0.0), (100.0, 0.0), &wide);
+    // All lanes to the right of the line, as many imports have them.
+    let mut road = scenario.network().road(RoadId(1)).unwrap().clone();
+    road.lane_offset.clear();
+    scenario
+        .apply(Edit::Road(RoadId(1), Some(Box::new(road))))
+        .unwrap();
+    let end = |y: f64| {
+        let [_, end] = ends(
+            &scenario,
+            &[xy(10.0, 60.0_f64.copysign(y)), xy(10.0, y)],
+            &street(""),
+        );
+        end
+    };
+    is_joined_at(&end(-10.4), 10.0);
+    is_joined_at(&end(-0.1), 10.0);
+    assert_eq!(end(-10.6).joint, Joint::Free);
+    assert_eq!(end(0.1).joint, Joint::Free);
+}
+
+#[test]
+fn pavements_and_verges_catch_nothing() {
+    let mut scenario = Scenario::new("pavements");
+    let paved = RoadStyle {
+        section: CrossSection::driving(1, 1, 3.0).with_border(LaneType::Sidewalk, 2.0),
+        ..street("")
+    };
+    draw(&mut scenario, (-100.0, 0.0), (100.0, 0.0), &paved);
+    let end = |y: f64| ends(&scenario, &[xy(0.0, 60.0), xy(0.0, y)], &street(""))[1].clone();
+    assert_eq!(end(3.1).joint, Joint::Free);
+    is_joined_at(&end(2.9), 0.0);
+}
+
+#[test]
+fn only_roads_on_the_layer_of_the_stroke_are_joined() {
+    let scenario = one_street();
+    let above = RoadStyle {
+        layer: 1,
+        ..street("")
+    };
+    let [_, end] = ends(&scenario, &[xy(0.0, 60.0), xy(0.0, 0.0)], &above);
+    assert_eq!(end.joint, Joint::Free);
+    // A loose end is continued on another layer.
+    let [start, _] = ends(&scenario, &[xy(100.0, 0.5), xy(200.0, 0.0)], &above);
+    assert!(matches!(start.joint, Joint::Node(_)));
+    // A node where a street passes below is not.
+    let mut crossed = scenario.clone();
+    draw(&mut crossed, (0.0, 0.0), (0.0, 90.0), &street(""));
+    let [_, end] = ends(&crossed, &[xy(60.0, 60.0), xy(0.0, 0.0)], &above);
+    assert_eq!(end.joint, Joint::Free);
+    let edit = draw::road(
+        &crossed,
+        &ReferenceLine::straight(xy(60.0, 60.0), xy(0.0, 0.0)).unwrap(),
+        &above,
+    );
+    crossed.apply(edit.unwrap()).unwrap();
+    let network = crossed.network();
+    let (_, new) = network.roads().last().unwrap();
+    assert_eq!(network.ends_at(new.to).len(), 1);
+}
+
+#[test]
+fn a_node_goes_first_inside_its_junction_and_beyond_it_the_road() {
+    let mut scenario = one_street();
+    draw(&mut scenario, (0.0, 0.0), (0.0, 90.0), &street(""));
+    let end = |x: f64| ends(&scenario, &[xy(x, -60.0), xy(x, -2.0)], &street(""))[1].clone();
+    assert!(matches!(end(2.0).joint, Joint::Node(_)), "{:?}", end(2.0));
+    let beside = end(20.0);
+    assert!(matches!(beside.joint, Joint::Road { .. }), "{beside:?}");
+    assert!((beside.at - xy(20.0, 0.0)).length() < 1e-6, "{beside:?}");
+}
+
+#[test]
+fn a_stroke_that_passes_over_a_road_crosses_it() {
+    let mut scenario = one_street();
+    stroke(&mut scenario, &[xy(0.0, 60.0), xy(0.0, -60.0)], &street(""));
+    assert_eq!(scenario.network().road_count(), 4);
+    assert!(check(&scenario).is_empty(), "{:?}", check(&scenario));
+}
+
+#[test]
+fn with_joints_suspended_both_ends_are_free_even_on_a_reference_line() {
+    let scenario = one_street();
+    let trace = [xy(50.0, 0.0), xy(50.0, 60.0)];
+    let ends = ends_by(&scenario, &trace, &street(""), Catch::NOTHING);
+    let line = ReferenceLine::straight(trace[0], trace[1]).unwrap();
+    let mut drawn = scenario.clone();
+    drawn
+        .apply(joined_road(&scenario, &line, &street(""), &ends).unwrap())
+        .unwrap();
+    assert_eq!(drawn.network().road_count(), 2);
+    assert!(
+        drawn
+            .network()
+            .nodes()
+            .all(|(id, _)| drawn.network().ends_at(id).len() == 1)
+    );
+}
+
+#[test]
+fn a_loose_end_on_a_road_is_found_and_joined_by_its_repair() {
+    for y in [2.9, -2.9] {
+        let mut scenario = one_street();
+        draw(
+            &mut scenario,
+            (10.0, 60.0),
+            (10.0, y),
+            &street("Side Street"),
+        );
+        // The stroke below the line has crossed it; the one above it has not.
+        let roads = scenario.network().road_count();
+        assert_eq!(roads, if y > 0.0 { 2 } else { 4 });
+        let findings = check(&scenario);
+        let loose: Vec<_> = findings
+            .iter()
+            .filter(|finding| finding.code == Code::EndsOnRoad)
+            .collect();
+        assert_eq!(loose.len(), 1, "{findings:?}");
+        assert!((loose[0].place - xy(10.0, y)).length() < 1e-9);
+        assert!(
+            loose[0].message.contains("without joining it"),
+            "{}",
+            loose[0].message
+        );
+        let edit = repair(&scenario, loose[0]);
+        let mut joined = scenario.clone();
+        joined.apply(edit.unwrap()).unwrap();
+        assert!(check(&joined).is_empty(), "{:?}", check(&joined));
+        assert_eq!(joined.network().road_count(), 3);
+        let network = joined.network();
+        let middle = network
+            .nodes()
+            .find(|(id, _)| network.ends_at(*id).len() == 3);
+        assert!((middle.unwrap().1.position() - xy(10.0, 0.0)).length() < 1e-6);
+    }
+}
+
+#[test]
+fn ends_on_other_layers_or_beside_the_asphalt_are_no_finding() {
+    let mut scenario = one_street();
+    let above = RoadStyle {
+        layer: 1,
+        ..street("")
+    };
+    draw(&mut scenario, (0.0, 60.0), (0.0, 2.0), &above);
+    draw(&mut scenario, (40.0, 60.0), (40.0, 3.5), &street(""));
+    assert!(check(&scenario).is_empty(), "{:?}", check(&scenario));
+}
+
+#[test]
+fn agents_keep_their_places_when_a_loose_end_is_joined() {
+    let mut scenario = one_street();
+    draw(&mut scenario, (10.0, 60.0), (10.0, 2.0), &street(""));
+    for (key, kind) in crossroads().vehicle_types() {
+        let edit = Edit::VehicleType(key.clone(), Some(Box::new(kind.clone())));
+        scenario.apply(edit).unwrap();
+    }
+    let agent = west_to_east();
+    let flow = Flow {
+        vehicle: agent.vehicle,
+        stack: agent.stack,
+        dynamics: None,
+        origin: Place::lane(RoadId(2), -1, 20.0),
+        destination: Place::lane(RoadId(1), -1, 150.0),
+        rate_per_hour: 100.0.into(),
+        begin: 0.0.into(),
+        end: 60.0.into(),
+    };
+    scenario
+        .apply(Edit::Flow(FlowId(1), Some(Box::new(flow))))
+        .unwrap();
+    let pose = |scenario: &Scenario, place: &Place| scenario.pose_of(place).unwrap().position;
+    let before = scenario.flows()[&FlowId(1)].clone();
+    let findings = check(&scenario);
+    let loose = findings
+        .iter()
+        .find(|finding| finding.code == Code::EndsOnRoad);
+    let mut joined = scenario.clone();
+    joined
+        .apply(repair(&scenario, loose.unwrap()).unwrap())
+        .unwrap();
+    let after = joined.flows()[&FlowId(1)].clone();
+    let destination = pose(&scenario, &before.destination) - pose(&joined, &after.destination);
+    assert!(destination.length() < 1e-6);
+    // The street became two metres longer, and its origin keeps its share of the way.
+    let origin = pose(&scenario, &before.origin) - pose(&joined, &after.origin);
+    assert!(origin.length() < 1.0, "{origin}");
+}
