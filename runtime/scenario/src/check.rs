@@ -216,8 +216,9 @@ pub fn check(scenario: &Scenario) -> Vec<Finding> {
     };
     let mut findings = Vec::new();
     roads::check(&subjects, &mut findings);
-    overlaps::check(&subjects, &mut findings);
     loose_ends::check(&subjects, &mut findings);
+    // After the loose ends, which are not reported twice.
+    overlaps::check(&subjects, &mut findings);
     junctions::check(&subjects, &mut findings);
     obstacles::check(&subjects, &mut findings);
     agents::check(&subjects, &mut findings);

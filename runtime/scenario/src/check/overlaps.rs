@@ -56,11 +56,19 @@ impl Stretch {
     }
 }
 
-/// Reports each pair of roads with overlapping lanes once, at its longest overlap. Near linear in the length of
-/// all lanes.
+/// Reports each pair of roads with overlapping lanes once, at its longest overlap, except roads with a loose end
+/// on another road. Near linear in the length of all lanes.
 pub(super) fn check(subjects: &Subjects<'_>, findings: &mut Vec<Finding>) {
     let graph = subjects.graph;
+    let loose = findings
+        .iter()
+        .filter(|finding| finding.code == Code::EndsOnRoad);
+    let loose: BTreeSet<ObjectId> = loose.map(|finding| finding.object).collect();
+    let is_loose = |road: RoadId| loose.contains(&ObjectId::Road(road));
     for (&(one, other), points) in &mut overlapped(&samples(graph)) {
+        if is_loose(one) || is_loose(other) {
+            continue;
+        }
         let meet = meet(subjects, one, other);
         let is_fault = |stretch: &Stretch| {
             let is_at_end =
