@@ -13,7 +13,7 @@
 //! | a curve for each link, around the island of a mini roundabout | `curve.rs`, `mini.rs` |
 //! | outline of the carriageway; kerbs and pavements beside it | `outline.rs`, `border.rs` |
 //! | splitter islands, crossings, set-back stop lines | `splitter.rs`, `crossing.rs`, `setback.rs` |
-//! | conflicts of connections | `conflicts.rs`, `sweep.rs`, `meeting.rs` |
+//! | conflicts of connections, once for each shape | `conflicts.rs`, `sweep.rs`, `meeting.rs`, `shape.rs` |
 //! | control, right of way, rings, signals | `control.rs`, `right_of_way.rs`, `rings.rs`, `signals` |
 //!
 //! Corners, outlines and trims follow from the edges of carriageways; pavements lie outside and have no
@@ -37,6 +37,7 @@ mod right_of_way;
 mod rings;
 mod room;
 mod setback;
+mod shape;
 mod signals;
 mod splitter;
 mod sweep;
@@ -44,7 +45,7 @@ mod sweep;
 pub use crate::turn::{Turn, Turns};
 pub use arm::{Arm, ArmLane};
 pub use border::Border;
-pub use conflicts::{ABREAST, Body, Conflict, Conflicts, Interval, touches_bus};
+pub use conflicts::{ABREAST, Body, Conflict, Conflicts, Interval};
 pub use control::Sign;
 use corner::CornerDemands;
 pub use corner::{Corner, U_TURN_RADIUS};
@@ -59,6 +60,7 @@ pub use mini::MiniRing;
 pub use outline::OutlineEdge;
 pub use right_of_way::{GAP_ON_RED, RightOfWay};
 pub use room::RoomToWait;
+pub use shape::{JunctionShape, JunctionShapes};
 pub use signals::{
     Between, DEFAULT_CYCLE, Intergreen, LONGEST_WAIT, Light, MAX_GREEN, MIN_GREEN, Programme,
     SignalPlans, Signals, StageTimes, WALK_WINDOW, WALKING_SPEED, signal_plans,
