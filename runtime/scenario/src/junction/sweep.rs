@@ -84,18 +84,40 @@ impl Boxes {
         depth: f64,
         known: Option<(Interval, Interval)>,
     ) -> Option<(Interval, Interval)> {
-        let reach = self.radius + other.radius;
         let mut met = known;
-        let mut i = 0;
-        while let Some(one) = self.all.get(i) {
-            // Most boxes are far apart, so the search skips as many boxes as the missing metres allow.
-            let lacks = (one.centre - one.centre.clamp(other.low, other.high)).length() - reach;
-            if lacks >= 0.0 {
-                i += 1 + (lacks / self.most_between) as usize;
-                continue;
+        // From either end up to the first box that extends the intervals, because boxes between these need
+        // only be compared with boxes outside the other interval. The order does not affect the result.
+        let (mut low, mut high) = (0, self.all.len());
+        while low < high {
+            let number = low;
+            let skipped = self.skipped_at(number, other);
+            low += skipped.max(1);
+            if skipped == 0 {
+                let before = met;
+                met = self.meeting_of(number, other, depth, met);
+                if met != before {
+                    break;
+                }
             }
-            met = self.meeting_of(i, other, depth, met);
-            i += 1;
+        }
+        while low < high {
+            let number = high - 1;
+            let skipped = self.skipped_at(number, other);
+            high = high.saturating_sub(skipped.max(1)).max(low);
+            if skipped == 0 {
+                let before = met;
+                met = self.meeting_of(number, other, depth, met);
+                if met != before {
+                    break;
+                }
+            }
+        }
+        while low < high {
+            let skipped = self.skipped_at(low, other);
+            if skipped == 0 {
+                met = self.meeting_of(low, other, depth, met);
+            }
+            low += skipped.max(1);
         }
         // A vehicle that is in an interval for less than its own length is in it until its rear has passed
         // the point where its front came in.
@@ -104,6 +126,19 @@ impl Boxes {
             ..place
         };
         met.map(|(own, theirs)| (whole(own), whole(theirs)))
+    }
+
+    /// Number of boxes, from the given one on in either direction, that are too far from the other connection
+    /// to meet a box of it. Most boxes are far apart, so as many are skipped as the missing metres allow.
+    fn skipped_at(&self, number: usize, other: &Self) -> usize {
+        let centre = self.all[number].centre;
+        let reach = self.radius + other.radius;
+        let lacks = (centre - centre.clamp(other.low, other.high)).length() - reach;
+        if lacks >= 0.0 {
+            1 + (lacks / self.most_between) as usize
+        } else {
+            0
+        }
     }
 
     /// Like `meeting`, but for one box of this connection.
