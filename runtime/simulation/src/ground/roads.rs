@@ -350,13 +350,27 @@ pub(crate) struct Roads {
     rooms: BTreeMap<(RoadId, RoadEnd), RoomToWait>,
     rings: Rings,
     crossings: Crossings,
-    /// Stretches where two cars do not fit side by side.
-    pub(crate) alleys: Alleys,
+    /// Stretches where two cars do not fit side by side, found when the first vehicle asks.
+    narrow: OnceLock<Narrow>,
     /// Whether there are long vehicles. They make alleys longer and more connections contested.
     has_long: bool,
+}
+
+/// Stretches where two cars do not fit side by side.
+struct Narrow {
+    alleys: Alleys,
     /// Lower bound of the distance from the start of each lanelet to the next lanelet with alleys, m; empty
     /// if there are no alleys.
-    distances_to_alleys: Vec<f32>,
+    distances: Vec<f32>,
+}
+
+impl Narrow {
+    fn new(graph: &LaneGraph, alleys: Alleys) -> Self {
+        Self {
+            distances: distances_to_alleys(graph, &alleys),
+            alleys,
+        }
+    }
 }
 
 /// The roads, and the parts from which the rest of them is derived.
@@ -505,21 +519,18 @@ impl Roads {
             Gist::new(&graph, id, copied.unwrap_or_else(own))
         };
         let gists: Vec<Gist> = (graph.indices()).map(gist).collect();
-        let alleys = match &known {
-            Some(known) => known
-                .roads
-                .alleys
-                .after_edit(&graph, has_long, known.copies),
-            None => Alleys::of(&graph, has_long),
-        };
+        let before = known.as_ref().and_then(|known| {
+            let alleys = &known.roads.narrow.get()?.alleys;
+            Some(alleys.after_edit(&graph, has_long, known.copies))
+        });
+        let narrow = before.map(|alleys| Narrow::new(&graph, alleys));
         let junction_gists = JunctionGists::new(&layout, &laws, &plans);
         let fixed_times = |programme: &Programme| programme.mode == SignalMode::Fixed;
         Self {
             joins: Joins::new(&graph, &gists),
             rooms: rooms_before_signals(scenario.network(), &layout, &plans),
             rings: Rings::new(scenario.network(), &layout, &graph),
-            distances_to_alleys: distances_to_alleys(&graph, &alleys),
-            alleys,
+            narrow: narrow.map_or_else(OnceLock::new, OnceLock::from),
             has_long,
             crossings: Crossings::new(scenario.network(), &layout, &plans),
             layout,
@@ -601,8 +612,20 @@ impl Roads {
     /// limit, only the limit is known.
     #[inline]
     pub(crate) fn distance_to_alleys(&self, id: LaneletIndex) -> f64 {
-        let distance = self.distances_to_alleys.get(id.index());
+        let distance = self.narrow().distances.get(id.index());
         distance.map_or(f64::INFINITY, |&distance| f64::from(distance))
+    }
+
+    /// Stretches where two cars do not fit side by side. O(lanelets) on first use.
+    #[inline]
+    pub(crate) fn alleys(&self) -> &Alleys {
+        &self.narrow().alleys
+    }
+
+    #[inline]
+    fn narrow(&self) -> &Narrow {
+        self.narrow
+            .get_or_init(|| Narrow::new(&self.graph, Alleys::of(&self.graph, self.has_long)))
     }
 
     /// Number of following lanelets.
@@ -1099,7 +1122,7 @@ pub(super) mod tests {
                 gist.beside,
             ),
         );
-        let alleys = (roads.alleys.on(id), roads.distance_to_alleys(id));
+        let alleys = (roads.alleys().on(id), roads.distance_to_alleys(id));
         let around = (roads.rings.of(id), roads.joins.of(id), alleys);
         format!("{spacing} {bends:?} {gist:?} {around:?}")
     }
@@ -1117,7 +1140,7 @@ pub(super) mod tests {
                 assert_eq!(law.setback_of_cars(path), fresh.setback_of_cars(path));
             }
         }
-        assert_eq!(roads.alleys, fresh.alleys);
+        assert_eq!(roads.alleys(), fresh.alleys());
         assert_eq!(roads.plans, fresh.plans);
         assert_eq!(roads.layout, fresh.layout);
     }
