@@ -237,7 +237,7 @@ impl<'a> Batch<'a> {
 //   start --[private]--> [all] --> [all] --> [private]--> goal
 //             id           id        id      id + places
 
-// Connections are no nodes. A move from a lane to the next one stands for the connection between them and has
+// Connections are not nodes. A move from a lane to the next lane stands for the connection between them and has
 // the cost of both.
 
 /// A place (`via_places.rs`) together with the part of the trip (outward or inward).

@@ -147,7 +147,7 @@ impl<'a> Arm<'a> {
         self.shared.map_or_else(copy, Arc::clone)
     }
 
-    /// What lies at the far end of the road.
+    /// Kind of far end of the road.
     pub(super) fn far_end(&self) -> FarEnd {
         self.far_end
     }

@@ -374,7 +374,7 @@ impl<'a> AfterEdit<'a> {
         (!self.is_near_change[id.index()]).then_some(copy)
     }
 
-    /// Whether the lanelets that adjoin a lanelet are copies of those that adjoined the old one.
+    /// Whether a lanelet has the same adjoining lanelets as before the edit.
     fn has_same_around(&self, graph: &LaneGraph, id: LaneletIndex, copy: LaneletIndex) -> bool {
         let around = graph.predecessors(id).iter().chain(graph.successors(id));
         let old = self.known.graph;
@@ -384,7 +384,7 @@ impl<'a> AfterEdit<'a> {
             .eq(before.map(|&near| Some(near)))
     }
 
-    /// What is known of each lanelet.
+    /// Copies of known results, by lanelet; unknown ones are empty.
     fn copies(
         &self,
         surroundings: &Surroundings<'_>,
