@@ -15,7 +15,7 @@
 use super::arm::Arm;
 use super::conflicts::{Body, Interval};
 use super::corner::{self, Corner};
-use super::sweep::on_curve;
+use super::sweep::Track;
 use super::{ConnectingPath, Flag, LaneEnd};
 use crate::ids::RoadId;
 use crate::index::ConnectionIndex;
@@ -290,6 +290,7 @@ fn taken(crossing: &Crossing, curve: &ReferenceLine, body: Body) -> Option<Taken
     let (first, last) = (-body.front - body.rear, length + body.front + body.rear);
     let count = ((last - first) / STEP).ceil() as usize;
     let mut taken: Option<Taken> = None;
+    let track = Track::of(curve);
     let kerb = crossing.right_kerb.own_frame();
     let middle = DVec2::new(0.0, 0.5 * crossing.length);
     let half_size = DVec2::new(0.5 * crossing.width, 0.5 * crossing.length);
@@ -300,7 +301,7 @@ fn taken(crossing: &Crossing, curve: &ReferenceLine, body: Body) -> Option<Taken
         let i = next;
         next += 1;
         let s = first + STEP * i as f64;
-        let (frame, beyond) = on_curve(curve, length, s);
+        let (frame, beyond) = track.at(s);
         let axle = kerb.to_local(frame.point(beyond, 0.0)) - middle;
         let missing = (axle.abs() - half_size).max(DVec2::ZERO).length() - radius;
         if missing > STEP {

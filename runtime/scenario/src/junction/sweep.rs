@@ -45,8 +45,9 @@ impl Boxes {
         let length = curve.length();
         let step = (TURNS / curve.max_curvature()).clamp(LEAST_STEP, STEP);
         let count = ((body.length() + length) / step).ceil() as usize;
+        let track = Track::of(curve);
         let boxes = (0..=count).map(|i| {
-            let (on_curve, beyond) = on_curve(curve, length, step * i as f64 - body.front);
+            let (on_curve, beyond) = track.at(step * i as f64 - body.front);
             let axle = OwnFrame {
                 origin: on_curve.point(beyond, 0.0),
                 ..on_curve
@@ -165,7 +166,7 @@ impl Boxes {
                 j += 1 + ((apart.sqrt() - reach) / other.most_between) as usize;
                 continue;
             }
-            if one.penetration(another) > depth {
+            if one.penetrates(another, depth) {
                 let place = (own, other.place(j));
                 met = Some(met.map_or(place, |(a, b)| (a.and(place.0), b.and(place.1))));
             }
@@ -201,9 +202,36 @@ impl Boxes {
     }
 }
 
-/// Returns the frame at `s`, clamped to the curve, and the distance from there to `s` along its straight
-/// continuation, m; negative before the start of the curve.
-pub(super) fn on_curve(curve: &ReferenceLine, length: f64, s: f64) -> (OwnFrame, f64) {
-    let nearest = s.clamp(0.0, length);
-    (curve.own_frame(nearest).1, s - nearest)
+/// A curve that bodies drive along, with the frames at its ends, which all poses beyond it need.
+pub(super) struct Track<'a> {
+    curve: &'a ReferenceLine,
+    length: f64,
+    start: OwnFrame,
+    end: OwnFrame,
+}
+
+impl<'a> Track<'a> {
+    pub(super) fn of(curve: &'a ReferenceLine) -> Self {
+        let length = curve.length();
+        Self {
+            curve,
+            length,
+            start: curve.own_frame(0.0).1,
+            end: curve.own_frame(length).1,
+        }
+    }
+
+    /// Returns the frame at `s`, clamped to the curve, and the distance from there to `s` along its straight
+    /// continuation, m; negative before the start of the curve.
+    pub(super) fn at(&self, s: f64) -> (OwnFrame, f64) {
+        let nearest = s.clamp(0.0, self.length);
+        let frame = if nearest <= 0.0 {
+            self.start
+        } else if nearest >= self.length {
+            self.end
+        } else {
+            self.curve.own_frame(nearest).1
+        };
+        (frame, s - nearest)
+    }
 }
