@@ -108,7 +108,7 @@ fn first_on_lane<'a>(
         })
     };
     // In the order of lanelets instead of cells, so that the finding does not depend on the grid.
-    grid.for_each_within(centre, radius + widest, |index, point| {
+    grid.for_each_within(centre, radius + 0.5 * widest + ROUNDING, |index, point| {
         let half_lane = 0.5 * lanelets[index as usize].width;
         let first = hit.is_none_or(|(best, _)| index < best);
         let may_be_hit = first && !is_apart(point, half_lane);

@@ -9,6 +9,7 @@ use super::cells::Cells;
 use super::obstacles::{MOST_ASIDE, OBSTACLE_REACH, Obstacles, SIDE_CLEARANCE};
 use super::roads::Roads;
 use glam::DVec2;
+use roadwright_geometry::polygon;
 use roadwright_scenario::junction::Body;
 use roadwright_scenario::lane_graph::{LaneGraph, LaneletIndex, copied};
 use roadwright_scenario::{Scenario, VehicleType};
@@ -23,6 +24,8 @@ const SLACK: f64 = 0.25;
 /// Maximum lateral offset from the centre line of vehicles that steer on their own, m. This is more than they
 /// need to stay in lane, also in gentle bends.
 const ASIDE: f64 = 1.0;
+/// Number of stretches of a lanelet that are compared with bodies together.
+const PART: usize = 16;
 /// Maximum number of bodies that an edit may remove and add for a partial update, which compares each lane
 /// with each changed body. After larger edits, all lanes are recomputed.
 const MOST_CHANGES: usize = 500;
@@ -494,14 +497,32 @@ impl Surroundings<'_> {
     /// Appends the bodies within `distance` metres of a lanelet, in ascending order of numbers.
     fn collect_near(&self, id: LaneletIndex, distance: f64, numbers: &mut Vec<u32>) {
         let first = numbers.len();
-        for (from, to) in self.stretches(id) {
+        let points: Vec<DVec2> = self.points(id).collect();
+        let mut candidates = Vec::new();
+        // Part by part, because most parts have no body near them, which one look-up tells.
+        for from in (0..points.len().saturating_sub(1)).step_by(PART) {
+            let part = &points[from..points.len().min(from + PART + 1)];
+            let Some((low, high)) = polygon::bounds(part) else {
+                continue;
+            };
+            candidates.clear();
             self.obstacles
-                .for_each_beside(from, to, distance, |number| {
-                    let is_known = numbers[first..].contains(&number);
-                    if !is_known && self.obstacles.is_near(number, from, to, distance) {
-                        numbers.push(number);
+                .for_each_beside(low, high, distance, |number| {
+                    if !candidates.contains(&number) && !numbers[first..].contains(&number) {
+                        candidates.push(number);
                     }
                 });
+            let is_near = |&number: &u32| {
+                let (low, high) = self.obstacles.bounds(number);
+                let mut stretches = part.windows(2);
+                stretches.any(|ends| {
+                    let (from, to) = (ends[0], ends[1]);
+                    let is_apart = low.cmpgt(from.max(to) + distance).any()
+                        || high.cmplt(from.min(to) - distance).any();
+                    !is_apart && self.obstacles.is_near(number, from, to, distance)
+                })
+            };
+            numbers.extend(candidates.iter().copied().filter(is_near));
         }
         numbers[first..].sort_unstable();
     }
