@@ -174,7 +174,7 @@ impl Board<'_> {
         if self.camera.scale > FARTHEST_RADIUS {
             return;
         }
-        for edge in &junction.outline {
+        for edge in junction.outline() {
             let OutlineEdge::Arc {
                 from,
                 to,

@@ -120,6 +120,7 @@ impl Scene {
 
     fn derive(scenario: Arc<Scenario>, revision: u64, before: Option<&Self>) -> Self {
         let layout = layout(scenario.network(), scenario.about());
+        layout.make_surfaces();
         // Both lists are ordered by id, so a single pass along both finds the unchanged roads.
         let mut known = before
             .map_or(&[][..], |scene| &scene.roads)

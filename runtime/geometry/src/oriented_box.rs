@@ -78,6 +78,24 @@ impl OrientedBox {
         depth
     }
 
+    /// Whether the [penetration](Self::penetration) of two boxes exceeds a depth, m, which is not negative. Most
+    /// boxes that do not are found apart along the first of four directions.
+    pub fn penetrates(&self, other: &Self, depth: f64) -> bool {
+        let offset = other.centre - self.centre;
+        // Bodies side by side on neighbouring lanes are apart across their length.
+        let mut axes = [
+            left_of(self.forward),
+            left_of(other.forward),
+            self.forward,
+            other.forward,
+        ]
+        .into_iter();
+        axes.all(|axis| {
+            let reach = self.reach(axis) + other.reach(axis);
+            reach - offset.dot(axis).abs() > depth
+        })
+    }
+
     /// Penetration depth of the box and a circle, m (0 if they do not touch).
     pub fn circle_penetration(&self, centre: DVec2, radius: f64) -> f64 {
         // Outside, the circle is pushed away from the closest point.
@@ -160,6 +178,9 @@ mod tests {
             let a = OrientedBox::new(Pose::new(0.0, 0.0, 0.4), 4.5, 1.8);
             let b = OrientedBox::new(Pose::new(x, y, h), 10.0, 2.5);
             prop_assert!((a.penetration(&b) - b.penetration(&a)).abs() < 1e-12);
+            for limit in [0.0, 0.2, 1.0, a.penetration(&b)] {
+                prop_assert_eq!(a.penetrates(&b, limit), a.penetration(&b) > limit);
+            }
             let inside = b.corners().iter().any(|c| (a.closest_point(*c) - *c).length() < 1e-12);
             if inside { prop_assert!(a.penetration(&b) >= 0.0) }
             let depth = b.penetration(&a);

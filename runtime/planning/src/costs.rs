@@ -17,6 +17,7 @@
 
 use crate::islands::Islands;
 use crate::via_places::ViaPlaces;
+use roadwright_scenario::LaneAccess;
 use roadwright_scenario::junction::Turn;
 use roadwright_scenario::lane_graph::{LaneGraph, LaneletIndex, LaneletKind, NO_LANELET};
 use std::cmp::Reverse;
@@ -43,6 +44,16 @@ pub(crate) struct Weights {
     pub(crate) turn_time: f64,
 }
 
+/// A move from the end of a lane to the next lane. Searches go from lane to lane, because three of four
+/// lanelets are connections, which lead nowhere else.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Crossing {
+    /// Connection that leads there; [`NO_LANELET`] if the lanes meet without a gap.
+    pub(crate) by: LaneletIndex,
+    /// The next lane.
+    pub(crate) to: LaneletIndex,
+}
+
 /// Costs of a graph without traffic.
 pub(crate) struct Costs {
     identity: u64,
@@ -51,11 +62,17 @@ pub(crate) struct Costs {
     through: Vec<f64>,
     /// Cost of a lane change on each lanelet, s.
     change: Vec<f64>,
+    /// Vehicles that may use each lanelet.
+    access: Vec<LaneAccess>,
+    /// Index of the first crossing of each lanelet in the list, followed by the length of the list.
+    firsts: Vec<u32>,
+    crossings: Vec<Crossing>,
     /// Restricted roads, if there are any.
     pub(crate) islands: Option<Islands>,
     /// Restrictions with via ways, if there are any.
     pub(crate) via_places: Option<ViaPlaces>,
-    /// Times to and from each lanelet, by landmark, s.
+    /// Times to each lanelet, and negative times from it, by landmark, s. With these signs, both bounds are
+    /// the difference between the values of a lanelet and those of the goal.
     landmarks: Vec<[[f64; 2]; LANDMARKS]>,
 }
 
@@ -69,11 +86,19 @@ impl Costs {
     /// Computes the costs of a graph. O(landmarks × lanelets log lanelets).
     pub(crate) fn new(graph: &LaneGraph, weights: Weights) -> Self {
         let ids = LaneletIndex::up_to(graph.lanelets().len());
+        let (mut firsts, mut crossings) = (vec![0], Vec::new());
+        for id in ids.clone() {
+            crossings.extend(crossings_from(graph, id));
+            firsts.push(crossings.len() as u32);
+        }
         let mut costs = Self {
             identity: graph.identity(),
             weights,
             through: ids.clone().map(|id| through(graph, id, weights)).collect(),
             change: ids.map(|id| change(graph, id, weights)).collect(),
+            access: graph.lanelets().iter().map(|one| one.access).collect(),
+            firsts,
+            crossings,
             islands: Islands::of(graph),
             via_places: ViaPlaces::of(graph),
             landmarks: Vec::new(),
@@ -100,6 +125,19 @@ impl Costs {
     #[inline]
     pub(crate) fn change(&self, id: LaneletIndex) -> f64 {
         self.change[id.index()]
+    }
+
+    /// Vehicles that may use a lanelet.
+    #[inline]
+    pub(crate) fn access(&self, id: LaneletIndex) -> LaneAccess {
+        self.access[id.index()]
+    }
+
+    /// The lanes that follow a lanelet, in the order of its successors.
+    #[inline]
+    pub(crate) fn crossings(&self, id: LaneletIndex) -> &[Crossing] {
+        let range = [id.index(), id.index() + 1].map(|at| self.firsts[at] as usize);
+        &self.crossings[range[0]..range[1]]
     }
 
     /// Returns the bounds of the cost to the start of a lanelet.
@@ -134,7 +172,7 @@ impl Costs {
                 self.times(graph, at, Direction::From),
             );
             for (id, row) in table.iter_mut().enumerate() {
-                row[landmark] = [to[id], from[id]];
+                row[landmark] = [to[id], -from[id]];
                 nearest[id] = if landmark == 0 {
                     from[id]
                 } else {
@@ -146,7 +184,8 @@ impl Costs {
     }
 
     /// Returns the shortest times between the start of one lanelet and the starts of all others, by
-    /// Dijkstra's algorithm. Access restrictions for buses are ignored, so the bounds also hold for buses.
+    /// Dijkstra's algorithm from lane to lane. Access restrictions for buses are ignored, so the bounds also
+    /// hold for buses.
     fn times(&self, graph: &LaneGraph, origin: LaneletIndex, direction: Direction) -> Vec<f64> {
         let mut times = vec![f64::INFINITY; graph.lanelets().len()];
         let mut open = BinaryHeap::new();
@@ -167,8 +206,14 @@ impl Costs {
             match direction {
                 Direction::From => {
                     let lanelet = graph.lanelet(id);
-                    for &next in graph.successors(id) {
-                        reach(next, time + self.through(id));
+                    let end = time + self.through(id);
+                    for &Crossing { by, to } in self.crossings(id) {
+                        let between = if by == NO_LANELET {
+                            0.0
+                        } else {
+                            self.through(by)
+                        };
+                        reach(to, end + between);
                     }
                     for side in [lanelet.left, lanelet.right] {
                         reach(side, time + self.change(id));
@@ -176,7 +221,14 @@ impl Costs {
                 }
                 Direction::To => {
                     for &before in graph.predecessors(id) {
-                        reach(before, time + self.through(before));
+                        let start = time + self.through(before);
+                        if !graph.lanelet(before).is_connection() {
+                            reach(before, start);
+                            continue;
+                        }
+                        for &lane in graph.predecessors(before) {
+                            reach(lane, start + self.through(lane));
+                        }
                     }
                     for side in graph.changing_onto(id) {
                         reach(side, time + self.change(side));
@@ -184,8 +236,49 @@ impl Costs {
                 }
             }
         }
+        self.add_connections(graph, direction, &mut times);
         times
     }
+
+    /// Adds the times of connections, given those of lanes.
+    fn add_connections(&self, graph: &LaneGraph, direction: Direction, times: &mut [f64]) {
+        let connections = graph.numbered().filter(|(_, one)| one.is_connection());
+        for (id, _) in connections {
+            let time = |at: LaneletIndex| times[at.index()];
+            let by_lanes = match direction {
+                Direction::From => {
+                    let before = graph.predecessors(id).iter();
+                    let times = before.map(|&lane| time(lane) + self.through(lane));
+                    times.fold(f64::INFINITY, f64::min)
+                }
+                Direction::To => {
+                    let next = graph.successors(id).iter();
+                    let times = next.map(|&lane| time(lane) + self.through(id));
+                    times.fold(f64::INFINITY, f64::min)
+                }
+            };
+            times[id.index()] = times[id.index()].min(by_lanes);
+        }
+    }
+}
+
+/// The moves from a lanelet to the lanes that follow it.
+fn crossings_from(graph: &LaneGraph, id: LaneletIndex) -> impl Iterator<Item = Crossing> + '_ {
+    let next = graph.successors(id).iter();
+    next.flat_map(move |&next| {
+        let is_connection = graph.lanelet(next).is_connection();
+        let beyond = if is_connection {
+            graph.successors(next)
+        } else {
+            &[]
+        };
+        let direct = (!is_connection).then_some(Crossing {
+            by: NO_LANELET,
+            to: next,
+        });
+        let by_connection = beyond.iter().map(move |&to| Crossing { by: next, to });
+        direct.into_iter().chain(by_connection)
+    })
 }
 
 #[derive(Clone, Copy)]
@@ -202,11 +295,18 @@ impl Bounds<'_> {
         let Some(own) = self.landmarks.get(id.index()) else {
             return 0.0;
         };
-        let mut best = 0.0f64;
-        for ([to, from], [goal_to, goal_from]) in own.iter().zip(&self.goal) {
-            // A difference with a meaningless infinity is negative or NaN, and `max` ignores both.
-            best = best.max(to - goal_to).max(goal_from - from);
+        let mut best = [0.0f64; 2];
+        for (own, goal) in own.iter().zip(&self.goal) {
+            for ((best, own), goal) in best.iter_mut().zip(own).zip(goal) {
+                let bound = own - goal;
+                // A difference with a meaningless infinity is negative or NaN, and the comparison rejects
+                // both.
+                if bound > *best {
+                    *best = bound;
+                }
+            }
         }
+        let best = if best[1] > best[0] { best[1] } else { best[0] };
         best * TRUST
     }
 }

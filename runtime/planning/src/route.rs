@@ -1,6 +1,6 @@
 //! The fastest route through the lane graph, lane by lane.
 
-use crate::costs::{Bounds, Costs, Weights};
+use crate::costs::{Bounds, Costs, Crossing, Weights};
 use crate::lane_changes::{Room, give_room, room_for};
 use crate::via_places::{Place, ViaPlaces};
 use roadwright_agent::{
@@ -237,6 +237,9 @@ impl<'a> Batch<'a> {
 //   start --[private]--> [all] --> [all] --> [private]--> goal
 //             id           id        id      id + places
 
+// Connections are not nodes. A move from a lane to the next lane stands for the connection between them and has
+// the cost of both.
+
 /// A place (`via_places.rs`) together with the part of the trip (outward or inward).
 type Node = u32;
 
@@ -258,21 +261,37 @@ struct Target<'a> {
 }
 
 /// Search state of a node; valid if its stamp is the current one.
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Copy)]
 struct Mark {
     stamp: u32,
     is_closed: bool,
     parent: Node,
+    /// Connection that leads from the parent to the node; [`NO_LANELET`] if there is none.
+    by: LaneletIndex,
     cost: f64,
     /// Lower bound of the cost from this node to the goal.
     left: f64,
 }
 
-/// Whether a search heeds restrictions on turns after via ways at the start of a trip.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum ViaRules {
-    Kept,
-    Ignored,
+impl Mark {
+    /// A mark of no search.
+    const NONE: Self = Self {
+        stamp: 0,
+        is_closed: false,
+        parent: 0,
+        by: NO_LANELET,
+        cost: 0.0,
+        left: 0.0,
+    };
+}
+
+/// How a node is reached.
+#[derive(Clone, Copy)]
+struct Arrival {
+    parent: u32,
+    /// Connection that leads from the parent to the node; [`NO_LANELET`] if there is none.
+    by: LaneletIndex,
+    cost: f64,
 }
 
 /// Consecutive searches over the same graph.
@@ -299,7 +318,7 @@ impl<'a> Search<'a> {
         let nodes = parts * places;
         // The marks fit graphs of this size only, and a stamp must not have been used before.
         if scratch.marks.len() != nodes || scratch.stamp == u32::MAX {
-            scratch.marks = vec![Mark::default(); nodes];
+            scratch.marks = vec![Mark::NONE; nodes];
             scratch.stamp = 0;
         }
         Self {
@@ -370,10 +389,8 @@ impl<'a> Search<'a> {
             let via = self.costs.via_places.as_ref();
             let via = via.filter(|_| rules == ViaRules::Kept);
             let start = via.map_or(lane.number(), |via| via.careful(lane));
-            for &next in graph.successors(lane) {
-                let parent = FROM_BESIDE | place as u32;
-                self.reach(start, next, parent, through, &target);
-            }
+            let parent = FROM_BESIDE | place as u32;
+            self.drive_on(start, lane, parent, through, &target);
         }
         while let Some(Reverse((_, node))) = self.scratch.open.pop() {
             let mark = &mut self.scratch.marks[node as usize];
@@ -471,9 +488,7 @@ impl<'a> Search<'a> {
     fn expand(&mut self, node: Node, cost: f64, target: &Target<'_>) {
         let id = self.lanelet_of(node);
         let through = cost + self.traverse_time(id);
-        for &next in self.graph.successors(id) {
-            self.reach(node, next, node, through, target);
-        }
+        self.drive_on(node, id, node, through, target);
         let lanelet = self.graph.lanelet(id);
         let mut changed = cost + self.costs.change(id);
         // Only the parent of the cheapest route is known. It may have arrived by a lane change while a more
@@ -485,15 +500,54 @@ impl<'a> Search<'a> {
             if side != NO_LANELET {
                 let is_cramped = side == target.lanelet && target.is_at_start;
                 let cost = changed + if is_cramped { CRAMPED } else { 0.0 };
-                self.reach(node, side, node, cost, target);
+                let arrival = Arrival {
+                    parent: node,
+                    by: NO_LANELET,
+                    cost,
+                };
+                self.reach(node, side, arrival, target);
+            }
+        }
+    }
+
+    /// Opens the lanes that follow a lanelet, given its parent in routes and the cost at its end.
+    #[inline]
+    fn drive_on(
+        &mut self,
+        from: Node,
+        id: LaneletIndex,
+        parent: u32,
+        cost: f64,
+        target: &Target<'_>,
+    ) {
+        let costs = self.costs;
+        for &Crossing { by, to } in costs.crossings(id) {
+            if by == NO_LANELET {
+                self.reach(from, to, Arrival { parent, by, cost }, target);
+                continue;
+            }
+            // A connection is only passed, so it is no node of the search, unless it is the goal.
+            if by == target.lanelet {
+                let arrival = Arrival {
+                    parent,
+                    by: NO_LANELET,
+                    cost,
+                };
+                self.reach(from, by, arrival, target);
+            }
+            let is_open = costs.access(by).admits(target.class);
+            let between = is_open.then(|| self.onto(from, by, target.lanelet));
+            if let Some(between) = between.flatten() {
+                let cost = cost + self.traverse_time(by);
+                self.reach(between, to, Arrival { parent, by, cost }, target);
             }
         }
     }
 
     /// Whether a lanelet was reached by a lane change.
     fn was_changed_to(&self, node: Node) -> bool {
-        let parent = self.scratch.marks[node as usize].parent;
-        if parent & FROM_BESIDE != 0 {
+        let Mark { parent, by, .. } = self.scratch.marks[node as usize];
+        if parent & FROM_BESIDE != 0 || by != NO_LANELET {
             return false;
         }
         let lanelet = self.graph.lanelet(self.lanelet_of(node));
@@ -505,10 +559,11 @@ impl<'a> Search<'a> {
         self.costs.through(id) + self.delay_weight * f64::from(delay)
     }
 
-    /// Opens the lanelet that is reached from a node at a cost, if it may be driven and is neither closed nor
-    /// open at a lower cost.
+    /// Opens the lanelet that is reached from a node, if it may be driven and is neither closed nor open at a
+    /// lower cost.
     #[inline]
-    fn reach(&mut self, from: Node, id: LaneletIndex, parent: u32, cost: f64, target: &Target<'_>) {
+    fn reach(&mut self, from: Node, id: LaneletIndex, arrival: Arrival, target: &Target<'_>) {
+        let Arrival { parent, by, cost } = arrival;
         let Some(node) = self.onto(from, id, target.lanelet) else {
             return;
         };
@@ -521,7 +576,7 @@ impl<'a> Search<'a> {
             }
             mark.left
         } else {
-            if !self.graph.lanelet(id).access.admits(target.class) {
+            if !self.costs.access(id).admits(target.class) {
                 return;
             }
             target.bounds.left_from(id)
@@ -530,6 +585,7 @@ impl<'a> Search<'a> {
             stamp: self.scratch.stamp,
             is_closed: false,
             parent,
+            by,
             cost,
             left,
         };
@@ -556,7 +612,11 @@ impl<'a> Search<'a> {
         let mut node = goal;
         while node & FROM_BESIDE == 0 {
             routes.push(self.lanelet_of(node));
-            node = self.scratch.marks[node as usize].parent;
+            let Mark { parent, by, .. } = self.scratch.marks[node as usize];
+            if by != NO_LANELET {
+                routes.push(by);
+            }
+            node = parent;
         }
         // The route was traversed backwards, while the lanes beside the start are appended in forward order.
         let place = (node & !FROM_BESIDE) as usize;

@@ -31,7 +31,7 @@ const NOSE: u32 = 12;
 
 /// Draws the asphalt of the gores of the given junctions.
 pub(crate) fn surfaces(painter: &mut impl Painter, junctions: &[&Junction]) {
-    for gore in junctions.iter().flat_map(|junction| &junction.gores) {
+    for gore in junctions.iter().flat_map(|junction| junction.gores()) {
         painter.polygon(&surface(gore), rgb(ASPHALT));
     }
 }
@@ -63,7 +63,7 @@ pub(crate) fn chevrons(painter: &mut impl Painter, junctions: &[&Junction]) {
         return;
     }
     let color = faded(MARKING, 0.95 * alpha);
-    for gore in junctions.iter().flat_map(|junction| &junction.gores) {
+    for gore in junctions.iter().flat_map(|junction| junction.gores()) {
         for bar in bars(gore) {
             painter.polygon(&bar, color);
         }

@@ -119,6 +119,7 @@ pub(crate) fn drawn(
     // Drawn from bottom to top, so that later shapes cover those below them in the world. Names lie on the
     // ground, below vehicles.
     let layout = layout(scenario.network(), scenario.about());
+    layout.make_surfaces();
     draw_roads(&mut canvas, scenario, &layout, &picture.hidden);
     draw_objects(&mut canvas, scenario, snapshot, picture);
     write_names(&mut canvas, scenario, &layout, picture);

@@ -208,7 +208,7 @@ pub(crate) fn raised(
     }
     for junction in junctions {
         for island in junction
-            .splitters
+            .splitters()
             .iter()
             .filter(|island| !island.raised.is_empty())
         {

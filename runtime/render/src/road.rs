@@ -201,7 +201,7 @@ pub(crate) fn draw(
     }
     for junction in &built {
         canvas.polygon(&junction.polygon_within(canvas.tolerance()), rgb(ASPHALT));
-        for strip in &junction.strips {
+        for strip in junction.strips() {
             canvas.polygon(strip, rgb(ASPHALT));
         }
     }
@@ -260,7 +260,7 @@ fn pavements(canvas: &mut impl Painter, stretches: &[Stretch<'_>], junctions: &[
             stretch.seams(canvas, inner, outer, SIDEWALK);
         }
     }
-    for border in junctions.iter().flat_map(|junction| &junction.borders) {
+    for border in junctions.iter().flat_map(|junction| junction.borders()) {
         canvas.polygon(&border.pavement_polygon(tolerance), rgb(SIDEWALK));
     }
 }
@@ -294,7 +294,7 @@ fn kerbs(canvas: &mut impl Painter, stretches: &[Stretch<'_>], junctions: &[&Jun
         }
         before = Some((stretch.id, ends));
     }
-    for border in junctions.iter().flat_map(|junction| &junction.borders) {
+    for border in junctions.iter().flat_map(|junction| junction.borders()) {
         let line = border.kerb_line(tolerance);
         canvas.line(&line, 2.0 * KERB_WIDTH, least, color);
     }

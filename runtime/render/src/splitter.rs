@@ -30,7 +30,7 @@ fn islands<'a>(junctions: &'a [&Junction]) -> impl Iterator<Item = (&'a Splitter
     let of_one = |junction: &&'a Junction| {
         let junction: &Junction = junction;
         junction
-            .splitters
+            .splitters()
             .iter()
             .map(move |island| (island, junction))
     };

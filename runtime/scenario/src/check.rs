@@ -208,6 +208,7 @@ pub(crate) struct Subjects<'a> {
 /// scenario.
 pub fn check(scenario: &Scenario) -> Vec<Finding> {
     let layout = layout(scenario.network(), scenario.about());
+    layout.find_flags();
     let graph = LaneGraph::new(scenario, &layout);
     let subjects = Subjects {
         scenario,

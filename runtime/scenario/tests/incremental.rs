@@ -5,7 +5,9 @@ use proptest::prelude::*;
 use roadwright_geometry::centre_line::LineSpan;
 use roadwright_geometry::math::Stream;
 use roadwright_geometry::{DVec2, ReferenceLine};
-use roadwright_scenario::junction::{Layout, layout, layout_after_edit};
+use roadwright_scenario::junction::{
+    JunctionShape, JunctionShapes, Layout, layout, layout_after_edit,
+};
 use roadwright_scenario::lane_graph::{Before, LaneGraph, Lanelet, NO_LANELET};
 use roadwright_scenario::operation::draw::{self, RoadStyle};
 use roadwright_scenario::*;
@@ -230,14 +232,58 @@ proptest! {
     }
 }
 
-#[test]
-fn many_edits_one_after_another_end_where_building_anew_does() {
-    let edits = roadwright_testing::scaled(1_000);
+/// A number of random changes.
+fn random_changes(count: u64) -> impl Iterator<Item = (u8, usize, f64)> {
     let mut stream = Stream::new(roadwright_testing::seed(61), "edits", 0);
-    let changes = (0..edits).map(|_| {
+    (0..count).map(move |_| {
         let (kind, which) = (stream.next_index(10) as u8, stream.next_index(500));
         (kind, which, stream.next_in(-1.0, 1.0))
-    });
+    })
+}
+
+#[test]
+fn shapes_kept_over_many_edits_give_what_each_junction_gives_alone() {
+    let mut scenario = shipped("crossroads");
+    let mut layout = laid_out(&scenario);
+    // Junctions with their shapes, as a running world keeps them.
+    let (shapes, mut held) = (JunctionShapes::default(), Vec::new());
+    let (mut shared, mut compared) = (0, 0);
+    for (kind, which, size) in random_changes(roadwright_testing::scaled(1_000)) {
+        let old = scenario.clone();
+        change(&mut scenario, kind, which, size);
+        let side = scenario.about().driving_side;
+        let next = layout_after_edit(old.network(), &layout, scenario.network(), side);
+        let kept: Vec<_> = next
+            .junctions
+            .iter()
+            .map(|one| shapes.shape_of(one))
+            .collect();
+        let known = layout.shared_by(&next);
+        for ((junction, shape), known) in next.junctions.iter().zip(&kept).zip(known) {
+            if known.is_some() {
+                continue;
+            }
+            let alone = JunctionShape::of(junction);
+            assert_eq!(
+                shape.conflicts(),
+                alone.conflicts(),
+                "{kind} {which} {size}"
+            );
+            assert_eq!(shape.setbacks_of_cars(), alone.setbacks_of_cars());
+            compared += 1;
+        }
+        shared += usize::from(shapes.count() < next.junctions.len());
+        layout = next;
+        drop(std::mem::replace(&mut held, kept));
+        shapes.forget_unused();
+        assert!(shapes.count() <= held.len());
+    }
+    assert!(compared > 50 && shared > 5, "{compared} {shared}");
+}
+
+#[test]
+fn many_edits_one_after_another_end_where_building_anew_does() {
+    let changes = random_changes(roadwright_testing::scaled(1_000));
     hold("crossroads", changes.collect());
 }
 

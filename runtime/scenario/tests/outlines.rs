@@ -103,7 +103,7 @@ fn drawn(scenario: &Scenario, layout: &Layout) -> (Shapes, Shapes) {
     }
     for junction in &layout.junctions {
         carriageways.push(ring(&junction.polygon_within(TOLERANCE)));
-        for border in &junction.borders {
+        for border in junction.borders() {
             pavements.push(ring(&border.pavement_polygon(TOLERANCE)));
         }
     }
@@ -196,7 +196,7 @@ fn pavements_lie_beside_carriageways_and_share_their_corners_with_roads() {
                     );
                 }
             }
-            for border in &junction.borders {
+            for border in junction.borders() {
                 let pavement = border.pavement_polygon(TOLERANCE);
                 if pavement.is_empty() {
                     continue;
@@ -240,7 +240,7 @@ fn a_dead_end_is_a_half_circle_with_its_pavement() {
         let area = polygon::signed_area(&junction.polygon_within(1e-4));
         let half_circle = 0.5 * std::f64::consts::PI * 3.25f64.powi(2);
         assert!((area - half_circle).abs() < 1e-2, "{area}");
-        let pavement = junction.borders[0].pavement_polygon(1e-4);
+        let pavement = junction.borders()[0].pavement_polygon(1e-4);
         let band = 0.5 * std::f64::consts::PI * (5.25f64.powi(2) - 3.25f64.powi(2));
         assert!((polygon::signed_area(&pavement) - band).abs() < 2e-2);
         // It lies beyond the end of the road, up to which vehicles drive.
@@ -263,7 +263,7 @@ fn an_arm_without_a_pavement_ends_its_neighbours_at_45_degrees() {
     // 3.25 m to the edge, 4.5 m of the arc, 2 m of the cut.
     let last = -(3.25 + 4.5 + 2.0);
     for border in [alley, (alley + 2) % 3] {
-        let points = junction.borders[border].pavement_polygon(TOLERANCE);
+        let points = junction.borders()[border].pavement_polygon(TOLERANCE);
         let lowest = points.iter().map(|p| p.y).fold(f64::MAX, f64::min);
         assert!((lowest - last).abs() < 1e-6, "{lowest}");
         let tip = points.iter().find(|p| (p.y - last).abs() < 1e-6).unwrap();
@@ -297,7 +297,7 @@ fn a_junction_far_from_the_origin_is_the_same() {
     let (near, far) = (laid_out(&near), laid_out(&far));
     let (near, far) = (crossing(&near), crossing(&far));
     let shapes = |junction: &Junction| -> Vec<Vec<DVec2>> {
-        let borders = junction.borders.iter();
+        let borders = junction.borders().iter();
         let pavements = borders.map(|border| border.pavement_polygon(0.01));
         pavements.chain([junction.polygon()]).collect()
     };

@@ -87,7 +87,7 @@ fn cases(least_gap: f64) -> impl Iterator<Item = Case> {
 
 fn is_degraded(junction: &Junction) -> bool {
     let makeshift = |flag: &Flag| matches!(flag, Flag::Degraded | Flag::Squeezed(_));
-    junction.flags.iter().any(makeshift)
+    junction.flags().iter().any(makeshift)
 }
 
 #[test]
@@ -137,7 +137,7 @@ fn paths_begin_and_end_in_the_middles_of_lanes_and_along_them() {
                 let is_told = |flag: &Flag| *flag == Flag::NoCurve(path.from, path.to);
                 let meets = case.meeting(path.from, path.to) < 1e-6;
                 assert!(
-                    meets || junction.flags.iter().any(is_told),
+                    meets || junction.flags().iter().any(is_told),
                     "{}",
                     case.number
                 );
@@ -166,7 +166,7 @@ fn every_lane_leads_somewhere_and_is_led_to_or_is_told_of() {
     for case in cases(5.0) {
         let junction = case.junction();
         // More lanes than any real junction has, which `check` reports.
-        if junction.flags.contains(&Flag::TooManyLanes) {
+        if junction.flags().contains(&Flag::TooManyLanes) {
             continue;
         }
         let side = case.star.side;
@@ -197,7 +197,7 @@ fn every_lane_leads_somewhere_and_is_led_to_or_is_told_of() {
                 true => others > 0,
                 false => others >= same.count(),
             };
-            let is_told = junction.flags.iter().any(|flag| match *flag {
+            let is_told = junction.flags().iter().any(|flag| match *flag {
                 // The lane without an exit might have been the one that leads here.
                 Flag::NoExit(end) => !enters || (end.road, end.lane) == (road, lane),
                 Flag::NoCurve(from, to) => [from, to].map(|end| end.road).contains(&road),
@@ -207,7 +207,8 @@ fn every_lane_leads_somewhere_and_is_led_to_or_is_told_of() {
             assert!(
                 is_fine,
                 "{}: {road} lane {lane}, {enters}: {:?} {lanes:?}",
-                case.number, junction.flags
+                case.number,
+                junction.flags()
             );
             used += usize::from(is_used);
             told += usize::from(is_told);
@@ -349,7 +350,7 @@ fn paths_lie_on_the_carriageway() {
             paths += 1;
             let is_held = |point: &DVec2| polygon::distance(&outline, *point) < 0.2;
             let is_paved = |point: &DVec2| {
-                let mut strips = junction.strips.iter();
+                let mut strips = junction.strips().iter();
                 is_held(point) || strips.any(|strip| polygon::distance(strip, *point) < 0.2)
             };
             let points = curve.sample(0.05, 0.0);

@@ -61,15 +61,15 @@ fn a_slip_road_joins_on_a_lane_of_its_own_from_either_side() {
                 junction.is_direct && !junction.is_crossing(),
                 "{side:?} {y}"
             );
-            assert!(junction.flags.is_empty() && junction.outline.is_empty());
+            assert!(junction.flags().is_empty() && junction.outline().is_empty());
             // Three lanes continue, and the new one leads into the lane that opens for it.
             assert_eq!(junction.paths.len(), 4);
             assert!(junction.paths.iter().all(|path| path.curve.is_none()));
-            assert_eq!(junction.gores.len(), 1);
+            assert_eq!(junction.gores().len(), 1);
             let findings = check(&scenario);
             assert!(findings.is_empty(), "{side:?} {y}: {findings:?}");
             // On the side from which it comes.
-            let gore = &junction.gores[0];
+            let gore = &junction.gores()[0];
             assert!(gore.left.iter().chain(&gore.right).all(|p| p.y * y > 0.0));
         }
     }
@@ -83,7 +83,7 @@ fn a_slip_road_leaves_from_a_lane_of_its_own() {
     let layout = layout_of(&scenario);
     let junction = joint(&layout);
     assert!(junction.is_direct);
-    assert_eq!((junction.paths.len(), junction.gores.len()), (4, 1));
+    assert_eq!((junction.paths.len(), junction.gores().len()), (4, 1));
     assert!(check(&scenario).is_empty());
     // The lane opens before it.
     let lanes: Vec<i8> = scenario
@@ -106,7 +106,7 @@ fn a_gore_lies_between_the_roads_and_ends_where_they_have_parted() {
     let ramp = one_way(RoadClass::Ramp, 1);
     draw(&mut scenario, (-300.0, -60.0), (0.0, -3.0), &ramp);
     let layout = layout_of(&scenario);
-    let gore = &joint(&layout).gores[0];
+    let gore = &joint(&layout).gores()[0];
     let widths: Vec<f64> = gore
         .left
         .iter()

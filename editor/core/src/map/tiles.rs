@@ -60,11 +60,14 @@ impl Tiles {
             tile.roads.push(shape.id);
         }
         for (index, junction) in scene.layout.junctions.iter().enumerate() {
-            if junction.outline.is_empty() {
+            if junction.outline().is_empty() {
                 continue;
             }
             let tile = tiles.entry(tile_of(junction.centre)).or_default();
-            let borders = junction.borders.iter().flat_map(|border| &border.pavement);
+            let borders = junction
+                .borders()
+                .iter()
+                .flat_map(|border| &border.pavement);
             let mut points = junction.polygon();
             points.extend(borders.map(OutlineEdge::from));
             if let Some((low, high)) = polygon::bounds(&points) {
@@ -187,7 +190,7 @@ fn fingerprint(tile: &Tile, scene: &Scene) -> u64 {
         for point in junction.polygon() {
             (point.x.to_bits(), point.y.to_bits()).hash(&mut hasher);
         }
-        for border in &junction.borders {
+        for border in junction.borders() {
             // The corners determine the rest, because the shape between them follows from the outline.
             for edge in &border.pavement {
                 let point = edge.from();

@@ -3,7 +3,7 @@
 use super::{Code, Finding, ObjectId, Severity, Subjects};
 use crate::ids::ObstacleId;
 use crate::lane_graph::Lanelet;
-use crate::objects::Obstacle;
+use crate::objects::{Obstacle, Shape};
 use crate::scenario::Scenario;
 use crate::vertical_span::VerticalSpan;
 use glam::DVec2;
@@ -13,6 +13,8 @@ use roadwright_geometry::polygon;
 
 /// Number of lane points that are checked together. A city has about this many, and they take about 50 MB.
 const PART: usize = 1_000_000;
+/// Margin for rounding errors of distances, m.
+const ROUNDING: f64 = 1e-6;
 
 pub(super) fn check(subjects: &Subjects<'_>, findings: &mut Vec<Finding>) {
     heights(subjects, findings);
@@ -95,11 +97,22 @@ fn first_on_lane<'a>(
 ) -> Option<(&'a Lanelet, DVec2)> {
     let (centre, radius) = circle_around(obstacle);
     let mut hit: Option<(u32, DVec2)> = None;
+    // Most points near a house are not as near as its lane is wide, which a box tells at less cost than walls.
+    let bounds = match &obstacle.shape {
+        Shape::Polygon { points } => polygon::bounds(points),
+        _ => None,
+    };
+    let is_apart = |point: DVec2, distance: f64| {
+        bounds.is_some_and(|(low, high)| {
+            (point.clamp(low, high) - point).length() > distance + ROUNDING
+        })
+    };
     // In the order of lanelets instead of cells, so that the finding does not depend on the grid.
-    grid.for_each_within(centre, radius + widest, |index, point| {
+    grid.for_each_within(centre, radius + 0.5 * widest + ROUNDING, |index, point| {
         let half_lane = 0.5 * lanelets[index as usize].width;
         let first = hit.is_none_or(|(best, _)| index < best);
-        if first && obstacle.shape.distance(point) < half_lane {
+        let may_be_hit = first && !is_apart(point, half_lane);
+        if may_be_hit && obstacle.shape.distance(point) < half_lane {
             hit = Some((index, point));
         }
     });

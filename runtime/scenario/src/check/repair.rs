@@ -153,7 +153,10 @@ fn in_one_group(scenario: &Scenario, object: ObjectId) -> Option<Edit> {
 /// Removes from the lanes of a road the arrows for turns that its junctions do not offer.
 fn without_arrows(scenario: &Scenario, id: RoadId) -> Option<Edit> {
     let layout = layout(scenario.network(), scenario.about());
-    let flags = layout.junctions.iter().flat_map(|junction| &junction.flags);
+    let flags = layout
+        .junctions
+        .iter()
+        .flat_map(|junction| &junction.early_flags);
     let wrong = flags.filter_map(|flag| match flag {
         Flag::NoSuchTurn(at, turn) if at.road == id => Some((*at, *turn)),
         _ => None,
@@ -211,7 +214,11 @@ fn mend(
         }
         Code::DanglingCrossing => rules.crossings.retain(|rule| meets(rule.road)),
         Code::NoRoomForCrossing => {
-            let has_no_room = |road| junction.flags.contains(&Flag::NoRoomForCrossing(road));
+            let has_no_room = |road| {
+                junction
+                    .early_flags
+                    .contains(&Flag::NoRoomForCrossing(road))
+            };
             rules.crossings.retain(|rule| !has_no_room(rule.road));
         }
         Code::DanglingTurn => {

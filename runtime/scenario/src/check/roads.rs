@@ -261,7 +261,7 @@ fn restrictions(subjects: &Subjects<'_>, findings: &mut Vec<Finding>) {
 fn flags(subjects: &Subjects<'_>, junction: &Junction, findings: &mut Vec<Finding>) {
     let node = ObjectId::Node(junction.nodes[0]);
     let mut squeezed = BTreeSet::new();
-    for flag in &junction.flags {
+    for flag in &junction.flags() {
         let (code, object, place, message) = match *flag {
             Flag::Degraded => (
                 Code::JunctionDegraded,

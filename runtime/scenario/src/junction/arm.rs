@@ -8,6 +8,7 @@ use crate::road::{LaneSection, Poly3, Road, RoadEnd};
 use glam::DVec2;
 use roadwright_geometry::math::{atan2, wrap_angle};
 use roadwright_geometry::{OwnFrame, Pose, ReferenceLine, Segment, heading_of, left_of};
+use std::sync::Arc;
 
 /// Largest distance between a curved edge and its points, m.
 const EDGE_TOLERANCE: f64 = 0.01;
@@ -82,6 +83,8 @@ pub struct Arm<'a> {
     pub end: RoadEnd,
     /// The road itself.
     pub road: &'a Road,
+    /// The road as a shared pointer, if it is known as such.
+    shared: Option<&'a Arc<Road>>,
     /// The reference line from the node outward.
     pub outward: ReferenceLine,
     /// The half-widths if they are constant along the road, otherwise `None`; cached because corners query
@@ -129,12 +132,32 @@ impl<'a> Arm<'a> {
             road_id,
             end,
             road,
+            shared: None,
             outward,
             constant: None,
             far_end: FarEnd::Junction,
         };
         arm.constant = has_constant_widths(road).then(|| arm.half_widths(0.0));
         arm
+    }
+
+    /// Like `new`, for a road that results may share.
+    pub(super) fn of_shared(road_id: RoadId, road: &'a Arc<Road>, end: RoadEnd) -> Self {
+        Self {
+            shared: Some(road),
+            ..Self::new(road_id, road, end)
+        }
+    }
+
+    /// The road as a shared pointer; a copy if it is not shared.
+    pub(super) fn shared_road(&self) -> Arc<Road> {
+        let copy = || Arc::new(self.road.clone());
+        self.shared.map_or_else(copy, Arc::clone)
+    }
+
+    /// Kind of far end of the road.
+    pub(super) fn far_end(&self) -> FarEnd {
+        self.far_end
     }
 
     /// Length of the reference line, m.

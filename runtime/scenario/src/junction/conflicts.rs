@@ -10,8 +10,9 @@
 //!            |  ^  |          connections into the same lane always do.
 //! ```
 
+use super::shape::{JunctionShape, ShapePath};
 use super::sweep::{BESIDE, Boxes};
-use super::{ConnectingPath, Junction, LaneEnd};
+use super::{Junction, LaneEnd};
 use crate::index::ConnectionIndex;
 use roadwright_geometry::centre_line::{CentreLines, LineSpan};
 use roadwright_geometry::{DVec2, ReferenceLine};
@@ -119,7 +120,7 @@ impl Body {
     }
 
     /// Distance by which the body swings out on a connection, m.
-    fn swing(self, path: &ConnectingPath) -> f64 {
+    fn swing(self, path: &ShapePath) -> f64 {
         self.swing_at(path.min_radius())
     }
 
@@ -174,15 +175,18 @@ impl Swept<'_> {
 }
 
 impl Conflicts {
-    /// Finds the conflicts of cars in a junction from its layout alone. O(pairs of nearby paths times their
-    /// points).
+    /// Finds the conflicts of cars in a junction from the shape of its connections alone. Junctions with the
+    /// same [shape](JunctionShape) have the same conflicts. O(pairs of nearby paths times their points).
     pub fn of(junction: &Junction) -> Self {
         Self::of_bodies(junction, Body::CAR)
     }
 
     /// Like `of`, but for other bodies.
     pub fn of_bodies(junction: &Junction, body: Body) -> Self {
-        let paths = &junction.paths;
+        JunctionShape::of(junction).conflicts_of(body)
+    }
+
+    pub(super) fn of_paths(paths: &[ShapePath], body: Body) -> Self {
         let mut lines = CentreLines::default();
         let swept: Vec<Option<Swept<'_>>> =
             paths.iter().map(|p| sweep(p, body, &mut lines)).collect();
@@ -324,19 +328,7 @@ fn in_order<T>((first, second): (T, T), is_first: bool) -> (T, T) {
     }
 }
 
-/// Whether a bus on one of two paths and a car on the other would touch. O(product of their lengths).
-pub fn touches_bus(one: &ConnectingPath, other: &ConnectingPath) -> bool {
-    let (Some(one), Some(other)) = (&one.curve, &other.curve) else {
-        return false;
-    };
-    let touch = |first: Body, second: Body| {
-        let boxes = (Boxes::along(one, first), Boxes::along(other, second));
-        boxes.0.meeting(&boxes.1, 0.0, None).is_some()
-    };
-    touch(Body::LONG, Body::CAR) || touch(Body::CAR, Body::LONG)
-}
-
-fn sweep<'a>(path: &'a ConnectingPath, body: Body, lines: &mut CentreLines) -> Option<Swept<'a>> {
+fn sweep<'a>(path: &'a ShapePath, body: Body, lines: &mut CentreLines) -> Option<Swept<'a>> {
     let curve = path.curve.as_ref()?;
     let span = lines.push(&curve.sample(0.01, 0.0))?;
     let points: Vec<DVec2> = lines.line(span).points().collect();

@@ -15,7 +15,7 @@
 use super::arm::Arm;
 use super::conflicts::{Body, Interval};
 use super::corner::{self, Corner};
-use super::sweep::on_curve;
+use super::sweep::Track;
 use super::{ConnectingPath, Flag, LaneEnd};
 use crate::ids::RoadId;
 use crate::index::ConnectionIndex;
@@ -23,7 +23,7 @@ use crate::junction_rules::CrossingRule;
 use crate::lane_type::LaneType;
 use crate::road::{Road, RoadEnd};
 use glam::DVec2;
-use roadwright_geometry::{Pose, ReferenceLine};
+use roadwright_geometry::{OwnFrame, Pose, ReferenceLine};
 
 /// Default width of a strip, m. It lets two pedestrians pass two others.
 pub const CROSSING_WIDTH: f64 = 3.6;
@@ -294,10 +294,26 @@ fn taken(crossing: &Crossing, curve: &ReferenceLine, body: Body) -> Option<Taken
     let (first, last) = (-body.front - body.rear, length + body.front + body.rear);
     let count = ((last - first) / STEP).ceil() as usize;
     let mut taken: Option<Taken> = None;
+    let track = Track::of(curve);
     let kerb = crossing.right_kerb.own_frame();
-    for i in 0..=count {
+    let middle = DVec2::new(0.0, 0.5 * crossing.length);
+    let half_size = DVec2::new(0.5 * crossing.width, 0.5 * crossing.length);
+    // No point of the body is farther from its rear axle.
+    let radius = DVec2::new(body.front.max(body.rear), 0.5 * body.width + BESIDE).length();
+    let mut next = 0;
+    while next <= count {
+        let i = next;
+        next += 1;
         let s = first + STEP * i as f64;
-        let corners = outline(curve, length, s, body).map(|corner| kerb.to_local(corner));
+        let (frame, beyond) = track.at(s);
+        let axle = kerb.to_local(frame.point(beyond, 0.0)) - middle;
+        let missing = (axle.abs() - half_size).max(DVec2::ZERO).length() - radius;
+        if missing > STEP {
+            // The axle moves by at most a step from one pose to the next, so the body cannot be there yet.
+            next = i + (missing / STEP) as usize;
+            continue;
+        }
+        let corners = outline(frame, beyond, body).map(|corner| kerb.to_local(corner));
         let Some(across) = overlap(crossing.width, crossing.length, &corners) else {
             continue;
         };
@@ -314,10 +330,8 @@ fn taken(crossing: &Crossing, curve: &ReferenceLine, body: Body) -> Option<Taken
     taken
 }
 
-/// The corners of a body whose rear axle is at `s` on a curve, or on the straight continuation of the curve
-/// if `s` lies beyond its ends.
-fn outline(curve: &ReferenceLine, length: f64, s: f64, body: Body) -> [DVec2; 4] {
-    let (frame, beyond) = on_curve(curve, length, s);
+/// The corners of a body whose rear axle is `beyond` metres ahead of a frame.
+fn outline(frame: OwnFrame, beyond: f64, body: Body) -> [DVec2; 4] {
     let half = 0.5 * body.width + BESIDE;
     [
         (-body.rear, -half),

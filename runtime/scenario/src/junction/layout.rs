@@ -108,6 +108,19 @@ impl Layout {
         self.junctions.get(*self.junction_of.get(&node)?)
     }
 
+    /// Makes the surfaces of all junctions that have none yet, on all threads. Otherwise, each is made when it
+    /// is first drawn.
+    pub fn make_surfaces(&self) {
+        let make = |junction: &Arc<Junction>| junction.make_surface();
+        map_on_all_threads(&self.junctions, FEW_JUNCTIONS, make);
+    }
+
+    /// Finds the flags of all junctions that depend on their surfaces, on all threads.
+    pub(crate) fn find_flags(&self) {
+        let find = |junction: &Arc<Junction>| junction.is_degraded();
+        map_on_all_threads(&self.junctions, FEW_JUNCTIONS, find);
+    }
+
     /// For each junction of another layout, the index of the same junction here if the layouts share it;
     /// `None` for junctions that were rebuilt. O(junctions of both).
     pub fn shared_by(&self, other: &Self) -> Vec<Option<usize>> {
@@ -199,14 +212,21 @@ impl<'a> Planner<'a> {
         for &node in self.members(root) {
             for (id, end) in self.network.ends_at(node) {
                 if !self.internal.contains(&id)
-                    && let Some(road) = self.network.road(id)
+                    && let Some(road) = self.network.shared_road(id)
                 {
                     let far_end = self.far_end(road.node_at(end.opposite()));
-                    arms.push(Arm::new(id, road, end).with_far_end(far_end));
+                    arms.push(Arm::of_shared(id, road, end).with_far_end(far_end));
                 }
             }
         }
         arms
+    }
+
+    /// Number of arms of a cluster.
+    fn arm_count(&self, root: NodeId) -> usize {
+        let members = self.members(root).iter();
+        let ends = members.flat_map(|&node| self.network.ends_at(node));
+        ends.filter(|(id, _)| !self.internal.contains(id)).count()
     }
 
     /// Returns the kind of far end of a road at a node. The control set for that node is ignored, because it
@@ -304,7 +324,7 @@ impl<'a> Planner<'a> {
                 continue;
             };
             let (a, b) = (self.root(road.from), self.root(road.to));
-            let is_bend = |root| self.arms(root).len() == 2;
+            let is_bend = |root| self.arm_count(root) == 2;
             let is_between_bends = road.length() >= BETWEEN_BENDS && is_bend(a) && is_bend(b);
             // A ring keeps its junctions separate from those beside it.
             let is_beside_ring = self.is_on_ring(a) || self.is_on_ring(b);

@@ -11,10 +11,10 @@
 //! | corners between them, and trims | `corner.rs` |
 //! | which lane leads into which | `links.rs`, `lane_turns.rs`, `turn.rs` |
 //! | a curve for each link, around the island of a mini roundabout | `curve.rs`, `mini.rs` |
-//! | outline of the carriageway; kerbs and pavements beside it | `outline.rs`, `border.rs` |
-//! | splitter islands, crossings, set-back stop lines | `splitter.rs`, `crossing.rs`, `setback.rs` |
-//! | conflicts of connections | `conflicts.rs`, `sweep.rs`, `meeting.rs` |
+//! | crossings, set-back stop lines | `crossing.rs`, `setback.rs` |
+//! | conflicts of connections, once for each shape | `conflicts.rs`, `sweep.rs`, `meeting.rs`, `shape.rs` |
 //! | control, right of way, rings, signals | `control.rs`, `right_of_way.rs`, `rings.rs`, `signals` |
+//! | on first use: outline of the carriageway, kerbs and pavements beside it, splitter islands, gores | `surface.rs`, `outline.rs`, `border.rs`, `splitter.rs`, `direct.rs` |
 //!
 //! Corners, outlines and trims follow from the edges of carriageways; pavements lie outside and have no
 //! effect on them. A direct junction (`direct.rs`) needs none of these steps.
@@ -37,14 +37,16 @@ mod right_of_way;
 mod rings;
 mod room;
 mod setback;
+mod shape;
 mod signals;
 mod splitter;
+mod surface;
 mod sweep;
 
 pub use crate::turn::{Turn, Turns};
 pub use arm::{Arm, ArmLane};
 pub use border::Border;
-pub use conflicts::{ABREAST, Body, Conflict, Conflicts, Interval, touches_bus};
+pub use conflicts::{ABREAST, Body, Conflict, Conflicts, Interval};
 pub use control::Sign;
 use corner::CornerDemands;
 pub use corner::{Corner, U_TURN_RADIUS};
@@ -59,11 +61,13 @@ pub use mini::MiniRing;
 pub use outline::OutlineEdge;
 pub use right_of_way::{GAP_ON_RED, RightOfWay};
 pub use room::RoomToWait;
+pub use shape::{JunctionShape, JunctionShapes};
 pub use signals::{
     Between, DEFAULT_CYCLE, Intergreen, LONGEST_WAIT, Light, MAX_GREEN, MIN_GREEN, Programme,
     SignalPlans, Signals, StageTimes, WALK_WINDOW, WALKING_SPEED, signal_plans,
 };
 pub use splitter::Splitter;
+pub use surface::LazySurface;
 
 use crate::access::LaneAccess;
 use crate::country::RoadLaw;
@@ -169,8 +173,8 @@ pub enum Flag {
     NoCurve(LaneEnd, LaneEnd),
 }
 
-/// A junction as built where roads meet: trims, outline, connections and control.
-#[derive(Debug, Clone, PartialEq)]
+/// A junction as built where roads meet: trims, connections, control and surface.
+#[derive(Debug, Clone)]
 pub struct Junction {
     /// Nodes that the junction covers; several if short roads between them were absorbed.
     pub nodes: Vec<NodeId>,
@@ -180,25 +184,12 @@ pub struct Junction {
     pub arms: Vec<ArmEnd>,
     /// Corner after each arm, towards the next one counter-clockwise.
     pub corners: Vec<Corner>,
-    /// Outline of the carriageway, counter-clockwise; empty if roads only continue each other.
-    pub outline: Vec<OutlineEdge>,
-    /// Lanes of connections that reach outside the outline, each counter-clockwise, m. They also belong to
-    /// the carriageway.
-    pub strips: Vec<Vec<DVec2>>,
-    /// Kerb and pavement after each arm, towards the next one counter-clockwise; empty without an outline, or
-    /// if the outline is only a hull.
-    pub borders: Vec<Border>,
-    /// Paved areas between roads that diverge at a small angle; only direct junctions have them.
-    pub gores: Vec<Gore>,
     /// Whether each lane continues in exactly one other lane, so that no vehicle has to yield.
     pub is_direct: bool,
     /// Lane links with their curves, ordered by (from, to).
     pub paths: Vec<ConnectingPath>,
     /// Ring that the paths follow; only mini roundabouts have one.
     pub ring: Option<MiniRing>,
-    /// Splitter islands between entry and exit of the arms, in order of the arms; only roundabouts
-    /// have them.
-    pub splitters: Vec<Splitter>,
     /// Pedestrian crossings over the arms of the junction, in order of the arms.
     pub crossings: Vec<Crossing>,
     /// How right of way is controlled.
@@ -209,8 +200,10 @@ pub struct Junction {
     pub side: DrivingSide,
     /// The traffic law that applies.
     pub law: RoadLaw,
-    /// Problems found while building the junction.
-    pub flags: Vec<Flag>,
+    /// Problems found while building it, without those of its surface. [`Junction::flags`] has all.
+    pub early_flags: Vec<Flag>,
+    /// The surface, which is made on first use.
+    pub surface: LazySurface,
 }
 
 impl Junction {
@@ -239,7 +232,7 @@ impl Junction {
 
     /// The outline as a polygon, with arcs approximated to within `tolerance` metres.
     pub fn polygon_within(&self, tolerance: f64) -> Vec<DVec2> {
-        outline::polygon(&self.outline, tolerance)
+        outline::polygon(self.outline(), tolerance)
     }
 }
 
@@ -303,17 +296,11 @@ fn build_around(site: &Site<'_>, arms: &[Arm<'_>], corners: Vec<Corner>) -> Junc
         }
         None => None,
     };
-    // Paths come before the outline because it has to contain the lanes that are driven.
     let paths = match &direct {
         Some(pairs) => direct::paths(arms, pairs),
         None => links::paths(site, arms, &trims, round.as_ref(), &mut flags),
     };
     let crossings = crossing::crossings(arms, &trims, &corners, rules, &paths, &mut flags);
-    let outline = outline::outline(arms, &trims, &corners, &paths);
-    let borders = border::borders(arms, &trims, &outline.sides);
-    if outline.degraded {
-        flags.push(Flag::Degraded);
-    }
     let JunctionRules {
         control: wanted,
         major,
@@ -331,20 +318,11 @@ fn build_around(site: &Site<'_>, arms: &[Arm<'_>], corners: Vec<Corner>) -> Junc
         Some(_) => (Control::Uncontrolled, vec![Sign::None; arms.len()]),
         None => control::control(arms, site.side, decided, site.is_ring),
     };
-    let splitters = match control {
-        Control::Roundabout | Control::MiniRoundabout => {
-            // All of a mini roundabout can be driven over.
-            let may_raise = control == Control::Roundabout;
-            splitter::splitters(arms, &trims, site.side, &paths, may_raise)
-        }
-        _ => Vec::new(),
-    };
     let ends = arms
         .iter()
         .zip(trims.iter().zip(signs))
         .map(|(arm, (&trim, sign))| arm.cut(trim, sign))
         .collect();
-    let gores = direct.as_ref().map(|_| direct::gores(arms));
     // Sorted, so that the order does not depend on that of the arms.
     flags.sort_unstable();
     Junction {
@@ -352,20 +330,16 @@ fn build_around(site: &Site<'_>, arms: &[Arm<'_>], corners: Vec<Corner>) -> Junc
         centre: site.centre,
         arms: ends,
         corners,
-        outline: outline.edges,
-        strips: outline.strips,
-        borders,
-        gores: gores.unwrap_or_default(),
         is_direct: direct.is_some(),
         paths,
         ring: round.map(|round| round.ring),
-        splitters,
         crossings,
         control,
         plan: plan.clone().unwrap_or_default(),
         side: site.side,
         law: site.law,
-        flags,
+        early_flags: flags,
+        surface: LazySurface::between(arms),
     }
 }
 

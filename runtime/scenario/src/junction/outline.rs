@@ -118,7 +118,7 @@ const BAND_SLACK: f64 = 0.6;
 const STRIP_BEYOND: f64 = 0.1;
 
 /// The edge of the carriageway between an arm and the next one, from cut to cut.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 pub(super) struct Flow {
     pub(super) edges: Vec<OutlineEdge>,
     pub(super) shape: Shape,
@@ -136,6 +136,7 @@ pub(super) enum Shape {
 }
 
 /// The outline around cut arms, with its sides; a hull has no sides.
+#[derive(Debug, Clone, PartialEq)]
 pub(super) struct Outline {
     pub(super) edges: Vec<OutlineEdge>,
     pub(super) sides: Vec<Flow>,
@@ -178,15 +179,10 @@ pub(super) fn outline(
     // corners can cross each other; smaller radii pull an arc back to its corner.
     let driven: Vec<DVec2> = paths.iter().flat_map(band).collect();
     let mut simple = None;
-    for (share, sides) in [
-        (1.0, Sides::Smooth),
-        (1.0, Sides::Straight),
-        (0.5, Sides::Straight),
-        (0.0, Sides::Straight),
-    ] {
+    for (share, sides) in CANDIDATES {
         let traced = trace(arms, trims, corners, share, sides);
         let points = polygon(&traced.edges, ARC_TOLERANCE);
-        if polygon::signed_area(&points) > 1e-6 && polygon::is_simple(&points) {
+        if is_proper(&points) {
             if driven.iter().all(|point| holds(&points, *point)) {
                 return traced;
             }
@@ -205,6 +201,22 @@ pub(super) fn outline(
             degraded: true,
         },
     }
+}
+
+/// Whether the outline around cut arms is only a hull, which is known without the lanes of the paths.
+pub(super) fn is_degraded(arms: &[Arm<'_>], trims: &[f64], corners: &[Corner]) -> bool {
+    if arms.len() == 1 || trims.iter().all(|&trim| trim == 0.0) {
+        return false;
+    }
+    !CANDIDATES.into_iter().any(|(share, sides)| {
+        let traced = trace(arms, trims, corners, share, sides);
+        is_proper(&polygon(&traced.edges, ARC_TOLERANCE))
+    })
+}
+
+/// Whether an outline has an area and does not cross itself.
+fn is_proper(points: &[DVec2]) -> bool {
+    polygon::signed_area(points) > 1e-6 && polygon::is_simple(points)
 }
 
 /// Whether an outline contains a point. The tolerance is 15 cm, because outline and point are only
@@ -246,6 +258,14 @@ fn hull(arms: &[Arm<'_>], trims: &[f64], driven: Vec<DVec2>) -> Vec<OutlineEdge>
     });
     edges.collect()
 }
+
+/// Outlines to try, best-looking first: factor of the corner radii, and form of the sides without a corner.
+const CANDIDATES: [(f64, Sides); 4] = [
+    (1.0, Sides::Smooth),
+    (1.0, Sides::Straight),
+    (0.5, Sides::Straight),
+    (0.0, Sides::Straight),
+];
 
 /// How the sides without a corner are drawn.
 #[derive(Clone, Copy, PartialEq, Eq)]

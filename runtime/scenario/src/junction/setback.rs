@@ -9,7 +9,8 @@
 //! ```
 
 use super::conflicts::Body;
-use super::{ConnectingPath, Junction, LaneEnd};
+use super::shape::{JunctionShape, ShapePath};
+use super::{Junction, LaneEnd};
 use glam::DVec2;
 use roadwright_geometry::OwnFrame;
 
@@ -30,40 +31,50 @@ impl Junction {
     /// buses swing over, m. Other lanes are left out. Ordered by lane. O(lanes * paths * their
     /// lengths).
     pub fn setbacks(&self) -> Vec<(LaneEnd, f64)> {
-        self.setbacks_for(Body::LONG)
+        self.by_lane(JunctionShape::of(self).setbacks())
     }
 
     /// Like `setbacks`, but for cars only. Corners usually leave them enough room. Where arms meet at an
     /// angle or corners are tight, turning cars would come within 0.1 m of waiting ones, and drivers do not
     /// follow their path that precisely.
     pub fn setbacks_of_cars(&self) -> Vec<(LaneEnd, f64)> {
-        self.setbacks_for(Body::CAR)
+        self.by_lane(JunctionShape::of(self).setbacks_of_cars())
     }
 
-    fn setbacks_for(&self, body: Body) -> Vec<(LaneEnd, f64)> {
-        let mut lanes: Vec<(LaneEnd, OwnFrame)> = Vec::new();
-        for path in &self.paths {
-            if let Some(curve) = &path.curve {
-                lanes.push((path.from, curve.start().own_frame()));
-            }
-        }
+    /// Setbacks of entering lanes, given those of all connections. Lanes without one are left out.
+    fn by_lane(&self, of_paths: &[f64]) -> Vec<(LaneEnd, f64)> {
+        let lanes = self.paths.iter().map(|path| path.from).zip(of_paths);
+        let set_back = lanes.filter(|&(_, &setback)| setback > 0.0);
+        let mut lanes: Vec<(LaneEnd, f64)> = set_back.map(|(lane, &s)| (lane, s)).collect();
         lanes.sort_by_key(|(lane, _)| *lane);
         lanes.dedup_by_key(|(lane, _)| *lane);
-        // Sampled once instead of for each lane.
-        let paths = self
-            .paths
-            .iter()
-            .filter_map(DrivenPath::of)
-            .collect::<Vec<_>>();
-        let mut setbacks: Vec<(LaneEnd, f64)> = Vec::new();
-        for (lane, end) in lanes {
-            let depth = swept(&paths, lane, end, body);
-            if depth > 0.0 {
-                setbacks.push((lane, (depth + GAP).min(MOST)));
-            }
-        }
-        setbacks
+        lanes
     }
+}
+
+/// Distance from the stop line of each connection to the junction, m; 0 where no body swings over its lane.
+pub(super) fn setbacks(all: &[ShapePath], body: Body) -> Vec<f64> {
+    let mut lanes: Vec<(LaneEnd, OwnFrame)> = Vec::new();
+    for path in all {
+        if let Some(curve) = &path.curve {
+            lanes.push((path.from, curve.start().own_frame()));
+        }
+    }
+    lanes.sort_by_key(|(lane, _)| *lane);
+    lanes.dedup_by_key(|(lane, _)| *lane);
+    // Sampled once instead of for each lane.
+    let paths: Vec<DrivenPath> = all.iter().filter_map(DrivenPath::of).collect();
+    let of_lanes = lanes.into_iter().map(|(lane, end)| {
+        let depth = swept(&paths, lane, end, body);
+        let is_needed = depth > 0.0;
+        (lane, is_needed.then_some((depth + GAP).min(MOST)))
+    });
+    let of_lanes: Vec<(LaneEnd, Option<f64>)> = of_lanes.collect();
+    let of_path = |path: &ShapePath| {
+        let found = of_lanes.binary_search_by_key(&path.from, |(lane, _)| *lane);
+        found.ok().and_then(|at| of_lanes[at].1).unwrap_or(0.0)
+    };
+    all.iter().map(of_path).collect()
 }
 
 /// A connection as it is driven: the arm that it comes from, and poses along it.
@@ -73,7 +84,7 @@ struct DrivenPath {
 }
 
 impl DrivenPath {
-    fn of(path: &ConnectingPath) -> Option<Self> {
+    fn of(path: &ShapePath) -> Option<Self> {
         let curve = path.curve.as_ref()?;
         let steps = (curve.length() / STEP).ceil() as usize;
         let place = |i: usize| {

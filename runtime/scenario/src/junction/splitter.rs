@@ -12,7 +12,7 @@
 
 use super::arm::{Arm, ArmLane};
 use super::conflicts::Body;
-use super::sweep::on_curve;
+use super::sweep::Track;
 use super::{ConnectingPath, LaneEnd};
 use crate::driving_side::DrivingSide;
 use crate::ids::RoadId;
@@ -191,9 +191,10 @@ impl Frame {
         let (first, last) = (-body.front, length + body.rear);
         let steps = ((last - first) / STEP).ceil() as usize;
         let along_body = (body.length() / BESIDE_STEP).ceil() as usize;
+        let track = Track::of(curve);
         for i in 0..=steps {
             let s = first + (last - first) * i as f64 / steps as f64;
-            let (on_curve, beyond) = on_curve(curve, length, s);
+            let (on_curve, beyond) = track.at(s);
             let share_of_length = s / length.max(1e-6);
             for k in 0..=along_body {
                 let share = k as f64 / along_body as f64;

@@ -46,8 +46,9 @@ impl Boxes {
         let length = curve.length();
         let step = (TURNS / curve.max_curvature()).clamp(LEAST_STEP, STEP);
         let count = ((body.length() + length) / step).ceil() as usize;
+        let track = Track::of(curve);
         let boxes = (0..=count).map(|i| {
-            let (on_curve, beyond) = on_curve(curve, length, step * i as f64 - body.front);
+            let (on_curve, beyond) = track.at(step * i as f64 - body.front);
             let axle = OwnFrame {
                 origin: on_curve.point(beyond, 0.0),
                 ..on_curve
@@ -85,18 +86,40 @@ impl Boxes {
         depth: f64,
         known: Option<(Interval, Interval)>,
     ) -> Option<(Interval, Interval)> {
-        let reach = self.radius + other.radius;
         let mut met = known;
-        let mut i = 0;
-        while let Some(one) = self.all.get(i) {
-            // Most boxes are far apart, so the search skips as many boxes as the distance allows.
-            let lacks = (one.centre - one.centre.clamp(other.low, other.high)).length() - reach;
-            if lacks >= 0.0 {
-                i += 1 + (lacks / self.most_between) as usize;
-                continue;
+        // From either end up to the first box that extends the intervals, because boxes between these need
+        // only be compared with boxes outside the other interval. The order does not affect the result.
+        let (mut low, mut high) = (0, self.all.len());
+        while low < high {
+            let number = low;
+            let skipped = self.skipped_at(number, other);
+            low += skipped.max(1);
+            if skipped == 0 {
+                let before = met;
+                met = self.meeting_of(number, other, depth, met);
+                if met != before {
+                    break;
+                }
             }
-            met = self.meeting_of(i, other, depth, met);
-            i += 1;
+        }
+        while low < high {
+            let number = high - 1;
+            let skipped = self.skipped_at(number, other);
+            high = high.saturating_sub(skipped.max(1)).max(low);
+            if skipped == 0 {
+                let before = met;
+                met = self.meeting_of(number, other, depth, met);
+                if met != before {
+                    break;
+                }
+            }
+        }
+        while low < high {
+            let skipped = self.skipped_at(low, other);
+            if skipped == 0 {
+                met = self.meeting_of(low, other, depth, met);
+            }
+            low += skipped.max(1);
         }
         // A vehicle that is in an interval for less than its own length is in it until its rear has passed
         // the point where its front came in.
@@ -105,6 +128,19 @@ impl Boxes {
             ..place
         };
         met.map(|(own, theirs)| (whole(own), whole(theirs)))
+    }
+
+    /// Number of boxes, from the given one on in either direction, that are too far from the other connection
+    /// to meet a box of it. Most boxes are far apart, so as many are skipped as the missing metres allow.
+    fn skipped_at(&self, number: usize, other: &Self) -> usize {
+        let centre = self.all[number].centre;
+        let reach = self.radius + other.radius;
+        let lacks = (centre - centre.clamp(other.low, other.high)).length() - reach;
+        if lacks >= 0.0 {
+            1 + (lacks / self.most_between) as usize
+        } else {
+            0
+        }
     }
 
     /// Like `meeting`, but for one box of this connection.
@@ -131,7 +167,7 @@ impl Boxes {
                 j += 1 + ((apart.sqrt() - reach) / other.most_between) as usize;
                 continue;
             }
-            if one.penetration(another) > depth {
+            if one.penetrates(another, depth) {
                 let place = (own, other.place(j));
                 met = Some(met.map_or(place, |(a, b)| (a.and(place.0), b.and(place.1))));
             }
@@ -167,9 +203,36 @@ impl Boxes {
     }
 }
 
-/// Returns the frame at `s`, clamped to the curve. Also returns the distance from there to `s`
-/// along the straight continuation of the curve, m; negative before its start.
-pub(super) fn on_curve(curve: &ReferenceLine, length: f64, s: f64) -> (OwnFrame, f64) {
-    let nearest = s.clamp(0.0, length);
-    (curve.own_frame(nearest).1, s - nearest)
+/// A curve that bodies drive along, with the frames at its ends, which all poses beyond it need.
+pub(super) struct Track<'a> {
+    curve: &'a ReferenceLine,
+    length: f64,
+    start: OwnFrame,
+    end: OwnFrame,
+}
+
+impl<'a> Track<'a> {
+    pub(super) fn of(curve: &'a ReferenceLine) -> Self {
+        let length = curve.length();
+        Self {
+            curve,
+            length,
+            start: curve.own_frame(0.0).1,
+            end: curve.own_frame(length).1,
+        }
+    }
+
+    /// Returns the frame at `s`, clamped to the curve, and the distance from there to `s` along its straight
+    /// continuation, m; negative before the start of the curve.
+    pub(super) fn at(&self, s: f64) -> (OwnFrame, f64) {
+        let nearest = s.clamp(0.0, self.length);
+        let frame = if nearest <= 0.0 {
+            self.start
+        } else if nearest >= self.length {
+            self.end
+        } else {
+            self.curve.own_frame(nearest).1
+        };
+        (frame, s - nearest)
+    }
 }

@@ -5,6 +5,7 @@ mod invariants;
 mod mini;
 mod rings;
 mod setback;
+mod shape;
 mod short_roads;
 mod splitter;
 mod stages;

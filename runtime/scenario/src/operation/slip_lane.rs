@@ -205,7 +205,8 @@ impl Site<'_> {
         let layout = self.layout_after(after);
         let at = |node: NodeId| layout.junction_at(node);
         let is_clean = |node: NodeId| {
-            at(node).is_some_and(|junction| junction.nodes.len() == 1 && junction.flags.is_empty())
+            at(node)
+                .is_some_and(|junction| junction.nodes.len() == 1 && junction.flags().is_empty())
         };
         let leads = |node: NodeId, roads: (RoadId, RoadId)| {
             let paths = at(node).into_iter().flat_map(|junction| &junction.paths);
@@ -214,7 +215,7 @@ impl Site<'_> {
         };
         let is_as_before = at(self.node).is_some_and(|junction| {
             junction.nodes == self.junction.nodes
-                && junction.flags.len() <= self.junction.flags.len()
+                && junction.flags().len() <= self.junction.flags().len()
         });
         let rest = after.network().road(slip).and_then(|road| {
             let (start, end) = layout.remaining(slip, road)?;

@@ -1,16 +1,20 @@
 //! Obstacles and trees near each lane.
 //!
 //! Searching for obstacles costs time at every update of a controller. Lanelets record whether there are
-//! obstacles nearby, so vehicles on most lanelets need no search.
+//! obstacles nearby, so vehicles on most lanelets need no search. The records are made when the first vehicle
+//! asks for one, because a ground without vehicles needs none.
 
 use super::body_list::Changes;
 use super::cells::Cells;
 use super::obstacles::{MOST_ASIDE, OBSTACLE_REACH, Obstacles, SIDE_CLEARANCE};
+use super::roads::Roads;
 use glam::DVec2;
+use roadwright_geometry::polygon;
 use roadwright_scenario::junction::Body;
 use roadwright_scenario::lane_graph::{LaneGraph, LaneletIndex, copied};
 use roadwright_scenario::{Scenario, VehicleType};
-use std::sync::Arc;
+use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::{Arc, OnceLock};
 
 /// Distance of an obstacle from a lane below which vehicles on the lane watch out for it, m.
 const WATCH_DISTANCE: f64 = 6.0;
@@ -20,6 +24,8 @@ const SLACK: f64 = 0.25;
 /// Maximum lateral offset from the centre line of vehicles that steer on their own, m. This is more than they
 /// need to stay in lane, also in gentle bends.
 const ASIDE: f64 = 1.0;
+/// Number of stretches of a lanelet that are compared with bodies together.
+const PART: usize = 16;
 /// Maximum number of bodies that an edit may remove and add for a partial update, which compares each lane
 /// with each changed body. After larger edits, all lanes are recomputed.
 const MOST_CHANGES: usize = 500;
@@ -38,14 +44,82 @@ struct Nearness {
     is_seen: bool,
 }
 
+/// A [`Nearness`] that is found when a vehicle first asks, as one bit for each of its facts.
+#[derive(Debug, Default)]
+struct NearCell(AtomicU8);
+
+impl NearCell {
+    /// Bit that is set once the others are known.
+    const KNOWN: u8 = 1 << 7;
+
+    // Relaxed: all threads find the same, and nothing else is published with it.
+    #[inline]
+    fn get(&self) -> Option<Nearness> {
+        let bits = self.0.load(Ordering::Relaxed);
+        let is_set = |bit: u8| bits & 1 << bit != 0;
+        (bits & Self::KNOWN != 0).then(|| Nearness {
+            is_watched: is_set(0),
+            is_touched: [is_set(1), is_set(2)],
+            is_touched_aside: [is_set(3), is_set(4)],
+            is_seen: is_set(5),
+        })
+    }
+
+    fn set(&self, nearness: Nearness) {
+        let Nearness {
+            is_watched,
+            is_touched: [by_cars, by_any],
+            is_touched_aside: [by_cars_aside, by_any_aside],
+            is_seen,
+        } = nearness;
+        let facts = [
+            is_watched,
+            by_cars,
+            by_any,
+            by_cars_aside,
+            by_any_aside,
+            is_seen,
+        ];
+        let bits = facts.into_iter().zip(0u8..);
+        let bits = bits.fold(Self::KNOWN, |bits, (fact, bit)| {
+            bits | u8::from(fact) << bit
+        });
+        self.0.store(bits, Ordering::Relaxed);
+    }
+
+    fn copied(&self) -> Self {
+        Self(AtomicU8::new(self.0.load(Ordering::Relaxed)))
+    }
+}
+
 /// How close obstacles come to each lanelet.
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Default)]
 pub(crate) struct LaneObstacles {
-    lanes: Vec<Nearness>,
-    /// Distance by which vehicles swing out from the centre line of each lanelet, m. The first
-    /// value is for cars, the second for any vehicle.
-    swings: Vec<[f64; 2]>,
+    near: Vec<NearCell>,
+    /// Distance by which vehicles swing out from the centre line of each lanelet, m: first for cars, then for
+    /// any vehicle. Computed on first use.
+    swings: Vec<OnceLock<[f64; 2]>>,
     in_the_way: InTheWay,
+    /// The data from which the rest is found; `None` without obstacles.
+    source: Option<Source>,
+}
+
+/// Data from which the obstacles near lanes are found.
+struct Source {
+    sizes: VehicleSizes,
+    obstacles: Arc<Obstacles>,
+    roads: Arc<Roads>,
+}
+
+impl Source {
+    fn surroundings(&self) -> Surroundings<'_> {
+        Surroundings {
+            sizes: self.sizes.largest,
+            longest: self.sizes.longest,
+            obstacles: &self.obstacles,
+            graph: &self.roads.graph,
+        }
+    }
 }
 
 /// Bodies that may obstruct vehicles on a lane. In a town nearly every lane has houses beside it,
@@ -77,7 +151,7 @@ impl Known<'_> {
     /// Whether reusing the results is worth the cost.
     pub(super) fn is_worth_it(&self) -> bool {
         let boxes = self.changes.map_or(0, |changes| changes.boxes.len());
-        !self.lanes.lanes.is_empty() && boxes <= MOST_CHANGES
+        !self.lanes.near.is_empty() && boxes <= MOST_CHANGES
     }
 
     /// The old lanelet that `id` is a copy of.
@@ -93,11 +167,6 @@ impl Known<'_> {
         }
     }
 
-    /// Distance by which vehicles swung out around an old lanelet, m.
-    fn swing_around(&self, copy: LaneletIndex) -> [f64; 2] {
-        swing_around(self.graph, &self.lanes.swings, copy)
-    }
-
     /// Boxes of all removed and added bodies.
     fn boxes(&self) -> &[(DVec2, DVec2)] {
         self.changes.map_or(&[], |changes| &changes.boxes)
@@ -105,51 +174,53 @@ impl Known<'_> {
 }
 
 impl LaneObstacles {
-    /// Finds the obstacles near the lanes of a scenario. Results for lanes that an edit has not changed are
-    /// copied from `known`.
+    /// Finds the obstacles that obstruct vehicles of the given sizes. How close obstacles come to a lanelet is
+    /// found when a vehicle first asks. Results for lanes that an edit has not changed are copied from
+    /// `known`.
     pub(super) fn new(
-        scenario: &Scenario,
-        obstacles: &Obstacles,
-        graph: &LaneGraph,
+        sizes: VehicleSizes,
+        obstacles: &Arc<Obstacles>,
+        roads: &Arc<Roads>,
         known: Option<Known<'_>>,
     ) -> Self {
         if obstacles.is_empty() {
             return Self::default();
         }
-        let types: Vec<&VehicleType> = scenario.vehicle_types().values().collect();
-        let mut surroundings = Surroundings {
-            sizes: sizes(&types),
-            longest: types
-                .iter()
-                .map(|kind| kind.length.get())
-                .fold(0.0, f64::max),
-            obstacles,
-            graph,
-            known,
-            is_near_change: Vec::new(),
+        let source = Source {
+            sizes,
+            obstacles: obstacles.clone(),
+            roads: roads.clone(),
         };
-        surroundings.find_changes();
-        let swings = surroundings.swings();
-        let in_the_way = surroundings.in_the_way();
-        let lanes = surroundings.lanes(&swings, &in_the_way);
-        Self {
-            lanes,
+        let surroundings = source.surroundings();
+        let edit = known.map(|known| AfterEdit::of(known, &surroundings));
+        let in_the_way = surroundings.in_the_way(edit.as_ref());
+        let count = roads.graph.lanelets().len();
+        let (near, swings) = match edit {
+            Some(edit) => edit.copies(&surroundings, &in_the_way),
+            None => Default::default(),
+        };
+        let mut lanes = Self {
+            near,
             swings,
             in_the_way,
-        }
+            source: Some(source),
+        };
+        lanes.near.resize_with(count, NearCell::default);
+        lanes.swings.resize_with(count, OnceLock::new);
+        lanes
     }
 
     /// Whether vehicles on a lanelet have to watch out for obstacles.
     #[inline]
     pub(crate) fn is_watched(&self, lanelet: LaneletIndex) -> bool {
-        self.lanes[lanelet.index()].is_watched
+        self.nearness(lanelet).is_watched
     }
 
     /// Whether a vehicle that drives along the centre line of a lanelet may touch an obstacle. Vehicles other
     /// than cars are long.
     #[inline]
     pub(crate) fn may_be_touched(&self, lanelet: LaneletIndex, is_long: bool) -> bool {
-        self.lanes[lanelet.index()].is_touched[usize::from(is_long)]
+        self.nearness(lanelet).is_touched[usize::from(is_long)]
     }
 
     /// Greatest distance between a vehicle's axis, from rear to front, and the centre line of a
@@ -157,7 +228,7 @@ impl LaneObstacles {
     /// are long.
     #[inline]
     pub(crate) fn room_aside(&self, lanelet: LaneletIndex, is_long: bool) -> f64 {
-        match self.lanes[lanelet.index()].is_touched_aside[usize::from(is_long)] {
+        match self.nearness(lanelet).is_touched_aside[usize::from(is_long)] {
             true => 0.0,
             false => ASIDE,
         }
@@ -166,7 +237,39 @@ impl LaneObstacles {
     /// Whether a vehicle that keeps to a lanelet may see an obstacle that obstructs it.
     #[inline]
     pub(crate) fn is_seen_from(&self, lanelet: LaneletIndex) -> bool {
-        self.lanes[lanelet.index()].is_seen
+        self.nearness(lanelet).is_seen
+    }
+
+    /// How close obstacles come to a lanelet. O(points of the lanelet and obstacles near it) on first use.
+    #[inline]
+    fn nearness(&self, id: LaneletIndex) -> Nearness {
+        let known = self.near[id.index()].get();
+        known.unwrap_or_else(|| self.find(id))
+    }
+
+    #[cold]
+    fn find(&self, id: LaneletIndex) -> Nearness {
+        let Some(source) = &self.source else {
+            return Nearness::default();
+        };
+        let surroundings = source.surroundings();
+        let around = self.swing_around(&surroundings, id);
+        let cells = &self.in_the_way.cells;
+        let nearness = surroundings.nearness(id, around, cells);
+        self.near[id.index()].set(nearness);
+        nearness
+    }
+
+    /// Largest distance by which vehicles swing out from the centre line of a lanelet and the adjoining ones,
+    /// m.
+    fn swing_around(&self, surroundings: &Surroundings<'_>, id: LaneletIndex) -> [f64; 2] {
+        let graph = surroundings.graph;
+        let beside = graph.predecessors(id).iter().chain(graph.successors(id));
+        beside.chain([&id]).fold([0.0, 0.0], |most, &near| {
+            let swing = &self.swings[near.index()];
+            let own = swing.get_or_init(|| surroundings.swing(near));
+            [most[0].max(own[0]), most[1].max(own[1])]
+        })
     }
 
     /// Obstacles that may obstruct vehicles on a lane.
@@ -176,13 +279,56 @@ impl LaneObstacles {
     }
 }
 
+#[cfg(test)]
+impl LaneObstacles {
+    /// How close obstacles come to all lanelets.
+    fn all(&self) -> Vec<Nearness> {
+        let ids = LaneletIndex::up_to(self.near.len());
+        ids.map(|id| self.nearness(id)).collect()
+    }
+}
+
+#[cfg(test)]
+impl PartialEq for LaneObstacles {
+    fn eq(&self, other: &Self) -> bool {
+        self.in_the_way == other.in_the_way && self.all() == other.all()
+    }
+}
+
+#[cfg(test)]
+impl std::fmt::Debug for LaneObstacles {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_list().entries(self.all()).finish()
+    }
+}
+
 /// Size of vehicles.
-#[derive(Clone, Copy)]
+#[derive(Debug, Clone, Copy)]
 struct Size {
     /// Greatest width, m.
     width: f64,
     /// Greatest distance from the rear axle to the farther end of the vehicle, m.
     reach: f64,
+}
+
+/// Sizes of the vehicle types of a scenario.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct VehicleSizes {
+    /// Sizes of the largest car and of the largest vehicle of any class.
+    largest: [Size; 2],
+    /// Length of the longest vehicle, m.
+    longest: f64,
+}
+
+impl VehicleSizes {
+    pub(super) fn of(scenario: &Scenario) -> Self {
+        let types: Vec<&VehicleType> = scenario.vehicle_types().values().collect();
+        let lengths = types.iter().map(|kind| kind.length.get());
+        Self {
+            largest: sizes(&types),
+            longest: lengths.fold(0.0, f64::max),
+        }
+    }
 }
 
 /// Sizes of the largest car and of the largest vehicle of any class.
@@ -206,33 +352,98 @@ struct Surroundings<'a> {
     longest: f64,
     obstacles: &'a Obstacles,
     graph: &'a LaneGraph,
-    known: Option<Known<'a>>,
-    /// Whether bodies near each lanelet have changed; empty if unknown.
+}
+
+/// Results before an edit that may be used again.
+struct AfterEdit<'a> {
+    known: Known<'a>,
+    /// Whether bodies near each lanelet have changed.
     is_near_change: Vec<bool>,
 }
 
-impl Surroundings<'_> {
-    fn ids(&self) -> impl ExactSizeIterator<Item = LaneletIndex> + use<> {
-        self.graph.indices()
+impl<'a> AfterEdit<'a> {
+    /// Finds the lanelets near changed bodies. O(lanelets * changes).
+    fn of(known: Known<'a>, surroundings: &Surroundings<'_>) -> Self {
+        let distance = surroundings.beside().max(WATCH_DISTANCE) + SLACK;
+        let ids = surroundings.graph.indices();
+        let is_near = |id| surroundings.may_reach(id, known.boxes(), distance);
+        Self {
+            is_near_change: ids.map(is_near).collect(),
+            known,
+        }
     }
 
-    /// Old results for a lanelet; `None` if it or any body near it has changed.
-    fn known(&self, id: LaneletIndex) -> Option<(Known<'_>, LaneletIndex)> {
-        let known = self.known?;
-        let copy = known.copied(id)?;
-        (!self.is_near_change[id.index()]).then_some((known, copy))
+    /// The old lanelet that a lanelet is a copy of, if no body near it has changed.
+    fn unchanged(&self, id: LaneletIndex) -> Option<LaneletIndex> {
+        let copy = self.known.copied(id)?;
+        (!self.is_near_change[id.index()]).then_some(copy)
     }
 
-    /// Marks the lanelets near changed bodies. O(lanelets * changes).
-    fn find_changes(&mut self) {
-        let Some(known) = self.known else {
-            return;
+    /// Whether a lanelet has the same adjoining lanelets as before the edit.
+    fn has_same_around(&self, graph: &LaneGraph, id: LaneletIndex, copy: LaneletIndex) -> bool {
+        let around = graph.predecessors(id).iter().chain(graph.successors(id));
+        let old = self.known.graph;
+        let before = old.predecessors(copy).iter().chain(old.successors(copy));
+        around
+            .map(|&near| self.known.copied(near))
+            .eq(before.map(|&near| Some(near)))
+    }
+
+    /// Copies of known results, by lanelet; unknown ones are empty.
+    fn copies(
+        &self,
+        surroundings: &Surroundings<'_>,
+        in_the_way: &InTheWay,
+    ) -> (Vec<NearCell>, Vec<OnceLock<[f64; 2]>>) {
+        let sight = surroundings.sight();
+        let changed = self.changed(surroundings, in_the_way);
+        let (graph, lanes) = (surroundings.graph, self.known.lanes);
+        let near = |id: LaneletIndex| {
+            let copy = self.unchanged(id)?;
+            let is_same = self.has_same_around(graph, id, copy)
+                && !surroundings.may_reach(id, &changed, sight);
+            is_same.then(|| lanes.near[copy.index()].copied())
         };
-        let distance = self.beside().max(WATCH_DISTANCE) + SLACK;
-        let is_near = |id| self.may_reach(id, known.boxes(), distance);
-        self.is_near_change = self.ids().map(is_near).collect();
+        let swing = |id: LaneletIndex| {
+            let copy = self.known.copied(id)?;
+            Some(lanes.swings[copy.index()].clone())
+        };
+        (
+            graph
+                .indices()
+                .map(|id| near(id).unwrap_or_default())
+                .collect(),
+            graph
+                .indices()
+                .map(|id| swing(id).unwrap_or_default())
+                .collect(),
+        )
     }
 
+    /// Boxes of bodies that obstruct a lane only before or only after an edit.
+    fn changed(
+        &self,
+        surroundings: &Surroundings<'_>,
+        in_the_way: &InTheWay,
+    ) -> Vec<(DVec2, DVec2)> {
+        let known = &self.known;
+        let before = known.lanes.in_the_way.all.iter();
+        let before: Vec<u32> = before.filter_map(|&number| known.number(number)).collect();
+        let differing = |one: &[u32], other: &[u32]| -> Vec<u32> {
+            let numbers = one.iter().copied();
+            numbers
+                .filter(|number| other.binary_search(number).is_err())
+                .collect()
+        };
+        let mut changed = differing(&before, &in_the_way.all);
+        changed.extend(differing(&in_the_way.all, &before));
+        let boxes = changed.into_iter();
+        let boxes = boxes.map(|number| surroundings.obstacles.bounds(number));
+        boxes.chain(known.boxes().iter().copied()).collect()
+    }
+}
+
+impl Surroundings<'_> {
     /// Distance from the centre line of a lane within which bodies may obstruct vehicles on it, m.
     /// It is half the vehicle's width plus [`SIDE_CLEARANCE`], for a vehicle that searches up to
     /// [`MOST_ASIDE`] to the side.
@@ -249,26 +460,18 @@ impl Surroundings<'_> {
         self.points(id).zip(self.points(id).skip(1))
     }
 
-    fn swings(&self) -> Vec<[f64; 2]> {
-        let before = |id| {
-            let known = self.known.as_ref()?;
-            Some(known.lanes.swings[known.copied(id)?.index()])
-        };
-        let of = |id| match before(id) {
-            Some(swings) => swings,
-            None => {
-                let points: Vec<DVec2> = self.points(id).collect();
-                self.sizes.map(|size| swing(&points, size.reach))
-            }
-        };
-        self.ids().map(of).collect()
+    /// Distance by which vehicles swing out from the centre line of a lanelet, m.
+    fn swing(&self, id: LaneletIndex) -> [f64; 2] {
+        let points: Vec<DVec2> = self.points(id).collect();
+        let turns = turns(&points);
+        self.sizes.map(|size| swing(&points, &turns, size.reach))
     }
 
-    fn in_the_way(&self) -> InTheWay {
+    fn in_the_way(&self, edit: Option<&AfterEdit<'_>>) -> InTheWay {
         let beside = self.beside();
         let (mut firsts, mut numbers) = (vec![0], Vec::new());
-        for id in self.ids() {
-            match self.known(id) {
+        for id in self.graph.indices() {
+            match edit.and_then(|edit| Some((&edit.known, edit.unchanged(id)?))) {
                 Some((known, copy)) => {
                     let before = known.lanes.in_the_way.of(copy).iter();
                     numbers.extend(before.filter_map(|&number| known.number(number)));
@@ -280,8 +483,8 @@ impl Surroundings<'_> {
         let mut all = numbers.clone();
         all.sort_unstable();
         all.dedup();
-        let before = self.known.filter(|known| known.changes.is_none());
-        let before = before.map(|known| &known.lanes.in_the_way);
+        let before = edit.filter(|edit| edit.known.changes.is_none());
+        let before = before.map(|edit| &edit.known.lanes.in_the_way);
         let cells = match before.filter(|before| before.all == all) {
             Some(before) => before.cells.clone(),
             None => Arc::new(self.obstacles.cells_of(&all)),
@@ -297,52 +500,53 @@ impl Surroundings<'_> {
     /// Appends the bodies within `distance` metres of a lanelet, in ascending order of numbers.
     fn collect_near(&self, id: LaneletIndex, distance: f64, numbers: &mut Vec<u32>) {
         let first = numbers.len();
-        for (from, to) in self.stretches(id) {
+        let points: Vec<DVec2> = self.points(id).collect();
+        let mut candidates = Vec::new();
+        // Part by part, because most parts have no body near them, which one look-up tells.
+        for from in (0..points.len().saturating_sub(1)).step_by(PART) {
+            let part = &points[from..points.len().min(from + PART + 1)];
+            let Some((low, high)) = polygon::bounds(part) else {
+                continue;
+            };
+            candidates.clear();
             self.obstacles
-                .for_each_beside(from, to, distance, |number| {
-                    let is_known = numbers[first..].contains(&number);
-                    if !is_known && self.obstacles.is_near(number, from, to, distance) {
-                        numbers.push(number);
+                .for_each_beside(low, high, distance, |number| {
+                    if !candidates.contains(&number) && !numbers[first..].contains(&number) {
+                        candidates.push(number);
                     }
                 });
+            let is_near = |&number: &u32| {
+                let (low, high) = self.obstacles.bounds(number);
+                let mut stretches = part.windows(2);
+                stretches.any(|ends| {
+                    let (from, to) = (ends[0], ends[1]);
+                    let is_apart = low.cmpgt(from.max(to) + distance).any()
+                        || high.cmplt(from.min(to) - distance).any();
+                    !is_apart && self.obstacles.is_near(number, from, to, distance)
+                })
+            };
+            numbers.extend(candidates.iter().copied().filter(is_near));
         }
         numbers[first..].sort_unstable();
     }
 
-    fn lanes(&self, swings: &[[f64; 2]], in_the_way: &InTheWay) -> Vec<Nearness> {
-        let sight = self.sight();
-        let changed = self.changed(in_the_way);
-        let of = |id: LaneletIndex| {
-            let before = self.known(id);
-            let before = before.map(|(known, copy)| (known.lanes.lanes[copy.index()], known, copy));
-            let is_watched = match before {
-                Some((before, ..)) => before.is_watched,
-                None => self.is_watched(id),
-            };
-            let around = swing_around(self.graph, swings, id);
-            let is_touched = match before {
-                // It also depends on the adjoining lanelets.
-                Some((before, known, copy)) if known.swing_around(copy) == around => {
-                    before.is_touched
-                }
-                _ => [0, 1].map(|class| is_watched && self.may_touch(id, class, around[class])),
-            };
-            let is_touched_aside = match before {
-                Some((before, ..)) => before.is_touched_aside,
-                None => [0, 1].map(|class| is_watched && self.may_touch(id, class, ASIDE)),
-            };
-            let is_seen = match before {
-                Some((before, ..)) if !self.may_reach(id, &changed, sight) => before.is_seen,
-                _ => self.sees(id, &in_the_way.cells, sight),
-            };
-            Nearness {
-                is_watched,
-                is_touched,
-                is_touched_aside,
-                is_seen,
-            }
+    /// How close obstacles come to a lanelet, given the distances by which vehicles swing out around it and the
+    /// obstacles that obstruct lanes.
+    fn nearness(&self, id: LaneletIndex, around: [f64; 2], in_the_way: &Cells) -> Nearness {
+        let is_watched = self.is_watched(id);
+        // One search serves all classes and swings.
+        let farthest = [0, 1].map(|class| self.reach(class, around[class].max(ASIDE)));
+        let farthest = farthest[0].max(farthest[1]);
+        let distance = match is_watched {
+            true => self.distance_beside(id, farthest),
+            false => f64::INFINITY,
         };
-        self.ids().map(of).collect()
+        Nearness {
+            is_watched,
+            is_touched: [0, 1].map(|class| distance < self.reach(class, around[class])),
+            is_touched_aside: [0, 1].map(|class| distance < self.reach(class, ASIDE)),
+            is_seen: self.sees(id, in_the_way, self.sight()),
+        }
     }
 
     fn is_watched(&self, id: LaneletIndex) -> bool {
@@ -350,15 +554,26 @@ impl Surroundings<'_> {
         points.any(|point| self.obstacles.is_any_within(point, WATCH_DISTANCE))
     }
 
-    /// Whether vehicles of a class that drive along the centre line of a lanelet may touch a body.
+    /// Distance from the centre line of a lanelet, m, within which vehicles of a class that drive along it may
+    /// touch a body, if they deviate from it by `swing` metres.
     ///
     /// A vehicle is straight but its lane may bend. The vehicle deviates from the centre line by as much as
     /// the lane turns within its length, and its front may already be on the next lanelet. In a town, this
-    /// check excludes nearly all lanelets with houses beside them.
-    fn may_touch(&self, id: LaneletIndex, class: usize, swing: f64) -> bool {
-        let reach = (0.5 * self.sizes[class].width + swing + SLACK).min(WATCH_DISTANCE);
-        let mut stretches = self.stretches(id);
-        stretches.any(|(from, to)| self.obstacles.any_near(from, to, reach))
+    /// excludes nearly all lanelets with houses beside them.
+    fn reach(&self, class: usize, swing: f64) -> f64 {
+        (0.5 * self.sizes[class].width + swing + SLACK).min(WATCH_DISTANCE)
+    }
+
+    /// Distance from the centre line of a lanelet to the nearest body, m; not less than `most` if there is no
+    /// body within that distance.
+    fn distance_beside(&self, id: LaneletIndex, most: f64) -> f64 {
+        let mut nearest = most;
+        for (from, to) in self.stretches(id) {
+            self.obstacles.for_each_beside(from, to, most, |number| {
+                nearest = nearest.min(self.obstacles.distance_from(number, from, to));
+            });
+        }
+        nearest
     }
 
     /// Distance from the rear axle on the centre line to the farthest point that the driver sees, m.
@@ -376,26 +591,6 @@ impl Surroundings<'_> {
             });
             sees
         })
-    }
-
-    /// Boxes of bodies that obstruct a lane only before or only after an edit.
-    fn changed(&self, in_the_way: &InTheWay) -> Vec<(DVec2, DVec2)> {
-        let Some(known) = self.known else {
-            return Vec::new();
-        };
-        let before = known.lanes.in_the_way.all.iter();
-        let before: Vec<u32> = before.filter_map(|&number| known.number(number)).collect();
-        let differing = |one: &[u32], other: &[u32]| -> Vec<u32> {
-            let numbers = one.iter().copied();
-            numbers
-                .filter(|number| other.binary_search(number).is_err())
-                .collect()
-        };
-        let mut changed = differing(&before, &in_the_way.all);
-        changed.extend(differing(&in_the_way.all, &before));
-        let boxes = changed.into_iter();
-        let boxes = boxes.map(|number| self.obstacles.bounds(number));
-        boxes.chain(known.boxes().iter().copied()).collect()
     }
 
     /// Whether any of the boxes may be within `distance` metres of a lanelet.
@@ -421,15 +616,6 @@ impl InTheWay {
     }
 }
 
-/// Largest distance by which vehicles swing out from the centre line of a lanelet and the adjoining ones, m.
-fn swing_around(graph: &LaneGraph, swings: &[[f64; 2]], id: LaneletIndex) -> [f64; 2] {
-    let beside = graph.predecessors(id).iter().chain(graph.successors(id));
-    beside.chain([&id]).fold([0.0, 0.0], |most, &near| {
-        let own = swings[near.index()];
-        [most[0].max(own[0]), most[1].max(own[1])]
-    })
-}
-
 /// Extent of vehicles of a type.
 fn body_of(kind: &VehicleType) -> Body {
     Body {
@@ -439,16 +625,19 @@ fn body_of(kind: &VehicleType) -> Body {
     }
 }
 
-/// Largest distance of a straight body of the given length from a line that it touches at one end,
-/// m. It is the sum of all turns of the line within that length, each multiplied by the length of
-/// the body beyond the turn.
-fn swing(line: &[DVec2], length: f64) -> f64 {
-    let turn = |at: usize| {
-        let (before, after) = (line[at] - line[at - 1], line[at + 1] - line[at]);
+/// Angles by which a line turns at its inner points, rad.
+fn turns(line: &[DVec2]) -> Vec<f64> {
+    let turn = |three: &[DVec2]| {
+        let (before, after) = (three[1] - three[0], three[2] - three[1]);
         before.angle_to(after).abs()
     };
+    line.windows(3).map(turn).collect()
+}
+
+/// Largest distance of a straight body of the given length from a line that it touches at one end, m: the sum
+/// of all turns of the line within that length, each times the length of the body beyond the turn.
+fn swing(line: &[DVec2], turns: &[f64], length: f64) -> f64 {
     let corners = 1..line.len().saturating_sub(1);
-    let turns: Vec<f64> = corners.clone().map(turn).collect();
     let from = |first: usize| {
         let (mut distance, mut swing) = (0.0, 0.0);
         for at in first..corners.end {
@@ -484,7 +673,7 @@ mod tests {
             draw_street(&mut scenario, from, to, &street(1, 1));
         }
         let ground = Ground::new(&scenario);
-        let (graph, lanes) = (ground.graph(), &ground.lane_obstacles);
+        let (graph, lanes) = (ground.graph(), ground.lane_obstacles());
         let touched =
             |lanelet: LaneletIndex, kind: &VehicleType, (s, t, turned): (f64, f64, f64)| {
                 let pose = graph.line(lanelet).pose(s);
@@ -537,7 +726,7 @@ mod tests {
         }
         let ground = Ground::new(&scenario);
         let (graph, obstacles) = (ground.graph(), &ground.obstacles);
-        let lanes = &ground.lane_obstacles;
+        let lanes = ground.lane_obstacles();
         let kinds: Vec<&VehicleType> = scenario.vehicle_types().values().collect();
         assert!(kinds.iter().any(|kind| body_of(kind).exceeds_car()));
         let (mut touched, mut quiet) = (0, 0);
@@ -604,7 +793,7 @@ mod tests {
         let mut after = before.clone();
         after.apply(Edit::Obstacle(id, None)).unwrap();
         let lanes = [0, 1].map(LaneletIndex::new);
-        let seen = |ground: &Ground| lanes.map(|lane| ground.lane_obstacles.is_seen_from(lane));
+        let seen = |ground: &Ground| lanes.map(|lane| ground.lane_obstacles().is_seen_from(lane));
         let ground = Ground::new(&before);
         assert_eq!(seen(&ground), [true, true]);
         let without = ground.after_edit(&before, &after);
@@ -642,13 +831,13 @@ mod tests {
         let ground = Ground::new(&before);
         assert!(
             !ground
-                .lane_obstacles
+                .lane_obstacles()
                 .may_be_touched(LaneletIndex::new(0), true)
         );
         let ground = ground.after_edit(&before, &after);
         assert!(
             ground
-                .lane_obstacles
+                .lane_obstacles()
                 .may_be_touched(LaneletIndex::new(0), true)
         );
     }

@@ -35,6 +35,7 @@ use arrivals::Arrivals;
 use glam::DVec2;
 pub(crate) use junction_gists::ConnectionGist;
 use lane_finder::LaneFinder;
+use lane_obstacles::VehicleSizes;
 use named_places::named_places;
 use roadwright_agent::NamedPlace;
 use roadwright_geometry::centre_line::CentreLine;
@@ -69,8 +70,9 @@ pub(crate) const WARMED: usize = 128;
 pub struct Ground {
     pub(crate) roads: Arc<Roads>,
     pub(crate) obstacles: Arc<Obstacles>,
-    /// Obstacles near each lane.
-    pub(crate) lane_obstacles: Arc<LaneObstacles>,
+    /// Obstacles near each lane, found when a vehicle first asks.
+    lane_obstacles: Arc<OnceLock<LaneObstacles>>,
+    vehicle_sizes: VehicleSizes,
     terrain: Option<Arc<HeightField>>,
     /// Whether slopes act on the planar levels of dynamics.
     slopes: bool,
@@ -100,12 +102,12 @@ impl Ground {
     pub fn new(scenario: &Scenario) -> Arc<Self> {
         let roads = Arc::new(Roads::new(scenario));
         let obstacles = Arc::new(Obstacles::new(scenario));
-        let lane_obstacles = LaneObstacles::new(scenario, &obstacles, &roads.graph, None);
         Arc::new(Self {
             grip: roads.grip(scenario),
             roads,
             obstacles,
-            lane_obstacles: Arc::new(lane_obstacles),
+            lane_obstacles: Arc::default(),
+            vehicle_sizes: VehicleSizes::of(scenario),
             terrain: scenario.shared_terrain(),
             slopes: scenario.settings().slopes,
             land: scenario.shared_land(),
@@ -143,15 +145,20 @@ impl Ground {
             let (obstacles, changes) = self.obstacles.after_edit(old, new);
             (Arc::new(obstacles), Some(changes))
         };
+        let vehicle_sizes = VehicleSizes::of(new);
         let lane_obstacles = || {
+            // If no vehicle has asked so far, none may ever ask.
+            let Some(lanes) = self.lane_obstacles.get() else {
+                return OnceLock::new();
+            };
             let known = stays.sizes.then(|| lane_obstacles::Known {
-                lanes: &self.lane_obstacles,
+                lanes,
                 graph: &self.roads.graph,
                 copies: copies.as_deref(),
                 changes: changes.as_ref(),
             });
             let known = known.filter(lane_obstacles::Known::is_worth_it);
-            LaneObstacles::new(new, &obstacles, &roads.graph, known)
+            OnceLock::from(LaneObstacles::new(vehicle_sizes, &obstacles, &roads, known))
         };
         let lane_obstacles = kept_or(
             stays.lanes && stays.obstacles && stays.sizes,
@@ -167,6 +174,7 @@ impl Ground {
             grip,
             obstacles,
             lane_obstacles,
+            vehicle_sizes,
             terrain: new.shared_terrain(),
             slopes: new.settings().slopes,
             land: new.shared_land(),
@@ -200,9 +208,12 @@ impl Ground {
         })
     }
 
-    /// Heading of a destination on open ground in the scenario, rad; `None` for other places.
-    pub(crate) fn arrival_heading(&self, place: roadwright_geometry::DVec2) -> Option<f64> {
-        self.arrivals.heading(place)
+    /// Obstacles near each lane. O(lanelets and the obstacles near them) on first use.
+    #[inline]
+    pub(crate) fn lane_obstacles(&self) -> &LaneObstacles {
+        self.lane_obstacles.get_or_init(|| {
+            LaneObstacles::new(self.vehicle_sizes, &self.obstacles, &self.roads, None)
+        })
     }
 
     /// Lanelets of the roads.
@@ -494,7 +505,7 @@ impl Ground {
     /// Stretches where two cars do not fit side by side.
     #[inline]
     pub(crate) fn alleys(&self) -> &Alleys {
-        &self.roads.alleys
+        self.roads.alleys()
     }
 
     /// Length of a lanelet, m.
@@ -908,11 +919,16 @@ mod tests {
                 let is_done = change_obstacles(&mut town, ground.graph(), &mut stream);
                 changed += usize::from(is_done);
             }
+            // The lanes are found anew or by comparison with those before the edit.
+            if edit % 4 != 3 {
+                ground.lane_obstacles();
+                ground.alleys();
+            }
             let next = ground.after_edit(&before, &town);
             let fresh = Ground::new(&town);
             roads::tests::assert_same(&next.roads, &fresh.roads);
             next.obstacles.assert_same(&fresh.obstacles);
-            assert_eq!(next.lane_obstacles, fresh.lane_obstacles);
+            assert_eq!(next.lane_obstacles(), fresh.lane_obstacles());
             assert_eq!(next.places, fresh.places);
             assert_eq!(next.hash(), fresh.hash());
             kept_bodies += usize::from(Arc::ptr_eq(&next.obstacles, &ground.obstacles));

@@ -219,8 +219,9 @@ pub(crate) struct Obstacles {
     large: Vec<(u32, DVec2, f64)>,
     /// Largest distance of a small body's edge from its centre, m.
     largest: f64,
-    /// All bodies, indexed by their bounding boxes.
-    cells: Cells,
+    /// All bodies, indexed by their bounding boxes. Made on first use, because a ground without vehicles needs
+    /// no index.
+    cells: OnceLock<Cells>,
     /// Range of heights that all bodies share. A vehicle in this range can hit any of them.
     common: VerticalSpan,
 }
@@ -234,7 +235,8 @@ impl Obstacles {
     /// `self` was built from.
     pub(super) fn after_edit(&self, old: &Scenario, new: &Scenario) -> (Self, Changes) {
         let (all, changes) = self.all.after_edit(old, new);
-        (Self::of(all, Some((&self.cells, &changes))), changes)
+        let cells = self.cells.get();
+        (Self::of(all, cells.map(|cells| (cells, &changes))), changes)
     }
 
     fn of(all: BodyList, before: Option<(&Cells, &Changes)>) -> Self {
@@ -244,7 +246,7 @@ impl Obstacles {
             small: Vec::new(),
             large: Vec::new(),
             largest: 0.0,
-            cells: Cells::default(),
+            cells: OnceLock::new(),
             common: VerticalSpan {
                 low: 0.0,
                 high: TREE_HEIGHT,
@@ -321,10 +323,21 @@ impl Obstacles {
         // A look-up must reach as far as the largest body does. A list of a few walls of 300 m is cheaper
         // than look-ups over 300 m.
         self.grid.rebuild(&middles, 20.0);
-        let boxes: Vec<_> = (0..self.all.bodies.len() as u32)
+        if before.is_some() {
+            self.cells = OnceLock::from(self.make_cells(before));
+        }
+    }
+
+    fn make_cells(&self, before: Option<(&Cells, &Changes)>) -> Cells {
+        let numbers = 0..self.all.bodies.len() as u32;
+        let boxes: Vec<_> = numbers
             .map(|number| (number, self.bounds(number)))
             .collect();
-        self.cells = Cells::after(before, &boxes, self.touches());
+        Cells::after(before, &boxes, self.touches())
+    }
+
+    fn cells(&self) -> &Cells {
+        self.cells.get_or_init(|| self.make_cells(None))
     }
 
     /// Builds the cells for the bounding boxes of the given bodies. The bodies are sorted by
@@ -351,15 +364,6 @@ impl Obstacles {
         nearest.is_some()
     }
 
-    /// Whether any body is within `distance` metres of the segment from `from` to `to`.
-    pub(super) fn any_near(&self, from: DVec2, to: DVec2, distance: f64) -> bool {
-        let mut is_near = false;
-        self.for_each_beside(from, to, distance, |number| {
-            is_near = is_near || self.is_near(number, from, to, distance);
-        });
-        is_near
-    }
-
     /// Calls `visit` for the bodies in the box around a segment.
     pub(super) fn for_each_beside(
         &self,
@@ -369,7 +373,7 @@ impl Obstacles {
         visit: impl FnMut(u32),
     ) {
         let (low, high) = (from.min(to) - distance, from.max(to) + distance);
-        self.cells.for_each_in(low, high, visit);
+        self.cells().for_each_in(low, high, visit);
     }
 
     /// Whether a body is within `distance` metres of a point.
@@ -386,6 +390,17 @@ impl Obstacles {
             let point = from.lerp(to, f64::from(step) / steps);
             (body.closest_point(point) - point).length() < distance
         })
+    }
+
+    /// Distance from a body to the segment from `from` to `to`, which is sampled, m.
+    pub(super) fn distance_from(&self, number: u32, from: DVec2, to: DVec2) -> f64 {
+        let body = &self.all.bodies[number as usize].1;
+        let steps = ((to - from).length() / STEP).ceil().clamp(1.0, 1e4);
+        let distances = (0..=steps as u32).map(|step| {
+            let point = from.lerp(to, f64::from(step) / steps);
+            (body.closest_point(point) - point).length()
+        });
+        distances.fold(f64::INFINITY, f64::min)
     }
 
     /// Calls `visit` for every body whose bounding circle comes within `reach` of a point.
@@ -429,7 +444,7 @@ impl Obstacles {
         accept: impl Fn(DVec2) -> bool,
     ) -> Option<DVec2> {
         let mut best: Option<(f64, u32, DVec2)> = None;
-        let cells = some.unwrap_or(&self.cells);
+        let cells = some.unwrap_or_else(|| self.cells());
         self.for_each_here(cells, point, reach, displaced, |index, body| {
             if !self.is_met(index, vehicle) {
                 return;
@@ -458,7 +473,7 @@ impl Obstacles {
     ) {
         // The vehicle's box is only built if there is something to compare it with, which is rare.
         let mut own = None;
-        self.for_each_here(&self.cells, middle, radius, displaced, |index, body| {
+        self.for_each_here(self.cells(), middle, radius, displaced, |index, body| {
             if body.is_apart(middle, radius) || !self.is_met(index, span) {
                 return;
             }
@@ -477,7 +492,7 @@ impl Obstacles {
         let (low, high) = (vehicle.centre - reach, vehicle.centre + reach);
         // Bodies that cover several cells are visited several times, mostly in direct succession.
         let (mut room, mut last) = (most, u32::MAX);
-        self.cells.for_each_in(low, high, |number| {
+        self.cells().for_each_in(low, high, |number| {
             if number != last {
                 room = room.min(self.all.bodies[number as usize].1.room(vehicle));
                 last = number;
@@ -735,7 +750,7 @@ pub(super) mod tests {
         /// Compares all bodies with `other`, except for the grid, which is always rebuilt.
         pub(in crate::ground) fn assert_same(&self, other: &Self) {
             assert_eq!(self.all.bodies, other.all.bodies);
-            assert_eq!(self.cells, other.cells);
+            assert_eq!(self.cells(), other.cells());
             let statures = |obstacles: &Self| -> Vec<(VerticalSpan, Option<f64>)> {
                 let statures = obstacles.all.statures.iter();
                 statures.map(|one| (one.span, one.mass)).collect()

@@ -8,8 +8,8 @@ use roadwright_geometry::shared_list::SharedList;
 use roadwright_geometry::threads::map_on_all_threads;
 use roadwright_scenario::alleys::Alleys;
 use roadwright_scenario::junction::{
-    Body, Conflicts, ConnectingPath, Junction, LaneEnd, Layout, Programme, RightOfWay, RoomToWait,
-    SignalPlans, Signals, Turn, layout, layout_after_edit, signal_plans, touches_bus,
+    Conflicts, ConnectingPath, Junction, JunctionShape, JunctionShapes, Layout, Programme,
+    RightOfWay, RoomToWait, SignalPlans, Signals, Turn, layout, layout_after_edit, signal_plans,
 };
 use roadwright_scenario::lane_graph::{
     BEND_REACH, Before, LaneGraph, LaneletIndex, LaneletKind, NO_LANELET, bend_speed, copied,
@@ -51,16 +51,9 @@ const NO_CONNECTION: Connection = Connection::new(NO_JUNCTION, ConnectionIndex::
 #[derive(Debug)]
 pub(crate) struct JunctionLaw {
     junction: Arc<Junction>,
-    /// Conflicts between connections if only cars use them.
-    conflicts: OnceLock<Conflicts>,
-    /// Conflicts that involve a bus or lorry.
-    wide: OnceLock<Conflicts>,
-    /// For each connection, whether a bus on it would swing over other connections.
-    swept: OnceLock<Vec<bool>>,
-    /// Distance from each connection's stop line to the junction if buses turn there, m.
-    setbacks: OnceLock<Vec<f32>>,
-    /// Like `setbacks`, but for junctions where only cars turn.
-    car_setbacks: OnceLock<Vec<f32>>,
+    /// Shapes of all junctions, from which its own is taken.
+    shapes: Arc<JunctionShapes>,
+    shape: OnceLock<Arc<JunctionShape>>,
     right_of_way: OnceLock<RightOfWay>,
     /// Signals that the junction would have on its own. The signals that it actually follows are in the
     /// signal plans of the roads.
@@ -70,14 +63,11 @@ pub(crate) struct JunctionLaw {
 }
 
 impl JunctionLaw {
-    fn of(junction: &Arc<Junction>) -> Arc<Self> {
+    fn of(junction: &Arc<Junction>, shapes: &Arc<JunctionShapes>) -> Arc<Self> {
         let mut law = Self {
             junction: junction.clone(),
-            conflicts: OnceLock::new(),
-            wide: OnceLock::new(),
-            swept: OnceLock::new(),
-            setbacks: OnceLock::new(),
-            car_setbacks: OnceLock::new(),
+            shapes: shapes.clone(),
+            shape: OnceLock::new(),
             right_of_way: OnceLock::new(),
             signals: None,
             is_crossed: ConnectionIndex::up_to(junction.paths.len())
@@ -104,7 +94,14 @@ impl JunctionLaw {
     /// Conflicts between cars.
     #[inline]
     pub(crate) fn conflicts(&self) -> &Conflicts {
-        self.conflicts.get_or_init(|| Conflicts::of(&self.junction))
+        self.shape().conflicts()
+    }
+
+    /// The shape of its connections.
+    #[inline]
+    fn shape(&self) -> &JunctionShape {
+        self.shape
+            .get_or_init(|| self.shapes.shape_of(&self.junction))
     }
 
     /// Right of way between the connections.
@@ -116,20 +113,12 @@ impl JunctionLaw {
 
     /// Distance from a connection's stop line to the junction if only cars drive there, m.
     pub(super) fn setback_of_cars(&self, path: ConnectionIndex) -> f32 {
-        let setbacks = self.car_setbacks.get_or_init(|| {
-            let junction = &self.junction;
-            by_path(junction, &junction.setbacks_of_cars())
-        });
-        setbacks[path.index()]
+        self.shape().setbacks_of_cars()[path.index()] as f32
     }
 
     /// Distance from a connection's stop line to the junction if buses turn there, m.
     fn setback_of_buses(&self, path: ConnectionIndex) -> f32 {
-        let setbacks = self.setbacks.get_or_init(|| {
-            let junction = &self.junction;
-            by_path(junction, &junction.setbacks())
-        });
-        setbacks[path.index()]
+        self.shape().setbacks()[path.index()] as f32
     }
 
     /// Adds everything that determines the order of vehicles to a hash.
@@ -146,8 +135,7 @@ impl JunctionLaw {
     /// Conflicts that involve a bus or lorry. Computed when the first long vehicle asks for them, because
     /// without long vehicles they are never needed.
     pub(crate) fn wide(&self) -> &Conflicts {
-        self.wide
-            .get_or_init(|| Conflicts::of_bodies(&self.junction, Body::LONG))
+        self.shape().wide_conflicts()
     }
 
     /// Whether a bus on the connection would sweep over traffic on another one, or a bus on another
@@ -157,33 +145,7 @@ impl JunctionLaw {
         if self.control() == Control::Roundabout {
             return self.wide().is_contested(path);
         }
-        has_long && self.swept()[path.index()]
-    }
-
-    /// For each connection, whether a bus on it, or a car on it next to a bus, would touch traffic on another
-    /// one.
-    fn swept(&self) -> &[bool] {
-        self.swept.get_or_init(|| {
-            let (wide, paths) = (self.wide(), &self.junction.paths);
-            let mut swept = vec![false; paths.len()];
-            for a in 0..paths.len() {
-                for b in 0..a {
-                    let pair = (
-                        ConnectionIndex::from_index(a),
-                        ConnectionIndex::from_index(b),
-                    );
-                    // In a narrow street, vehicles in opposite directions are close to each other everywhere.
-                    // That alone does not count.
-                    let is_met = wide.are_in_conflict(pair.0, pair.1)
-                        && touches_bus(&paths[a], &paths[b])
-                        || wide.again(pair.0, pair.1).is_some();
-                    if is_met {
-                        (swept[a], swept[b]) = (true, true);
-                    }
-                }
-            }
-            swept
-        })
+        has_long && self.shape().swept_by_buses()[path.index()]
     }
 
     /// Whether a vehicle has to request a connection before it enters. It depends on whether there
@@ -387,6 +349,8 @@ pub(crate) struct Roads {
     /// Facts about each point of the centre lines.
     bends: SharedList<Bend>,
     joins: Joins,
+    /// Shapes of the junctions where vehicles have been.
+    shapes: Arc<JunctionShapes>,
     /// Right of way and conflicts of each junction.
     laws: Vec<Arc<JunctionLaw>>,
     plans: SignalPlans,
@@ -399,13 +363,27 @@ pub(crate) struct Roads {
     rooms: BTreeMap<(RoadId, RoadEnd), RoomToWait>,
     rings: Rings,
     crossings: Crossings,
-    /// Stretches where two cars do not fit side by side.
-    pub(crate) alleys: Alleys,
+    /// Stretches where two cars do not fit side by side, found when the first vehicle asks.
+    narrow: OnceLock<Narrow>,
     /// Whether there are long vehicles. They make alleys longer and more connections contested.
     has_long: bool,
+}
+
+/// Stretches where two cars do not fit side by side.
+struct Narrow {
+    alleys: Alleys,
     /// Lower bound of the distance from the start of each lanelet to the next lanelet with alleys, m; empty
     /// if there are no alleys.
-    distances_to_alleys: Vec<f32>,
+    distances: Vec<f32>,
+}
+
+impl Narrow {
+    fn new(graph: &LaneGraph, alleys: Alleys) -> Self {
+        Self {
+            distances: distances_to_alleys(graph, &alleys),
+            alleys,
+        }
+    }
 }
 
 /// The roads, and the parts from which the rest of them is derived.
@@ -413,6 +391,7 @@ struct Parts {
     layout: Layout,
     graph: LaneGraph,
     bends: SharedList<Bend>,
+    shapes: Arc<JunctionShapes>,
     laws: Vec<Arc<JunctionLaw>>,
 }
 
@@ -450,11 +429,14 @@ impl Roads {
             bends.extend(bends_of(graph.line(id), lanelet.speed_limit));
         }
         bends.share();
-        let laws = map_on_all_threads(&layout.junctions, FEW_LAWS, JunctionLaw::of);
+        let shapes = Arc::<JunctionShapes>::default();
+        let law = |junction: &Arc<Junction>| JunctionLaw::of(junction, &shapes);
+        let laws = map_on_all_threads(&layout.junctions, FEW_LAWS, law);
         let parts = Parts {
             layout,
             graph,
             bends,
+            shapes,
             laws,
         };
         Self::of_parts(scenario, parts, None)
@@ -478,10 +460,11 @@ impl Roads {
         };
         let (graph, copies) = LaneGraph::after_edit(new, &layout, before);
         let bends = self.bends_after_edit(&graph, &copies);
+        self.shapes.forget_unused();
         let junctions = layout.junctions.iter().zip(self.layout.shared_by(&layout));
         let law = |(junction, shared): (&Arc<Junction>, Option<usize>)| match shared {
             Some(before) => self.laws[before].clone(),
-            None => JunctionLaw::of(junction),
+            None => JunctionLaw::of(junction, &self.shapes),
         };
         let laws = junctions.map(law).collect();
         let known = Known {
@@ -492,6 +475,7 @@ impl Roads {
             layout,
             graph,
             bends,
+            shapes: self.shapes.clone(),
             laws,
         };
         (Self::of_parts(new, parts, Some(known)), copies)
@@ -526,6 +510,7 @@ impl Roads {
             layout,
             graph,
             bends,
+            shapes,
             laws,
         } = parts;
         let own = |i: usize| laws[i].signals.clone();
@@ -548,26 +533,24 @@ impl Roads {
             Gist::new(&graph, id, copied.unwrap_or_else(own))
         };
         let gists: Vec<Gist> = (graph.indices()).map(gist).collect();
-        let alleys = match &known {
-            Some(known) => known
-                .roads
-                .alleys
-                .after_edit(&graph, has_long, known.copies),
-            None => Alleys::of(&graph, has_long),
-        };
+        let before = known.as_ref().and_then(|known| {
+            let alleys = &known.roads.narrow.get()?.alleys;
+            Some(alleys.after_edit(&graph, has_long, known.copies))
+        });
+        let narrow = before.map(|alleys| Narrow::new(&graph, alleys));
         let junction_gists = JunctionGists::new(&layout, &laws, &plans);
         let fixed_times = |programme: &Programme| programme.mode == SignalMode::Fixed;
         Self {
             joins: Joins::new(&graph, &gists),
             rooms: rooms_before_signals(scenario.network(), &layout, &plans),
             rings: Rings::new(scenario.network(), &layout, &graph),
-            distances_to_alleys: distances_to_alleys(&graph, &alleys),
-            alleys,
+            narrow: narrow.map_or_else(OnceLock::new, OnceLock::from),
             has_long,
             crossings: Crossings::new(scenario.network(), &layout, &plans),
             layout,
             graph,
             bends,
+            shapes,
             laws,
             junction_gists,
             have_fixed_times: programmes(&plans).map(fixed_times).collect(),
@@ -644,8 +627,20 @@ impl Roads {
     /// The value is capped.
     #[inline]
     pub(crate) fn distance_to_alleys(&self, id: LaneletIndex) -> f64 {
-        let distance = self.distances_to_alleys.get(id.index());
+        let distance = self.narrow().distances.get(id.index());
         distance.map_or(f64::INFINITY, |&distance| f64::from(distance))
+    }
+
+    /// Stretches where two cars do not fit side by side. O(lanelets) on first use.
+    #[inline]
+    pub(crate) fn alleys(&self) -> &Alleys {
+        &self.narrow().alleys
+    }
+
+    #[inline]
+    fn narrow(&self) -> &Narrow {
+        self.narrow
+            .get_or_init(|| Narrow::new(&self.graph, Alleys::of(&self.graph, self.has_long)))
     }
 
     /// Number of following lanelets.
@@ -974,16 +969,6 @@ impl Roads {
     }
 }
 
-/// Looks up the value of each connection's incoming lane; 0 for lanes that are not listed. `of_lanes` is
-/// sorted by lane.
-fn by_path(junction: &Junction, of_lanes: &[(LaneEnd, f64)]) -> Vec<f32> {
-    let of = |path: &ConnectingPath| {
-        let found = of_lanes.binary_search_by_key(&path.from, |(lane, _)| *lane);
-        found.map_or(0.0, |i| of_lanes[i].1 as f32)
-    };
-    junction.paths.iter().map(of).collect()
-}
-
 /// Adds the data that signals follow to a hash. The rule that chooses the next stage is included only if
 /// deciders are included, because it may be a module, and modules are not part of the ground.
 fn hash_signals(signals: &Signals, hasher: &mut impl Hasher, deciders: Deciders) {
@@ -1146,7 +1131,7 @@ pub(super) mod tests {
                 gist.beside,
             ),
         );
-        let alleys = (roads.alleys.on(id), roads.distance_to_alleys(id));
+        let alleys = (roads.alleys().on(id), roads.distance_to_alleys(id));
         let around = (roads.rings.of(id), roads.joins.of(id), alleys);
         format!("{spacing} {bends:?} {gist:?} {around:?}")
     }
@@ -1157,7 +1142,14 @@ pub(super) mod tests {
         for id in fresh.graph.indices() {
             assert_eq!(facts(roads, id), facts(fresh, id), "lanelet {id}");
         }
-        assert_eq!(roads.alleys, fresh.alleys);
+        for (law, fresh) in roads.laws.iter().zip(&fresh.laws) {
+            assert_eq!(law.conflicts(), fresh.conflicts());
+            assert_eq!(law.right_of_way(), fresh.right_of_way());
+            for path in ConnectionIndex::up_to(law.path_count()) {
+                assert_eq!(law.setback_of_cars(path), fresh.setback_of_cars(path));
+            }
+        }
+        assert_eq!(roads.alleys(), fresh.alleys());
         assert_eq!(roads.plans, fresh.plans);
         assert_eq!(roads.layout, fresh.layout);
     }

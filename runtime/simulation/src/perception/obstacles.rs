@@ -48,7 +48,7 @@ impl View<'_> {
         if self.ground.obstacles.is_empty() {
             return false;
         }
-        let (position, lanes) = (self.position(agent), &self.ground.lane_obstacles);
+        let (position, lanes) = (self.position(agent), self.ground.lane_obstacles());
         let is_somewhere = !self.dynamics.rigid.displaced().is_empty();
         if position.is_on_lane() && !is_somewhere && !lanes.is_seen_from(position.lanelet) {
             return false;
@@ -119,7 +119,7 @@ impl View<'_> {
             eye.pose.position,
             OBSTACLE_REACH,
             self.dynamics.rigid.displaced(),
-            is_on_lane.then(|| self.ground.lane_obstacles.in_the_way()),
+            is_on_lane.then(|| self.ground.lane_obstacles().in_the_way()),
             self.whole_span(eye.agent),
             accept,
         )?;

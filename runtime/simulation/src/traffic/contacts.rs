@@ -178,7 +178,7 @@ impl Search<'_> {
         let position = &self.bodies.agents.position[own.agent.index()];
         let keeps_to_middle = position.t == 0.0 && position.leaving == NO_LANELET;
         let is_long = self.vehicle_type(own.agent).is_long();
-        let lanes = &self.bodies.ground.lane_obstacles;
+        let lanes = self.bodies.ground.lane_obstacles();
         let is_near = |lanelet: LaneletIndex| match keeps_to_middle {
             true => lanes.may_be_touched(lanelet, is_long),
             false => lanes.is_watched(lanelet),

@@ -42,7 +42,7 @@ impl LaneRoom<'_> {
 
     /// Room beside a lanelet, m; 0 if unknown.
     fn beside(&self, lanelet: LaneletIndex) -> f64 {
-        let lanes = &self.ground.lane_obstacles;
+        let lanes = self.ground.lane_obstacles();
         lanes.room_aside(lanelet, self.vehicle_type.is_long())
     }
 

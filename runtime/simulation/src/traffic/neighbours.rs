@@ -516,7 +516,7 @@ mod tests {
         stand.index = Index::new(stand.ground.graph().lanelets().len());
         let lanes = stand.ground.graph().indices();
         let has_room =
-            |&lanelet: &LaneletIndex| stand.ground.lane_obstacles.room_aside(lanelet, true) > 0.0;
+            |&lanelet: &LaneletIndex| stand.ground.lane_obstacles().room_aside(lanelet, true) > 0.0;
         let free: Vec<LaneletIndex> = lanes.clone().filter(has_room).collect();
         let kinds = scenario.vehicle_types().len() as u64;
         let (mut stream, mut neighbours) = (Stream::new(3, "moves", 0), Neighbours::default());

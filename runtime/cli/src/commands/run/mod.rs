@@ -62,6 +62,8 @@ pub(crate) fn run(arguments: &Run) -> anyhow::Result<Outcome> {
         }
     }
     let mut session = Session::new(world);
+    // The program ends with the run, so taking the ground of a city apart would only delay its end.
+    std::mem::forget(session.world().ground().clone());
     coupling::order(arguments, &mut session);
     // Observed in each step, and reported in the document only.
     let mut junctions = arguments.json.then(JunctionWatch::default);

@@ -123,7 +123,11 @@ fn a_crossing_without_room_is_left_out_and_told() {
         ..JunctionRules::default()
     };
     let junction = built(&roads, RIGHT, rules);
-    assert!(junction.flags.contains(&Flag::NoRoomForCrossing(RoadId(1))));
+    assert!(
+        junction
+            .flags()
+            .contains(&Flag::NoRoomForCrossing(RoadId(1)))
+    );
     let roads: Vec<_> = junction.crossings.iter().map(|c| c.road).collect();
     assert_eq!(roads, [RoadId(2)]);
 }

@@ -21,15 +21,15 @@ proptest! {
         for arm in &junction.arms {
             prop_assert!(arm.trim >= 0.0 && arm.trim <= 150.0);
         }
-        if !junction.outline.is_empty() {
+        if !junction.outline().is_empty() {
             let points = junction.polygon();
             prop_assert!(polygon::is_simple(&points) && polygon::signed_area(&points) > 0.0);
             for arm in &junction.arms {
                 prop_assert!(polygon::boundary_distance(&points, arm.left_cut) < 1e-6
-                    || junction.flags.contains(&Flag::Degraded));
+                    || junction.flags().contains(&Flag::Degraded));
             }
         }
-        for border in &junction.borders {
+        for border in junction.borders() {
             let pavement = border.pavement_polygon(0.01);
             prop_assert!(pavement.is_empty()
                 || (polygon::is_simple(&pavement) && polygon::signed_area(&pavement) > 0.0));
@@ -49,7 +49,7 @@ proptest! {
         // Every entering lane has an exit, if there is a lane to leave by.
         let leaving = |except: u32| roads.iter().zip(1..)
             .any(|(r, id)| id != except && r.lanes_forward(0.0, RIGHT) > 0);
-        for flag in &junction.flags {
+        for flag in &junction.flags() {
             if let Flag::NoExit(lane) = flag {
                 prop_assert!(!leaving(lane.road.0), "{:?}", flag);
             }
@@ -113,7 +113,7 @@ proptest! {
         }
         let area = |points: &[DVec2]| polygon::signed_area(points);
         let pavements = |junction: &Junction| -> f64 {
-            junction.borders.iter().map(|border| area(&border.pavement_polygon(0.01))).sum()
+            junction.borders().iter().map(|border| area(&border.pavement_polygon(0.01))).sum()
         };
         prop_assert!((area(&right.polygon()) - area(&left.polygon())).abs() < 1e-2);
         prop_assert!((pavements(&right) - pavements(&left)).abs() < 1e-2);

@@ -26,9 +26,9 @@ fn connections_go_round_the_island_and_keep_off_it() {
             let junction = mini(bearings, side);
             let ring = junction.ring.expect("there is room");
             assert!(
-                junction.flags.is_empty(),
+                junction.flags().is_empty(),
                 "{bearings:?}: {:?}",
-                junction.flags
+                junction.flags()
             );
             assert!(ring.radius >= 4.5 && ring.island >= 1.5, "{ring:?}");
             // From each street into each other one, and into itself where a car can turn that tightly.
@@ -122,7 +122,7 @@ fn on_short_streets_there_is_no_ring_and_it_is_told() {
         }
     });
     assert!(junction.ring.is_none());
-    assert!(junction.flags.contains(&Flag::NoRoomForRing));
+    assert!(junction.flags().contains(&Flag::NoRoomForRing));
     assert_eq!(junction.control, Control::MiniRoundabout);
     assert_eq!(junction.paths.len(), 12);
 }
@@ -138,7 +138,7 @@ fn streets_of_three_lanes_in_each_direction_have_no_ring_and_it_is_told() {
     assert!(with_lanes(2).ring.is_some());
     let junction = with_lanes(3);
     assert!(junction.ring.is_none());
-    assert!(junction.flags.contains(&Flag::NoRoomForRing));
+    assert!(junction.flags().contains(&Flag::NoRoomForRing));
 }
 
 #[test]

@@ -34,8 +34,8 @@ fn nobody_drives_over_the_islands_of_a_roundabout() {
             let layout = layout(&ring(radius, 4, sense, side), side);
             for node in 0..4 {
                 let junction = &layout.junctions[layout.junction_of[&NodeId(node)]];
-                let [island] = &junction.splitters[..] else {
-                    panic!("radius {radius}: {} islands", junction.splitters.len());
+                let [island] = junction.splitters() else {
+                    panic!("radius {radius}: {} islands", junction.splitters().len());
                 };
                 // The ring has none, the arm has one.
                 assert_eq!(island.road, RoadId(100 + node));
@@ -76,7 +76,7 @@ fn islands_of_left_hand_traffic_mirror_those_of_right_hand_traffic() {
     for node in 0..4 {
         let of = |layout: &Layout| {
             let junction = &layout.junctions[layout.junction_of[&NodeId(node)]];
-            junction.splitters[0].clone()
+            junction.splitters()[0].clone()
         };
         let (one, other) = (of(&right), of(&left));
         for (shape, image) in [(one.paint, other.paint), (one.raised, other.raised)] {
@@ -94,7 +94,7 @@ fn mini_roundabouts_have_painted_islands_only_and_other_junctions_none() {
     let junction = ruled(&CROSS, RIGHT, |_, rules| {
         rules.control = Some(Control::MiniRoundabout);
     });
-    for island in &junction.splitters {
+    for island in junction.splitters() {
         assert!(island.raised.is_empty());
         for path in &junction.paths {
             for place in driven(path, 3.8, 0.95) {
@@ -105,5 +105,5 @@ fn mini_roundabouts_have_painted_islands_only_and_other_junctions_none() {
     let plain = ruled(&CROSS, RIGHT, |_, rules| {
         rules.control = Some(Control::Priority)
     });
-    assert!(plain.splitters.is_empty());
+    assert!(plain.splitters().is_empty());
 }

@@ -103,7 +103,7 @@ fn arms_in_line_taper() {
 fn two_equal_arms_in_line_are_no_junction() {
     // Two roads of one cross-section that continue each other need no area of their own.
     let junction = junction_of(&[two_way(0.0), two_way(180.0)], RIGHT);
-    assert!(junction.arms.iter().all(|arm| arm.trim == 0.0) && junction.outline.is_empty());
+    assert!(junction.arms.iter().all(|arm| arm.trim == 0.0) && junction.outline().is_empty());
     assert_eq!(junction.paths.len(), 2);
     assert!(junction.paths.iter().all(|path| path.curve.is_none()));
 }
@@ -124,7 +124,7 @@ fn a_narrow_pavement_and_one_as_wide_as_the_corner_meet_beside_the_carriageway()
         let junction = junction_of(&random_roads(&gaps, &lanes, RIGHT), RIGHT);
         // Between the two roads with pavements: 0.6 m and 3.4 m wide, 2.5 m and 0.5 m.
         let wide = junction.arms.iter().position(|arm| arm.road == RoadId(2));
-        let border = &junction.borders[wide.unwrap()];
+        let border = &junction.borders()[wide.unwrap()];
         for tolerance in [0.05, 0.01, 0.001] {
             let pavement = border.pavement_polygon(tolerance);
             assert!(polygon::is_simple(&pavement), "{tolerance}: {pavement:?}");

@@ -31,7 +31,7 @@ fn a_crossroads_of_single_lanes_has_twelve_links() {
         (count(Turn::Left), count(Turn::Straight), count(Turn::Right)),
         (4, 4, 4)
     );
-    assert!(junction.flags.is_empty());
+    assert!(junction.flags().is_empty());
 }
 
 #[test]
@@ -77,7 +77,7 @@ fn turns_with(arrows: OfLanes<'_>, side: DrivingSide) -> (Vec<Vec<Turn>>, Vec<Fl
             .iter()
             .collect()
     };
-    (ids.into_iter().map(of_lane).collect(), junction.flags)
+    (ids.into_iter().map(of_lane).collect(), junction.flags())
 }
 
 #[test]
@@ -109,7 +109,7 @@ fn a_narrowing_road_merges_its_lanes() {
     let junction = junction_of(&[two_way(0.0), wide], RIGHT);
     // Two lanes into one, one lane into two.
     assert_eq!(junction.paths.len(), 4);
-    assert!(junction.flags.is_empty(), "{:?}", junction.flags);
+    assert!(junction.flags().is_empty(), "{:?}", junction.flags());
 }
 
 #[test]

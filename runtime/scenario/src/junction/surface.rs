@@ -1,0 +1,188 @@
+//! The surface of a junction: outline, borders and islands. Nothing that drives needs it, so each part is made
+//! when it is first drawn or checked.
+
+use super::arm::{Arm, FarEnd};
+use super::border::{self, Border};
+use super::direct::{self, Gore};
+use super::outline::{self, Outline, OutlineEdge};
+use super::splitter::{self, Splitter};
+use super::{Flag, Junction};
+use crate::junction_rules::Control;
+use crate::road::Road;
+use glam::DVec2;
+use std::sync::{Arc, OnceLock};
+
+/// Parts of the surface beside the outline.
+#[derive(Debug, Clone, PartialEq, Default)]
+struct Beside {
+    borders: Vec<Border>,
+    gores: Vec<Gore>,
+    splitters: Vec<Splitter>,
+}
+
+/// A surface whose parts are made on first use, with the roads from which they are made.
+#[derive(Debug, Clone, Default)]
+pub struct LazySurface {
+    /// The roads of the arms, in the order of the arms.
+    arms: Vec<SurfaceArm>,
+    /// Whether the outline is only a hull.
+    is_degraded: OnceLock<bool>,
+    outline: OnceLock<Outline>,
+    beside: OnceLock<Beside>,
+}
+
+#[derive(Debug, Clone)]
+struct SurfaceArm {
+    road: Arc<Road>,
+    far_end: FarEnd,
+}
+
+impl LazySurface {
+    /// Returns the surface between arms that are given in the order of the junction.
+    pub(super) fn between(arms: &[Arm<'_>]) -> Self {
+        let arm = |arm: &Arm<'_>| SurfaceArm {
+            road: arm.shared_road(),
+            far_end: arm.far_end(),
+        };
+        Self {
+            arms: arms.iter().map(arm).collect(),
+            is_degraded: OnceLock::new(),
+            outline: OnceLock::new(),
+            beside: OnceLock::new(),
+        }
+    }
+}
+
+impl Junction {
+    /// Outline of the carriageway, counter-clockwise; empty if roads only continue each other. O(paths × points
+    /// of the outline) on first use, like the other parts of the surface.
+    pub fn outline(&self) -> &[OutlineEdge] {
+        &self.whole_outline().edges
+    }
+
+    /// Lanes of connections that reach outside the outline, each counter-clockwise, m. They also belong to
+    /// the carriageway.
+    pub fn strips(&self) -> &[Vec<DVec2>] {
+        &self.whole_outline().strips
+    }
+
+    /// Kerb and pavement after each arm, towards the next one counter-clockwise; empty without an outline, or
+    /// if the outline is only a hull.
+    pub fn borders(&self) -> &[Border] {
+        &self.beside().borders
+    }
+
+    /// Paved areas between roads that diverge at a small angle; only direct junctions have them.
+    pub fn gores(&self) -> &[Gore] {
+        &self.beside().gores
+    }
+
+    /// Splitter islands between entry and exit of the arms, in order of the arms; only roundabouts have them.
+    pub fn splitters(&self) -> &[Splitter] {
+        &self.beside().splitters
+    }
+
+    /// Problems found while building it and its surface, in a fixed order.
+    pub fn flags(&self) -> Vec<Flag> {
+        let degraded = self.is_degraded().then_some(Flag::Degraded);
+        let mut flags: Vec<Flag> = degraded.into_iter().collect();
+        flags.extend(&self.early_flags);
+        flags.sort_unstable();
+        flags
+    }
+
+    /// Makes the parts of the surface that have not been made yet.
+    pub(super) fn make_surface(&self) {
+        self.whole_outline();
+        self.beside();
+    }
+
+    /// Whether the outline is only a hull.
+    pub(super) fn is_degraded(&self) -> bool {
+        *self.surface.is_degraded.get_or_init(|| {
+            let known = self.surface.outline.get();
+            known.map_or_else(
+                || {
+                    let (arms, trims) = self.cut_arms();
+                    outline::is_degraded(&arms, &trims, &self.corners)
+                },
+                |outline| outline.degraded,
+            )
+        })
+    }
+
+    fn whole_outline(&self) -> &Outline {
+        self.surface.outline.get_or_init(|| {
+            let (arms, trims) = self.cut_arms();
+            outline::outline(&arms, &trims, &self.corners, &self.paths)
+        })
+    }
+
+    fn beside(&self) -> &Beside {
+        self.surface.beside.get_or_init(|| {
+            let (arms, trims) = self.cut_arms();
+            let splitters = match self.control {
+                Control::Roundabout | Control::MiniRoundabout => {
+                    // All of a mini roundabout can be driven over.
+                    let may_raise = self.control == Control::Roundabout;
+                    splitter::splitters(&arms, &trims, self.side, &self.paths, may_raise)
+                }
+                _ => Vec::new(),
+            };
+            Beside {
+                borders: border::borders(&arms, &trims, &self.whole_outline().sides),
+                gores: match self.is_direct {
+                    true => direct::gores(&arms),
+                    false => Vec::new(),
+                },
+                splitters,
+            }
+        })
+    }
+
+    /// The arms with their trims, m.
+    fn cut_arms(&self) -> (Vec<Arm<'_>>, Vec<f64>) {
+        let ends = self.arms.iter().zip(&self.surface.arms);
+        let arms = ends.map(|(end, SurfaceArm { road, far_end })| {
+            Arm::of_shared(end.road, road, end.end).with_far_end(*far_end)
+        });
+        let trims = self.arms.iter().map(|arm| arm.trim);
+        (arms.collect(), trims.collect())
+    }
+}
+
+impl PartialEq for Junction {
+    fn eq(&self, other: &Self) -> bool {
+        let Self {
+            nodes,
+            centre,
+            arms,
+            corners,
+            is_direct,
+            paths,
+            ring,
+            crossings,
+            control,
+            plan,
+            side,
+            law,
+            early_flags,
+            surface: _,
+        } = self;
+        let is_same_place = *nodes == other.nodes && *centre == other.centre;
+        let are_same_arms = *arms == other.arms && *corners == other.corners;
+        let is_same_traffic = (*is_direct, *paths == other.paths) == (other.is_direct, true)
+            && *ring == other.ring
+            && *crossings == other.crossings;
+        let is_same_rule = *control == other.control
+            && *plan == other.plan
+            && (*side, *law) == (other.side, other.law);
+        is_same_place
+            && are_same_arms
+            && is_same_traffic
+            && is_same_rule
+            && *early_flags == other.early_flags
+            && self.whole_outline() == other.whole_outline()
+            && self.beside() == other.beside()
+    }
+}
