@@ -126,6 +126,10 @@ pub(crate) fn state_hash(world: &World) -> u64 {
     if !world.ground_plans.is_empty() {
         hasher.add(world.ground_plans.saved());
     }
+    // The same holds for move trees.
+    if !world.move_trees.is_empty() {
+        hasher.add(world.move_trees.saved());
+    }
     // The same holds for waiting edits.
     if let Some(edit) = &world.waiting {
         hasher.add(&(

@@ -26,6 +26,7 @@ use crate::modules::{
     Anew, Decider, DeciderChange, SavedGroundPlanners, SavedInstance, SavedMembership, SavedStacks,
     SavedSwap, Succession,
 };
+use crate::move_trees::{ResumeError, SavedMoves};
 use crate::open_ground::AgentPlan;
 use crate::options::{ModuleOverrides, RunOptions};
 use crate::records::{AgentIndex, Identity, ModuleFailures, SaveError, are_countable};
@@ -154,6 +155,7 @@ impl World {
         let planners = self.modules.saved_ground_planners(self.agents.census());
         saved.put(parts::GROUND_PLANNERS, &planners);
         saved.put(parts::GROUND_PLANS, self.ground_plans.saved());
+        saved.put(parts::MOVE_TREES, self.move_trees.saved());
         let overrides = self.modules.overrides.all();
         let overrides = overrides.map(|(slot, modules)| (slot.name(), modules));
         saved.put(parts::OVERRIDES, &overrides.collect::<Vec<_>>());
@@ -269,6 +271,16 @@ impl World {
             )?;
             world.ground_plans.restore(plans);
             world.update_ground_map();
+        }
+        // Worlds that were saved before move trees existed have none.
+        if let Some(moves) = saved.get_if_any::<SavedMoves>(parts::MOVE_TREES)? {
+            world
+                .move_trees
+                .restore(moves)
+                .map_err(|error| match error {
+                    ResumeError::OtherLibrary(name) => SaveError::OtherMoves(name),
+                    ResumeError::Damaged => SaveError::Damaged("a move of an agent".into()),
+                })?;
         }
         Ok((world, notes))
     }

@@ -1,6 +1,7 @@
 //! Dynamic one-track model with tyre slip.
 
 use super::{Body, Level, LevelStep};
+use crate::move_trees::PlayedFrame;
 use crate::records::Motion;
 use roadwright_geometry::math::wrap_angle;
 use roadwright_scenario::DynamicsLevel;
@@ -48,6 +49,15 @@ impl Level for DynamicOneTrack {
 
     fn stride(_: f64) -> u32 {
         1
+    }
+
+    fn put(state: &mut SlipState, frame: &PlayedFrame) {
+        *state = SlipState {
+            steering: frame.wheels,
+            sideways: frame.rear_sideways,
+            yaw_rate: frame.yaw_rate,
+            ..*state
+        };
     }
 
     fn advance(state: &mut SlipState, body: Body<'_>, step: LevelStep<'_>) -> Option<f64> {

@@ -39,6 +39,7 @@ pub(crate) use trailers::Trailers;
 use crate::agents::{Agents, AgentsRef};
 use crate::ground::Ground;
 use crate::hash::StateHasher;
+use crate::move_trees::PlayedFrame;
 use crate::options::SimulationError;
 use crate::records::{AgentIndex, Aside, Command, LanePosition, Motion};
 use crate::vehicle_type::VehicleType;
@@ -210,6 +211,11 @@ pub(crate) trait Level {
         _until: f64,
     ) {
     }
+
+    /// Writes what the level keeps of a body whose motion is played from a clip. Only levels that can play
+    /// clips are asked.
+    #[inline]
+    fn put(_state: &mut Self::State, _frame: &PlayedFrame) {}
 
     /// Moves a body by a step, within the limits of its vehicle. Returns the distance along its lane, m, if
     /// the level follows lanes by itself; `None` if the body is to be projected onto its lane.

@@ -1,6 +1,7 @@
 //! Kinematic one-track model.
 
 use super::{Body, Level, LevelStep};
+use crate::move_trees::PlayedFrame;
 use crate::records::Motion;
 use roadwright_geometry::Pose;
 use roadwright_geometry::math::wrap_angle;
@@ -18,6 +19,10 @@ impl Level for OneTrack {
 
     fn stride(_: f64) -> u32 {
         1
+    }
+
+    fn put(steering: &mut f64, frame: &PlayedFrame) {
+        *steering = frame.wheels;
     }
 
     #[inline]

@@ -1,6 +1,7 @@
 //! The sliding car.
 
 use super::{Body, Level, LevelStep};
+use crate::move_trees::PlayedFrame;
 use crate::records::Motion;
 use roadwright_geometry::DVec2;
 use roadwright_geometry::math::wrap_angle;
@@ -47,6 +48,14 @@ impl Level for Sliding {
 
     fn stride(_: f64) -> u32 {
         1
+    }
+
+    fn put(state: &mut SkidState, frame: &PlayedFrame) {
+        *state = SkidState {
+            steering: frame.wheels,
+            sideways: frame.sideways,
+            yaw_rate: frame.yaw_rate,
+        };
     }
 
     fn advance(state: &mut SkidState, body: Body<'_>, step: LevelStep<'_>) -> Option<f64> {

@@ -224,7 +224,8 @@ fn search(map: &mut OpenGround, trip: &Trip, plan: &AgentPlan, planning: &Ground
         GroundSearch::Whole { is_guided: true }
         | GroundSearch::FlowField
         | GroundSearch::Incremental
-        | GroundSearch::Straight => {
+        | GroundSearch::Straight
+        | GroundSearch::MoveTree(_) => {
             let smallest = map.smallest_factor(trip.profile);
             whole(map, trip, planning, Some(smallest))
         }

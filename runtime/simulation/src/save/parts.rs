@@ -110,6 +110,8 @@ parts! {
     GROUND_PLANNERS "ground_planners" 1;
     /// Plans of agents off the lanes.
     GROUND_PLANS "ground_plans" 1;
+    /// Moves of agents with move trees.
+    MOVE_TREES "move_trees" 1;
     /// Modules that override those of the stacks.
     OVERRIDES "overrides" 1;
     /// Properties of the scenario and options that affect the future.
