@@ -121,11 +121,8 @@ fn only(world: &World) -> VehicleRecord {
 fn a_racer_plays_clips_to_its_goal_at_each_level_that_can() {
     let scenario = track(&CHICANE, move_tree());
     let mut drives = Vec::new();
-    for level in [
-        DynamicsLevel::OneTrack,
-        DynamicsLevel::DynamicOneTrack,
-        DynamicsLevel::Sliding,
-    ] {
+    // The file of the racer has no values for `dynamic_one_track`.
+    for level in [DynamicsLevel::OneTrack, DynamicsLevel::Sliding] {
         let mut world = world(&scenario, &at(level));
         let mut poses = Vec::new();
         while world.time() < 60.0 && !world.is_over() {
@@ -143,7 +140,6 @@ fn a_racer_plays_clips_to_its_goal_at_each_level_that_can() {
     }
     // The clips alone decide, not the level.
     assert_eq!(drives[0], drives[1]);
-    assert_eq!(drives[0], drives[2]);
 }
 
 #[test]
