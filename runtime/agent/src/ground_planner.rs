@@ -33,6 +33,26 @@ pub enum GroundSearch {
         /// Whether destinations are reached with their heading. Otherwise, any heading will do.
         keeps_heading: bool,
     },
+    /// The best sequence of recorded moves, without a map ([Adam 2007]).
+    MoveTree(MoveTreeSearch),
+}
+
+impl GroundSearch {
+    /// Whether the planner searches the map of open ground.
+    pub fn uses_map(self) -> bool {
+        !matches!(self, Self::Straight | Self::MoveTree(_))
+    }
+}
+
+/// Settings of a search over recorded moves.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct MoveTreeSearch {
+    /// Name of the library of moves, one of those that ship with the program.
+    pub library: &'static str,
+    /// Time for which routes are searched, in frames of the library.
+    pub horizon: u32,
+    /// Maximum number of moves that each search considers.
+    pub nodes: u32,
 }
 
 /// Obstacles that controllers perceive while they follow a planned path.

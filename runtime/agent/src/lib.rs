@@ -82,7 +82,7 @@ pub use behaviour::{
     AgentFacts, BehaviourView, Datum, Effect, Effects, Indicator, Letter, Message, NamedPlace,
     Outlook, Surroundings,
 };
-pub use ground_planner::{Avoid, GroundPlanner, GroundPlanning, GroundSearch};
+pub use ground_planner::{Avoid, GroundPlanner, GroundPlanning, GroundSearch, MoveTreeSearch};
 pub use module::{
     Behaviour, Controller, Failure, Fitness, Logic, LogicState, Lookahead, Module, ModuleInfo,
     Planner, PlannerView, Step, StepBoundary, Swap,

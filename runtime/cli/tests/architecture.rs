@@ -69,6 +69,7 @@ fn allowed(name: &str) -> &'static [&'static str] {
             "vehicle",
             "control",
             "planning",
+            "moves",
         ],
         "roadwright-recording" => &["scenario", "agent", "simulation"],
         "roadwright-training" => &[

@@ -110,6 +110,7 @@ fn presets_are_built_shown_and_checked() {
         ("seven", 7),
         ("large", 37),
         ("large-angles", 43),
+        ("large-without-skids", 35),
     ] {
         let built = json(&[
             "moves", "build", "--preset", preset, "--out", &file, "--json",
@@ -143,7 +144,7 @@ fn presets_are_built_shown_and_checked() {
 
 #[test]
 fn a_row_of_each_table_is_driven_from_one_start() {
-    for table in ["4.1", "4.2", "4.3"] {
+    for table in ["4.1", "4.2", "4.3", "4.4", "4.5", "4.6", "4.7", "4.8"] {
         let words = [
             "bench",
             "move-trees",

@@ -87,6 +87,8 @@ pub struct Course {
     pub goal: DVec2,
     /// Maximum duration of a run, s.
     pub seconds: f64,
+    /// Sharp corners of the centre line, where drives are watched.
+    pub sharp: Vec<DVec2>,
 }
 
 /// Shape of a corridor. It begins and ends heading north.
@@ -158,30 +160,9 @@ impl Corridor {
     /// The corridor as a course.
     pub fn course(&self, name: &str, traffic: Option<&Traffic>, seconds: f64) -> Course {
         let line = self.centre_line();
-        let half = 0.5 * self.width;
-        let mut walls = Vec::new();
-        for offset in [half, -half] {
-            let side = beside(&line, offset);
-            walls.extend(side.windows(2).map(|pair| Convex::line(pair[0], pair[1])));
-        }
-        // Behind the start.
-        let first = line[0];
-        walls.push(Convex::line(
-            first + DVec2::new(-half, 0.0),
-            first + DVec2::new(half, 0.0),
-        ));
-        Course {
-            name: name.to_owned(),
-            walls,
-            cars: traffic.map_or(Vec::new(), |traffic| self.cars(&line, traffic)),
-            start: Pose {
-                position: line[1],
-                heading: FRAC_PI_2,
-            },
-            finish: line[line.len() - 2].y,
-            goal: DVec2::new(0.0, GOAL),
-            seconds,
-        }
+        let widths = vec![self.width; line.len()];
+        let cars = traffic.map_or(Vec::new(), |traffic| self.cars(&line, traffic));
+        walled(name, &line, &widths, cars, seconds)
     }
 
     fn cars(&self, line: &[DVec2], traffic: &Traffic) -> Vec<CarLine> {
@@ -225,8 +206,140 @@ impl Corridor {
     }
 }
 
+/// A straight stretch of a drawn corridor.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Stretch {
+    /// Length, m.
+    pub length: f64,
+    /// Angle to north, rad, positive to the left.
+    pub angle: f64,
+    /// Distance between the walls at its end, m.
+    pub width: f64,
+}
+
+/// A corridor that is drawn stretch by stretch, from the start to the finish. It begins heading north.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct DrawnCorridor {
+    /// Distance between the walls at the start, m.
+    pub width: f64,
+    /// Its stretches.
+    pub stretches: &'static [Stretch],
+}
+
+/// Cars in a part of a drawn corridor, in rows that come towards the vehicle. From the end of its row, a car
+/// jumps back to the beginning.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Rows {
+    /// Number of the stretch on which they drive, from 0. It leads north.
+    pub stretch: usize,
+    /// Number of rows side by side, at least two.
+    pub count: u32,
+    /// Distance from the outer rows to the walls, m.
+    pub margin: f64,
+    /// Distance between the cars of a row, m, from centre to centre.
+    pub gap: f64,
+    /// Speed, m/s.
+    pub speed: f64,
+}
+
+/// Difference between the phases of neighbouring rows, as a share of the gap: the golden ratio spreads them
+/// evenly.
+const SHIFT: f64 = 0.618;
+
+/// Change of direction from which a corner of a drawn corridor counts as sharp, rad.
+const SHARP: f64 = 1.2;
+
+impl DrawnCorridor {
+    /// Corners of its centre line, with the stretches before the start and beyond the finish.
+    fn centre_line(&self) -> Vec<DVec2> {
+        let mut line = vec![DVec2::new(0.0, -RUN_OUT), DVec2::ZERO];
+        let mut place = DVec2::ZERO;
+        for stretch in self.stretches {
+            place += unit(FRAC_PI_2 + stretch.angle) * stretch.length;
+            line.push(place);
+        }
+        let last = self.stretches.last().map_or(0.0, |stretch| stretch.angle);
+        line.push(place + unit(FRAC_PI_2 + last) * RUN_OUT);
+        line
+    }
+
+    /// The corridor as a course.
+    pub fn course(&self, name: &str, rows: Option<&Rows>, seconds: f64) -> Course {
+        let line = self.centre_line();
+        let mut widths = vec![self.width; 2];
+        widths.extend(self.stretches.iter().map(|stretch| stretch.width));
+        widths.push(widths[widths.len() - 1]);
+        let cars = rows.map_or(Vec::new(), |rows| rows.cars(&line, &widths));
+        let course = walled(name, &line, &widths, cars, seconds);
+        let turn = |number: &usize| {
+            let [before, after] = [0, 1].map(|next| self.stretches[number + next].angle);
+            (after - before).abs() >= SHARP
+        };
+        let corners = (0..self.stretches.len().saturating_sub(1)).filter(turn);
+        Course {
+            sharp: corners.map(|number| line[number + 2]).collect(),
+            ..course
+        }
+    }
+}
+
+impl Rows {
+    fn cars(&self, line: &[DVec2], widths: &[f64]) -> Vec<CarLine> {
+        let (south, north) = (line[self.stretch + 1], line[self.stretch + 2]);
+        let room = widths[self.stretch + 1].min(widths[self.stretch + 2]) - 2.0 * self.margin;
+        let whole = (north - south).length();
+        let count = (whole / self.gap).floor() as u32;
+        let rows = (0..self.count).flat_map(|row| {
+            let across = f64::from(row) / f64::from(self.count - 1) - 0.5;
+            let aside = DVec2::new(room * across, 0.0);
+            let shift = (SHIFT * f64::from(row)).fract();
+            (0..count).map(move |number| CarLine {
+                line: vec![north + aside, south + aside],
+                speed: self.speed,
+                phase: (f64::from(number) + shift) * whole / f64::from(count),
+                size: CAR,
+                tilt: 0.0,
+            })
+        });
+        rows.collect()
+    }
+}
+
+/// A course between walls along both sides of a centre line, with another wall behind the start. It has a
+/// width at each corner of the line.
+fn walled(name: &str, line: &[DVec2], widths: &[f64], cars: Vec<CarLine>, seconds: f64) -> Course {
+    let mut walls = Vec::new();
+    for side in [0.5, -0.5] {
+        let wall = beside_by(line, |corner| side * widths[corner]);
+        walls.extend(wall.windows(2).map(|pair| Convex::line(pair[0], pair[1])));
+    }
+    let (first, half) = (line[0], 0.5 * widths[0]);
+    walls.push(Convex::line(
+        first + DVec2::new(-half, 0.0),
+        first + DVec2::new(half, 0.0),
+    ));
+    Course {
+        name: name.to_owned(),
+        walls,
+        cars,
+        start: Pose {
+            position: line[1],
+            heading: FRAC_PI_2,
+        },
+        finish: line[line.len() - 2].y,
+        goal: DVec2::new(0.0, GOAL),
+        seconds,
+        sharp: Vec::new(),
+    }
+}
+
 /// A line `offset` metres to the left of another one, with mitred corners.
 fn beside(line: &[DVec2], offset: f64) -> Vec<DVec2> {
+    beside_by(line, |_| offset)
+}
+
+/// A line to the left of another one, with mitred corners, by a distance for each corner, m.
+fn beside_by(line: &[DVec2], offset: impl Fn(usize) -> f64) -> Vec<DVec2> {
     let direction = |i: usize| (line[i + 1] - line[i]).normalize();
     let last = line.len() - 1;
     (0..line.len())
@@ -236,7 +349,7 @@ fn beside(line: &[DVec2], offset: f64) -> Vec<DVec2> {
             let half =
                 0.5 * roadwright_geometry::math::wrap_angle(heading_of(after) - heading_of(before));
             // To the left of the corner, and along it as far as the mitre goes.
-            line[i] + left_of(before) * offset - before * (offset * tan(half))
+            line[i] + left_of(before) * offset(i) - before * (offset(i) * tan(half))
         })
         .collect()
 }

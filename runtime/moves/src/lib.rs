@@ -10,6 +10,7 @@
 //! | `placement.rs`, `body.rs` | poses as vectors, outlines |
 //! | `sweep.rs`, `surroundings.rs` | what a move sweeps, and what it touches |
 //! | `library.rs`, `search.rs` | moves prepared for planning, and the route tree |
+//! | `shipped.rs` | libraries that ship with the program |
 //! | `course.rs`, `played.rs` | corridors with cars, and drives along moves |
 
 mod body;
@@ -24,6 +25,7 @@ mod played;
 mod presets;
 mod record;
 mod search;
+mod shipped;
 mod surroundings;
 mod sweep;
 mod tables;
@@ -34,7 +36,7 @@ pub use build::{
     BuildRules, Built, FrameNumber, Removed, RemovedBecause, Transition, build, transitions,
 };
 pub use clips::{COLUMNS, Clip, ClipFile, ClipGround, LARGEST, RecordedVehicle, rounded, turned};
-pub use course::{CarLine, Corridor, Course, Traffic};
+pub use course::{CarLine, Corridor, Course, DrawnCorridor, Rows, Stretch, Traffic};
 pub use frame::{Frame, FrameCommand, Gear, HeldPedals, Weights, distance};
 pub use graph::{MoveEntry, MoveFile, Seam};
 pub use library::{Library, LibraryError, Move, MoveNumber, StateNumber};
@@ -43,10 +45,11 @@ pub use played::{DriveFigures, Ending, Played};
 pub use presets::{Preset, RATE, Recorded};
 pub use record::{RecordError, Recording};
 pub use search::{Bounded, Plan, PlanEnd, Question, Stop, plan, plan_plainly};
+pub use shipped::{Loaded, SHIPPED, ShippedLibrary};
 pub use surroundings::{Mover, ObstacleNumber, Phase, Surroundings, Trial};
 pub use sweep::{Piece, Sweep, SweepKind, TOLERANCE};
 pub use tables::{
-    CORNERED, CORNERED_CARS, Printed, ROWS, STRAIGHT, STRAIGHT_CARS, Table, TableRow, Track,
-    UNPRINTED_LIMIT,
+    CONTROLS, CORNERED, CORNERED_CARS, FINAL, FINAL_CARS, Printed, ROWS, SHARP_CORNERS, STRAIGHT,
+    STRAIGHT_CARS, Table, TableRow, Track, UNPRINTED_LIMIT,
 };
 pub use text::MoveFileError;

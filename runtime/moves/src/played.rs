@@ -9,6 +9,7 @@ use crate::library::{Library, MoveNumber, StateNumber};
 use crate::placement::Placement;
 use crate::search::{Bounded, Plan, PlanEnd, Question, plan};
 use crate::surroundings::{Mover, Phase, Surroundings, Trial};
+use roadwright_geometry::DVec2;
 use roadwright_geometry::math::atan2;
 
 /// How a drive ended.
@@ -38,6 +39,10 @@ pub struct DriveFigures {
     pub nodes_to_leaf: u64,
     /// Longest time with a slip of more than 20 degrees, s.
     pub longest_skid: f64,
+    /// The same near sharp corners.
+    pub longest_skid_at_corner: f64,
+    /// Time spent near sharp corners, s.
+    pub at_corner: f64,
     /// Largest difference of speed, lateral speed and yaw rate at a seam between moves, measured by the
     /// distance of section 3.4.
     pub worst_seam: f64,
@@ -45,6 +50,8 @@ pub struct DriveFigures {
 
 /// Slip beyond which a vehicle skids, rad: 20 degrees.
 const SKID: f64 = 0.349;
+/// Distance within which a vehicle counts as near a sharp corner, m.
+const NEAR: f64 = 60.0;
 
 /// A drive in progress.
 pub struct Played<'a> {
@@ -107,6 +114,7 @@ impl<'a> Played<'a> {
             place: self.place,
             state: self.state,
             goal: self.course.goal,
+            reach: 0.0,
             around: &self.around,
             bounded: self.bounded,
         };
@@ -159,8 +167,8 @@ impl<'a> Played<'a> {
                 return Some(Ending::Crash);
             }
             self.frame += 1;
-            self.watch_slip(&one.frames[frame + 1]);
             let there = self.place.then(&one.placement(frame + 1));
+            self.watch(&one.frames[frame + 1], there.position);
             if there.position.y >= self.course.finish {
                 return Some(Ending::Arrived);
             }
@@ -174,15 +182,19 @@ impl<'a> Played<'a> {
         None
     }
 
-    fn watch_slip(&mut self, frame: &crate::frame::Frame) {
+    fn watch(&mut self, frame: &crate::frame::Frame, place: DVec2) {
+        let period = 1.0 / self.library.rate();
+        let mut corners = self.course.sharp.iter();
+        let is_near = corners.any(|corner| (*corner - place).length() < NEAR);
         let slips =
             frame.forward.abs() > 1.0 && atan2(frame.sideways, frame.forward.abs()).abs() > SKID;
-        self.skid = if slips {
-            self.skid + 1.0 / self.library.rate()
-        } else {
-            0.0
-        };
-        self.figures.longest_skid = self.figures.longest_skid.max(self.skid);
+        self.skid = if slips { self.skid + period } else { 0.0 };
+        let figures = &mut self.figures;
+        figures.longest_skid = figures.longest_skid.max(self.skid);
+        if is_near {
+            figures.longest_skid_at_corner = figures.longest_skid_at_corner.max(self.skid);
+            figures.at_corner += period;
+        }
     }
 
     /// Drives to the end.

@@ -12,6 +12,8 @@
 //!   one.
 //! - Only free leaves that were taken can win: the one with the smallest f and, among equal ones, the older
 //!   one.
+//! - A move that passes the goal within its reach, if there is one, is a leaf as well, and its f is the time
+//!   until then. Goals of the source lie far ahead and have no reach.
 //! - If no free leaf was taken, because the limit came first or every route is blocked, the free node that is
 //!   latest in time wins, and among equally late nodes the one with the smallest f. If nothing is free, there
 //!   is no plan.
@@ -19,6 +21,7 @@
 //! Because f never falls along a route, the first free leaf taken is the best one, and the search may stop
 //! there. [`Stop::AtLimit`] searches until the list is empty or full, as the source does, with the same plan.
 
+use crate::body::Bounds;
 use crate::library::{Library, MoveNumber, StateNumber};
 use crate::placement::Placement;
 use crate::surroundings::{ObstacleNumber, Phase, Surroundings, Trial};
@@ -58,6 +61,8 @@ pub struct Question<'a> {
     pub state: StateNumber,
     /// Destination.
     pub goal: DVec2,
+    /// Distance from the goal within which a vehicle has arrived, m; 0 if it never does.
+    pub reach: f64,
     /// Obstacles, with movers at their current positions.
     pub around: &'a Surroundings,
     /// Limits of the search.
@@ -103,6 +108,8 @@ struct Node {
     /// Time at its end, in frames.
     time: u32,
     f: f64,
+    /// Whether it passes the goal.
+    arrives: bool,
     parent: Parent,
     /// Its number among the moves that leave its parent's state.
     choice: u16,
@@ -175,12 +182,18 @@ impl<'a> Tree<'a> {
             let end = place.then(&one.end);
             let time = time + one.length;
             let left = (self.question.goal - end.position).length() / library.top_speed();
-            let f = least.max(f64::from(time) * self.period + left);
+            let arrival = self.arrival(&place, one);
+            let until = match arrival {
+                Some(frame) => f64::from(time - one.length + frame) * self.period,
+                None => f64::from(time) * self.period + left,
+            };
+            let f = least.max(until);
             let node = NodeNumber(self.nodes.len() as u32);
             self.nodes.push(Node {
                 end,
                 time,
                 f,
+                arrives: arrival.is_some(),
                 parent,
                 choice: choice as u16,
                 from: state,
@@ -190,6 +203,25 @@ impl<'a> Tree<'a> {
                 node,
             });
         }
+    }
+
+    /// The first frame of a move, placed in the world, that is within reach of the goal.
+    fn arrival(&self, place: &Placement, one: &crate::library::Prepared) -> Option<u32> {
+        let Question { goal, reach, .. } = self.question;
+        if *reach <= 0.0 {
+            return None;
+        }
+        let seen = place.to_local(*goal);
+        let Bounds { low, high } = one.sweep.bounds.grown(*reach);
+        if seen.cmplt(low).any() || seen.cmpgt(high).any() {
+            return None;
+        }
+        let driven = self.library.get(one.number);
+        let mut frames = 0..=one.length;
+        frames.find(|&frame| {
+            let there = driven.placement(frame as usize).position;
+            (there - seen).length() < *reach
+        })
     }
 
     fn move_of(&self, node: &Node) -> &'a crate::library::Prepared {
@@ -219,7 +251,7 @@ impl<'a> Tree<'a> {
         if !self.question.around.is_free(&self.trial(&node), phase) {
             return false;
         }
-        if node.time < horizon {
+        if node.time < horizon && !node.arrives {
             self.latest = self.better(self.latest, number);
             return true;
         }

@@ -1,8 +1,9 @@
-//! The experiments of [Adam 2007], tables 4.1 to 4.3: trees, courses, horizons and limits, with the results
+//! The experiments of [Adam 2007], tables 4.1 to 4.8: trees, courses, horizons and limits, with the results
 //! that the source prints.
 
-use crate::course::{Corridor, Course, Traffic};
+use crate::course::{Corridor, Course, DrawnCorridor, Rows, Stretch, Traffic};
 use crate::presets::Preset;
+use std::f64::consts::FRAC_PI_4;
 
 /// A table of the source.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -13,6 +14,16 @@ pub enum Table {
     T42,
     /// Small trees, cornered track with cars.
     T43,
+    /// Large tree, long straight track with cars.
+    T44,
+    /// Large tree, cornered track.
+    T45,
+    /// Large tree, cornered track with cars.
+    T46,
+    /// Large tree, track with sharp corners.
+    T47,
+    /// Large tree, final track.
+    T48,
 }
 
 /// A track of the source.
@@ -24,6 +35,12 @@ pub enum Track {
     Cornered,
     /// The same with cars.
     CorneredCars,
+    /// Figure 4.5: long straights and sharp, hard corners.
+    SharpCorners,
+    /// Figure 4.6: normal corners, a sharp one, and cars in a large centre.
+    Final,
+    /// The same with twice as many cars at half the gaps.
+    FinalDense,
 }
 
 /// Printed result of a row.
@@ -37,6 +54,12 @@ pub enum Printed {
     Finish(f64),
     /// No crash within two minutes.
     Survives,
+    /// Arrival after skids in sharp corners, at a time that the source does not print.
+    Skids,
+    /// Failure among many cars, which the source only describes.
+    Fails,
+    /// Nothing; the row is not in the source.
+    Nothing,
 }
 
 /// A row of a table.
@@ -44,6 +67,8 @@ pub enum Printed {
 pub struct TableRow {
     /// Its table.
     pub table: Table,
+    /// Its track.
+    pub track: Track,
     /// Move tree.
     pub tree: Preset,
     /// Horizon, frames.
@@ -57,6 +82,7 @@ pub struct TableRow {
 /// Limit where the source prints none. The deepest tree of table 4.1 has 3,905 nodes.
 pub const UNPRINTED_LIMIT: u32 = 15_000;
 
+/// A row on the usual track of its table.
 const fn row(
     table: Table,
     tree: Preset,
@@ -66,6 +92,7 @@ const fn row(
 ) -> TableRow {
     TableRow {
         table,
+        track: table.track(),
         tree,
         frames,
         limit,
@@ -75,9 +102,11 @@ const fn row(
 
 const FEW: Option<u32> = Some(15_000);
 const MANY: Option<u32> = Some(45_000);
+const MOST: Option<u32> = Some(250_000);
+const LEAST: Option<u32> = Some(5_000);
 
-/// The rows of tables 4.1 to 4.3, in the order of the source.
-pub const ROWS: [TableRow; 19] = [
+/// The rows of the tables, in the order of the source.
+pub const ROWS: [TableRow; 29] = [
     row(
         Table::T41,
         Preset::Five,
@@ -121,11 +150,58 @@ pub const ROWS: [TableRow; 19] = [
     row(Table::T43, Preset::Seven, 149, FEW, Printed::Finish(38.0)),
     row(Table::T43, Preset::Seven, 299, FEW, Printed::Finish(33.5)),
     row(Table::T43, Preset::Seven, 299, MANY, Printed::Finish(35.0)),
+    row(Table::T44, Preset::Large, 299, MANY, Printed::Survives),
+    row(Table::T45, Preset::Large, 49, MANY, Printed::Finish(44.0)),
+    row(Table::T46, Preset::Large, 400, FEW, Printed::Finish(45.5)),
+    row(Table::T46, Preset::Large, 400, MANY, Printed::Finish(50.0)),
+    row(Table::T46, Preset::Large, 400, MOST, Printed::Finish(46.0)),
+    row(Table::T46, Preset::Large, 700, MOST, Printed::Finish(45.5)),
+    row(Table::T47, Preset::Large, 200, FEW, Printed::Skids),
+    row(Table::T47, Preset::Large, 400, FEW, Printed::Skids),
+    row(Table::T48, Preset::Large, 200, LEAST, Printed::Finish(48.5)),
+    TableRow {
+        track: Track::FinalDense,
+        ..row(Table::T48, Preset::Large, 400, MOST, Printed::Finish(51.0))
+    },
+];
+
+/// Rows of our own, which complete the statements of the source: sharp corners without skids and with skids
+/// of several angles, and many cars with a small limit.
+pub const CONTROLS: [TableRow; 5] = [
+    row(
+        Table::T47,
+        Preset::LargeWithoutSkids,
+        200,
+        FEW,
+        Printed::Nothing,
+    ),
+    row(
+        Table::T47,
+        Preset::LargeWithoutSkids,
+        400,
+        FEW,
+        Printed::Nothing,
+    ),
+    row(Table::T47, Preset::LargeAngles, 200, FEW, Printed::Nothing),
+    row(Table::T47, Preset::LargeAngles, 400, FEW, Printed::Nothing),
+    TableRow {
+        track: Track::FinalDense,
+        ..row(Table::T48, Preset::Large, 200, LEAST, Printed::Fails)
+    },
 ];
 
 impl Table {
     /// All of them.
-    pub const ALL: [Self; 3] = [Self::T41, Self::T42, Self::T43];
+    pub const ALL: [Self; 8] = [
+        Self::T41,
+        Self::T42,
+        Self::T43,
+        Self::T44,
+        Self::T45,
+        Self::T46,
+        Self::T47,
+        Self::T48,
+    ];
 
     /// Its number in the source.
     pub fn number(self) -> &'static str {
@@ -133,21 +209,33 @@ impl Table {
             Self::T41 => "4.1",
             Self::T42 => "4.2",
             Self::T43 => "4.3",
+            Self::T44 => "4.4",
+            Self::T45 => "4.5",
+            Self::T46 => "4.6",
+            Self::T47 => "4.7",
+            Self::T48 => "4.8",
         }
     }
 
-    /// Its track.
-    pub fn track(self) -> Track {
+    /// Its usual track.
+    pub const fn track(self) -> Track {
         match self {
-            Self::T41 => Track::LongStraight,
-            Self::T42 => Track::Cornered,
-            Self::T43 => Track::CorneredCars,
+            Self::T41 | Self::T44 => Track::LongStraight,
+            Self::T42 | Self::T45 => Track::Cornered,
+            Self::T43 | Self::T46 => Track::CorneredCars,
+            Self::T47 => Track::SharpCorners,
+            Self::T48 => Track::Final,
         }
     }
 
     /// Its rows.
     pub fn rows(self) -> impl Iterator<Item = &'static TableRow> {
         ROWS.iter().filter(move |row| row.table == self)
+    }
+
+    /// Rows of our own for this table.
+    pub fn controls(self) -> impl Iterator<Item = &'static TableRow> {
+        CONTROLS.iter().filter(move |row| row.table == self)
     }
 }
 
@@ -192,22 +280,92 @@ pub const CORNERED_CARS: Traffic = Traffic {
     tilt: 0.0,
 };
 
+/// The track with sharp corners: straights of some seconds at top speed, and corners of 90 degrees.
+pub const SHARP_CORNERS: DrawnCorridor = DrawnCorridor {
+    width: 16.0,
+    stretches: &[
+        stretch(120.0, FRAC_PI_4),
+        stretch(150.0, -FRAC_PI_4),
+        stretch(150.0, FRAC_PI_4),
+        stretch(150.0, -FRAC_PI_4),
+        stretch(120.0, 0.0),
+    ],
+};
+/// The final track: normal corners, a large centre, and a sharp corner.
+pub const FINAL: DrawnCorridor = DrawnCorridor {
+    width: 16.0,
+    stretches: &[
+        stretch(80.0, 0.0),
+        stretch(80.0, 0.4),
+        stretch(80.0, -0.4),
+        wide(40.0, 0.0),
+        wide(220.0, 0.0),
+        stretch(40.0, 0.0),
+        stretch(120.0, FRAC_PI_4),
+        stretch(120.0, -FRAC_PI_4),
+    ],
+};
+/// Cars in its centre.
+pub const FINAL_CARS: Rows = Rows {
+    stretch: 4,
+    count: 12,
+    margin: 3.0,
+    gap: 44.0,
+    speed: 3.0,
+};
+
+const fn stretch(length: f64, angle: f64) -> Stretch {
+    Stretch {
+        length,
+        angle,
+        width: 16.0,
+    }
+}
+
+const fn wide(length: f64, angle: f64) -> Stretch {
+    Stretch {
+        length,
+        angle,
+        width: 40.0,
+    }
+}
+
 impl Track {
+    /// All of them.
+    pub const ALL: [Self; 6] = [
+        Self::LongStraight,
+        Self::Cornered,
+        Self::CorneredCars,
+        Self::SharpCorners,
+        Self::Final,
+        Self::FinalDense,
+    ];
+
     /// Its name.
     pub fn name(self) -> &'static str {
         match self {
             Self::LongStraight => "long-straight",
             Self::Cornered => "cornered",
             Self::CorneredCars => "cornered-cars",
+            Self::SharpCorners => "sharp-corners",
+            Self::Final => "final",
+            Self::FinalDense => "final-dense",
         }
     }
 
     /// The track as a course.
     pub fn course(self) -> Course {
+        let dense = Rows {
+            gap: 0.5 * FINAL_CARS.gap,
+            ..FINAL_CARS
+        };
         match self {
             Self::LongStraight => STRAIGHT.course(self.name(), Some(&STRAIGHT_CARS), TWO_MINUTES),
             Self::Cornered => CORNERED.course(self.name(), None, LONGEST),
             Self::CorneredCars => CORNERED.course(self.name(), Some(&CORNERED_CARS), LONGEST),
+            Self::SharpCorners => SHARP_CORNERS.course(self.name(), None, LONGEST),
+            Self::Final => FINAL.course(self.name(), Some(&FINAL_CARS), LONGEST),
+            Self::FinalDense => FINAL.course(self.name(), Some(&dense), LONGEST),
         }
     }
 }

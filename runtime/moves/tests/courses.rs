@@ -1,7 +1,7 @@
 //! Played drives.
 
 use roadwright_moves::{
-    Bounded, Corridor, Course, Ending, Library, Phase, Played, Preset, Stop, SweepKind, Table,
+    Bounded, Corridor, Course, Ending, Library, Phase, Played, Preset, Stop, SweepKind, Track,
 };
 
 fn library(preset: Preset) -> Library {
@@ -64,8 +64,8 @@ fn a_wall_across_is_a_crash_and_a_time_limit_ends_the_drive() {
 
 #[test]
 fn the_same_start_gives_the_same_drive() {
-    for table in Table::ALL {
-        let course = table.track().course().with_seed(7);
+    for track in Track::ALL {
+        let course = track.course().with_seed(7);
         let library = library(Preset::Seven);
         let [one, other] = [0, 1].map(|_| {
             let mut played = Played::new(

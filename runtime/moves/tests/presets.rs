@@ -1,6 +1,8 @@
 //! The trees of the source, as recorded from the sliding car.
 
-use roadwright_moves::{Frame, Library, Preset, RATE, SweepKind, Weights, distance, turned};
+use roadwright_moves::{
+    Frame, Library, Preset, RATE, SHIPPED, ShippedLibrary, SweepKind, Weights, distance, turned,
+};
 
 fn library(preset: Preset) -> Library {
     let recorded = preset.record();
@@ -37,7 +39,11 @@ fn small_trees_have_one_state_and_moves_of_25_frames() {
 
 #[test]
 fn moves_of_the_large_trees_fit_together() {
-    for preset in [Preset::Large, Preset::LargeAngles] {
+    for preset in [
+        Preset::Large,
+        Preset::LargeAngles,
+        Preset::LargeWithoutSkids,
+    ] {
         let recorded = preset.record();
         let library = library(preset);
         assert_eq!(library.states()[0], recorded.graph.start);
@@ -69,6 +75,22 @@ fn skids_slip_by_more_than_twenty_degrees() {
         let count = one.frames.iter().filter(slips).count();
         assert!(count as f64 / RATE >= 0.3, "{}: {count}", one.name);
     }
+}
+
+#[test]
+fn shipped_libraries_load_and_are_what_the_script_makes() {
+    assert_eq!(SHIPPED.len(), Preset::ALL.len());
+    for preset in Preset::ALL {
+        let shipped = ShippedLibrary::named(preset.name()).unwrap();
+        let recorded = preset.record();
+        // After a change of the script: roadwright moves build --preset NAME --out scenarios/moves/NAME.moves.json
+        assert_eq!(shipped.clips, recorded.clips.to_text(), "{}", preset.name());
+        assert_eq!(shipped.moves, recorded.graph.to_text(), "{}", preset.name());
+        let loaded = shipped.load().unwrap();
+        assert_eq!(loaded.library.moves(), library(preset).moves());
+        assert!(shipped.clips.len() < 200_000, "{}", preset.name());
+    }
+    assert!(ShippedLibrary::named("none").is_none());
 }
 
 #[test]

@@ -38,6 +38,7 @@ fn ask<'a>(around: &'a Surroundings, bounded: Bounded) -> Question<'a> {
         place: Placement::of(Pose::new(0.0, 0.0, NORTH)),
         state: StateNumber(0),
         goal: GOAL,
+        reach: 0.0,
         around,
         bounded,
     }
@@ -194,8 +195,15 @@ proptest! {
             _ => (&*LARGE, 7),
         };
         for stop in [Stop::AtLimit, Stop::AtLeaf] {
+            // Some goals are near, so that moves pass them.
+            let (goal, reach) = match seed % 3 {
+                0 => (DVec2::new((seed % 40) as f64 - 20.0, 60.0), 6.0),
+                _ => (GOAL, 0.0),
+            };
             let question = Question {
                 state: StateNumber((seed % states) as u16),
+                goal,
+                reach,
                 ..ask(&around, Bounded { stop, ..bounded(horizon, limit) })
             };
             let fast = plan(library, &question);

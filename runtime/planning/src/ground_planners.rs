@@ -2,7 +2,7 @@
 
 use roadwright_agent::{
     Avoid, GroundPlanner, GroundPlanning, GroundSearch, Logic, ModuleEntry, ModuleInfo,
-    ParameterInfo, ParameterSet,
+    MoveTreeSearch, ParameterInfo, ParameterKind, ParameterSet,
 };
 
 /// A ground planner, defined by its search.
@@ -174,6 +174,48 @@ fn avoided(parameters: &ParameterSet) -> Avoid {
         _ => Avoid::All,
     }
 }
+static MOVE_TREE: ModuleInfo = ModuleInfo {
+    id: "move_tree",
+    name: "Move tree",
+    doc: "Plays recorded moves of the sliding racer one after the other: the quickest sequence that touches nothing.",
+};
+
+/// Libraries of `move_tree`.
+static LIBRARIES: [&str; 5] = [
+    "large",
+    "large-angles",
+    "large-without-skids",
+    "five",
+    "seven",
+];
+
+static WITH_MOVES: [ParameterInfo; 3] = [
+    ParameterInfo::choice(
+        "library",
+        &LIBRARIES,
+        "Library of recorded moves that ships with the program.",
+    ),
+    ParameterInfo {
+        kind: ParameterKind::Integer,
+        ..ParameterInfo::number(
+            "horizon",
+            "frames",
+            (1.0, 2000.0),
+            200.0,
+            "Time for which routes are searched; the libraries have 25 frames a second.",
+        )
+    },
+    ParameterInfo {
+        kind: ParameterKind::Integer,
+        ..ParameterInfo::number(
+            "nodes",
+            "",
+            (10.0, 1e6),
+            5000.0,
+            "Maximum number of moves that each search considers.",
+        )
+    },
+];
 
 /// Number of parameters that all planners with a map have.
 const COMMON: usize = 12;
@@ -289,8 +331,8 @@ impl Logic for Planner {}
 impl GroundPlanner for Planner {
     fn planning(&self, parameters: &ParameterSet) -> GroundPlanning {
         let search = self.0(parameters);
-        if search == GroundSearch::Straight {
-            return straight();
+        if !search.uses_map() {
+            return without_map(search);
         }
         let value = |key| parameters.value(key);
         GroundPlanning {
@@ -313,10 +355,10 @@ impl GroundPlanner for Planner {
     }
 }
 
-/// Settings of agents that drive straight without planning. Only the search is set.
-fn straight() -> GroundPlanning {
+/// Settings of planners without a map. Only the search is set.
+fn without_map(search: GroundSearch) -> GroundPlanning {
     GroundPlanning {
-        search: GroundSearch::Straight,
+        search,
         cell: 1.0,
         is_octile: false,
         cuts_corners: false,
@@ -342,6 +384,15 @@ fn entry(
     ModuleEntry::<dyn GroundPlanner>::new(info, parameters, move || Box::new(Planner(search)))
 }
 
+fn move_tree(parameters: &ParameterSet) -> GroundSearch {
+    let library = parameters.value("library") as usize;
+    GroundSearch::MoveTree(MoveTreeSearch {
+        library: LIBRARIES.get(library).copied().unwrap_or(LIBRARIES[0]),
+        horizon: parameters.value("horizon") as u32,
+        nodes: parameters.value("nodes") as u32,
+    })
+}
+
 /// Registry entries of the planners, the default first.
 pub(crate) fn entries() -> [ModuleEntry<dyn GroundPlanner>; 6] {
     [
@@ -355,5 +406,6 @@ pub(crate) fn entries() -> [ModuleEntry<dyn GroundPlanner>; 6] {
         entry(INCREMENTAL, &WITH_MAP, |_| GroundSearch::Incremental),
         ModuleEntry::<dyn GroundPlanner>::new(DRIVABLE, &WITH_POSES, || Box::new(DrivablePlanner)),
         entry(STRAIGHT, &[], |_| GroundSearch::Straight),
+        entry(MOVE_TREE, &WITH_MOVES, move_tree),
     ]
 }

@@ -65,6 +65,7 @@ mod junction_watch;
 mod lamps;
 mod messages;
 mod modules;
+mod move_trees;
 mod open_ground;
 mod options;
 mod perception;

@@ -166,6 +166,14 @@ pub enum SimulationError {
         /// The missing keys.
         missing: Vec<&'static str>,
     },
+    /// An agent or flow cannot use the move tree of its stack.
+    #[error("{who} cannot use the ground planner move_tree: {reason}")]
+    MoveTree {
+        /// The agent or flow.
+        who: String,
+        /// Reason.
+        reason: String,
+    },
     /// A place does not exist.
     #[error("{who}: {place} is not a drivable place; run `roadwright check` for details")]
     NoSuchPlace {

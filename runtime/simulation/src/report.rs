@@ -133,6 +133,10 @@ pub(crate) fn state_hash(world: &World) -> u64 {
             hasher.add(&drives);
         }
     }
+    // The same holds for move trees.
+    if !world.move_trees.is_empty() {
+        hasher.add(world.move_trees.saved());
+    }
     // The same holds for waiting edits.
     if let Some(edit) = &world.waiting {
         hasher.add(&(

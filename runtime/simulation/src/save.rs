@@ -26,6 +26,7 @@ use crate::modules::{
     Anew, Decider, DeciderChange, SavedGroundPlanners, SavedInstance, SavedMembership, SavedStacks,
     SavedSwap, Succession,
 };
+use crate::move_trees::{ResumeError, SavedMoves};
 use crate::open_ground::{AgentPlan, DrivePlan};
 use crate::options::{ModuleOverrides, RunOptions};
 use crate::records::{AgentIndex, Identity, ModuleFailures, SaveError, are_countable};
@@ -159,6 +160,7 @@ impl World {
         if !drives.is_empty() {
             saved.put(parts::DRIVES, &drives);
         }
+        saved.put(parts::MOVE_TREES, self.move_trees.saved());
         let overrides = self.modules.overrides.all();
         let overrides = overrides.map(|(slot, modules)| (slot.name(), modules));
         saved.put(parts::OVERRIDES, &overrides.collect::<Vec<_>>());
@@ -282,6 +284,16 @@ impl World {
                 world.ground_plans.restore_drives(drives);
             }
             world.update_ground_map();
+        }
+        // Worlds that were saved before move trees existed have none.
+        if let Some(moves) = saved.get_if_any::<SavedMoves>(parts::MOVE_TREES)? {
+            world
+                .move_trees
+                .restore(moves)
+                .map_err(|error| match error {
+                    ResumeError::OtherLibrary(name) => SaveError::OtherMoves(name),
+                    ResumeError::Damaged => SaveError::Damaged("a move of an agent".into()),
+                })?;
         }
         Ok((world, notes))
     }

@@ -11,8 +11,8 @@ use crate::vehicle_type::VehicleTypes;
 use roadwright_geometry::DVec2;
 use roadwright_scenario::{Agent, AgentId, LaneletIndex, OffRoad, Place, Scenario, VehicleType};
 
-/// Planner of agents that drive straight to goals off the lanes.
-const STRAIGHT: &str = "straight";
+/// Planners of agents that use no map, so that their trips off the lanes are not planned in advance.
+const WITHOUT_MAP: [&str; 2] = ["straight", "move_tree"];
 /// Distance before the point of the lane that is nearest to its destination at which a vehicle
 /// leaves the lane, m. The vehicle needs this distance to turn.
 const EXIT_BEFORE: f64 = 30.0;
@@ -267,7 +267,8 @@ impl TripDriver<'_> {
     fn drives_straight(&self) -> bool {
         let stack = self.scenario.stacks().get(self.stack);
         let planner = stack.and_then(|stack| stack.ground_planner.as_ref());
-        stack.is_none() || planner.is_some_and(|setting| setting.module == STRAIGHT)
+        stack.is_none()
+            || planner.is_some_and(|setting| WITHOUT_MAP.contains(&setting.module.as_str()))
     }
 
     /// The quickest trip from place to place, on lanes and over open ground.

@@ -165,8 +165,7 @@ impl TripFinder {
             to: question.to,
         };
         let off_road = question.vehicle.off_road;
-        let is_free =
-            off_road == OffRoad::Free && question.planning.search != GroundSearch::Straight;
+        let is_free = off_road == OffRoad::Free && question.planning.search.uses_map();
         let no_lanes = || TripAnswer::NoPath("no lanes connect start and goal".into());
         match self.routes.between(&lanes) {
             OnLanes::Beside if off_road == OffRoad::Never => no_lanes(),
@@ -189,7 +188,7 @@ impl TripFinder {
     ) -> TripAnswer {
         let ends = [question.from, question.to].map(|end| self.routes.end(&end));
         let trip = match question.planning.search {
-            GroundSearch::Straight => None,
+            GroundSearch::Straight | GroundSearch::MoveTree(_) => None,
             _ => MixedTrips::new(self.routes.ground())
                 .quickest(&Traveller::from(question.vehicle), ends),
         };

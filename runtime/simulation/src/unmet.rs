@@ -2,15 +2,17 @@
 
 use crate::dynamics::LevelChoice;
 use crate::modules;
+use crate::move_trees;
 use crate::options::SimulationError;
 use roadwright_agent::Registry;
 use roadwright_scenario::Scenario;
 
 /// Returns reasons why a run of a scenario with these modules could not start, apart from places
 /// that do not exist. Unknown modules and parameters of stacks come first, in the order of stacks
-/// and slots. Those of signals follow. The last one is the first vehicle whose file lacks values
-/// that its level of dynamics needs. Empty if there are none. Does not need a ground: O(stacks +
-/// nodes + agents), plus the cost of creating one module for each setting.
+/// and slots. Those of signals follow, then the first vehicle whose file lacks values that its level
+/// of dynamics needs, and finally agents that cannot use the move trees of their stacks. Empty if
+/// there are none. Does not need a ground: O(stacks + nodes + agents), plus the cost of creating one
+/// module for each setting.
 pub fn unmet(scenario: &Scenario, modules: &Registry) -> Vec<SimulationError> {
     let mut unmet = modules::unfit(scenario, modules);
     let levels = LevelChoice {
@@ -18,5 +20,17 @@ pub fn unmet(scenario: &Scenario, modules: &Registry) -> Vec<SimulationError> {
         default: scenario.settings().dynamics,
     };
     unmet.extend(levels.check(scenario).err());
+    let stacks = scenario.stacks().iter();
+    let stacks: Vec<_> = stacks
+        .map(|(name, stack)| (name.clone(), stack.clone()))
+        .collect();
+    let asked = move_trees::Asked {
+        scenario,
+        stacks: &stacks,
+        registry: modules,
+        levels,
+        dt: scenario.settings().dt.get(),
+    };
+    unmet.extend(asked.unmet());
     unmet
 }

@@ -13,6 +13,7 @@ use crate::ground::Ground;
 use crate::hands::{HandControls, Hands};
 use crate::messages::{LogLine, Messages};
 use crate::modules::{Modules, Rota, SignalControllers, node_of};
+use crate::move_trees::{self, MoveTrees};
 use crate::open_ground::{GroundPlans, MixedTrips, PathStatus};
 use crate::options::{RunOptions, SimulationError, helpers};
 use crate::perception::Surroundings;
@@ -20,6 +21,7 @@ use crate::records::AgentIndex;
 use crate::route::{Goal, Routes};
 use crate::setup::Sources;
 use crate::stage::Stage;
+use crate::stages::advance::Guided;
 use crate::stages::appear::AppearInputs;
 use crate::stages::behave::Behaving;
 use crate::stages::control::Controlling;
@@ -27,7 +29,9 @@ use crate::stages::effects::Effecting;
 use crate::stages::ground_plan::OffRoad;
 use crate::stages::plan::Planning;
 use crate::stages::retire::Exit;
-use crate::stages::{advance, appear, aside, behave, collide, control, detour, ground_plan, plan};
+use crate::stages::{
+    advance, appear, aside, behave, collide, control, detour, ground_plan, plan, play,
+};
 use crate::summary::ReplanCounts;
 use crate::traffic::{
     AccountInputs, Contact, EncroachmentInputs, Given, NoCrossing, People, Roadside, Traffic,
@@ -95,6 +99,8 @@ pub struct World {
     pub(crate) hands: Hands,
     /// Plans of agents off the lanes.
     pub(crate) ground_plans: GroundPlans,
+    /// Moves of agents with move trees.
+    pub(crate) move_trees: MoveTrees,
     /// One row for each agent that no longer drives, in the order in which they ended.
     pub(crate) finished: Finished,
     /// An edit that waits until junctions are empty.
@@ -147,6 +153,17 @@ impl World {
         let registry = modules;
         let mut modules = Modules::new(scenario, registry, options, clock.dt)?;
         modules.signals = SignalControllers::new(&ground, registry)?;
+        let stacks = modules.stacks_of(scenario);
+        let asked = move_trees::Asked {
+            scenario,
+            stacks: &stacks,
+            registry,
+            levels,
+            dt: clock.dt,
+        };
+        if let Some(error) = asked.unmet().into_iter().next() {
+            return Err(error);
+        }
         let mut finished = Finished::default();
         let sources = Sources {
             scenario,
@@ -173,6 +190,7 @@ impl World {
             messages: Messages::default(),
             hands: Hands::default(),
             ground_plans: GroundPlans::default(),
+            move_trees: MoveTrees::default(),
             finished,
             waiting: None,
             agent_updates: 0,
@@ -218,6 +236,7 @@ impl World {
         begins(Stage::Behave);
         self.behave();
         self.plan_ground();
+        self.play();
         begins(Stage::Control);
         self.control();
         begins(Stage::Advance);
@@ -439,6 +458,35 @@ impl World {
         }
     }
 
+    /// Plans for agents with move trees. This comes after goals are chosen and before bodies move.
+    fn play(&mut self) {
+        let given = OffRoad {
+            clock: &self.clock,
+            ground: &self.ground,
+            types: &self.types,
+            modules: &self.modules,
+            dynamics: &self.dynamics,
+            hands: &self.hands,
+            index: &self.traffic.index,
+        };
+        let notes = play::play(
+            given,
+            &self.traffic.contacts,
+            &mut self.move_trees,
+            &self.routes,
+            self.agents.lent(),
+        );
+        for note in notes {
+            self.messages.log.write(LogLine {
+                time: self.clock.time(),
+                agent: note.agent,
+                module: "ground_planner".into(),
+                text: note.text,
+                is_fault: false,
+            });
+        }
+    }
+
     /// Makes agents leave the lanes if their next goal lies off the lanes, and join lanes that they have
     /// reached over open ground.
     fn change_ground(&mut self) {
@@ -548,6 +596,7 @@ impl World {
         );
         self.traffic.claims.count_held(held);
         self.hands.order(&self.types, &mut agents);
+        play::order(self.move_trees.frames(), &mut agents);
     }
 
     fn advance(&mut self) {
@@ -565,7 +614,11 @@ impl World {
             ground: &self.ground,
             types: &self.types,
         };
-        self.agent_updates += advance::advance(fixed, &self.hands, helpers, &mut exit);
+        let guided = Guided {
+            hands: &self.hands,
+            played: self.move_trees.frames(),
+        };
+        self.agent_updates += advance::advance(fixed, guided, helpers, &mut exit);
     }
 
     fn collide(&mut self) {

@@ -23,6 +23,7 @@ mod made_up;
 mod made_up_saves;
 mod mechanics;
 mod modules;
+mod move_trees;
 mod open_ground;
 mod pedals;
 mod people;

@@ -30,6 +30,8 @@ pub enum Preset {
     Large,
     /// The large tree, with skids that turn by several angles.
     LargeAngles,
+    /// The large tree without skids, for comparison.
+    LargeWithoutSkids,
 }
 
 /// Clips and the graph that joins them.
@@ -43,7 +45,13 @@ pub struct Recorded {
 
 impl Preset {
     /// All of them.
-    pub const ALL: [Self; 4] = [Self::Five, Self::Seven, Self::Large, Self::LargeAngles];
+    pub const ALL: [Self; 5] = [
+        Self::Five,
+        Self::Seven,
+        Self::Large,
+        Self::LargeAngles,
+        Self::LargeWithoutSkids,
+    ];
 
     /// Its name in file names and on the command line.
     pub fn name(self) -> &'static str {
@@ -52,6 +60,7 @@ impl Preset {
             Self::Seven => "seven",
             Self::Large => "large",
             Self::LargeAngles => "large-angles",
+            Self::LargeWithoutSkids => "large-without-skids",
         }
     }
 
@@ -69,10 +78,11 @@ impl Preset {
             Self::Seven => small(&car, &SMALL),
             Self::Large => large(&car, &[FRAC_PI_2]),
             Self::LargeAngles => large(&car, &[0.94, 1.26, FRAC_PI_2, 1.95]),
+            Self::LargeWithoutSkids => large(&car, &[]),
         };
         let states = match self {
             Self::Five | Self::Seven => vec!["Drive".to_owned()],
-            Self::Large | Self::LargeAngles => {
+            Self::Large | Self::LargeAngles | Self::LargeWithoutSkids => {
                 LEVELS.iter().map(|one| one.name.to_owned()).collect()
             }
         };
@@ -97,7 +107,7 @@ impl Preset {
             clips_hash: clips.hash(),
             threshold: match self {
                 Self::Five | Self::Seven => None,
-                Self::Large | Self::LargeAngles => Some(0.5),
+                Self::Large | Self::LargeAngles | Self::LargeWithoutSkids => Some(0.5),
             },
             start: states[0].clone(),
             moves: moves

@@ -73,7 +73,7 @@ impl OpenGround {
     /// Decides whether there is a path, and finds it. Calls `goes_on` between portions of the work, and stops
     /// once it returns `false`.
     pub fn answer(&mut self, inquiry: &Inquiry, mut goes_on: impl FnMut() -> bool) -> Answered {
-        if inquiry.search == GroundSearch::Straight {
+        if !inquiry.search.uses_map() {
             return self.straight(&inquiry.trip);
         }
         let mut searches = Reachability::new(self, inquiry.trip);
@@ -192,7 +192,7 @@ impl Finder {
                 let path = self.on_map(&mut map, start, goal)?;
                 Some(self.found(ground, path))
             }
-            GroundSearch::Straight => None,
+            GroundSearch::Straight | GroundSearch::MoveTree(_) => None,
         }
     }
 

@@ -1,6 +1,7 @@
 //! Dynamic one-track model with tyre slip.
 
 use super::{Bodies, Body, Dynamics, Level, LevelStep, RecordedSlip};
+use crate::move_trees::PlayedFrame;
 use crate::records::{AgentIndex, Motion};
 use crate::snapshot::MechanicsRecord;
 use crate::vehicle_type::{VehicleType, VehicleTypes};
@@ -43,6 +44,15 @@ impl Level for DynamicOneTrack {
 
     fn stride(_: f64) -> u32 {
         1
+    }
+
+    fn put(state: &mut SlipState, frame: &PlayedFrame) {
+        *state = SlipState {
+            steering: frame.wheels,
+            sideways: frame.rear_sideways,
+            yaw_rate: frame.yaw_rate,
+            ..*state
+        };
     }
 
     fn advance(state: &mut SlipState, body: Body<'_>, step: LevelStep<'_>) -> Option<f64> {

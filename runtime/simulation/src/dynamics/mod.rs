@@ -38,6 +38,7 @@ pub(crate) use trailers::Trailers;
 use crate::agents::{Agents, AgentsRef};
 use crate::ground::Ground;
 use crate::hash::StateHasher;
+use crate::move_trees::PlayedFrame;
 use crate::options::SimulationError;
 use crate::records::{AgentIndex, Aside, Command, LanePosition, Motion};
 use crate::snapshot::MechanicsRecord;
@@ -246,6 +247,11 @@ pub(crate) trait Level {
         _until: f64,
     ) {
     }
+
+    /// Writes what the level keeps of a body whose motion is played from a clip. Only levels that can play
+    /// clips are asked.
+    #[inline]
+    fn put(_state: &mut Self::State, _frame: &PlayedFrame) {}
 
     /// Moves a body by a step, within the limits of its vehicle. If the level follows lanes on its
     /// own, returns the distance along the lane, m. Otherwise returns `None`, and the body is

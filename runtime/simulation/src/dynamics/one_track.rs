@@ -1,6 +1,7 @@
 //! Kinematic one-track model.
 
 use super::{Bodies, Body, Dynamics, Level, LevelStep, RecordedSlip};
+use crate::move_trees::PlayedFrame;
 use crate::records::{AgentIndex, Motion};
 use crate::vehicle_type::VehicleType;
 use roadwright_geometry::Pose;
@@ -28,6 +29,10 @@ impl Level for OneTrack {
 
     fn stride(_: f64) -> u32 {
         1
+    }
+
+    fn put(steering: &mut f64, frame: &PlayedFrame) {
+        *steering = frame.wheels;
     }
 
     #[inline]

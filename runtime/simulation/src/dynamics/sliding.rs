@@ -1,6 +1,7 @@
 //! The sliding car.
 
 use super::{Bodies, Body, Dynamics, Level, LevelStep, RecordedSlip};
+use crate::move_trees::PlayedFrame;
 use crate::records::{AgentIndex, Motion};
 use crate::vehicle_type::VehicleType;
 use roadwright_agent::TyreInput;
@@ -41,6 +42,14 @@ impl Level for Sliding {
 
     fn stride(_: f64) -> u32 {
         1
+    }
+
+    fn put(state: &mut SkidState, frame: &PlayedFrame) {
+        *state = SkidState {
+            steering: frame.wheels,
+            sideways: frame.sideways,
+            yaw_rate: frame.yaw_rate,
+        };
     }
 
     fn advance(state: &mut SkidState, body: Body<'_>, step: LevelStep<'_>) -> Option<f64> {

@@ -280,6 +280,21 @@ impl Ground {
         (!grade.is_level()).then_some(grade)
     }
 
+    /// Largest slope under a vehicle, along or across it, m per m. The sign is that of the slope along it.
+    pub(crate) fn slope(&self, pose: Pose, wheelbase: f64) -> f64 {
+        let Some(land) = self.slopes() else {
+            return 0.0;
+        };
+        let rise = land.height(pose.point(wheelbase, 0.0)) - land.height(pose.position);
+        let half = 0.5 * wheelbase;
+        let across = land.height(pose.point(half, half)) - land.height(pose.point(half, -half));
+        let (along, across) = (rise / wheelbase, across / wheelbase);
+        match across.abs() > along.abs() {
+            true => across.abs().copysign(along),
+            false => along,
+        }
+    }
+
     /// Height of a vehicle's left side above its right side, midway between its axles, m; 0 if the
     /// ground is level.
     #[inline]

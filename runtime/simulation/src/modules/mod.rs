@@ -113,7 +113,7 @@ impl Modules {
     }
 
     /// Stacks of a scenario, including the overrides of the run.
-    fn stacks_of(&self, scenario: &Scenario) -> Vec<(String, Stack)> {
+    pub(crate) fn stacks_of(&self, scenario: &Scenario) -> Vec<(String, Stack)> {
         let stacks = scenario.stacks().iter();
         stacks
             .map(|(name, stack)| (name.clone(), self.overrides.apply(stack)))

@@ -225,7 +225,8 @@ fn search(map: &mut OpenGround, trip: &Trip, plan: &AgentPlan, planning: &Ground
         | GroundSearch::FlowField
         | GroundSearch::Incremental
         | GroundSearch::Drivable { .. }
-        | GroundSearch::Straight => {
+        | GroundSearch::Straight
+        | GroundSearch::MoveTree(_) => {
             let smallest = map.smallest_factor(trip.profile);
             whole(map, trip, planning, Some(smallest))
         }

@@ -90,7 +90,7 @@ impl Seeker<'_> {
         incremental: &mut Option<IncrementalPath>,
     ) -> Found {
         match self.planning.search {
-            GroundSearch::Straight => Found::none(PlanEnd::Budget),
+            GroundSearch::Straight | GroundSearch::MoveTree(_) => Found::none(PlanEnd::Budget),
             GroundSearch::Whole { is_guided } => self.whole(is_guided),
             // Only to goals that are too far away for a drivable path.
             GroundSearch::Drivable { .. } => self.whole(true),

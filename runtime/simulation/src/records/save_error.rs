@@ -64,6 +64,12 @@ pub enum SaveError {
          there must be the same ones"
     )]
     OtherVehicleTypes,
+    /// Agents were playing clips of a library that is another one now.
+    #[error(
+        "the saved world uses the moves of the library \"{0}\", which this version of the program has with \
+         other contents; run the scenario from its start"
+    )]
+    OtherMoves(String),
     /// The scenario or the options do not match the save.
     #[error(transparent)]
     Simulation(#[from] SimulationError),

@@ -112,6 +112,8 @@ parts! {
     GROUND_PLANS "ground_plans" 1;
     /// Searches of agents off the lanes for paths that they can drive.
     DRIVES "drives" 1;
+    /// Moves of agents with move trees.
+    MOVE_TREES "move_trees" 1;
     /// Modules that override those of the stacks.
     OVERRIDES "overrides" 1;
     /// Properties of the scenario and options that affect the future.

@@ -9,6 +9,7 @@ use crate::ground::{Ground, WARMED};
 use crate::hands::Hands;
 use crate::messages::LogLine;
 use crate::modules::SLICE;
+use crate::move_trees::{PlayedFrame, PlayedFrames};
 use crate::records::{
     AgentIndex, Aside, Command, Identity, LanePosition, Motion, Order, Phase, Progress, Statistics,
 };
@@ -16,6 +17,7 @@ use crate::route::{Arrival, Route, Routes};
 use crate::vehicle_type::VehicleTypes;
 use rayon::prelude::*;
 use roadwright_geometry::DVec2;
+use roadwright_geometry::math::wrap_angle;
 use roadwright_scenario::lane_graph::NO_LANELET;
 use roadwright_scenario::{DynamicsLevel, junction};
 use roadwright_vehicle::PedalCommand;
@@ -46,6 +48,8 @@ struct AdvanceInputs<'a> {
     pedals: &'a [Option<PedalCommand>],
     /// Guided lateral offsets of agents.
     aside: &'a Rare<Aside>,
+    /// Frames of agents that play clips.
+    played: &'a PlayedFrames,
     clock: Clock,
     /// Stride of the level, in steps.
     stride: u64,
@@ -60,13 +64,23 @@ struct Mover<'a, S> {
     statistics: &'a mut Statistics,
 }
 
+/// Bodies that are not driven by their controllers.
+#[derive(Clone, Copy)]
+pub(crate) struct Guided<'a> {
+    /// Agents under manual control.
+    pub(crate) hands: &'a Hands,
+    /// Frames of agents that play clips.
+    pub(crate) played: &'a PlayedFrames,
+}
+
 /// Moves all bodies by one step, level by level. Returns the number of agents moved.
 pub(crate) fn advance(
     Fixed { ground, types }: Fixed<'_>,
-    hands: &Hands,
+    guided: Guided<'_>,
     helpers: Option<&rayon::ThreadPool>,
     exit: &mut Exit<'_>,
 ) -> u64 {
+    let Guided { hands, played } = guided;
     let census = exit.agents.census();
     for level in DynamicsLevel::ALL {
         if census.count_of(level) > 0 {
@@ -84,6 +98,7 @@ pub(crate) fn advance(
         routes: exit.routes,
         pedals: agents.pedals,
         aside: agents.aside,
+        played,
         clock: *exit.clock,
         stride: 1,
     };
@@ -357,7 +372,14 @@ impl<S> Mover<'_, S> {
             physics_rate_hz: scene.types.physics_rate_hz,
             begins,
         };
-        let distance = L::advance(self.state, body, step);
+        let distance = match scene.played.of(who.id) {
+            Some(frame) => {
+                body.motion.play(frame, dt);
+                L::put(self.state, frame);
+                None
+            }
+            None => L::advance(self.state, body, step),
+        };
         let place = self.motion.pose.position;
         let distance = match distance {
             Some(distance) => self.go_along(distance, before.speed, route, scene),
@@ -464,6 +486,20 @@ fn end_lane_change(position: &mut LanePosition, progress: &Progress, room: f64) 
     let is_halfway = is_within(room - HALFWAY);
     if is_within(room - ACROSS) || is_halfway && progress.standing > HALFWAY_PATIENCE {
         position.leaving = NO_LANELET;
+    }
+}
+
+impl Motion {
+    /// Takes over the motion at the end of a step of `dt` seconds from a clip.
+    fn play(&mut self, frame: &PlayedFrame, dt: f64) {
+        *self = Self {
+            pose: frame.pose,
+            z: self.z,
+            speed: frame.speed,
+            // Computed from the poses, as at every level.
+            yaw_rate: wrap_angle(frame.pose.heading - self.pose.heading) / dt,
+            acceleration: (frame.speed - self.speed) / dt,
+        };
     }
 }
 

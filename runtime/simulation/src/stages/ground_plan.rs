@@ -142,7 +142,7 @@ impl OffRoad<'_> {
     fn planned(&self, routes: &Routes, agents: AgentsRef<'_>) -> Vec<Planned> {
         let planned = agents.driving().filter_map(|agent| {
             let planning = self.planning(agent, agents)?;
-            (planning.search != GroundSearch::Straight).then_some(())?;
+            planning.search.uses_map().then_some(())?;
             let goal = self.goal(agent, routes, agents)?;
             Some(Planned {
                 agent,
@@ -160,7 +160,22 @@ impl OffRoad<'_> {
         planned
     }
 
-    fn planning(&self, agent: AgentIndex, agents: AgentsRef<'_>) -> Option<GroundPlanning> {
+    /// Whether any module plans with a move tree.
+    pub(super) fn any_move_tree(&self) -> bool {
+        let mut instances = self.modules.pools.ground_planner.instances.iter();
+        instances.any(|instance| {
+            instance.modules.first().is_some_and(|module| {
+                let planning = module.logic.planning(&module.parameters);
+                matches!(planning.search, GroundSearch::MoveTree(_))
+            })
+        })
+    }
+
+    pub(super) fn planning(
+        &self,
+        agent: AgentIndex,
+        agents: AgentsRef<'_>,
+    ) -> Option<GroundPlanning> {
         let index = agent.index();
         if agents.position[index].is_on_lane() {
             return None;
@@ -174,7 +189,12 @@ impl OffRoad<'_> {
 
     /// The goal off the lanes to which an agent has to plan a path; `None` if it follows a given path or is
     /// under manual control.
-    fn goal(&self, agent: AgentIndex, routes: &Routes, agents: AgentsRef<'_>) -> Option<Goal> {
+    pub(super) fn goal(
+        &self,
+        agent: AgentIndex,
+        routes: &Routes,
+        agents: AgentsRef<'_>,
+    ) -> Option<Goal> {
         let index = agent.index();
         if self.hands.reverses(agents.identity[index].id).is_some() {
             return None;
@@ -188,7 +208,7 @@ impl OffRoad<'_> {
         goal.on_lane().is_none().then_some(goal)
     }
 
-    fn bodies<'b>(&'b self, agents: AgentsRef<'b>) -> Bodies<'b> {
+    pub(super) fn bodies<'b>(&'b self, agents: AgentsRef<'b>) -> Bodies<'b> {
         Bodies {
             ground: self.ground,
             agents,
@@ -369,9 +389,8 @@ impl OffRoad<'_> {
                 let planning = self.planning(agent, agents.lent());
                 let id = agents.lent().identity[agent.index()].id;
                 let is_by_hand = || self.hands.reverses(id).is_some();
-                planning.is_some_and(|planning| {
-                    planning.search == GroundSearch::Straight || is_by_hand()
-                }) && is_planned()
+                planning.is_some_and(|planning| !planning.search.uses_map() || is_by_hand())
+                    && is_planned()
             })
             .collect();
         for agent in straight {

@@ -11,6 +11,7 @@
 //! | [`behave`] | all that perception reads, modules, messages | wish, position, progress, claim, routes |
 //! | [`effects`], including rerouting (`rerouting.rs`, `excursions.rs`, `parking.rs`) and messages ([`company`]) | the same, contacts | identity, position, progress, claim, wish, dynamics, routes, claims, index, modules, messages, demand |
 //! | [`ground_plan`], of paths off the lanes (`open_ground`) | ground, vehicle types, identity, motion, dynamics, modules, hands | position, progress, claim, routes, ground plans |
+//! | [`play`], of recorded clips (`move_trees`), before and after controllers | ground, vehicle types, identity, motion, position, progress, dynamics, routes, modules, hands, contacts | move trees, command, pedals |
 //! | [`aside`] | ground, vehicle types, routes, index, motion, position, progress, wish | aside |
 //! | [`control`], with turns on the spot (`pivot.rs`), then manual control (`hands.rs`) | all that perception reads, modules, hands | command, claim, statistics, pedals |
 //! | [`advance`] | ground, vehicle types, command, pedals, routes, hands | motion, dynamics, position, progress, statistics, identity |
@@ -33,6 +34,7 @@ pub(crate) mod ground_plan;
 mod parking;
 mod pivot;
 pub(crate) mod plan;
+pub(crate) mod play;
 mod rerouting;
 pub(crate) mod retire;
 pub(crate) mod scene;

@@ -355,6 +355,13 @@ pub(crate) struct Contacts {
 type Touching = BTreeSet<(u64, Party)>;
 
 impl Contacts {
+    /// Whether the body of an agent touched something in the last search.
+    pub(crate) fn touch(&self, id: u64) -> bool {
+        let mut pairs = self.touching.iter().chain(&self.touching_in_order);
+        let is_own = |(own, with): &(u64, Party)| *own == id || *with == Party::Agent(id);
+        pairs.any(is_own)
+    }
+
     /// Records the contacts of bodies that are compared as boxes. Called in each step.
     pub(crate) fn take(
         &mut self,

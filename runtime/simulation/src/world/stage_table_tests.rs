@@ -26,7 +26,7 @@ const COLUMNS: [&str; 11] = [
 ];
 
 /// Stages in their order, with their files or folders.
-const STAGES: [(&str, &[&str]); 15] = [
+const STAGES: [(&str, &[&str]); 16] = [
     ("appear", &["stages/appear.rs"]),
     ("claims", &["traffic/claims"]),
     ("delays", &["traffic/delays.rs"]),
@@ -45,6 +45,7 @@ const STAGES: [(&str, &[&str]); 15] = [
         ],
     ),
     ("ground plan", &["stages/ground_plan.rs"]),
+    ("play", &["stages/play.rs"]),
     ("aside", &["stages/aside.rs"]),
     (
         "control",

@@ -241,6 +241,21 @@ pub(crate) enum MoveTable {
     /// Small trees on a track with corners among cars
     #[value(name = "4.3")]
     T43,
+    /// Large tree on the long straight among cars
+    #[value(name = "4.4")]
+    T44,
+    /// Large tree on the track with corners
+    #[value(name = "4.5")]
+    T45,
+    /// Large tree on the track with corners among cars
+    #[value(name = "4.6")]
+    T46,
+    /// Large tree on a track with sharp corners
+    #[value(name = "4.7")]
+    T47,
+    /// Large tree on a track with cars in a large centre and a sharp corner
+    #[value(name = "4.8")]
+    T48,
 }
 
 #[derive(Debug, Args)]
@@ -254,7 +269,7 @@ pub(crate) struct MoveTrees {
     /// Only this table [default: all]
     #[arg(long, value_enum)]
     pub(crate) table: Option<MoveTable>,
-    /// Only this row of each table, from 1
+    /// Only this row of each table, from 1; rows of ours come after those of the source
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=9))]
     pub(crate) row: Option<u32>,
     /// Drive each row from this many starts

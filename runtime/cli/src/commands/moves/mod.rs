@@ -153,6 +153,8 @@ pub(crate) enum PresetArgument {
     Large,
     /// The large tree with skids from which the car departs at several angles
     LargeAngles,
+    /// The large tree without skids, for comparison
+    LargeWithoutSkids,
 }
 
 impl PresetArgument {
@@ -162,6 +164,7 @@ impl PresetArgument {
             Self::Seven => Preset::Seven,
             Self::Large => Preset::Large,
             Self::LargeAngles => Preset::LargeAngles,
+            Self::LargeWithoutSkids => Preset::LargeWithoutSkids,
         }
     }
 }

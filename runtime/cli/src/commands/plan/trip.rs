@@ -7,7 +7,7 @@ use crate::{Outcome, progress, terminal};
 use anyhow::{Context, bail};
 use clap::Args;
 use glam::DVec2;
-use roadwright_agent::{GroundPlanner, GroundPlanning, Slot};
+use roadwright_agent::{GroundPlanner, GroundPlanning, GroundSearch, Slot};
 use roadwright_geometry::unit;
 use roadwright_render::{Picture, Trail, cells, map};
 use roadwright_scenario::{Agent, AgentId, ModuleSetting, Place, Scenario, Stack, VehicleType};
@@ -263,9 +263,16 @@ fn planner_of(
     let registry = builtin_modules();
     let module = registry.module::<dyn GroundPlanner>(stack, Slot::GroundPlanner, &setting);
     let module = module.context("cannot plan")?;
+    let planning = module.logic.planning(&module.parameters);
+    if matches!(planning.search, GroundSearch::MoveTree(_)) {
+        bail!(
+            "{} plans while it drives, and has no path before; choose another planner with --planner",
+            setting.module
+        );
+    }
     Ok(Planner {
         name: setting.module.clone(),
-        planning: module.logic.planning(&module.parameters),
+        planning,
     })
 }
 

@@ -1,4 +1,6 @@
-//! `roadwright bench move-trees`: the experiments of [Adam 2007], tables 4.1 to 4.3, from many starts.
+//! `roadwright bench move-trees`: the experiments of [Adam 2007], tables 4.1 to 4.8, from many starts.
+
+mod statements;
 
 use super::arguments::{MoveTable, MoveTrees as Arguments};
 use super::course::threads;
@@ -14,23 +16,23 @@ use roadwright_moves::{
 use serde::Serialize;
 use std::io::Write;
 
-/// Minimum share of starts at which drives have to crash for the statement "most drives crash" to
-/// hold.
-const MOST_CRASH: f64 = 0.75;
-/// Minimum share of starts at which drives have to arrive for the statement "most drives arrive" to
-/// hold.
-const MOST_ARRIVE: f64 = 0.8;
+/// Duration of a skid at a sharp corner that is counted, s.
+const SKID_COUNTS: f64 = 0.3;
+/// First letters of the names of skids in the shipped trees.
+const SKID: &str = "skid";
 
 /// A row of a table, with the values printed in the source.
 #[derive(Debug, Serialize)]
 struct Row {
     table: &'static str,
     row: u32,
+    /// Whether the row is ours and not in the source.
+    is_control: bool,
     track: &'static str,
     tree: &'static str,
     frames: u32,
-    /// Number of moves of 25 frames.
-    depth: u32,
+    /// Number of moves of 25 frames; `null` for trees whose moves have several lengths.
+    depth: Option<u32>,
     /// Limit of nodes; `null` if the source prints none.
     limit: Option<u32>,
     starts: u32,
@@ -54,24 +56,23 @@ struct Row {
     /// Number of plans without a free move.
     without_path: u32,
     ms_per_plan: f64,
+    /// Number of drives with a skid at a sharp corner that slipped by more than 20 degrees for 0.3 s.
+    skids_at_corner: u32,
+    /// Median time spent near sharp corners in drives that arrived, s.
+    at_corner_s: Option<f64>,
+    /// Largest difference of the motion at a seam between moves.
+    worst_seam: f64,
     /// Wall time of a drive on one thread, s.
     run_s: f64,
 }
 
 /// A statement about the rows.
 #[derive(Debug, Serialize)]
-struct Statement {
-    table: &'static str,
-    statement: &'static str,
-    holds: bool,
-}
-
-#[derive(Debug, Serialize)]
 struct Report {
     starts: u32,
     source_sweep: bool,
     rows: Vec<Row>,
-    statements: Vec<Statement>,
+    statements: Vec<statements::Statement>,
 }
 
 pub(super) fn bench(arguments: &Arguments) -> anyhow::Result<Outcome> {
@@ -90,12 +91,11 @@ pub(super) fn bench(arguments: &Arguments) -> anyhow::Result<Outcome> {
         {
             continue;
         }
-        let course = table.track().course();
-        for (number, printed) in (1u32..).zip(table.rows()) {
+        for (number, printed) in (1u32..).zip(table.rows().chain(table.controls())) {
             if arguments.row.is_some_and(|row| row != number) {
                 continue;
             }
-            let row = pool.install(|| measure(printed, number, &course, arguments))?;
+            let row = pool.install(|| measure(printed, number, arguments))?;
             if !arguments.json {
                 print_row(&row)?;
             }
@@ -106,7 +106,7 @@ pub(super) fn bench(arguments: &Arguments) -> anyhow::Result<Outcome> {
         bail!("the table has no such row");
     }
     let statements = if arguments.row.is_none() {
-        statements(&rows)
+        statements::of(&rows)
     } else {
         Vec::new()
     };
@@ -137,6 +137,11 @@ fn table_of(table: MoveTable) -> Table {
         MoveTable::T41 => Table::T41,
         MoveTable::T42 => Table::T42,
         MoveTable::T43 => Table::T43,
+        MoveTable::T44 => Table::T44,
+        MoveTable::T45 => Table::T45,
+        MoveTable::T46 => Table::T46,
+        MoveTable::T47 => Table::T47,
+        MoveTable::T48 => Table::T48,
     }
 }
 
@@ -146,7 +151,9 @@ struct Drive {
     /// Time at the drive's end, s.
     time: f64,
     figures: DriveFigures,
-    /// CPU time of the plans of the drive, s.
+    /// Whether it has made a skid.
+    has_skidded: bool,
+    /// CPU time of its plans, and CPU time of the whole drive, s.
     planning: f64,
     cpu: f64,
 }
@@ -168,12 +175,8 @@ impl Tree {
     }
 }
 
-fn measure(
-    printed: &TableRow,
-    number: u32,
-    course: &Course,
-    arguments: &Arguments,
-) -> anyhow::Result<Row> {
+fn measure(printed: &TableRow, number: u32, arguments: &Arguments) -> anyhow::Result<Row> {
+    let course = printed.track.course();
     let kind = if arguments.source_sweep {
         SweepKind::Source
     } else {
@@ -199,7 +202,7 @@ fn measure(
     let Some(drives) = drives else {
         bail!("interrupted");
     };
-    Ok(row_of(printed, number, course, &drives))
+    Ok(row_of(printed, number, &course, &drives))
 }
 
 /// Drives from a start to the end; `None` if interrupted.
@@ -215,8 +218,10 @@ fn drive(tree: &Tree, course: &Course, bounded: Bounded) -> Option<Drive> {
         played.plan();
         planning += before.elapsed().as_secs_f64();
         if let Some(ending) = played.play() {
+            let mut made = played.made.iter();
             return Some(Drive {
                 ending,
+                has_skidded: made.any(|&one| tree.library.get(one).name.starts_with(SKID)),
                 time: played.time(),
                 figures: played.figures,
                 planning,
@@ -229,17 +234,22 @@ fn drive(tree: &Tree, course: &Course, bounded: Bounded) -> Option<Drive> {
 fn row_of(printed: &TableRow, number: u32, course: &Course, drives: &[Drive]) -> Row {
     let count = |ending| drives.iter().filter(|one| one.ending == ending).count() as u32;
     let times = sorted(drives.iter().map(|one| one.time));
-    let arrived = drives.iter().filter(|one| one.ending == Ending::Arrived);
-    let finish = sorted(arrived.map(|one| one.time));
+    let arrived = || drives.iter().filter(|one| one.ending == Ending::Arrived);
+    let finish = sorted(arrived().map(|one| one.time));
+    let at_corner = sorted(arrived().map(|one| one.figures.at_corner));
+    let skids =
+        |one: &&Drive| one.has_skidded && one.figures.longest_skid_at_corner > SKID_COUNTS - 0.001;
+    let is_small = matches!(printed.tree, Preset::Five | Preset::Seven);
     let sum = |of: fn(&Drive) -> f64| drives.iter().map(of).sum::<f64>();
     let plans = sum(|one| f64::from(one.figures.plans)).max(1.0);
     Row {
         table: printed.table.number(),
         row: number,
-        track: printed.table.track().name(),
+        is_control: printed.table.rows().all(|row| row != printed),
+        track: printed.track.name(),
         tree: printed.tree.name(),
         frames: printed.frames,
-        depth: printed.frames.div_ceil(25),
+        depth: is_small.then(|| printed.frames.div_ceil(25)),
         limit: printed.limit,
         starts: drives.len() as u32,
         crashed: count(Ending::Crash),
@@ -260,6 +270,11 @@ fn row_of(printed: &TableRow, number: u32, course: &Course, drives: &[Drive]) ->
         nodes_to_leaf_per_plan: sum(|one| one.figures.nodes_to_leaf as f64) / plans,
         without_path: sum(|one| f64::from(one.figures.without_path)) as u32,
         ms_per_plan: 1e3 * sum(|one| one.planning) / plans,
+        skids_at_corner: drives.iter().filter(skids).count() as u32,
+        at_corner_s: quantile(&at_corner, 0.5).filter(|_| !course.sharp.is_empty()),
+        worst_seam: drives
+            .iter()
+            .fold(0.0, |worst: f64, one| worst.max(one.figures.worst_seam)),
         run_s: sum(|one| one.cpu) / drives.len() as f64,
     }
 }
@@ -282,7 +297,9 @@ fn quantile(sorted: &[f64], share: f64) -> Option<f64> {
 fn seconds(printed: Printed) -> Option<f64> {
     match printed {
         Printed::CrashAfter(time) | Printed::Finish(time) => Some(time),
-        Printed::Crash | Printed::Survives => None,
+        Printed::Crash | Printed::Survives | Printed::Skids | Printed::Fails | Printed::Nothing => {
+            None
+        }
     }
 }
 
@@ -292,6 +309,9 @@ fn words(printed: Printed) -> String {
         Printed::Crash => "crash".to_owned(),
         Printed::Finish(time) => format!("finish {time}"),
         Printed::Survives => "no crash in 120".to_owned(),
+        Printed::Skids => "skids".to_owned(),
+        Printed::Fails => "no path".to_owned(),
+        Printed::Nothing => "-".to_owned(),
     }
 }
 
@@ -303,8 +323,9 @@ fn print_head() -> anyhow::Result<()> {
     )?;
     writeln!(
         out,
-        "{:<5} {:<5} {:>6} {:>7} {:>5} {:>6} {:>7} {:>8} {:>7} {:>15} {:>7}  {:<16} {:>10} {:>9} {:>8} {:>7}",
+        "{:<5} {:<13} {:<19} {:>6} {:>7} {:>5} {:>6} {:>7} {:>8} {:>7} {:>15} {:>7}  {:<16} {:>5} {:>9} {:>5} {:>10} {:>9} {:>8} {:>7}",
         "table",
+        "track",
         "tree",
         "frames",
         "limit",
@@ -316,6 +337,9 @@ fn print_head() -> anyhow::Result<()> {
         "quartiles",
         "finish",
         "source",
+        "skids",
+        "at corner",
+        "seam",
         "nodes/plan",
         "to leaf",
         "ms/plan",
@@ -329,12 +353,13 @@ fn print_row(row: &Row) -> anyhow::Result<()> {
     let or_dash = |value: Option<String>| value.unwrap_or_else(|| "-".to_owned());
     writeln!(
         out,
-        "{:<5} {:<5} {:>6} {:>7} {:>5} {:>6} {:>7} {:>8} {:>7.1} {:>7.1} {:>7.1} {:>7}  {:<16} {:>10.0} {:>9.0} {:>8.2} {:>7.2}",
+        "{:<5} {:<13} {:<19} {:>6} {:>7} {:>5} {:>6} {:>7} {:>8} {:>7.1} {:>7.1} {:>7.1} {:>7}  {:<16} {:>5} {:>9} {:>5.2} {:>10.0} {:>9.0} {:>8.2} {:>7.2}",
         row.table,
+        row.track,
         row.tree,
         row.frames,
         or_dash(row.limit.map(|limit| limit.to_string())),
-        row.depth,
+        or_dash(row.depth.map(|depth| depth.to_string())),
         row.crashed,
         row.arrived,
         row.survived,
@@ -343,6 +368,9 @@ fn print_row(row: &Row) -> anyhow::Result<()> {
         row.quartiles_s[1],
         or_dash(row.finish_s.map(|time| format!("{time:.1}"))),
         row.source,
+        or_dash(row.at_corner_s.map(|_| row.skids_at_corner.to_string())),
+        or_dash(row.at_corner_s.map(|time| format!("{time:.2}"))),
+        row.worst_seam,
         row.nodes_per_plan,
         row.nodes_to_leaf_per_plan,
         row.ms_per_plan,
@@ -350,74 +378,6 @@ fn print_row(row: &Row) -> anyhow::Result<()> {
     )?;
     out.flush()?;
     Ok(())
-}
-
-/// The findings of the source, as statements about our rows.
-fn statements(rows: &[Row]) -> Vec<Statement> {
-    let of = |table: Table| -> Vec<&Row> {
-        rows.iter()
-            .filter(|row| row.table == table.number())
-            .collect()
-    };
-    let share = |part: u32, row: &Row| f64::from(part) / f64::from(row.starts);
-    let mut all = Vec::new();
-    let mut add = |table: Table, statement, holds| {
-        all.push(Statement {
-            table: table.number(),
-            statement,
-            holds,
-        });
-    };
-    if let [a, b, c, d, last] = of(Table::T41)[..] {
-        let grows = [a, b, c, d]
-            .windows(2)
-            .all(|pair| pair[0].median_s < pair[1].median_s);
-        add(
-            Table::T41,
-            "the median time to the crash grows from 24 to 99 frames",
-            grows,
-        );
-        add(
-            Table::T41,
-            "with 124 frames, four of five drives survive two minutes",
-            share(last.survived, last) >= MOST_ARRIVE,
-        );
-    }
-    let second = of(Table::T42);
-    if !second.is_empty() {
-        add(
-            Table::T42,
-            "every drive arrives",
-            second.iter().all(|row| row.arrived == row.starts),
-        );
-        let finish = |frames: u32| {
-            let mut rows = second.iter();
-            let row = rows.find(|row| row.tree == Preset::Seven.name() && row.frames == frames);
-            row.and_then(|row| row.finish_s).unwrap_or(f64::NAN)
-        };
-        add(
-            Table::T42,
-            "seven branches are faster with 99 than with 49 frames",
-            finish(99) < finish(49),
-        );
-    }
-    let third = of(Table::T43);
-    if !third.is_empty() {
-        let is_blind = |row: &&&Row| row.tree == Preset::Five.name() || row.frames < 99;
-        let crashes = |row: &&Row| share(row.crashed, row) >= MOST_CRASH;
-        let arrives = |row: &&Row| share(row.arrived, row) >= MOST_ARRIVE;
-        add(
-            Table::T43,
-            "three of four drives crash with five branches, and with seven at 49 frames",
-            third.iter().filter(is_blind).all(crashes),
-        );
-        add(
-            Table::T43,
-            "four of five drives arrive with seven branches from 99 frames on",
-            third.iter().filter(|row| !is_blind(row)).all(arrives),
-        );
-    }
-    all
 }
 
 #[cfg(test)]

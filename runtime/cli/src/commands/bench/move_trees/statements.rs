@@ -1,0 +1,220 @@
+//! The findings of the source, as statements about the measured rows.
+
+use super::Row;
+use roadwright_moves::{Preset, Table, Track};
+use serde::Serialize;
+
+/// Minimum shares of starts for the statements that most drives crash, arrive, and skid.
+const MOST_CRASH: f64 = 0.75;
+const MOST_ARRIVE: f64 = 0.8;
+const MOST_SKID: f64 = 0.9;
+/// Largest difference of the motion at a seam of the large tree.
+const THRESHOLD: f64 = 0.5;
+
+/// A statement about the rows.
+#[derive(Debug, Serialize)]
+pub(super) struct Statement {
+    pub(super) table: &'static str,
+    pub(super) statement: &'static str,
+    pub(super) holds: bool,
+}
+
+/// The statements about the tables of which all rows have been measured.
+pub(super) fn of(rows: &[Row]) -> Vec<Statement> {
+    let judged = Judged { rows };
+    let mut all = Vec::new();
+    for table in Table::ALL {
+        if judged.of(table).next().is_none() {
+            continue;
+        }
+        let statements = judged.statements(table).into_iter();
+        all.extend(statements.map(|(statement, holds)| Statement {
+            table: table.number(),
+            statement,
+            holds,
+        }));
+    }
+    all
+}
+
+struct Judged<'a> {
+    rows: &'a [Row],
+}
+
+fn share(part: u32, row: &Row) -> f64 {
+    f64::from(part) / f64::from(row.starts)
+}
+
+fn crashes(row: &Row) -> bool {
+    share(row.crashed, row) >= MOST_CRASH
+}
+
+fn arrives(row: &Row) -> bool {
+    share(row.arrived, row) >= MOST_ARRIVE
+}
+
+fn survives(row: &Row) -> bool {
+    share(row.survived, row) >= MOST_ARRIVE
+}
+
+impl<'a> Judged<'a> {
+    fn of(&self, table: Table) -> impl Iterator<Item = &'a Row> {
+        let rows = self.rows.iter();
+        rows.filter(move |row| row.table == table.number())
+    }
+
+    /// Rows of the source.
+    fn printed(&self, table: Table) -> impl Iterator<Item = &'a Row> {
+        self.of(table).filter(|row| !row.is_control)
+    }
+
+    fn statements(&self, table: Table) -> Vec<(&'static str, bool)> {
+        match table {
+            Table::T41 => self.longer_horizons_last(),
+            Table::T42 => self.corners(),
+            Table::T43 => self.corners_with_cars(),
+            Table::T44 => vec![(
+                "four of five drives survive two minutes",
+                self.printed(table).all(survives),
+            )],
+            Table::T45 => self.smooth_corners(),
+            Table::T46 => vec![(
+                "four of five drives arrive in every row",
+                self.printed(table).all(arrives),
+            )],
+            Table::T47 => self.skids(),
+            Table::T48 => self.many_cars(),
+        }
+    }
+
+    fn longer_horizons_last(&self) -> Vec<(&'static str, bool)> {
+        let rows: Vec<&Row> = self.printed(Table::T41).collect();
+        let Some((last, shorter)) = rows.split_last() else {
+            return Vec::new();
+        };
+        let grows = |pair: &[&Row]| pair[0].median_s < pair[1].median_s;
+        vec![
+            (
+                "the median time to the crash grows from 24 to 99 frames",
+                shorter.windows(2).all(grows),
+            ),
+            (
+                "with 124 frames, four of five drives survive two minutes",
+                survives(last),
+            ),
+        ]
+    }
+
+    fn corners(&self) -> Vec<(&'static str, bool)> {
+        let finish = |frames: u32| {
+            let mut rows = self.printed(Table::T42);
+            let row = rows.find(|row| row.tree == Preset::Seven.name() && row.frames == frames);
+            row.and_then(|row| row.finish_s).unwrap_or(f64::NAN)
+        };
+        vec![
+            (
+                "every drive arrives",
+                self.printed(Table::T42)
+                    .all(|row| row.arrived == row.starts),
+            ),
+            (
+                "seven branches are faster with 99 than with 49 frames",
+                finish(99) < finish(49),
+            ),
+        ]
+    }
+
+    fn corners_with_cars(&self) -> Vec<(&'static str, bool)> {
+        let is_blind = |row: &&Row| row.tree == Preset::Five.name() || row.frames < 99;
+        let rows = || self.printed(Table::T43);
+        vec![
+            (
+                "three of four drives crash with five branches, and with seven at 49 frames",
+                rows().filter(is_blind).all(crashes),
+            ),
+            (
+                "four of five drives arrive with seven branches from 99 frames on",
+                rows().filter(|row| !is_blind(row)).all(arrives),
+            ),
+        ]
+    }
+
+    fn smooth_corners(&self) -> Vec<(&'static str, bool)> {
+        let rows = || self.printed(Table::T45);
+        let mut all = vec![(
+            "at no seam do speeds and yaw rate differ by more than the threshold",
+            rows().all(|row| row.worst_seam <= THRESHOLD),
+        )];
+        let fastest = rows().filter_map(|row| row.finish_s).reduce(f64::min);
+        let small: Vec<f64> = self
+            .printed(Table::T42)
+            .filter_map(|row| row.finish_s)
+            .collect();
+        if !small.is_empty() {
+            let is_slower = fastest.is_some_and(|time| small.iter().all(|&other| time > other));
+            all.push((
+                "the large tree is slower than every row of table 4.2",
+                is_slower,
+            ));
+        }
+        all
+    }
+
+    /// A control with the same horizon as a row.
+    fn control(&self, row: &Row, tree: Preset) -> Option<&'a Row> {
+        let mut rows = self.of(Table::T47);
+        rows.find(|other| other.tree == tree.name() && other.frames == row.frames)
+    }
+
+    fn skids(&self) -> Vec<(&'static str, bool)> {
+        let rows = || self.printed(Table::T47);
+        let is_worse = |row: &Row| {
+            self.control(row, Preset::LargeWithoutSkids)
+                .is_some_and(|other| {
+                    other.arrived < row.arrived
+                        || other.finish_s.zip(row.finish_s).is_some_and(|(a, b)| a > b)
+                })
+        };
+        let is_sooner = |row: &Row| {
+            let other = self.control(row, Preset::LargeAngles);
+            let times = other.and_then(|other| other.at_corner_s.zip(row.at_corner_s));
+            times.is_some_and(|(other, own)| other < own)
+        };
+        vec![
+            (
+                "nine of ten drives skid at a sharp corner, by more than 20 degrees for 0.3 s",
+                rows().all(|row| share(row.skids_at_corner, row) >= MOST_SKID),
+            ),
+            (
+                "without skids, drives are slower or fail",
+                rows().all(is_worse),
+            ),
+            (
+                "with skids of several angles, drives pass the corners faster",
+                rows().all(is_sooner),
+            ),
+        ]
+    }
+
+    fn many_cars(&self) -> Vec<(&'static str, bool)> {
+        let on = |track: Track, limit: u32| {
+            let mut rows = self.of(Table::T48);
+            rows.find(|row| row.track == track.name() && row.limit == Some(limit))
+        };
+        let fails = |row: &Row| share(row.starts - row.arrived, row) >= MOST_ARRIVE;
+        vec![
+            (
+                "four of five drives arrive with 5,000 nodes among few cars",
+                on(Track::Final, 5000).is_some_and(arrives),
+            ),
+            (
+                "four of five drives fail with 5,000 nodes among many cars",
+                on(Track::FinalDense, 5000).is_some_and(fails),
+            ),
+            (
+                "four of five drives arrive with 250,000 nodes among many cars",
+                on(Track::FinalDense, 250_000).is_some_and(arrives),
+            ),
+        ]
+    }
+}

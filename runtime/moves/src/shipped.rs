@@ -1,0 +1,66 @@
+//! The libraries that ship with the program: the trees of [`Preset`](crate::Preset), as files.
+
+use crate::clips::ClipFile;
+use crate::graph::MoveFile;
+use crate::library::Library;
+use crate::sweep::SweepKind;
+use crate::text::MoveFileError;
+
+/// A library that ships with the program.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ShippedLibrary {
+    /// Its name: the file name without the extension.
+    pub name: &'static str,
+    /// Text of its graph.
+    pub moves: &'static str,
+    /// Text of its clips.
+    pub clips: &'static str,
+}
+
+macro_rules! shipped {
+    ($($name:literal)*) => {
+        /// The libraries that ship with the program, by name. They are in the folder `scenarios/moves`.
+        pub const SHIPPED: &[ShippedLibrary] = &[$(ShippedLibrary {
+            name: $name,
+            moves: include_str!(concat!("../../../scenarios/moves/", $name, ".moves.json")),
+            clips: include_str!(concat!("../../../scenarios/moves/", $name, ".clips.json")),
+        },)*];
+    };
+}
+
+shipped! {
+    "five" "large" "large-angles" "large-without-skids" "seven"
+}
+
+/// A library with the files from which it was made.
+#[derive(Debug, Clone)]
+pub struct Loaded {
+    /// The graph.
+    pub graph: MoveFile,
+    /// The clips, with the vehicle and the ground that were recorded.
+    pub clips: ClipFile,
+    /// The moves, prepared for planning.
+    pub library: Library,
+}
+
+impl ShippedLibrary {
+    /// The library with a name.
+    pub fn named(name: &str) -> Option<&'static Self> {
+        SHIPPED.iter().find(|one| one.name == name)
+    }
+
+    /// Reads the library.
+    ///
+    /// # Errors
+    /// If a file is damaged, which a test rules out.
+    pub fn load(&self) -> Result<Loaded, MoveFileError> {
+        let graph = MoveFile::from_text(self.moves)?;
+        let clips = ClipFile::from_text(self.clips)?;
+        let library = graph.library(&clips, SweepKind::Exact)?;
+        Ok(Loaded {
+            graph,
+            clips,
+            library,
+        })
+    }
+}

@@ -1,0 +1,60 @@
+//! Clips that agents with move trees play instead of a step of their level.
+
+use super::ground_plan::OffRoad;
+use crate::agents::{AgentsRef, ControlColumns};
+use crate::move_trees::{MoveTrees, Note, PlayedFrames, Player, Scene};
+use crate::records::Order;
+use crate::route::Routes;
+use crate::traffic::Contacts;
+use roadwright_agent::GroundSearch;
+
+/// Plans for agents with move trees, and finds the frames that they play in this step. Returns lines for the
+/// log.
+pub(crate) fn play(
+    given: OffRoad<'_>,
+    contacts: &Contacts,
+    trees: &mut MoveTrees,
+    routes: &Routes,
+    agents: AgentsRef<'_>,
+) -> Vec<Note> {
+    let mut players = Vec::new();
+    if given.any_move_tree() {
+        players.extend(agents.driving().filter_map(|agent| {
+            let GroundSearch::MoveTree(search) = given.planning(agent, agents)?.search else {
+                return None;
+            };
+            let goal = given.goal(agent, routes, agents)?;
+            let id = agents.identity[agent.index()].id;
+            Some(Player {
+                agent,
+                id,
+                goal: goal.position(given.ground.graph()),
+                search,
+                touches: contacts.touch(id),
+            })
+        }));
+    }
+    players.sort_unstable_by_key(|one| one.id);
+    let scene = Scene {
+        ground: given.ground,
+        bodies: given.bodies(agents),
+        types: given.types,
+        step: given.clock.step,
+        dt: given.clock.dt,
+    };
+    trees.step(&players, scene)
+}
+
+/// Replaces the commands of agents that play clips by those that were held in the clips.
+pub(crate) fn order(frames: &PlayedFrames, agents: &mut ControlColumns<'_>) {
+    for (id, frame) in frames.iter() {
+        let Some(agent) = agents.census.find(*id) else {
+            continue;
+        };
+        let order = Order {
+            command: frame.command,
+            pedals: None,
+        };
+        agents.give(agent.index(), order);
+    }
+}
