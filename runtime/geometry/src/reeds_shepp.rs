@@ -97,13 +97,13 @@ impl ReedsShepp {
                 change,
                 radius,
             };
-            words.from_start(&mut visit);
+            words.visit_from_start(&mut visit);
             let words = Words {
                 goal: reversed.changed(change),
                 change,
                 radius,
             };
-            words.from_end(&mut visit);
+            words.visit_from_end(&mut visit);
         }
     }
 
@@ -278,7 +278,7 @@ impl Words {
         visit(curve);
     }
 
-    fn from_start(&self, visit: &mut impl FnMut(ReedsShepp)) {
+    fn visit_from_start(&self, visit: &mut impl FnMut(ReedsShepp)) {
         if let Some([t, u, v]) = self.left_straight_left() {
             self.make(&[(L, t), (S, u), (L, v)], visit);
         }
@@ -306,7 +306,7 @@ impl Words {
         }
     }
 
-    fn from_end(&self, visit: &mut impl FnMut(ReedsShepp)) {
+    fn visit_from_end(&self, visit: &mut impl FnMut(ReedsShepp)) {
         if let Some([t, u, v]) = self.left_right_left() {
             self.make(&[(L, v), (R, u), (L, t)], visit);
         }

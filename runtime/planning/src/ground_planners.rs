@@ -163,7 +163,7 @@ impl GroundPlanner for DrivablePlanner {
             least_margin: value("least_margin"),
             verdict_budget: value("verdict_budget") as u64,
             avoid: avoided(parameters),
-            ..straight()
+            ..without_map(GroundSearch::Straight)
         }
     }
 }
@@ -394,7 +394,7 @@ fn move_tree(parameters: &ParameterSet) -> GroundSearch {
 }
 
 /// Registry entries of the planners, the default first.
-pub(crate) fn entries() -> [ModuleEntry<dyn GroundPlanner>; 6] {
+pub(crate) fn entries() -> [ModuleEntry<dyn GroundPlanner>; 7] {
     [
         entry(HYBRID, &WITH_BUDGET, |parameters| GroundSearch::Bounded {
             budget: parameters.value("budget") as u64,

@@ -294,6 +294,13 @@ struct Arrival {
     cost: f64,
 }
 
+/// Whether a search heeds restrictions on turns after via ways at the start of a trip.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum ViaRules {
+    Kept,
+    Ignored,
+}
+
 /// Consecutive searches over the same graph.
 struct Search<'a> {
     graph: &'a LaneGraph,

@@ -638,7 +638,7 @@ fn drivable_with_heading() -> ModuleSetting {
 #[test]
 fn a_destination_with_a_heading_is_reached_with_that_heading() {
     for controller in ["pursuit", "lqr"] {
-        for heading in [0.0, 1.57, 3.14, -1.57] {
+        for heading in [0.0, 1.57, 3.1, -1.57] {
             let ends = [
                 Place::ground(-30.0, 0.0, 0.0),
                 Place::ground(20.0, 4.0, heading),

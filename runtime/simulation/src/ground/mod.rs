@@ -568,6 +568,11 @@ impl Ground {
         self.beside(id) != [NO_LANELET; 2]
     }
 
+    /// Heading of a destination on open ground in the scenario, rad; `None` for other places.
+    pub(crate) fn arrival_heading(&self, place: roadwright_geometry::DVec2) -> Option<f64> {
+        self.arrivals.heading(place)
+    }
+
     /// Lower bound of the distance from the start of a lanelet to the next lanelet with alleys, m.
     /// The value is capped.
     #[inline]

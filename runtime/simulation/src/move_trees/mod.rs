@@ -224,7 +224,7 @@ impl MoveTrees {
         for (name, hash) in &saved.hashes {
             let shipped = ShippedLibrary::named(name);
             let loaded = shipped.and_then(|shipped| self.load(shipped));
-            if !loaded.is_some_and(|loaded| loaded.graph.hash() == *hash) {
+            if loaded.is_none_or(|loaded| loaded.graph.hash() != *hash) {
                 return Err(ResumeError::OtherLibrary(name.clone()));
             }
         }

@@ -79,8 +79,8 @@ impl View<'_> {
         let obstacles = &self.ground.obstacles;
         let stands =
             self.dynamics.rigid.displaced().is_empty() && self.dynamics.standing.is_empty();
-        obstacles.is_empty() && stands
-            || stands && obstacles.room_around(around, reach + CLEARANCE) > reach
+        let has_room = || obstacles.room_around(around, reach + CLEARANCE) > reach;
+        stands && (obstacles.is_empty() || has_room())
     }
 
     fn has_bodies_near(&self, agent: AgentIndex, around: &OrientedBox, reach: f64) -> bool {

@@ -407,7 +407,7 @@ fn caught_node(around: &Surroundings<'_>, point: DVec2, layer: i8, reach: f64) -
     let junctions = around.layout.junctions.iter();
     let near = junctions.filter(|junction| {
         let is_near = (junction.centre - point).length() < LARGEST_JUNCTION;
-        is_near && !junction.outline.is_empty()
+        is_near && !junction.outline().is_empty()
     });
     let nodes = near.filter_map(|junction| {
         let node = junction.nodes.iter().filter(is_joinable);
@@ -789,8 +789,7 @@ pub fn joined_end(
     let Some(found) = end_target(around, id, end, catch) else {
         return Ok(None);
     };
-    let is_start = end == RoadEnd::Start;
-    let line = with_end_at(&road.reference_line, is_start, |_| found.at)
+    let line = with_end_at(&road.reference_line, end, |_| found.at)
         .map_err(|_| DrawError::TooShort(0.0))?;
     if line.length() < MIN_PIECE {
         return Err(DrawError::TooShort(line.length()));
