@@ -303,6 +303,10 @@ pub unsafe extern "C" fn rw_plugin_main_v1(host: *const RwHost, out: *mut RwApi)
             SOUND.get_or_init(|| (sound, get));
             (*out).step = Some(step);
             (*out).param_get = Some(param_get);
+            if is_evil("lie") {
+                // Without the extension, the host asks the function that lies.
+                (*out).get_extension = None;
+            }
         }
         status
     }

@@ -50,7 +50,7 @@ const SCENARIO: Layered = Layered {
         // Records of files.
         &["agents", "junction_rules", "road", "vehicle_file"],
         &["grip", "lane_rules", "network", "vehicle_type"],
-        &["scenario", "vertical_span", "via_rules"],
+        &["road_boxes", "scenario", "vertical_span", "via_rules"],
         // Derived data, and changes of a scenario.
         &["edit", "junction", "map_part"],
         &[

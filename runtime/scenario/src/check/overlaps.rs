@@ -5,7 +5,7 @@
 
 use super::{Code, Finding, ObjectId, Severity, Subjects};
 use crate::ids::RoadId;
-use crate::lane_graph::{LaneGraph, LaneletIndex};
+use crate::lane_graph::{LaneGraph, Lanelet, LaneletIndex};
 use crate::road::RoadEnd;
 use glam::DVec2;
 use roadwright_geometry::math::{cos, sin};
@@ -13,6 +13,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// Distance between samples along a lane, m.
 const STEP: f64 = 2.0;
+/// Length of the pieces of lanes that are compared first, m: a multiple of [`STEP`].
+const PIECE: f64 = 64.0;
 /// Size of a grid cell, m. Lanes overlap only if their centres are within one cell of each other.
 const CELL: f64 = 8.0;
 /// Width by which lanes may overlap, m. Markings and gutters account for it.
@@ -100,20 +102,78 @@ pub(super) fn check(subjects: &Subjects<'_>, findings: &mut Vec<Finding>) {
     }
 }
 
-/// Samples of the centre lines of all lanes.
-fn samples(graph: &LaneGraph) -> Vec<Sample> {
-    let lanes = graph
-        .numbered()
-        .filter(|(_, lanelet)| !lanelet.is_connection());
-    let mut samples = Vec::new();
-    for (id, lanelet) in lanes {
+/// A piece of a lane, in a cell of the coarse grid that it may reach.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Piece {
+    cell: (i64, i64),
+    layer: i8,
+    road: RoadId,
+    lanelet: LaneletIndex,
+    number: usize,
+}
+
+/// Finds the pieces of lanes that may come near lanes of another road, in ascending order of lanelet and number.
+/// Needs less memory than samples of all lanes.
+fn pieces_near_others(graph: &LaneGraph) -> Vec<(LaneletIndex, usize)> {
+    let mut pieces = Vec::new();
+    for (id, lanelet) in lanes(graph) {
         let Some(road) = lanelet.road() else {
             continue;
         };
         let line = graph.line(id);
-        let count = (line.length() / STEP) as usize;
-        samples.extend((0..=count).map(|number| {
-            let s = number as f64 * STEP;
+        for number in 0..=(line.length() / PIECE) as usize {
+            let middle = line.position((number as f64 + 0.5) * PIECE);
+            let reach = DVec2::splat(0.5 * PIECE + CELL);
+            let cell = |corner: DVec2| (corner / (2.0 * PIECE)).floor().as_i64vec2();
+            let (low, high) = (cell(middle - reach), cell(middle + reach));
+            let columns = low.x..=high.x;
+            pieces.extend(
+                columns
+                    .flat_map(|x| (low.y..=high.y).map(move |y| (x, y)))
+                    .map(|cell| Piece {
+                        cell,
+                        layer: lanelet.layer,
+                        road,
+                        lanelet: id,
+                        number,
+                    }),
+            );
+        }
+    }
+    pieces.sort_unstable();
+    let same_place = |a: &Piece, b: &Piece| (a.cell, a.layer) == (b.cell, b.layer);
+    let shared = pieces.chunk_by(same_place).filter(|group| {
+        let roads = (group.first(), group.last());
+        matches!(roads, (Some(first), Some(last)) if first.road != last.road)
+    });
+    let mut near: Vec<_> = shared
+        .flatten()
+        .map(|piece| (piece.lanelet, piece.number))
+        .collect();
+    near.sort_unstable();
+    near.dedup();
+    near
+}
+
+/// Lanelets of roads, without connections.
+fn lanes(graph: &LaneGraph) -> impl Iterator<Item = (LaneletIndex, &Lanelet)> {
+    graph
+        .numbered()
+        .filter(|(_, lanelet)| !lanelet.is_connection())
+}
+
+/// Samples of the centre lines of lanes wherever another road may be near.
+fn samples(graph: &LaneGraph) -> Vec<Sample> {
+    let per_piece = (PIECE / STEP) as usize;
+    let mut samples = Vec::new();
+    for (id, number) in pieces_near_others(graph) {
+        let lanelet = graph.lanelet(id);
+        let Some(road) = lanelet.road() else {
+            continue;
+        };
+        let line = graph.line(id);
+        let places = (number * per_piece..(number + 1) * per_piece).map(|at| at as f64 * STEP);
+        samples.extend(places.take_while(|s| *s <= line.length()).map(|s| {
             let pose = line.pose(s);
             Sample {
                 lanelet: id,

@@ -506,7 +506,7 @@ impl Planning<'_> {
         let poses = path.poses(STEP);
         let runs: Vec<_> = poses.chunk_by(|a, b| a.gear == b.gear).collect();
         let last = runs.len().saturating_sub(1);
-        let part = |(number, run): (usize, &&[DrivenPose])| {
+        let parts = runs.iter().enumerate().map(|(number, run)| {
             let track = Track {
                 poses: run.iter().map(|at| at.pose).collect(),
                 margin: path.margin,
@@ -524,8 +524,7 @@ impl Planning<'_> {
                 margin: path.margin,
                 until: track.length(),
             }
-        };
-        let parts = runs.iter().enumerate().map(part);
+        });
         parts.filter(|part| part.until > 1e-3).collect()
     }
 }

@@ -419,13 +419,18 @@ impl ManoeuvreRun {
             ..FitnessInput::default()
         };
         // Called once for the whole drive, without intermediate inputs.
+        let step = Step {
+            indices: &[0],
+            ids: &[id],
+            ..Step::default()
+        };
         let mut scores = Vec::new();
         for setting in &stack.fitness.0 {
             let Some(mut module) = make::<dyn Fitness>(modules, setting) else {
                 continue;
             };
             let mut outputs = [FitnessOutput::default()];
-            module.step(&Step::default(), &[input], &mut outputs);
+            module.step(&step, &[input], &mut outputs);
             let failure = module.logic.take_failure();
             self.note(&setting.module, time, failure);
             scores.push((setting.module.clone(), outputs[0].score));
