@@ -437,7 +437,7 @@ impl Tree {
             margin: at,
             is_fine: attempt.is_fine && at == first,
         };
-        // The search begins at the end with less room, because a search towards the narrow end would branch more.
+        // The search begins at the end with less room, so that it leads from narrow into open space.
         let (direction, root, gear, room, target) = match trip.heading {
             Some(heading) if room_at_goal < room_at_start => {
                 let goal = Pose {
