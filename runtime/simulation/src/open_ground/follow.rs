@@ -108,7 +108,7 @@ impl Driver<'_> {
         STEP * self.scale()
     }
 
-    /// Rate at which the curvature changes along the path while the steering turns, 1/m^2 per m/s of speed.
+    /// Rate at which the curvature changes while the steering turns, 1/(m s).
     pub(super) fn bending_rate(&self) -> f64 {
         let limits = &self.kind.limits;
         STEERING_EASE * limits.steering_rate / limits.wheelbase

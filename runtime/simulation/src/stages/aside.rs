@@ -31,6 +31,8 @@ const SIGHT: f64 = 2.0;
 const BEFORE_JUNCTION: f64 = 5.0;
 /// Time before a tight place at which a car begins to move over, s.
 const TIGHT_TIME: f64 = 1.5;
+/// Distance before a tight place at which a car begins to move over, m, in addition to the distance driven in
+/// [`TIGHT_TIME`].
 const TIGHT_REACH: f64 = 2.0;
 /// Distance from the wanted offset below which it counts as reached, m.
 const THERE: f64 = 1e-4;

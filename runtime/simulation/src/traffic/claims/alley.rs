@@ -95,7 +95,9 @@ struct AlleyLists {
     near: Vec<AgentIndex>,
     /// Requests for alleys from the open road.
     requests: Vec<AlleyRequest>,
+    /// Alleys that the current request needs.
     needs: Vec<AlleyNeed>,
+    /// Alleys that are kept for agents that have waited long.
     kept: Vec<Kept>,
     /// Agents that lose alleys because another vehicle is now ahead of them, with the route index from which they
     /// lose them.
