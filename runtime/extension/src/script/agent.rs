@@ -12,8 +12,9 @@ use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard};
 
-/// Maximum number of entries in the memory of an agent, and maximum length of a text.
+/// Maximum number of entries in the memory of an agent.
 const MOST_MEMORY: usize = 64;
+/// Maximum length of a string in the memory, bytes.
 const LONGEST_TEXT: usize = 256;
 /// Maximum number of effects of one call.
 const MOST_EFFECTS: usize = 64;
@@ -25,8 +26,9 @@ const MOST_SIGNALS: usize = 16;
 const MOST_NEAR: usize = 64;
 /// Cost of creating one [`Other`] for a script, in operations.
 pub(super) const OTHER: u64 = 4;
-/// Maximum length of a name in bytes, and maximum number of places, for suggestions after a typo.
+/// Maximum length of a name for which similar names are suggested, bytes.
 const LONGEST_NAME: usize = 64;
+/// Maximum number of places that are compared for a suggestion.
 const MOST_COMPARED: usize = 1000;
 
 /// Lasting requests of a script for its agent.
