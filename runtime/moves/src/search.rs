@@ -95,7 +95,7 @@ pub enum PlanEnd {
     Blocked,
     /// No move is free.
     NoPath {
-        /// The obstacle in the way of the first move that lasts longest.
+        /// The obstacle that blocks the first move with the longest duration.
         obstacle: Option<ObstacleNumber>,
     },
 }
@@ -318,8 +318,8 @@ impl<'a> Tree<'a> {
         }
     }
 
-    /// The obstacle in the way of the first move that lasts longest. Among moves of equal duration, the oldest one
-    /// counts.
+    /// The obstacle that blocks the first move with the longest duration. Among moves of equal duration, the oldest
+    /// one counts.
     fn first_obstacle(&self) -> Option<ObstacleNumber> {
         let first = self.nodes.iter().enumerate();
         let longest = first.max_by_key(|(number, node)| (node.time, Reverse(*number)))?;

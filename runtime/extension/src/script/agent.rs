@@ -146,7 +146,7 @@ pub(super) struct Content {
     pub(super) effects: Vec<Effect>,
     /// Whether the agent has received a destination during this call.
     pub(super) has_new_goal: bool,
-    /// Whether the agent is invented for a rehearsal. Any place name is then accepted.
+    /// Whether the agent is made up for a rehearsal. Any place name is then accepted.
     pub(super) is_made_up: bool,
     pub(super) has_started: bool,
     /// Number of full periods of standing that have already been reported to the script.
@@ -582,12 +582,12 @@ impl Memory {
         let is_text = value.is_string();
         if is_text && value.clone().into_string().map_or(0, |text| text.len()) > LONGEST_TEXT {
             return Err(format!(
-                "memory.{name}: texts have at most {LONGEST_TEXT} bytes"
+                "memory.{name}: a string has at most {LONGEST_TEXT} bytes"
             ));
         }
         if !(is_text || value.is_int() || value.is_float() || value.is_bool()) {
             return Err(format!(
-                "memory.{name}: only numbers, true and false, and texts can be stored, not {}",
+                "memory.{name}: only numbers, booleans and strings can be stored, not {}",
                 value.type_name()
             ));
         }

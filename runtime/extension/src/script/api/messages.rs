@@ -165,7 +165,7 @@ fn entries_of(message: &Mail) -> Outcome<Map> {
     Ok(entries.collect())
 }
 
-/// Creates the contents of a message, which are a number or a map of numbers and texts.
+/// Creates the contents of a message: a number, or a map of numbers and strings.
 pub(super) fn letter(topic: &str, value: Dynamic) -> Outcome<Letter> {
     // Topics of the host begin with a control character.
     if topic.chars().any(char::is_control) {

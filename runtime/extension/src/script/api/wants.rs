@@ -9,10 +9,11 @@ use rhai::{Dynamic, ImmutableString};
 use roadwright_agent::{Effect, Indicator};
 use roadwright_plugin_api::NOTHING;
 
-/// Topic of the message sent by the horn. The second constant is the distance at which the horn is heard, m.
+/// Topic of the message that the horn sends.
 pub(in crate::script) const HORN: &str = "horn";
+/// Distance within which the horn is heard, m.
 const HORN_REACH: f64 = 50.0;
-/// Maximum lateral offset, m. No lane is wider.
+/// Maximum lateral offset, m. It exceeds the width of any lane.
 const FARTHEST_ASIDE: f64 = 20.0;
 
 /// Registers the maximum speed and the factor on the speed limit.
