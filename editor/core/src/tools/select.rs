@@ -35,7 +35,7 @@ struct Stroke {
     /// The selection before the drag. The box may add to it.
     before: Objects,
     adds: bool,
-    /// Position of the joint of a dragged road end, m, and its description; `None` if the end joins nothing.
+    /// Position of the joint of a dragged road end (m), and its description; `None` if the end joins nothing.
     joins: Option<(DVec2, String)>,
 }
 

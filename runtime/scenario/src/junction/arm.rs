@@ -184,7 +184,7 @@ impl<'a> Arm<'a> {
         }
     }
 
-    /// Position along the road, m, of a point `distance` metres outward from the node.
+    /// Position along the road of a point `distance` metres outward from the node, m.
     pub fn road_s(&self, distance: f64) -> f64 {
         match self.end {
             RoadEnd::Start => distance,

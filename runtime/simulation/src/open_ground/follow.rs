@@ -56,7 +56,7 @@ const SETTLED: f64 = 1.5;
 const STEERING_EASE: f64 = 0.7;
 /// Minimum margin of a path, m. No driver follows a path more closely.
 const LEAST_MARGIN: f64 = 0.1;
-/// Overlaps with obstacles from which a vehicle can still drive away, m, in ascending order.
+/// Overlaps with obstacles from which a vehicle can still drive away, in ascending order, m.
 const OVERLAPS: [f64; 4] = [0.0, 0.05, 0.1, 0.2];
 /// Distance over which a vehicle that starts close to an obstacle may ignore its margin, m.
 const WAY_OUT: f64 = 5.0;
@@ -75,6 +75,7 @@ pub(super) struct Driver<'a> {
     pub(super) speed: f64,
     /// Current speed, m/s.
     pub(super) moves_at: f64,
+    /// Current curvature of the vehicle's path, 1/m.
     pub(super) curvature: f64,
 }
 

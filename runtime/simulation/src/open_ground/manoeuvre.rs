@@ -19,7 +19,7 @@ const STEP: f64 = 1.5;
 const TURN: f64 = 0.3;
 /// Distance between the collision checks within a step, m.
 const PIECE: f64 = 0.5;
-/// Edge length of the cells that identify equal poses, m, for the minimum step length.
+/// Edge length of the cells that identify equal poses, for the minimum step length, m.
 const CELL: f64 = 1.0;
 /// Number of headings that identify equal poses.
 const HEADINGS: f64 = 24.0;
@@ -95,7 +95,9 @@ struct Node {
     parent: u32,
     /// Curvature to which the wheels were turned on the step to this node, 1/m.
     curvature: f64,
+    /// Curvature at the beginning of this step, 1/m.
     begins: f64,
+    /// Curvature at the end of this step, 1/m.
     bend: f64,
     /// Time from the start, s.
     time: f64,
@@ -108,6 +110,7 @@ struct Room {
     margin: f64,
     /// Distance between collision checks, m.
     piece: f64,
+    /// Number of collision checks.
     pieces: u32,
     /// Margin at the start, m. It is smaller if the vehicle starts close to an obstacle.
     own: f64,

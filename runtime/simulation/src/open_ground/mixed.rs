@@ -50,7 +50,7 @@ const EXIT_BEFORE: f64 = 30.0;
 const OPEN: f64 = 3.0;
 /// Cost factor of a blocked cell that counts as free.
 const OPENED: u32 = 8 * PLAIN as u32;
-/// Edge length of cells, m, with the maximum straight-line length of the trips for which it is used, m.
+/// Edge lengths of cells, and the maximum straight-line length of the trips for which each is used, m.
 const SIZES: [(f64, f64); 3] = [(1.0, 150.0), (2.0, 600.0), (4.0, f64::INFINITY)];
 /// Maximum number of nodes that a search expands. If a search needs more, the trip uses the exit nearest to its goal.
 const MOST: u32 = 250_000;

@@ -93,6 +93,7 @@ pub(crate) struct Planner<'a> {
     pub(crate) standing: f64,
     /// Position along the planned path, m; 0 without a path.
     pub(crate) s: f64,
+    /// Offset to the left of the planned path, m; 0 without a path.
     pub(crate) t: f64,
     /// The planned path.
     pub(crate) path: Option<&'a PlannedPath>,

@@ -143,8 +143,8 @@ impl View<'_> {
         speeds.fold(f64::INFINITY, f64::min)
     }
 
-    /// Fills in an agent's offset and angle to its lane. Also fills in its waypoint at the given distance, m, on the
-    /// path or along the bend.
+    /// Fills in an agent's offset and angle to its lane. Also fills in its waypoint on the path or along the bend.
+    /// The distance of the waypoint is in m.
     #[inline]
     fn face(
         &self,
@@ -287,7 +287,7 @@ impl View<'_> {
         nearest
     }
 
-    /// Calls `visit` for each stop on a stretch, with its distance from the front, m, and its cause.
+    /// Calls `visit` for each stop on a stretch, with its cause and its distance from the front in metres.
     #[inline]
     fn for_each_stop(
         &self,

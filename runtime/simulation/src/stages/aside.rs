@@ -21,9 +21,9 @@ const FASTEST: f64 = 0.8;
 const STEEPEST: f64 = 0.1;
 /// Clearance between a body and the edge of its lane, m.
 const EDGE: f64 = 0.1;
-/// Clearance between bodies side by side, m. Bodies also count as side by side if they are this close ahead
-/// or behind.
+/// Clearance between bodies side by side, m.
 const BESIDE: f64 = 0.3;
+/// Distance ahead or behind within which bodies count as side by side, m.
 const ALONG: f64 = 3.0;
 /// Time ahead for which the lane must have room, s, so that narrow places are recognised in time.
 const SIGHT: f64 = 2.0;
@@ -31,8 +31,8 @@ const SIGHT: f64 = 2.0;
 const BEFORE_JUNCTION: f64 = 5.0;
 /// Time before a tight place at which a car begins to move over, s.
 const TIGHT_TIME: f64 = 1.5;
-/// Distance before a tight place at which a car begins to move over, m, in addition to the distance driven in
-/// [`TIGHT_TIME`].
+/// Distance before a tight place at which a stationary car begins to move over, m. [`TIGHT_TIME`] adds to it with the
+/// speed.
 const TIGHT_REACH: f64 = 2.0;
 /// Distance from the wanted offset below which it counts as reached, m.
 const THERE: f64 = 1e-4;

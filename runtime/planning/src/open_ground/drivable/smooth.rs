@@ -12,7 +12,7 @@ use super::vehicle::{DrivableVehicle, Placement};
 
 /// Length of the pieces into which a path is cut, m. Shortcuts begin and end at the cuts.
 const PIECE: f64 = 2.5;
-/// Numbers of pieces to replace with a shortcut, in the order in which they are tried.
+/// Numbers of pieces to replace with one shortcut, in the order of the attempts.
 const SPANS: [usize; 5] = [24, 12, 6, 3, 2];
 /// Radii of shortcuts, as multiples of the vehicle's turning radius. A vehicle drives faster in wide bends.
 const RADII: [f64; 2] = [2.0, 1.0];

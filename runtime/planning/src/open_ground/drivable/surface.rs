@@ -163,7 +163,7 @@ impl Surface {
         !(0..9).any(is_open)
     }
 
-    /// Clearance around a body, m, at most [`FARTHEST_ROOM`]. The body stays free of obstacles as long as each of its
+    /// Clearance around a body, at most [`FARTHEST_ROOM`], m. The body stays free of obstacles as long as each of its
     /// points moves less than the clearance. `None` if the body overlaps an obstacle.
     #[inline]
     pub(super) fn room(&self, body: &OrientedBox) -> Option<f64> {

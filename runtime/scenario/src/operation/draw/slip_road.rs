@@ -210,7 +210,7 @@ fn slip_beside(
     })
 }
 
-/// Returns the edit that draws a road at least one end of which is a slip road.
+/// Returns the edit that draws a road with a slip road at one end or at both.
 pub(super) fn draw(
     scenario: &Scenario,
     line: &ReferenceLine,
