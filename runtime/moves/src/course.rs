@@ -352,7 +352,7 @@ fn beside_by(line: &[DVec2], offset: impl Fn(usize) -> f64) -> Vec<DVec2> {
 }
 
 impl Course {
-    /// Returns the course with a random start and random positions of the cars. The start lies up to a metre beside
+    /// Returns the course with a start and car positions drawn from a seed. The start lies up to a metre beside
     /// the centre line. All cars are moved along their lines by the same fraction of the line's length. Cars that
     /// would be at the start are removed.
     pub fn with_seed(&self, seed: u64) -> Self {

@@ -249,8 +249,9 @@ impl Planning<'_> {
         Bounds { low, high }.grown(self.agent.kind.length)
     }
 
-    /// Returns the position on the current part up to which it is free, m; `None` if the whole part is free. Checks
-    /// the waypoints, so that the result does not depend on the time of the call.
+    /// Returns the position on the current part up to which the vehicle can drive, m; `None` if the whole path is free.
+    /// If only a later part is blocked, this is the end of the current part, `until`. Checks the waypoints, so that the
+    /// result does not depend on the time of the call.
     fn free_until(&mut self, until: f64) -> Option<f64> {
         let agent = self.agent;
         let path = agent.path?;

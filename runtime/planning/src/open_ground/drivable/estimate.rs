@@ -44,7 +44,7 @@ pub(super) struct Estimate {
 }
 
 impl Estimate {
-    /// Starts the search at the cell `target`. The search first expands cells towards `toward`.
+    /// Starts the search at the cell `target`. The cell `toward` guides the search.
     pub(super) fn new(surface: &Surface, margin: f64, target: u32, toward: u32) -> Self {
         let cells = surface.cells() as usize;
         // Two factors of 16 stand for plain ground.
