@@ -26,7 +26,7 @@ use std::f64::consts::PI;
 const GAP: f64 = 0.02;
 /// Largest difference in heading between lanes that continue each other, rad.
 const BEND: f64 = 1e-2;
-/// Maximum distance between two edges at the node up to which a gore lies between them, m.
+/// Maximum distance at the node between two edges that have a gore between them, m.
 const TOUCH: f64 = 0.3;
 /// Distance between the roads at which a gore ends, m. There the verge begins with a round nose.
 const PARTED: f64 = 3.6;

@@ -155,10 +155,10 @@ pub struct Surroundings<'a> {
 /// drawing order, m. If it has a single position, both ends are there and have no direction. `catch` contains the
 /// rules for the start and for the end.
 ///
-/// A one-way stroke that begins or ends beside a fast one-way road at a small angle is a slip road. Otherwise
-/// a node goes first if the end is inside the outline of its junction or near it, and then the road on whose
-/// carriageway the end lies. Only nodes and roads on the layer of the style are joined, and nodes where
-/// a single road of another layer ends.
+/// A one-way stroke that begins or ends beside a fast one-way road at a small angle is a slip road. Otherwise, an end
+/// joins a node if it is near the node or inside the outline of the node's junction. Failing that, it joins the road
+/// whose carriageway contains it. Nodes and roads must be on the layer of the style. A node where a single road of
+/// another layer ends can be joined as well.
 pub fn stroke_ends(
     around: &Surroundings<'_>,
     trace: &[DVec2],
