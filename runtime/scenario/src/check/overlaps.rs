@@ -1,4 +1,4 @@
-//! Lanes of two roads that overlap although no junction joins them.
+//! Finds lanes of two roads that overlap although no junction joins the roads.
 //!
 //! Vehicles see other vehicles on their own lanes and at junctions. Where lanes of two roads lie on top of each
 //! other, vehicles therefore drive through each other.
@@ -17,11 +17,11 @@ const STEP: f64 = 2.0;
 const PIECE: f64 = 64.0;
 /// Size of a grid cell, m. Lanes overlap only if their centres are within one cell of each other.
 const CELL: f64 = 8.0;
-/// Width by which lanes may overlap, m. Markings and gutters account for it.
+/// Minimum width of an overlap that is reported, m. Markings and gutters account for smaller overlaps.
 const LEAST_WIDTH: f64 = 0.3;
-/// Least length of an overlap, m.
+/// Minimum length of an overlap that is reported, m.
 const LEAST_LENGTH: f64 = 5.0;
-/// Length from a junction of both roads within which their lanes may overlap, m. Stop lines lie before it.
+/// Distance from a common junction within which lanes of two roads may overlap, m. Stop lines lie before it.
 const AT_JUNCTION: f64 = 15.0;
 
 /// A point on the centre line of a lane.
@@ -35,7 +35,7 @@ struct Sample {
     half_width: f64,
 }
 
-/// A point of a lane that a lane of another road overlaps.
+/// A point of a lane that is covered by a lane of another road.
 #[derive(Clone, Copy)]
 struct Overlapped {
     lanelet: LaneletIndex,
@@ -43,7 +43,7 @@ struct Overlapped {
     width: f64,
 }
 
-/// A stretch of a lane that lanes of another road overlap.
+/// A stretch of a lane that is covered by lanes of another road.
 #[derive(Clone, Copy)]
 struct Stretch {
     lanelet: LaneletIndex,
@@ -58,8 +58,8 @@ impl Stretch {
     }
 }
 
-/// Reports each pair of roads with overlapping lanes once, at its longest overlap, except roads with a loose end
-/// on another road. Near linear in the length of all lanes.
+/// Reports each pair of roads with overlapping lanes once, at the longest overlap. Roads with a loose end on another
+/// road are skipped. The cost is nearly linear in the total length of all lanes.
 pub(super) fn check(subjects: &Subjects<'_>, findings: &mut Vec<Finding>) {
     let graph = subjects.graph;
     let loose = findings
@@ -189,7 +189,7 @@ fn samples(graph: &LaneGraph) -> Vec<Sample> {
     samples
 }
 
-/// The overlapped points of each pair of roads, on the road with the smaller number.
+/// Returns the overlapped points of each pair of roads, on the road with the smaller id.
 fn overlapped(samples: &[Sample]) -> BTreeMap<(RoadId, RoadId), Vec<Overlapped>> {
     let key = |position: DVec2| {
         let cell = (position / CELL).floor();
@@ -230,7 +230,7 @@ fn overlapped(samples: &[Sample]) -> BTreeMap<(RoadId, RoadId), Vec<Overlapped>>
     pairs
 }
 
-/// Joins overlapped points that follow each other on a lane.
+/// Joins consecutive overlapped points on a lane into stretches.
 fn stretches(points: &mut [Overlapped]) -> Vec<Stretch> {
     points.sort_by(|a, b| a.lanelet.cmp(&b.lanelet).then(a.s.total_cmp(&b.s)));
     let mut stretches: Vec<Stretch> = Vec::new();
