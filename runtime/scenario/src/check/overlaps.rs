@@ -21,8 +21,9 @@ const CELL: f64 = 8.0;
 const LEAST_WIDTH: f64 = 0.3;
 /// Minimum length of an overlap that is reported, m.
 const LEAST_LENGTH: f64 = 5.0;
-/// Distance from a common junction within which lanes of two roads may overlap, m. Stop lines lie before it.
-const AT_JUNCTION: f64 = 15.0;
+/// Length up to which lanes may overlap at a common junction of their roads or at a loose end, m. Stop lines lie
+/// before such a stretch, and loose ends have a finding of their own.
+const AT_END: f64 = 15.0;
 
 /// A point on the centre line of a lane.
 struct Sample {
@@ -58,8 +59,7 @@ impl Stretch {
     }
 }
 
-/// Reports each pair of roads with overlapping lanes once, at the longest overlap. Roads with a loose end on another
-/// road are skipped. The cost is nearly linear in the total length of all lanes.
+/// Reports each pair of roads with overlapping lanes once, at the longest overlap. The cost is nearly linear in the total length of all lanes.
 pub(super) fn check(subjects: &Subjects<'_>, findings: &mut Vec<Finding>) {
     let graph = subjects.graph;
     let loose = findings
@@ -68,15 +68,13 @@ pub(super) fn check(subjects: &Subjects<'_>, findings: &mut Vec<Finding>) {
     let loose: BTreeSet<ObjectId> = loose.map(|finding| finding.object).collect();
     let is_loose = |road: RoadId| loose.contains(&ObjectId::Road(road));
     for (&(one, other), points) in &mut overlapped(&samples(graph)) {
-        if is_loose(one) || is_loose(other) {
-            continue;
-        }
         let meet = meet(subjects, one, other);
         let is_fault = |stretch: &Stretch| {
             let is_at_end =
                 stretch.from < STEP || stretch.to > graph.lanelet(stretch.lanelet).length() - STEP;
-            let least = match meet && is_at_end {
-                true => AT_JUNCTION,
+            let is_explained = meet && is_at_end || is_loose(one) || is_loose(other);
+            let least = match is_explained {
+                true => AT_END,
                 false => LEAST_LENGTH,
             };
             stretch.length() > least
@@ -212,8 +210,9 @@ fn overlapped(samples: &[Sample]) -> BTreeMap<(RoadId, RoadId), Vec<Overlapped>>
                     continue;
                 }
                 let between = other.position - sample.position;
-                let width =
-                    sample.half_width + other.half_width - sample.along.perp_dot(between).abs();
+                // Only lanes in about the same direction lie beside each other with their whole widths.
+                let beside = other.half_width * sample.along.dot(other.along).abs();
+                let width = sample.half_width + beside - sample.along.perp_dot(between).abs();
                 if between.dot(sample.along).abs() <= STEP && width > LEAST_WIDTH {
                     pairs
                         .entry((sample.road, other.road))
