@@ -197,7 +197,7 @@ mod tests {
         results.head.course = "spoon".into();
         assert!(error(&results, true).contains("no course is called"));
         results.head.is_own = true;
-        assert!(error(&results, true).contains("do not contain their scenario"));
+        assert!(error(&results, true).contains("do not include the scenario"));
         results.head.is_own = false;
         results.head.course = "pendulum".into();
         assert!(error(&results, true).contains("simulates its own vehicle"));

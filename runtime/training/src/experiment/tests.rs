@@ -346,9 +346,9 @@ fn damaged_results_are_refused_with_reasons() {
     assert!(error(cut).contains("cannot be read as results"));
     assert!(error("").contains("cannot be read as results"));
     for (format, expected) in [
-        ("scenario", "this is a scenario, not results"),
-        ("training", "this is a training record, not results"),
-        ("experiment", "this is an experiment, not results"),
+        ("scenario", "this is a scenario; expected a results file"),
+        ("training", "this is a training record; expected a results file"),
+        ("experiment", "this is an experiment; expected a results file"),
     ] {
         let text = format!("{{\"format\": \"roadwright-{format}\", \"about\": 3}}");
         assert_eq!(error(&text), expected);
