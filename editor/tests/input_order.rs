@@ -83,7 +83,7 @@ fn history(bench: &Bench) -> Vec<String> {
     history.undo_labels().map(str::to_owned).collect()
 }
 
-/// Compares both ways from the state that `prepare` makes. Returns the resulting scenario.
+/// Compares both orders of input from the state that `prepare` makes. Returns the resulting scenario.
 #[track_caller]
 fn compare(
     prepare: impl Fn(&mut Bench),

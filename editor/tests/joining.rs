@@ -203,7 +203,7 @@ fn random_point(stream: &mut Stream) -> DVec2 {
     DVec2::new(stream.next_in(-350.0, 350.0), stream.next_in(-350.0, 350.0))
 }
 
-/// A stroke that ends at a point, from some way away, with a bend.
+/// A stroke with a bend that ends at a point and begins at least 40 m from it.
 fn stroke_to(stream: &mut Stream, end: DVec2, scale: f64) -> Vec<DVec2> {
     let length = stream.next_in(40.0, 120.0) + 30.0 * scale;
     let heading = stream.next_in(-3.1, 3.1);

@@ -1,4 +1,4 @@
-//! What the ends of roads join at the pointer.
+//! Roads and nodes that the ends of roads join at the pointer.
 
 use super::{Modifiers, ToolContext};
 use roadwright_geometry::DVec2;
@@ -20,7 +20,7 @@ pub(super) fn catch(modifiers: Modifiers, context: &ToolContext<'_>) -> Catch {
     }
 }
 
-/// What the ends of a new road join. `trace` has the positions of the pointer, in drawing order.
+/// Joints at both ends of a new road. `trace` has the positions of the pointer, in drawing order.
 pub(super) fn ends(
     trace: &[DVec2],
     catch: [Catch; 2],
@@ -61,7 +61,7 @@ fn boxes<'a>(scenario: &Scenario, context: &ToolContext<'a>) -> Cow<'a, RoadBoxe
     Cow::Owned(RoadBoxes::of(same.chain(changed.values()).copied()))
 }
 
-/// What an end joins, for the label at the pointer; `None` if it joins nothing.
+/// Returns the label at the pointer for an end, such as "joins Mill Street"; `None` if the end joins nothing.
 pub(super) fn word(end: &StrokeEnd, scenario: &Scenario) -> Option<String> {
     match &end.joint {
         Joint::Free => None,
@@ -101,13 +101,13 @@ pub(super) fn name(id: RoadId, scenario: &Scenario) -> String {
     named.map_or_else(|| id.to_string(), |road| road.name.clone())
 }
 
-/// An edit that moves an end of a road and joins it to what is there.
+/// An edit that moves an end of a road and joins it to the road or node there.
 pub(super) struct JoinedMove {
     /// The edit, of the scenario before the move.
     pub(super) edit: Edit,
     /// Where it joins, m.
     pub(super) at: DVec2,
-    /// What it joins.
+    /// Label that names the road or node that the end joins.
     pub(super) word: String,
 }
 

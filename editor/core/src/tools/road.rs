@@ -18,10 +18,10 @@ enum Stroke {
     Freehand {
         /// Positions of the pointer.
         points: Vec<DVec2>,
-        /// What the start may join.
+        /// Reach within which the start joins nodes and roads.
         from: Catch,
         modifiers: Modifiers,
-        /// What the ends join if the button is released now.
+        /// Joints at both ends if the button is released now.
         ends: [StrokeEnd; 2],
     },
     /// Points placed by clicks so far.
@@ -35,7 +35,7 @@ struct Hover {
     at: DVec2,
     /// Position of the pointer, or the grid point or angle step near it, m.
     placed: DVec2,
-    /// What the ends of the road would join with this point as its last one.
+    /// Joints at both ends of the road if this point is its last one.
     ends: [StrokeEnd; 2],
 }
 

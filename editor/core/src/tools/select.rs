@@ -35,7 +35,7 @@ struct Stroke {
     /// The selection before the drag. The box may add to it.
     before: Objects,
     adds: bool,
-    /// What a dragged end of a road joins: position, m, and description.
+    /// Joint of a dragged end of a road: position, m, and label.
     joins: Option<(DVec2, String)>,
 }
 

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard};
 
-/// Maximum number of entries in the memory of an agent, and maximum length of a text.
+/// Maximum number of entries in the memory of an agent, and maximum length of a string.
 const MOST_MEMORY: usize = 64;
 const LONGEST_TEXT: usize = 256;
 /// Maximum number of effects of one call.

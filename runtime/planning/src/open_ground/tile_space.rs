@@ -17,7 +17,7 @@ const UNKNOWN: u32 = u32::MAX;
 /// Factor of cells that a nearby obstacle would block, but that are opened so that an agent standing there
 /// can leave.
 const OPENED: u32 = 8 * PLAIN as u32;
-/// Distance beyond its own size within which an agent searches for a free cell, m.
+/// Radius, in addition to its own size, within which an agent searches for a free cell, m.
 const WAY_OUT: f64 = 3.0;
 /// Overlap with an obstacle from which an agent can still drive away, m: it has touched it.
 const TOUCH: f64 = 0.15;

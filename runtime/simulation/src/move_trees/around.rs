@@ -28,7 +28,7 @@ struct OfType {
     loose: Vec<(ObstacleId, Vec<Convex>)>,
 }
 
-/// Where and for whom obstacles are collected.
+/// Agent for which obstacles are collected, with limits of distance and time.
 pub(super) struct Viewer<'a> {
     pub(super) agent: AgentIndex,
     pub(super) bodies: Bodies<'a>,

@@ -83,7 +83,7 @@ pub(crate) struct Note {
     pub(crate) text: String,
 }
 
-/// What an agent does with its move tree.
+/// Status of the move tree of an agent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 enum MoveStatus {
     /// It has not planned yet.

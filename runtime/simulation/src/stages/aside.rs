@@ -166,7 +166,7 @@ impl View<'_> {
 }
 
 impl Aside {
-    /// Next offset on the way to `wanted`, m to the left, after `dt` seconds at the given speed, m/s.
+    /// Next offset towards `wanted`, m to the left, after `dt` seconds at the given speed, m/s.
     fn toward(self, wanted: f64, speed: f64, dt: f64) -> Self {
         let (now, rate) = (f64::from(self.now), f64::from(self.rate));
         let left = wanted - now;
@@ -195,7 +195,7 @@ impl Aside {
 mod tests {
     use super::*;
 
-    /// Offsets on the way to a wanted offset, and the time until it is reached, s.
+    /// Offsets until a wanted offset is reached, and the time until then, s.
     fn way(from: Aside, wanted: f64, speed: f64, dt: f64) -> (Vec<Aside>, f64) {
         let mut all = vec![from];
         while all[all.len() - 1].now != wanted as f32 || all[all.len() - 1].rate != 0.0 {

@@ -17,7 +17,7 @@ use std::f64::consts::TAU;
 
 /// Greatest distance between start and destination, m.
 pub const LONGEST_TRIP: f64 = 1000.0;
-/// Number of headings that are told apart.
+/// Number of headings into which a full turn is divided.
 const HEADINGS: u32 = 72;
 /// Numbers of expansions of an attempt after which the estimate counts more, and the factors by which it does. The first
 /// searches find short paths, and the others end in time.
@@ -37,7 +37,8 @@ const SHARES: [f64; 5] = [0.0, 0.5, -0.5, 1.0, -1.0];
 /// estimate the cost, in turning radii.
 const NEAR: f64 = 3.0;
 const ESTIMATED: f64 = 8.0;
-/// Farther away, one pose in this many is tried, more if the target is farther away, in turning radii per pose.
+/// Beyond [`NEAR`], curves to the target are tried only from every n-th pose, where n is the distance to the target in
+/// turning radii divided by this value.
 const RADII_PER_POSE: f64 = 1.0;
 /// The search ends once no other path can be better than the best one by more than this share.
 const SLACK: f64 = 0.05;
@@ -93,7 +94,7 @@ impl Default for DrivableSettings {
 /// State of a search.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DrivableProgress {
-    /// It goes on.
+    /// It continues.
     Searching,
     /// A path has been found.
     Found,

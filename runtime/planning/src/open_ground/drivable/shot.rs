@@ -72,7 +72,7 @@ impl From<&Arc> for PlainPiece {
     }
 }
 
-/// What determines the cost of a sequence of pieces, besides the ground.
+/// Everything except the ground that determines the cost of a sequence of pieces.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Rates {
     pub(super) settings: DrivableSettings,

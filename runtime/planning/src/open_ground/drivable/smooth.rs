@@ -19,7 +19,7 @@ const RADII: [f64; 2] = [2.0, 1.0];
 /// Number of passes over the path.
 const PASSES: usize = 2;
 
-/// What shortcuts depend on.
+/// Shortens a path by shortcuts between its poses.
 pub(super) struct Smoother<'a> {
     pub(super) surface: &'a mut Surface,
     pub(super) ground: &'a mut OpenGround,

@@ -1,10 +1,10 @@
-//! One programme for junctions that lie side by side.
+//! A shared programme for adjacent junctions.
 //!
 //! If two stop lines are only a few car lengths apart, queues between them reach back into the first
 //! junction. So signals within 40 m of each other change together. The stages of each junction are aligned,
-//! in order, with those of the junction that has the most stages. Vehicles released into the street between
-//! two of them find green at the next one if possible. Otherwise each stage is aligned with one that serves a
-//! street of about the same direction.
+//! in order, with the stages of the junction that has the most. The alignment is chosen so that vehicles released
+//! into the street between two junctions find green at the second. If that is impossible, each stage is aligned
+//! with a stage that serves a street of about the same direction.
 //!
 //! ```text
 //!   most stages:   east-west | east-west, turning | north-south
@@ -371,7 +371,7 @@ fn shared_programme(members: &[Member<'_>], beside: &[Vec<usize>]) -> Programme 
             intergreens.push(all.fold(Intergreen::default(), Intergreen::longer));
         }
     }
-    // The green that a member gives a stage is split among those that it is aligned with.
+    // The green that a member gives a stage is split among the stages that it is aligned with.
     let wanted = |stage: usize| {
         let greens = of_members().map(|(member, beside)| {
             let shares = beside.iter().filter(|&&s| s == beside[stage]).count();

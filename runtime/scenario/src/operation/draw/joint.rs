@@ -1,8 +1,8 @@
-//! What the ends of a stroke join.
+//! Joints of the ends of a stroke with nodes and roads.
 //!
 //! ```text
-//!            stroke                        A stroke that ends on the carriageway of a road goes on in its
-//!              \                           own direction to the reference line. One that has already
+//!            stroke                        A stroke that ends on the carriageway of a road is extended
+//!              \                           in its own direction to the reference line. One that has already
 //!     ==========\=================         crossed the line is cut back to the crossing. Where neither
 //!                x released here           leads to the line within a carriageway's width, the nearest
 //!     - - - - - - o - - - - - - -          point of the line is joined.
@@ -32,7 +32,7 @@ const DIRECTION: f64 = 2.0;
 /// Spacing of the points at which a reference line is compared with a stroke, m.
 const SPACING: f64 = 1.0;
 
-/// What an end of a road joins.
+/// Node or road that an end of a road joins.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Joint {
     /// Nothing: the road gets a new node.
@@ -50,10 +50,10 @@ pub enum Joint {
     SlipRoad(Slip),
 }
 
-/// An end of a stroke, with what it joins.
+/// An end of a stroke, with its joint.
 #[derive(Debug, Clone, PartialEq)]
 pub struct StrokeEnd {
-    /// What it joins.
+    /// Node or road that the end joins.
     pub joint: Joint,
     /// Where it joins: the position of the node or the point on the reference line, m. For other joints, the
     /// end of the stroke.
@@ -138,7 +138,7 @@ impl Catch {
     }
 }
 
-/// What a stroke may join.
+/// Nodes and roads that a stroke may join.
 #[derive(Clone, Copy)]
 pub struct Surroundings<'a> {
     /// The scenario.
@@ -705,7 +705,7 @@ fn crossed(road: &Road, local: &[(f64, DVec2)], trace: &[DVec2], reach: f64) -> 
     None
 }
 
-/// What the end of a road lies on without joining it.
+/// An end of a road that lies on the carriageway of another road without joining it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LooseEnd {
     /// The road.

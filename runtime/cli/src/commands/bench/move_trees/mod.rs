@@ -66,7 +66,7 @@ struct Row {
     run_s: f64,
 }
 
-/// A statement about the rows.
+/// Report of the benchmark: its rows, and statements about them.
 #[derive(Debug, Serialize)]
 struct Report {
     starts: u32,
