@@ -60,7 +60,8 @@ pub struct StrokeEnd {
     pub at: DVec2,
     /// Length of the stroke beyond the joint that is dropped, m.
     cut: f64,
-    /// Distance from the joint within which the road does not also cross what it joins, m.
+    /// Distance from the joint within which crossings with the joined road, or with roads at the joined node,
+    /// belong to the joint, m.
     clear: f64,
 }
 
