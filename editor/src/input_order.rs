@@ -1,10 +1,9 @@
-//! Hands the events of one frame on in several frames, so that each is handled with what the ones before it
-//! left behind.
+//! Delivers the events of one frame over several frames, so that each event sees the effects of the previous ones.
 //!
-//! After a hitch, all events of the meantime arrive in one frame: a key that selects a tool and a whole stroke,
-//! for example. What they ask for changes the document and the tools only after a frame, and egui tests once
-//! per frame which widget the pointer is over. So a frame gets the events up to the next one that may change
-//! either, and the following ones wait for the next frame:
+//! After a long frame, many events may arrive together: for example, a key that selects a tool, followed by a whole
+//! stroke. The document and the tools change only at the end of a frame. In addition, egui determines only once per
+//! frame which widget is under the pointer. A frame therefore receives the events up to the next one that may change
+//! either of these. The rest wait for the next frame:
 //!
 //! ```text
 //! R  move press move move release L  press ...       arrived in one frame
@@ -14,34 +13,33 @@
 use egui::{Context, Event, Key, Plugin, RawInput, Ui};
 use std::collections::VecDeque;
 
-/// Longest time for which waiting events wait for the junctions of an edited document, s. The edit came
-/// from an event of the same frame.
+/// Maximum time for which events wait for the junctions of an edited document, s.
 const LONGEST_WAIT: f64 = 2.0;
 
-/// The events that wait for the next frame.
+/// Events that wait for the next frame.
 #[derive(Default)]
 pub(crate) struct InputOrder {
     waiting: VecDeque<Event>,
-    /// Whether a text field has the focus. Its keys are only text, and need no frame each.
+    /// Whether a text field has the focus. The keys are then text, and need no separate frames.
     is_typing: bool,
-    /// Whether the data that tools read are those of the document.
+    /// Whether the data that tools read belong to the current document.
     is_current: bool,
-    /// Time since which events have been waiting for these data, s.
+    /// Time at which events began to wait for these data, s; `None` if no events wait for them.
     waits_since: Option<f64>,
 }
 
 impl InputOrder {
-    /// Whether no event waits.
+    /// Whether no events are waiting.
     pub(crate) fn is_empty(&self) -> bool {
         self.waiting.is_empty()
     }
 
-    /// Records whether the data that tools read are those of the document.
+    /// Records whether the data that tools read belong to the current document.
     pub(crate) fn set_current(&mut self, is_current: bool) {
         self.is_current = is_current;
     }
 
-    /// Whether events that arrived behind an edit have to wait for the data that are derived from it.
+    /// Whether events after an edit must wait for the data derived from the edited document.
     fn waits(&mut self, had_events: bool, time: f64) -> bool {
         if !had_events || self.is_current {
             self.waits_since = None;
@@ -50,13 +48,13 @@ impl InputOrder {
         time - *self.waits_since.get_or_insert(time) < LONGEST_WAIT
     }
 
-    /// Number of events for the next frame.
+    /// Number of events to deliver in the next frame.
     fn part(&self) -> usize {
         let last = self.waiting.iter().position(|event| self.ends_part(event));
         let Some(last) = last else {
             return self.waiting.len();
         };
-        // The text of a key goes with it. Otherwise, it would be typed into a field that the key opens.
+        // The text of a key is delivered with the key. Otherwise, it would be typed into a field that the key opens.
         let after = self.waiting.iter().skip(last + 1);
         let text = after.take_while(|event| matches!(event, Event::Text(_)));
         last + 1 + text.count()
@@ -125,7 +123,7 @@ mod tests {
         }
     }
 
-    /// Sizes of the parts in which events are handed on.
+    /// Numbers of events that consecutive frames receive.
     fn parts(events: Vec<Event>, is_typing: bool) -> Vec<usize> {
         let mut order = InputOrder {
             waiting: events.into(),

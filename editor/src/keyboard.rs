@@ -7,10 +7,13 @@ use crate::window_keys::chord;
 use egui::{Event, Key, Modifiers};
 use roadwright_simulation::HandControls;
 
-/// Keys for driving by hand.
+/// Keys for driving forwards.
 const ONWARDS: [Key; 2] = [Key::W, Key::ArrowUp];
+/// Keys for braking and driving in reverse.
 const BACK: [Key; 2] = [Key::S, Key::ArrowDown];
+/// Keys for steering to the left.
 const LEFT: [Key; 2] = [Key::A, Key::ArrowLeft];
+/// Keys for steering to the right.
 const RIGHT: [Key; 2] = [Key::D, Key::ArrowRight];
 
 /// Reads the keys of this frame.
@@ -33,8 +36,8 @@ pub(crate) fn read(
     }
     keyboard.drive(context);
     if was_waited_for {
-        // If the key sheet waits for a key, the key goes nowhere else. Esc, for example, would close the
-        // sheet.
+        // While the key sheet waits for a key, the key has no other effect. For example, Esc would otherwise close
+        // the sheet.
         context.input_mut(|input| {
             input
                 .events
@@ -98,7 +101,7 @@ impl Keyboard<'_> {
         self.actions.push(Action::Do(command));
     }
 
-    /// The command bound to a key.
+    /// Returns the command bound to a key.
     fn command(&self, key: Key, modifiers: Modifiers) -> Option<Command> {
         self.model.settings.keys.command(chord(key, modifiers)?)
     }

@@ -1,4 +1,4 @@
-//! Events that arrive in one frame, as after a hitch, have the same effect as one event per frame.
+//! Checks that events that arrive in one frame, as after a hitch, have the same effect as one event per frame.
 
 use crate::common::Bench;
 use egui::{Event, Key, Modifiers, PointerButton, Pos2};
@@ -69,7 +69,7 @@ fn at_once(bench: &mut Bench, events: &Events) {
     bench.settle();
 }
 
-/// Sends one event in each frame, and waits for everything that follows from it.
+/// Sends one event per frame, and waits for all of its effects.
 fn one_by_one(bench: &mut Bench, events: &Events) {
     for event in &events.0 {
         bench.harness.input_mut().events.push(event.clone());
@@ -83,7 +83,8 @@ fn history(bench: &Bench) -> Vec<String> {
     history.undo_labels().map(str::to_owned).collect()
 }
 
-/// Compares both orders of input from the state that `prepare` makes. Returns the resulting scenario.
+/// Sends the events both all at once and one by one, from the state that `prepare` creates, and compares the results.
+/// Returns the resulting scenario.
 #[track_caller]
 fn compare(
     prepare: impl Fn(&mut Bench),

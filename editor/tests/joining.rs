@@ -1,5 +1,5 @@
-//! Random strokes of the road tool: what the pointer promises comes out, ends on asphalt join, and others do
-//! not.
+//! Draws random strokes with the road tool. Each end must join what the label at the pointer states. Ends on asphalt
+//! must join, and all other ends must not.
 
 use crate::scenarios::street;
 use roadwright_editor::document::Document;
@@ -63,7 +63,7 @@ fn network(stream: &mut Stream) -> Scenario {
     scenario
 }
 
-/// Edges of the asphalt of a road, written apart from the rule.
+/// Edges of the asphalt of a road. They are computed here independently of the rule under test.
 fn asphalt(road: &Road, s: f64) -> Option<(f64, f64)> {
     let section = road.section_at(s);
     let bands = road.lane_bands(section, s);
@@ -85,7 +85,7 @@ fn asphalt(road: &Road, s: f64) -> Option<(f64, f64)> {
     edges
 }
 
-/// Distance of a point from the asphalt of a road, found by sampling, m; 0 on it.
+/// Distance of a point from the asphalt of a road, found by sampling, m; 0 on the asphalt.
 fn distance(road: &Road, point: DVec2) -> f64 {
     let mut best = f64::INFINITY;
     let count = (road.length() / 0.25).ceil().max(1.0) as u32;
@@ -172,7 +172,7 @@ impl Hand {
             return None;
         }
         let after = Scenario::clone(self.document.scenario());
-        // Undo gives the file as it was, byte for byte.
+        // Undo restores the file byte for byte.
         assert!(self.document.undo().is_some());
         assert_eq!(to_text(self.document.scenario()), before);
         Some(Drawn { after, label })
@@ -182,7 +182,7 @@ impl Hand {
 /// The first and last node of the road that a stroke added.
 fn new_ends(before: &Scenario, after: &Scenario) -> [NodeId; 2] {
     let first = before.network().next_road_id();
-    // The pieces of the new road come first, in order; they have no name.
+    // The pieces of the new road have the lowest new ids, in order. They have no name.
     let new = after.network().roads().filter(|(id, _)| *id >= first);
     let pieces: Vec<&Road> = new
         .map(|(_, road)| road)
@@ -203,7 +203,7 @@ fn random_point(stream: &mut Stream) -> DVec2 {
     DVec2::new(stream.next_in(-350.0, 350.0), stream.next_in(-350.0, 350.0))
 }
 
-/// A stroke with a bend that ends at a point and begins at least 40 m from it.
+/// A stroke with a bend that starts at some distance and ends at `end`.
 fn stroke_to(stream: &mut Stream, end: DVec2, scale: f64) -> Vec<DVec2> {
     let length = stream.next_in(40.0, 120.0) + 30.0 * scale;
     let heading = stream.next_in(-3.1, 3.1);
@@ -212,7 +212,7 @@ fn stroke_to(stream: &mut Stream, end: DVec2, scale: f64) -> Vec<DVec2> {
     vec![start, middle, end]
 }
 
-/// Runs `each` for strokes on changing networks.
+/// Calls `each` for strokes on changing networks.
 fn for_strokes(number: u64, mut each: impl FnMut(&mut Stream, &mut Hand)) {
     let seed = seed(0).wrapping_add(number);
     let strokes = scaled(STROKES);
@@ -228,7 +228,7 @@ fn for_strokes(number: u64, mut each: impl FnMut(&mut Stream, &mut Hand)) {
     }
 }
 
-/// Whether no piece of road is shorter than a metre that was not before.
+/// Whether the stroke has created no piece of road shorter than a metre.
 fn has_no_new_slivers(before: &Scenario, after: &Scenario) -> bool {
     let mut roads = after.network().roads();
     roads.all(|(id, road)| road.length() >= 1.0 - 1e-6 || before.network().road(id).is_some())
@@ -270,7 +270,7 @@ fn strokes_that_end_on_asphalt_join_that_road_or_its_node() {
         let at = drawn.after.network().node(node).unwrap().position();
         let met = others(&drawn.after, node);
         assert!(!met.is_empty(), "loose: {context}");
-        // The node that goes first, or one of the roads below the pointer.
+        // A joined node takes precedence; otherwise, one of the roads below the pointer must be joined.
         let near: Option<(f64, NodeId)> = network
             .nodes()
             .map(|(id, node)| ((node.position() - end).length(), id))
@@ -294,10 +294,10 @@ fn strokes_that_end_on_asphalt_join_that_road_or_its_node() {
                 "{met:?} {below:?} {context}"
             );
         } else {
-            // A node of the road below, inside whose junction the end lies or would lead.
+            // The node must belong to the road below. The end lies inside the node's junction, or would lead into it.
             assert!((at - end).length() < 60.0, "{context}");
         }
-        // The pointer said it.
+        // The label at the pointer must have named the node.
         let named = met.iter().any(|name| drawn.label.contains(name.as_str()));
         assert!(
             named || drawn.label.contains("joins the junction"),
@@ -323,7 +323,7 @@ fn strokes_that_end_on_asphalt_join_that_road_or_its_node() {
             0,
             "{context}"
         );
-        // A new two-way street leads into the road that it joins.
+        // A new two-way street must have a connection into the road that it joins.
         if network.node(node).is_none() {
             let derived = layout(drawn.after.network(), drawn.after.about());
             let graph = LaneGraph::new(&drawn.after, &derived);
@@ -337,7 +337,7 @@ fn strokes_that_end_on_asphalt_join_that_road_or_its_node() {
     });
     println!("{joined} joined, {refused} refused, new findings {codes:?}");
     assert!(joined > 5 * refused, "{joined} joined, {refused} refused");
-    // Where the roads on either side are too short, the junction is merged with the next one, and its paths
+    // Where the roads on both sides are too short, the junction is merged with the next one, and its connections
     // begin beyond it.
     assert!(
         20 * unconnected <= joined,

@@ -83,7 +83,7 @@ pub(super) fn table<'a>(
     touched
 }
 
-/// The names of the columns.
+/// Shows the names of the columns.
 fn heading(ui: &mut Ui, table: &ParameterTable) {
     ui.label("");
     for column in 0..table.columns as usize {

@@ -213,7 +213,7 @@ pub struct RwInstance {
 /// Callback that receives a part of the saved state.
 pub type RwWrite = unsafe extern "C" fn(*mut c_void, *const u8, u64) -> i32;
 
-/// Functions that a plugin offers. Null means that it does not offer a function.
+/// Function table of a plugin. A null entry means that the plugin does not implement that function.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct RwApi {
@@ -457,8 +457,8 @@ pub struct RwParametersExtension {
     pub count: Option<unsafe extern "C" fn(*mut RwInstance) -> u32>,
     /// Describes a parameter.
     pub info: Option<unsafe extern "C" fn(*mut RwInstance, u32, *mut RwParameter) -> i32>,
-    /// Copies at most as many bytes of a text as fit into the buffer, and returns the full length. The third
-    /// argument is a `TEXT_*`, the fourth the number of the word, row or column.
+    /// Copies as many bytes of a text as fit into the buffer, and returns the full length of the text. The third
+    /// argument is a `TEXT_*`, the fourth the index of the word, row or column.
     pub text: Option<unsafe extern "C" fn(*mut RwInstance, u32, u32, u32, *mut c_char, u64) -> u64>,
     /// Writes the default values.
     pub defaults: Option<unsafe extern "C" fn(*mut RwInstance, u32, *mut f64, u32) -> i32>,

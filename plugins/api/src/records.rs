@@ -31,7 +31,7 @@ pub struct ControllerInput {
     pub obstacle_angle: f64,
     /// Closing speed of that obstacle, m/s.
     pub obstacle_closing_speed: f64,
-    /// Gap between the bumpers of this vehicle and of its leader in the lane, m.
+    /// Bumper-to-bumper gap to the leader in the lane, m.
     pub leader_gap: f64,
     /// Speed of the leader, m/s.
     pub leader_speed: f64,
@@ -135,7 +135,7 @@ impl DriveInput {
 pub struct PedalsInput {
     /// Input of every controller.
     pub seen: ControllerInput,
-    /// Current capabilities of its vehicle.
+    /// Current capabilities of the vehicle.
     pub drive: DriveInput,
 }
 
@@ -231,8 +231,7 @@ impl Default for BehaviourOutput {
     }
 }
 
-/// Input of a planner: a request for a route. Lanelets are lanelets (lanes and connections), numbered by the
-/// host.
+/// Input of a planner: a request for a route. The host numbers the lanelets (lanes and connections).
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct PlannerInput {

@@ -264,15 +264,15 @@ struct Instance<E: Export> {
 }
 
 impl<E: Export> Instance<E> {
-    /// Returns the index of the parameter that has an index for hosts that do not know tables.
+    /// Returns the index of the parameter that has this index for hosts that do not know tables.
     fn old_index(&self, index: u32) -> Option<usize> {
         let infos = self.infos.iter().enumerate();
         let mut numbers = infos.filter(|(_, info)| !info.is_table());
         Some(numbers.nth(index as usize)?.0)
     }
 
-    /// Sets a parameter. Keeps the values that the plugin has then, because values outside the range are
-    /// clamped.
+    /// Sets a parameter. Stores the values that the plugin then has, because the plugin clamps values outside the
+    /// range.
     fn set(&mut self, index: usize, values: &[f64]) -> i32 {
         if values.iter().any(|value| value.is_nan()) || index >= self.values.len() {
             return E_ARGUMENT;

@@ -35,7 +35,7 @@ pub struct Shape {
 }
 
 impl Description {
-    /// Whether it is a table, which only hosts from 1.2 on know.
+    /// Whether the parameter is a table. Only hosts from version 1.2 on know tables.
     pub(crate) fn is_table(&self) -> bool {
         self.kind == PARAM_TABLE
     }

@@ -145,7 +145,7 @@ pub trait Plugin: Default + Send + 'static {
 /// The agent of a row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Agent {
-    /// Its id.
+    /// Id of the agent.
     pub id: u64,
     /// Agent index, which is a dense number that the agent keeps while it drives. `agents_changed` reports
     /// when another agent gets the index.
@@ -215,7 +215,7 @@ pub trait PedalController: Plugin {
     /// Called before each batch.
     fn begin(&mut self, _: &StepInfo) {}
 
-    /// Answers for one agent. `drive` describes what its vehicle can currently do.
+    /// Answers for one agent. `drive` describes the current capabilities of the agent's vehicle.
     fn press(
         &mut self,
         agent: &Agent,
@@ -265,7 +265,7 @@ pub struct Route<'a> {
 impl Route<'_> {
     /// Appends a lanelet. Lanelets beyond the capacity are dropped; in this case, the route counts as not found.
     pub fn push(&mut self, lanelet: u32) {
-        // The length also counts dropped lanelets, from which the caller knows that the route did not fit.
+        // The length also counts dropped lanelets, so that the caller can tell that the route did not fit.
         if let Some(place) = self.buffer.get_mut(self.length) {
             *place = lanelet;
         }
@@ -366,10 +366,10 @@ pub struct Host {
 
 // SAFETY: the host structure lives as long as the plugin and is never written to, and its log function may be
 // called from any thread.
-#[expect(unsafe_code, reason = "the host promises it")]
+#[expect(unsafe_code, reason = "guaranteed by the host, see SAFETY")]
 unsafe impl Send for Host {}
 // SAFETY: as above.
-#[expect(unsafe_code, reason = "the host promises it")]
+#[expect(unsafe_code, reason = "guaranteed by the host, see SAFETY")]
 unsafe impl Sync for Host {}
 
 impl Host {

@@ -50,7 +50,7 @@ pub(crate) fn print(line: &str) {
     let _ = writeln!(std::io::stdout().lock(), "{line}");
 }
 
-/// Prints a line to standard error in the same way as `print`.
+/// Prints a line to standard error. Like `print`, it does not panic if the pipe has no reader.
 pub(crate) fn complain(line: &str) {
     let _ = writeln!(std::io::stderr().lock(), "{line}");
 }

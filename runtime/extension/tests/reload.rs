@@ -208,7 +208,7 @@ fn all_examples_pass_the_check() {
     let report = report(&library);
     let problems: Vec<_> = report.into_iter().filter_map(|line| line.problem).collect();
     assert!(
-        problems.contains(&"it writes beyond its rows".to_owned()),
+        problems.contains(&"the plugin writes beyond its rows".to_owned()),
         "{problems:?}"
     );
 }

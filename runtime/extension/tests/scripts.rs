@@ -64,7 +64,7 @@ fn mistakes_are_told_with_their_place() {
         (
             "fn behave(agent) { agent.memory.x = [1] }",
             "x.rhai:1:",
-            "only numbers, true and false, and texts",
+            "only numbers, booleans and strings",
         ),
         ("fn behave(agent) { eval(\"1\") }", "x.rhai:1:20", "eval"),
         (

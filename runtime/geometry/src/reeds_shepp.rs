@@ -9,7 +9,7 @@ use crate::pose::Pose;
 use glam::DVec2;
 use std::f64::consts::{FRAC_PI_2, PI};
 
-/// Pieces shorter than this are treated as missing, in turning radii.
+/// Length below which a piece is omitted, in turning radii.
 const TINY: f64 = 1e-12;
 /// Maximum number of pieces of a curve.
 const MOST_PIECES: usize = 5;
@@ -26,7 +26,7 @@ pub enum Bend {
 }
 
 impl Bend {
-    /// 1 to the left, 0 straight on, and -1 to the right.
+    /// Sign of the curvature: 1 to the left, 0 straight on, -1 to the right.
     #[inline]
     pub fn sign(self) -> f64 {
         match self {
@@ -72,7 +72,7 @@ pub struct ReedsShepp {
 }
 
 impl ReedsShepp {
-    /// The shortest curve between two poses for a turning radius, m.
+    /// Returns the shortest curve between two poses. `radius` is the turning radius, m.
     pub fn shortest(from: Pose, to: Pose, radius: f64) -> Self {
         let mut best = Self::empty(radius);
         let mut least = f64::INFINITY;
@@ -119,12 +119,12 @@ impl ReedsShepp {
         }
     }
 
-    /// Its pieces, in the order in which they are driven.
+    /// Pieces of the curve in driving order.
     pub fn pieces(&self) -> &[CurvePiece] {
         &self.pieces[..self.count]
     }
 
-    /// Turning radius of its arcs, m.
+    /// Turning radius of the arcs, m.
     pub fn radius(&self) -> f64 {
         self.radius
     }
@@ -141,7 +141,7 @@ impl ReedsShepp {
         pairs.filter(is_change).count()
     }
 
-    /// The pose at its end if it begins at `from`.
+    /// Returns the pose at the end of the curve, given the pose at its start.
     pub fn end(&self, from: Pose) -> Pose {
         self.pieces().iter().fold(from, |pose, piece| {
             arc(pose, piece.bend.sign() / self.radius, piece.length)
@@ -149,14 +149,14 @@ impl ReedsShepp {
     }
 }
 
-/// The pose after a distance along an arc, m, which is negative in reverse. `curvature` is positive to the left,
-/// 1/m.
+/// Returns the pose after a distance along an arc. `curvature` is in 1/m, positive to the left. `length` is in m,
+/// negative in reverse.
 #[inline]
 pub fn arc(pose: Pose, curvature: f64, length: f64) -> Pose {
     let turn = curvature * length;
     let (sin, cos) = sin_cos(turn);
     let (ahead, left) = if turn.abs() < 1e-6 {
-        // The first terms of the series, because the exact quotients lose digits.
+        // For small angles, the first terms of the series are used, because the exact quotients lose precision.
         (length * (1.0 - turn * turn / 6.0), 0.5 * length * turn)
     } else {
         (sin / curvature, (1.0 - cos) / curvature)
@@ -167,7 +167,7 @@ pub fn arc(pose: Pose, curvature: f64, length: f64) -> Pose {
     }
 }
 
-/// The symmetries that map curves to other curves.
+/// Symmetries that map curves to other curves.
 #[derive(Debug, Clone, Copy)]
 struct Change {
     /// Forwards and reverse are exchanged.
@@ -192,7 +192,7 @@ impl Change {
     }
 }
 
-/// The end of a curve that begins at the origin, in turning radii.
+/// End of a curve that begins at the origin, in turning radii.
 #[derive(Debug, Clone, Copy)]
 struct Goal {
     x: f64,
@@ -227,7 +227,7 @@ impl Goal {
         goal
     }
 
-    /// The end of the curve that is driven from the end to the start.
+    /// Returns the end of the curve when it is driven from its end to its start.
     fn reversed(self) -> Self {
         Self {
             x: self.x * self.cos + self.y * self.sin,
@@ -236,18 +236,20 @@ impl Goal {
         }
     }
 
-    /// Vector between the centres of two circles to the left of start and end.
+    /// Vector from the centre of the circle to the left of the start to the centre of the circle to the left of the
+    /// end.
     fn same_side(&self) -> DVec2 {
         DVec2::new(self.x - self.sin, self.y - 1.0 + self.cos)
     }
 
-    /// Vector from the centre of the circle to the left of the start to that on the right of the end.
+    /// Vector from the centre of the circle to the left of the start to the centre of the circle to the right of the
+    /// end.
     fn other_side(&self) -> DVec2 {
         DVec2::new(self.x + self.sin, self.y - 1.0 - self.cos)
     }
 }
 
-/// Curves to one goal, changed by a symmetry. Equation numbers are those of [Reeds 1990].
+/// Curves to a goal under a symmetry. Equation numbers are those of [Reeds 1990].
 struct Words {
     goal: Goal,
     change: Change,
@@ -352,7 +354,7 @@ impl Words {
         (t >= -TINY && u <= TINY).then_some([t, u, v])
     }
 
-    /// First and last arc of four arcs, given the two in the middle.
+    /// Returns the first and last of four arcs, given the two in the middle.
     fn outer_arcs(&self, u: f64, v: f64) -> (f64, f64) {
         let DVec2 { x: xi, y: eta } = self.goal.other_side();
         let delta = wrap_angle(u - v);

@@ -5,7 +5,7 @@ use roadwright_geometry::DVec2;
 use roadwright_scenario::vehicle_file::VehicleFile;
 use serde::{Deserialize, Serialize};
 
-/// Rectangle of a vehicle's body relative to the middle of its rear axle.
+/// Rectangular outline of a vehicle, relative to the middle of its rear axle.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct BodyOutline {
@@ -20,7 +20,7 @@ pub struct BodyOutline {
 }
 
 impl BodyOutline {
-    /// Outline of the vehicle in a file, without trailers.
+    /// Outline of the vehicle in a vehicle file, without trailers.
     pub fn of_file(file: &VehicleFile) -> Self {
         let (_, rear_axle) = file.axles();
         let half_length = 0.5 * file.body.length;
@@ -32,7 +32,7 @@ impl BodyOutline {
         }
     }
 
-    /// Corners at a placement, counter-clockwise from the front left one.
+    /// Corners of the outline at a placement, counter-clockwise from the front left.
     pub fn corners(&self, place: &Placement) -> [DVec2; 4] {
         let Self {
             front,
@@ -60,10 +60,10 @@ impl BodyOutline {
     }
 }
 
-/// Maximum number of corners of an outline: two rectangles have eight.
+/// Maximum number of corners of an outline. The hull of two rectangles has up to eight.
 const MOST_CORNERS: usize = 8;
 
-/// A convex outline with up to eight corners, counter-clockwise. With two corners, it is a line.
+/// A convex outline with up to eight corners, counter-clockwise. An outline with two corners is a line.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Convex {
     corners: [DVec2; MOST_CORNERS],
@@ -102,7 +102,7 @@ impl Convex {
         for point in sorted.into_iter().rev().skip(1) {
             add(point, lower, &mut count);
         }
-        // The last point is the first one again.
+        // The chain ends with its first point.
         let count = (count - 1).clamp(1, MOST_CORNERS);
         let mut corners = [chain[0]; MOST_CORNERS];
         corners[..count].copy_from_slice(&chain[..count]);
@@ -119,19 +119,19 @@ impl Convex {
         Self::hull(all)
     }
 
-    /// Its corners.
+    /// Corners of the outline.
     #[inline]
     pub fn corners(&self) -> &[DVec2] {
         &self.corners[..self.count]
     }
 
-    /// The outline seen from a placement.
+    /// The outline relative to a placement.
     #[inline]
     pub fn to_local(&self, place: &Placement) -> Self {
         self.map(|corner| place.to_local(corner))
     }
 
-    /// The outline moved.
+    /// The outline, translated by a vector.
     #[inline]
     pub fn shifted(&self, by: DVec2) -> Self {
         self.map(|corner| corner + by)
@@ -148,7 +148,7 @@ impl Convex {
         }
     }
 
-    /// Its bounding box.
+    /// Bounding box of the outline.
     #[inline]
     pub fn bounds(&self) -> Bounds {
         Bounds::of(self.corners())
@@ -159,12 +159,12 @@ impl Convex {
         !self.has_axis_before(other) && !other.has_axis_before(self)
     }
 
-    /// Whether another outline lies beyond one of its edges.
+    /// Whether another outline lies entirely outside one of the edges of this outline.
     fn has_axis_before(&self, other: &Self) -> bool {
         (0..self.count).any(|i| {
             let from = self.corners[i];
             let to = self.corners[if i + 1 == self.count { 0 } else { i + 1 }];
-            // Outwards, because corners go counter-clockwise.
+            // The normal points outwards, because corners are counter-clockwise.
             let normal = DVec2::new(to.y - from.y, from.x - to.x);
             let edge = normal.dot(from);
             other
@@ -175,7 +175,7 @@ impl Convex {
     }
 }
 
-/// An axis-parallel box.
+/// An axis-aligned box.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Bounds {
     /// Smallest coordinates, m.
@@ -185,7 +185,7 @@ pub struct Bounds {
 }
 
 impl Bounds {
-    /// Box around points.
+    /// Bounding box of points.
     #[inline]
     pub fn of(points: &[DVec2]) -> Self {
         let mut bounds = Self {
@@ -199,7 +199,7 @@ impl Bounds {
         bounds
     }
 
-    /// Box around two boxes.
+    /// Bounding box of two boxes.
     pub fn with(&self, other: &Self) -> Self {
         Self {
             low: self.low.min(other.low),
@@ -225,7 +225,7 @@ impl Bounds {
             && other.low.y <= self.high.y
     }
 
-    /// Box in the world around this box, which is given relative to a placement.
+    /// Bounding box in world coordinates, given that this box is relative to a placement.
     #[inline]
     pub fn placed(&self, place: &Placement) -> Self {
         let centre = place.point(0.5 * (self.low + self.high));

@@ -1,4 +1,4 @@
-//! Automatic building of graphs from clips: [Adam 2007], sections 3.4, 5.1 and 5.2.
+//! Builds graphs automatically from clips: [Adam 2007], sections 3.4, 5.1 and 5.2.
 //!
 //! A *transition* leads from a frame of a clip to a similar frame of the same or another clip, and takes no
 //! time. Clips are cut at transitions, and the stretches between cuts are the moves.
@@ -9,20 +9,20 @@ use crate::graph::{MoveEntry, MoveFile};
 use crate::placement::Placement;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Rules for turning similar frames into transitions, and for pruning moves.
+/// Rules for finding transitions between similar frames and for pruning moves.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct BuildRules {
-    /// Distance below which frames are similar.
+    /// Distance below which two frames count as similar.
     pub threshold: f64,
-    /// Weights of the distance.
+    /// Weights for computing the distance.
     pub weights: Weights,
     /// Number of frames of a clip that are skipped after a frame with a transition (figure 5.1).
     pub kc: u32,
     /// Number of frames of the other clip that are skipped after a similar frame was found (figure 5.2).
     pub ks: u32,
-    /// Distance, m, within which two moves with the same ends count as one; 0 keeps all moves.
+    /// Distance within which two moves between the same states count as duplicates, m; 0 keeps all moves.
     pub prune_distance: f64,
-    /// Angle, rad, within which the headings of these moves also have to stay.
+    /// Maximum difference in heading between such moves, rad.
     pub prune_angle: f64,
 }
 
@@ -39,12 +39,12 @@ impl Default for BuildRules {
     }
 }
 
-/// A frame of a clip.
+/// Identifies a frame of a clip.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct FrameNumber {
-    /// Number of the clip.
+    /// Index of the clip.
     pub clip: usize,
-    /// Number of the frame.
+    /// Index of the frame.
     pub frame: usize,
 }
 
@@ -59,37 +59,37 @@ pub struct Transition {
     pub distance: f64,
 }
 
-/// A move that was left out.
+/// A move that was removed.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Removed {
     /// The move.
     pub entry: MoveEntry,
-    /// Why.
+    /// Reason for its removal.
     pub reason: RemovedBecause,
 }
 
-/// Reason why a move was left out.
+/// Reason why a move was removed.
 #[derive(Debug, Clone, PartialEq)]
 pub enum RemovedBecause {
-    /// Another move with the same ends is nearly the same. The fields identify it by clip and first frame.
+    /// The move is nearly the same as another one between the same states, which starts at frame `first` of `clip`.
     Like {
         /// Clip of the other move.
         clip: String,
-        /// Its first frame.
+        /// First frame of the other move.
         first: u32,
     },
-    /// One of its ends lies outside the largest part in which every state can be reached from every other.
+    /// One of its states is outside the largest strongly connected component.
     NotConnected,
 }
 
-/// A graph built from clips, and the moves that were left out.
+/// A graph built from clips, with the moves that were removed.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Built {
     /// The graph.
     pub graph: MoveFile,
     /// Transitions found, in the order of their first frames.
     pub transitions: Vec<Transition>,
-    /// Moves that were left out.
+    /// Moves that were removed.
     pub removed: Vec<Removed>,
 }
 
@@ -104,7 +104,7 @@ pub fn transitions(clips: &ClipFile, rules: &BuildRules) -> Vec<Transition> {
     all
 }
 
-/// Transitions from a clip to another one, or to itself.
+/// Finds transitions from a clip to another clip or to itself.
 fn between(
     clips: &ClipFile,
     one: usize,
@@ -137,7 +137,7 @@ fn between(
     }
 }
 
-/// Frames similar to a given frame: the best of each run, with `ks` frames skipped after it.
+/// Finds frames similar to a given frame: the most similar one of each run. `ks` frames are skipped after it.
 fn similar(
     frame: &Frame,
     entered: &[Frame],
@@ -146,7 +146,7 @@ fn similar(
 ) -> Vec<(usize, f64)> {
     let mut found = Vec::new();
     let apart = |to: usize| distance(frame, &entered[to], &rules.weights);
-    // The last frame has nothing after it.
+    // The last frame is left out, because nothing follows it.
     let last = entered.len() - 1;
     let is_similar = |to: usize| to < last && !is_excluded(to) && apart(to) < rules.threshold;
     let mut to = 0;
@@ -169,7 +169,7 @@ fn similar(
     found
 }
 
-/// Builds a graph from clips. `file` is the name of the file of clips beside the graph.
+/// Builds a graph from clips. `file` is the name of the clip file in the same folder.
 pub fn build(clips: &ClipFile, file: &str, rules: &BuildRules) -> Built {
     let transitions = transitions(clips, rules);
     let entries = stretches(clips, &transitions);
@@ -212,7 +212,7 @@ fn state_name(clips: &ClipFile, at: FrameNumber) -> String {
     format!("{} @{}", clips.clips[at.clip].name, at.frame)
 }
 
-/// Moves between the cuts of all clips: along the clip itself, and after each transition.
+/// Cuts all clips into moves: along each clip, and after each transition.
 fn stretches(clips: &ClipFile, transitions: &[Transition]) -> Vec<MoveEntry> {
     let mut cuts: BTreeSet<FrameNumber> = BTreeSet::new();
     for one in transitions {
@@ -227,7 +227,7 @@ fn stretches(clips: &ClipFile, transitions: &[Transition]) -> Vec<MoveEntry> {
         cuts.range(at..end).find(|&&cut| cut != at).copied()
     };
     let mut add = |from: FrameNumber, begin: FrameNumber| {
-        // The rest of a clip after its last cut leads nowhere.
+        // The rest of a clip after its last cut is dropped, because it leads to no state.
         if let Some(end) = after(begin) {
             entries.push(MoveEntry {
                 clip: clips.clips[begin.clip].name.clone(),
@@ -247,7 +247,7 @@ fn stretches(clips: &ClipFile, transitions: &[Transition]) -> Vec<MoveEntry> {
     entries
 }
 
-/// Leaves out moves that are nearly the same as an earlier one with the same ends.
+/// Removes moves that are nearly the same as an earlier move between the same states.
 fn pruned(
     clips: &ClipFile,
     entries: Vec<MoveEntry>,
@@ -291,7 +291,7 @@ impl RemovedBy {
     }
 }
 
-/// Whether two moves of the same duration stay near each other in every frame.
+/// Whether two moves of equal duration stay close to each other in every frame.
 fn stays_within(clips: &ClipFile, one: &MoveEntry, other: &MoveEntry, rules: &BuildRules) -> bool {
     if rules.prune_distance <= 0.0 || one.last - one.first != other.last - other.first {
         return false;
@@ -310,13 +310,13 @@ fn stays_within(clips: &ClipFile, one: &MoveEntry, other: &MoveEntry, rules: &Bu
     let (one, other) = (places(one), places(other));
     one.iter().zip(&other).all(|(a, b)| {
         let far = (a.position - b.position).length();
-        // The chord of the angle between both directions.
+        // Chord of the angle between the two directions.
         let turned = (a.forward - b.forward).length();
         far <= rules.prune_distance && turned <= rules.prune_angle
     })
 }
 
-/// Keeps the largest part in which every state can be reached from every other one.
+/// Keeps the largest strongly connected component of the graph.
 fn connected(entries: Vec<MoveEntry>) -> (Vec<MoveEntry>, Vec<Removed>) {
     let mut numbers: BTreeMap<&str, usize> = BTreeMap::new();
     for one in &entries {

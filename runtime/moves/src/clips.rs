@@ -1,4 +1,4 @@
-//! Files of clips: `NAME.clips.json`.
+//! Clip files: `NAME.clips.json`.
 
 use crate::body::BodyOutline;
 use crate::frame::{Frame, FrameCommand, Gear, HeldPedals};
@@ -9,15 +9,15 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
-/// The value of the key `format`.
+/// Value of the key `format`.
 const FORMAT: &str = "roadwright-clips";
-/// Size of the largest file of clips that is read, bytes.
+/// Maximum size of a clip file, bytes.
 pub const LARGEST: u64 = 32 * 1024 * 1024;
-/// Maximum number of frames of a clip: over an hour at 25 Hz.
+/// Maximum number of frames in a clip, more than an hour at 25 Hz.
 const MOST_FRAMES: usize = 100_000;
 /// Maximum number of clips in a file.
 const MOST_CLIPS: usize = 10_000;
-/// Columns of a frame, in their order.
+/// Columns of a frame, in order.
 pub const COLUMNS: [&str; 12] = [
     "x",
     "y",
@@ -33,7 +33,7 @@ pub const COLUMNS: [&str; 12] = [
     "reverse",
 ];
 
-/// Recorded clips of one vehicle on one ground.
+/// Recorded clips of one vehicle on one kind of ground.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ClipFile {
     /// Frame rate, Hz.
@@ -42,7 +42,7 @@ pub struct ClipFile {
     pub vehicle: RecordedVehicle,
     /// Outline of the vehicle.
     pub body: BodyOutline,
-    /// The ground on which it was recorded.
+    /// The ground on which the clips were recorded.
     pub ground: ClipGround,
     /// The clips, with distinct names.
     pub clips: Vec<Clip>,
@@ -52,13 +52,13 @@ pub struct ClipFile {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RecordedVehicle {
-    /// Name of its vehicle file without the ending, or of its vehicle type.
+    /// Name of the vehicle file without the extension, or of the vehicle type.
     pub name: String,
-    /// Hash of its vehicle file; empty if it has none.
+    /// Hash of the vehicle file; empty if there is none.
     pub hash: String,
 }
 
-/// Ground of a recording.
+/// Ground and load of a recording.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ClipGround {
@@ -66,7 +66,7 @@ pub struct ClipGround {
     pub grip: f64,
     /// Slope, m per m.
     pub slope: f64,
-    /// Mass of the load of the vehicle, kg.
+    /// Mass of the vehicle's load, kg.
     pub load: f64,
 }
 
@@ -83,14 +83,14 @@ impl Default for ClipGround {
 /// A recorded stretch of driving.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Clip {
-    /// Its name.
+    /// Name of the clip.
     pub name: String,
-    /// Its frames, one period apart.
+    /// Frames of the clip, one period apart.
     pub frames: Vec<Frame>,
 }
 
 impl Clip {
-    /// The clip mirrored left to right, with " mirrored" after its name.
+    /// Returns the clip mirrored left to right. " mirrored" is appended to its name.
     pub fn mirrored(&self) -> Self {
         Self {
             name: format!("{} mirrored", self.name),
@@ -99,7 +99,7 @@ impl Clip {
     }
 }
 
-/// A frame rounded to the precision of files: 0.1 mm, 0.001 mrad, 0.1 mm/s.
+/// Rounds a frame to the precision of clip files: 0.1 mm, 0.001 mrad, 0.1 mm/s.
 pub fn rounded(frame: &Frame) -> Frame {
     let fine = |value: f64| decimal(value, 1e6);
     let coarse = |value: f64| decimal(value, 1e4);
@@ -127,7 +127,7 @@ pub fn rounded(frame: &Frame) -> Frame {
 
 fn decimal(value: f64, scale: f64) -> f64 {
     let rounded = (value * scale).round() / scale;
-    // Without a sign for zero.
+    // Avoids negative zero.
     if rounded == 0.0 { 0.0 } else { rounded }
 }
 
@@ -152,7 +152,7 @@ struct DocumentClip {
     frames: Vec<Row>,
 }
 
-/// A frame in the order of [`COLUMNS`].
+/// Values of a frame, in the order of [`COLUMNS`].
 #[derive(Deserialize)]
 struct Row(
     f64,
@@ -170,7 +170,7 @@ struct Row(
 );
 
 impl ClipFile {
-    /// Reads a file of clips.
+    /// Reads a clip file.
     ///
     /// # Errors
     /// If the text is not such a file: key and reason.
@@ -204,7 +204,7 @@ impl ClipFile {
         Ok(file)
     }
 
-    /// Checks all values.
+    /// Checks that all values are in range.
     ///
     /// # Errors
     /// The first value that is out of range, with its key.
@@ -253,7 +253,7 @@ impl ClipFile {
         Ok(())
     }
 
-    /// The file as text: one line for each frame.
+    /// Returns the file as text, with one line per frame.
     pub fn to_text(&self) -> String {
         let Self {
             rate,
@@ -289,12 +289,12 @@ impl ClipFile {
         text
     }
 
-    /// Hash of its text: XXH3, 16 hexadecimal digits.
+    /// Hash of the text of the file: XXH3, 16 hexadecimal digits.
     pub fn hash(&self) -> String {
         roadwright_scenario::vehicle_file::hash(&self.to_text())
     }
 
-    /// A clip by its name.
+    /// Returns the clip with this name.
     pub fn clip(&self, name: &str) -> Option<&Clip> {
         self.clips.iter().find(|clip| clip.name == name)
     }
@@ -308,7 +308,7 @@ mod erased {
 
     impl<T: serde::Serialize> Text for T {
         fn text(&self) -> String {
-            // Plain data without maps cannot fail.
+            // Serialising plain data without maps cannot fail.
             serde_json::to_string(self).unwrap_or_default()
         }
     }
@@ -318,23 +318,23 @@ fn within(key: &str, value: f64, low: f64, high: f64) -> Result<(), MoveFileErro
     if (low..=high).contains(&value) {
         return Ok(());
     }
-    let reason = format!("{value} is not from {low} to {high}");
+    let reason = format!("{value} is outside {low} to {high}");
     Err(MoveFileError::at(key, reason))
 }
 
-/// Largest absolute value of each numeric column.
+/// Maximum absolute value of each numeric column.
 const RANGES: [f64; 9] = [1e6, 1e6, 7.0, 300.0, 300.0, 100.0, 2.0, 2.0, 1000.0];
 
 fn check_frame(frame: &Frame) -> Result<(), String> {
     for ((value, range), column) in numbers(frame).into_iter().zip(RANGES).zip(COLUMNS) {
         if !(-range..=range).contains(&value) {
-            return Err(format!("{column}: {value} is not from -{range} to {range}"));
+            return Err(format!("{column}: {value} is outside -{range} to {range}"));
         }
     }
     if let Some(HeldPedals { throttle, brake }) = frame.command.pedals {
         for (value, column) in [(throttle, "throttle"), (brake, "brake")] {
             if !(0.0..=1.0).contains(&value) {
-                return Err(format!("{column}: {value} is not from 0 to 1"));
+                return Err(format!("{column}: {value} is outside 0 to 1"));
             }
         }
     }
@@ -378,7 +378,7 @@ fn frame_of(row: &Row) -> Result<Frame, String> {
     let pedals = match (row.9, row.10) {
         (Some(throttle), Some(brake)) => Some(HeldPedals { throttle, brake }),
         (None, None) => None,
-        _ => return Err("throttle and brake are given both or not at all".to_owned()),
+        _ => return Err("throttle and brake must be given together".to_owned()),
     };
     let gear = match row.11 {
         0 => Gear::Forwards,
@@ -403,7 +403,7 @@ fn frame_of(row: &Row) -> Result<Frame, String> {
     })
 }
 
-/// Change of heading over a clip, rad, including whole turns.
+/// Change of heading over a clip, rad. Whole turns are included.
 pub fn turned(frames: &[Frame]) -> f64 {
     let pairs = frames.windows(2);
     let turns = pairs.map(|pair| wrap_angle(pair[1].pose.heading - pair[0].pose.heading));

@@ -1,4 +1,4 @@
-//! Courses: corridors between walls, with cars that hold a constant speed along a line and react to nothing.
+//! Courses: corridors between walls. Cars drive along lines at constant speed and do not react to the vehicle.
 
 use crate::body::Convex;
 use crate::surroundings::Mover;
@@ -6,28 +6,27 @@ use roadwright_geometry::math::{Stream, sin_cos, tan};
 use roadwright_geometry::{DVec2, Pose, heading_of, left_of, unit};
 use std::f64::consts::FRAC_PI_2;
 
-/// North coordinate of the goal in the source, m. The goal lies on the axis of the track.
+/// Distance to the goal in the source, m to the north. The goal lies on the axis of the track.
 const GOAL: f64 = 100_000.0;
-/// Length of the corridor before the start and beyond the finish, m.
+/// Length of the corridor before the start and after the finish, m.
 const RUN_OUT: f64 = 80.0;
-/// Distance from the start within which no car begins, m.
+/// Distance from the start within which no car is placed, m.
 const CLEAR: f64 = 25.0;
-/// Lateral range of the start around the centre line, m.
+/// Maximum lateral offset of the start from the centre line, m.
 const START_RANGE: f64 = 1.0;
 
-/// A car that drives along a line at a constant speed. From the end of the line, it jumps back to the
-/// beginning.
+/// A car that drives along a line at constant speed. At the end of the line, it jumps back to its beginning.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CarLine {
-    /// Corners of the line.
+    /// Points of the line.
     pub line: Vec<DVec2>,
     /// Speed, m/s.
     pub speed: f64,
-    /// Distance along the line at the beginning, m.
+    /// Initial distance along the line, m.
     pub phase: f64,
     /// Length and width of the car, m.
     pub size: DVec2,
-    /// Angle of the body to its direction of motion, rad, positive to the left.
+    /// Angle between the body and the direction of motion, rad, positive to the left.
     pub tilt: f64,
 }
 
@@ -73,7 +72,7 @@ impl CarLine {
 /// A corridor with cars, from a start to a finish line.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Course {
-    /// Its name.
+    /// Name of the course.
     pub name: String,
     /// Walls.
     pub walls: Vec<Convex>,
@@ -83,26 +82,26 @@ pub struct Course {
     pub start: Pose,
     /// North coordinate at which the run ends, m.
     pub finish: f64,
-    /// Destination of plans.
+    /// Goal of plans.
     pub goal: DVec2,
     /// Maximum duration of a run, s.
     pub seconds: f64,
-    /// Sharp corners of the centre line, where drives are watched.
+    /// Sharp corners of the centre line, where skids are recorded.
     pub sharp: Vec<DVec2>,
 }
 
-/// Shape of a corridor. It begins and ends heading north.
+/// Shape of a random corridor. It begins and ends heading north.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Corridor {
     /// Length of the centre line from the start to the finish, m.
     pub length: f64,
     /// Number of corners.
     pub corners: u32,
-    /// Largest angle between a stretch and north, rad; the smallest is half of it.
+    /// Maximum angle between a stretch and north, rad. The minimum is half of it.
     pub sharpness: f64,
     /// Distance between the walls, m.
     pub width: f64,
-    /// Seed of lengths and angles.
+    /// Seed of the lengths and angles of stretches.
     pub seed: u64,
 }
 
@@ -117,16 +116,16 @@ pub struct Traffic {
     pub margin: f64,
     /// Speed, m/s.
     pub speed: f64,
-    /// Angle of the bodies to their direction of motion, rad; it alternates between lines.
+    /// Angle between the bodies and their direction of motion, rad. It alternates between lines.
     pub tilt: f64,
 }
 
-/// Length and width of the cars, m, equal to those of the sliding racer.
+/// Length and width of the cars, m. They are those of the sliding racer.
 const CAR: DVec2 = DVec2::new(3.4, 1.6);
 
 impl Corridor {
-    /// Corners of its centre line, with the stretches before the start and beyond the finish. The start is the
-    /// second corner, the finish the one before the last.
+    /// Corners of the centre line, including the stretches before the start and after the finish. The start is the
+    /// second corner, and the finish is the last but one.
     pub fn centre_line(&self) -> Vec<DVec2> {
         let mut draw = Stream::new(self.seed, "corridor", 0);
         let count = self.corners + 1;
@@ -140,7 +139,7 @@ impl Corridor {
             let angle = if is_end {
                 0.0
             } else {
-                // Back across the axis, so that the corridor stays near it.
+                // Leads back across the axis, so that the corridor stays near it.
                 side = if place.x > 10.0 {
                     1.0
                 } else if place.x < -10.0 {
@@ -211,46 +210,44 @@ impl Corridor {
 pub struct Stretch {
     /// Length, m.
     pub length: f64,
-    /// Angle to north, rad, positive to the left.
+    /// Angle between the stretch and north, rad, positive to the left.
     pub angle: f64,
     /// Distance between the walls at its end, m.
     pub width: f64,
 }
 
-/// A corridor that is drawn stretch by stretch, from the start to the finish. It begins heading north.
+/// A corridor defined stretch by stretch from the start to the finish. It begins heading north.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct DrawnCorridor {
     /// Distance between the walls at the start, m.
     pub width: f64,
-    /// Its stretches.
+    /// Stretches of the corridor.
     pub stretches: &'static [Stretch],
 }
 
-/// Cars in a part of a drawn corridor, in rows that come towards the vehicle. From the end of its row, a car
-/// jumps back to the beginning.
+/// Rows of oncoming cars in a part of a drawn corridor. At the end of its row, a car jumps back to the beginning.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Rows {
-    /// Number of the stretch on which they drive, from 0. It leads north.
+    /// Index of the stretch on which the cars drive. The stretch must lead north.
     pub stretch: usize,
     /// Number of rows side by side, at least two.
     pub count: u32,
     /// Distance from the outer rows to the walls, m.
     pub margin: f64,
-    /// Distance between the cars of a row, m, from centre to centre.
+    /// Distance between the centres of consecutive cars in a row, m.
     pub gap: f64,
     /// Speed, m/s.
     pub speed: f64,
 }
 
-/// Difference between the phases of neighbouring rows, as a share of the gap: the golden ratio spreads them
-/// evenly.
+/// Phase difference between neighbouring rows, as a fraction of the gap. The golden ratio spreads the phases evenly.
 const SHIFT: f64 = 0.618;
 
-/// Change of direction from which a corner of a drawn corridor counts as sharp, rad.
+/// Change of direction above which a corner of a drawn corridor counts as sharp, rad.
 const SHARP: f64 = 1.2;
 
 impl DrawnCorridor {
-    /// Corners of its centre line, with the stretches before the start and beyond the finish.
+    /// Corners of the centre line, including the stretches before the start and after the finish.
     fn centre_line(&self) -> Vec<DVec2> {
         let mut line = vec![DVec2::new(0.0, -RUN_OUT), DVec2::ZERO];
         let mut place = DVec2::ZERO;
@@ -305,8 +302,8 @@ impl Rows {
     }
 }
 
-/// A course between walls along both sides of a centre line, with another wall behind the start. It has a
-/// width at each corner of the line.
+/// Creates a course between walls along both sides of a centre line, with another wall behind the start. `widths` has
+/// the width at each corner of the line.
 fn walled(name: &str, line: &[DVec2], widths: &[f64], cars: Vec<CarLine>, seconds: f64) -> Course {
     let mut walls = Vec::new();
     for side in [0.5, -0.5] {
@@ -333,12 +330,12 @@ fn walled(name: &str, line: &[DVec2], widths: &[f64], cars: Vec<CarLine>, second
     }
 }
 
-/// A line `offset` metres to the left of another one, with mitred corners.
+/// A line `offset` metres to the left of another line, with mitred corners.
 fn beside(line: &[DVec2], offset: f64) -> Vec<DVec2> {
     beside_by(line, |_| offset)
 }
 
-/// A line to the left of another one, with mitred corners, by a distance for each corner, m.
+/// A line to the left of another line, with mitred corners. `offset` returns the distance at each corner, m.
 fn beside_by(line: &[DVec2], offset: impl Fn(usize) -> f64) -> Vec<DVec2> {
     let direction = |i: usize| (line[i + 1] - line[i]).normalize();
     let last = line.len() - 1;
@@ -355,9 +352,9 @@ fn beside_by(line: &[DVec2], offset: impl Fn(usize) -> f64) -> Vec<DVec2> {
 }
 
 impl Course {
-    /// The course with a start and cars that depend on a seed. The start lies up to a metre beside the centre
-    /// line, and all cars are moved along their lines by the same fraction of the line's length. Cars that
-    /// would be at the start are left out.
+    /// Returns the course with a start and car positions drawn from a seed. The start lies up to a metre beside
+    /// the centre line. All cars are moved along their lines by the same fraction of the line's length. Cars that
+    /// would be at the start are removed.
     pub fn with_seed(&self, seed: u64) -> Self {
         let mut draw = Stream::new(seed, "move tree start", 0);
         let aside = draw.next_in(-START_RANGE, START_RANGE);

@@ -1,10 +1,10 @@
-//! Frames: the state of a vehicle and its controls at one moment of a clip.
+//! Frames: the state of a vehicle and its controls at a moment of a clip.
 
 use crate::placement::Placement;
 use roadwright_geometry::math::wrap_angle;
 use roadwright_geometry::{DVec2, Pose};
 
-/// State of a vehicle at one moment, with the controls that were held from then on.
+/// State of a vehicle at a moment, with the controls that are held until the next frame.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Frame {
     /// Pose of the middle of the rear axle.
@@ -21,14 +21,14 @@ pub struct Frame {
     pub command: FrameCommand,
 }
 
-/// Controls as held by the driver of a vehicle.
+/// Controls that are held during a frame.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct FrameCommand {
     /// Commanded angle of the front wheels, rad, positive to the left.
     pub steering: f64,
     /// Commanded acceleration in the intended direction of travel, m/s^2.
     pub acceleration: f64,
-    /// Pedals, 0 to 1, if the driver pressed pedals; they replace the acceleration.
+    /// Pedal positions, if the driver used pedals; they replace the acceleration.
     pub pedals: Option<HeldPedals>,
     /// Direction of travel.
     pub gear: Gear,
@@ -53,7 +53,7 @@ pub enum Gear {
     Reverse,
 }
 
-/// Weights of the three differences in [`distance`]; the source adds the differences without weights.
+/// Weights of the differences in [`distance`]. The source uses no weights.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Weights {
     /// Weight of the speed along the vehicle, 1 per m/s.
@@ -74,8 +74,8 @@ impl Default for Weights {
     }
 }
 
-/// Difference between the motions of two frames, each in its own axes, [Adam 2007], section 3.4: the sum of
-/// the differences of speed, lateral speed and yaw rate.
+/// Difference between the motions of two frames, each in vehicle axes ([Adam 2007], section 3.4). It is the weighted
+/// sum of the differences in speed, lateral speed and yaw rate.
 pub fn distance(one: &Frame, other: &Frame, weights: &Weights) -> f64 {
     weights.forward * (one.forward - other.forward).abs()
         + weights.sideways * (one.sideways - other.sideways).abs()
@@ -88,9 +88,9 @@ impl Frame {
         Placement::of(self.pose)
     }
 
-    /// The frame mirrored left to right, at the x axis.
+    /// The frame mirrored left to right, about the x axis.
     pub fn mirrored(&self) -> Self {
-        // -0.0 would differ from 0.0 in files.
+        // Avoids -0.0, which differs from 0.0 in files.
         let turned = |value: f64| if value == 0.0 { 0.0 } else { -value };
         let Pose { position, heading } = self.pose;
         Self {

@@ -1,4 +1,4 @@
-//! Files of graphs: `NAME.moves.json`.
+//! Move graph files: `NAME.moves.json`.
 
 use crate::clips::ClipFile;
 use crate::frame::{Weights, distance};
@@ -9,21 +9,21 @@ use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
-/// The value of the key `format`.
+/// Value of the key `format`.
 const FORMAT: &str = "roadwright-moves";
-/// Maximum number of states, and of moves.
+/// Maximum number of states, and maximum number of moves.
 const MOST: usize = 60_000;
 
 /// States, and the moves between them.
 #[derive(Debug, Clone, PartialEq)]
 pub struct MoveFile {
-    /// Name of the file of clips, which lies beside this file.
+    /// Name of the clip file, which is in the same folder.
     pub clips: String,
-    /// Hash of the clips from which the moves were cut.
+    /// Hash of the clip file from which the moves were cut.
     pub clips_hash: String,
-    /// Largest distance at a seam between moves; `None` if speeds may jump.
+    /// Maximum distance between the frames at a seam between moves; `None` if speeds may jump.
     pub threshold: Option<f64>,
-    /// State in which vehicles begin.
+    /// Initial state of vehicles.
     pub start: String,
     /// Names of the states.
     pub states: Vec<String>,
@@ -37,13 +37,13 @@ pub struct MoveFile {
 pub struct MoveEntry {
     /// Name of the clip.
     pub clip: String,
-    /// Its first frame.
+    /// First frame of the move in the clip.
     pub first: u32,
-    /// Its last frame, which is the first of the next move.
+    /// Last frame of the move in the clip. It is also the first frame of the next move.
     pub last: u32,
-    /// State in which it begins.
+    /// State in which the move begins.
     pub from: String,
-    /// State in which it ends.
+    /// State in which the move ends.
     pub to: String,
 }
 
@@ -61,19 +61,19 @@ struct Document {
     moves: Vec<MoveEntry>,
 }
 
-/// Moves whose speeds do not fit together at a state.
+/// Two consecutive moves whose motions do not match at the state between them.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Seam {
     /// The move that ends at the state.
     pub before: String,
-    /// The move that begins there.
+    /// The move that begins at the state.
     pub after: String,
-    /// Distance between their frames at the state.
+    /// Distance between the frames of both moves at the state.
     pub distance: f64,
 }
 
 impl MoveFile {
-    /// Reads a graph.
+    /// Reads a move graph.
     ///
     /// # Errors
     /// If the text is not a graph: key and reason.
@@ -99,13 +99,13 @@ impl MoveFile {
     pub fn check(&self) -> Result<(), MoveFileError> {
         check_name("clips", &self.clips)?;
         if self.clips.contains(['/', '\\']) {
-            let reason = "the file of clips is named without a folder, and lies beside this file";
+            let reason = "expected a file name without a folder; the clip file must be in the same folder as this file";
             return Err(MoveFileError::at("clips", reason));
         }
         if let Some(threshold) = self.threshold
             && !(threshold >= 0.0 && threshold.is_finite())
         {
-            let reason = format!("{threshold} is not a number from 0 on");
+            let reason = format!("{threshold} is not a number of at least 0");
             return Err(MoveFileError::at("threshold", reason));
         }
         if self.states.len().max(self.moves.len()) > MOST {
@@ -145,7 +145,7 @@ impl MoveFile {
         Ok(())
     }
 
-    /// The graph as text: one line for each move.
+    /// Returns the graph as text, with one line per move.
     pub fn to_text(&self) -> String {
         let text_of = |value: &str| serde_json::to_string(value).unwrap_or_default();
         let mut text = format!(
@@ -175,18 +175,18 @@ impl MoveFile {
         text
     }
 
-    /// Hash of its text and of the clips that it names.
+    /// Hash of the text of the graph and of the clip hash in it.
     pub fn hash(&self) -> String {
         roadwright_scenario::vehicle_file::hash(&self.to_text())
     }
 
-    /// Number of its first state.
+    /// Number of the initial state.
     pub fn start_state(&self) -> StateNumber {
         let number = self.states.iter().position(|state| *state == self.start);
         StateNumber(number.unwrap_or(0) as u16)
     }
 
-    /// Joins the moves with their clips.
+    /// Creates a library from the moves and their clips.
     ///
     /// # Errors
     /// If the moves were cut from other clips, a move names a clip or frame that does not exist, or no move
@@ -196,7 +196,7 @@ impl MoveFile {
         let hash = clips.hash();
         if hash != self.clips_hash {
             let reason = format!(
-                "the clips have the hash {hash}, and the moves were cut from clips with {}",
+                "the hash of the clips is {hash}, but the moves were cut from clips with the hash {}",
                 self.clips_hash
             );
             return Err(MoveFileError::at("clips_hash", reason));
@@ -226,7 +226,7 @@ impl MoveFile {
             .map_err(|error| MoveFileError::at("moves", error.to_string()))
     }
 
-    /// Name of a move for users: its clip, with the frames if several moves are cut from the clip.
+    /// Name of a move for users: the name of its clip. The frames are added if several moves are cut from the clip.
     fn name_of(&self, one: &MoveEntry) -> String {
         let same = self.moves.iter().filter(|other| other.clip == one.clip);
         if same.count() == 1 {
@@ -235,7 +235,7 @@ impl MoveFile {
         format!("{} {}-{}", one.clip, one.first, one.last)
     }
 
-    /// Seams at which the motion differs by more than the threshold.
+    /// Seams where the distance between frames exceeds the threshold.
     pub fn bad_seams(&self, library: &Library) -> Vec<Seam> {
         let Some(threshold) = self.threshold else {
             return Vec::new();

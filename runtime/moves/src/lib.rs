@@ -8,7 +8,7 @@
 //! | --- | --- |
 //! | `frame.rs` | frames, their distance, mirroring |
 //! | `placement.rs`, `body.rs` | poses as vectors, outlines |
-//! | `sweep.rs`, `surroundings.rs` | what a move sweeps, and what it touches |
+//! | `sweep.rs`, `surroundings.rs` | areas that moves sweep, and collision tests |
 //! | `library.rs`, `search.rs` | moves prepared for planning, and the route tree |
 //! | `shipped.rs` | libraries that ship with the program |
 //! | `course.rs`, `played.rs` | corridors with cars, and drives along moves |

@@ -5,34 +5,34 @@ use crate::frame::Frame;
 use crate::placement::Placement;
 use crate::sweep::{Sweep, SweepKind};
 
-/// A state between moves.
+/// Index of a state between moves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct StateNumber(pub u16);
 
-/// A move of a library, in the order of its file.
+/// Index of a move in its library, in the order of the file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct MoveNumber(pub u16);
 
 /// A stretch of a clip from one state to another.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Move {
-    /// Its name.
+    /// Name of the move.
     pub name: String,
-    /// State in which it begins.
+    /// State in which the move begins.
     pub from: StateNumber,
-    /// State in which it ends.
+    /// State in which the move ends.
     pub to: StateNumber,
-    /// Its frames. The next move begins with the last of them.
+    /// Frames of the move. The next move begins with the last one.
     pub frames: Vec<Frame>,
 }
 
 impl Move {
-    /// Its duration, in frames.
+    /// Duration of the move, in frames.
     pub fn length(&self) -> u32 {
         self.frames.len() as u32 - 1
     }
 
-    /// Placement of one of its frames relative to the first one.
+    /// Placement of a frame relative to the first frame.
     pub fn placement(&self, frame: usize) -> Placement {
         let first = self.frames[0].placement();
         first.relative(&self.frames[frame].placement())
@@ -46,19 +46,19 @@ pub(crate) struct Prepared {
     pub(crate) to: StateNumber,
     /// Duration, in frames.
     pub(crate) length: u32,
-    /// Placement at its end relative to its beginning.
+    /// Placement at the end of the move, relative to its beginning.
     pub(crate) end: Placement,
     pub(crate) sweep: Sweep,
 }
 
-/// Moves between states, with the areas that a body sweeps in them.
+/// Moves between states, with the areas that the body sweeps during each move.
 #[derive(Debug, Clone)]
 pub struct Library {
     states: Vec<String>,
     moves: Vec<Move>,
     /// Moves that begin in each state, in the order of the file.
     leaving: Vec<Vec<Prepared>>,
-    /// Sweeps from frame to frame of each move, for contacts while it is played.
+    /// Sweeps between consecutive frames of each move, for detecting contacts while the move is played.
     between: Vec<Vec<Sweep>>,
     body: BodyOutline,
     rate: f64,
@@ -68,22 +68,22 @@ pub struct Library {
 /// Reason why a library cannot be used.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum LibraryError {
-    /// It has no states or no moves.
+    /// The library has no states or no moves.
     #[error("the library has no moves")]
     Empty,
-    /// It has too many states or moves.
+    /// The library has too many states or moves.
     #[error("the library has more than {} states or moves", u16::MAX)]
     TooLarge,
     /// A move has fewer than two frames.
     #[error("move \"{0}\" has fewer than two frames")]
     Short(String),
-    /// A state has no move that leaves it.
+    /// No move leaves a state.
     #[error("no move leaves state \"{0}\"")]
     DeadEnd(String),
 }
 
 impl Library {
-    /// Prepares moves for a body, at a frame rate, Hz.
+    /// Prepares moves for a body. `rate` is the frame rate, Hz.
     ///
     /// # Errors
     /// If there are no moves or too many, or if no move leaves a state.
@@ -138,17 +138,17 @@ impl Library {
         })
     }
 
-    /// Names of its states.
+    /// Names of the states.
     pub fn states(&self) -> &[String] {
         &self.states
     }
 
-    /// Its moves.
+    /// All moves.
     pub fn moves(&self) -> &[Move] {
         &self.moves
     }
 
-    /// A move.
+    /// Returns the move with this number.
     pub fn get(&self, number: MoveNumber) -> &Move {
         &self.moves[usize::from(number.0)]
     }
@@ -162,12 +162,12 @@ impl Library {
         &self.leaving[usize::from(state.0)]
     }
 
-    /// Sweep of a move from a frame to the next, seen from the beginning of the move.
+    /// Sweep of a move from a frame to the next one, relative to the placement at which the move begins.
     pub(crate) fn step_of(&self, number: MoveNumber, frame: usize) -> &Sweep {
         &self.between[usize::from(number.0)][frame]
     }
 
-    /// Outline of the body whose sweeps are computed.
+    /// Outline of the body for which sweeps are computed.
     pub fn body(&self) -> &BodyOutline {
         &self.body
     }

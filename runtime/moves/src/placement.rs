@@ -1,4 +1,4 @@
-//! Placements: poses with the direction as a vector, so that placing a clip takes no trigonometry.
+//! Placements: poses whose direction is a vector, so that a clip can be placed without trigonometry.
 
 use roadwright_geometry::math::atan2;
 use roadwright_geometry::{DVec2, Pose, unit};
@@ -8,7 +8,7 @@ use roadwright_geometry::{DVec2, Pose, unit};
 pub struct Placement {
     /// Position, m.
     pub position: DVec2,
-    /// Unit vector straight ahead.
+    /// Unit vector in the direction of the vehicle.
     pub forward: DVec2,
 }
 
@@ -35,19 +35,19 @@ impl Placement {
         }
     }
 
-    /// Converts a point ahead (x) and to the left (y) of this placement to the world.
+    /// Converts a point from local coordinates (x ahead, y to the left) to world coordinates.
     #[inline]
     pub fn point(&self, local: DVec2) -> DVec2 {
         self.position + self.forward.rotate(local)
     }
 
-    /// Converts a point in the world to a point ahead (x) and to the left (y) of this placement.
+    /// Converts a point from world coordinates to local coordinates (x ahead, y to the left).
     #[inline]
     pub fn to_local(&self, point: DVec2) -> DVec2 {
         self.direction_to_local(point - self.position)
     }
 
-    /// Converts a direction in the world to a direction relative to this placement.
+    /// Converts a direction from world coordinates to local coordinates.
     #[inline]
     pub fn direction_to_local(&self, direction: DVec2) -> DVec2 {
         DVec2::new(
@@ -56,7 +56,7 @@ impl Placement {
         )
     }
 
-    /// Converts a placement relative to this one to the world.
+    /// Converts a placement from local coordinates to world coordinates.
     #[inline]
     pub fn then(&self, relative: &Self) -> Self {
         Self {
@@ -65,7 +65,7 @@ impl Placement {
         }
     }
 
-    /// Converts a placement in the world to a placement relative to this one.
+    /// Converts a placement from world coordinates to local coordinates.
     pub fn relative(&self, other: &Self) -> Self {
         Self {
             position: self.to_local(other.position),

@@ -1,4 +1,4 @@
-//! Played drives: a vehicle that follows the frames of its moves exactly, on a course, as in the source.
+//! Drives in which a vehicle follows the frames of its moves exactly, on a course, as in the source.
 //!
 //! At every transition point, a plan is made from the current positions of the cars, whose motion is
 //! predicted at constant velocity. If no move is free, the vehicle follows the rest of its last plan.
@@ -19,7 +19,7 @@ pub enum Ending {
     Crash,
     /// The vehicle crossed the finish line.
     Arrived,
-    /// The vehicle was still driving when the course's maximum duration was over.
+    /// The maximum duration of the course was over.
     TimeUp,
 }
 
@@ -30,25 +30,24 @@ pub struct DriveFigures {
     pub plans: u32,
     /// Number of plans without a free move.
     pub without_path: u32,
-    /// Number of nodes of all plans.
+    /// Total number of nodes of all plans.
     pub nodes: u64,
-    /// Largest number of nodes of a plan.
+    /// Maximum number of nodes of a plan.
     pub most_nodes: u32,
-    /// Number of nodes of all plans, each counted until its first free leaf was taken. Plans without a free
-    /// leaf count in full.
+    /// Total number of nodes until the first free leaf was taken, over all plans. Plans without a free leaf count in
+    /// full.
     pub nodes_to_leaf: u64,
-    /// Longest time with a slip of more than 20 degrees, s.
+    /// Longest uninterrupted skid, s: time with a slip of more than 20 degrees.
     pub longest_skid: f64,
-    /// The same near sharp corners.
+    /// Longest uninterrupted skid near a sharp corner, s.
     pub longest_skid_at_corner: f64,
     /// Time spent near sharp corners, s.
     pub at_corner: f64,
-    /// Largest difference of speed, lateral speed and yaw rate at a seam between moves, measured by the
-    /// distance of section 3.4.
+    /// Maximum difference of the motion at a seam between moves, by the distance of section 3.4.
     pub worst_seam: f64,
 }
 
-/// Slip beyond which a vehicle skids, rad: 20 degrees.
+/// Slip above which a vehicle counts as skidding, rad: 20 degrees.
 const SKID: f64 = 0.349;
 /// Distance within which a vehicle counts as near a sharp corner, m.
 const NEAR: f64 = 60.0;
@@ -59,15 +58,15 @@ pub struct Played<'a> {
     course: &'a Course,
     bounded: Bounded,
     around: Surroundings,
-    /// Frames since the start.
+    /// Number of frames since the start.
     frame: u64,
     place: Placement,
     state: StateNumber,
-    /// Moves of the last plan that remain to be driven, the next one last.
+    /// Remaining moves of the last plan. The next one is last in the list.
     ahead: Vec<MoveNumber>,
     last: Option<MoveNumber>,
     skid: f64,
-    /// Moves made.
+    /// Moves driven so far.
     pub made: Vec<MoveNumber>,
     /// Figures so far.
     pub figures: DriveFigures,
@@ -102,7 +101,7 @@ impl<'a> Played<'a> {
         self.frame as f64 / self.library.rate()
     }
 
-    /// Placement of the vehicle.
+    /// Current placement of the vehicle.
     pub fn place(&self) -> Placement {
         self.place
     }
@@ -132,10 +131,10 @@ impl<'a> Played<'a> {
         plan
     }
 
-    /// Drives the next move of the plan to its end, or to the end of the drive.
+    /// Drives the next move to its end, or to the end of the drive.
     pub fn play(&mut self) -> Option<Ending> {
         let library = self.library;
-        // Without a plan, even an old one, the first move of the state is made.
+        // Without any plan, the first move that leaves the state is used.
         let first = || library.moves_from(self.state).next();
         let number = self.ahead.pop().or_else(first)?;
         let one = library.get(number);
@@ -150,8 +149,8 @@ impl<'a> Played<'a> {
         for frame in 0..one.frames.len() - 1 {
             let now = self.time();
             let begun = frame as f64 / library.rate();
-            // A trial counts from the beginning of the move, so cars are put back to where they would have
-            // been then.
+            // A trial uses times from the beginning of the move, so cars are moved back to their positions at that
+            // time.
             let movers = self.course.movers(now).into_iter().map(|mover| Mover {
                 outline: mover.outline.shifted(mover.velocity * -begun),
                 ..mover
@@ -197,7 +196,7 @@ impl<'a> Played<'a> {
         }
     }
 
-    /// Drives to the end.
+    /// Drives until the drive ends.
     pub fn run(&mut self) -> Ending {
         loop {
             self.plan();

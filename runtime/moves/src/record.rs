@@ -1,27 +1,27 @@
-//! Clips from traces: tables of vehicles as `roadwright run --trace` writes them.
+//! Makes clips from traces, the tables that `roadwright run --trace` writes.
 
 use crate::clips::Clip;
 use crate::frame::{Frame, FrameCommand, Gear, HeldPedals};
 use roadwright_geometry::Pose;
 use roadwright_geometry::math::wrap_angle;
 
-/// Largest difference between two periods of evenly spaced rows, s, because times have three decimals.
+/// Maximum difference between the periods of evenly spaced rows, s. It allows for times rounded to three decimals.
 const UNEVEN: f64 = 1.1e-3;
 
-/// The rows of one vehicle.
+/// Rows of one vehicle.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Recording {
     /// Id of the agent.
     pub agent: u64,
     /// Time of the first row, s.
     pub begin: f64,
-    /// Rate of the rows, Hz.
+    /// Sample rate, Hz.
     pub rate: f64,
     /// A frame for each row.
     pub frames: Vec<Frame>,
 }
 
-/// Reason why no clips can be made from a table.
+/// Reason why clips cannot be made from a table.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum RecordError {
     /// A column is missing.
@@ -32,20 +32,20 @@ pub enum RecordError {
     /// A cell is not a number.
     #[error("line {line}, column \"{column}\": \"{cell}\" is not a number")]
     Cell {
-        /// Line from 1.
+        /// Line number, from 1.
         line: usize,
         /// Name of the column.
         column: &'static str,
-        /// Its content.
+        /// Text in the cell.
         cell: String,
     },
-    /// The chosen vehicle is not among those of the table, or none was chosen.
-    #[error("choose one of the agents {}", list(known))]
+    /// The requested agent is not in the table, or the table has several agents and none was requested.
+    #[error("expected one of the agents {}", list(known))]
     Agent {
         /// Agents of the table.
         known: Vec<u64>,
     },
-    /// Too few rows.
+    /// An agent has fewer than two rows.
     #[error("agent {0} has fewer than two rows")]
     Short(u64),
     /// Rows are not evenly spaced.
@@ -54,14 +54,14 @@ pub enum RecordError {
          record with a --trace-rate whose period is a multiple of the time step"
     )]
     Uneven {
-        /// First period, s.
+        /// Time between the first rows, s.
         period: f64,
-        /// The period that differs, s.
+        /// Deviating time between two rows, s.
         other: f64,
-        /// Its end, s.
+        /// Time of the second of these rows, s.
         time: f64,
     },
-    /// A stretch lies outside the drive.
+    /// The requested time range is not within the drive, or is too short.
     #[error("{from} to {to} s is not within the drive, {begin:.3} to {end:.3} s, or too short")]
     Outside {
         /// Requested start, s.
@@ -80,7 +80,7 @@ fn list(agents: &[u64]) -> String {
     first.join(", ")
 }
 
-/// Columns that every trace has.
+/// Columns that a trace must have.
 const NEEDED: [&str; 8] = [
     "time_s",
     "agent",
@@ -91,7 +91,7 @@ const NEEDED: [&str; 8] = [
     "acceleration_mps2",
     "steering_rad",
 ];
-/// Columns of newer traces, whose cells may be empty.
+/// Columns that older traces do not have. Their cells may be empty.
 const OPTIONAL: [&str; 6] = [
     "sideways_mps",
     "yaw_rate_radps",
@@ -101,7 +101,7 @@ const OPTIONAL: [&str; 6] = [
     "reversing",
 ];
 
-/// A row of the chosen vehicle.
+/// A row of the requested agent.
 struct Row {
     needed: [f64; NEEDED.len()],
     optional: [Option<f64>; OPTIONAL.len()],
@@ -166,7 +166,7 @@ impl Recording {
         let period = time(second) - time(first);
         for pair in rows.windows(2) {
             let other = time(&pair[1]) - time(&pair[0]);
-            // Negated, so that values that are not numbers are refused.
+            // Negated, so that NaN is rejected.
             if !((other - period).abs() <= UNEVEN && other > 0.0) {
                 return Err(RecordError::Uneven {
                     period,
@@ -176,7 +176,7 @@ impl Recording {
             }
         }
         let periods = (rows.len() - 1) as f64;
-        // Times are rounded to milliseconds, so the mean period is the better one.
+        // Times are rounded to milliseconds, so the mean period is more accurate.
         let mean = (time(&rows[rows.len() - 1]) - time(first)) / periods;
         let rate = (1.0 / mean * 1e3).round() / 1e3;
         let frames = (0..rows.len()).map(|i| frame_of(rows, i, rate, centre));
@@ -188,7 +188,7 @@ impl Recording {
         })
     }
 
-    /// The stretch between two times, s, as a clip that begins at the origin, facing east.
+    /// Returns the rows between two times, s, as a clip that begins at the origin and faces east.
     ///
     /// # Errors
     /// If it is not within the drive, or has fewer than two frames.
@@ -247,7 +247,7 @@ fn frame_of(rows: &[Row], i: usize, rate: f64, centre: f64) -> Frame {
     Frame {
         pose: Pose::new(x, y, heading),
         forward,
-        // A rear axle that does not slip swings the centre of gravity.
+        // Without slip at the rear axle, rotation moves the centre of gravity sideways.
         sideways: sideways.unwrap_or(centre * yaw_rate),
         yaw_rate,
         wheels,

@@ -39,12 +39,12 @@ pub enum Stop {
     AtLimit,
 }
 
-/// Limits of a search.
+/// Parameters of a search.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Bounded {
-    /// Time beyond which nodes are not expanded, in frames.
+    /// Time up to which nodes are expanded, in frames.
     pub horizon: u32,
-    /// Number of moves put into the list at which the search stops taking moves from it.
+    /// Maximum number of moves in the list. Once it is reached, no more moves are taken from the list.
     pub limit: u32,
     /// When the search ends.
     pub stop: Stop,
@@ -52,18 +52,18 @@ pub struct Bounded {
     pub phase: Phase,
 }
 
-/// Input of a search: the position of a vehicle, its goal, and the obstacles.
+/// Input of a search: the state of a vehicle, its goal, and the obstacles.
 #[derive(Debug, Clone, Copy)]
 pub struct Question<'a> {
     /// Placement of the vehicle.
     pub place: Placement,
-    /// State from which moves may begin.
+    /// State in which the first move begins.
     pub state: StateNumber,
     /// Destination.
     pub goal: DVec2,
-    /// Distance from the goal within which a vehicle has arrived, m; 0 if it never does.
+    /// Distance from the goal within which a vehicle has arrived, m; 0 if the vehicle never arrives.
     pub reach: f64,
-    /// Obstacles, with movers at their current positions.
+    /// Obstacles. Movers are at their current positions.
     pub around: &'a Surroundings,
     /// Limits of the search.
     pub bounded: Bounded,
@@ -72,13 +72,13 @@ pub struct Question<'a> {
 /// Outcome of a search.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Plan {
-    /// Moves to make, in order; empty if nothing is free.
+    /// Moves to drive, in order; empty if no move is free.
     pub moves: Vec<MoveNumber>,
     /// How the search ended.
     pub end: PlanEnd,
     /// Number of moves put into the list.
     pub nodes: u32,
-    /// Number of moves put into the list when the first free leaf was taken.
+    /// Number of moves in the list when the first free leaf was taken; `None` if no free leaf was taken.
     pub nodes_to_leaf: Option<u32>,
     /// Number of moves that were taken from the list and tested.
     pub tested: u32,
@@ -89,46 +89,46 @@ pub struct Plan {
 pub enum PlanEnd {
     /// A route reaches the horizon.
     Horizon,
-    /// The limit came first.
+    /// The limit was reached first.
     Limit,
-    /// Every route ends at an obstacle before the horizon, and this is the longest one.
+    /// Every route is blocked before the horizon. The plan is the longest free part.
     Blocked,
     /// No move is free.
     NoPath {
-        /// The obstacle that the longest first move touches.
+        /// The obstacle that blocks the first move with the longest duration.
         obstacle: Option<ObstacleNumber>,
     },
 }
 
-/// A node of the tree: a move that begins where its parent ends.
+/// A node of the tree: a move that begins where the parent node ends.
 #[derive(Debug, Clone, Copy)]
 struct Node {
-    /// Placement at its end.
+    /// Placement at the end of the move.
     end: Placement,
-    /// Time at its end, in frames.
+    /// Time at the end of the move, in frames.
     time: u32,
     f: f64,
-    /// Whether it passes the goal.
+    /// Whether the move passes the goal.
     arrives: bool,
     parent: Parent,
-    /// Its number among the moves that leave its parent's state.
+    /// Index of the move among the moves that leave the parent's state.
     choice: u16,
-    /// State in which it begins.
+    /// State in which the move begins.
     from: StateNumber,
 }
 
-/// The node before a node.
+/// Parent of a node.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Parent {
     Start,
     Node(NodeNumber),
 }
 
-/// A node, in the order in which nodes are put into the list.
+/// Index of a node, in the order of insertion into the list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct NodeNumber(u32);
 
-/// A tree under construction.
+/// A search tree under construction.
 struct Tree<'a> {
     library: &'a Library,
     question: &'a Question<'a>,
@@ -137,15 +137,15 @@ struct Tree<'a> {
     /// Best free leaf so far.
     leaf: Option<NodeNumber>,
     nodes_to_leaf: Option<u32>,
-    /// Best free node so far that is not a leaf: the latest one.
+    /// Best free node so far that is not a leaf, which is the latest one.
     latest: Option<NodeNumber>,
     tested: u32,
 }
 
-/// Order of nodes in the list.
+/// Sort key of nodes in the list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Rank {
-    /// Bits of f. They sort like f, because f is never negative.
+    /// Bits of f. They have the same order as f, because f is never negative.
     f: u64,
     node: NodeNumber,
 }
@@ -168,7 +168,7 @@ impl<'a> Tree<'a> {
         self.nodes.len() as u32 >= self.question.bounded.limit
     }
 
-    /// Puts the moves that follow a node into the tree, and passes their ranks to `put`.
+    /// Adds the successors of a node to the tree, and passes their ranks to `put`.
     fn expand(&mut self, parent: Parent, mut put: impl FnMut(Rank)) {
         let (place, time, state, least) = match parent {
             Parent::Start => (self.question.place, 0, self.question.state, 0.0),
@@ -205,7 +205,8 @@ impl<'a> Tree<'a> {
         }
     }
 
-    /// The first frame of a move, placed in the world, that is within reach of the goal.
+    /// The first frame of a move that is within reach of the goal, with the move placed in the world; `None` if there
+    /// is none.
     fn arrival(&self, place: &Placement, one: &crate::library::Prepared) -> Option<u32> {
         let Question { goal, reach, .. } = self.question;
         if *reach <= 0.0 {
@@ -275,7 +276,8 @@ impl<'a> Tree<'a> {
         false
     }
 
-    /// The later of two nodes. If they are equally late, the one with the smaller f, then the older one.
+    /// Returns the later of two nodes. If both are equally late, the one with the smaller f wins, and then the older
+    /// one.
     fn better(&self, best: Option<NodeNumber>, other: NodeNumber) -> Option<NodeNumber> {
         let key = |number: NodeNumber| {
             let node = &self.nodes[number.0 as usize];
@@ -316,7 +318,8 @@ impl<'a> Tree<'a> {
         }
     }
 
-    /// The obstacle that the longest first move touches; among equally long moves, the oldest one counts.
+    /// The obstacle that blocks the first move with the longest duration. Among moves of equal duration, the oldest
+    /// one counts.
     fn first_obstacle(&self) -> Option<ObstacleNumber> {
         let first = self.nodes.iter().enumerate();
         let longest = first.max_by_key(|(number, node)| (node.time, Reverse(*number)))?;
@@ -324,7 +327,7 @@ impl<'a> Tree<'a> {
     }
 }
 
-/// Makes a plan, using a heap.
+/// Creates a plan, using a heap.
 pub fn plan(library: &Library, question: &Question<'_>) -> Plan {
     let mut tree = Tree::new(library, question);
     let mut list = BinaryHeap::new();
@@ -343,7 +346,7 @@ pub fn plan(library: &Library, question: &Question<'_>) -> Plan {
     tree.plan()
 }
 
-/// Makes a plan by the same rules, but without a heap and without skipping any tests, for comparison.
+/// Creates a plan by the same rules, but without a heap and without skipping tests. Used for comparison.
 pub fn plan_plainly(library: &Library, question: &Question<'_>) -> Plan {
     let question = &Question {
         bounded: Bounded {

@@ -9,11 +9,11 @@ use crate::text::MoveFileError;
 /// A library that ships with the program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ShippedLibrary {
-    /// Its name: the file name without the extension.
+    /// Name of the library: the file name without the extension.
     pub name: &'static str,
-    /// Text of its graph.
+    /// Text of the move graph file.
     pub moves: &'static str,
-    /// Text of its clips.
+    /// Text of the clip file.
     pub clips: &'static str,
 }
 
@@ -32,24 +32,24 @@ shipped! {
     "five" "large" "large-angles" "large-without-skids" "seven"
 }
 
-/// A library with the files from which it was made.
+/// A library, with the files from which it was made.
 #[derive(Debug, Clone)]
 pub struct Loaded {
-    /// The graph.
+    /// The move graph.
     pub graph: MoveFile,
-    /// The clips, with the vehicle and the ground that were recorded.
+    /// The clips, with the recorded vehicle and ground.
     pub clips: ClipFile,
     /// The moves, prepared for planning.
     pub library: Library,
 }
 
 impl ShippedLibrary {
-    /// The library with a name.
+    /// Returns the library with this name; `None` if there is none.
     pub fn named(name: &str) -> Option<&'static Self> {
         SHIPPED.iter().find(|one| one.name == name)
     }
 
-    /// Reads the library.
+    /// Loads the library.
     ///
     /// # Errors
     /// If a file is damaged, which a test rules out.

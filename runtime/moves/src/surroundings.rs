@@ -1,49 +1,49 @@
-//! Obstacles of a plan: fixed walls and posts, and cars that move at a constant velocity.
+//! Obstacles around a vehicle: fixed walls and posts, and cars that move at constant velocity.
 
 use crate::body::{Bounds, Convex};
 use crate::placement::Placement;
 use crate::sweep::{Piece, Sweep};
 use roadwright_geometry::DVec2;
 
-/// Length of a cell of the index of fixed obstacles, m.
+/// Edge length of a cell of the index of fixed obstacles, m.
 const CELL: f64 = 16.0;
 /// Maximum number of cells along each axis.
 const MOST_CELLS: f64 = 512.0;
-/// Margin of comparisons that only save work, m. It keeps rounding from hiding an obstacle that the exact
-/// test would find.
+/// Margin of the preliminary comparisons, m. It ensures that rounding does not hide an obstacle that the exact test
+/// would find.
 const MARGIN: f64 = 1e-6;
 
-/// Number of an obstacle: fixed ones first, in the order in which they were given, then moving ones.
+/// Index of an obstacle. Fixed obstacles come first, in the order in which they were given, then movers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct ObstacleNumber(pub u32);
 
-/// An obstacle that moves at a constant velocity without turning.
+/// An obstacle that moves at constant velocity without turning.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Mover {
-    /// Its outline when the plan begins.
+    /// Outline at the start of the plan.
     pub outline: Convex,
-    /// Its velocity, m/s.
+    /// Velocity, m/s.
     pub velocity: DVec2,
 }
 
-/// How the obstacles to test are selected.
+/// Selection of the obstacles to test.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Phase {
-    /// Obstacles that are certain not to overlap are left out first.
+    /// Obstacles that certainly do not overlap are skipped.
     #[default]
     Broad,
     /// Every piece is tested against every obstacle.
     Exact,
 }
 
-/// When and where a move is tested.
+/// Inputs for testing a move.
 #[derive(Debug, Clone, Copy)]
 pub struct Trial<'a> {
-    /// The area that it sweeps.
+    /// The area that the move sweeps.
     pub sweep: &'a Sweep,
-    /// Placement at which it begins.
+    /// Placement at which the move begins.
     pub place: Placement,
-    /// Time from the beginning of the plan to the beginning of the move, in frames.
+    /// Start of the move, in frames from the start of the plan.
     pub begin: u32,
     /// Duration of a frame, s.
     pub period: f64,
@@ -78,7 +78,7 @@ impl Circle {
 }
 
 impl Surroundings {
-    /// Surroundings of fixed obstacles only.
+    /// Creates surroundings with fixed obstacles only.
     pub fn of(fixed: Vec<Convex>) -> Self {
         Self {
             index: Index::of(&fixed),
@@ -168,7 +168,7 @@ impl Surroundings {
         let length = sweep.pieces.last().map_or(0.0, |piece| piece.end) * period;
         let start = f64::from(*begin) * period;
         for (mover, circle) in self.movers.iter().zip(&self.circles) {
-            // The farthest it gets from its place in the middle of the move.
+            // Maximum distance of the mover from its position in the middle of the move.
             let roams = 0.5 * length * (mover.velocity.x.abs() + mover.velocity.y.abs());
             let middle = circle.centre + mover.velocity * (start + 0.5 * length);
             let near = reach + circle.radius + roams + MARGIN;
@@ -178,7 +178,7 @@ impl Surroundings {
             let seen = Seen::of(mover, trial);
             let box_at_start = seen.outline.bounds();
             let meets = |piece: &Piece| {
-                // Box around the mover during the piece.
+                // Bounding box of the mover during the piece.
                 let [first, last] =
                     [piece.begin, piece.end].map(|frame| seen.velocity * (frame * period));
                 let low = box_at_start.low + first.min(last);
@@ -194,11 +194,11 @@ impl Surroundings {
     }
 }
 
-/// A mover as seen from the placement at which a move begins.
+/// A mover relative to the placement at which a move begins.
 struct Seen {
-    /// Its outline when the move begins.
+    /// Outline when the move begins.
     outline: Convex,
-    /// Its velocity, m/s.
+    /// Velocity, m/s.
     velocity: DVec2,
     /// Duration of a frame, s.
     period: f64,
@@ -232,7 +232,7 @@ struct Index {
     cell: DVec2,
     columns: usize,
     rows: usize,
-    /// Index at which the obstacle numbers of each cell begin, row by row.
+    /// Start of the obstacle numbers of each cell, row by row.
     begins: Vec<u32>,
     numbers: Vec<u32>,
 }
@@ -268,14 +268,14 @@ impl Index {
         index
     }
 
-    /// Cells that a box touches. Parts of the box outside the index count towards the cells at its edge.
-    /// `None` if there are no cells.
+    /// Cells that a box touches. Parts of the box outside the index count as cells at the edge. `None` if there are
+    /// no cells.
     fn range(&self, bounds: &Bounds) -> Option<CellRange> {
         if self.columns == 0 {
             return None;
         }
         let last = DVec2::new(self.columns as f64, self.rows as f64) - 1.0;
-        // Growing functions of the place, even when rounded, so boxes that overlap share a cell.
+        // This function is monotonic even after rounding, so that overlapping boxes share a cell.
         let cell = |place: DVec2| {
             let cell = ((place - self.origin) / self.cell).floor();
             cell.clamp(DVec2::ZERO, last)
@@ -308,7 +308,7 @@ impl Index {
     }
 }
 
-/// A rectangle of cells, both ends included.
+/// A rectangle of cells, including both ends.
 struct CellRange {
     first: [usize; 2],
     last: [usize; 2],

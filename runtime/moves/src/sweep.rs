@@ -25,10 +25,10 @@ const SHARP: f64 = 0.1;
 /// Number of frames that the source tests within a sharp turn.
 const BETWEEN: usize = 3;
 
-/// Choice of the frames at which sweeps are tested.
+/// Method of computing sweeps.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum SweepKind {
-    /// Outlines swept over pieces that are within [`TOLERANCE`] of the true sweep.
+    /// The outline, swept over pieces that are within [`TOLERANCE`] of the true sweep.
     #[default]
     Exact,
     /// The lines along both sides of the car, as in the source: from the first to the last frame of a
@@ -37,20 +37,20 @@ pub enum SweepKind {
     Source,
 }
 
-/// A piece of a sweep, seen from the placement at which the move begins.
+/// A piece of a sweep, relative to the placement at which the move begins.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Piece {
-    /// Its first moment, in frames from the beginning of the move.
+    /// Start of the piece, in frames from the beginning of the move.
     pub begin: f64,
-    /// Its last moment, in frames from the beginning of the move.
+    /// End of the piece, in frames from the beginning of the move.
     pub end: f64,
-    /// Corners of the swept outline at the first moment.
+    /// Corners of the outline at the start of the piece.
     from: [DVec2; 4],
-    /// The same corners at the last moment.
+    /// The same corners at the end of the piece.
     to: [DVec2; 4],
-    /// Area swept on the ground.
+    /// Swept area.
     pub hull: Convex,
-    /// Box around the area.
+    /// Bounding box of the area.
     pub bounds: Bounds,
 }
 
@@ -67,7 +67,7 @@ impl Piece {
         }
     }
 
-    /// Area swept relative to something that moves by `shift` during the piece.
+    /// Area swept relative to an obstacle that moves by `shift` during the piece.
     #[inline]
     pub fn relative_to(&self, shift: DVec2) -> Convex {
         hull_of(&self.from, &self.to.map(|corner| corner - shift))
@@ -81,17 +81,17 @@ fn hull_of(from: &[DVec2; 4], to: &[DVec2; 4]) -> Convex {
     Convex::hull(all)
 }
 
-/// Area that a vehicle sweeps during a move, seen from the placement at which it begins.
+/// Area that a vehicle sweeps during a move, relative to the placement at which the move begins.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Sweep {
-    /// Its pieces, in the order of time.
+    /// Pieces of the sweep, in temporal order.
     pub pieces: Vec<Piece>,
-    /// Box around all of them.
+    /// Bounding box of all pieces.
     pub bounds: Bounds,
 }
 
 impl Sweep {
-    /// Sweep of a body over frames. With a single frame, the body stands.
+    /// Sweep of a body over frames. With a single frame, the body stands still.
     pub fn of(frames: &[Frame], body: &BodyOutline, kind: SweepKind) -> Self {
         let track = Track::of(frames, body);
         let pieces = match kind {
@@ -105,7 +105,7 @@ impl Sweep {
         Self { pieces, bounds }
     }
 
-    /// Sweep between two neighbouring frames, seen from the first of all frames.
+    /// Sweep between two consecutive frames, relative to the first of all frames.
     pub fn between(frames: &[Frame], body: &BodyOutline, first: usize) -> Self {
         let track = Track::of(frames, body);
         let pieces = track.within(first);
@@ -117,7 +117,7 @@ impl Sweep {
     }
 }
 
-/// The path of a body's corners.
+/// Motion of a body's corners.
 struct Track {
     body: BodyOutline,
     places: Vec<Placement>,
@@ -171,7 +171,7 @@ impl Track {
         Piece::new(from as f64, to as f64, self.corners[from], self.corners[to])
     }
 
-    /// Bound of the distance between the tested and the true sweep from one frame to another, m.
+    /// Bound on the distance between the tested and the true sweep between two frames, m.
     fn error(&self, from: usize, to: usize) -> f64 {
         let turned: f64 = self.turns[from..to].iter().sum();
         let sharpest = self.turns[from..to]
@@ -185,12 +185,12 @@ impl Track {
                 farthest = farthest.max((self.corners[frame][corner] - straight).length());
             }
         }
-        // Between two frames, poses are interpolated, and corners go along arcs.
+        // Poses between two frames are interpolated, so that corners move along arcs.
         let arc = self.body.reach() * sharpest * sharpest / 8.0;
         farthest + arc + 0.25 * turned.abs() * self.body.diagonal()
     }
 
-    /// Pieces between a frame and the next, with interpolated poses.
+    /// Pieces between a frame and the next one, with interpolated poses.
     fn within(&self, from: usize) -> Vec<Piece> {
         let turned = self.turns[from];
         let error = self.error(from, from + 1);
@@ -214,7 +214,7 @@ impl Track {
         (0..count).map(piece).collect()
     }
 
-    /// Lines of both sides, as the source tests them.
+    /// Lines along both sides of the car, as the source tests them.
     fn lines_of_source(&self) -> Vec<Piece> {
         let last = self.places.len() - 1;
         let turned: f64 = self.turns.iter().map(|turn| turn.abs()).sum();

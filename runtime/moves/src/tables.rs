@@ -33,32 +33,32 @@ pub enum Track {
     LongStraight,
     /// Figure 4.3: corners of various angles.
     Cornered,
-    /// The same with cars.
+    /// Figure 4.3, with cars on the track.
     CorneredCars,
     /// Figure 4.5: long straights and sharp, hard corners.
     SharpCorners,
     /// Figure 4.6: normal corners, a sharp one, and cars in a large centre.
     Final,
-    /// The same with twice as many cars at half the gaps.
+    /// Figure 4.6, with twice as many cars at half the gaps.
     FinalDense,
 }
 
 /// Printed result of a row.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Printed {
-    /// A crash after the given time, s.
+    /// Crash after this time, s.
     CrashAfter(f64),
-    /// A crash at a time that the source does not print.
+    /// Crash at a time that the source does not print.
     Crash,
-    /// Arrival at the finish line after the given time, s.
+    /// Arrival at the finish line after this time, s.
     Finish(f64),
     /// No crash within two minutes.
     Survives,
     /// Arrival after skids in sharp corners, at a time that the source does not print.
     Skids,
-    /// Failure among many cars, which the source only describes.
+    /// Failure among many cars. The source describes it without figures.
     Fails,
-    /// Nothing; the row is not in the source.
+    /// No result, because the row is not in the source.
     Nothing,
 }
 
@@ -67,7 +67,7 @@ pub enum Printed {
 pub struct TableRow {
     /// Its table.
     pub table: Table,
-    /// Its track.
+    /// Track of the row.
     pub track: Track,
     /// Move tree.
     pub tree: Preset,
@@ -75,14 +75,14 @@ pub struct TableRow {
     pub frames: u32,
     /// Limit of nodes; `None` where the source prints none.
     pub limit: Option<u32>,
-    /// Result of the source.
+    /// Result that the source prints.
     pub printed: Printed,
 }
 
-/// Limit where the source prints none. The deepest tree of table 4.1 has 3,905 nodes.
+/// Limit of nodes for rows where the source prints none. The deepest tree of table 4.1 has 3,905 nodes.
 pub const UNPRINTED_LIMIT: u32 = 15_000;
 
-/// A row on the usual track of its table.
+/// Creates a row on the usual track of its table.
 const fn row(
     table: Table,
     tree: Preset,
@@ -165,7 +165,7 @@ pub const ROWS: [TableRow; 29] = [
     },
 ];
 
-/// Rows of our own, which complete the statements of the source: sharp corners without skids and with skids
+/// Additional rows that support the statements of the source: sharp corners without skids, sharp corners with skids
 /// of several angles, and many cars with a small limit.
 pub const CONTROLS: [TableRow; 5] = [
     row(
@@ -191,7 +191,7 @@ pub const CONTROLS: [TableRow; 5] = [
 ];
 
 impl Table {
-    /// All of them.
+    /// All tables.
     pub const ALL: [Self; 8] = [
         Self::T41,
         Self::T42,
@@ -203,7 +203,7 @@ impl Table {
         Self::T48,
     ];
 
-    /// Its number in the source.
+    /// Number of the table in the source.
     pub fn number(self) -> &'static str {
         match self {
             Self::T41 => "4.1",
@@ -217,7 +217,7 @@ impl Table {
         }
     }
 
-    /// Its usual track.
+    /// Usual track of the table.
     pub const fn track(self) -> Track {
         match self {
             Self::T41 | Self::T44 => Track::LongStraight,
@@ -228,23 +228,23 @@ impl Table {
         }
     }
 
-    /// Its rows.
+    /// Rows of the table.
     pub fn rows(self) -> impl Iterator<Item = &'static TableRow> {
         ROWS.iter().filter(move |row| row.table == self)
     }
 
-    /// Rows of our own for this table.
+    /// Additional rows for this table that are not in the source.
     pub fn controls(self) -> impl Iterator<Item = &'static TableRow> {
         CONTROLS.iter().filter(move |row| row.table == self)
     }
 }
 
-/// Longest drive where the source stops after two minutes, s.
+/// Maximum duration of a drive where the source stops after two minutes, s.
 const TWO_MINUTES: f64 = 120.0;
-/// Longest drive on tracks with a finish, s.
+/// Maximum duration of a drive on tracks with a finish, s.
 const LONGEST: f64 = 180.0;
 
-/// The straight track: four kilometres, so that nothing arrives within two minutes.
+/// The straight track. It is four kilometres long, so that no vehicle arrives within two minutes.
 pub const STRAIGHT: Corridor = Corridor {
     length: 4000.0,
     corners: 0,
@@ -252,8 +252,8 @@ pub const STRAIGHT: Corridor = Corridor {
     width: 25.0,
     seed: 1,
 };
-/// Cars on the straight track. No line between them is free, so a vehicle has to change its lateral position
-/// again and again.
+/// Cars on the straight track. They leave no free line, so that a vehicle has to change its lateral position again
+/// and again.
 pub const STRAIGHT_CARS: Traffic = Traffic {
     count: 360,
     lines: 9,
@@ -261,7 +261,7 @@ pub const STRAIGHT_CARS: Traffic = Traffic {
     speed: 9.0,
     tilt: 0.2,
 };
-/// The cornered track. Its length is calibrated: the median time of the 5-branch tree with 149 frames and
+/// The cornered track. Its length is calibrated so that the median time of the 5-branch tree with 149 frames and
 /// 15,000 nodes is within a second of 33 s.
 pub const CORNERED: Corridor = Corridor {
     length: 745.0,
@@ -305,7 +305,7 @@ pub const FINAL: DrawnCorridor = DrawnCorridor {
         stretch(120.0, -FRAC_PI_4),
     ],
 };
-/// Cars in its centre.
+/// Cars in the centre of the final track.
 pub const FINAL_CARS: Rows = Rows {
     stretch: 4,
     count: 12,
@@ -331,7 +331,7 @@ const fn wide(length: f64, angle: f64) -> Stretch {
 }
 
 impl Track {
-    /// All of them.
+    /// All tracks.
     pub const ALL: [Self; 6] = [
         Self::LongStraight,
         Self::Cornered,
@@ -341,7 +341,7 @@ impl Track {
         Self::FinalDense,
     ];
 
-    /// Its name.
+    /// Name of the track.
     pub fn name(self) -> &'static str {
         match self {
             Self::LongStraight => "long-straight",

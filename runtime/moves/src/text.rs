@@ -1,16 +1,16 @@
-//! Reading of JSON texts, with errors that name key and reason.
+//! Reads JSON texts. Errors name the key and the reason.
 
 use serde::de::DeserializeOwned;
 
-/// Reason why a file of clips or moves cannot be used.
+/// Reason why a clip file or a move graph file cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{}{}{reason}", place(*line), if key.is_empty() { String::new() } else { format!("{key}: ") })]
 pub struct MoveFileError {
-    /// Line from 1; 0 if the error belongs to no line.
+    /// Line number, from 1; 0 if the error concerns no particular line.
     pub line: usize,
-    /// Path of the key, such as `clips[3].frames[7]`; empty for the whole file.
+    /// Path of the key, such as `clips[3].frames[7]`; empty if the error concerns the whole file.
     pub key: String,
-    /// The problem, and the expected content.
+    /// Description of the problem and of the expected content.
     pub reason: String,
 }
 
@@ -50,7 +50,7 @@ pub(crate) fn read<T: DeserializeOwned>(text: &str) -> Result<T, MoveFileError> 
 
 fn located(error: &serde_json::Error, key: &str) -> MoveFileError {
     let text = error.to_string();
-    // The position stands in front instead.
+    // The line is reported separately, before the reason.
     let reason = text.split(" at line ").next().unwrap_or(&text);
     MoveFileError {
         line: error.line(),
@@ -59,29 +59,29 @@ fn located(error: &serde_json::Error, key: &str) -> MoveFileError {
     }
 }
 
-/// Checks that a name can be shown and referred to.
+/// Checks that a name is valid.
 pub(crate) fn check_name(key: &str, name: &str) -> Result<(), MoveFileError> {
     let is_fine =
         !name.is_empty() && name.chars().count() <= 100 && !name.contains(char::is_control);
     if is_fine {
         return Ok(());
     }
-    let reason = "a name has 1 to 100 characters without control characters";
+    let reason = "expected a name of 1 to 100 characters without control characters";
     Err(MoveFileError::at(key, reason))
 }
 
-/// Checks the format and the version of a file.
+/// Checks the format and version of a file.
 pub(crate) fn check_format(
     format: &str,
     version: u32,
     expected: &str,
 ) -> Result<(), MoveFileError> {
     if format != expected {
-        let reason = format!("\"{format}\" is not \"{expected}\"");
+        let reason = format!("expected \"{expected}\", found \"{format}\"");
         return Err(MoveFileError::at("format", reason));
     }
     if version != 1 {
-        let reason = format!("version {version} is unknown; this program reads version 1");
+        let reason = format!("unknown version {version}; this program reads version 1");
         return Err(MoveFileError::at("version", reason));
     }
     Ok(())

@@ -44,7 +44,7 @@ fn damaged_clips_are_refused_with_key_and_reason() {
         (
             "\"rate\": 25",
             "\"rate\": 0",
-            "rate: 0 is not from 1 to 1000",
+            "rate: 0 is outside 1 to 1000",
         ),
         ("\"rate\": 25", "\"rat\": 25", "rat"),
         ("roadwright-clips", "roadwright-moves", "format"),

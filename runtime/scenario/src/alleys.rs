@@ -36,7 +36,8 @@ const PLACE: f64 = 15.0;
 const TOLERANCE: f64 = 0.03;
 /// Distance between a car that moves over and the edge of its lane, m.
 pub const EDGE: f64 = 0.2;
-/// Least distance between a tight place and each end of its lane, m. Vehicles move over and return within it.
+/// Minimum distance between a tight place and each end of its lane, m. Vehicles move over and return within this
+/// distance.
 const TIGHT_ROOM: f64 = 15.0;
 /// Half the length of the stretch over which a bend is measured, m.
 const BEND_REACH: f64 = 2.0;
@@ -195,7 +196,7 @@ impl Alleys {
         })
     }
 
-    /// The places of an earlier section that starts at lanelet `copy`, with the lanelets of `section`.
+    /// Returns the places of an earlier section that starts at lanelet `copy`, mapped to the lanelets of `section`.
     fn moved(&self, copy: LaneletIndex, section: &Range<LaneletIndex>) -> SectionPlaces {
         let count = section.end.number() - section.start.number();
         let before = copy..LaneletIndex::new(copy.number() + count);
@@ -585,8 +586,8 @@ impl<'a> Lanes<'a> {
         narrows
     }
 
-    /// The tight place that a narrow stretch for two cars is, if they fit side by side after moving over.
-    /// `front` is the distance from a car's rear axle to its front, m.
+    /// Returns the tight place at a narrow stretch for two cars; `None` if the cars do not fit side by side even
+    /// after moving over. `front` is the distance from a car's rear axle to its front, m.
     fn tight_place(&self, narrow: &Narrow, front: f64) -> Option<TightPlace> {
         let lengths = [self.one.line.length(), self.other.line.length()];
         let directions = [
@@ -623,8 +624,8 @@ impl<'a> Lanes<'a> {
         })
     }
 
-    /// Distances by which a car on each lane can move away from the other lane at a point of the first lane,
-    /// m; negative where it is already too close to the edge.
+    /// Distances by which the car on each lane can move away from the other lane at a point of the first lane, m.
+    /// Negative where a car is already too close to the edge.
     fn outer_rooms(&self, number: usize) -> [f64; 2] {
         let Beside { point, distance } = self.beside[number];
         let between = self.other.point(point) - self.one.point(number);
@@ -638,8 +639,8 @@ impl<'a> Lanes<'a> {
         ]
     }
 
-    /// Positive if the second lane lies to the left of the first one, seen in its driving direction. Then the
-    /// first one also lies to the left of the second.
+    /// Sign of the side on which the second lane lies, seen in the driving direction of the first: positive to the
+    /// left. The first lane lies on the same side of the second.
     fn other_is_left(&self) -> f64 {
         let number = self.beside.len() / 2;
         let (here, forward) = self.one.tangent(number);

@@ -156,10 +156,7 @@ impl World {
         let planners = self.modules.saved_ground_planners(self.agents.census());
         saved.put(parts::GROUND_PLANNERS, &planners);
         saved.put(parts::GROUND_PLANS, self.ground_plans.saved());
-        let drives = self.ground_plans.saved_drives();
-        if !drives.is_empty() {
-            saved.put(parts::DRIVES, &drives);
-        }
+        saved.put(parts::DRIVES, &self.ground_plans.saved_drives());
         saved.put(parts::MOVE_TREES, self.move_trees.saved());
         let overrides = self.modules.overrides.all();
         let overrides = overrides.map(|(slot, modules)| (slot.name(), modules));

@@ -67,6 +67,7 @@ fn floors(scenario: &Scenario, ink: Ink) -> Mesh {
 pub const LOOSE: i8 = 0;
 /// Layer of points of interest.
 pub const PLACES: i8 = 1;
+/// Layer of destinations.
 const TRIPS: i8 = 2;
 
 /// Obstacles that can be pushed. All others are drawn with the land of their tile.

@@ -14,9 +14,9 @@ use std::collections::{BTreeMap, VecDeque};
 const KEPT: f64 = 30.0;
 /// Maximum number of pieces; the oldest are dropped first.
 const MOST: usize = 20_000;
-/// Lengths of the shortest and of the longest piece, m. A wheel that moved farther than the longest piece
-/// between two pictures has jumped.
+/// Minimum length of a piece, m.
 const SHORTEST: f64 = 0.1;
+/// Maximum length of a piece, m. A wheel that moved farther between two pictures has jumped.
 const LONGEST: f64 = 10.0;
 /// Maximum time between two pictures whose wheel positions are joined by a piece, s.
 const BREAK: f64 = 1.0;

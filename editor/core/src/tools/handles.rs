@@ -65,7 +65,7 @@ impl Handle {
         }
     }
 
-    /// Text for the status line: what dragging the handle does.
+    /// Text for the status line about dragging the handle.
     pub fn hint(&self) -> &'static str {
         match self.kind {
             HandleKind::RoadPoint(..) => "Drag: move this point. Alt+click: remove it.",
@@ -466,7 +466,7 @@ fn resized(shape: &Shape, index: usize, to: DVec2) -> Shape {
     }
 }
 
-/// The place at a point: on the lane there, or else on open ground with the previous heading.
+/// Returns the place at a point: on the lane there, or else on open ground with the previous heading.
 pub fn place_at(point: DVec2, before: &Place, base: &Scenario, context: &ToolContext<'_>) -> Place {
     let lane = context.scene.lane_at(point, 0.3 * context.reach());
     // The scene may belong to another revision than `base`, so a lane of a road that does not exist in `base`

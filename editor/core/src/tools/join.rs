@@ -1,4 +1,4 @@
-//! Roads and nodes that the ends of roads join at the pointer.
+//! Joins the ends of roads to nodes and roads at the pointer.
 
 use super::{Modifiers, ToolContext};
 use roadwright_geometry::DVec2;
@@ -10,7 +10,7 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// The rule by which the end of a road catches nodes and roads. Ctrl suspends it.
+/// Returns the rule by which the end of a road catches nodes and roads. Ctrl suspends catching.
 pub(super) fn catch(modifiers: Modifiers, context: &ToolContext<'_>) -> Catch {
     let options = context.options.snap;
     Catch {
@@ -20,7 +20,7 @@ pub(super) fn catch(modifiers: Modifiers, context: &ToolContext<'_>) -> Catch {
     }
 }
 
-/// Joints at both ends of a new road. `trace` has the positions of the pointer, in drawing order.
+/// Returns what the ends of a new road join. `trace` contains the positions of the pointer, in drawing order.
 pub(super) fn ends(
     trace: &[DVec2],
     catch: [Catch; 2],
@@ -41,7 +41,7 @@ pub(super) fn ends(
     stroke_ends(&around, trace, &style, catch)
 }
 
-/// The boxes of the roads of a scenario. The scene may belong to another one, so the boxes of the roads that
+/// Returns the boxes of the roads of a scenario. The scene may belong to another revision, so boxes of roads that
 /// differ are added.
 fn boxes<'a>(scenario: &Scenario, context: &ToolContext<'a>) -> Cow<'a, RoadBoxes> {
     let scene: &'a _ = context.scene;
@@ -61,7 +61,7 @@ fn boxes<'a>(scenario: &Scenario, context: &ToolContext<'a>) -> Cow<'a, RoadBoxe
     Cow::Owned(RoadBoxes::of(same.chain(changed.values()).copied()))
 }
 
-/// Returns the label at the pointer for an end, such as "joins Mill Street"; `None` if the end joins nothing.
+/// Describes what an end joins, for the label at the pointer; `None` if it joins nothing.
 pub(super) fn word(end: &StrokeEnd, scenario: &Scenario) -> Option<String> {
     match &end.joint {
         Joint::Free => None,
@@ -81,7 +81,7 @@ pub(super) fn word(end: &StrokeEnd, scenario: &Scenario) -> Option<String> {
     }
 }
 
-/// The road that an end joins, or the junction; `None` if it joins nothing.
+/// Returns the name of the road or junction that an end joins; `None` if it joins nothing.
 pub(super) fn joined_name(end: &StrokeEnd, scenario: &Scenario) -> Option<String> {
     match &end.joint {
         Joint::Free => None,
@@ -94,25 +94,25 @@ pub(super) fn joined_name(end: &StrokeEnd, scenario: &Scenario) -> Option<String
     }
 }
 
-/// The name of a road, or its number if it has none.
+/// Returns the name of a road, or its number if it has no name.
 pub(super) fn name(id: RoadId, scenario: &Scenario) -> String {
     let road = scenario.network().road(id);
     let named = road.filter(|road| !road.name.is_empty());
     named.map_or_else(|| id.to_string(), |road| road.name.clone())
 }
 
-/// An edit that moves an end of a road and joins it to the road or node there.
+/// An edit that moves an end of a road and joins it to a node or road there.
 pub(super) struct JoinedMove {
-    /// The edit, of the scenario before the move.
+    /// The edit, relative to the scenario before the move.
     pub(super) edit: Edit,
-    /// Where it joins, m.
+    /// Position of the joint, m.
     pub(super) at: DVec2,
-    /// Label that names the road or node that the end joins.
+    /// Description of the node or road that the end joins.
     pub(super) word: String,
 }
 
-/// Joins an end of a road after an edit has moved it; `None` if another road shares the end, or if there is
-/// nothing to join.
+/// Returns the edit that joins an end of a road after another edit has moved the end. `None` if another road shares
+/// the end, or if there is nothing to join.
 pub(super) fn joined_move(
     base: &Arc<Scenario>,
     moved: &Edit,

@@ -112,7 +112,7 @@ impl ToolKind {
         }
     }
 
-    /// One sentence that says what the tool is for.
+    /// Describes the purpose of the tool in one sentence.
     pub fn hint(self) -> &'static str {
         match self {
             Self::Select => "Select, move, rotate and reshape objects.",

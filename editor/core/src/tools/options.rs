@@ -120,7 +120,7 @@ pub struct PaintOptions {
     pub radius: f64,
     /// Whether the brush erases.
     pub erase: bool,
-    /// The layer to paint in, if the scenario has it; otherwise the newest.
+    /// Layer to paint in. If the scenario does not have it, the newest layer is used.
     pub layer: Option<PaintId>,
 }
 

@@ -19,7 +19,8 @@ pub(super) struct Stroke {
 pub(super) type PaintTool = Brush<Stroke>;
 
 impl PaintOptions {
-    /// The layer that the brush paints in: the chosen one, or else the newest. `None` if there is none.
+    /// Returns the layer that the brush paints in: the chosen one, or else the newest. `None` if the scenario has no
+    /// layer.
     pub fn chosen(&self, scenario: &Scenario) -> Option<PaintId> {
         let layers = scenario.paint();
         let chosen = self.layer.filter(|id| layers.contains_key(id));
@@ -27,7 +28,7 @@ impl PaintOptions {
     }
 }
 
-/// A new layer with the default cost and an unused name.
+/// Creates a layer with the default cost and an unused name.
 pub fn new_paint_layer(scenario: &Scenario) -> PaintLayer {
     /// Three times the cost of plain ground.
     const COST: PaintCost = PaintCost::Adds(32);
@@ -57,7 +58,7 @@ impl brush::Stroke for Stroke {
         let options = context.options.paint;
         let stretch = [self.last, at];
         self.last = at;
-        // There is nothing to erase in a layer that does not exist yet.
+        // A layer that does not exist yet contains nothing to erase.
         if options.erase && self.is_new {
             return Vec::new();
         }

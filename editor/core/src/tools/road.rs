@@ -16,12 +16,12 @@ const BACKSPACE: usize = 12;
 enum Stroke {
     /// A drag.
     Freehand {
-        /// Positions of the pointer.
+        /// Positions of the pointer in drawing order.
         points: Vec<DVec2>,
-        /// Reach within which the start joins nodes and roads.
+        /// Rule for joining the start.
         from: Catch,
         modifiers: Modifiers,
-        /// Joints at both ends if the button is released now.
+        /// Nodes and roads that the ends would join if the button were released now.
         ends: [StrokeEnd; 2],
     },
     /// Points placed by clicks so far.
@@ -31,11 +31,11 @@ enum Stroke {
 /// The next end of a road, at the pointer.
 #[derive(Clone)]
 struct Hover {
-    /// Position of the next point, m: the joint, if it joins something.
+    /// Position of the next point, m. If the point joins something, this is the position of the joint.
     at: DVec2,
-    /// Position of the pointer, or the grid point or angle step near it, m.
+    /// Position of the pointer after snapping to the grid and to angle steps, m.
     placed: DVec2,
-    /// Joints at both ends of the road if this point is its last one.
+    /// Nodes and roads that the ends would join if this were the last point.
     ends: [StrokeEnd; 2],
 }
 
@@ -94,7 +94,7 @@ impl RoadTool {
         }
     }
 
-    /// Finds out what the ends of a freehand stroke join.
+    /// Determines what the ends of a freehand stroke join.
     fn aim(&mut self, context: &ToolContext<'_>) {
         if let Some(Stroke::Freehand {
             points,
@@ -122,7 +122,7 @@ impl RoadTool {
             && !modifiers.ctrl
             && let Some(grid) = on_grid(last, context)
         {
-            // The grid point is added and the last one is kept, so that the stroke stays as drawn.
+            // The grid point is appended and the last point is kept, so that the stroke stays as drawn.
             points.push(grid);
             ends = join::ends(&points, [from, join::catch(modifiers, context)], context);
         }
@@ -133,7 +133,7 @@ impl RoadTool {
         }
     }
 
-    /// Ends a road drawn point by point. `to` is what its end may join.
+    /// Ends a road drawn point by point. `to` is the rule for joining its end.
     fn finish_chain(&mut self, to: Catch, context: &ToolContext<'_>) -> Vec<Effect> {
         self.typed.clear();
         let Some(Stroke::Chain { points, from }) = self.stroke.take() else {
@@ -262,7 +262,7 @@ impl RoadTool {
         Vec::new()
     }
 
-    /// The preview polyline, and the label at its end.
+    /// The preview as a polyline, with the label at its end.
     fn preview(&self, context: &ToolContext<'_>) -> Option<(Vec<DVec2>, String, Tone)> {
         match self.stroke.as_ref()? {
             Stroke::Freehand { points, ends, .. } => {
@@ -354,7 +354,7 @@ impl RoadTool {
     }
 }
 
-/// The step of the history that draws a road: its length, and the roads that it joins.
+/// Returns the label of the history step that draws a road: its length, and the roads that it joins.
 fn history_label(line: &ReferenceLine, ends: &[StrokeEnd; 2], context: &ToolContext<'_>) -> String {
     let mut label = format!("Draw road, {:.0} m", line.length());
     for (word, end) in ["from", "to"].into_iter().zip(ends) {
@@ -365,7 +365,8 @@ fn history_label(line: &ReferenceLine, ends: &[StrokeEnd; 2], context: &ToolCont
     label
 }
 
-/// Position of a point on the grid, if the grid is a snap target and the point does not join anything.
+/// Position of a point after snapping. The point snaps to the grid if the grid is a snap target and the point does
+/// not join anything.
 fn placed_at(point: DVec2, modifiers: Modifiers, context: &ToolContext<'_>) -> DVec2 {
     let catch = join::catch(modifiers, context);
     let [end, _] = join::ends(&[point], [catch, catch], context);

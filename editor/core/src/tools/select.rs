@@ -35,7 +35,7 @@ struct Stroke {
     /// The selection before the drag. The box may add to it.
     before: Objects,
     adds: bool,
-    /// Joint of a dragged end of a road: position, m, and label.
+    /// Position of the joint of a dragged road end (m), and its description; `None` if the end joins nothing.
     joins: Option<(DVec2, String)>,
 }
 
@@ -159,7 +159,7 @@ impl Select {
             Drag::Box => (None, None),
         };
         stroke.joins = None;
-        // The label stays the same, because a preview with another label begins another step of the history.
+        // The label stays the same, because a preview with another label would begin a new history step.
         if let (Some((_, moved)), Some((road, end))) = (&mut edit, end) {
             let catch = join::catch(pointer.modifiers, context);
             let joined = join::joined_move(&stroke.base, moved, road, end, catch, context);
@@ -352,7 +352,7 @@ fn end_of(kind: HandleKind, base: &Scenario) -> Option<(RoadId, RoadEnd)> {
     }
 }
 
-/// The end of a road at a single node that no other road shares.
+/// Returns the end of a road at the selected node if no other road shares the node.
 fn loose_end_of(objects: &Objects, base: &Scenario) -> Option<(RoadId, RoadEnd)> {
     let mut objects = objects.iter();
     let (Some(ObjectId::Node(node)), None) = (objects.next(), objects.next()) else {

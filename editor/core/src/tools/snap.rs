@@ -4,7 +4,7 @@ use super::{Modifiers, Pointer, ToolContext};
 use roadwright_geometry::DVec2;
 use roadwright_scenario::ObjectId;
 
-/// The target to which a point snapped.
+/// Kind of target to which a point snapped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SnapKind {
     /// No target.
@@ -100,8 +100,8 @@ pub(super) fn on_grid(point: DVec2, context: &ToolContext<'_>) -> Option<DVec2> 
     is_on.then(|| (point / step).round() * step)
 }
 
-/// Returns the direction from `from` to `to`, rotated to the nearest step of 15 degrees relative to
-/// `reference` if it is within 3 degrees of it.
+/// Returns the direction from `from` to `to`. If it is within 3 degrees of a step of 15 degrees relative to
+/// `reference`, it is rotated to that step.
 pub(super) fn angle_step(from: DVec2, to: DVec2, reference: f64) -> DVec2 {
     let step = std::f64::consts::PI / 12.0;
     let offset = to - from;

@@ -9,8 +9,9 @@ use roadwright_scenario::{Edit, Scenario};
 const MOST_DABS: f64 = 100.0;
 /// Distance between dabs, as a share of the brush's radius.
 const DAB_DISTANCE: f64 = 0.2;
-/// Sample spacing of new terrain, and its minimum extent around the objects, m.
+/// Sample spacing of new terrain, m.
 const SPACING: f64 = 5.0;
+/// Minimum distance between the objects and the edge of new terrain, m.
 const BORDER: f64 = 200.0;
 /// Maximum number of samples of new terrain. In larger worlds the samples are spaced more widely.
 const MAX_SAMPLES: f64 = 250_000.0;

@@ -143,7 +143,7 @@ pub(super) fn places(from: DVec2, to: DVec2, context: &ToolContext<'_>) -> (Plac
     (start, goal)
 }
 
-/// Where a place is, for the history: the street, or open ground.
+/// Describes the location of a place for the history: the street, or open ground.
 pub(super) fn whereabouts(place: &Place, context: &ToolContext<'_>) -> String {
     match place {
         Place::Lane(at) => super::join::name(at.road, context.scenario),
@@ -151,7 +151,7 @@ pub(super) fn whereabouts(place: &Place, context: &ToolContext<'_>) -> String {
     }
 }
 
-/// The message for a vehicle type or stack that does not exist in this scenario.
+/// Returns the message for a vehicle type or stack that this scenario does not have.
 pub(super) fn missing(what: &str, key: &str) -> Vec<Effect> {
     vec![Effect::Refuse(format!(
         "This scenario has no {what} \"{key}\"; choose another one in the tool bar."

@@ -194,7 +194,7 @@ impl Sheet<'_> {
     }
 }
 
-/// The first rule because of which one connection yields to another.
+/// The first rule by which one connection yields to another.
 pub(super) fn reason(
     junction: &Junction,
     path: &ConnectingPath,

@@ -12,9 +12,9 @@ use roadwright_plugin_api::{
     SIGNAL_STAGES, SignalInput, SignalMovement, SignalOutput, SignalStage,
 };
 
-/// Largest plausible acceleration, m/s^2. The second constant is the largest plausible steering angle, rad.
+/// Maximum plausible acceleration, m/s^2. It is about five times gravity.
 const MOST_ACCELERATION: f64 = 50.0;
-// Slightly more than a right angle. The acceleration of 50 m/s^2 is about five times gravity.
+/// Maximum plausible steering angle, rad. It is slightly more than a right angle.
 const MOST_STEERING: f64 = 1.6;
 /// Descriptions of invalid steering angles.
 const STEERING_FLAWS: [&str; 3] = [
@@ -271,9 +271,9 @@ impl Kind for AsPedals {
             let fits = (-ROUNDING..=1.0 + ROUNDING).contains(&value);
             (!fits).then_some(flaw)
         };
-        share(output.throttle, "a throttle outside 0 to 1")
-            .or_else(|| share(output.brake, "a brake outside 0 to 1"))
-            .or_else(|| share(output.hand_brake, "a hand brake outside 0 to 1"))
+        share(output.throttle, "a throttle value outside 0 to 1")
+            .or_else(|| share(output.brake, "a brake value outside 0 to 1"))
+            .or_else(|| share(output.hand_brake, "a hand brake value outside 0 to 1"))
             .or_else(|| {
                 let fits = (0.0..=MOST_GEARS).contains(&output.gear);
                 (!fits).then_some("a gear outside 0 to 100")

@@ -12,8 +12,9 @@ use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard};
 
-/// Maximum number of entries in the memory of an agent, and maximum length of a string.
+/// Maximum number of entries in the memory of an agent.
 const MOST_MEMORY: usize = 64;
+/// Maximum length of a string in the memory, bytes.
 const LONGEST_TEXT: usize = 256;
 /// Maximum number of effects of one call.
 const MOST_EFFECTS: usize = 64;
@@ -25,8 +26,9 @@ const MOST_SIGNALS: usize = 16;
 const MOST_NEAR: usize = 64;
 /// Cost of creating one [`Other`] for a script, in operations.
 pub(super) const OTHER: u64 = 4;
-/// Maximum length of a name in bytes, and maximum number of places, for suggestions after a typo.
+/// Maximum length of a name for which similar names are suggested, bytes.
 const LONGEST_NAME: usize = 64;
+/// Maximum number of places that are compared for a suggestion.
 const MOST_COMPARED: usize = 1000;
 
 /// Lasting requests of a script for its agent.
@@ -144,7 +146,7 @@ pub(super) struct Content {
     pub(super) effects: Vec<Effect>,
     /// Whether the agent has received a destination during this call.
     pub(super) has_new_goal: bool,
-    /// Whether the agent is invented for a rehearsal. Any place name is then accepted.
+    /// Whether the agent is made up for a rehearsal. Any place name is then accepted.
     pub(super) is_made_up: bool,
     pub(super) has_started: bool,
     /// Number of full periods of standing that have already been reported to the script.
@@ -580,12 +582,12 @@ impl Memory {
         let is_text = value.is_string();
         if is_text && value.clone().into_string().map_or(0, |text| text.len()) > LONGEST_TEXT {
             return Err(format!(
-                "memory.{name}: texts have at most {LONGEST_TEXT} bytes"
+                "memory.{name}: a string has at most {LONGEST_TEXT} bytes"
             ));
         }
         if !(is_text || value.is_int() || value.is_float() || value.is_bool()) {
             return Err(format!(
-                "memory.{name}: only numbers, true and false, and texts can be stored, not {}",
+                "memory.{name}: only numbers, booleans and strings can be stored, not {}",
                 value.type_name()
             ));
         }

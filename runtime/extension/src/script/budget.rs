@@ -18,11 +18,12 @@ use std::sync::OnceLock;
 // This is about a millisecond for a slow call. With a time limit, a busy machine would stop other scripts
 // than an idle one, and the same run would give another result.
 pub(super) const OPERATIONS: u64 = 20_000;
-/// Costs in operations of an array element and of a map entry, and number of text bytes per operation, in
-/// calls that process all elements, entries or bytes. An operation takes about 0.05 us, and a comparison of
-/// elements 0.2 us.
+/// Cost of an array element in calls that process all elements, in operations. An operation takes about 0.05 us, and a
+/// comparison of elements 0.2 us.
 const ELEMENT: u64 = 4;
+/// Cost of a map entry in calls that process all entries, in operations.
 const ENTRY: u64 = 8;
+/// Number of text bytes that cost one operation in calls that process all bytes.
 const BYTES: u64 = 4;
 
 /// Number of operations between two checks of the additional charges.

@@ -56,9 +56,10 @@ fn order(at: Position) -> (Option<usize>, Option<usize>) {
 
 #[derive(Default)]
 struct Finder {
-    /// Uses of values that may be missing, each with the member and its position.
+    /// Uses of values that may be missing, as members with their positions.
     used: Vec<(&'static str, Position)>,
-    /// Expressions that are compared with `()`, and numbers that depend on the leader, with their positions.
+    /// Expressions that the script compares with `()`, with their positions. They include numbers that depend on
+    /// the leader.
     asked: Vec<(String, Position)>,
     /// Names in the memory that are assigned.
     remembered: BTreeSet<String>,

@@ -1,4 +1,4 @@
-//! The sliding car under a script: it is brought to a speed and then driven by steering and acceleration.
+//! The scripted sliding car: it is brought to a speed, and then driven by steering and acceleration.
 
 use crate::frame::{Frame, FrameCommand};
 use roadwright_geometry::math::wrap_angle;
@@ -7,13 +7,13 @@ use roadwright_scenario::vehicle_file::VehicleFile;
 use roadwright_vehicle::OneTrackLimits;
 use roadwright_vehicle::sliding::{SlidingModel, SlidingState, Wanted};
 
-/// Minimum rate of the steps of the model, Hz.
+/// Minimum step rate of the vehicle model, Hz.
 const PHYSICS_RATE: f64 = 200.0;
-/// Number of frames until a turn is steady.
+/// Number of frames after which a turn counts as steady.
 const SETTLING: u32 = 300;
-/// Rate of the steering angle, rad/s, for each rad/s of yaw rate error.
+/// Steering rate per yaw rate error, rad/s per rad/s.
 const STEERING_GAIN: f64 = 0.5;
-/// Acceleration per unit of speed error, 1/s.
+/// Acceleration per speed error, 1/s.
 const SPEED_GAIN: f64 = 4.0;
 
 /// Controls that are held for a number of frames.
@@ -37,7 +37,7 @@ impl Hold {
     }
 }
 
-/// The sliding car with its limits.
+/// The sliding car and its limits.
 #[derive(Debug, Clone)]
 pub(super) struct ScriptedCar {
     model: SlidingModel,
@@ -45,7 +45,7 @@ pub(super) struct ScriptedCar {
     rate: f64,
 }
 
-/// State of a car and the angle of its wheels.
+/// State of the car, with the angle of its wheels.
 #[derive(Debug, Clone, Copy)]
 struct Driven {
     state: SlidingState,
@@ -53,7 +53,7 @@ struct Driven {
 }
 
 impl ScriptedCar {
-    /// The car of a vehicle file, recorded at a frame rate, Hz. `None` if the file has no sliding car.
+    /// Creates the car of a vehicle file, recorded at `rate` Hz; `None` if the file has no sliding car.
     pub(super) fn of_file(file: &VehicleFile, rate: f64) -> Option<Self> {
         Some(Self {
             model: SlidingModel::of_file(file)?,
@@ -62,7 +62,7 @@ impl ScriptedCar {
         })
     }
 
-    /// A car that drives straight ahead at a speed, m/s, with its rear axle at the origin.
+    /// The car at the origin, driving straight ahead at `speed` m/s.
     fn begin(&self, speed: f64) -> Driven {
         let state = SlidingState {
             position: Pose::new(0.0, 0.0, 0.0).point(self.model.rear, 0.0),
@@ -72,7 +72,7 @@ impl ScriptedCar {
         Driven { state, wheels: 0.0 }
     }
 
-    /// The car after it has followed a command for one frame.
+    /// The state of the car after it has followed a command for one frame.
     fn after(&self, now: &Driven, command: FrameCommand) -> Driven {
         let wanted = Wanted {
             acceleration: command.acceleration,
@@ -104,8 +104,8 @@ impl ScriptedCar {
         }
     }
 
-    /// Frames of a car in a steady turn at a speed, m/s, and yaw rate, rad/s, after it has settled. The driver
-    /// holds both. The clip begins at the origin, facing east.
+    /// Frames of the car in a steady turn at the given speed (m/s) and yaw rate (rad/s). The clip begins at the
+    /// origin, facing east.
     pub(super) fn steady(&self, speed: f64, yaw_rate: f64, frames: u32) -> Vec<Frame> {
         let mut now = self.begin(speed);
         let mut steering = 0.0;
@@ -115,7 +115,7 @@ impl ScriptedCar {
             let frame = self.frame(&now, FrameCommand::default());
             let command = FrameCommand {
                 steering,
-                // Slip to the outside of a turn takes speed from the axis of the body.
+                // In a turn, slip reduces the speed along the body axis, so the acceleration compensates for it.
                 acceleration: SPEED_GAIN * (speed - frame.forward) - frame.sideways * yaw_rate,
                 ..FrameCommand::default()
             };
@@ -127,7 +127,7 @@ impl ScriptedCar {
         from_origin(&recorded)
     }
 
-    /// Frames of a car that begins straight ahead at a speed, m/s.
+    /// Frames of the car during the given holds. It begins straight ahead at `speed` m/s.
     pub(super) fn drive(&self, speed: f64, holds: &[Hold]) -> Vec<Frame> {
         let mut now = self.begin(speed);
         let mut frames = Vec::new();
@@ -144,7 +144,7 @@ impl ScriptedCar {
     }
 }
 
-/// Frames moved so that the first is at the origin and faces east.
+/// Moves frames so that the first one is at the origin and faces east.
 fn from_origin(frames: &[Frame]) -> Vec<Frame> {
     let origin = frames[0].placement();
     let heading = frames[0].pose.heading;
@@ -158,7 +158,7 @@ fn from_origin(frames: &[Frame]) -> Vec<Frame> {
     moved.collect()
 }
 
-/// End of a manoeuvre: straight ahead in a direction, without slip.
+/// State at the end of a manoeuvre. The car drives straight ahead without slip.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Goal {
     /// Change of heading, rad.
@@ -167,20 +167,20 @@ pub(super) struct Goal {
     pub(super) speed: f64,
 }
 
-/// A manoeuvre of three holds, followed by a short one with straight wheels.
+/// Shape of a manoeuvre: three holds, followed by a short hold with straight wheels.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Shape {
-    /// Speed at the beginning, m/s.
+    /// Initial speed, m/s.
     pub(super) speed: f64,
-    /// Lengths of the three holds, frames.
+    /// Durations of the three holds, frames.
     pub(super) holds: [u32; 3],
-    /// Length of the last hold, frames.
+    /// Duration of the last hold, frames.
     pub(super) straight: u32,
 }
 
 /// Three steering angles, rad, and the acceleration, m/s^2.
 type Controls = [f64; 4];
-/// How far the end of a manoeuvre is from its goal: heading, yaw rate, lateral speed, speed.
+/// Deviation from the goal at the end of a manoeuvre: heading, yaw rate, lateral speed and speed.
 type Miss = [f64; 4];
 
 impl Shape {
@@ -206,21 +206,20 @@ impl Shape {
 
 /// Maximum number of steps of Newton's method.
 const ROUNDS: u32 = 60;
-/// Miss below which Newton's method ends.
+/// Deviation below which Newton's method ends.
 const CLOSE: f64 = 1e-6;
 /// Maximum number of times that a step is halved.
 const HALVINGS: i32 = 10;
-/// Change of a control for computing slopes numerically.
+/// Change of a control for computing derivatives numerically.
 const DIFFERENCE: f64 = 1e-5;
-/// Increment of the change of heading while the goal of a manoeuvre grows, rad.
+/// Continuation step, rad: the solver approaches the goal's heading change in increments of this size.
 const GROWTH: f64 = 0.05;
-/// Steering angles from which the smallest manoeuvre is found, rad.
+/// Initial steering angles for the smallest heading change, rad.
 const FIRST: [f64; 3] = [0.05, 0.02, -0.05];
 
 impl ScriptedCar {
-    /// Frames of a manoeuvre that reaches the given goal. Damped Newton's method finds its steering angles
-    /// and acceleration. The change of heading grows in increments, and each solution starts from the
-    /// previous one.
+    /// Frames of a manoeuvre that reaches the given goal. Damped Newton's method finds its steering angles and
+    /// acceleration. The heading change is increased step by step, and each solution starts from the previous one.
     pub(super) fn manoeuvre(&self, shape: &Shape, goal: &Goal) -> Vec<Frame> {
         let count = (goal.turn / GROWTH).ceil().max(1.0) as u32;
         let seconds = f64::from(shape.frames()) / self.rate;
@@ -247,7 +246,7 @@ impl ScriptedCar {
             let Some(step) = self.newton_step(shape, goal, &controls, &miss) else {
                 break;
             };
-            // Halved until the end is closer.
+            // The step is halved until the deviation is smaller.
             let mut better = None;
             let mut share = 1.0;
             for _ in 0..HALVINGS {
@@ -303,7 +302,7 @@ fn size(miss: &Miss) -> f64 {
     miss.iter().map(|value| value * value).sum::<f64>().sqrt()
 }
 
-/// Solves four linear equations by elimination with pivots; `None` if they have no unique solution.
+/// Solves four linear equations by elimination with pivoting; `None` if they have no unique solution.
 fn solve(mut rows: [[f64; 5]; 4]) -> Option<Controls> {
     for column in 0..4 {
         let size = |row: usize| rows[row][column].abs();

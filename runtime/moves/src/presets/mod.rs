@@ -1,4 +1,4 @@
-//! The move trees of [Adam 2007], recorded from the sliding car by script.
+//! The move trees of [Adam 2007], recorded from a scripted sliding car.
 //!
 //! The 5- and 7-branch trees (figure 4.1) have one state and moves of 25 frames whose speeds jump at their
 //! ends. The large tree (figure 4.4) has seven states, and its moves fit together. The source recorded its
@@ -16,7 +16,7 @@ use std::f64::consts::FRAC_PI_2;
 
 /// Frame rate of the source, Hz.
 pub const RATE: f64 = 25.0;
-/// Vehicle that is recorded.
+/// Name of the recorded vehicle.
 const VEHICLE: &str = "sliding-racer";
 
 /// A move tree that ships with the program.
@@ -34,7 +34,7 @@ pub enum Preset {
     LargeWithoutSkids,
 }
 
-/// Clips and the graph that joins them.
+/// A recorded move tree: the clips and their graph.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Recorded {
     /// The clips.
@@ -44,7 +44,7 @@ pub struct Recorded {
 }
 
 impl Preset {
-    /// All of them.
+    /// All presets.
     pub const ALL: [Self; 5] = [
         Self::Five,
         Self::Seven,
@@ -53,7 +53,7 @@ impl Preset {
         Self::LargeWithoutSkids,
     ];
 
-    /// Its name in file names and on the command line.
+    /// Name of the preset in file names and on the command line.
     pub fn name(self) -> &'static str {
         match self {
             Self::Five => "five",
@@ -64,15 +64,18 @@ impl Preset {
         }
     }
 
-    /// Records its clips from the sliding car. The result is the same on every machine.
+    /// Records the clips from the sliding car. The result is the same on every machine.
     ///
     /// # Panics
     /// Never: the vehicle ships with the program.
     pub fn record(self) -> Recorded {
         let shipped = SHIPPED.iter().find(|one| one.name == VEHICLE);
-        let text = shipped.expect("the sliding racer ships").text;
+        let text = shipped
+            .expect("the sliding racer ships with the program")
+            .text;
         let file = VehicleFile::from_text(text).expect("shipped vehicles are valid");
-        let car = ScriptedCar::of_file(&file, RATE).expect("the sliding racer slides");
+        let car = ScriptedCar::of_file(&file, RATE)
+            .expect("the shipped sliding racer supports the sliding level");
         let moves = match self {
             Self::Five => small(&car, &SMALL[..3]),
             Self::Seven => small(&car, &SMALL),
@@ -126,7 +129,7 @@ impl Preset {
     }
 }
 
-/// A clip with the states at its ends.
+/// A clip with the states in which it starts and ends.
 struct Scripted {
     name: String,
     from: usize,
@@ -134,12 +137,12 @@ struct Scripted {
     frames: Vec<Frame>,
 }
 
-/// A move of a small tree: a steady turn, to the left and to the right; straight ahead is a single move.
+/// A move of a small tree. A turn stands for two moves, to the left and to the right.
 struct SmallTurn {
     name: &'static str,
     /// Speed, m/s.
     speed: f64,
-    /// Change of heading in a second, rad.
+    /// Change of heading per second, rad.
     turn: f64,
 }
 
@@ -171,7 +174,7 @@ fn small(car: &ScriptedCar, turns: &[SmallTurn]) -> Vec<Scripted> {
     all
 }
 
-/// Numbers of the states at the ends of a clip.
+/// Indices of the states in which a clip starts and ends.
 #[derive(Debug, Clone, Copy)]
 struct Ends {
     from: usize,
@@ -183,15 +186,15 @@ impl Ends {
     const AT_ONE: Self = Self { from: 0, to: 0 };
 }
 
-/// Whether a clip is recorded to one side or to both.
+/// Whether a clip is recorded for one side or for both.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Sides {
     One,
     Both,
 }
 
-/// Adds a clip, and for a turn its mirror image: the car of the appendix is symmetric, so a script with the
-/// opposite steering records exactly that.
+/// Adds a clip and, for a turn, its mirror image. The sliding car is symmetric, so opposite steering would record
+/// exactly that image.
 fn pair(all: &mut Vec<Scripted>, name: &str, ends: Ends, frames: Vec<Frame>, sides: Sides) {
     let Ends { from, to } = ends;
     let mut add = |name: String, frames: Vec<Frame>| {
@@ -242,7 +245,7 @@ struct LargeTurn {
     level: usize,
     /// Change of heading, rad.
     turn: f64,
-    /// Lengths of the three holds, frames.
+    /// Durations of the three holds, frames.
     holds: [u32; 3],
 }
 
@@ -265,11 +268,13 @@ const fn turn(name: &'static str, level: usize, turn: f64, holds: [u32; 3]) -> L
     }
 }
 
-/// Length of the last hold of a turn, with straight wheels, frames.
+/// Duration of the last hold of a turn, with straight wheels, frames.
 const STRAIGHT: u32 = 3;
-/// Holds of skids of up to [`WIDEST`] rad, and of wider skids.
+/// Durations of the holds of a skid of up to [`WIDEST`] rad, frames.
 const SKID: [u32; 3] = [20, 16, 12];
+/// Durations of the holds of a wider skid, frames.
 const WIDE_SKID: [u32; 3] = [30, 16, 14];
+/// Change of heading up to which [`SKID`] is used, rad.
 const WIDEST: f64 = 1.6;
 
 fn large(car: &ScriptedCar, skids: &[f64]) -> Vec<Scripted> {
@@ -340,7 +345,7 @@ fn large(car: &ScriptedCar, skids: &[f64]) -> Vec<Scripted> {
     all
 }
 
-/// From standstill: pulls away, turns round and stops.
+/// From standstill: drives off, turns round and stops.
 const OFF_AND_ROUND: [Hold; 3] = [
     hold(20, 0.55, 4.0),
     hold(10, 0.55, 0.0),
@@ -355,7 +360,7 @@ const fn hold(frames: u32, steering: f64, acceleration: f64) -> Hold {
     }
 }
 
-/// A straight drive of one second from one speed to another, m/s, with the acceleration found by bisection.
+/// A straight drive of one second between two speeds, m/s. The acceleration is found by bisection.
 fn change_of_speed(car: &ScriptedCar, from: f64, to: f64) -> Vec<Frame> {
     let drive = |acceleration: f64| car.drive(from, &[hold(SECOND, 0.0, acceleration)]);
     let (mut low, mut high) = (-10.0, 10.0);

@@ -53,7 +53,7 @@ impl HybridPath {
 }
 
 impl CellSize {
-    /// The cells below a polyline, each a neighbour of the one before; points outside of the world are left out.
+    /// The cells below a polyline, each a neighbour of the previous one. Points outside the world are left out.
     pub fn cells_along(self, points: &[DVec2]) -> Vec<Cell> {
         let mut cells: Vec<Cell> = Vec::new();
         for next in points.iter().filter_map(|point| self.cell_of(*point)) {
@@ -124,7 +124,7 @@ impl OpenGround {
         }
     }
 
-    /// Sums of those items near the given cells whose owner and layer pass a test. Items without an owner
+    /// Sums the contributions of items near the given cells whose owner and layer pass a test. Items without an owner
     /// pass the test for owners.
     fn sums_along(
         &self,
@@ -136,10 +136,10 @@ impl OpenGround {
         let mut alone = OpenGround::new();
         let id = alone.add_profile(profile.clone());
         for item in self.live_items_near(area) {
-            // `None` as owner of a reader would hide all items without an owner.
+            // A reader without an owner would not see the items without an owner.
             let owner = item.owner.or(Some(Owner(u64::MAX)));
             if is_wanted(owner, item.layer) && item.shape.bounds().meets(&area) {
-                // It has been on a map before.
+                // Cannot fail, because the item was on a map before.
                 let _ = alone.insert(item.clone());
             }
         }

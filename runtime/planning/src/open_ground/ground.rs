@@ -745,7 +745,7 @@ impl OpenGround {
             .all(|item| !item.shape.overlaps(body))
     }
 
-    /// Distance from a point to the nearest standing obstacle, m, at most `within`.
+    /// Distance from a point to the nearest standing obstacle, at most `within`, m.
     pub fn clearance(
         &self,
         profile: ProfileId,

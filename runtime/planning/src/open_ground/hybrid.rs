@@ -337,8 +337,9 @@ impl HybridPath {
         }
     }
 
-    /// The point of a plan that an agent should head for: the farthest one, within the waypoint distance for
-    /// this speed, m/s, to which a straight line leads over free cells. `None` if the plan has no points.
+    /// Returns the point of a plan that an agent should head for. It is the farthest point within the waypoint
+    /// distance for this speed (m/s) to which a straight line leads over free cells. `None` if the plan has no
+    /// points.
     pub fn way_point(
         &self,
         ground: &mut OpenGround,

@@ -61,8 +61,8 @@ pub enum Occupied {
     /// no path.
     #[default]
     Anything,
-    /// More than half of the cell lies in it, as in [Gerdelan 2011]. A wall that lies half in each of two
-    /// rows of cells vanishes.
+    /// The obstacle covers more than half of the cell, as in [Gerdelan 2011]. A wall that straddles two rows of cells
+    /// evenly is lost.
     Most,
 }
 

@@ -105,8 +105,8 @@ impl WorldBox {
 /// Size of the cells on which the share of blocked ground is measured, m.
 const SHARE_CELL: f64 = 0.5;
 
-/// Generates rectangles with sides within a range, m, at any position in a square and at any heading, until they cover
-/// a share of the square, at most 0.6. The share is measured at the centres of cells of 0.5 m.
+/// Generates rectangles at random positions and headings in a square, until they cover `share` of its area (at most
+/// 0.6). Their sides lie within the given range, m. The share is measured at the centres of cells of 0.5 m.
 pub fn tilted_boxes(
     edge: f64,
     share: f64,

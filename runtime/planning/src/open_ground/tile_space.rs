@@ -17,9 +17,9 @@ const UNKNOWN: u32 = u32::MAX;
 /// Factor of cells that a nearby obstacle would block, but that are opened so that an agent standing there
 /// can leave.
 const OPENED: u32 = 8 * PLAIN as u32;
-/// Radius, in addition to its own size, within which an agent searches for a free cell, m.
+/// Distance beyond the body within which an agent searches for a free cell, m.
 const WAY_OUT: f64 = 3.0;
-/// Overlap with an obstacle from which an agent can still drive away, m: it has touched it.
+/// Maximum overlap with an obstacle at which an agent can still drive away after touching it, m.
 const TOUCH: f64 = 0.15;
 /// Number of headings that are tried for a goal without a heading.
 const HEADINGS: u32 = 16;
@@ -89,7 +89,7 @@ pub struct TileCache {
     has_moving: bool,
 }
 
-/// The map while a search runs on it.
+/// View of the map for one search: the tile cache together with the open ground that it reads.
 pub struct TileSpace<'a> {
     pub(super) cache: &'a mut TileCache,
     pub(super) ground: &'a mut OpenGround,
@@ -298,8 +298,8 @@ impl TileSpace<'_> {
         self.cache.factors[node.index()] = factor as u16;
     }
 
-    /// The outline of the body at a spot, with a heading at which it overlaps no obstacle, or smaller by the
-    /// overlap of a body that touches one; `None` if there is no such heading.
+    /// Outline of the body at a spot, with a heading at which it overlaps no obstacle. A body that has touched an
+    /// obstacle is shrunk by [`TOUCH`]. `None` if there is no such heading.
     fn body_at(&self, spot: Spot) -> Option<OrientedBox> {
         let body = self.ground.profile(self.cache.reader.profile).body;
         let at = |heading| {

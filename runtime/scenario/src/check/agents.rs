@@ -249,7 +249,8 @@ impl OtherLanes {
     }
 }
 
-/// The same distance along the other lanes of a road that vehicles of a class may use, the nearest lane first.
+/// Returns the places at the same distance along other lanes of the road that vehicles of a class may use, nearest
+/// lane first.
 fn beside(subjects: &Subjects<'_>, place: &Place, class: VehicleClass) -> Vec<LanePlace> {
     let Place::Lane(at) = place else {
         return Vec::new();

@@ -97,7 +97,8 @@ fn first_on_lane<'a>(
 ) -> Option<(&'a Lanelet, DVec2)> {
     let (centre, radius) = circle_around(obstacle);
     let mut hit: Option<(u32, DVec2)> = None;
-    // Most points near a house are not as near as its lane is wide, which a box tells at less cost than walls.
+    // Most points near a house are farther from it than half a lane width. Comparing with its bounding box first is
+    // cheaper than comparing with its walls.
     let bounds = match &obstacle.shape {
         Shape::Polygon { points } => polygon::bounds(points),
         _ => None,

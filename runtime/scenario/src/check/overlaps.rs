@@ -1,4 +1,4 @@
-//! Lanes of two roads that overlap although no junction joins them.
+//! Finds lanes of two roads that overlap although no junction joins the roads.
 //!
 //! Vehicles see other vehicles on their own lanes and at junctions. Where lanes of two roads lie on top of each
 //! other, vehicles therefore drive through each other.
@@ -17,12 +17,13 @@ const STEP: f64 = 2.0;
 const PIECE: f64 = 64.0;
 /// Size of a grid cell, m. Lanes overlap only if their centres are within one cell of each other.
 const CELL: f64 = 8.0;
-/// Width by which lanes may overlap, m. Markings and gutters account for it.
+/// Minimum width of an overlap that is reported, m. Markings and gutters account for smaller overlaps.
 const LEAST_WIDTH: f64 = 0.3;
-/// Least length of an overlap, m.
+/// Minimum length of an overlap that is reported, m.
 const LEAST_LENGTH: f64 = 5.0;
-/// Length from a junction of both roads within which their lanes may overlap, m. Stop lines lie before it.
-const AT_JUNCTION: f64 = 15.0;
+/// Length up to which lanes may overlap at a common junction of their roads or at a loose end, m. Stop lines lie
+/// before such a stretch, and loose ends have a finding of their own.
+const AT_END: f64 = 15.0;
 
 /// A point on the centre line of a lane.
 struct Sample {
@@ -35,7 +36,7 @@ struct Sample {
     half_width: f64,
 }
 
-/// A point of a lane that a lane of another road overlaps.
+/// A point of a lane that is covered by a lane of another road.
 #[derive(Clone, Copy)]
 struct Overlapped {
     lanelet: LaneletIndex,
@@ -43,7 +44,7 @@ struct Overlapped {
     width: f64,
 }
 
-/// A stretch of a lane that lanes of another road overlap.
+/// A stretch of a lane that is covered by lanes of another road.
 #[derive(Clone, Copy)]
 struct Stretch {
     lanelet: LaneletIndex,
@@ -58,8 +59,7 @@ impl Stretch {
     }
 }
 
-/// Reports each pair of roads with overlapping lanes once, at its longest overlap, except roads with a loose end
-/// on another road. Near linear in the length of all lanes.
+/// Reports each pair of roads with overlapping lanes once, at the longest overlap. The cost is nearly linear in the total length of all lanes.
 pub(super) fn check(subjects: &Subjects<'_>, findings: &mut Vec<Finding>) {
     let graph = subjects.graph;
     let loose = findings
@@ -68,15 +68,13 @@ pub(super) fn check(subjects: &Subjects<'_>, findings: &mut Vec<Finding>) {
     let loose: BTreeSet<ObjectId> = loose.map(|finding| finding.object).collect();
     let is_loose = |road: RoadId| loose.contains(&ObjectId::Road(road));
     for (&(one, other), points) in &mut overlapped(&samples(graph)) {
-        if is_loose(one) || is_loose(other) {
-            continue;
-        }
         let meet = meet(subjects, one, other);
         let is_fault = |stretch: &Stretch| {
             let is_at_end =
                 stretch.from < STEP || stretch.to > graph.lanelet(stretch.lanelet).length() - STEP;
-            let least = match meet && is_at_end {
-                true => AT_JUNCTION,
+            let is_explained = meet && is_at_end || is_loose(one) || is_loose(other);
+            let least = match is_explained {
+                true => AT_END,
                 false => LEAST_LENGTH,
             };
             stretch.length() > least
@@ -189,7 +187,7 @@ fn samples(graph: &LaneGraph) -> Vec<Sample> {
     samples
 }
 
-/// The overlapped points of each pair of roads, on the road with the smaller number.
+/// Returns the overlapped points of each pair of roads, on the road with the smaller id.
 fn overlapped(samples: &[Sample]) -> BTreeMap<(RoadId, RoadId), Vec<Overlapped>> {
     let key = |position: DVec2| {
         let cell = (position / CELL).floor();
@@ -212,8 +210,9 @@ fn overlapped(samples: &[Sample]) -> BTreeMap<(RoadId, RoadId), Vec<Overlapped>>
                     continue;
                 }
                 let between = other.position - sample.position;
-                let width =
-                    sample.half_width + other.half_width - sample.along.perp_dot(between).abs();
+                // Only lanes in about the same direction lie beside each other with their whole widths.
+                let beside = other.half_width * sample.along.dot(other.along).abs();
+                let width = sample.half_width + beside - sample.along.perp_dot(between).abs();
                 if between.dot(sample.along).abs() <= STEP && width > LEAST_WIDTH {
                     pairs
                         .entry((sample.road, other.road))
@@ -230,7 +229,7 @@ fn overlapped(samples: &[Sample]) -> BTreeMap<(RoadId, RoadId), Vec<Overlapped>>
     pairs
 }
 
-/// Joins overlapped points that follow each other on a lane.
+/// Joins consecutive overlapped points on a lane into stretches.
 fn stretches(points: &mut [Overlapped]) -> Vec<Stretch> {
     points.sort_by(|a, b| a.lanelet.cmp(&b.lanelet).then(a.s.total_cmp(&b.s)));
     let mut stretches: Vec<Stretch> = Vec::new();

@@ -84,7 +84,7 @@ pub fn repair(scenario: &Scenario, finding: &Finding) -> Option<Edit> {
     }
 }
 
-/// Joins the end of a road that lies at a position to the road on which it lies.
+/// Joins an end of a road, given by its position, to the road on which it lies.
 fn joined(scenario: &Scenario, id: RoadId, place: DVec2) -> Option<Edit> {
     let road = scenario.network().road(id)?;
     let [start, end] = [road.reference_line.start(), road.reference_line.end()]
@@ -102,7 +102,7 @@ fn joined(scenario: &Scenario, id: RoadId, place: DVec2) -> Option<Edit> {
     };
     draw::loose_end(&around, id, at)?;
     let catch = Catch::within(0.0);
-    // A stub beyond the junction that it would join goes away.
+    // The stub beyond the new junction is removed.
     let target = draw::end_target(&around, id, at, catch)?;
     if target.joint == Joint::Node(road.node_at(at.opposite())) {
         return Some(deleted(scenario, &[ObjectId::Road(id)].into()));

@@ -21,7 +21,7 @@ const ARM_SHARE: f64 = 0.45;
 /// Length of a road to a dead end that has to remain, m. It leaves room for a car.
 const LEAST_DEAD_END: f64 = 5.0;
 
-/// Length of a lane over which the direction of the lane is measured, m.
+/// Length of a lane over which its direction is measured, m.
 const DRIFT_STEP: f64 = 0.01;
 
 /// A side of an arm, seen outward from the junction.
@@ -184,7 +184,7 @@ impl<'a> Arm<'a> {
         }
     }
 
-    /// Position along the road of a point `distance` outward from the node, m.
+    /// Position along the road of a point `distance` metres outward from the node, m.
     pub fn road_s(&self, distance: f64) -> f64 {
         match self.end {
             RoadEnd::Start => distance,
@@ -263,8 +263,8 @@ impl<'a> Arm<'a> {
         1.0 - self.outward.curvature(distance) * lateral
     }
 
-    /// Points `beyond` metres outside an edge of the carriageway, from one distance to another.
-    /// Both ends are included, and the second distance may be the smaller one.
+    /// Points `beyond` metres outside an edge of the carriageway, from one distance to another. Both ends are
+    /// included. The second distance may be smaller than the first.
     pub(super) fn along(
         &self,
         flank: Flank,

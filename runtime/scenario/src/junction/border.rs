@@ -51,7 +51,8 @@ impl Border {
         polygon(&self.pavement, tolerance)
     }
 
-    /// Creates a pavement from a kerb line and an outer line in the same direction; empty if they cross.
+    /// Creates a pavement between a kerb line and an outer line in the same direction. The pavement is empty if the
+    /// lines cross.
     fn of(kerb: Vec<OutlineEdge>, outer: Vec<OutlineEdge>) -> Self {
         let (Some(first), Some(last)) = (kerb.first(), kerb.last()) else {
             return Self::default();

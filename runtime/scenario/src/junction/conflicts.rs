@@ -76,7 +76,7 @@ pub struct Conflict {
     pub is_merge: bool,
 }
 
-/// A body that drives along connections with its rear axle.
+/// A body whose rear axle follows a connection.
 ///
 /// ```text
 ///         ..----+        The front corner of a body that drives a bend of radius R swings out
@@ -153,7 +153,7 @@ pub struct Conflicts {
     again: Vec<((ConnectionIndex, ConnectionIndex), (Interval, Interval))>,
 }
 
-/// A connection as points with a bounding box.
+/// A connection as sampled points with a bounding box.
 struct Swept<'a> {
     curve: &'a ReferenceLine,
     span: LineSpan,
@@ -161,8 +161,7 @@ struct Swept<'a> {
     high: DVec2,
     /// Distance by which the body swings out on it, m.
     swing: f64,
-    /// The lane that the connection leads from and the lane that it leads into, with their end
-    /// positions.
+    /// Lanes at both ends of the connection, with the positions of its ends.
     ends: [(LaneEnd, DVec2); 2],
     /// Boxes of the body along it, computed on demand because most connections are not tight.
     boxes: OnceCell<Boxes>,
@@ -206,8 +205,7 @@ impl Conflicts {
                     ConnectionIndex::from_index(i),
                 );
                 let both = swept[i].as_ref().zip(swept[j].as_ref());
-                // Vehicles from the same lane come one behind the other, so they are never there at the same
-                // time.
+                // Vehicles from the same lane follow each other, so their bodies never meet there.
                 if paths[i].from == paths[j].from {
                     // The key holds the smaller index first, so j comes before i.
                     let fork = both.map(|(a, b)| Fork::of(b, a, body, &lines));
@@ -215,7 +213,7 @@ impl Conflicts {
                     continue;
                 }
                 let met = both.and_then(|(a, b)| meeting(a, b, body, &lines));
-                // Connections into the same lane take turns, wherever they meet.
+                // Vehicles that merge into the same lane take turns, regardless of where the connections meet.
                 let is_merge = paths[i].to == paths[j].to;
                 // Without a curve there is no interval; connections of no length take turns at their start.
                 let met = met.or(is_merge.then(Default::default));
@@ -442,9 +440,8 @@ fn pairs_within(
     }
 }
 
-/// The first and last points of each of two lines where the lines come close. Two paths that meet
-/// twice get one interval around both places. Between the places, this is more cautious than
-/// necessary.
+/// The first and last points of two lines at which the lines come close. Two paths that meet twice get one interval
+/// around both places. Between these places, the interval is longer than necessary.
 #[derive(Debug, Default)]
 struct Around(Option<[usize; 4]>);
 
@@ -464,7 +461,7 @@ impl Around {
     }
 }
 
-/// Two connections from the same lane.
+/// Two connections that start in the same lane.
 ///
 /// ```text
 ///               .---.
@@ -486,7 +483,7 @@ impl Fork {
         let clearance = clearance(a, b, body, between);
         let mut pairs = Vec::new();
         pairs_within(a, b, clearance, lines, |i, j| pairs.push((i, j)));
-        // Up to the point where one of them first leaves the other.
+        // Finds the last point before one connection first leaves the other.
         let last = |mut points: Vec<usize>| {
             points.sort_unstable();
             let further = |last, point| if point == last + 1 { point } else { last };

@@ -51,7 +51,7 @@ struct Approach {
     leaves: bool,
 }
 
-/// Control settings made by the user.
+/// Control settings that the user has made.
 pub(super) struct Decided<'a> {
     pub(super) control: Option<Control>,
     /// The major roads. If empty, they are derived from the ranks of the roads.
@@ -62,7 +62,7 @@ pub(super) struct Decided<'a> {
     pub(super) has_all_way_stops: bool,
 }
 
-/// The control of a junction and the sign of each arm. `is_ring` returns whether a road is part of a
+/// Returns the control of a junction and the sign of each arm. `is_ring` tells whether a road is part of a
 /// roundabout's ring.
 pub(super) fn control(
     arms: &[Arm<'_>],
@@ -102,7 +102,7 @@ pub(super) fn control(
         Control::Signals => all(Sign::Signal),
     };
     for (sign, approach) in signs.iter_mut().zip(&approaches) {
-        // No vehicle that could obey a sign enters from there.
+        // No vehicle enters from this arm, so it needs no sign.
         if !approach.enters {
             *sign = Sign::None;
         }

@@ -28,9 +28,9 @@ const GORE_ANGLE: f64 = 35.0 * PI / 180.0;
 const STRAIGHT: f64 = 8.0 * PI / 180.0;
 /// Deviation from a straight line below which two arms form a gentle bend, if there are no other arms.
 const GENTLE: f64 = 22.5 * PI / 180.0;
-/// Smallest radius at which cars turn a corner, m: the tightest turn of a car.
+/// Minimum radius at which a car can turn a corner, m.
 const CAR_RADIUS: f64 = U_TURN_RADIUS;
-/// Like `CAR_RADIUS`, but for a corner where two bus lanes meet: the tightest turn of a bus.
+/// Minimum radius at which a bus can turn a corner, m. It applies where two bus lanes meet.
 const BUS_RADIUS: f64 = 6.0;
 /// Radius of a corner with bus lanes, m.
 const BUS_CORNER: f64 = 8.0;
@@ -62,7 +62,7 @@ const MAX_TRIM: f64 = 200.0;
 const BEND_RADIUS: f64 = 20.0;
 /// Smallest radius of a bend's inner kerb, m. A car can then turn within its lane.
 const MIN_BEND_RADIUS: f64 = 5.0;
-/// Smallest radius at which U-turns are offered, m: the tightest turn of a car.
+/// Minimum radius at which U-turns are offered, m. It is the tightest turn of a car.
 pub const U_TURN_RADIUS: f64 = 4.5;
 /// Clearance beside the path of a vehicle that turns around in a dead end, m.
 const TURNING_MARGIN: f64 = 1.5;
@@ -238,9 +238,9 @@ pub(super) fn trim(arms: &[Arm<'_>], corners: &[Corner], i: usize) -> f64 {
     (demand.min(MAX_TRIM) * 1e6).round() / 1e6
 }
 
-/// Returns the length that arm `i` needs if its lanes continue with a slight bend into an arm that
-/// is not its neighbour, m. No corner cuts these two arms back, because arms of other nodes lie
-/// between them on both sides.
+/// Returns the length by which arm `i` is cut back so that its lanes can continue with a slight bend into an arm that
+/// is not its neighbour, m. No corner cuts these two arms back, because arms of other nodes lie between them on both
+/// sides.
 fn bend_onwards(arms: &[Arm<'_>], i: usize) -> f64 {
     let arm = &arms[i];
     // Neighbours are left out because they have a corner.
@@ -329,7 +329,7 @@ fn between(arm: &Arm<'_>, next: &Arm<'_>, side: DrivingSide, radius: Radius) -> 
     let Some(meeting) = edges_meet(arm, next, Pair::both(0.0)) else {
         return shared_stretch(arm, next);
     };
-    // If arms are nearly in line and of different widths, their edges meet far out or behind the node.
+    // Edges of arms that are nearly in line and have different widths meet far out or behind the node.
     if (angle - PI).abs() < GENTLE && !meeting.is_exact {
         return taper(arm, next, angle);
     }
@@ -349,7 +349,7 @@ fn gore(Pair { arm, next }: Pair<&Arm<'_>>, radius: f64) -> Corner {
     let fits = |arm: &Arm<'_>, at: f64| at <= LONGEST_GORE.min(GORE_SHARE * arm.length());
     let fitting = |parting: &Parting| fits(arm, parting.at.arm) && fits(next, parting.at.next);
     if let Some(Parting { at, have_crossed }) = parting(arm, next).filter(fitting) {
-        // Once the arms have swapped sides their other edges diverge, so there is no nose between these.
+        // If the arms have swapped sides, their other edges diverge, so there is no nose between these edges.
         return match have_crossed {
             true => Corner::plain(at.arm, at.next),
             false => nose(Pair { arm, next }, at, LONGEST_GORE, radius),
@@ -501,8 +501,8 @@ fn has_bus_lane(arm: &Arm<'_>) -> bool {
     lanes.iter().any(|lane| lane.kind == LaneType::Bus)
 }
 
-/// Returns the kerb radius at which the lanes beside the kerb are joined by a path with a radius of at least
-/// `path_radius`; `None` if no lane turns this corner.
+/// Returns the kerb radius at which the lanes beside the kerb can be joined by a path with a radius of at least
+/// `path_radius`; `None` if no lane turns at this corner.
 ///
 /// ```text
 /// lane : | kerb With d the distance from the kerb to the middle of the lane, the path
@@ -530,13 +530,12 @@ fn turning_radius(
         (d + next_d * cos(angle)) / sin(angle),
     );
     let tangent = path_radius * unit_tangent(PI - angle);
-    // The path that has to begin farther out decides for both.
+    // The lane whose path has to begin farther out determines the radius.
     Some((tangent - own.min(other)) * tan(0.5 * angle))
 }
 
-/// Distance between an edge of an arm's carriageway and the centre of the nearest lane, m. If `out`
-/// is set, it is the nearest lane by which vehicles leave the junction, otherwise by which they
-/// enter. `None` if there is no such lane.
+/// Distance between an edge of an arm's carriageway and the centre of the nearest lane that leaves (if `out` is set)
+/// or enters the junction, m. `None` if there is no such lane.
 fn inset(arm: &Arm<'_>, flank: Flank, side: DrivingSide, out: bool) -> Option<f64> {
     let lanes = match out {
         true => arm.leaving_lanes(0.0, side),
@@ -569,7 +568,7 @@ fn fillet(
     }
 }
 
-/// Returns a corner rounded by an arc that uses no more of its arms than `given`.
+/// Returns a corner rounded by an arc that stays within the limits `given` for both arms.
 fn fillet_within(
     arms: Pair<&Arm<'_>>,
     distances: Pair<f64>,
@@ -639,8 +638,7 @@ fn bend(
             held(next, tapered.next_distance),
         );
     }
-    // On the outside of the bend nothing is needed, because the corner on its inside cuts both arms back far
-    // enough.
+    // The outside of the bend needs no corner, because the corner on the inside cuts both arms back far enough.
     if angle > PI {
         return Corner::plain(0.0, 0.0);
     }

@@ -152,7 +152,7 @@ fn around_node<'a>(
 /// there is no crossing.
 pub(super) fn held(arms: &[Arm<'_>], rules: &[CrossingRule]) -> Option<f64> {
     let (i, rule) = around_node(arms, rules)?;
-    // Half of the strip lies on either side of the node, and there are no corners to keep clear of.
+    // Half of the strip lies on each side of the node. There are no corners to keep clear of.
     Some(0.5 * width_of(&arms[i], rule) + GAP)
 }
 
@@ -244,7 +244,8 @@ fn crossing(
     crossing
 }
 
-/// Medians that are wide enough to wait on, in metres from the right edge, seen outward.
+/// Medians that are wide enough for pedestrians to wait on. Positions are in metres from the right edge, seen
+/// outward.
 fn islands(arm: &Arm<'_>, middle: f64, right: f64) -> Vec<Interval> {
     let s = arm.road_s(middle);
     let (section, sign) = match arm.end {
@@ -290,7 +291,7 @@ fn arm_width(arm: &Arm<'_>, distance: f64) -> f64 {
 /// body does not reach the crossing.
 fn taken(crossing: &Crossing, curve: &ReferenceLine, body: Body) -> Option<Taken> {
     let length = curve.length();
-    // From before the front comes to the curve until after the rear has left it.
+    // From before the front reaches the curve until after the rear has left it.
     let (first, last) = (-body.front - body.rear, length + body.front + body.rear);
     let count = ((last - first) / STEP).ceil() as usize;
     let mut taken: Option<Taken> = None;
@@ -298,7 +299,7 @@ fn taken(crossing: &Crossing, curve: &ReferenceLine, body: Body) -> Option<Taken
     let kerb = crossing.right_kerb.own_frame();
     let middle = DVec2::new(0.0, 0.5 * crossing.length);
     let half_size = DVec2::new(0.5 * crossing.width, 0.5 * crossing.length);
-    // No point of the body is farther from its rear axle.
+    // Radius of the circle around the rear axle that contains the body.
     let radius = DVec2::new(body.front.max(body.rear), 0.5 * body.width + BESIDE).length();
     let mut next = 0;
     while next <= count {

@@ -20,8 +20,8 @@ const LONGEST: f64 = 300.0;
 /// Tolerance for reaching an end of the curve, m.
 const END_TOLERANCE: f64 = 1e-6;
 
-/// A smooth curve from one pose to another, made of OpenDRIVE's records; `None` if there is none, or if it
-/// could not be built as a road.
+/// Returns a smooth curve from one pose to another, made of OpenDRIVE geometry records. `None` if there is no such
+/// curve, or if it could not be built as a road.
 ///
 /// Tried in this order: a line; line, spiral, arc, spiral, line if the tangents meet ahead (in closed form,
 /// so the ends are exact to about 1e-9 m); one clothoid; a cubic.
@@ -59,15 +59,15 @@ pub(super) fn connecting_bend(
     smooth.or_else(|| cubic(start, end).filter(|line| meets(line, end)))
 }
 
-/// Whether a line ends where it should. Quadrature and Newton's method are nearly always exact
-/// enough. Without this check, vehicles would jump on a path that misses its lane.
+/// Whether a line ends at the required pose. Quadrature and Newton's method are nearly always accurate enough.
+/// Without this check, vehicles would jump where a path misses its lane.
 fn meets(line: &ReferenceLine, end: Pose) -> bool {
     let reached = line.end();
     (reached.position - end.position).length() < END_TOLERANCE
         && wrap_angle(reached.heading - end.heading).abs() < END_TOLERANCE
 }
 
-/// Line, spiral, arc, spiral and line between two tangents that meet ahead.
+/// Returns a line, spiral, arc, spiral and line between two tangents that meet ahead.
 ///
 /// ```text
 ///                          | end
@@ -139,8 +139,8 @@ fn rounded_turn(
     ReferenceLine::new(start, segments).ok()
 }
 
-/// Length of a spiral with unit radius that turns by an angle. A clothoid from curvature 0 to 1 turns by half
-/// its length, so its length is twice the angle.
+/// Length of a spiral that turns by an angle and ends with radius 1. The turn of a clothoid with curvature from 0 to
+/// 1 is half its length.
 fn unit_spiral(turn: f64) -> f64 {
     2.0 * turn
 }
@@ -158,7 +158,7 @@ pub(super) fn unit_tangent(size: f64) -> f64 {
     (1.0 + shift) * tan(0.5 * size) + lead
 }
 
-/// One cubic with handles of 40 % of the chord.
+/// Returns a single cubic with handles of 40 % of the chord.
 fn cubic(start: Pose, end: Pose) -> Option<ReferenceLine> {
     let local = start.to_local(end.position);
     // A handle is a third of the velocity at its end: 1.2 / 3 of the chord.

@@ -26,7 +26,7 @@ use std::f64::consts::PI;
 const GAP: f64 = 0.02;
 /// Largest difference in heading between lanes that continue each other, rad.
 const BEND: f64 = 1e-2;
-/// Largest distance between two edges at the node at which a gore lies between them, m.
+/// Maximum distance at the node between two edges that have a gore between them, m.
 const TOUCH: f64 = 0.3;
 /// Distance between the roads at which a gore ends, m. There the verge begins with a round nose.
 const PARTED: f64 = 3.6;
@@ -69,7 +69,8 @@ pub(super) fn pairs(arms: &[Arm<'_>], side: DrivingSide) -> Option<Vec<[(usize, 
     let mut pairs = Vec::with_capacity(from.len());
     for (i, lane) in from {
         let next = to.iter().position(|(_, next)| continues(&lane, next))?;
-        // Removed because each lane continues only one other. The order of the rest does not matter.
+        // The lane is removed, because each lane continues only one other lane. The order of the remaining lanes does
+        // not matter.
         pairs.push([(i, lane), to.swap_remove(next)]);
     }
     Some(pairs)

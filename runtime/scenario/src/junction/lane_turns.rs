@@ -1,4 +1,4 @@
-//! Turns through a junction that the user has added, regardless of the rules of turning.
+//! Turns through a junction that the user adds to the turns that follow from the rules.
 
 use super::arm::{Arm, ArmLane};
 use super::links::{STRAIGHT, U_TURN, connecting_path, lane_end, road_lane};
@@ -12,7 +12,7 @@ pub(super) fn leads_on(turns: &TurnRules, from: RoadLane) -> bool {
     turns.add.iter().any(|turn| turn.from == from)
 }
 
-/// The lanes that lead in from an arm.
+/// The lanes that enter a junction from an arm.
 pub(super) struct EnteringLanes<'a> {
     /// Number of the arm.
     pub(super) index: usize,
@@ -23,9 +23,8 @@ pub(super) struct EnteringLanes<'a> {
     pub(super) exits: &'a [(usize, Turn)],
 }
 
-/// Returns the added turns from the lanes of arm `index` that do not already follow from the rules.
-/// If no curve can make a turn, returns a flag for it instead. `exits` contains the turn to each
-/// arm according to the rules.
+/// Returns the user's turns from the lanes of arm `index` that do not already follow from the rules. Returns a flag
+/// for each turn that no curve can make. `exits` contains the turn to each arm according to the rules.
 pub(super) fn added(
     site: &Site<'_>,
     arms: &[Arm<'_>],

@@ -115,7 +115,7 @@ impl Layout {
         map_on_all_threads(&self.junctions, FEW_JUNCTIONS, make);
     }
 
-    /// Finds the flags of all junctions that depend on their surfaces, on all threads.
+    /// Computes the flags of all junctions that depend on their surfaces, on all threads.
     pub(crate) fn find_flags(&self) {
         let find = |junction: &Arc<Junction>| junction.is_degraded();
         map_on_all_threads(&self.junctions, FEW_JUNCTIONS, find);
@@ -229,8 +229,8 @@ impl<'a> Planner<'a> {
         ends.filter(|(id, _)| !self.internal.contains(id)).count()
     }
 
-    /// Returns the kind of far end of a road at a node. The control set for that node is ignored, because it
-    /// applies to all nodes of a junction and must not separate them.
+    /// Returns the kind of far end of a road at a node. The control that the user sets for the node is ignored,
+    /// because it applies to all nodes of a junction and must not separate them.
     fn far_end(&self, id: NodeId) -> FarEnd {
         let ends = self.network.ends_at(id);
         // Pedestrians do not cross a road inside a junction.
@@ -385,8 +385,8 @@ impl<'a> Planner<'a> {
         self.with_chords(nodes.iter().copied())
     }
 
-    /// Returns the roots of the clusters that contain the given nodes. The root of a cluster that was merged
-    /// into another one no longer counts.
+    /// Returns the roots of the clusters that contain the given nodes. The root of a cluster that was merged into
+    /// another one is replaced by the root of the result.
     fn roots(&self, nodes: impl IntoIterator<Item = NodeId>) -> BTreeSet<NodeId> {
         nodes.into_iter().map(|node| self.root(node)).collect()
     }
@@ -424,7 +424,7 @@ impl<'a> Planner<'a> {
         self.rings.contains(&road) || (self.is_on_ring(a) && self.is_on_ring(b))
     }
 
-    /// Whether a ring passes through a cluster.
+    /// Whether a ring leads through a cluster.
     fn is_on_ring(&self, root: NodeId) -> bool {
         let mut nodes = self.members(root).iter();
         nodes.any(|&node| {

@@ -1,4 +1,4 @@
-//! Lane links: which lane leads through a junction into which other lane.
+//! Lane links: the pairs of lanes that are connected through a junction.
 //!
 //! ```text
 //!     entering lanes 0 1 2, from left to right, where all three turns are possible
@@ -130,7 +130,7 @@ fn all_paths(
                 flags.extend(missing.map(|turn| Flag::NoSuchTurn(lane_end(arm, lane.id), turn)));
             }
         }
-        // Lanes whose only links were U-turns for which there is no room.
+        // Lanes may have lost all links because there was no room for their U-turns.
         let has_links = |from: usize| links.iter().any(|link| link.from == from);
         let mut left_alone: Vec<bool> = (0..entering.len()).map(has_links).collect();
         for link in links {
@@ -210,7 +210,7 @@ fn exits(
         .filter_map(|(i, arm)| {
             let lanes = arm.leaving_lanes(trims[i], site.side);
             let change = change(pose, lanes.first()?.pose);
-            // A path leads back into the same road only if that is the only arm, or around an island.
+            // A path leads back into the same road only if the junction has no other arm, or around an island.
             let back = i == index;
             let is_offered = !back || arms.len() == 1 || goes_round;
             let possible = is_offered && (back || arms.len() > 1);
@@ -244,7 +244,7 @@ fn change(from: Pose, to: Pose) -> f64 {
 /// Decides which exit is ahead and which are turns to the sides.
 fn classify(exits: &mut Vec<Exit>, goes_round: bool) {
     let is_back = |exit: &Exit| exit.turn == Turn::UTurn || exit.change.abs() > U_TURN;
-    // A U-turn is offered only where there is no other exit, or around an island.
+    // A U-turn is offered only if there is no other exit, or around an island.
     if !goes_round && exits.iter().any(|exit| !is_back(exit)) {
         exits.retain(|exit| !is_back(exit));
     }
@@ -400,8 +400,8 @@ fn map_lanes(
     }
 }
 
-/// Returns the shift between lane numbers that keeps lanes in line. It gives as many links as possible and,
-/// among equal numbers of links, the smallest lateral jump.
+/// Returns the shift between lane numbers that keeps lanes in line. It maximises the number of links and, among equal
+/// numbers of links, minimises the lateral jump.
 fn straight_shift(
     entering: &[ArmLane],
     exit: &Exit,
@@ -491,8 +491,7 @@ fn add_merges(links: &mut Vec<Link>, entering: &[ArmLane], exits: &[Exit], side:
     }
 }
 
-/// Links lanes of an exit that have no link yet. The link comes from the lane that leads to the
-/// nearest linked lane.
+/// Links lanes of an exit that have no link yet. Each is linked from the lane that leads to the nearest linked lane.
 fn add_openings(links: &mut Vec<Link>, entering: &[ArmLane], exits: &[Exit], side: DrivingSide) {
     for (e, exit) in exits.iter().enumerate() {
         for (to, lane) in exit.lanes.iter().enumerate() {

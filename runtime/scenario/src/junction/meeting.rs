@@ -1,4 +1,4 @@
-//! How two connections of a junction meet.
+//! Determines how two connections of a junction meet.
 //!
 //! ```text
 //!     diverge        merge          cross          graze

@@ -69,7 +69,7 @@ pub struct MiniRing {
 }
 
 impl MiniRing {
-    /// Whether the ring has enough room without enlarged corners.
+    /// Whether there is enough room for the ring without enlarging corners.
     pub(super) fn is_roomy(&self) -> bool {
         self.radius >= ENOUGH
     }
@@ -122,7 +122,7 @@ fn kerbs(arms: &[Arm<'_>], trims: &[f64], corners: &[Corner]) -> Vec<DVec2> {
     kerbs
 }
 
-/// Finds a point near `start` that is as far from the given points as possible.
+/// Finds a point near `start` whose distance from the given points is as large as possible.
 ///
 /// The given points repel the result with the ninth power of the inverse distance, so only the
 /// nearest ones matter. Unlike the true farthest point, the result hardly depends on points farther
@@ -149,7 +149,7 @@ fn farthest_from(points: &[DVec2], start: DVec2) -> DVec2 {
     at
 }
 
-/// The paths around a ring.
+/// Computes the paths around a ring.
 pub(super) struct Round {
     pub(super) ring: MiniRing,
     /// 1 if the ring is driven counter-clockwise, -1 otherwise.
@@ -157,7 +157,7 @@ pub(super) struct Round {
     arms: Vec<Joined>,
 }
 
-/// An arm of a mini roundabout.
+/// An arm of a mini roundabout, with the angles at which paths join and leave the ring.
 struct Joined {
     road: RoadId,
     end: RoadEnd,

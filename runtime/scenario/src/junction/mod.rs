@@ -152,7 +152,7 @@ impl ConnectingPath {
     }
 }
 
-/// A problem of a junction that its author should know about.
+/// A problem of a junction that is reported to its author.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Flag {
     /// The outline is only a hull, because corners or edges overlap.

@@ -114,10 +114,10 @@ pub(super) fn polygon(outline: &[OutlineEdge], tolerance: f64) -> Vec<DVec2> {
 /// Distance by which the lane of a path may reach beyond the outline, m. A kerb is not a wall.
 const BAND_SLACK: f64 = 0.6;
 
-/// Width added on either side of lanes that leave the outline, m. It avoids gaps between chords.
+/// Width added to both sides of lanes that leave the outline, m. It closes gaps between chords.
 const STRIP_BEYOND: f64 = 0.1;
 
-/// The edge of the carriageway between an arm and the next one, from cut to cut.
+/// Edge of the carriageway between the cuts of an arm and the next one.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Flow {
     pub(super) edges: Vec<OutlineEdge>,
@@ -244,7 +244,7 @@ fn strips(outline: &[DVec2], paths: &[ConnectingPath]) -> Vec<Vec<DVec2>> {
     paths.iter().filter(leaves).filter_map(lane).collect()
 }
 
-/// Returns the convex hull of all cuts and driven lanes. It contains everything but does not look like a real
+/// Returns the convex hull of all cuts and driven lanes. The hull contains everything, but does not look like a real
 /// junction.
 fn hull(arms: &[Arm<'_>], trims: &[f64], driven: Vec<DVec2>) -> Vec<OutlineEdge> {
     let cuts = arms
@@ -284,7 +284,7 @@ fn band(path: &ConnectingPath) -> Vec<DVec2> {
 /// the left one. `None` without a curve.
 fn edges(path: &ConnectingPath, beyond: f64) -> Option<[Vec<DVec2>; 2]> {
     let curve = path.curve.as_ref()?;
-    // On the inside of a tight bend the edge would fold over.
+    // The half-width is limited, because the edge would fold on the inside of a tight bend.
     let half = (0.5 * path.width.0.min(path.width.1) + beyond)
         .min(0.8 * path.min_radius())
         .max(0.0);
@@ -427,9 +427,9 @@ pub(super) fn through(
     points
 }
 
-/// Whether the edge of an arm continues as the edge of the next one at their node.
+/// Whether the edge of an arm continues as the edge of the next arm at their node.
 fn goes_on(Pair { arm, next }: Pair<&Arm<'_>>) -> bool {
-    // Both head outward: where one edge continues in the other their headings are opposite.
+    // Both edges head outward, so their headings are opposite if one edge continues in the other.
     let (edge, next_edge) = (arm.left_edge(0.0), next.right_edge(0.0));
     let turn = wrap_angle(edge.heading - next_edge.heading).abs();
     (edge.position - next_edge.position).length() < 0.01 && std::f64::consts::PI - turn < 0.01

@@ -99,9 +99,9 @@ impl RightOfWay {
         for conflict in conflicts.list() {
             let (a, b) = (conflict.paths.0.index(), conflict.paths.1.index());
             let (one, other) = (&junction.paths[a], &junction.paths[b]);
-            // At most one of the two gives way, because otherwise both would wait for each other.
+            // At most one of the two yields; otherwise, both would wait for each other.
             if arms.gives_way(one, other) {
-                // Row a, bit b: a gives way to b.
+                // Row a, bit b is set if a yields to b.
                 rows[a * words + b / 64] |= 1 << (b % 64);
             } else if arms.gives_way(other, one) {
                 rows[b * words + a / 64] |= 1 << (a % 64);
@@ -177,7 +177,7 @@ impl RightOfWay {
     }
 }
 
-/// The arms of a junction with the properties that determine right of way.
+/// The arms of a junction, with the data needed for right of way.
 pub(super) struct Arms<'a> {
     junction: &'a Junction,
     /// Bearings seen from the centre of the junction, rad.
@@ -258,7 +258,7 @@ impl<'a> Arms<'a> {
         }
     }
 
-    /// Whether one path of a mini roundabout passes the arm from which another one comes.
+    /// Whether one path of a mini roundabout passes the arm where another path begins.
     fn passes_entry(&self, path: &ConnectingPath, other: &ConnectingPath) -> bool {
         let index = |lane: LaneEnd| {
             let mut arms = self.junction.arms.iter();
@@ -287,7 +287,7 @@ impl<'a> Arms<'a> {
             return false;
         }
         if self.junction.control == Control::MiniRoundabout {
-            // If each passes the other's entry, the first to arrive goes first.
+            // If each path passes the other's entry, the first vehicle to arrive goes first.
             return self.passes_entry(other, path) && !self.passes_entry(path, other);
         }
         let turns_back = |path: &ConnectingPath| path.turn == Turn::UTurn;

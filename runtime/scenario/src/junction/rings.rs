@@ -78,7 +78,8 @@ pub(super) fn is_one_way(road: &Road, side: DrivingSide) -> bool {
     forward != backward
 }
 
-/// Whether a road has lanes along its reference line, and whether it has lanes against it.
+/// Whether a road has lanes in the direction of its reference line, and whether it has lanes in the opposite
+/// direction.
 fn directions(road: &Road, side: DrivingSide) -> [bool; 2] {
     [
         road.lanes_forward(0.0, side) > 0,

@@ -1,4 +1,4 @@
-//! Room for vehicles to wait between two junctions.
+//! Room for vehicles that wait between two junctions.
 
 use super::Layout;
 use crate::ids::RoadId;
@@ -9,15 +9,14 @@ use crate::road::RoadEnd;
 /// behind it.
 const ROOM_TO_WAIT: f64 = 6.5;
 
-/// Length of the room for waiting vehicles before the cut at an end of a road, m; infinite if it suffices for
-/// any stop line.
+/// Length of road on which vehicles can wait before the cut at an end of a road, m. It is infinite if there is enough
+/// room for any stop line.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct RoomToWait(f64);
 
 impl RoomToWait {
-    /// Whether a car can wait at a line that is set back by `setback` metres. The car occupies
-    /// [`ROOM_TO_WAIT`]. If no car can wait, there is no line, and the signals and signs of the
-    /// previous junction apply to both.
+    /// Whether a car can wait at a line that is set back by `setback` metres. If no car can wait, there is no line,
+    /// and the signals and signs of the previous junction apply to both junctions.
     pub fn fits_car(self, setback: f64) -> bool {
         self.0 - setback >= ROOM_TO_WAIT
     }

@@ -1,4 +1,4 @@
-//! Set-back stop lines, which leave room for turning vehicles.
+//! Computes set-back stop lines, which leave room for turning vehicles.
 //!
 //! ```text
 //!            ____        The front of a bus that turns into a street swings over the lane that leads
@@ -27,9 +27,8 @@ const STEP: f64 = 0.25;
 const ALONG: f64 = 0.5;
 
 impl Junction {
-    /// Distance from the cut of the arm back to the stop line of each entering lane that turning
-    /// buses swing over, m. Other lanes are left out. Ordered by lane. O(lanes * paths * their
-    /// lengths).
+    /// Setback of the stop line of each entering lane over which turning buses swing, m from the cut of the arm.
+    /// Lanes without a setback are left out. Ordered by lane. O(lanes * paths * their lengths).
     pub fn setbacks(&self) -> Vec<(LaneEnd, f64)> {
         self.by_lane(JunctionShape::of(self).setbacks())
     }
@@ -41,7 +40,8 @@ impl Junction {
         self.by_lane(JunctionShape::of(self).setbacks_of_cars())
     }
 
-    /// Setbacks of entering lanes, given those of all connections. Lanes without one are left out.
+    /// Returns the setbacks of entering lanes, given the setbacks of all connections. Lanes without a setback are
+    /// left out.
     fn by_lane(&self, of_paths: &[f64]) -> Vec<(LaneEnd, f64)> {
         let lanes = self.paths.iter().map(|path| path.from).zip(of_paths);
         let set_back = lanes.filter(|&(_, &setback)| setback > 0.0);
@@ -77,7 +77,7 @@ pub(super) fn setbacks(all: &[ShapePath], body: Body) -> Vec<f64> {
     all.iter().map(of_path).collect()
 }
 
-/// A connection as it is driven: the arm that it comes from, and poses along it.
+/// A connection with its starting arm and poses along it.
 struct DrivenPath {
     from: LaneEnd,
     places: Vec<OwnFrame>,
@@ -98,9 +98,9 @@ impl DrivenPath {
     }
 }
 
-/// Length at the end of a lane over which bodies swing, m.
+/// Length at the end of a lane over which turning bodies swing, m.
 fn swept(paths: &[DrivenPath], lane: LaneEnd, end: OwnFrame, body: Body) -> f64 {
-    // Vehicles from the same arm start behind its own line and turn away from there.
+    // Vehicles from the same arm start behind the stop line and turn away from there.
     let others = paths
         .iter()
         .filter(|path| (path.from.road, path.from.end) != (lane.road, lane.end));

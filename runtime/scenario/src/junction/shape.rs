@@ -1,4 +1,4 @@
-//! Shapes of junctions, for results that depend on nothing but the shape of the connections.
+//! Shapes of junctions. Results that depend only on the shapes of the connections are shared.
 //!
 //! ```text
 //!        |     |              The connections are moved to the frame in which the first one starts at
@@ -174,8 +174,8 @@ impl RoundedCurve {
     }
 }
 
-/// Returns the connections of a junction in its own frame. Road ends are numbered in their order, because
-/// their ids have no effect on the shape.
+/// Returns the connections of a junction in its own frame. Road ends are numbered in their order, so that road ids
+/// have no effect on the shape.
 fn rounded(paths: &[ConnectingPath]) -> Vec<RoundedPath> {
     let road_end = |lane: LaneEnd| (lane.road, lane.end);
     let ends = paths.iter().flat_map(|path| [path.from, path.to]);
@@ -227,8 +227,8 @@ impl ShapePath {
     }
 }
 
-/// The shape of the connections of a junction, with everything that bodies sweeping through it determine.
-/// Each result is computed on first use.
+/// The shape of a junction's connections, together with all results of sweeping bodies through it. Each result is
+/// computed on first use.
 #[derive(Debug)]
 pub struct JunctionShape {
     paths: Vec<ShapePath>,
@@ -240,8 +240,7 @@ pub struct JunctionShape {
 }
 
 impl JunctionShape {
-    /// Returns the shape of a junction. Shapes that many junctions have are better taken from
-    /// [`JunctionShapes`].
+    /// Returns the shape of a junction. For shapes that many junctions share, use [`JunctionShapes`].
     pub fn of(junction: &Junction) -> Self {
         Self::of_rounded(&rounded(&junction.paths))
     }
@@ -271,14 +270,14 @@ impl JunctionShape {
             .get_or_init(|| Conflicts::of_paths(&self.paths, Body::LONG))
     }
 
-    /// Conflicts of other bodies, computed anew by each call.
+    /// Computes the conflicts of other bodies. The result is not cached.
     pub(super) fn conflicts_of(&self, body: Body) -> Conflicts {
         Conflicts::of_paths(&self.paths, body)
     }
 
     /// For each connection, whether a bus on it, or a car on it next to a bus, would touch traffic on another
-    /// one. In a narrow street, vehicles in opposite directions are close to each other everywhere; that
-    /// alone does not count.
+    /// connection. In a narrow street, opposite directions are close to each other everywhere; this alone does not
+    /// count.
     pub fn swept_by_buses(&self) -> &[bool] {
         self.swept.get_or_init(|| {
             let (wide, paths) = (self.wide_conflicts(), &self.paths);
@@ -298,14 +297,14 @@ impl JunctionShape {
         })
     }
 
-    /// Distance from the stop line of each connection to the junction, m, if buses turn there; 0 for
-    /// connections over whose entering lane no bus swings.
+    /// Distance from the cut to the stop line of each connection if buses turn there, m; 0 where no bus swings over
+    /// the entering lane.
     pub fn setbacks(&self) -> &[f64] {
         self.setbacks
             .get_or_init(|| setback::setbacks(&self.paths, Body::LONG))
     }
 
-    /// Like `setbacks`, if only cars turn there.
+    /// Like `setbacks`, for junctions where only cars turn.
     pub fn setbacks_of_cars(&self) -> &[f64] {
         self.car_setbacks
             .get_or_init(|| setback::setbacks(&self.paths, Body::CAR))
@@ -341,7 +340,7 @@ impl JunctionShapes {
         shape
     }
 
-    /// Drops the shapes that no junction has any more.
+    /// Drops the shapes that no junction uses any more.
     pub fn forget_unused(&self) {
         let mut shapes = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         shapes.retain(|_, shape| Arc::strong_count(shape) > 1);

@@ -91,8 +91,8 @@ pub(super) fn splitters(
     arms.filter_map(of_arm).collect()
 }
 
-/// Frame of an arm with its origin at the cut: x towards the ring, y from the entry to the exit. In left-hand
-/// traffic, the frame is mirrored so that the results are bit-identical.
+/// Frame of an arm with its origin at the cut. The x axis points towards the ring, and the y axis from the entry to
+/// the exit. In left-hand traffic, the frame is mirrored so that the results are bit-identical.
 struct Frame {
     at: Pose,
     road: RoadId,
@@ -103,8 +103,8 @@ struct Frame {
     depth: f64,
 }
 
-/// Free area between entry and exit, in the frame of the arm. Each row consists of its x, its right
-/// end and its left end. Rows begin at the cut.
+/// Free area between entry and exit, in the frame of the arm. Each row consists of its x, its right end and its left
+/// end. The first row is at the cut.
 struct Free(Vec<(f64, f64, f64)>);
 
 impl Free {
@@ -130,7 +130,7 @@ impl Frame {
         let mirror = side.around();
         let entry_edge = entry.pose.point(0.0, 0.5 * mirror * entry.width);
         let exit_edge = exit.pose.point(0.0, 0.5 * mirror * exit.width);
-        // An island that opens before the ring makes entry and exit diverge already at the cut.
+        // If an island opens before the ring, entry and exit already diverge at the cut.
         let apart = wrap_angle(exit.pose.reversed().heading - entry.pose.heading);
         let at = Pose {
             position: 0.5 * (entry_edge + exit_edge),
@@ -241,8 +241,8 @@ impl Frame {
     }
 }
 
-/// Corners of the upper hull of points with increasing x. The hull is the lowest line above them
-/// that bends only to the right.
+/// Corners of the upper hull of points with increasing x: the lowest line above the points that bends only to the
+/// right.
 fn majorant(points: impl Iterator<Item = DVec2>) -> Vec<DVec2> {
     let mut line: Vec<DVec2> = Vec::new();
     for point in points {
@@ -256,8 +256,8 @@ fn majorant(points: impl Iterator<Item = DVec2>) -> Vec<DVec2> {
     line
 }
 
-/// Row or column of a distance. A point on the border of two of them belongs to the farther one, so
-/// that rounding does not matter.
+/// Row or column at a distance. A point on the border of two rows belongs to the farther one, so that rounding does
+/// not matter.
 fn cell(distance: f64) -> f64 {
     (distance / CELL + 1e-6).floor()
 }
@@ -299,7 +299,7 @@ impl Limits {
                 return;
             }
         };
-        // The neighbouring rows are marked too, because samples may fall between.
+        // Neighbouring rows are marked as well, because samples may fall between them.
         let row = row as isize;
         for near in row - 1..=row + 1 {
             let Some((right, left)) = usize::try_from(near)
@@ -354,7 +354,7 @@ impl Limits {
                 }
             }
         }
-        // Rows behind the first one that a vehicle passes over are not part of the island.
+        // Rows behind the first row that a vehicle drives over are not part of the island.
         let reach = |right: f64, left: f64| {
             let column = |y: f64| (cell(y - low).max(0.0) as usize).min(columns - 1);
             let own = &ends[column(right)..=column(left)];

@@ -1,4 +1,4 @@
-//! The surface of a junction: outline, borders and islands. Nothing that drives needs it, so each part is made
+//! The surface of a junction: outline, borders and islands. The simulation does not need it, so each part is computed
 //! when it is first drawn or checked.
 
 use super::arm::{Arm, FarEnd};
@@ -12,7 +12,7 @@ use crate::road::Road;
 use glam::DVec2;
 use std::sync::{Arc, OnceLock};
 
-/// Parts of the surface beside the outline.
+/// Parts of the surface other than the outline.
 #[derive(Debug, Clone, PartialEq, Default)]
 struct Beside {
     borders: Vec<Border>,
@@ -20,7 +20,7 @@ struct Beside {
     splitters: Vec<Splitter>,
 }
 
-/// A surface whose parts are made on first use, with the roads from which they are made.
+/// A surface whose parts are computed on first use, with the roads from which they are computed.
 #[derive(Debug, Clone, Default)]
 pub struct LazySurface {
     /// The roads of the arms, in the order of the arms.
@@ -91,7 +91,7 @@ impl Junction {
         flags
     }
 
-    /// Makes the parts of the surface that have not been made yet.
+    /// Computes the parts of the surface that have not been computed yet.
     pub(super) fn make_surface(&self) {
         self.whole_outline();
         self.beside();
@@ -123,7 +123,7 @@ impl Junction {
             let (arms, trims) = self.cut_arms();
             let splitters = match self.control {
                 Control::Roundabout | Control::MiniRoundabout => {
-                    // All of a mini roundabout can be driven over.
+                    // In a mini roundabout, vehicles may drive over the whole surface.
                     let may_raise = self.control == Control::Roundabout;
                     splitter::splitters(&arms, &trims, self.side, &self.paths, may_raise)
                 }

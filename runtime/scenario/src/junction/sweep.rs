@@ -41,7 +41,7 @@ pub(super) struct Boxes {
 }
 
 impl Boxes {
-    /// The boxes of a body along a connection. O(length).
+    /// Computes the boxes of a body along a connection. O(length).
     pub(super) fn along(curve: &ReferenceLine, body: Body) -> Self {
         let length = curve.length();
         let step = (TURNS / curve.max_curvature()).clamp(LEAST_STEP, STEP);
@@ -130,8 +130,8 @@ impl Boxes {
         met.map(|(own, theirs)| (whole(own), whole(theirs)))
     }
 
-    /// Number of boxes, from the given one on in either direction, that are too far from the other connection
-    /// to meet a box of it. Most boxes are far apart, so as many are skipped as the missing metres allow.
+    /// Number of consecutive boxes, starting with the given one, that are too far from the other connection to touch
+    /// a box of it. The search runs in either direction. Most boxes are far apart, so many boxes are skipped at once.
     fn skipped_at(&self, number: usize, other: &Self) -> usize {
         let centre = self.all[number].centre;
         let reach = self.radius + other.radius;
@@ -153,7 +153,7 @@ impl Boxes {
     ) -> Option<(Interval, Interval)> {
         let reach = self.radius + other.radius;
         let (one, own) = (&self.all[number], self.place(number));
-        // Most of the boxes nearby are already known.
+        // Most of the nearby boxes are already in the known intervals.
         let known = met.filter(|(places, _)| places.holds(own));
         let known = known.map_or(0..0, |(_, theirs)| other.inside(theirs));
         let mut j = 0;
@@ -203,7 +203,7 @@ impl Boxes {
     }
 }
 
-/// A curve that bodies drive along, with the frames at its ends, which all poses beyond it need.
+/// A curve that bodies follow, with the frames at its ends. Poses beyond the ends are computed from these frames.
 pub(super) struct Track<'a> {
     curve: &'a ReferenceLine,
     length: f64,

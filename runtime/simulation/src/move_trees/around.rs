@@ -14,8 +14,7 @@ use std::collections::BTreeMap;
 use std::f64::consts::{FRAC_PI_4, FRAC_PI_8};
 use std::sync::Arc;
 
-/// Fixed obstacles of a ground for vehicles of each type. It is derived data, which a restored world builds
-/// again.
+/// Fixed obstacles of a ground for each vehicle type. They are derived data, which a restored world computes again.
 #[derive(Default)]
 pub(super) struct Around {
     ground: Option<Arc<Ground>>,
@@ -24,11 +23,11 @@ pub(super) struct Around {
 
 struct OfType {
     fixed: Surroundings,
-    /// Obstacles that can be pushed, at their places in the scenario.
+    /// Loose obstacles in their initial positions.
     loose: Vec<(ObstacleId, Vec<Convex>)>,
 }
 
-/// Agent for which obstacles are collected, with limits of distance and time.
+/// The agent for which obstacles are collected.
 pub(super) struct Viewer<'a> {
     pub(super) agent: AgentIndex,
     pub(super) bodies: Bodies<'a>,
@@ -40,7 +39,7 @@ pub(super) struct Viewer<'a> {
 }
 
 impl Around {
-    /// Obstacles and bodies around an agent, now.
+    /// Returns the obstacles and bodies that are around an agent now.
     pub(super) fn of(&mut self, ground: &Arc<Ground>, viewer: &Viewer<'_>) -> &Surroundings {
         let is_same = |known: &Arc<Ground>| Arc::ptr_eq(known, ground);
         if !self.ground.as_ref().is_some_and(is_same) {
@@ -78,7 +77,7 @@ impl OfType {
         }
     }
 
-    /// Loose obstacles where they are now.
+    /// Loose obstacles at their current positions.
     fn loose_bodies(&self, viewer: &Viewer<'_>) -> Vec<Mover> {
         let Bodies {
             ground, dynamics, ..
@@ -106,7 +105,7 @@ fn is_in_the_way(heights: Heights, body: Body) -> bool {
 }
 
 impl Viewer<'_> {
-    /// All other bodies that may come near within the time of a plan.
+    /// All other bodies that may come near the agent within the duration of a plan.
     fn movers(&self) -> Vec<Mover> {
         let own = self.bodies.pose(self.agent).position;
         let mut movers = Vec::new();

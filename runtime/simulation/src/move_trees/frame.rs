@@ -1,4 +1,4 @@
-//! Frames that replace a step of a level of dynamics.
+//! Frames of clips that replace the motion computed by a level of dynamics.
 
 use crate::records::Command;
 use roadwright_geometry::Pose;
@@ -21,11 +21,11 @@ pub(crate) struct PlayedFrame {
     pub(crate) yaw_rate: f64,
     /// Angle of the front wheels, rad.
     pub(crate) wheels: f64,
-    /// Command that was held in the clip.
+    /// Command that was held in the clip at this moment.
     pub(crate) command: Command,
 }
 
-/// Moment of a move: a frame, and steps of the world since then.
+/// A moment of a move: the number of the frame, and the number of simulation steps since that frame.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub(super) struct Moment {
     pub(super) frame: u32,
@@ -33,7 +33,7 @@ pub(super) struct Moment {
 }
 
 impl Moment {
-    /// The moment one step later, if a frame lasts `steps` steps.
+    /// The moment one simulation step later. A frame lasts `steps` steps.
     pub(super) fn next(self, steps: u32) -> Self {
         match self.step + 1 < steps {
             true => Self {
@@ -48,18 +48,18 @@ impl Moment {
     }
 }
 
-/// A move that begins at a place.
+/// A move placed in the world.
 pub(super) struct Placed<'a> {
     pub(super) driven: &'a Move,
     pub(super) place: Placement,
-    /// Number of steps of a frame.
+    /// Number of simulation steps per frame.
     pub(super) steps: u32,
     /// Distance from the rear axle forward to the centre of gravity, m.
     pub(super) centre_of_gravity: f64,
 }
 
 impl Placed<'_> {
-    /// The motion at a moment. Between two frames, it is interpolated.
+    /// Returns the motion at a moment, interpolated between frames.
     pub(super) fn at(&self, moment: Moment) -> PlayedFrame {
         let first = moment.frame as usize;
         let now = &self.driven.frames[first];
@@ -107,7 +107,7 @@ impl Placed<'_> {
     }
 }
 
-/// Frames that are played in a step, by the id of the agent, in ascending order.
+/// Frames that are played in a step, with the ids of their agents, in ascending order of id.
 #[derive(Debug, Default)]
 pub(crate) struct PlayedFrames(Vec<(u64, PlayedFrame)>);
 
@@ -116,12 +116,12 @@ impl PlayedFrames {
         self.0.clear();
     }
 
-    /// Adds the frame of an agent with a larger id than all before.
+    /// Adds the frame of an agent. The id must be larger than all previous ids.
     pub(super) fn push(&mut self, id: u64, frame: PlayedFrame) {
         self.0.push((id, frame));
     }
 
-    /// The frame that an agent plays in this step.
+    /// The frame that an agent plays in this step; `None` if it plays none.
     #[inline]
     pub(crate) fn of(&self, id: u64) -> Option<&PlayedFrame> {
         if self.0.is_empty() {

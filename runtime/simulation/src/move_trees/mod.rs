@@ -35,20 +35,22 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// Distance from its goal within which an agent has arrived, m. A little less than the radius of goals, so
-/// that a plan that touches it arrives.
+/// Distance from the goal within which an agent has arrived, m. It is slightly less than the radius of goals, so that
+/// an agent whose plan touches this circle arrives.
 const REACH: f64 = 5.0;
-/// Time after a contact, and after a search without a free move, until an agent plans again, s.
+/// Time after a contact before the agent plans again, s.
 const PAUSE: f64 = 1.0;
+/// Time after a search without a free move before the agent plans again, s.
 const TRIES_AGAIN: f64 = 0.2;
-/// Largest difference between the grip of the ground and that of a recording.
+/// Maximum difference between the grip of the ground and the grip of the recording.
 const OTHER_GRIP: f64 = 0.05;
-/// Largest slope of the ground, m per m, relative to that of a recording.
+/// Maximum difference between the slope of the ground and the slope of the recording, m per m.
 const STEEP: f64 = 0.03;
-/// Largest difference between the period of a frame and a whole number of steps, in steps.
+/// Maximum deviation of a frame period from a whole number of steps, in steps.
 const UNEVEN: f64 = 1e-6;
 
-/// Number of steps of `dt` seconds that a frame at `rate` Hz lasts; `None` if it is not a whole number.
+/// Returns the number of simulation steps per frame, for a frame rate in Hz and a step of `dt` seconds; `None` if it
+/// is not a whole number.
 pub(crate) fn steps_of_frame(rate: f64, dt: f64) -> Option<u32> {
     let steps = 1.0 / (rate * dt);
     let whole = steps.round();
@@ -56,17 +58,17 @@ pub(crate) fn steps_of_frame(rate: f64, dt: f64) -> Option<u32> {
     is_whole.then_some(whole as u32)
 }
 
-/// An agent with a move tree, in a step.
+/// State of an agent with a move tree in the current step.
 pub(crate) struct Player {
     pub(crate) agent: AgentIndex,
     pub(crate) id: u64,
     pub(crate) goal: DVec2,
     pub(crate) search: MoveTreeSearch,
-    /// Whether its body touches something.
+    /// Whether the body touches something.
     pub(crate) touches: bool,
 }
 
-/// Parts of the world that agents with move trees see.
+/// Parts of the world that move trees read.
 #[derive(Clone, Copy)]
 pub(crate) struct Scene<'a> {
     pub(crate) ground: &'a Arc<Ground>,
@@ -77,29 +79,29 @@ pub(crate) struct Scene<'a> {
     pub(crate) dt: f64,
 }
 
-/// A line for the log.
+/// A message for the log.
 pub(crate) struct Note {
     pub(crate) agent: u64,
     pub(crate) text: String,
 }
 
-/// Status of the move tree of an agent.
+/// Status of an agent with a move tree.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 enum MoveStatus {
-    /// It has not planned yet.
+    /// The agent has not planned yet.
     #[default]
     New,
-    /// It plays clips.
+    /// The agent plays clips.
     Plays,
     /// No move is free.
     NoPath,
-    /// It has touched something.
+    /// The agent has touched something.
     Touched,
-    /// Its motion, its body or the ground does not fit the library.
+    /// The motion or body of the agent, or the ground, does not fit the library.
     Unfit(Misfit),
 }
 
-/// Why an agent cannot play the clips of its library.
+/// Reason why an agent cannot play the clips of its library.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 enum Misfit {
     Library,
@@ -126,13 +128,13 @@ impl Misfit {
 }
 
 impl MoveStatus {
-    /// The status in words; `None` if there is nothing to report.
+    /// Describes the status in words; `None` if there is nothing to report.
     fn words(self) -> Option<String> {
         match self {
             Self::New | Self::Plays => None,
             Self::NoPath => Some("no path: no move is free".into()),
             Self::Touched => Some("a contact has ended its plan; its controller drives on".into()),
-            Self::Unfit(reason) => Some(format!("its move tree rests: {}", reason.words())),
+            Self::Unfit(reason) => Some(format!("its move tree is not in use: {}", reason.words())),
         }
     }
 }
@@ -141,7 +143,7 @@ impl MoveStatus {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 struct CurrentMove {
     library: String,
-    /// Place of the rear axle and direction of the vehicle at the beginning of the move.
+    /// Position of the rear axle and direction of the vehicle at the beginning of the move.
     position: DVec2,
     forward: DVec2,
     number: u16,
@@ -174,11 +176,11 @@ pub(crate) struct AgentMoves {
     /// Moves of the last plan after the current one, the next one last.
     ahead: Vec<u16>,
     status: MoveStatus,
-    /// Step before which it does not plan.
+    /// Step before which the agent does not plan.
     waits_until: u64,
 }
 
-/// The moves of all agents, as saved and hashed.
+/// The moves of all agents, for saves and hashes.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub(crate) struct SavedMoves {
     /// Hashes of the libraries in use, by name.
@@ -188,9 +190,9 @@ pub(crate) struct SavedMoves {
 
 /// Reason why saved moves cannot be resumed.
 pub(crate) enum ResumeError {
-    /// The library has changed since, or no longer ships.
+    /// The library has changed since the save, or no longer ships with the program.
     OtherLibrary(String),
-    /// The moves are damaged.
+    /// The saved moves are damaged.
     Damaged,
 }
 
@@ -254,8 +256,8 @@ impl MoveTrees {
         Some(loaded)
     }
 
-    /// Plans for agents at the end of a move, and finds the frame that each plays in this step. `players` are
-    /// in the order of their ids. Agents that are not among them lose their moves.
+    /// Plans for agents at the end of a move, and determines the frame that each agent plays in this step. `players`
+    /// must be in ascending order of id. Agents that are not in `players` lose their moves.
     pub(crate) fn step(&mut self, players: &[Player], scene: Scene<'_>) -> Vec<Note> {
         self.frames.clear();
         let has_player = |id: &u64| players.binary_search_by_key(id, |one| one.id).is_ok();
@@ -284,7 +286,7 @@ impl MoveTrees {
         notes
     }
 
-    /// Plays the next step of an agent's move, or of a new one.
+    /// Plays the next step of an agent's move. If the move has ended, a new move begins.
     fn play(&mut self, player: &Player, own: &mut AgentMoves, scene: Scene<'_>) {
         let shipped = ShippedLibrary::named(player.search.library);
         let Some(loaded) = shipped.and_then(|shipped| self.load(shipped)) else {
@@ -325,7 +327,7 @@ impl MoveTrees {
         self.frames.push(player.id, placed.at(current.moment));
     }
 
-    /// Plans at the end of a move, or where an agent begins to play, and begins the next move.
+    /// Plans at the end of a move, or when an agent starts to play, and begins the next move.
     fn begin_move(
         &mut self,
         player: &Player,
@@ -405,7 +407,7 @@ impl MoveTrees {
     }
 }
 
-/// Where the moves of a plan begin.
+/// Start of a plan: where its first move begins, and in which state.
 struct Begin {
     place: Placement,
     state: StateNumber,
@@ -414,7 +416,7 @@ struct Begin {
 type Libraries = BTreeMap<&'static str, Arc<Loaded>>;
 
 impl AgentMoves {
-    /// Ends its plan, so that its controller drives.
+    /// Ends the plan, so that the agent's controller drives.
     fn rest(&mut self, status: MoveStatus) {
         self.current = None;
         self.ahead.clear();
@@ -432,7 +434,7 @@ impl AgentMoves {
         })
     }
 
-    /// Place and state at the end of its move; `None` if it plays none of this library.
+    /// Placement and state at the end of the agent's current move; `None` if the agent plays no move of this library.
     fn end_of_move(
         &self,
         library: &str,
@@ -453,7 +455,8 @@ impl Scene<'_> {
         (seconds / self.dt).ceil() as u64
     }
 
-    /// Number of steps of a frame, if an agent can play a library here and now; otherwise the reason.
+    /// Number of simulation steps per frame if an agent can play a library here and now. Otherwise, returns the
+    /// reason why it cannot.
     fn steps(&self, player: &Player, loaded: &Loaded) -> Result<u32, Misfit> {
         let who = &self.bodies.agents.identity[player.agent.index()];
         if !refusal::can_play(who.level) {
@@ -480,8 +483,8 @@ impl Scene<'_> {
         Ok(steps)
     }
 
-    /// The state of a library that an agent's motion fits best. In libraries whose speeds may jump, every
-    /// motion fits the first state.
+    /// The state of a library that matches an agent's motion best. In a library whose speeds may jump, every motion
+    /// matches the first state.
     fn state(&self, player: &Player, loaded: &Loaded) -> Option<StateNumber> {
         let Some(threshold) = loaded.graph.threshold else {
             return Some(loaded.graph.start_state());

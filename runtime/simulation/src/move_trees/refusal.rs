@@ -1,4 +1,4 @@
-//! Scenarios whose agents cannot use move trees.
+//! Rejects scenarios whose agents cannot use move trees.
 
 use super::steps_of_frame;
 use crate::dynamics::LevelChoice;
@@ -7,14 +7,14 @@ use roadwright_agent::{GroundPlanner, GroundSearch, Registry, Slot};
 use roadwright_moves::{BodyOutline, Loaded, ShippedLibrary};
 use roadwright_scenario::{DynamicsLevel, Scenario, Stack, VehicleType};
 
-/// The planner in the slot of ground planners.
+/// Name of the ground planner that uses move trees.
 const MOVE_TREE: &str = "move_tree";
-/// Largest difference between the outline of a vehicle and that of the recorded one, m.
+/// Maximum difference between the outline of a vehicle and the recorded outline, m.
 const SAME: f64 = 0.01;
-/// Time steps that are suggested, s.
+/// Time steps to suggest, s.
 const USUAL_STEPS: [f64; 5] = [0.005, 0.01, 0.02, 0.04, 0.05];
 
-/// Properties of a run that decide whether its agents can use move trees.
+/// Inputs that decide whether the agents of a run can use move trees.
 pub(crate) struct Asked<'a> {
     pub(crate) scenario: &'a Scenario,
     /// Stacks with the overrides of the run.
@@ -34,8 +34,8 @@ pub(super) fn can_play(level: DynamicsLevel) -> bool {
 }
 
 impl Asked<'_> {
-    /// The first agent or flow of each stack that cannot use its move tree. Stacks whose modules cannot be
-    /// created are left out.
+    /// The first agent or flow of each stack that cannot use its move tree. Stacks whose modules cannot be created
+    /// are skipped.
     pub(crate) fn unmet(&self) -> Vec<SimulationError> {
         let stacks = self.stacks.iter();
         stacks
@@ -47,7 +47,7 @@ impl Asked<'_> {
             .collect()
     }
 
-    /// The library of a stack whose planner is a move tree.
+    /// The library of a stack; `None` if its planner is not a move tree.
     fn library(&self, name: &str, stack: &Stack) -> Option<(&'static str, Loaded)> {
         let setting = stack.settings(Slot::GroundPlanner).first()?;
         if setting.module != MOVE_TREE {
@@ -100,7 +100,7 @@ impl Asked<'_> {
             .map(f64::to_string);
         let fits: Vec<String> = fits.collect();
         Some(format!(
-            "frames of the library \"{library}\" last {} s, which is no multiple of the time step of {} s; \
+            "frames of the library \"{library}\" last {} s, which is not a multiple of the time step of {} s; \
              use a time step of {} s",
             1.0 / rate,
             self.dt,

@@ -1,5 +1,5 @@
-//! `drivable_path` in a run: an agent searches a path that its vehicle can drive, and follows its parts one after the
-//! other, each in one gear.
+//! `drivable_path` during a run: an agent searches for a path that its vehicle can drive. It then follows the parts
+//! of the path one after the other, each in one gear.
 //!
 //! A search takes several steps. Meanwhile, the vehicle stands, or drives to the end of the part of its last path that
 //! is still free, and the search begins there.
@@ -18,32 +18,34 @@ use roadwright_planning::open_ground::{
 };
 use serde::{Deserialize, Serialize};
 
-/// Distance between two poses of a path that is followed, m.
+/// Distance between the poses of a path, m.
 const STEP: f64 = 0.5;
-/// Length of driving forwards that takes as long as one second of changing gear, m.
+/// Length of forward driving that costs as much as one second of a gear change, m.
 const METRES_PER_SECOND: f64 = 4.0;
-/// Margin where not even the least one fits, m.
+/// Clearance to use where even the minimum clearance does not fit, m.
 const TIGHT: f64 = 0.02;
-/// Distances from the start of a found path within which a vehicle can begin to follow it, m and rad.
+/// Distance from the start of a found path within which a vehicle can begin to follow the path, m.
 const NEAR_START: f64 = 0.3;
+/// Difference in heading at the start of a found path up to which a vehicle can begin to follow the path, rad.
 const TURNED_FROM_START: f64 = 0.05;
-/// Speed below which a vehicle counts as standing, m/s.
+/// Speed below which a vehicle counts as stationary, m/s.
 const STANDS: f64 = 0.05;
 /// Distance from the end of a part at which the next one begins, m.
 const PART_END: f64 = 0.3;
-/// Lateral offset from a path beyond which the agent plans again, m.
+/// Lateral offset from the path beyond which the agent replans, m.
 const BESIDE: f64 = 0.6;
-/// Time after which an agent without a path searches again although nothing has changed, s.
+/// Time after which an agent without a path repeats the search even if the map has not changed, s.
 const TRIES_AGAIN: f64 = 10.0;
-/// Deceleration for a stop at the end of the free part of a path, m/s^2.
+/// Deceleration for a stop at the end of the free part of the path, m/s^2.
 const STOPPING: f64 = 1.5;
-/// Length of the free part that is not driven, so that the vehicle stops before an obstacle, m.
+/// Distance before an obstacle on the path at which the vehicle stops, m.
 const BEFORE_OBSTACLE: f64 = 0.5;
-/// Waypoint distance in narrow places, m, and additional driving time to it, s.
+/// Constant part of the waypoint distance in narrow places, m.
 const NEAR_IN_GAPS: f64 = 2.0;
+/// Part of the waypoint distance in narrow places that is proportional to the speed, s.
 const AHEAD_IN_GAPS: f64 = 0.5;
 
-/// State of `drivable_path` for an agent. It is saved in a part of its own.
+/// State of `drivable_path` for an agent. Saves store it separately from the agent's plan.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(crate) struct DrivePlan {
     search: Option<SavedDrive>,
@@ -51,23 +53,23 @@ pub(crate) struct DrivePlan {
     follows: bool,
     /// Whether the agent brakes because it has no path.
     halts: bool,
-    /// Time until which no search begins, s.
+    /// Time before which no search begins, s.
     waits_until: Option<f64>,
     #[serde(skip)]
     live: Option<DrivableSearch>,
-    /// The map for which the path has been checked.
+    /// Version of the map for which the path was last checked.
     #[serde(skip)]
     checked: Stamp,
 }
 
-/// A search in saved form. A restored world repeats it.
+/// A search in saved form. A restored world runs it again.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 struct SavedDrive {
     from: Pose,
     gear: i8,
-    /// Largest curvature of the path, 1/m.
+    /// Maximum curvature of the path, 1/m.
     curvature: f64,
-    /// Usual clearance of the path, m.
+    /// Preferred clearance of the path, m.
     margin: f64,
     spent: u64,
 }
@@ -89,7 +91,7 @@ impl DrivePlan {
         self.search.is_none() && !self.follows && !self.halts && self.waits_until.is_none()
     }
 
-    /// Drops a search whose map has changed. Call after each change of the map.
+    /// Drops a search that is based on an outdated map. Call this after each change of the map.
     pub(super) fn notice_changes(&mut self, map: &mut OpenGround) {
         if self.live.as_ref().is_some_and(|live| live.is_outdated(map)) {
             self.end_search();
@@ -97,7 +99,7 @@ impl DrivePlan {
         }
     }
 
-    /// Forgets everything when another planner takes over.
+    /// Resets the state when another planner takes over.
     pub(super) fn reset(&mut self) {
         if !self.is_empty() {
             *self = Self::default();
@@ -109,7 +111,7 @@ impl DrivePlan {
         self.live = None;
     }
 
-    /// Repeats a saved search up to its state when the world was saved.
+    /// Runs a saved search again up to the point at which the world was saved.
     pub(super) fn resume(&mut self, map: &mut OpenGround, agent: &Planner<'_>) {
         if let Some(saved) = self.search {
             let mut live = saved.begin(map, agent);
@@ -118,7 +120,7 @@ impl DrivePlan {
         }
     }
 
-    /// Searches again at once.
+    /// Allows a new search at once.
     pub(super) fn retry(&mut self) {
         self.waits_until = None;
     }
@@ -147,7 +149,7 @@ impl SavedDrive {
     }
 }
 
-/// Settings of a search for a usual margin, m.
+/// Settings of a search with the given preferred clearance, m.
 pub(crate) fn settings_for(planning: &GroundPlanning, margin: f64) -> DrivableSettings {
     let least = planning.least_margin.min(margin);
     DrivableSettings {
@@ -159,7 +161,7 @@ pub(crate) fn settings_for(planning: &GroundPlanning, margin: f64) -> DrivableSe
 }
 
 impl Planning<'_> {
-    /// Whether the planner finds drivable paths, and the goal is near enough for it.
+    /// Whether the planner is `drivable_path` and the goal is close enough for it.
     pub(super) fn is_drivable(&self) -> bool {
         let is_near = (self.agent.goal - self.agent.pose.position).length() < LONGEST_TRIP;
         matches!(self.agent.planning.search, GroundSearch::Drivable { .. }) && is_near
@@ -176,7 +178,7 @@ impl Planning<'_> {
         self.search_drive()
     }
 
-    /// Follows the path; `None` if the agent has to search.
+    /// Follows the path. Returns `None` if the agent has to search.
     fn follow_parts(&mut self) -> Option<Step> {
         let agent = self.agent;
         let until = self.plan.manoeuvre_until.unwrap_or(0.0);
@@ -216,7 +218,7 @@ impl Planning<'_> {
     }
 
     fn stays_on_path(&mut self, is_last: bool, until: f64) -> Option<Step> {
-        // The path of an interrupted drive ends before an obstacle, and the next one begins there.
+        // The path of an interrupted drive ends before an obstacle, where the next path begins.
         let is_interrupted = self.plan.drive.search.is_some();
         if is_interrupted {
             return Some(self.search_ahead());
@@ -247,8 +249,9 @@ impl Planning<'_> {
         Bounds { low, high }.grown(self.agent.kind.length)
     }
 
-    /// Position on the current part up to which it is free; `None` if the whole path is free. Checks the waypoints, so
-    /// that the answer does not depend on when it is asked.
+    /// Returns the position on the current part up to which the vehicle can drive, m; `None` if the whole path is free.
+    /// If only a later part is blocked, this is the end of the current part, `until`. Checks the waypoints, so that the
+    /// result does not depend on the time of the call.
     fn free_until(&mut self, until: f64) -> Option<f64> {
         let agent = self.agent;
         let path = agent.path?;
@@ -270,7 +273,7 @@ impl Planning<'_> {
         }
     }
 
-    /// Stops at a place on the current part, and searches from there.
+    /// Stops at a position on the current part, and searches for a path from there.
     fn stop_at(&mut self, free: f64) -> Step {
         let agent = *self.agent;
         let Some(path) = agent.path else {
@@ -313,7 +316,7 @@ impl Planning<'_> {
         self.follow_as(waypoints, margin, Some(Exact { is_last: false }))
     }
 
-    /// Continues a search that begins at the end of the current part.
+    /// Continues the search that begins at the end of the current part.
     fn search_ahead(&mut self) -> Step {
         match self.advance_search() {
             DrivableProgress::Found => {
@@ -351,7 +354,7 @@ impl Planning<'_> {
         self.plan.manoeuvre_until = None;
     }
 
-    /// Searches from where the agent is, and follows the path once it is found.
+    /// Searches for a path from the agent's position. Once a path is found, the agent follows it.
     fn search_drive(&mut self) -> Step {
         let agent = *self.agent;
         if self
@@ -399,7 +402,7 @@ impl Planning<'_> {
             | DrivableProgress::GoalBlocked
             | DrivableProgress::TooFar
             | DrivableProgress::NoPath => {
-                // The searches over cells decide whether there is a path at all.
+                // The searches over cells decide whether there is any path.
                 self.plan.drive.end_search();
                 self.plan.drive.waits_until = Some(agent.now + TRIES_AGAIN);
                 self.plan.status = PathStatus::Searching;
@@ -458,7 +461,7 @@ impl Planning<'_> {
         self.plan.rest = parts;
         self.plan.drive.follows = true;
         self.plan.drive.halts = false;
-        // A restored world checks it again, too.
+        // A restored world checks the path again, so this world does, too.
         self.plan.drive.checked = Stamp::default();
         self.begin_drive_part(first)
     }
@@ -495,7 +498,7 @@ impl Planning<'_> {
         }
     }
 
-    /// The parts of a path, each in one gear.
+    /// Splits a path into parts, each in one gear.
     fn parts(&mut self, path: &DrivablePath) -> Vec<PlannedPart> {
         let beyond: Vec<DVec2> = match &self.agent.lane {
             Some(lane) => lane.points().collect(),

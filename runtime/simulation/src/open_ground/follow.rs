@@ -12,49 +12,53 @@ use std::f64::consts::{FRAC_PI_2, PI};
 
 /// Maximum length of the straight pieces of a smoothed path, m.
 const LONGEST_CHORD: f64 = 30.0;
-/// Length of the part of a path that is turned into a drivable line, m. The rest is replanned before the
-/// vehicle gets there.
+/// Length of the part of a path that is turned into a drivable line, m. The vehicle replans before it reaches the end
+/// of this part.
 pub(super) const DRIVEN: f64 = 40.0;
 /// Length of the part of a path beyond a manoeuvre that must be drivable, m.
 const DRIVES_ON: f64 = 10.0;
 /// Length of the steps in which the drive along a path is simulated, m.
 const STEP: f64 = 0.5;
-/// Length of a vehicle for which the distances in this module are meant, m. They shrink in proportion for
-/// shorter vehicles, down to the given factor.
+/// Vehicle length for which the distances in this module are defined, m. Shorter vehicles use proportionally shorter
+/// distances.
 const USUAL_LENGTH: f64 = 3.0;
+/// Minimum factor for the distances of short vehicles.
 const LEAST_SCALE: f64 = 0.2;
 /// Radius of planned bends, as a multiple of the vehicle's minimum turning radius.
 const EASE: f64 = 1.15;
-/// Lookahead distances that are tried, as multiples of the radius of planned bends, and their minimum and
-/// maximum, m.
+/// Lookahead distances to try, as multiples of the radius of planned bends.
 const LOOKAHEADS: [f64; 3] = [0.8, 0.5, 1.2];
+/// Minimum lookahead distance, m.
 const LEAST_LOOKAHEAD: f64 = 2.5;
+/// Maximum lookahead distance, m.
 const MOST_LOOKAHEAD: f64 = 8.0;
 /// Lateral acceleration in planned bends, m/s^2.
 const LATERAL: f64 = 2.0;
 /// Deceleration before bends and stops, m/s^2.
 const BRAKING: f64 = 1.5;
-/// Deceleration of a vehicle that begins a path too fast for its bends, m/s^2, and the speed to which it slows
-/// down, m/s.
+/// Deceleration of a vehicle that begins a path too fast for its bends, m/s^2.
 const SLOWING: f64 = 2.0;
+/// Speed to which such a vehicle slows down, m/s.
 const SLOW: f64 = 2.0;
-/// Speeds close to obstacles (nearer than the tracking margin, and at the least margin), in reverse, and at
-/// changes of direction, m/s.
+/// Speed where the clearance is less than the tracking margin, m/s.
 const NARROW_SPEED: f64 = 2.0;
+/// Speed where the clearance is the minimum margin, m/s.
 const NARROWEST_SPEED: f64 = 1.2;
+/// Speed in reverse, m/s.
 const REVERSE_SPEED: f64 = 2.5;
+/// Speed before a gear change, m/s.
 const CREEP: f64 = 0.5;
-/// Speed at the start of a path while the wheels turn to its first bend, m/s.
+/// Speed at the start of a path until the wheels are turned to its first bend, m/s.
 const TURNING_WHEELS: f64 = 0.4;
-/// Distance after which the wheels have turned to the first bend, m.
+/// Distance after which the wheels are turned to the first bend, m.
 const SETTLED: f64 = 1.5;
 /// Fraction of the steering rate that planned bends use.
 const STEERING_EASE: f64 = 0.7;
-/// Smallest margin of a path, m. No driver keeps to its path more closely.
+/// Minimum margin of a path, m. No driver follows a path more closely.
 const LEAST_MARGIN: f64 = 0.1;
-/// Overlaps from which a vehicle still drives away, m, from the smallest to the largest.
+/// Overlaps with obstacles from which a vehicle can still drive away, in ascending order, m.
 const OVERLAPS: [f64; 4] = [0.0, 0.05, 0.1, 0.2];
-/// Distance over which a vehicle may ignore its margin if it starts closer to an obstacle than that, m.
+/// Distance over which a vehicle that starts close to an obstacle may ignore its margin, m.
 const WAY_OUT: f64 = 5.0;
 
 /// A vehicle on the map.
@@ -63,18 +67,19 @@ pub(super) struct Driver<'a> {
     pub(super) profile: ProfileId,
     pub(super) owner: Owner,
     pub(super) kind: &'a VehicleType,
-    /// The largest curvature that its driver can steer, 1/m.
+    /// Maximum curvature that the driver can steer, 1/m.
     pub(super) tightest: f64,
-    /// Margin for deviations from its path, m.
+    /// Margin for deviations from the path, m.
     pub(super) margin: f64,
     /// Speed off the roads, m/s.
     pub(super) speed: f64,
-    /// Current speed, m/s, and current curvature of its path, 1/m.
+    /// Current speed, m/s.
     pub(super) moves_at: f64,
+    /// Current curvature of the vehicle's path, 1/m.
     pub(super) curvature: f64,
 }
 
-/// A path in the form in which a vehicle drives it.
+/// A path as a vehicle drives it.
 #[derive(Debug, Clone)]
 pub(super) struct Track {
     /// Poses of the rear axle.
@@ -94,7 +99,7 @@ impl Track {
 }
 
 impl Driver<'_> {
-    /// Factor by which distances shrink for a short vehicle.
+    /// Scale of distances for a short vehicle.
     pub(super) fn scale(&self) -> f64 {
         scale_of(self.kind)
     }
@@ -104,7 +109,7 @@ impl Driver<'_> {
         STEP * self.scale()
     }
 
-    /// Rate at which the curvature of the path changes while the steering turns, 1/(m s).
+    /// Rate at which the curvature changes while the steering turns, 1/(m s).
     pub(super) fn bending_rate(&self) -> f64 {
         let limits = &self.kind.limits;
         STEERING_EASE * limits.steering_rate / limits.wheelbase
@@ -115,7 +120,7 @@ impl Driver<'_> {
         EASE / self.tightest.max(1e-3)
     }
 
-    /// The outline of the vehicle with its rear axle at a pose, enlarged by a margin.
+    /// Outline of the vehicle with its rear axle at `pose`, enlarged by `margin` metres.
     pub(super) fn covered(&self, pose: Pose, margin: f64) -> OrientedBox {
         let body = self.kind.covered(pose);
         OrientedBox {
@@ -125,7 +130,7 @@ impl Driver<'_> {
         }
     }
 
-    /// Whether the vehicle touches no standing obstacle at a pose.
+    /// Whether the vehicle is clear of standing obstacles at a pose.
     pub(super) fn fits(&self, pose: Pose, margin: f64) -> bool {
         let body = self.covered(pose, margin);
         self.map.is_free(self.profile, Some(self.owner), &body)
@@ -142,8 +147,8 @@ impl Driver<'_> {
         [self.margin, 0.5 * (self.margin + least), least]
     }
 
-    /// Margin with which the vehicle drives away from a pose, m: negative by the overlap if it touches
-    /// something there.
+    /// Margin with which the vehicle drives away from a pose, m. If it overlaps an obstacle there, the margin is
+    /// negative.
     pub(super) fn own_margin(&self, pose: Pose) -> f64 {
         let overlap = OVERLAPS.into_iter().find(|&by| self.fits(pose, -by));
         -overlap.unwrap_or(0.0)
@@ -156,7 +161,7 @@ impl Driver<'_> {
         })
     }
 
-    /// Points of a path over cells, without the points that a straight line can skip at no extra cost.
+    /// Points of a path over cells, without the points that a straight line can skip at no additional cost.
     pub(super) fn smoothed(&mut self, points: &[DVec2]) -> Vec<DVec2> {
         let Some(&first) = points.first() else {
             return Vec::new();
@@ -178,7 +183,7 @@ impl Driver<'_> {
         smooth
     }
 
-    /// The farthest point found that a straight line reaches at no greater cost than the path.
+    /// Index of the farthest point to which a straight line costs no more than the path.
     fn farthest_straight(&mut self, points: &[DVec2], factors: &[u32], at: usize) -> usize {
         let mut best = at + 1;
         let (mut stride, mut candidate) = (2, at + 2);
@@ -234,7 +239,7 @@ impl Driver<'_> {
         })
     }
 
-    /// Whether the vehicle can drive on along a line from the end of a manoeuvre, with a margin beside it.
+    /// Whether the vehicle can continue along a line from the end of a manoeuvre, with the given margin.
     pub(super) fn drives_on(&self, begins: Rolling, points: &[DVec2], margin: f64) -> bool {
         let mut lines = CentreLines::default();
         let Some(span) = lines.push(points) else {
@@ -308,8 +313,9 @@ impl Driver<'_> {
         Some(Track { poses, margin })
     }
 
-    /// Returns waypoints along a track that is driven in one gear, then along the rest of the path. `wheels` is
-    /// the curvature to which the wheels are set where it begins, 1/m; `None` if the track begins with it.
+    /// Returns waypoints along a track driven in one gear, and then along the rest of the path. `wheels` is the
+    /// curvature to which the wheels are set at the start of the track, 1/m; `None` if they are already set to the
+    /// curvature of the track.
     pub(super) fn waypoints(
         &self,
         track: &Track,
@@ -364,7 +370,7 @@ impl Driver<'_> {
         waypoints
     }
 
-    /// The curvature to which the wheels are set at the end of a track driven in a gear, 1/m.
+    /// Curvature to which the wheels are set at the end of a track that is driven in `gear`, 1/m.
     pub(super) fn wheels_after(&self, track: &Track, gear: i8) -> f64 {
         match track.poses.len() {
             0 | 1 => self.curvature,
@@ -372,7 +378,7 @@ impl Driver<'_> {
         }
     }
 
-    /// Highest speed with a margin beside the vehicle, m/s.
+    /// Maximum speed with the given margin, m/s.
     fn most_speed(&self, margin: f64) -> f64 {
         if margin >= self.margin {
             self.speed
@@ -383,7 +389,7 @@ impl Driver<'_> {
         }
     }
 
-    /// Duration of the drive along a track at the speed at which paths are compared, m/s, s.
+    /// Time to drive along a track, s. `compared` is the speed for comparing paths, m/s.
     pub(super) fn time_along(&self, track: &Track, compared: f64) -> f64 {
         track.length() / compared.min(self.most_speed(track.margin)).max(CREEP)
     }
@@ -400,41 +406,41 @@ impl Driver<'_> {
     }
 }
 
-/// A vehicle at the beginning of a drive.
+/// State of a vehicle at the beginning of a drive.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Rolling {
-    /// Pose of its rear axle.
+    /// Pose of the rear axle.
     pub(super) pose: Pose,
-    /// Curvature to which its wheels are set, 1/m.
+    /// Curvature to which the wheels are set, 1/m.
     pub(super) bend: f64,
-    /// m/s.
+    /// Speed, m/s.
     pub(super) speed: f64,
 }
 
-/// Extent of a simulated drive.
+/// Limits of a simulated drive.
 #[derive(Debug, Clone, Copy)]
 struct Drive {
-    /// Clearance beside the vehicle, m.
+    /// Margin around the vehicle, m.
     margin: f64,
-    /// Length along the line, m.
+    /// Maximum length along the line, m.
     length: f64,
 }
 
 /// How close to obstacles a path may lead.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Closeness {
-    /// As close as the tracking margin.
+    /// Up to the tracking margin.
     Usual,
-    /// Closer than that.
+    /// Closer than the tracking margin.
     Narrow,
 }
 
-/// Factor by which distances shrink for a short vehicle.
+/// Scale of distances for a short vehicle.
 pub(crate) fn scale_of(kind: &VehicleType) -> f64 {
     (kind.length / USUAL_LENGTH).clamp(LEAST_SCALE, 1.0)
 }
 
-/// Lowers speeds so that the vehicle can brake from each waypoint's speed to that of the next.
+/// Lowers speeds so that the vehicle can brake from the speed at each waypoint to the speed at the next one.
 pub(super) fn brake_in_time(waypoints: &mut [Waypoint]) {
     for at in (1..waypoints.len()).rev() {
         let length = (waypoints[at].pose.position - waypoints[at - 1].pose.position).length();
@@ -444,7 +450,7 @@ pub(super) fn brake_in_time(waypoints: &mut [Waypoint]) {
     }
 }
 
-/// Slows down the end of a path where the vehicle changes direction.
+/// Lowers the speed at the end of a path where the vehicle changes gear.
 pub(super) fn end_slowly(waypoints: &mut [Waypoint]) {
     if let Some(last) = waypoints.last_mut() {
         last.speed = CREEP;

@@ -11,8 +11,9 @@ use roadwright_planning::open_ground::{
     OpenGround, PLAIN, PathCosts, Reader, Reading, Rules, Search, Space, TileCache, Trip, Window,
 };
 
-/// Maximum distance from the agent at which cells are reported, in cells, and forecasts, in metres.
+/// Maximum distance from the agent at which cells are reported, in cells.
 const MOST_CELLS_AROUND: f64 = 160.0;
+/// Maximum distance from the agent at which forecasts are reported, m.
 const AROUND: f64 = 100.0;
 /// Maximum number of cells that a search over the whole map expands for an inspection.
 const MOST_EXPANDED: u64 = 60_000;
@@ -25,7 +26,7 @@ pub const PLAIN_FACTOR: u32 = PLAIN as u32;
 /// Selection of the data to inspect for an agent off the lanes.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct GroundQuestion {
-    /// Whether to report the factors of the cells around the agent.
+    /// Whether to report the factors of cells around the agent.
     pub cells: bool,
     /// Whether to report forecasts.
     pub forecasts: bool,

@@ -21,7 +21,7 @@ const STANDS_AFTER: f64 = 5.0;
 const SLOW: f64 = 0.5;
 /// Distance from all planning agents beyond which bodies are left out, m.
 const REACH: f64 = 150.0;
-/// Added to the factor of a cell below a moving body. It decreases to zero along the forecast path.
+/// Cost added to a cell below a moving body. The cost decreases to zero along the forecast path.
 const FORECAST_COST: i32 = 64;
 
 /// An item that is not fixed.
@@ -54,7 +54,7 @@ pub(crate) struct OnGround<'a> {
     pub(crate) types: &'a VehicleTypes,
     /// Agents that plan over open ground.
     pub(crate) planning: &'a [AgentIndex],
-    /// Time for which the motion of bodies is forecast, s.
+    /// Time ahead for which the motion of bodies is forecast, s.
     pub(crate) forecast: f64,
 }
 
@@ -104,7 +104,7 @@ impl LiveMap {
         }
     }
 
-    /// Moves the items of loose obstacles to where they have been pushed.
+    /// Moves the items of loose obstacles to the current positions of the obstacles.
     fn move_loose(&mut self, shown: &OnGround<'_>) {
         let obstacles = &self.ground.obstacles;
         for (number, shape) in shown.bodies.dynamics.rigid.displaced().shapes() {
@@ -291,7 +291,7 @@ mod tests {
         })
     }
 
-    /// Numbers below a limit, the same in each run.
+    /// Pseudorandom numbers below a limit, the same in each run.
     struct Draws(u64);
 
     impl Draws {
@@ -308,7 +308,7 @@ mod tests {
         }
     }
 
-    /// A stroke of a brush in one of two layers, a changed cost, or a deleted layer.
+    /// Paints a stroke in one of two layers, changes a cost, or deletes a layer.
     fn repaint(scenario: &mut Scenario, draws: &mut Draws) {
         let id = PaintId(1 + draws.below(2) as u32);
         let mut layer = scenario

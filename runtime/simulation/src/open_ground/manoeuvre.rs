@@ -1,4 +1,5 @@
-//! Manoeuvres, forwards and backwards, that bring a vehicle onto its path if it cannot simply drive along it.
+//! Finds manoeuvres, forwards and in reverse, that bring a vehicle onto its path if it cannot simply drive along the
+//! path.
 //!
 //! A search over poses with the vehicle's turning radius (hybrid A*) ends on the path or at the goal. It is
 //! guided by the cost from each cell to the end, regardless of headings. Costs are times.
@@ -11,73 +12,77 @@ use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashSet};
 use std::f64::consts::TAU;
 
-/// Minimum step length, m, and step length as a fraction of the turning radius. At full lock, a step turns
-/// the vehicle by more than the interval between two distinct headings.
+/// Minimum step length, m.
 const STEP: f64 = 1.5;
+/// Step length as a fraction of the turning radius. At full lock, a step of this length turns the vehicle by more than
+/// the difference between two headings.
 const TURN: f64 = 0.3;
-/// Length of the pieces in which a step is checked for collisions, m.
+/// Distance between the collision checks within a step, m.
 const PIECE: f64 = 0.5;
-/// Edge length of the cells in which poses count as equal, m, for the shortest step, and number of distinct
-/// headings.
+/// Edge length of the cells that identify equal poses, for the minimum step length, m.
 const CELL: f64 = 1.0;
+/// Number of headings that identify equal poses.
 const HEADINGS: f64 = 24.0;
-/// Assumed speeds for computing costs, m/s.
+/// Forward speed assumed for computing costs, m/s.
 const FORWARDS: f64 = 4.0;
+/// Reverse speed assumed for computing costs, m/s.
 const BACKWARDS: f64 = 2.0;
-/// Share of the time for turning the wheels that counts as lost.
+/// Fraction of the time for turning the wheels that is added to the cost.
 const STEERING_SHARE: f64 = 0.5;
-/// Speed at which wheels turn from bend to bend, m/s.
+/// Driving speed while the wheels turn from one bend to the next, m/s.
 const WHILE_STEERING: f64 = 1.2;
 /// Weight of the estimate in the search. A larger weight finds worse manoeuvres sooner.
 const WEIGHT: f64 = 1.4;
-/// Maximum number of poses that are expanded.
+/// Maximum number of poses that a search expands.
 const MOST: u32 = 4000;
-/// Maximum number of ends of a manoeuvre from which the vehicle could not drive on that are left out.
+/// Maximum number of rejected ends. An end is rejected if the vehicle could not drive on from it.
 const MOST_TRIES: u32 = 60;
-/// Tolerances for the end of a manoeuvre on the path: lateral offset, m, and difference in heading, rad.
+/// Maximum lateral offset from the path at the end of a manoeuvre, m.
 const BESIDE: f64 = 1.0;
+/// Maximum difference in heading from the path at the end of a manoeuvre, rad.
 const ASKEW: f64 = 0.35;
-/// Minimum and maximum distance along the path at which a manoeuvre may end, m.
+/// Minimum distance along the path at which a manoeuvre may end, m.
 const NEAREST: f64 = 4.0;
+/// Maximum distance along the path at which a manoeuvre may end, m.
 const FARTHEST: f64 = 50.0;
-/// Distance from the goal at which it counts as reached, m.
+/// Distance within which the goal counts as reached, m.
 const AT_GOAL: f64 = 4.0;
-/// Minimum gain of a manoeuvre that does not reach the path, s. It has to shorten the remaining time by at
-/// least this much.
+/// Minimum reduction of the remaining time by a manoeuvre that does not reach the path, s.
 const LEAST_GAIN: f64 = 2.0;
-/// Half the edge length of the area in which the cost to the end is known, cells.
+/// Half the edge length of the area in which the cost to the end is computed, in cells.
 const AREA: i32 = 48;
 /// Cost units per second.
 const UNITS: f64 = 1000.0;
 
-/// A part of a manoeuvre, driven in one gear.
+/// Part of a manoeuvre, driven in one gear.
 #[derive(Debug, Clone)]
 pub(super) struct Part {
     pub(super) gear: i8,
     pub(super) track: Track,
 }
 
-/// A manoeuvre, and the point of the path at which it ends.
+/// A manoeuvre with the point at which it joins the path.
 #[derive(Debug, Clone)]
 pub(super) struct Manoeuvre {
     pub(super) parts: Vec<Part>,
-    /// Index of the first point of the path beyond its end; past the last point if it ends elsewhere.
+    /// Index of the first point of the path after the end of the manoeuvre. The number of points if the manoeuvre
+    /// does not end on the path.
     pub(super) joins: usize,
-    /// Its duration, s.
+    /// Duration of the manoeuvre, s.
     pub(super) time: f64,
-    /// Whether it ends on the path or at the goal; otherwise it only comes closer.
+    /// Whether the manoeuvre ends on the path or at the goal. Otherwise it only brings the vehicle closer.
     pub(super) is_complete: bool,
 }
 
-/// Start of a manoeuvre.
+/// State of a vehicle at the start of a manoeuvre.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Begin {
     pub(super) pose: Pose,
-    /// The gear of the vehicle, 1 or -1.
+    /// Current gear, 1 or -1.
     pub(super) gear: i8,
-    /// Whether it stands.
+    /// Whether the vehicle is stationary.
     pub(super) stands: bool,
-    /// Whether it may change gear at once.
+    /// Whether the vehicle may change gear at once.
     pub(super) may_change: bool,
     /// Cost of a gear change, s.
     pub(super) gear_change: f64,
@@ -88,31 +93,34 @@ struct Node {
     pose: Pose,
     gear: i8,
     parent: u32,
-    /// Curvature to which the wheels were turned on the step that led here, and at its beginning and end, 1/m.
+    /// Curvature to which the wheels were turned on the step to this node, 1/m.
     curvature: f64,
+    /// Curvature at the beginning of this step, 1/m.
     begins: f64,
+    /// Curvature at the end of this step, 1/m.
     bend: f64,
-    /// s.
+    /// Time from the start, s.
     time: f64,
 }
 
-/// Requirements of a step.
+/// Parameters for checking a step.
 #[derive(Debug, Clone, Copy)]
 struct Room {
-    /// Clearance beside the vehicle, m.
+    /// Margin around the vehicle, m.
     margin: f64,
-    /// Length of the pieces in which the step is checked, m, and their number.
+    /// Distance between collision checks, m.
     piece: f64,
+    /// Number of collision checks.
     pieces: u32,
-    /// Margin at the start, which is smaller if the vehicle starts closer to an obstacle, m.
+    /// Margin at the start, m. It is smaller if the vehicle starts close to an obstacle.
     own: f64,
-    /// Maximum change of the curvature in a piece, 1/m.
+    /// Maximum change of curvature between two collision checks, 1/m.
     change: f64,
-    /// Whether this is the first step, which may begin closer to an obstacle than the margin allows.
+    /// Whether this is the first step, which may begin closer to an obstacle than `margin`.
     is_first: bool,
 }
 
-/// The curvatures of a step, 1/m: at its beginning, and the one to which the wheels are turned.
+/// Curvatures of a step, 1/m: the initial one, and the one to which the wheels turn.
 #[derive(Debug, Clone, Copy)]
 struct Turn {
     begins: f64,
@@ -120,7 +128,7 @@ struct Turn {
 }
 
 impl Turn {
-    /// The curvature of the next piece.
+    /// Returns the curvature after the next piece of the step.
     fn next(self, bend: f64, room: Room) -> f64 {
         bend + (self.curvature - bend).clamp(-room.change, room.change)
     }
@@ -129,7 +137,7 @@ impl Turn {
 type Key = (i32, i32, i32, i8);
 
 fn key(node: &Node, step: f64) -> Key {
-    // Shorter than a step, so that each step leads into another cell.
+    // The cells are smaller than a step, so that each step leads into another cell.
     let size = CELL / STEP * step;
     let cell = (node.pose.position / size).floor();
     let heading = (node.pose.heading / TAU * HEADINGS).round() as i32;
@@ -209,7 +217,7 @@ impl Driver<'_> {
                         is_first: at == 0,
                         ..room
                     };
-                    // Standing wheels turn before the vehicle drives off.
+                    // The wheels of a stationary vehicle turn before it drives off.
                     let begins = match changes || at == 0 && begin.stands {
                         true => curvature,
                         false => node.bend,
@@ -242,7 +250,7 @@ impl Driver<'_> {
                 }
             }
         }
-        // It leaves a long dead end in several manoeuvres.
+        // The manoeuvre only brings the vehicle closer. A vehicle leaves a long dead end in several such manoeuvres.
         let (ahead, at) = nearest;
         (ahead + LEAST_GAIN < at_start).then(|| Manoeuvre {
             is_complete: false,
@@ -265,7 +273,7 @@ impl Driver<'_> {
         self.drives_on(begins, &points, margin)
     }
 
-    /// The pose and the curvature after a step; `None` if the vehicle would touch something during it. The first step may begin
+    /// Returns the pose and the curvature after a step; `None` if the vehicle would collide. The first step may begin
     /// closer to an obstacle than the margin allows.
     fn stepped(&self, node: &Node, gear: i8, turn: Turn, room: Room) -> Option<(Pose, f64)> {
         let piece = f64::from(gear) * room.piece;
@@ -282,10 +290,10 @@ impl Driver<'_> {
         Some((pose, bend))
     }
 
-    /// Travel times from cells around a place to another place, regardless of headings; `None` off the map.
+    /// Travel times from the cells around a place to a goal, regardless of headings; `None` if either is off the map.
     fn times_to(&mut self, goal: DVec2, around: DVec2) -> Option<TimesToGo> {
         let of_map = self.map.profile(self.profile).cell;
-        // Fine cells would only make it slower.
+        // Finer cells would only slow down the search.
         let step = of_map.metres().max(CELL * self.scale());
         let size = CellSize::new(step)?;
         let middle = size.cell_of(0.5 * (goal + around))?;
@@ -317,7 +325,7 @@ impl Driver<'_> {
                 let Some(fine) = of_map.cell_of(centre) else {
                     continue;
                 };
-                // A blocked cell is slow, not closed: the body may fit there with another heading.
+                // A blocked cell is slow rather than closed, because the body may fit there at another heading.
                 let factor = self.map.factor(self.profile, fine, Reading::Standing);
                 let slower = if factor == 0 { 4.0 } else { 1.0 };
                 let length = if direction.is_diagonal() {
@@ -336,20 +344,20 @@ impl Driver<'_> {
     }
 }
 
-/// Travel times from cells to the end of a manoeuvre, in thousandths of a second.
+/// Travel times from cells to the end of a manoeuvre, ms.
 struct TimesToGo {
     size: CellSize,
     /// South-western cell of the area.
     corner: Cell,
-    /// Row by row, [`UNKNOWN`] where the end cannot be reached.
+    /// Times row by row; [`UNKNOWN`] for cells from which the end cannot be reached.
     times: Vec<u64>,
 }
 
-/// Time from a cell that does not lead to the end.
+/// Marks a cell from which the end cannot be reached.
 const UNKNOWN: u64 = u64::MAX;
 
 impl TimesToGo {
-    /// Index of a cell; `None` outside of the area.
+    /// Index of a cell; `None` outside the area.
     fn index(&self, cell: Cell) -> Option<usize> {
         let edge = 2 * AREA + 1;
         let (column, row) = (cell.x - self.corner.x, cell.y - self.corner.y);
@@ -364,13 +372,13 @@ impl TimesToGo {
     }
 }
 
-/// Places where a manoeuvre may end.
+/// Poses at which a manoeuvre may end.
 struct Ends {
     points: Vec<PathEnd>,
     last: DVec2,
-    /// Whether the path ends at the goal within reach, where any heading is allowed.
+    /// Whether the path ends at the goal and the goal is within reach. Any heading is allowed there.
     at_goal: bool,
-    /// Factor by which distances shrink for a short vehicle.
+    /// Scale of distances for a short vehicle.
     scale: f64,
 }
 
@@ -419,7 +427,7 @@ impl Ends {
         })
     }
 
-    /// Index of the next point of the path if a manoeuvre may end at a pose; `None` otherwise.
+    /// Returns the index of the next point of the path if a manoeuvre may end at `pose`; `None` otherwise.
     fn joined(&self, pose: &Pose, gear: i8) -> Option<usize> {
         if self.at_goal && (pose.position - self.last).length() < AT_GOAL * self.scale {
             return Some(usize::MAX);
@@ -435,7 +443,7 @@ impl Ends {
     }
 }
 
-/// Combines the steps that lead to a pose into parts, one for each stretch driven in one gear.
+/// Combines the steps to a node into parts, each driven in one gear.
 fn assemble(nodes: &[Node], last: u32, joins: usize, room: Room) -> Manoeuvre {
     let mut chain = vec![last];
     while let Some(&at) = chain.last()

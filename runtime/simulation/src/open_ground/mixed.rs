@@ -31,26 +31,28 @@ use std::collections::{BTreeMap, BinaryHeap, HashMap};
 use std::f64::consts::SQRT_2;
 use std::sync::Arc;
 
-/// Distance between the places along a lane where a trip may join or leave it, m.
+/// Distance between the stations along a lane, m. A trip can join or leave the lane at a station.
 const SPACING: f64 = 10.0;
-/// Time that leaving and joining a lane takes, for slowing down, turning and looking, s.
+/// Time for leaving a lane, including slowing down, s.
 const LEAVING: f64 = 2.0;
+/// Time for joining a lane, including the time to look for a gap, s.
 const JOINING: f64 = 3.0;
-/// Times of a lane change, a turn at a junction and a U-turn there, as in the route planner, s.
+/// Time for a lane change, s, as in the route planner.
 const CHANGE: f64 = 3.0;
+/// Time for a turn at a junction, s, as in the route planner.
 const TURN: f64 = 1.5;
+/// Time for a U-turn at a junction, s, as in the route planner.
 const U_TURN: f64 = 6.0;
-/// Distance before the turn-off at which a vehicle leaves its lane, m, because it has to brake and turn.
+/// Distance before the turn-off at which a vehicle leaves its lane, m. The vehicle needs it to brake and turn.
 const EXIT_BEFORE: f64 = 30.0;
-/// Distance from a start or goal within which cells count as free, m. The planner decides later whether the
+/// Distance from the start or goal within which blocked cells count as free, m. The planner later decides whether the
 /// body fits there.
 const OPEN: f64 = 3.0;
 /// Cost factor of a blocked cell that counts as free.
 const OPENED: u32 = 8 * PLAIN as u32;
-/// Sizes of cells, which are coarser on long trips: edge length, m, and the maximum straight-line length of
-/// the trip, m.
+/// Edge lengths of cells, and the maximum straight-line length of the trips for which each is used, m.
 const SIZES: [(f64, f64); 3] = [(1.0, 150.0), (2.0, 600.0), (4.0, f64::INFINITY)];
-/// Maximum number of nodes that a search expands. A trip that needs more uses the exit nearest to its goal.
+/// Maximum number of nodes that a search expands. If a search needs more, the trip uses the exit nearest to its goal.
 const MOST: u32 = 250_000;
 
 /// An end of a trip.
@@ -100,7 +102,7 @@ pub(crate) enum Part {
     Lanes { from: LaneSpot, to: LaneSpot },
     /// Over open ground.
     Ground {
-        /// Middles of its cells, m.
+        /// Centres of the cells, m.
         points: Vec<DVec2>,
         /// Driving time without waiting, s.
         time: f64,
@@ -114,7 +116,7 @@ pub(crate) struct Itinerary {
 }
 
 impl Itinerary {
-    /// The places where it changes between lanes and open ground, as goals.
+    /// The places where the trip changes between lanes and open ground, as goals.
     pub(crate) fn changes(&self) -> impl Iterator<Item = Goal> {
         self.parts.windows(2).filter_map(|pair| match pair {
             [Part::Lanes { from, to }, Part::Ground { .. }] => {
@@ -183,8 +185,8 @@ impl<'a> MixedTrips<'a> {
         self.ground
     }
 
-    /// The quickest trip between two places on lanes and over open ground. `None` if none is found with the
-    /// maximum number of nodes.
+    /// The fastest trip between two places on lanes and over open ground; `None` if none is found within the maximum
+    /// number of nodes.
     pub(crate) fn quickest(&self, traveller: &Traveller, ends: [End; 2]) -> Option<Itinerary> {
         let graph = self.ground.graph();
         let mut state = self.state.borrow_mut();
@@ -198,7 +200,7 @@ impl<'a> MixedTrips<'a> {
         let length = (places[1] - places[0]).length();
         let coarsest = SIZES.iter().position(|(_, most)| length <= *most);
         let coarsest = coarsest.unwrap_or(SIZES.len() - 1);
-        // Coarse cells close gaps, so finer ones decide where they find nothing.
+        // Coarse cells may close gaps, so finer cells are tried if no trip is found.
         let found = SIZES[..=coarsest].iter().rev().find_map(|(size, _)| {
             let mut search = Search::new(graph, prepared, traveller, *size)?;
             search.find(ends)

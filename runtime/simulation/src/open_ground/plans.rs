@@ -24,41 +24,43 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// Lateral offset, m, and difference in heading, rad, beyond which a vehicle counts as having left its path.
+/// Lateral offset beyond which a vehicle counts as having left its path, m.
 const BESIDE: f64 = 1.0;
+/// Difference in heading beyond which a vehicle counts as having left its path, rad.
 const ASKEW: f64 = 1.0;
-/// Difference in heading above which a vehicle needs a manoeuvre to reach the start of a path, rad.
+/// Difference in heading above which a vehicle needs a manoeuvre at the start of a path, rad.
 const BEHIND: f64 = 1.05;
-/// Time that a vehicle stands on a free path before it searches for a manoeuvre, s.
+/// Time for which a vehicle stands on a free path before it searches for a manoeuvre, s.
 pub(super) const STUCK_AFTER: f64 = 4.0;
-/// Like `STUCK_AFTER`, for a vehicle that would touch something on the path that its wheels are set to, s, and
-/// length of the path that is checked, m.
+/// Like `STUCK_AFTER`, for a vehicle that would collide if it drove off with its wheels as they are, s.
 const BLOCKED_AFTER: f64 = 0.6;
+/// Distance over which that collision is checked, m.
 const BLOCKED_WITHIN: f64 = 0.4;
-/// Length of the path that has to be drivable for an agent to keep it, and offset from it, m.
+/// Length of path that must be drivable for an agent to keep its path, m.
 const KEPT: f64 = 10.0;
+/// Maximum offset from the path at which an agent keeps its path, m.
 const KEPT_BESIDE: f64 = 0.2;
-/// Speed below which a vehicle stands while it begins a manoeuvre, m/s.
+/// Maximum speed at which a vehicle that begins a manoeuvre counts as stationary, m/s.
 const ROLLING: f64 = 0.1;
-/// Smallest size of the cells of a planner, m.
+/// Minimum cell size of a planner, m.
 const FINEST: f64 = 0.05;
 /// Distance from the end of a part of a manoeuvre at which the part counts as complete, m.
 const PART_END: f64 = 0.3;
-/// Distance from the end of the last part at which the agent plans further, m.
+/// Distance from the end of the last part at which the agent replans, m.
 const LAST_PART_END: f64 = 3.0;
-/// A path that joins a lane continues along the lane: length of this continuation, and distance between its
-/// points, m.
+/// Length by which a path that joins a lane continues along the lane, m.
 const ALONG_LANE: f64 = 30.0;
+/// Distance between the points of this continuation, m.
 const LANE_STEP: f64 = 6.0;
 /// Deceleration of a vehicle that has found no path, m/s^2.
 const HALTING: f64 = 2.5;
-/// Maximum distance that a vehicle without a path drives on to stand clear of the lanes, m, and its speed,
-/// m/s.
+/// Maximum distance that a vehicle without a path drives on in order to stand clear of the lanes, m.
 const FARTHEST_CLEAR: u32 = 40;
+/// Speed of such a vehicle, m/s.
 const CLEARING_SPEED: f64 = 2.5;
 /// Clearance that such a vehicle leaves between itself and a lane, m.
 const CLEAR_OF_LANE: f64 = 0.5;
-/// Length of the path on which a vehicle without a path stops, m.
+/// Length of the path on which a vehicle without a path comes to a stop, m.
 const HALT: f64 = 3.0;
 /// Time after which a failed search for a manoeuvre is repeated, s.
 const TRIES_AGAIN: f64 = 1.0;
@@ -67,7 +69,7 @@ const TRIES_AGAIN: f64 = 1.0;
 const MOST_SPENT: u64 = 20_000_000;
 /// Speed at which tracks and manoeuvres are compared, m/s.
 const COMPARED_SPEED: f64 = 4.0;
-/// Length of the longest manoeuvre that is accepted from a save, m.
+/// Maximum length of a manoeuvre that is accepted from a save, m.
 const LONGEST: f64 = 1e5;
 /// Number of cells that the reachability search expands in one go.
 const TURN: u64 = 512;
@@ -78,26 +80,27 @@ pub(crate) struct Planner<'a> {
     pub(crate) id: u64,
     pub(crate) kind: &'a VehicleType,
     pub(crate) body: Body,
-    /// Effects of cost layers on its vehicle type.
+    /// Effects of cost layers on the vehicle type.
     pub(crate) effects: &'a Arc<[LayerEffect]>,
-    /// When its vehicle type drives beside the lanes.
+    /// When the vehicle type leaves the lanes.
     pub(crate) off_road: OffRoad,
-    /// Pose of its rear axle.
+    /// Pose of the rear axle.
     pub(crate) pose: Pose,
     pub(crate) speed: f64,
-    /// Curvature of the path to which its wheels are set, 1/m.
+    /// Path curvature to which the wheels are set, 1/m.
     pub(crate) curvature: f64,
-    /// Time since it stopped, s.
+    /// Time for which the vehicle has been stationary, s.
     pub(crate) standing: f64,
-    /// Position along the planned path and offset to its left, m; both 0 without a path.
+    /// Position along the planned path, m; 0 without a path.
     pub(crate) s: f64,
+    /// Offset to the left of the planned path, m; 0 without a path.
     pub(crate) t: f64,
-    /// Its planned path.
+    /// The planned path.
     pub(crate) path: Option<&'a PlannedPath>,
     pub(crate) goal: DVec2,
-    /// Heading of the goal in the scenario; `None` if it is unknown.
+    /// Heading of the goal in the scenario, rad; `None` if it is unknown.
     pub(crate) goal_heading: Option<f64>,
-    /// The lane that it joins at its goal.
+    /// The lane that the path joins at the goal.
     pub(crate) lane: Option<Beyond<'a>>,
     pub(crate) ground: &'a Ground,
     pub(crate) planning: GroundPlanning,
@@ -107,11 +110,11 @@ pub(crate) struct Planner<'a> {
     pub(crate) now: f64,
     /// Whether the agent is due for planning.
     pub(crate) is_due: bool,
-    /// Key of its vehicle type, for the costs of painted layers.
+    /// Key of the vehicle type, for the costs of painted layers.
     pub(crate) vehicle_type: &'a Arc<str>,
 }
 
-/// A lane that continues a path over open ground.
+/// The lane on which a path over open ground continues.
 #[derive(Clone, Copy)]
 pub(crate) struct Beyond<'a> {
     pub(crate) line: CentreLine<'a>,
@@ -120,7 +123,7 @@ pub(crate) struct Beyond<'a> {
 }
 
 impl Beyond<'_> {
-    /// Points along the lane beyond the place where the path joins it.
+    /// Points along the lane after the place where the path joins it.
     pub(super) fn points(&self) -> impl Iterator<Item = DVec2> {
         let count = (ALONG_LANE / LANE_STEP) as u32;
         let along = (1..=count).map(|number| self.s + LANE_STEP * f64::from(number));
@@ -131,10 +134,10 @@ impl Beyond<'_> {
     }
 }
 
-/// A driver's steering.
+/// Steering capabilities of a driver.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Steering {
-    /// The largest curvature that the driver can steer, 1/m.
+    /// Maximum curvature that the driver can steer, 1/m.
     pub(crate) tightest: f64,
     /// Maximum factor by which the sine of the angle to a waypoint may grow when the waypoint is moved
     /// farther away.
@@ -144,7 +147,7 @@ pub(crate) struct Steering {
 }
 
 impl Planner<'_> {
-    /// Heading with which it has to arrive at its goal; `None` for any.
+    /// Heading with which the agent has to arrive at its goal, rad; `None` for any heading.
     pub(super) fn heading_at_goal(&self) -> Option<f64> {
         let GroundSearch::Drivable { keeps_heading, .. } = self.planning.search else {
             return None;
@@ -159,7 +162,7 @@ impl Planner<'_> {
         Owner(self.id)
     }
 
-    /// The centre of its body.
+    /// Pose of the centre of the body.
     fn centre(&self) -> Pose {
         Pose {
             position: self.pose.point(self.kind.body_centre, 0.0),
@@ -177,7 +180,7 @@ impl Planner<'_> {
         }
     }
 
-    /// A trip to its goal over cells with a given size, m.
+    /// The trip to the goal over cells of the given size, m.
     fn trip(&self, map: &mut OpenGround, cell: f64, from: Pose) -> Trip {
         Trip {
             profile: map.add_profile(self.profile(cell)),
@@ -199,7 +202,7 @@ impl Planner<'_> {
         }
     }
 
-    /// Whether it has left its path or is not heading along it.
+    /// Whether the agent has left its path or is not heading along it.
     pub(super) fn disagrees(&self) -> bool {
         let Some(path) = self.path else { return false };
         let heading = path.path.line().heading(self.s);
@@ -218,25 +221,25 @@ pub(crate) struct AgentPlan {
     pub(crate) status: PathStatus,
     memory: HybridMemory,
     pub(super) verdict: Option<SavedSearch>,
-    /// Whether its planner found no way out over its cells.
+    /// Whether the planner found no exit over its cells.
     is_walled_in: bool,
-    /// Size of the cells, m, if gaps are too narrow for the planner's usual cells.
+    /// Cell size, m, if gaps are too narrow for the planner's default cells.
     cell: Option<f64>,
     window: Option<SavedWindow>,
-    /// Parts of a manoeuvre after the one that is being driven.
+    /// Parts of a manoeuvre after the current one.
     pub(super) rest: Vec<PlannedPart>,
     /// Position on the current path where the last part of a manoeuvre ends, m; `None` if the path is not a
     /// manoeuvre.
     pub(super) manoeuvre_until: Option<f64>,
     pub(super) gear: i8,
-    /// Time until which no manoeuvre is searched for, because none was found, s.
+    /// Time before which no manoeuvre is searched for, because the last search found none, s.
     gives_up_until: f64,
-    /// Place where it last changed gear.
+    /// Position of the last gear change.
     pub(super) changed_at: DVec2,
     pub(super) planned_at: Option<f64>,
     #[serde(skip)]
     pub(super) live: Live,
-    /// State of `drivable_path`, saved in a part of its own.
+    /// State of `drivable_path`. Saves store it separately.
     #[serde(skip)]
     pub(super) drive: DrivePlan,
 }
@@ -246,7 +249,7 @@ pub(crate) struct AgentPlan {
 pub(super) struct PlannedPart {
     pub(super) waypoints: Vec<Waypoint>,
     pub(super) margin: f64,
-    /// Distance along the part at which it ends, m.
+    /// Distance along the part at which the part ends, m.
     pub(super) until: f64,
 }
 
@@ -259,11 +262,11 @@ pub(super) struct Live {
 
 /// Result of planning for the path of an agent.
 pub(crate) enum Step {
-    /// The path is unchanged.
+    /// The agent keeps its path.
     Stays,
-    /// Another path.
+    /// The agent gets another path.
     Follow(Box<PlannedPath>),
-    /// Another path, to a goal that is reached at its end and not before.
+    /// The agent gets another path, and reaches its goal only at the end of that path.
     Exact(Box<PlannedPath>, Exact),
 }
 
@@ -557,7 +560,7 @@ impl Planning<'_> {
             OffRoad::WhenNeeded | OffRoad::Free => self.search_for_verdict(),
         }
         if matches!(self.plan.status, PathStatus::NoPath(_)) {
-            // It stands where it is until something changes.
+            // The agent stays where it is until something changes.
             return match had_path || self.agent.path.is_none() {
                 true => self.halt(),
                 false => Step::Stays,
@@ -631,7 +634,7 @@ impl Planning<'_> {
         self.plan.live.searches = Some(Reachability::new(self.map, trip));
     }
 
-    /// The next part of a manoeuvre; `None` if there is none, or it has to be planned again.
+    /// Returns the next part of a manoeuvre; `None` if there is none, or if the manoeuvre has to be replanned.
     fn go_on_with_manoeuvre(&mut self) -> Option<Step> {
         let until = self.plan.manoeuvre_until?;
         let agent = self.agent;
@@ -659,7 +662,7 @@ impl Planning<'_> {
         Some(Step::Stays)
     }
 
-    /// Whether the vehicle does not get on along its path.
+    /// Whether the vehicle makes no progress along its path.
     fn is_stuck(&mut self) -> bool {
         let agent = self.agent;
         if agent.standing > STUCK_AFTER {
@@ -675,7 +678,7 @@ impl Planning<'_> {
         !driver.fits(moved(agent.pose, ahead, agent.curvature), margin)
     }
 
-    /// Whether the vehicle touches nothing on the rest of a part of a manoeuvre.
+    /// Whether the rest of a part of a manoeuvre is clear of obstacles.
     fn is_still_free(&mut self, path: &PlannedPath, until: f64) -> bool {
         if !self.agent.is_due {
             return true;
@@ -903,7 +906,7 @@ impl Planning<'_> {
             true => None,
             false => driver.manoeuvre(begin, &path),
         };
-        // Without parts the vehicle already stands where the path begins.
+        // A manoeuvre without parts means that the vehicle already stands where the path begins.
         let manoeuvre = manoeuvre.filter(|manoeuvre| !manoeuvre.parts.is_empty());
         let is_found = manoeuvre.is_some();
         let is_sooner = |manoeuvre: &Manoeuvre| {
@@ -946,8 +949,8 @@ impl Planning<'_> {
     }
 }
 
-/// Whether an agent is on a path that stays drivable for a while. It then keeps to it although it finds no other
-/// one, rather than stop for a manoeuvre.
+/// Whether an agent is on a path that stays drivable for a while. Such an agent keeps its path if it finds no other
+/// one, instead of stopping for a manoeuvre.
 fn keeps_path(driver: &Driver<'_>, agent: &Planner<'_>) -> bool {
     let Some(path) = agent.path else { return false };
     let scale = driver.scale();
@@ -985,7 +988,7 @@ fn along(driver: &Driver<'_>, track: &Track, path: &[DVec2]) -> Vec<Waypoint> {
 }
 
 impl Manoeuvre {
-    /// Duration of a track and of the path beyond it, up to the usual length of a track, s.
+    /// Time to drive along a track and the path beyond it, s, up to the usual length of a track.
     fn full_time(&self, path: &[DVec2]) -> f64 {
         let joined = polyline::length(&path[..path.len().min(self.joins.saturating_add(1))]);
         let whole = polyline::length(path).min(DRIVEN);
@@ -993,7 +996,7 @@ impl Manoeuvre {
     }
 }
 
-/// The parts of a manoeuvre as paths; the last one continues along the path.
+/// Parts of a manoeuvre as paths. The last part continues along the path.
 fn parts_of(driver: &Driver<'_>, manoeuvre: &Manoeuvre, path: &[DVec2]) -> Vec<PlannedPart> {
     let part = |(at, part): (usize, &super::manoeuvre::Part)| {
         let is_last = at + 1 == manoeuvre.parts.len();
@@ -1019,7 +1022,7 @@ fn parts_of(driver: &Driver<'_>, manoeuvre: &Manoeuvre, path: &[DVec2]) -> Vec<P
     manoeuvre.parts.iter().enumerate().map(part).collect()
 }
 
-/// A path that is not known to be free, driven slowly.
+/// Waypoints of a path that may not be free. The vehicle drives along it slowly.
 fn creeping(agent: &Planner<'_>, path: &[DVec2]) -> Vec<Waypoint> {
     let mut before = agent.pose;
     let point = |&place: &DVec2| {

@@ -10,14 +10,13 @@ use roadwright_planning::open_ground::{
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// Maximum number of cells that a search over the whole map expands. It is high because a path is known to
-/// exist.
+/// Maximum number of cells that a search over the whole map expands. It is large because a path is known to exist.
 const MOST: u64 = 1_000_000;
-/// Distance by which the map of `incremental_path` extends beyond start and goal, m, and maximum number of
-/// cells along its edge.
+/// Distance by which the map of `incremental_path` extends beyond start and goal, m.
 const BEYOND: f64 = 40.0;
+/// Maximum number of cells along an edge of the map of `incremental_path`.
 const LONGEST_EDGE: u32 = 2048;
-/// Distance from a blocked cell within which a free cell is searched for, cells.
+/// Distance from a blocked cell within which a free cell is searched for, in cells.
 const RING: i32 = 6;
 
 /// A path found by a search.
@@ -63,7 +62,7 @@ struct FieldKey {
     goal: (i32, i32),
 }
 
-/// A search from a goal, which continues when an agent farther away needs a path.
+/// A search from a goal. It continues when an agent farther away needs a path.
 struct Field {
     cache: TileCache,
     search: Search,
@@ -82,7 +81,7 @@ pub(super) struct Seeker<'a> {
 }
 
 impl Seeker<'_> {
-    /// Searches for a path. Includes the state that the agent keeps for its planner.
+    /// Searches for a path. Updates the state that the agent keeps for its planner.
     pub(super) fn find(
         &mut self,
         memory: &mut HybridMemory,
@@ -92,7 +91,7 @@ impl Seeker<'_> {
         match self.planning.search {
             GroundSearch::Straight | GroundSearch::MoveTree(_) => Found::none(PlanEnd::Budget),
             GroundSearch::Whole { is_guided } => self.whole(is_guided),
-            // Only to goals that are too far away for a drivable path.
+            // Only used for goals that are too far away for a drivable path.
             GroundSearch::Drivable { .. } => self.whole(true),
             GroundSearch::FlowField => self.along_field(),
             GroundSearch::Bounded { budget } => self.bounded(budget, memory),

@@ -8,9 +8,9 @@ use roadwright_planning::open_ground::{
 use roadwright_scenario::check::{Code, Finding, Severity};
 use roadwright_scenario::{ObjectId, OffRoad, Place, Scenario, VehicleType};
 
-/// Maximum number of cells expanded for one trip, and for all trips together. Expanding all of them takes a
-/// second or two.
+/// Maximum number of cells that are expanded for one trip.
 const MOST_OF_ONE: u64 = 400_000;
+/// Maximum number of cells that are expanded for all trips together. This takes a second or two.
 const MOST_OF_ALL: u64 = 4_000_000;
 
 /// Returns findings about agents and flows with a start or destination off the lanes: either no path leads to

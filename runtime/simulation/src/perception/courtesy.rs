@@ -115,8 +115,8 @@ impl View<'_> {
         }
     }
 
-    /// Whether a vehicle is free to leave its lane by a lane change. A vehicle close behind a
-    /// standing vehicle is not free.
+    /// Whether a vehicle is free to leave its lane by a lane change. A vehicle close behind a stationary vehicle is
+    /// not free.
     fn leads_on(&self, agent: AgentIndex, lane: LaneletIndex) -> bool {
         let s = self.position(agent).s;
         let lanes = Lanes {

@@ -1,4 +1,4 @@
-//! The room ahead of a vehicle that follows a planned path, for emergency braking.
+//! Emergency braking of vehicles that follow planned paths.
 //!
 //! A driver never keeps exactly to its path. So the outline of the vehicle is moved along the bend that it is
 //! driving, up to its braking distance. If it would touch something, the host brakes the vehicle, and the agent
@@ -15,33 +15,35 @@ use roadwright_plugin_api::ControllerInput;
 use roadwright_scenario::lane_graph::NO_LANELET;
 use std::f64::consts::PI;
 
-/// Clearance that is kept around the vehicle, m, for a vehicle of usual length.
+/// Clearance around a vehicle of usual length, m.
 const CLEARANCE: f64 = 0.05;
-/// Distance added to the braking distance, m, and time before the vehicle brakes, s.
+/// Distance added to the braking distance, m.
 const ROOM: f64 = 0.15;
+/// Time until the vehicle brakes, s.
 const REACTION: f64 = 0.05;
-/// Distance between the poses that are checked, m, and their maximum number.
+/// Distance between the poses that are checked, m.
 const STEP: f64 = 0.1;
+/// Maximum number of poses that are checked.
 const MOST_STEPS: f64 = 30.0;
-/// Share of the clearance up to which an overlap of the outline is ignored. Beyond it, a vehicle may only drive
-/// away.
+/// Overlap that is ignored, as a fraction of the clearance. A vehicle with a larger overlap may only drive away from
+/// the obstacle.
 const IGNORED: f64 = 0.4;
-/// Distance of the middles of other vehicles beyond the own outline at which they are looked at, m.
+/// Distance from the vehicle's outline within which the centres of other vehicles are searched, m.
 const OTHERS: f64 = 12.0;
-/// Smallest speed in the computation of how far the wheels turn, m/s.
+/// Minimum speed for computing how far the wheels turn along the path, m/s.
 const ROLLING: f64 = 0.3;
 
-/// The outline of a vehicle at a time on the path ahead.
+/// Outline of a vehicle at a future time on its path.
 #[derive(Clone, Copy)]
 struct Outline {
     body: OrientedBox,
-    /// s from now.
+    /// Time from now, s.
     time: f64,
 }
 
 impl View<'_> {
-    /// Distance that an agent on a planned path can drive until it would touch something, m; `None` if that is
-    /// farther away than it needs to stop with a deceleration of `braking` m/s^2.
+    /// Distance that an agent on a planned path can drive before it touches something, m. `None` if it can stop first
+    /// with a deceleration of `braking` m/s^2.
     pub(crate) fn room_on_path(
         &self,
         agent: AgentIndex,
@@ -63,7 +65,7 @@ impl View<'_> {
         self.room_within(agent, planned, input, braking, reach)
     }
 
-    /// The outline of a vehicle with its rear axle at a pose, with the clearance around it.
+    /// Outline of a vehicle with its rear axle at `pose`, including the clearance.
     fn outline(&self, agent: AgentIndex, pose: Pose) -> OrientedBox {
         let kind = self.vehicle_type(agent);
         let body = kind.covered(pose);
@@ -142,7 +144,7 @@ impl View<'_> {
         None
     }
 
-    /// Largest depth to which an outline overlaps obstacles, trailers that stand alone and other vehicles, m.
+    /// Maximum depth by which an outline overlaps obstacles, uncoupled trailers or other vehicles, m.
     fn overlap(&self, agent: AgentIndex, outline: Outline) -> f64 {
         let Outline { body, time } = outline;
         let mut deepest = 0.0_f64;
@@ -178,7 +180,7 @@ impl View<'_> {
         deepest
     }
 
-    /// Whether an agent is off the lanes or on a lane on the ground, rather than on a bridge.
+    /// Whether an agent is off the lanes, or on a lane at ground level.
     fn is_on_level_ground(&self, agent: AgentIndex) -> bool {
         let lanelet = self.position(agent).lanelet;
         lanelet == NO_LANELET || self.ground.lanelet(lanelet).layer == 0

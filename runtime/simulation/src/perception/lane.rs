@@ -14,19 +14,19 @@ use roadwright_scenario::alleys::TightStretch;
 use roadwright_scenario::lane_graph::{LaneletIndex, NO_LANELET};
 use std::f64::consts::PI;
 
-/// Distance that controllers look ahead beyond the gentle stopping distance, m, and the minimum of the sum of
-/// both, m. The minimum is needed because the stopping distance of a standing vehicle is 0.
+/// Distance that controllers look ahead beyond the gentle stopping distance, m.
 const HORIZON_MARGIN: f64 = 20.0;
+/// Minimum distance that controllers look ahead, m. It applies to slow vehicles, whose stopping distance is short.
 const LEAST_HORIZON: f64 = 30.0;
 /// Distance beyond its goal that a vehicle aims for if it has to stop there, m, so that it reaches the goal.
 /// Controllers stop slightly short of their stops.
 const STOP_BEYOND: f64 = 1.5;
 /// Distance before the end of a lane at which a vehicle stops if it has to leave the lane sideways, m.
 const LANE_END_GAP: f64 = 1.0;
-/// Distance ahead, in metres plus seconds of driving, at which the curvature counts as that of the current
-/// bend. With a smaller distance, wheels have no time to turn where a bend begins abruptly. With a larger
-/// one, bends begin and end too early.
+/// Constant part of the distance ahead at which the current bend is measured, m. With a smaller distance, wheels have
+/// no time to turn where a bend begins abruptly. With a larger one, bends begin and end too early.
 const BEND_AHEAD: f64 = 2.0;
+/// Part of this distance that is proportional to the speed, s.
 const BEND_TIME: f64 = 0.3;
 
 /// Distance of a body's centre from the new lane above which the body counts as being on its old lane, m.
@@ -54,16 +54,16 @@ pub(crate) enum StopCause {
     Closed(LaneletIndex),
     /// A place inside a junction where the agent has to let others pass first.
     Wall,
-    /// Its last goal, where it has to stop.
+    /// The last goal, where the agent has to stop.
     Goal,
-    /// The end of a lane that leads elsewhere, so that the agent has to change lanes.
+    /// The end of a lane that does not follow the route, so that the agent has to change lanes.
     LaneEnd,
 }
 
 impl View<'_> {
-    /// Fills the row of an agent on a lane from its position and the lanelets ahead. `lookahead` is the
-    /// distance of the waypoint, m, and `along_bend` whether the waypoint lies on the bend. Without a pose,
-    /// the waypoint is not needed.
+    /// Fills in the row of an agent on a lane from the agent's position and the lanelets ahead. `lookahead` is the
+    /// distance of the waypoint, m. `along_bend` selects a waypoint on the bend. Without a pose, no waypoint is
+    /// needed.
     pub(super) fn perceive_lane(
         &self,
         agent: AgentIndex,
@@ -118,7 +118,7 @@ impl View<'_> {
         }
     }
 
-    /// Speed at which a car may approach or pass a tight place while others come the other way, m/s; infinite
+    /// Maximum speed at which a car may approach or pass a tight place when there is oncoming traffic, m/s; infinite
     /// elsewhere.
     fn tight_speed(&self, agent: AgentIndex) -> f64 {
         let position = self.position(agent);
@@ -143,8 +143,8 @@ impl View<'_> {
         speeds.fold(f64::INFINITY, f64::min)
     }
 
-    /// Sets an agent's offset and angle to its lane, and its waypoint at the given distance, m, on the path
-    /// or along the bend.
+    /// Fills in an agent's offset and angle to its lane. Also fills in its waypoint on the path or along the bend.
+    /// The distance of the waypoint is in m.
     #[inline]
     fn face(
         &self,
@@ -167,7 +167,8 @@ impl View<'_> {
             false => waypoint.position,
         };
         let aside = self.led_to(agent);
-        // At the offset that its behaviour wants. Mostly there is none, and nothing is computed.
+        // The waypoint has the lateral offset that the behaviour wants. Mostly the offset is zero, and nothing is
+        // computed.
         let target = match aside == 0.0 {
             true => target,
             false => target + aside * unit(waypoint.heading + 0.5 * PI),
@@ -175,7 +176,7 @@ impl View<'_> {
         aim(pose, target, input);
     }
 
-    /// Lateral offset from the centre line of its lane to which an agent is guided, m to the left.
+    /// Lateral offset from the lane's centre line to which an agent is guided, m to the left.
     #[inline]
     fn led_to(&self, agent: AgentIndex) -> f64 {
         f64::from(self.agents.aside[agent.index()].now)
@@ -286,7 +287,7 @@ impl View<'_> {
         nearest
     }
 
-    /// Calls `visit` for each stop on a stretch, with its distance from the front, m, and its cause.
+    /// Calls `visit` for each stop on a stretch, with its cause and its distance from the front in metres.
     #[inline]
     fn for_each_stop(
         &self,

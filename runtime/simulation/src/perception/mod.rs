@@ -89,7 +89,7 @@ impl<'a> Surroundings<'a> {
     }
 }
 
-/// Properties of a controller that affect its perception.
+/// Properties of a controller that determine what the controller perceives.
 #[derive(Clone, Copy)]
 pub(crate) struct Look {
     /// Lookahead of the controller's waypoint.
@@ -103,7 +103,7 @@ pub(crate) struct Look {
 }
 
 impl Look {
-    /// Properties of a controller during a run.
+    /// Properties of the given controller.
     pub(crate) fn of(module: &Module<dyn Controller>) -> Self {
         Self {
             ahead: module.lookahead(),
@@ -260,7 +260,7 @@ impl<'a> View<'a> {
         input
     }
 
-    /// Pose of an agent, turned around while it reverses.
+    /// Pose of an agent, turned by half a circle while the agent reverses.
     #[inline]
     fn pose_ahead(&self, agent: AgentIndex, is_reversing: bool) -> Pose {
         let mut pose = self.pose(agent);

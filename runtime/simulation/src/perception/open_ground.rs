@@ -1,4 +1,4 @@
-//! Perception of an agent off the lanes: its path or its goal.
+//! Perception of an agent off the lanes: the path, or the goal if there is no path.
 
 use super::{View, aim};
 use crate::open_ground::moved;
@@ -18,29 +18,31 @@ const MANOEUVRING_LOOKAHEAD: f64 = 1.5;
 /// Part of the lookahead limit on a manoeuvre that is proportional to the speed, s.
 const MANOEUVRING_TIME: f64 = 0.6;
 
-/// Distance of the nearest waypoint on a planned path, m, and its increase with speed, s; as a fraction of it,
-/// the step of the search for a waypoint.
+/// Constant part of the minimum waypoint distance on a planned path, m.
 const NEAREST: f64 = 2.0;
+/// Part of the minimum waypoint distance that is proportional to the speed, s.
 const NEAREST_TIME: f64 = 0.3;
+/// Step of the search for a waypoint, as a fraction of the minimum distance.
 const NEARER: f64 = 0.5;
 /// Largest distance of a waypoint on a planned path, m. The cost of the search for the waypoint
 /// grows with the square of the distance, and vehicle speeds are not limited.
 const FARTHEST: f64 = 100.0;
-/// Deviation from a planned path that the straight line to the waypoint may have: as a fraction of the margin
-/// of the path, and at least, m.
+/// Maximum distance between a planned path and the straight line to the waypoint, as a fraction of the path's margin.
 const ROOM_SHARE: f64 = 0.5;
+/// Minimum of this distance, m.
 const LEAST_ROOM: f64 = 0.05;
-/// Time ahead for which a driver on a planned path steers, because its wheels take time to turn, s.
+/// Time ahead for which a driver on a planned path steers, s. It compensates for the time that the wheels take to
+/// turn.
 const FORESIGHT: f64 = 0.15;
 
-/// Limits of the distance of a waypoint on a planned path, m.
+/// Limits for the waypoint distance on a planned path, m.
 #[derive(Debug, Clone, Copy)]
 struct Reach {
     least: f64,
     most: f64,
-    /// Step of the search.
+    /// Step of the search for the waypoint.
     step: f64,
-    /// Deviation of the straight line to the waypoint from the path.
+    /// Maximum distance between the path and the straight line to the waypoint.
     room: f64,
 }
 
@@ -55,8 +57,8 @@ impl Reach {
         }
     }
 
-    /// The largest distance along a path at which a straight line from a place to the path stays close enough to
-    /// it, m.
+    /// Maximum distance along a path at which the straight line from `place` to the path stays close enough to the
+    /// path, m.
     fn straight(self, line: CentreLine<'_>, s: f64, place: DVec2) -> f64 {
         let mut reach = self.least.min(self.most);
         let mut next = reach;
@@ -71,7 +73,7 @@ impl Reach {
             let is_near = (1..steps).all(|step| {
                 let along = self.step * f64::from(step);
                 let offset = line.position(s + along) - place;
-                // A vehicle beside its path comes back to it.
+                // A vehicle beside its path returns to the path.
                 let share = 1.0 - along / next;
                 let own = chord.perp_dot(line.position(s) - place).abs() * share;
                 chord.perp_dot(offset).abs() <= self.room + own
@@ -102,7 +104,7 @@ fn move_away(distance: f64, sharpest: f64, input: &mut ControllerInput) {
     input.waypoint_distance = distance;
 }
 
-/// The pose at a distance along a line, or straight beyond its end.
+/// Pose at a distance along a line. Beyond the end, the line continues straight.
 fn beyond(line: CentreLine<'_>, s: f64) -> Pose {
     if s <= line.length() {
         return line.pose(s);
@@ -114,7 +116,7 @@ fn beyond(line: CentreLine<'_>, s: f64) -> Pose {
     }
 }
 
-/// Curvature of the circle on which a vehicle gets to a place, 1/m, once its wheels have begun to turn.
+/// Curvature of the circle on which a vehicle reaches a target, 1/m, once its wheels have begun to turn.
 pub(super) fn curvature_to(target: DVec2, pose: Pose, input: &ControllerInput) -> f64 {
     let bend = tan(input.steering) / input.wheelbase;
     let soon = moved(pose, FORESIGHT * input.speed.max(0.0), bend);
@@ -122,7 +124,7 @@ pub(super) fn curvature_to(target: DVec2, pose: Pose, input: &ControllerInput) -
     let angle = wrap_angle(heading_of(offset) - soon.heading);
     match angle.abs() < FRAC_PI_2 {
         true => 2.0 * sin(angle) / offset.length().max(0.1),
-        // As sharply as possible.
+        // The vehicle turns as sharply as it can.
         false => f64::INFINITY.copysign(angle),
     }
 }
@@ -148,15 +150,14 @@ impl View<'_> {
         }
     }
 
-    /// Distance along a planned path for which an agent steers, m, from its pose in the direction of travel and
-    /// its speed, m/s.
+    /// Distance along a planned path at which an agent's waypoint lies, m. `pose` faces the direction of travel;
+    /// `speed` is in m/s.
     fn reach_on(&self, agent: AgentIndex, planned: &PlannedPath, pose: Pose, speed: f64) -> f64 {
         let s = self.position(agent).s;
         Reach::of(planned, speed).straight(planned.path.line(), s, pose.position)
     }
 
-    /// The pose on a planned path that an agent steers for, from its pose in the direction of travel and its
-    /// speed, m/s.
+    /// Pose on a planned path for which an agent steers. `pose` faces the direction of travel; `speed` is in m/s.
     pub(super) fn target_on(
         &self,
         agent: AgentIndex,

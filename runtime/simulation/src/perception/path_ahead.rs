@@ -15,7 +15,7 @@ use roadwright_scenario::DynamicsLevel;
 use std::f64::consts::PI;
 
 impl View<'_> {
-    /// The input row of a controller with a model of its vehicle, without the wish of the behaviour.
+    /// Input row of a controller with a model of its vehicle, before the wish of the behaviour is applied.
     pub(crate) fn path_input(&self, agent: AgentIndex, look: Look) -> PathInput {
         let seen = self.allowed_input(agent, look);
         let is_reversing = self.is_reversing(agent);
@@ -45,13 +45,13 @@ impl View<'_> {
                     .map_or(0.0, |towed| towed.coupling + towed.to_axle);
             input.curvature = curvatures(path.line(), from, part);
         } else {
-            // Without a path the vehicle heads straight for its goal.
+            // Without a path, the vehicle drives straight to its goal.
             input.heading_error = -seen.waypoint_angle;
         }
         input
     }
 
-    /// Fills the curvatures of the lanes ahead.
+    /// Fills in the curvatures of the lanes ahead.
     fn see_lane(&self, agent: AgentIndex, part: f64, input: &mut PathInput) {
         let position = self.position(agent);
         let mut before = self.ground.line(position.lanelet).heading(position.s);
@@ -66,7 +66,7 @@ impl View<'_> {
         }
     }
 
-    /// Limits and tyres of the vehicle of an agent; `direction` is -1 while it drives backwards.
+    /// Limits and tyres of an agent's vehicle. `direction` is -1 in reverse.
     fn body_input(&self, agent: AgentIndex, direction: f64) -> BodyInput {
         let kind = self.vehicle_type(agent);
         let limits = &kind.limits;
@@ -79,7 +79,7 @@ impl View<'_> {
         }
     }
 
-    /// The first trailer of an agent that reverses along a path.
+    /// The first trailer of an agent that follows a path in reverse.
     fn towed(&self, agent: AgentIndex, path: &GroundPath) -> Option<TowedInput> {
         let train = self
             .types
@@ -110,7 +110,7 @@ impl View<'_> {
     }
 }
 
-/// Linear tyres of a vehicle at a level with side slip, in the direction of travel.
+/// Linear tyre model of a vehicle at a level with side slip, in the direction of travel.
 fn tyres(kind: &VehicleType, level: DynamicsLevel, direction: f64) -> Option<TyreInput> {
     of_level!(level, L => L::tyres(kind, direction))
 }

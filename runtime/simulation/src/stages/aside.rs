@@ -21,16 +21,18 @@ const FASTEST: f64 = 0.8;
 const STEEPEST: f64 = 0.1;
 /// Clearance between a body and the edge of its lane, m.
 const EDGE: f64 = 0.1;
-/// Clearance between bodies side by side, m. Bodies also count as side by side if they are this close ahead
-/// or behind.
+/// Clearance between bodies side by side, m.
 const BESIDE: f64 = 0.3;
+/// Distance ahead or behind within which bodies count as side by side, m.
 const ALONG: f64 = 3.0;
 /// Time ahead for which the lane must have room, s, so that narrow places are recognised in time.
 const SIGHT: f64 = 2.0;
 /// Distance before a junction at which an agent is back on the centre line, m.
 const BEFORE_JUNCTION: f64 = 5.0;
-/// Time and distance before a tight place at which a car begins to move over, s and m.
+/// Time before a tight place at which a car begins to move over, s.
 const TIGHT_TIME: f64 = 1.5;
+/// Distance before a tight place at which a stationary car begins to move over, m. [`TIGHT_TIME`] adds to it with the
+/// speed.
 const TIGHT_REACH: f64 = 2.0;
 /// Distance from the wanted offset below which it counts as reached, m.
 const THERE: f64 = 1e-4;
@@ -80,8 +82,8 @@ impl View<'_> {
         before.toward(wanted, speed, dt)
     }
 
-    /// Offset at which a car passes the tight place that it is in or approaches, m to the left; `None` if there
-    /// is none. Long vehicles take turns there instead.
+    /// Offset at which a car passes the tight place that it is in or approaches, m to the left; `None` if there is no
+    /// tight place. Long vehicles take turns there instead.
     fn tight_offset(&self, agent: AgentIndex, speed: f64) -> Option<f64> {
         let position = &self.agents.position[agent.index()];
         let stretches = self.ground.alleys().tight_on(position.lanelet);
@@ -195,7 +197,7 @@ impl Aside {
 mod tests {
     use super::*;
 
-    /// Offsets until a wanted offset is reached, and the time until then, s.
+    /// Offsets while an agent moves to a wanted offset, and the time until it is reached, s.
     fn way(from: Aside, wanted: f64, speed: f64, dt: f64) -> (Vec<Aside>, f64) {
         let mut all = vec![from];
         while all[all.len() - 1].now != wanted as f32 || all[all.len() - 1].rate != 0.0 {

@@ -269,7 +269,7 @@ pub(crate) struct MoveTrees {
     /// Only this table [default: all]
     #[arg(long, value_enum)]
     pub(crate) table: Option<MoveTable>,
-    /// Only this row of each table, from 1; rows of ours come after those of the source
+    /// Only this row of each table, from 1; additional rows follow those of the source
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=9))]
     pub(crate) row: Option<u32>,
     /// Drive each row from this many starts

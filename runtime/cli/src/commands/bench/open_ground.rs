@@ -12,7 +12,7 @@ use serde::Serialize;
 use std::collections::BTreeMap;
 use std::io::Write;
 
-/// Longest time of a drive, as a multiple of its free travel time.
+/// Maximum duration of a drive, as a multiple of its free travel time.
 const LONGEST: f64 = 2.5;
 /// Maximum number of failed seeds that are listed for each course.
 const LISTED: usize = 10;
@@ -27,7 +27,7 @@ struct SeedRow {
     reasons: Vec<String>,
     drives: usize,
     arrived: usize,
-    /// Largest ratio of a drive's duration to its free travel time; `None` if no drive arrived.
+    /// Maximum ratio of a drive's duration to its free travel time; `None` if no drive arrived.
     slowest: Option<f64>,
 }
 
@@ -41,7 +41,7 @@ struct Report {
     drives: usize,
     arrived: usize,
     struck: usize,
-    /// Mean ratio of duration to free travel time over the drives that arrived.
+    /// Mean of this ratio over the drives that arrived; `None` if no drive arrived.
     mean_ratio: Option<f64>,
     rows: Vec<SeedRow>,
 }
@@ -99,7 +99,7 @@ fn courses_of(arguments: &Arguments) -> anyhow::Result<Vec<Course>> {
     named.collect()
 }
 
-/// The run of one seed.
+/// State of a run with one seed.
 struct Run {
     row: SeedRow,
     struck: usize,
@@ -108,7 +108,7 @@ struct Run {
 }
 
 impl Run {
-    /// The run of a seed in which no vehicle has moved.
+    /// Creates the row of a seed in whose run no vehicle has moved.
     fn without_drives(seed: u64) -> Self {
         Self {
             row: SeedRow {

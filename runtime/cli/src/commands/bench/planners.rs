@@ -34,16 +34,19 @@ const LARGEST_RATIO: f64 = 0.05;
 /// Target for the median time of projection plus search, ms.
 const AIM: f64 = 1.5;
 
-/// Targets of `drivable_path`: share of the problems that are solved, and CPU times, ms.
+/// Target of `drivable_path` for the share of solved problems.
 const AIM_SOLVED: f64 = 0.99;
+/// Target of `drivable_path` for the median CPU time, ms.
 const AIM_MEDIAN: f64 = 5.0;
+/// Target of `drivable_path` for the 99th percentile of the CPU time, ms.
 const AIM_P99: f64 = 30.0;
 /// Maximum number of poses that are expanded for a problem of `drivable_path`.
 const MOST_POSES: u64 = 100_000;
 /// Number of trips on each map of `drivable_path`.
 const TRIPS_PER_MAP: u32 = 10;
-/// Sides of a target on which a figure should be.
+/// Marks a target that is an upper limit.
 const AT_MOST: &str = "at most";
+/// Marks a target that is a lower limit.
 const AT_LEAST: &str = "at least";
 
 /// A scene of [Kuffner 1998].
@@ -147,11 +150,11 @@ struct Report {
 /// Figures of `drivable_path`.
 #[derive(Debug, Serialize)]
 struct Drivable {
-    /// Number of problems, without those that the first curve solves.
+    /// Number of problems that the first curve does not solve.
     problems: u32,
-    /// Number of problems that the first curve from start to goal solves.
+    /// Number of problems that the first curve from start to goal solves. They are not in `problems`.
     direct: u32,
-    /// Number of problems for which no path was found within the budget, among them those without a path.
+    /// Number of problems for which no path was found within the budget. Problems without a path are included.
     failed: u32,
     /// Share of the problems that were solved.
     success: f64,
@@ -168,7 +171,7 @@ struct Aim {
     value: f64,
     aim: f64,
     unit: &'static str,
-    /// Side of the target on which the figure should be.
+    /// Whether the target is an upper or a lower limit.
     bound: &'static str,
 }
 
@@ -414,8 +417,8 @@ impl Drivable {
     }
 }
 
-/// Measures `drivable_path` with the jeep. Times include the estimates and all checks of the footprint, and the map is
-/// given. Problems that the first curve solves are counted apart.
+/// Measures `drivable_path` with the jeep. Times include the estimates and all collision checks, but not the creation
+/// of the map. Problems that the first curve solves are counted separately.
 fn measure_drivable(arguments: &Arguments) -> anyhow::Result<Drivable> {
     let jeep = VehicleType::willys_mb();
     let vehicle = DrivableVehicle {

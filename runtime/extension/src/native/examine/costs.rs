@@ -9,15 +9,15 @@ const MOST_OVER_BUDGET: f64 = 20.0;
 /// Time of a call for a single agent above which a plugin fails, as a multiple of the budget per agent. The
 /// overhead of a call matters less, because there are few calls.
 const MOST_OF_A_CALL: f64 = 1000.0;
-/// Number of calls; only the fastest one counts. The second constant is the number of additional calls if all
-/// of them were too slow.
+/// Number of calls that are timed. Only the fastest one counts.
 const CALLS: u64 = 20;
+/// Number of additional calls if all of them were too slow.
 const CALLS_AGAIN: u64 = 100;
-/// Number of steps between two measurements of a process. The next constant is the permitted growth of memory
-/// per step, bytes.
+/// Number of steps between two measurements of the process's resources.
 // The allocator keeps whole pages, so single steps are not conclusive. 16 KiB per step would be 1.8 GB in an
 // hour of a run at 30 Hz.
 const LEAK_STEPS: u64 = 150;
+/// Permitted growth of memory per step, bytes.
 const LEAK: u64 = 16 * 1024;
 /// Memory use at which the check for leaks ends immediately, bytes.
 const MUCH_MEMORY: u64 = 256 << 20;

@@ -9,8 +9,9 @@ use roadwright_agent::ParameterInfo;
 use roadwright_geometry::math::Stream;
 use roadwright_plugin_api::abi::{CAP_PARALLEL_SLICES, CAP_STATE, ROW_OK};
 
-/// Number of rows in a slice, and number of rounds, for the test with calls from two threads.
+/// Number of rows in a slice, for the test with calls from two threads.
 const SLICE: usize = 64;
+/// Number of rounds of this test.
 const ROUNDS: u64 = 60;
 
 pub(super) fn usual_inputs<K: Examined>(examiner: &Examiner) -> Looked {
@@ -20,10 +21,10 @@ pub(super) fn usual_inputs<K: Examined>(examiner: &Examiner) -> Looked {
         let rows = usual_rows::<K>(step);
         let answers = examiner.ask::<K>(&backend, step, &rows, ROWS)?;
         if answers.overwritten {
-            return Err("it writes beyond its rows".into());
+            return Err("the plugin writes beyond its rows".into());
         }
         if answers.changed_inputs {
-            return Err("it writes to its inputs, which are const".into());
+            return Err("the plugin writes to its inputs, which are const".into());
         }
         for (at, (_, input)) in rows.iter().enumerate() {
             if answers.status[at] != ROW_OK {
@@ -40,7 +41,7 @@ pub(super) fn usual_inputs<K: Examined>(examiner: &Examiner) -> Looked {
     }
     let all = K::ROWS as u64 * STEPS;
     if unanswered == all {
-        return Err("it answers no row; does it set status?".into());
+        return Err("the plugin answers no row; does it set status?".into());
     }
     Ok(format!(
         "{} of {all} rows answered, all sound",
@@ -114,7 +115,7 @@ pub(super) fn hard_inputs<K: Examined>(examiner: &Examiner) -> Looked {
         let rows: Vec<_> = (0..K::ROWS as u32).map(row).collect();
         let answers = examiner.ask::<K>(&backend, round, &rows, ROWS)?;
         if answers.overwritten {
-            return Err("it writes beyond its rows".into());
+            return Err("the plugin writes beyond its rows".into());
         }
         let answered = answers.status.iter().zip(&answers.outputs);
         let bad = answered.filter(|(status, o)| **status == ROW_OK && K::flaw(o).is_some());

@@ -17,9 +17,11 @@ use roadwright_agent::ModuleKind;
 use std::path::Path;
 use std::sync::Arc;
 
-/// Names of checks that end the examination if they fail, because the plugin is not called again afterwards.
+/// Name of the speed check.
 const SPEED: &str = "speed";
+/// Name of the leak check.
 const LEAKS: &str = "leaks";
+/// Names of the checks that end the examination if they fail. The plugin is then not called again.
 pub(crate) const ENDING: [&str; 2] = [SPEED, LEAKS];
 /// Number of rows in a batch.
 const ROWS: usize = 256;

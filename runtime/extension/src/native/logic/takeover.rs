@@ -220,8 +220,9 @@ impl<K: Kind> Native<K> {
     }
 }
 
-/// Returns what to tell about a parameter of the old build if it belongs to a table that the new one lacks or has
-/// in another shape: once for each table, and nothing for its other cells.
+/// Returns a message about a parameter of the old build if it belongs to a table that the new build lacks or has in
+/// another shape. Each table gives one message. The outer option is `None` for other parameters, and the inner one is
+/// `None` for the other cells of such a table.
 fn shape_change(old: &ParameterInfo, new: &[ParameterInfo]) -> Option<Option<String>> {
     let cell = old.cell?;
     let same = |info: &&ParameterInfo| info.cell.is_some_and(|c| c.table.key == cell.table.key);

@@ -53,7 +53,7 @@ pub(super) fn letters(api: &mut Registrar) {
         api,
         "send",
         "agent.send(other, topic: string, value)",
-        "Sends a message to another agent, with a number or a map of up to 16 numbers and texts; it arrives at the next call of the other agent's behaviour.",
+        "Sends another agent a message that contains a number, or a map of up to 16 numbers and strings. It is delivered at the next call of that agent's behaviour.",
         |a: &mut Agent, other: Dynamic, topic: &str, value: Dynamic| -> Outcome<()> {
             send(a, &other, letter(topic, value)?)
         }
@@ -165,7 +165,7 @@ fn entries_of(message: &Mail) -> Outcome<Map> {
     Ok(entries.collect())
 }
 
-/// Creates the contents of a message, which are a number or a map of numbers and texts.
+/// Creates the contents of a message: a number, or a map of numbers and strings.
 pub(super) fn letter(topic: &str, value: Dynamic) -> Outcome<Letter> {
     // Topics of the host begin with a control character.
     if topic.chars().any(char::is_control) {

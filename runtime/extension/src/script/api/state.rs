@@ -36,7 +36,7 @@ pub(super) fn properties(api: &mut Registrar) {
             => agent.content().input.waiting;
         "collisions" -> "int", "Number of collisions so far."
             => i64::from(agent.content().collisions);
-        "memory" -> "Memory", "Memory by name: up to 64 numbers, truth values and texts, kept when the script is reloaded. A name without a value gives ()."
+        "memory" -> "Memory", "Memory by name: up to 64 numbers, booleans and strings, kept when the script is reloaded. A name without a value gives ()."
             => agent.memory();
     }
     api.indexer(

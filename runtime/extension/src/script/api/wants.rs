@@ -9,10 +9,11 @@ use rhai::{Dynamic, ImmutableString};
 use roadwright_agent::{Effect, Indicator};
 use roadwright_plugin_api::NOTHING;
 
-/// Topic of the message sent by the horn. The second constant is the distance at which the horn is heard, m.
+/// Topic of the message that the horn sends.
 pub(in crate::script) const HORN: &str = "horn";
+/// Distance within which the horn is heard, m.
 const HORN_REACH: f64 = 50.0;
-/// Maximum lateral offset, m. No lane is wider.
+/// Maximum lateral offset, m. It exceeds the width of any lane.
 const FARTHEST_ASIDE: f64 = 20.0;
 
 /// Registers the maximum speed and the factor on the speed limit.
@@ -138,7 +139,7 @@ pub(super) fn lane(api: &mut Registrar) {
         api,
         "use_lane",
         "agent.use_lane(lane: int)",
-        "Changes to a lane of its road in its direction, by id, as soon as there is a gap, and keeps to it until resume() or until the route needs another lane.",
+        "Changes to the lane with this id as soon as there is a gap, and stays in it until resume() or until the route needs another lane. The lane must be on the same road and in the same direction.",
         |a: &mut Agent, lane: i64| -> Outcome<()> {
             match i8::try_from(lane) {
                 // 0 is the reference line. The smallest number has no positive counterpart, so `abs` would
@@ -161,7 +162,7 @@ pub(super) fn lane_offset(api: &mut Registrar) {
         api,
         "lane_offset",
         "agent.lane_offset = float",
-        "Lateral position in its lane, m to the left of the centre line (negative: to the right); lasts until it is set again. The agent still follows its leader, keeps within its lane and clear of vehicles beside it, moves over gently, and returns to the centre before junctions and for lane changes; agent.offset is its actual position.",
+        "Target lateral offset from the centre line of its lane, m, positive to the left. It stays in effect until it is set again. The agent moves over gently, still follows its leader, and stays in its lane and clear of vehicles beside it. It returns to the centre before junctions and lane changes. The actual offset is agent.offset.",
         |a: &mut Agent| a.content().wants.lane_offset,
         |a: &mut Agent, value: Dynamic| -> Outcome<()> {
             a.content().wants.lane_offset = number(&value)?.clamp(-FARTHEST_ASIDE, FARTHEST_ASIDE);

@@ -1,4 +1,4 @@
-//! Costs from cells to the target, regardless of headings.
+//! Estimates the cost from each cell to the target, regardless of headings.
 //!
 //! A* runs from the target towards the root of the search, and continues whenever the cost of another cell is needed
 //! (RRA*, [Silver 2005]). So only a corridor of cells is expanded.
@@ -13,13 +13,14 @@ use std::collections::BinaryHeap;
 const UNITS: f64 = 1024.0;
 /// Cost of a cell that has not been reached.
 const UNKNOWN: u32 = u32::MAX;
-/// Factor of a cell that has not been read, and of one that no body can stand on.
+/// Marks a cell whose factor has not been read.
 const UNREAD: u16 = 0;
+/// Marks a cell in which no body can stand.
 const CLOSED: u16 = u16::MAX;
 /// Bits after the binary point of the lengths of steps.
 const SHIFT: u32 = 8;
 
-/// A cell that is left, and the length of the step.
+/// Cell from which a step leads to a neighbour, with the length of the step.
 #[derive(Debug, Clone, Copy)]
 struct Leaving {
     cost: u32,
@@ -27,7 +28,7 @@ struct Leaving {
     length: u32,
 }
 
-/// The state of the search for costs.
+/// State of the backward search that computes the costs.
 #[derive(Debug, Clone)]
 pub(super) struct Estimate {
     costs: Vec<u32>,
@@ -43,7 +44,7 @@ pub(super) struct Estimate {
 }
 
 impl Estimate {
-    /// Starts at the cell `target` and heads for the cell `toward`.
+    /// Starts the search at the cell `target`. The cell `toward` guides the search.
     pub(super) fn new(surface: &Surface, margin: f64, target: u32, toward: u32) -> Self {
         let cells = surface.cells() as usize;
         // Two factors of 16 stand for plain ground.
@@ -70,7 +71,7 @@ impl Estimate {
         self.expanded
     }
 
-    /// Resets the number of expanded cells, because they have been counted elsewhere.
+    /// Resets the number of expanded cells after they have been counted elsewhere.
     pub(super) fn forget_work(&mut self) {
         self.expanded = 0;
     }
@@ -89,7 +90,7 @@ impl Estimate {
         Some(f64::from(self.costs[cell as usize]) / UNITS)
     }
 
-    /// Continues until the cost of a cell is final; `false` if it cannot be reached.
+    /// Continues until the cost of a cell is final. Returns `false` if the cell cannot reach the target.
     fn search(&mut self, surface: &mut Surface, ground: &mut OpenGround, cell: u32) -> bool {
         if self.factor(surface, ground, cell) == CLOSED {
             return false;
@@ -121,7 +122,7 @@ impl Estimate {
         };
         let (column, row) = surface.place(at);
         let mut is_open = [false; 4];
-        // The four straight neighbours first, because they decide about the diagonal ones.
+        // The straight neighbours come first, because a diagonal step depends on them.
         const SIDES: [(i32, i32); 4] = [(1, 0), (0, 1), (-1, 0), (0, -1)];
         for (side, (x, y)) in SIDES.into_iter().enumerate() {
             let next = Cell::new(column + x, row + y);
@@ -137,7 +138,8 @@ impl Estimate {
         }
     }
 
-    /// Reaches a cell, given by column and row, by a step from another one. Returns whether it is open.
+    /// Updates the cell at a column and row, which a step from another cell reaches. Returns whether the cell is
+    /// open.
     #[inline]
     fn reach(
         &mut self,

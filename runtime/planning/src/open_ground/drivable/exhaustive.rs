@@ -1,5 +1,5 @@
-//! An exhaustive search, against which the planner is compared: Dijkstra's algorithm on cells of half the size, with
-//! twice the headings, 11 steering angles and both gears.
+//! Exhaustive search used to check the planner: Dijkstra's algorithm on cells of half the size, with twice as many
+//! headings, 11 steering angles and both gears.
 
 use super::super::ground::OpenGround;
 use super::super::shape::Bounds;
@@ -15,11 +15,12 @@ use std::f64::consts::TAU;
 const CELL: f64 = 0.25;
 const HEADINGS: i64 = 144;
 const STEP: f64 = 0.5;
-/// Tolerances at the goal, m and rad.
+/// Position tolerance at the goal, m.
 const CLOSE: f64 = 0.25;
+/// Heading tolerance at the goal, rad.
 const ALIGNED: f64 = TAU / HEADINGS as f64;
 
-/// Cost of the cheapest path within a square with its corner at the origin; `None` if there is none.
+/// Cost of the cheapest path within a square whose south-west corner is the origin; `None` if there is no path.
 pub(super) fn least_cost(
     ground: &mut OpenGround,
     trip: &DrivableTrip,

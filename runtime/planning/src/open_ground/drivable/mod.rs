@@ -4,11 +4,11 @@
 //! | --- | --- |
 //! | `vehicle.rs` | [`DrivableVehicle`]: footprint and turning circle |
 //! | `path.rs` | [`DrivablePath`]: arcs and straight lines, each in one gear |
-//! | `surface.rs` | the part of the map around a trip: factors of cells, and obstacles for exact checks |
+//! | `surface.rs` | the map around a trip: factors of cells, and obstacles for exact checks |
 //! | `estimate.rs` | costs to the target on cells, computed where they are needed |
 //! | `states.rs` | the table of states that a search has reached |
 //! | `search.rs` | [`DrivableSearch`]: the search, in portions of expansions |
-//! | `shot.rs` | Reeds-Shepp curves to the target |
+//! | `shot.rs` | Reeds-Shepp curves to the target of a search |
 //! | `smooth.rs` | shortcuts in a path that has been found |
 //! | `problems.rs` | [`DrivableProblems`]: maps and trips for measurements |
 //!

@@ -13,13 +13,13 @@ pub struct DrivablePiece {
 }
 
 impl DrivablePiece {
-    /// The gear: 1 forwards, -1 in reverse.
+    /// Gear of the piece: 1 forwards, -1 in reverse.
     pub fn gear(&self) -> i8 {
         if self.length < 0.0 { -1 } else { 1 }
     }
 }
 
-/// A pose on a path, and the gear in which the vehicle drives there.
+/// A pose on a path, with the gear that is engaged there.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct DrivenPose {
     /// Pose of the rear axle.
@@ -28,16 +28,16 @@ pub struct DrivenPose {
     pub gear: i8,
 }
 
-/// A path that a vehicle can drive: it is clear of obstacles, and nowhere tighter than the vehicle steers.
+/// A path that a vehicle can drive. It is clear of obstacles, and no bend is tighter than the vehicle can steer.
 #[derive(Debug, Clone, PartialEq)]
 pub struct DrivablePath {
-    /// Pose of the rear axle at its start.
+    /// Pose of the rear axle at the start of the path.
     pub start: Pose,
-    /// Its pieces, in the order in which they are driven.
+    /// Pieces of the path in driving order.
     pub pieces: Vec<DrivablePiece>,
     /// Cost, m of forward driving on plain ground.
     pub cost: f64,
-    /// Distance that the footprint keeps from obstacles, m.
+    /// Distance between the footprint and obstacles, m.
     pub margin: f64,
 }
 
@@ -55,7 +55,7 @@ impl DrivablePath {
             .count()
     }
 
-    /// Pose of the rear axle at its end.
+    /// Pose of the rear axle at the end of the path.
     pub fn end(&self) -> Pose {
         let start = Placement::of(self.start);
         let end = self
@@ -65,7 +65,7 @@ impl DrivablePath {
         end.pose()
     }
 
-    /// Poses at most `step` metres apart. Where the gear changes, the pose occurs twice, once in each gear.
+    /// Returns poses at most `step` metres apart. A pose at which the gear changes occurs twice, once in each gear.
     pub fn poses(&self, step: f64) -> Vec<DrivenPose> {
         let mut at = Placement::of(self.start);
         let mut poses: Vec<DrivenPose> = Vec::new();
@@ -90,7 +90,7 @@ impl DrivablePath {
         poses
     }
 
-    /// The same path without its pieces of no length, and with pieces joined that continue each other.
+    /// Returns the same path without pieces of zero length. Pieces that continue each other are joined.
     pub(super) fn tidied(mut self) -> Self {
         self.pieces.retain(|piece| piece.length.abs() > 1e-9);
         self.pieces.dedup_by(|next, before| {

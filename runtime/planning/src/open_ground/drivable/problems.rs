@@ -1,4 +1,4 @@
-//! Problems for measuring the planner.
+//! Random problems for benchmarking the planner.
 
 use super::super::cell::{Cell, CellSize};
 use super::super::grid_path::{GridPath, Guide};
@@ -13,18 +13,20 @@ use roadwright_geometry::math::Stream;
 use roadwright_geometry::{DVec2, Pose};
 use std::f64::consts::PI;
 
-/// Edge of the maps in cells of 0.5 m, and in metres.
+/// Edge length of the maps, in cells of 0.5 m.
 const COLUMNS: u32 = 384;
+/// Edge length of the maps, m.
 const EDGE: f64 = 192.0;
-/// Share of the ground that is covered, and sides of the rectangles, m.
+/// Fraction of the ground that obstacles cover.
 const COVERED: f64 = 0.15;
+/// Side lengths of the rectangles, m.
 const SIDES: std::ops::Range<f64> = 2.0..12.0;
-/// Least distance between start and goal, m.
+/// Minimum distance between start and goal, m.
 const APART: f64 = 100.0;
-/// Distance that start and goal keep from obstacles, m.
+/// Minimum distance between obstacles and the vehicle at start and goal, m.
 const MARGIN: f64 = 0.3;
 
-/// Maps of 384 x 384 cells with rectangles at any heading, and trips across them.
+/// Maps of 384 x 384 cells with randomly oriented rectangles, and trips across them.
 ///
 /// Rectangles with sides of 2 to 12 m cover 15 % of the ground. Starts and goals are free, at least 100 m apart, and
 /// connected by cells on the map with obstacles grown by half of the vehicle's width. Headings are drawn uniformly.
@@ -37,7 +39,7 @@ pub struct DrivableProblems {
 }
 
 impl DrivableProblems {
-    /// Draws a map.
+    /// Generates a map.
     ///
     /// # Errors
     /// If the vehicle has no size.
@@ -62,7 +64,7 @@ impl DrivableProblems {
         &mut self.ground
     }
 
-    /// Draws a trip; `None` if 1,000 draws give none.
+    /// Draws a trip; `None` if 1,000 attempts find none.
     pub fn draw(&mut self) -> Option<DrivableTrip> {
         let window = Window {
             origin: Cell::default(),

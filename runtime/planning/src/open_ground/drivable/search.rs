@@ -15,32 +15,35 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::f64::consts::TAU;
 
-/// Greatest distance between start and destination, m.
+/// Maximum distance between start and destination, m.
 pub const LONGEST_TRIP: f64 = 1000.0;
-/// Number of headings into which a full turn is divided.
+/// Number of headings that the search distinguishes.
 const HEADINGS: u32 = 72;
-/// Numbers of expansions of an attempt after which the estimate counts more, and the factors by which it does. The first
-/// searches find short paths, and the others end in time.
+/// Numbers of expansions after which an attempt weights the estimate more, with the factors of the weight. Low
+/// weights find short paths, and high weights make long searches end in time.
 const HURRIES: [(u64, f64); 2] = [(1500, 2.0), (6000, 4.0)];
-/// Distance beyond start and goal that a search considers, as a share of the distance between them and at least, m.
+/// Margin of the searched area around start and goal, as a fraction of the distance between them.
 const BEYOND: f64 = 0.3;
+/// Minimum margin of the searched area around start and goal, m.
 const LEAST_BEYOND: f64 = 40.0;
-/// Length of a step near obstacles or the target, in cells, and elsewhere, m.
+/// Length of a step near obstacles or the target, in cells.
 const SHORT_STEP: f64 = 1.5;
+/// Length of a step elsewhere, m.
 const LONG_STEP: f64 = 2.5;
-/// Room around the vehicle, and distance to the target in turning radii, from which steps are long.
+/// Clearance around the vehicle from which long steps are used, m.
 const ROOM_FOR_LONG: f64 = 0.75;
+/// Distance to the target from which long steps are used, in turning radii.
 const FAR: f64 = 2.5;
-/// Curvatures of steps, as shares of the largest one.
+/// Curvatures of steps, as fractions of the maximum curvature.
 const SHARES: [f64; 5] = [0.0, 0.5, -0.5, 1.0, -1.0];
-/// Distance to the target up to which curves to it are tried from each pose, and up to which the curves are used to
-/// estimate the cost, in turning radii.
+/// Distance to the target within which curves to the target are tried from each pose, in turning radii.
 const NEAR: f64 = 3.0;
+/// Distance to the target within which the estimate includes the cost of such curves, in turning radii.
 const ESTIMATED: f64 = 8.0;
 /// Beyond [`NEAR`], curves to the target are tried only from every n-th pose, where n is the distance to the target in
 /// turning radii divided by this value.
 const RADII_PER_POSE: f64 = 1.0;
-/// The search ends once no other path can be better than the best one by more than this share.
+/// Relative cost by which another path may still be better when the search ends.
 const SLACK: f64 = 0.05;
 /// Units of cost per metre in the queue.
 const UNITS: f64 = 256.0;
@@ -52,13 +55,13 @@ const CELLS_PER_EXPANSION: u64 = 32;
 pub struct DrivableTrip {
     /// Profile of the map. Obstacles must be grown by half of the vehicle's width.
     pub profile: ProfileId,
-    /// The agent, whose own items are ignored.
+    /// The agent. The search ignores its own items.
     pub owner: Option<Owner>,
     /// The vehicle.
     pub vehicle: DrivableVehicle,
     /// Pose of the rear axle at the start.
     pub from: Pose,
-    /// Gear at the start: 1 forwards, -1 in reverse; 0 if either is engaged at no cost.
+    /// Gear at the start: 1 forwards, -1 in reverse, 0 if either gear can be engaged at no cost.
     pub gear: i8,
     /// Position of the rear axle at the destination, m.
     pub to: DVec2,
@@ -69,14 +72,14 @@ pub struct DrivableTrip {
 /// Costs and margins of a search.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct DrivableSettings {
-    /// Cost of a metre in reverse, m of forward driving; at least 1.
+    /// Cost of a metre in reverse, in metres of forward driving; at least 1.
     pub reverse: f64,
-    /// Cost of a change between forwards and reverse, m.
+    /// Cost of a change between forwards and reverse, in metres of forward driving.
     pub gear_change: f64,
-    /// Distances to keep from obstacles, m, the usual one first. The first one at which start and destination are
-    /// free is used.
+    /// Clearances to try, m, the preferred one first. The search uses the first clearance at which start and
+    /// destination are free.
     pub margins: [f64; 3],
-    /// Weight of the estimated cost. Larger weights find worse paths sooner.
+    /// Weight of the estimated cost. Larger weights find a path sooner, but the path may cost more.
     pub weight: f64,
 }
 
@@ -94,7 +97,7 @@ impl Default for DrivableSettings {
 /// State of a search.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DrivableProgress {
-    /// It continues.
+    /// The search has not finished.
     Searching,
     /// A path has been found.
     Found,
@@ -102,14 +105,13 @@ pub enum DrivableProgress {
     StartBlocked,
     /// The vehicle would overlap an obstacle at its destination.
     GoalBlocked,
-    /// The destination is farther away than [`LONGEST_TRIP`], or not on the map.
+    /// The destination is farther away than [`LONGEST_TRIP`], or off the map.
     TooFar,
-    /// All states have been searched: there is no path at this resolution, or none within the area around start and
-    /// destination.
+    /// All states were searched. There is no path at this resolution within the area around start and destination.
     NoPath,
 }
 
-/// The end from which a search runs.
+/// End of the trip at which a search begins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Direction {
     FromStart,
@@ -117,7 +119,7 @@ pub(super) enum Direction {
 }
 
 impl Direction {
-    /// The gear in which the vehicle drives a piece of the search, given its signed length.
+    /// Returns the gear in which the vehicle drives a piece of the search, given the signed length of the piece.
     #[inline]
     pub(super) fn gear(self, length: f64) -> i8 {
         match (self, length < 0.0) {
@@ -126,7 +128,7 @@ impl Direction {
         }
     }
 
-    /// Sign of the length of pieces that the vehicle drives in a gear.
+    /// Returns the sign of the lengths of pieces that the vehicle drives in a gear.
     fn sign(self, gear: i8) -> f64 {
         match self {
             Self::FromStart => f64::from(gear),
@@ -138,22 +140,23 @@ impl Direction {
 #[derive(Debug, Clone, Copy)]
 struct Node {
     at: Placement,
-    /// Cost from the root, and estimated cost to the target, m.
+    /// Cost from the root, m.
     cost: f64,
+    /// Estimated cost to the target, m.
     ahead: f64,
-    /// The piece that led here.
+    /// Piece that leads to the node.
     piece: Arc,
     room: f64,
     parent: u32,
     state: u64,
-    /// As the vehicle drives; 0 at a root where any gear is engaged.
+    /// Gear in which the vehicle drives the piece; 0 at a root where either gear can be engaged.
     gear: i8,
     is_closed: bool,
     /// Whether the estimate includes curves to the target.
     is_refined: bool,
 }
 
-/// The best complete path so far.
+/// Best complete path so far.
 #[derive(Debug, Clone, Copy)]
 struct Best {
     cost: f64,
@@ -198,17 +201,17 @@ pub struct DrivableSearch {
     progress: DrivableProgress,
     tree: Option<Tree>,
     attempt: Attempt,
-    /// Number of expansions of earlier attempts.
+    /// Number of expansions in earlier attempts.
     before: u64,
     path: Option<DrivablePath>,
     is_direct: bool,
 }
 
-/// A margin and a resolution. If no path is found with them, the next attempt searches with finer states, and then with
-/// the next margin.
+/// Clearance and resolution of an attempt. If an attempt finds no path, the next one uses finer states, and the one
+/// after that uses the next clearance.
 #[derive(Debug, Clone, Copy)]
 struct Attempt {
-    /// Index of the margin; all margins and 0.
+    /// Index of the clearance. The index after the last clearance stands for a clearance of 0.
     margin: usize,
     is_fine: bool,
 }
@@ -222,7 +225,7 @@ impl Attempt {
     }
 }
 
-/// A search that runs.
+/// Search tree of the current attempt.
 #[derive(Debug, Clone)]
 struct Tree {
     surface: Surface,
@@ -236,13 +239,14 @@ struct Tree {
     best: Option<Best>,
     since_shot: u32,
     poses_expanded: u64,
-    /// Number of cells and headings of this search for each one of the usual size.
+    /// Resolution of cells and headings, as a multiple of the default resolution.
     fineness: u32,
-    /// Weight of the estimate, and number of times that it has been raised.
+    /// Weight of the estimate.
     weight: f64,
+    /// Number of times that the weight was raised.
     hurries: usize,
     gear_change: f64,
-    /// Whether the root has no connection to the target over cells.
+    /// Whether no chain of cells connects the root with the target.
     is_unreachable: bool,
 }
 
@@ -266,7 +270,7 @@ impl DrivableSearch {
         search
     }
 
-    /// Begins the current attempt, or the next one that makes sense. Returns whether there is one.
+    /// Begins the current attempt, or the next attempt that can succeed. Returns `false` if none is left.
     fn begin(&mut self, ground: &mut OpenGround) -> bool {
         match Tree::new(ground, &self.trip, &self.settings, self.attempt) {
             Ok((tree, attempt)) => {
@@ -280,7 +284,7 @@ impl DrivableSearch {
         }
     }
 
-    /// Continues the search for a number of expansions, and returns its state.
+    /// Expands up to `budget` more poses and returns the state of the search.
     pub fn advance(&mut self, ground: &mut OpenGround, budget: u64) -> DrivableProgress {
         let until = self.expanded().saturating_add(budget);
         while self.progress == DrivableProgress::Searching && self.expanded() < until {
@@ -307,10 +311,10 @@ impl DrivableSearch {
         self.progress
     }
 
-    /// Begins the next attempt, if there is one.
+    /// Begins the next attempt; does nothing if none is left.
     fn try_again(&mut self, ground: &mut OpenGround) {
         let tree = self.tree.as_ref();
-        // Each attempt counts, so that the number of attempts is limited by budgets, too.
+        // An attempt counts as at least one expansion, so that budgets also limit the number of attempts.
         self.before = self.expanded() + 1;
         let is_unreachable = tree.is_some_and(|tree| tree.is_unreachable);
         if is_unreachable {
@@ -321,7 +325,7 @@ impl DrivableSearch {
         let kept = self.tree.take();
         if !self.begin(ground) {
             self.tree = kept;
-            // The tree is kept for the area of the search, and its expansions have been counted.
+            // The tree is kept because it holds the search area. Its expansions are already counted.
             if let Some(tree) = &mut self.tree {
                 tree.poses_expanded = 0;
                 tree.estimate.forget_work();
@@ -334,12 +338,12 @@ impl DrivableSearch {
         self.progress
     }
 
-    /// The path that has been found.
+    /// The path that was found; `None` before that.
     pub fn path(&self) -> Option<&DrivablePath> {
         self.path.as_ref()
     }
 
-    /// Number of expansions so far. 32 cells of the estimated cost count as one.
+    /// Number of expansions so far. 32 cells of the estimate count as one expansion.
     pub fn expanded(&self) -> u64 {
         self.before + self.tree.as_ref().map_or(0, Tree::work)
     }
@@ -349,7 +353,7 @@ impl DrivableSearch {
         self.is_direct
     }
 
-    /// Whether the map has changed within the area of the search, so that it has to begin again.
+    /// Whether the map has changed within the search area, so that the search must start again.
     pub fn is_outdated(&self, ground: &mut OpenGround) -> bool {
         let smallest_factor = ground.smallest_factor(self.trip.profile).min(16);
         self.tree.as_ref().is_some_and(|tree| {
@@ -360,7 +364,7 @@ impl DrivableSearch {
     }
 }
 
-/// Rectangle that a search considers.
+/// Rectangle to which a search is confined.
 fn area(from: DVec2, to: DVec2) -> Bounds {
     let beyond = (BEYOND * (to - from).length()).max(LEAST_BEYOND);
     Bounds {
@@ -418,7 +422,7 @@ impl Tree {
         let [usual, least, tight] = settings.margins;
         let margins = [usual, least, tight, 0.0];
         let first = attempt.margin;
-        // Without a margin only if start or destination leave no room for any.
+        // A clearance of 0 is used only if start or destination has no room for any other.
         let last = margins.len() - 1;
         let is_meant = |at: usize| at < last || first == 0 || attempt.is_fine;
         let differs = |at: usize| at == 0 || margins[at] < margins[at - 1];
@@ -433,7 +437,7 @@ impl Tree {
             margin: at,
             is_fine: attempt.is_fine && at == first,
         };
-        // The end with less room first: from there every step leads to more choices.
+        // The search begins at the end with less room, so that it leads from narrow into open space.
         let (direction, root, gear, room, target) = match trip.heading {
             Some(heading) if room_at_goal < room_at_start => {
                 let goal = Pose {
@@ -512,14 +516,14 @@ impl Tree {
         Ok((tree, attempt))
     }
 
-    /// The state of a placement; `None` outside of the area.
+    /// State key of a placement; `None` outside the search area.
     #[inline]
     fn state(&self, at: &Placement, gear: i8) -> Option<u64> {
         let cell = self.surface.cell(at.position)?;
         let headings = HEADINGS * self.fineness;
         let heading = (at.heading / TAU * f64::from(headings)).round() as i32;
         let heading = heading.rem_euclid(headings as i32) as u64;
-        // Parts of the cell.
+        // Position in fractions of a cell.
         let fine = at.position * (f64::from(self.fineness) / self.surface.size.metres());
         let part = |coordinate: f64| (coordinate.floor() as i64).rem_euclid(self.fineness.into());
         let part = (part(fine.y) * i64::from(self.fineness) + part(fine.x)) as u64;
@@ -527,7 +531,7 @@ impl Tree {
         Some((place * u64::from(headings) + heading) * 2 + u64::from(gear < 0))
     }
 
-    /// Raises the weight of the estimate, and sorts the queue again.
+    /// Raises the weight of the estimate and rebuilds the queue.
     fn hurry(&mut self, weight: f64) {
         self.weight = weight;
         self.hurries += 1;
@@ -555,7 +559,7 @@ impl Tree {
 
     fn push(&mut self, total: f64, entry: Entry) {
         let key = (total * UNITS).min(f64::from(u32::MAX - 1)) as u64;
-        // Of equal costs the newest first, which leads to the target sooner.
+        // Among equal costs, the newest node comes first, because it leads to the target sooner.
         self.queue
             .push(Reverse(key << 32 | u64::from(u32::MAX - entry.0)));
     }
@@ -566,7 +570,7 @@ impl Tree {
     }
 }
 
-/// A node in the queue, to be expanded in its own gear or in the other one.
+/// Queue entry of a node, which is to be expanded in its own gear or in the other one.
 #[derive(Debug, Clone, Copy)]
 struct Entry(u32);
 
@@ -588,14 +592,14 @@ impl Entry {
     }
 }
 
-/// A gear, and the cost of changing to it, m.
+/// A gear with the cost of engaging it, m.
 #[derive(Debug, Clone, Copy)]
 struct Engaged {
     gear: i8,
     change: f64,
 }
 
-/// A search while it runs.
+/// Borrowed state of a search while it expands nodes.
 struct Run<'a> {
     tree: &'a mut Tree,
     ground: &'a mut OpenGround,
@@ -641,7 +645,7 @@ impl Run<'_> {
         DrivableProgress::Searching
     }
 
-    /// Whether cells connect the root with the target.
+    /// Whether a chain of cells connects the root with the target.
     fn is_connected(&mut self) -> bool {
         if self.tree.poses_expanded > 0 {
             return true;
@@ -712,7 +716,7 @@ impl Run<'_> {
         Shots::new(&node.at, &self.tree.target, radius, &self.rates(node.gear))
     }
 
-    /// Tries curves from a node to the target, unless others have been tried recently.
+    /// Tries curves from a node to the target, unless curves from nearby nodes were tried recently.
     fn try_shots(&mut self, number: u32) {
         let node = self.tree.nodes[number as usize];
         let radii = node.ahead / self.trip.vehicle.radius();
@@ -743,7 +747,7 @@ impl Run<'_> {
         }
     }
 
-    /// Cost of a curve from a node; `None` if the vehicle would touch something.
+    /// Cost of a curve from a node; `None` if the vehicle would collide.
     fn shot_cost(&mut self, node: &Node, shot: &Shot) -> Option<f64> {
         let vehicle = &self.trip.vehicle;
         let margin = self.tree.margin;
@@ -788,7 +792,7 @@ impl Run<'_> {
         }
     }
 
-    /// Adds the node at the end of a piece, unless its state has been reached at no greater cost.
+    /// Adds the node at the end of a piece, unless its state was reached at equal or lower cost.
     fn reach(&mut self, number: u32, node: &Node, piece: Arc, engaged: Engaged) {
         let Engaged { gear, change } = engaged;
         let vehicle = &self.trip.vehicle;
@@ -835,7 +839,7 @@ impl Run<'_> {
         tree.push(cost + tree.weight * ahead, Entry::own(new));
     }
 
-    /// The best path, smoothed.
+    /// Returns the best path after smoothing.
     fn path(&mut self) -> Option<DrivablePath> {
         let best = self.tree.best?;
         let mut pieces: Vec<DrivablePiece> = Vec::new();

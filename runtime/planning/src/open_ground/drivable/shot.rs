@@ -10,12 +10,12 @@ use roadwright_geometry::{DVec2, Pose, left_of};
 /// Maximum number of curves that are tried from one pose.
 pub(super) const MOST_CURVES: usize = 6;
 
-/// The pose at which a search ends.
+/// Pose at which a search ends.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Target {
-    /// Of the rear axle.
+    /// Position of the rear axle, m.
     pub(super) position: DVec2,
-    /// `None` for any heading.
+    /// Heading, rad; `None` for any heading.
     pub(super) heading: Option<f64>,
 }
 
@@ -24,7 +24,7 @@ pub(super) struct Target {
 pub(super) struct Shot {
     pub(super) pieces: [Arc; 5],
     pub(super) count: usize,
-    /// Cost with the penalties for reverse and for changing gear, m.
+    /// Cost with the penalties for reverse and gear changes, m.
     pub(super) cost: f64,
 }
 
@@ -54,12 +54,12 @@ impl Shot {
     }
 }
 
-/// A piece whose cost is known except for penalties.
+/// A piece with its cost before penalties.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct PlainPiece {
     /// Length, m; negative in reverse.
     pub(super) length: f64,
-    /// Cost regardless of the gear, m of plain ground.
+    /// Cost regardless of the gear, in metres of plain ground.
     pub(super) plain: f64,
 }
 
@@ -72,12 +72,12 @@ impl From<&Arc> for PlainPiece {
     }
 }
 
-/// Everything except the ground that determines the cost of a sequence of pieces.
+/// Penalties that determine the cost of a sequence of pieces on given ground.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Rates {
     pub(super) settings: DrivableSettings,
     pub(super) direction: Direction,
-    /// Gears before and after the pieces, as the vehicle drives them; 0 for any.
+    /// Gear that the vehicle has engaged before the pieces; 0 for either gear.
     pub(super) before: i8,
     pub(super) after: i8,
     /// Whether the vehicle may drive in reverse.
@@ -85,7 +85,7 @@ pub(super) struct Rates {
 }
 
 impl Rates {
-    /// Cost of pieces with all penalties; infinite if the vehicle cannot drive them.
+    /// Cost of pieces with all penalties; infinite if the vehicle cannot drive the pieces.
     pub(super) fn of(&self, pieces: impl Iterator<Item = PlainPiece>) -> f64 {
         let (mut cost, mut gear) = (0.0, self.before);
         for PlainPiece { length, plain } in pieces {
@@ -110,7 +110,7 @@ impl Rates {
     }
 }
 
-/// The cheapest curves from a pose to the target, the cheapest first.
+/// The cheapest curves from a pose to the target, in ascending order of cost.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Shots {
     shots: [Option<Shot>; MOST_CURVES],
@@ -121,7 +121,7 @@ impl Shots {
         self.shots.iter().flatten()
     }
 
-    /// Cost of the cheapest curve, m; infinite if there is none.
+    /// Cost of the cheapest curve, m; infinite if there is no curve.
     pub(super) fn least(&self) -> f64 {
         self.shots[0].map_or(f64::INFINITY, |shot| shot.cost)
     }
@@ -157,7 +157,7 @@ impl Shots {
         }
     }
 
-    /// Adds an arc and a straight line for each side and gear.
+    /// Adds curves that consist of an arc and a straight line, for both sides and both gears.
     fn add_to_point(&mut self, from: &Placement, to: DVec2, radius: f64, rates: &Rates) {
         let offset = to - from.position;
         for gear in [1.0, -1.0] {

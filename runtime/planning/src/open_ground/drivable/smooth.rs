@@ -10,23 +10,23 @@ use super::shot::{PlainPiece, Rates, Shot, Shots, Target};
 use super::surface::{Arc, Surface};
 use super::vehicle::{DrivableVehicle, Placement};
 
-/// Length of the pieces at whose ends shortcuts begin and end, m.
+/// Length of the pieces into which a path is cut, m. Shortcuts begin and end at the cuts.
 const PIECE: f64 = 2.5;
-/// Numbers of pieces that a shortcut replaces, in the order in which they are tried.
+/// Numbers of pieces to replace with one shortcut, in the order of the attempts.
 const SPANS: [usize; 5] = [24, 12, 6, 3, 2];
-/// Radii of shortcuts, as multiples of the vehicle's. Gentle bends are driven faster.
+/// Radii of shortcuts, as multiples of the vehicle's turning radius. A vehicle drives faster in wide bends.
 const RADII: [f64; 2] = [2.0, 1.0];
 /// Number of passes over the path.
 const PASSES: usize = 2;
 
-/// Shortens a path by shortcuts between its poses.
+/// Inputs for smoothing a path.
 pub(super) struct Smoother<'a> {
     pub(super) surface: &'a mut Surface,
     pub(super) ground: &'a mut OpenGround,
     pub(super) vehicle: &'a DrivableVehicle,
     pub(super) settings: &'a DrivableSettings,
     pub(super) margin: f64,
-    /// Gear at the start of the path; 0 for any.
+    /// Gear at the start of the path; 0 for either gear.
     pub(super) gear: i8,
 }
 
@@ -90,7 +90,7 @@ impl Smoother<'_> {
         path.tidied()
     }
 
-    /// A cheaper curve that replaces some pieces.
+    /// Returns a cheaper curve that can replace some pieces; `None` if there is none.
     fn shortcut(&mut self, replaced: &[Costed], to: Placement, gears: [i8; 2]) -> Option<Shot> {
         let from = replaced.first()?.from;
         let is_one = replaced.iter().all(|part| {
@@ -157,7 +157,7 @@ impl Smoother<'_> {
         }))
     }
 
-    /// The pieces of a path, cut into short ones.
+    /// Cuts a path into short pieces with their costs.
     fn costed(&mut self, path: &DrivablePath) -> Vec<Costed> {
         let mut at = Placement::of(path.start);
         let mut parts = Vec::new();

@@ -5,7 +5,7 @@ use roadwright_geometry::math::mix64;
 /// Marks an empty entry.
 const EMPTY: u32 = u32::MAX;
 
-/// A hash table from states to nodes. It is never iterated, so its order affects no result.
+/// Hash table from states to nodes. It is never iterated, so that its order affects no result.
 #[derive(Debug, Clone)]
 pub(super) struct States {
     entries: Vec<Entry>,
@@ -40,7 +40,7 @@ impl States {
         at
     }
 
-    /// The node of a state.
+    /// Returns the node of a state; `None` if the state has not been reached.
     #[inline]
     pub(super) fn get(&self, state: u64) -> Option<u32> {
         let node = self.entries[self.place(state)].node;

@@ -10,19 +10,19 @@ use super::vehicle::{DrivableVehicle, Placement};
 use roadwright_geometry::oriented_box::OrientedBox;
 use roadwright_geometry::{DVec2, left_of};
 
-/// Side of the squares in which obstacles are listed, m.
+/// Edge length of the squares that index the obstacles, m.
 const SQUARE: f64 = 8.0;
-/// Distance up to which the room around a body is measured, m.
+/// Maximum clearance that is measured around a body, m.
 pub(super) const FARTHEST_ROOM: f64 = 3.0;
-/// Distance between two exact checks where a body is close to an obstacle, m.
+/// Distance between exact collision checks close to an obstacle, m.
 pub(super) const CLOSE_STEP: f64 = 0.05;
-/// Distance over which the factor of one cell is used for the cost of a path, m.
+/// Length of path for which the factor of a single cell is used, m.
 const COST_STEP: f64 = 0.5;
-/// Factor of cells that an obstacle blocks for a body with another heading. The footprint decides whether the body
-/// fits there.
+/// Factor of a cell that an obstacle blocks for some headings of a body. The footprint decides whether the body fits
+/// there.
 const BESIDE_OBSTACLE: u16 = 64;
 
-/// A copy of the map in a rectangle, without the items of the vehicle itself and without moving bodies.
+/// Copy of the map within a rectangle. Moving bodies and the vehicle's own items are left out.
 #[derive(Debug, Clone)]
 pub(super) struct Surface {
     profile: ProfileId,
@@ -41,7 +41,7 @@ pub(super) struct Surface {
 }
 
 impl Surface {
-    /// Creates the copy. Tiles are read when they are first needed.
+    /// Creates the copy. Each tile is read when it is first needed.
     pub(super) fn new(
         ground: &mut OpenGround,
         profile: ProfileId,
@@ -79,7 +79,7 @@ impl Surface {
         }
     }
 
-    /// Index of the cell of a point; `None` outside of the rectangle.
+    /// Index of the cell that contains a point; `None` outside the rectangle.
     #[inline]
     pub(super) fn cell(&self, point: DVec2) -> Option<u32> {
         let metres = self.size.metres();
@@ -134,7 +134,7 @@ impl Surface {
         });
     }
 
-    /// Factor of a cell where the footprint fits.
+    /// Factor of a cell in which the footprint is known to fit.
     #[inline]
     pub(super) fn factor_of_free(&mut self, ground: &mut OpenGround, cell: u32) -> u16 {
         match self.factor(ground, cell) {
@@ -143,8 +143,8 @@ impl Surface {
         }
     }
 
-    /// Whether no body with a margin fits in a cell, whatever its heading: everywhere in the cell an obstacle is nearer
-    /// than half of the width.
+    /// Whether a body with a margin does not fit in a cell at any heading. This is so if every point of the cell is
+    /// closer to an obstacle than half the body's width.
     pub(super) fn is_never_free(&self, cell: u32, margin: f64) -> bool {
         let needed = self.obstacles.half_width + margin;
         let centre = self.centre(cell);
@@ -153,7 +153,7 @@ impl Surface {
         if distance >= needed || distance < needed - diagonal {
             return distance < needed;
         }
-        // Nine parts of the cell.
+        // Samples nine points of the cell.
         let third = self.size.metres() / 3.0;
         let is_open = |number: i32| {
             let offset = DVec2::new(f64::from(number % 3 - 1), f64::from(number / 3 - 1));
@@ -163,15 +163,15 @@ impl Surface {
         !(0..9).any(is_open)
     }
 
-    /// Room around a body, m, at most [`FARTHEST_ROOM`]: it touches nothing while each of its points moves less than
-    /// this. `None` if it overlaps an obstacle.
+    /// Clearance around a body, at most [`FARTHEST_ROOM`], m. The body stays free of obstacles as long as each of its
+    /// points moves less than the clearance. `None` if the body overlaps an obstacle.
     #[inline]
     pub(super) fn room(&self, body: &OrientedBox) -> Option<f64> {
         self.obstacles.room(body)
     }
 
-    /// Drives along an arc, and returns the placement at its end and the room there. `None` if the vehicle would touch
-    /// an obstacle or leave the rectangle. `room` is the room at the start.
+    /// Drives along an arc. Returns the placement at its end and the clearance there; `None` if the vehicle would
+    /// collide or leave the rectangle. `room` is the clearance at the start.
     pub(super) fn sweep(
         &self,
         vehicle: &DrivableVehicle,
@@ -181,7 +181,7 @@ impl Surface {
         piece: Arc,
     ) -> Option<(Placement, f64)> {
         let (whole, sign) = (piece.length.abs(), piece.length.signum());
-        // No point of the body moves faster than this multiple of the rear axle's speed.
+        // Upper bound of the speed of any point of the body, relative to the speed of the rear axle.
         let faster = 1.0 + piece.curvature.abs() * vehicle.reach(margin);
         let (mut s, mut room, mut at) = (0.0, room, from);
         while s < whole {
@@ -193,7 +193,7 @@ impl Surface {
         Some((at, room))
     }
 
-    /// Cost of driving along an arc in metres of plain ground, regardless of the gear.
+    /// Cost of driving along an arc, regardless of the gear, in metres of plain ground.
     pub(super) fn cost(
         &mut self,
         ground: &mut OpenGround,
@@ -214,23 +214,23 @@ impl Surface {
     }
 }
 
-/// An arc or straight line, with its length negative in reverse.
+/// An arc or a straight line. Its length is negative in reverse.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Arc {
     pub(super) curvature: f64,
     pub(super) length: f64,
 }
 
-/// The obstacles in a rectangle, listed by squares.
+/// Obstacles in a rectangle, indexed by squares.
 #[derive(Debug, Clone)]
 struct Obstacles {
     shapes: Vec<Shape>,
     low: DVec2,
     columns: usize,
     rows: usize,
-    /// Index of the first entry of each square in `listed`, and the number of all entries.
+    /// Index in `listed` of the first entry of each square, followed by the length of `listed`.
     first: Vec<u32>,
-    /// Numbers of shapes.
+    /// Indices of shapes.
     listed: Vec<u32>,
     half_width: f64,
 }
@@ -244,7 +244,7 @@ impl Obstacles {
         vehicle: &DrivableVehicle,
     ) -> Self {
         let half = 0.5 * DVec2::new(vehicle.length, vehicle.width);
-        // Margins are smaller than the room that is measured in addition.
+        // The additional metre covers the margin, which is smaller.
         let reach = half.length() + FARTHEST_ROOM + 1.0;
         let shapes = ground.shapes_in_the_way(profile, owner, bounds.grown(reach));
         let columns = ((bounds.high.x - bounds.low.x) / SQUARE).ceil().max(1.0) as usize;
@@ -293,7 +293,7 @@ impl Obstacles {
         self.listed = entries.into_iter().map(|(_, number)| number).collect();
     }
 
-    /// Shapes near a point. Points outside of the rectangle use its nearest square.
+    /// Shapes near a point. A point outside the rectangle uses the nearest square.
     #[inline]
     fn near(&self, point: DVec2) -> impl Iterator<Item = &Shape> {
         let square = (point - self.low) / SQUARE;
@@ -339,7 +339,7 @@ fn separation(shape: &Shape, body: &OrientedBox) -> Option<f64> {
                 let gap = offset.dot(axis).abs() - body.reach(axis) - other.reach(axis);
                 widest = widest.max(gap);
             }
-            // Shapes that only touch do not overlap.
+            // Touching shapes do not overlap.
             (widest >= 0.0).then_some(widest)
         }
         Shape::Circle(circle) => {
@@ -365,7 +365,7 @@ fn separation(shape: &Shape, body: &OrientedBox) -> Option<f64> {
 }
 
 impl Surface {
-    /// Number of the cells, for states.
+    /// Number of cells. State keys are computed from it.
     pub(super) fn cells(&self) -> u64 {
         self.columns as u64 * self.rows as u64
     }

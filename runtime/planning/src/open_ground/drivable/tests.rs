@@ -12,7 +12,7 @@ use roadwright_geometry::oriented_box::OrientedBox;
 use roadwright_geometry::{DVec2, Pose};
 use std::f64::consts::{PI, TAU};
 
-/// A car of 4.5 m with a turning radius of 5 m.
+/// Car with a length of 4.5 m and a turning radius of 5 m.
 const CAR: DrivableVehicle = DrivableVehicle {
     length: 4.5,
     width: 1.8,
@@ -21,7 +21,7 @@ const CAR: DrivableVehicle = DrivableVehicle {
     reverses: true,
 };
 
-/// Largest number of expansions in these tests.
+/// Maximum number of expansions in these tests.
 const MOST: u64 = 200_000;
 
 fn profile_for(ground: &mut OpenGround, vehicle: &DrivableVehicle) -> ProfileId {
@@ -67,7 +67,8 @@ fn find(ground: &mut OpenGround, trip: DrivableTrip) -> Result<DrivablePath, Dri
     }
 }
 
-/// Checks that the exact footprint touches nothing every 5 cm, that no bend is too tight and the goal is reached.
+/// Checks every 5 cm that the exact footprint is free and that no bend is too tight, and checks that the path reaches
+/// the goal.
 fn check(ground: &OpenGround, trip: &DrivableTrip, path: &DrivablePath) {
     for piece in &path.pieces {
         assert!(piece.curvature.abs() <= trip.vehicle.curvature + 1e-12);
@@ -90,7 +91,7 @@ fn check(ground: &OpenGround, trip: &DrivableTrip, path: &DrivablePath) {
     }
 }
 
-/// Draws a pose in a square at which the car with its margin is free.
+/// Draws a pose in a square at which the car is free, including its margin.
 fn free_pose(
     ground: &OpenGround,
     profile: ProfileId,
@@ -109,7 +110,7 @@ fn free_pose(
     })
 }
 
-/// A square with walls around it and a share of it covered, and a trip in it.
+/// Creates a walled square, a fraction of which is covered by obstacles, and a trip in it.
 fn random_trip(edge: f64, share: f64, seed: u64) -> Option<(OpenGround, DrivableTrip)> {
     let mut stream = Stream::new(seed, "drivable", 0);
     let BoxWorld { boxes, .. } = samples::tilted_boxes(edge, share, 1.0..5.0, &mut stream);
@@ -140,7 +141,7 @@ proptest! {
     }
 }
 
-/// Costs of a map with both searches; `None` for one that finds no path.
+/// Costs of the paths of both searches; `None` for a search that finds no path.
 fn compared(seed: u64) -> Option<[Option<f64>; 2]> {
     const EDGE: f64 = 20.0;
     let share = 0.1 + 0.3 * (seed % 10) as f64 / 9.0;
@@ -155,14 +156,14 @@ fn compared(seed: u64) -> Option<[Option<f64>; 2]> {
     Some([found.map(|path| path.cost), least])
 }
 
-/// A number from an environment variable.
+/// Reads a number from an environment variable.
 fn number_of(key: &str, usual: u64) -> u64 {
     let value = std::env::var(key).ok().and_then(|value| value.parse().ok());
     value.unwrap_or(usual)
 }
 
-/// Compares maps with the exhaustive search. Returns the number of maps on which both find a path, the number of those on
-/// which only the exhaustive search does, and the mean and the largest ratio of costs.
+/// Compares the planner with the exhaustive search on several maps. Returns the number of maps on which both find a
+/// path, the number on which only the exhaustive search does, and the mean and the maximum ratio of costs.
 fn compare(seeds: std::ops::Range<u64>) -> (u32, u32, f64, f64) {
     let (mut both, mut missed, mut sum, mut worst) = (0, 0, 0.0, 0.0f64);
     for seed in seeds {
@@ -203,7 +204,7 @@ fn costs_of_many_maps_are_close_to_those_of_an_exhaustive_search() {
     assert!(mean <= 1.05 && worst <= 1.25, "{mean} {worst}");
 }
 
-/// A street of 7 m with parked cars and a kerb on its right, and the pose in the bay between two of them.
+/// A street 7 m wide with parked cars and a kerb on the right, and the pose in the bay between two of the cars.
 fn bay(gap: f64) -> (OpenGround, ProfileId, Pose) {
     let beside = 0.5 * (gap + 4.5);
     let shapes = [

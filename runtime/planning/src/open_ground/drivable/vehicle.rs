@@ -3,28 +3,28 @@
 use roadwright_geometry::oriented_box::OrientedBox;
 use roadwright_geometry::{DVec2, Pose, left_of};
 
-/// Footprint and turning circle of a vehicle. Its poses are those of the middle of the rear axle.
+/// Footprint and minimum turning circle of a vehicle. Poses refer to the centre of the rear axle.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct DrivableVehicle {
     /// Length, m.
     pub length: f64,
     /// Width, m.
     pub width: f64,
-    /// Distance from the rear axle forwards to the middle of the body, m.
+    /// Distance from the rear axle forward to the centre of the body, m.
     pub centre: f64,
-    /// Largest curvature of its path, 1/m; positive.
+    /// Maximum curvature of the vehicle's path, 1/m; positive.
     pub curvature: f64,
-    /// Whether it may drive in reverse. A vehicle with trailers may not.
+    /// Whether the vehicle may drive in reverse. Vehicles with trailers may not.
     pub reverses: bool,
 }
 
 impl DrivableVehicle {
-    /// The outline at a pose of the rear axle, enlarged by a margin on all sides, m.
+    /// Outline of the vehicle with its rear axle at `pose`, enlarged by `margin` metres on all sides.
     pub fn footprint(&self, pose: Pose, margin: f64) -> OrientedBox {
         self.outline(Placement::of(pose), margin)
     }
 
-    /// The pose of the rear axle that belongs to a pose of the middle of the body.
+    /// Returns the pose of the rear axle, given the pose of the body's centre.
     pub fn rear_axle(&self, body: Pose) -> Pose {
         Pose {
             position: body.point(-self.centre, 0.0),
@@ -48,13 +48,13 @@ impl DrivableVehicle {
         DVec2::new(ahead, 0.5 * self.width + margin).length()
     }
 
-    /// Radius of its tightest turns, m.
+    /// Minimum turning radius, m.
     pub(super) fn radius(&self) -> f64 {
         1.0 / self.curvature
     }
 }
 
-/// A pose with its direction computed.
+/// A pose together with its direction vector.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Placement {
     pub(super) position: DVec2,
@@ -78,13 +78,13 @@ impl Placement {
         }
     }
 
-    /// The point ahead of the rear axle by a distance, m.
+    /// The point `ahead` metres in front of the rear axle.
     #[inline]
     pub(super) fn point(&self, ahead: f64) -> DVec2 {
         self.position + self.forward * ahead
     }
 
-    /// The placement after a distance along an arc, m.
+    /// The placement after an arc of `length` metres.
     #[inline]
     pub(super) fn moved(&self, curvature: f64, length: f64) -> Self {
         if curvature == 0.0 {

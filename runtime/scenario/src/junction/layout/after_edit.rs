@@ -88,7 +88,7 @@ impl Changed {
         edited: &RoadNetwork,
         rings: &BTreeSet<RoadId>,
     ) -> BTreeSet<usize> {
-        // A road that joins or leaves a ring changes junctions all around it.
+        // A road that joins or leaves a ring affects junctions all around the ring.
         let roads = self
             .roads
             .iter()
@@ -162,7 +162,7 @@ fn grow(
 }
 
 impl<'a> Planner<'a> {
-    /// Starts from the earlier layout, with the nodes of all rebuilt junctions separated.
+    /// Starts from the earlier layout. The nodes of all rebuilt junctions become separate clusters.
     fn resumed(
         network: &'a RoadNetwork,
         Custom { side, law }: Custom,
@@ -201,7 +201,7 @@ impl<'a> Planner<'a> {
         }
     }
 
-    /// Kept junctions that were merged with others or are next to a squeezed road.
+    /// Returns the kept junctions that were merged with others or are next to a squeezed road.
     fn reached(&self, kept: Kept<'_>) -> BTreeSet<usize> {
         let mut reached = self.clusters.reached();
         let squeezed = self.limits.keys();

@@ -1,4 +1,4 @@
-//! A shared programme for adjacent junctions.
+//! Combines the signals of adjacent junctions into one programme.
 //!
 //! If two stop lines are only a few car lengths apart, queues between them reach back into the first
 //! junction. So signals within 40 m of each other change together. The stages of each junction are aligned,
@@ -27,8 +27,8 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Largest distance between the stop lines of signals that share one programme, m.
 const TOGETHER: f64 = 40.0;
 
-/// Cost of a connection that has green at one junction and then red at the next, rad. It exceeds any
-/// difference of direction.
+/// Cost of a connection that has green at one junction and red at the next one, rad. It exceeds any difference in
+/// direction.
 const KEPT_WAITING: f64 = 2.0;
 
 /// The signals of a network, and the groups of junctions that share one programme.
@@ -162,8 +162,7 @@ fn rules_vehicles(signals: &Signals) -> bool {
     greens.all(|green| green.contains(&true))
 }
 
-/// Whether two junctions may share one programme. They may if the user has set nothing but their mode and
-/// controller.
+/// Whether two junctions may share a programme. They may if the user has set only their mode and controller.
 fn go_together(a: &Junction, b: &Junction) -> bool {
     let is_free = |junction: &Junction| {
         junction.plan
@@ -204,7 +203,7 @@ fn let_through(
             if others
                 .all(|other| !conflicts.are_in_conflict(own, ConnectionIndex::from_index(other)))
             {
-                // Applied one after the other, so that the next path takes this green into account.
+                // The paths are processed in order, so that the next path takes this green into account.
                 green[path] = true;
             }
         }
@@ -221,8 +220,8 @@ struct Member<'a> {
 }
 
 impl Member<'_> {
-    /// Counts the connections with green in a stage that lead to another junction of the group, where they
-    /// face red in the aligned stage. A straight connection counts twice at each of the two junctions.
+    /// Number of connections with green in a stage that lead to another junction of the group and face red there in
+    /// the aligned stage. A straight connection counts twice.
     fn keeps_waiting(&self, stage: usize, next: &Self, beside: usize) -> usize {
         let onward = |road: RoadId| {
             let onward = next.red(beside).filter(move |path| path.from.road == road);
@@ -232,13 +231,13 @@ impl Member<'_> {
         into.map(|path| weight(path) * onward(path.to.road)).sum()
     }
 
-    /// The connections with green in a stage.
+    /// The connections that have green in a stage.
     fn green(&self, stage: usize) -> impl Iterator<Item = &ConnectingPath> {
         let lit = self.lights(stage).filter(|&(_, &is_green)| is_green);
         lit.map(|(path, _)| path)
     }
 
-    /// The connections with red in a stage.
+    /// The connections that have red in a stage.
     fn red(&self, stage: usize) -> impl Iterator<Item = &ConnectingPath> {
         let lit = self.lights(stage).filter(|&(_, &is_green)| !is_green);
         lit.map(|(path, _)| path)
@@ -354,8 +353,7 @@ fn in_order(own: &[Vec<f64>]) -> (f64, Vec<usize>) {
     (costs[m - 1][n - 1], beside)
 }
 
-/// Builds the common programme of all members, in which each change lasts as long as the slowest member
-/// needs.
+/// Builds the common programme of all members. Each change between stages lasts as long as the slowest member needs.
 fn shared_programme(members: &[Member<'_>], beside: &[Vec<usize>]) -> Programme {
     let n = beside.first().map_or(0, Vec::len);
     let of_members = || members.iter().zip(beside);
@@ -371,7 +369,7 @@ fn shared_programme(members: &[Member<'_>], beside: &[Vec<usize>]) -> Programme 
             intergreens.push(all.fold(Intergreen::default(), Intergreen::longer));
         }
     }
-    // The green that a member gives a stage is split among the stages that it is aligned with.
+    // The green time of a member's stage is split among the common stages that are aligned with it.
     let wanted = |stage: usize| {
         let greens = of_members().map(|(member, beside)| {
             let shares = beside.iter().filter(|&&s| s == beside[stage]).count();

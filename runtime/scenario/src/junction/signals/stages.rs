@@ -23,7 +23,7 @@ use std::f64::consts::FRAC_PI_2;
 
 /// Extension of the cycle for each stage beyond the second, s.
 const CYCLE_PER_STAGE: f64 = 20.0;
-/// Walking time at a junction that is only a pedestrian crossing, s.
+/// Walking time of signals that serve only a pedestrian crossing, s.
 const WALK: f64 = 10.0;
 /// Speed of oncoming traffic above which turns across it need a separate stage, m/s.
 const FAST: f64 = 70.0 / 3.6;
@@ -306,7 +306,7 @@ impl<'a> Plan<'a> {
             .all(|(a, b)| self.may_give_way(a, one, b) || self.may_give_way(b, other, a))
     }
 
-    /// Whether traffic that turns across an oncoming group can be left to find a gap in it.
+    /// Whether traffic that turns across an oncoming group can wait for a gap in it.
     fn may_give_way(&self, path: usize, group: &Group, other: usize) -> bool {
         let (one, oncoming) = (&self.junction.paths[path], &self.junction.paths[other]);
         let lanes_against = self
@@ -344,9 +344,9 @@ impl<'a> Plan<'a> {
         intergreens
     }
 
-    /// Adds red and amber before each stage that gives green to a path without green in the
-    /// previous stage. The duration comes from the plan or, by default, from the law. The all-red
-    /// time becomes at least as long.
+    /// Adds red and amber before each stage that gives green to a path without green in the previous stage. The
+    /// duration comes from the plan or, by default, from the law. The all-red time is extended to at least this
+    /// duration.
     fn show_red_amber(&self, greens: &[Vec<bool>], intergreens: &mut [Intergreen]) {
         let decided = self.junction.plan.red_amber;
         let red_amber = decided.unwrap_or(self.junction.law.red_amber);
@@ -389,8 +389,8 @@ impl<'a> Plan<'a> {
             let paths = [a, b].map(ConnectionIndex::from_index);
             let (left, met) = self.conflicts.between(paths[0], paths[1])?;
             let speed = (LEAVING_SHARE * self.speeds[a]).max(LEAVING_SPEED);
-            // The rear leaves the point when the front is one vehicle length beyond. The other vehicle starts
-            // with green and needs time to get there, which is subtracted.
+            // The rear leaves the point when the front is one vehicle length beyond it. The other vehicle starts at
+            // green and needs time to reach the point, which is subtracted.
             let leaving = (left.to + LEAVING_LENGTH) / speed;
             Some(leaving - met.from / self.speeds[b].max(LEAVING_SPEED))
         });

@@ -1,4 +1,4 @@
-//! Signal stages in which pedestrians walk.
+//! Signal stages in which pedestrians cross.
 //!
 //! Pedestrians cross an arm in stages that give green neither to traffic from that arm nor to
 //! traffic that goes straight on into it. Vehicles that turn into the arm have green at the same
@@ -16,8 +16,8 @@ pub const WALKING_SPEED: f64 = 1.2;
 pub const WALK_WINDOW: f64 = 4.0;
 
 impl Junction {
-    /// The stages in which pedestrians walk over a crossing, one bit each. `greens` contains the paths with
-    /// green in each stage. A crossing without any such stage is a zebra crossing.
+    /// The stages in which pedestrians can walk over a crossing, as a bit mask. `greens` contains the paths with
+    /// green in each stage. A crossing without such a stage is a zebra crossing.
     pub fn walk_stages(&self, crossing: &Crossing, greens: &[Vec<bool>]) -> u32 {
         let is_walk = |green: &Vec<bool>| {
             let mut covered = crossing.covered.iter();
@@ -31,13 +31,13 @@ impl Junction {
     }
 }
 
-/// Whether a path turns into the road that is crossed, so that its traffic yields to pedestrians.
+/// Whether a path turns into the crossed road, so that its traffic yields to pedestrians.
 fn turns_into(crossing: &Crossing, path: &ConnectingPath) -> bool {
     let comes_from_there = (path.from.road, path.from.end) == (crossing.road, crossing.end);
     !comes_from_there && path.turn != Turn::Straight
 }
 
-/// Lengthens the stages in which pedestrians walk to the time that pedestrians need.
+/// Lengthens the stages in which pedestrians walk to the time that the pedestrians need.
 pub(in crate::junction) fn lengthen(
     programme: &mut Programme,
     greens: &[Vec<bool>],

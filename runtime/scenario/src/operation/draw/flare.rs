@@ -70,7 +70,7 @@ fn has_middle(LaneSection { lanes, .. }: &LaneSection) -> bool {
     inner(1) && inner(-1)
 }
 
-/// A place on a lane whose id has changed.
+/// Returns a place with the new id of its lane.
 fn followed(place: &Place, widened: RoadId, from: f64, to: f64) -> Place {
     match *place {
         Place::Lane(LanePlace { road, lane, s }) if road == widened && (from..=to).contains(&s) => {

@@ -1,4 +1,4 @@
-//! Joints of the ends of a stroke with nodes and roads.
+//! Determines what the ends of a stroke join.
 //!
 //! ```text
 //!            stroke                        A stroke that ends on the carriageway of a road is extended
@@ -25,48 +25,47 @@ use glam::DVec2;
 use roadwright_geometry::projection::Projector;
 use roadwright_geometry::{Pose, ReferenceLine, heading_of, polygon, polyline};
 
-/// Distance from a node beyond which its junction is not searched for the pointer, m.
+/// Maximum distance from a node at which its junction is searched for the pointer, m.
 const LARGEST_JUNCTION: f64 = 80.0;
-/// Shortest stretch at the end of a stroke from which its direction is taken, m.
+/// Minimum length at the end of a stroke over which its direction is measured, m.
 const DIRECTION: f64 = 2.0;
-/// Spacing of the points at which a reference line is compared with a stroke, m.
+/// Spacing of the points at which reference lines are compared with strokes, m.
 const SPACING: f64 = 1.0;
 
-/// Node or road that an end of a road joins.
+/// Target that an end of a road joins.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Joint {
     /// Nothing: the road gets a new node.
     Free,
     /// A node.
     Node(NodeId),
-    /// A road, which is cut there.
+    /// A road, which is split at the joint.
     Road {
         /// The road.
         road: RoadId,
-        /// Distance along it, m.
+        /// Distance along the road, m.
         s: f64,
     },
-    /// A fast one-way road, beside which a lane opens.
+    /// A fast one-way road. An auxiliary lane opens beside it.
     SlipRoad(Slip),
 }
 
-/// An end of a stroke, with its joint.
+/// An end of a stroke and its joint.
 #[derive(Debug, Clone, PartialEq)]
 pub struct StrokeEnd {
-    /// Node or road that the end joins.
+    /// Target of the end.
     pub joint: Joint,
-    /// Where it joins: the position of the node or the point on the reference line, m. For other joints, the
-    /// end of the stroke.
+    /// Position of the joint, m: the node, or the point on the reference line. For other joints, the end of the
+    /// stroke.
     pub at: DVec2,
-    /// Length of the stroke beyond the joint that is dropped, m.
+    /// Length that is cut off the stroke beyond the joint, m.
     cut: f64,
-    /// Distance from the joint within which crossings with the joined road, or with roads at the joined node,
-    /// belong to the joint, m.
+    /// Distance from the joint within which crossings with the joined road belong to the joint, m.
     clear: f64,
 }
 
 impl StrokeEnd {
-    /// An end that joins nothing.
+    /// Returns an end that joins nothing.
     pub fn free(at: DVec2) -> Self {
         Self {
             joint: Joint::Free,
@@ -76,12 +75,12 @@ impl StrokeEnd {
         }
     }
 
-    /// Whether it joins something.
+    /// Whether the end joins something.
     pub fn is_joined(&self) -> bool {
         self.joint != Joint::Free
     }
 
-    /// The slip road that begins or ends here.
+    /// Returns the slip road at this end; `None` if there is none.
     pub(super) fn slip(&self) -> Option<&Slip> {
         match &self.joint {
             Joint::SlipRoad(slip) => Some(slip),
@@ -89,8 +88,8 @@ impl StrokeEnd {
         }
     }
 
-    /// Whether a crossing near this end is part of its joint. `own` is the distance of the crossing from the
-    /// end, m, and `s` the distance along the crossed road.
+    /// Whether a crossing near this end is part of its joint. `own` is the distance of the crossing from the end, m.
+    /// `s` is its distance along the crossed road, m.
     pub(super) fn covers(&self, scenario: &Scenario, own: f64, road: RoadId, s: f64) -> bool {
         if own >= self.clear {
             return false;
@@ -109,15 +108,15 @@ impl StrokeEnd {
     }
 }
 
-/// Rule by which an end of a stroke catches nodes and roads.
+/// Rule for the nodes and roads that an end of a stroke can join.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Catch {
-    /// Distance from a node or from the middle of a carriageway within which an end always joins, m. Roads
-    /// are also caught on their whole carriageway, and nodes within the outline of their junction.
+    /// Distance from a node, or from the middle of a carriageway, within which an end always joins, m. In addition,
+    /// an end joins a road anywhere on its carriageway, and a node anywhere within the outline of its junction.
     pub reach: f64,
-    /// Whether it joins nodes.
+    /// Whether the end can join nodes.
     pub nodes: bool,
-    /// Whether it joins roads between their nodes.
+    /// Whether the end can join roads between their nodes.
     pub roads: bool,
 }
 
@@ -139,27 +138,27 @@ impl Catch {
     }
 }
 
-/// Nodes and roads that a stroke may join.
+/// Objects that a stroke can join.
 #[derive(Clone, Copy)]
 pub struct Surroundings<'a> {
     /// The scenario.
     pub scenario: &'a Scenario,
-    /// Its junctions. They may be those of an earlier or later state of the scenario.
+    /// Junctions of the scenario. They may belong to another revision of it.
     pub layout: &'a Layout,
-    /// Its roads by position. Roads that do not exist are ignored.
+    /// Roads by position. Roads that no longer exist are ignored.
     pub boxes: &'a RoadBoxes,
     /// Whether a road is hidden and therefore never joined.
     pub is_hidden: &'a dyn Fn(RoadId) -> bool,
 }
 
-/// Returns what the ends of a stroke join, the start first. `trace` has the positions of the pointer in
-/// drawing order, m; with a single position, both ends are there and have no direction. `catch` has the rules
-/// for the start and the end.
+/// Returns the joints of both ends of a stroke, the start first. `trace` contains the positions of the pointer in
+/// drawing order, m. If it has a single position, both ends are there and have no direction. `catch` contains the
+/// rules for the start and for the end.
 ///
-/// A one-way stroke that begins or ends beside a fast one-way road at a small angle is a slip road. Otherwise
-/// a node goes first if the end is inside the outline of its junction or near it, and then the road on whose
-/// carriageway the end lies. Only nodes and roads on the layer of the style are joined, and nodes where
-/// a single road of another layer ends.
+/// A one-way stroke that begins or ends beside a fast one-way road at a small angle is a slip road. Otherwise, an end
+/// joins a node if it is near the node or inside the outline of the node's junction. Failing that, it joins the road
+/// whose carriageway contains it. Nodes and roads must be on the layer of the style. A node where a single road of
+/// another layer ends can be joined as well.
 pub fn stroke_ends(
     around: &Surroundings<'_>,
     trace: &[DVec2],
@@ -178,7 +177,7 @@ pub fn stroke_ends(
     ]
 }
 
-/// The ends of a stroke that are slip roads.
+/// Returns the ends of a stroke that become slip roads.
 fn slip_ends(
     around: &Surroundings<'_>,
     trace: &[DVec2],
@@ -211,7 +210,7 @@ fn slip_ends(
     ]
 }
 
-/// A polyline by distance.
+/// A polyline parametrised by distance.
 struct Along<'a> {
     points: &'a [DVec2],
     distances: Vec<f64>,
@@ -252,7 +251,7 @@ impl<'a> Along<'a> {
     }
 }
 
-/// Returns the points of a stroke without what lies beyond its joints, and with the joints.
+/// Returns the points of a stroke with the parts beyond its joints cut off and the joints added.
 pub fn guided(trace: &[DVec2], ends: &[StrokeEnd; 2]) -> Vec<DVec2> {
     let [start, end] = ends;
     let whole = polyline::length(trace);
@@ -287,12 +286,12 @@ pub fn guided_corners(corners: &[DVec2], ends: &[StrokeEnd; 2]) -> Vec<DVec2> {
     corners
 }
 
-/// Whether the road is led to the joint before it is drawn. Slip roads are bent when they are drawn.
+/// Whether the end is moved to its joint before the road is drawn. Slip roads are bent later, when they are drawn.
 fn is_moved(end: &StrokeEnd) -> bool {
     matches!(end.joint, Joint::Node(_) | Joint::Road { .. })
 }
 
-/// Returns what a road drawn along exactly this line joins: nodes and reference lines within
+/// Returns the joints of a road that is drawn exactly along this line: nodes and reference lines within
 /// [`JOIN_DISTANCE`].
 pub fn exact_ends(scenario: &Scenario, line: &ReferenceLine, style: &RoadStyle) -> [StrokeEnd; 2] {
     let course = slip_road::Course {
@@ -315,7 +314,7 @@ pub fn exact_ends(scenario: &Scenario, line: &ReferenceLine, style: &RoadStyle) 
 fn exact_joint(scenario: &Scenario, point: DVec2, layer: i8) -> Joint {
     let network = scenario.network();
     let shown = |_: RoadId| false;
-    // A node wins over a road, because near its ends a road is near its node as well.
+    // A node takes precedence over a road, because near its ends a road is also near its nodes.
     if let Some(node) = nearest_node(scenario, point, layer, JOIN_DISTANCE, &shown) {
         return Joint::Node(node);
     }
@@ -323,7 +322,7 @@ fn exact_joint(scenario: &Scenario, point: DVec2, layer: i8) -> Joint {
         .roads()
         .filter(|(_, road)| road.layer == layer && is_near(road, point))
         .map(|(id, road)| {
-            // Without the bounds every road would be projected onto, which costs far more than a comparison.
+            // The bounds are compared first, because projecting onto every road would be far slower.
             let foot = Projector::new(road.reference_line.clone()).closest(point);
             let miss = (road.reference_line.pose(foot.s).position - point).length();
             (miss, id, foot.s)
@@ -338,7 +337,7 @@ fn is_near(road: &Road, point: DVec2) -> bool {
     point.cmpge(low).all() && point.cmple(high).all()
 }
 
-/// The nearest node within `reach` of a point that a road of this layer may join.
+/// Returns the nearest node within `reach` of a point that a road on this layer can join.
 fn nearest_node(
     scenario: &Scenario,
     point: DVec2,
@@ -355,8 +354,8 @@ fn nearest_node(
         .map(|(_, id)| id)
 }
 
-/// Whether a road of this layer may join a node: one of its roads is on the layer, or it is the loose end of a
-/// road, which is then continued on another layer.
+/// Whether a road on this layer can join a node. One of the node's roads must be on the layer, or the node must be
+/// the loose end of a single road, which then continues on another layer.
 fn is_joinable(
     scenario: &Scenario,
     node: NodeId,
@@ -366,13 +365,13 @@ fn is_joinable(
     let network = scenario.network();
     let mut ends = network.ends_at(node);
     let is_bare = ends.is_empty();
-    // The own node of an end that is moved has no visible road, and is not joined.
+    // A moved end has a hidden road, so its own node has no visible road and is not joined.
     ends.retain(|(road, _)| !is_hidden(*road));
     let on_layer = |road: RoadId| network.road(road).is_some_and(|road| road.layer == layer);
     is_bare || ends.len() == 1 || ends.iter().any(|(road, _)| on_layer(*road))
 }
 
-/// The joint at the end of a trace, which is in the order in which it leads there.
+/// Returns the joint at the end of a trace. The last position of the trace is the end.
 fn end_joint(around: &Surroundings<'_>, trace: &[DVec2], layer: i8, catch: Catch) -> StrokeEnd {
     let Some(&tip) = trace.last() else {
         return StrokeEnd::free(DVec2::ZERO);
@@ -390,7 +389,7 @@ fn end_joint(around: &Surroundings<'_>, trace: &[DVec2], layer: i8, catch: Catch
     StrokeEnd::free(tip)
 }
 
-/// The node that a point catches: the nearest one within `reach`, or a node of the junction whose outline
+/// Returns the node that a point catches: the nearest one within `reach`, or a node of the junction whose outline
 /// contains the point.
 fn caught_node(around: &Surroundings<'_>, point: DVec2, layer: i8, reach: f64) -> Option<NodeId> {
     let scenario = around.scenario;
@@ -413,7 +412,7 @@ fn caught_node(around: &Surroundings<'_>, point: DVec2, layer: i8, reach: f64) -
     let nodes = near.filter_map(|junction| {
         let node = junction.nodes.iter().filter(is_joinable);
         let node = node.min_by(|a, b| distance(a).total_cmp(&distance(b)))?;
-        // Junctions of several layers do not exist, but the one of another layer may lie above this point.
+        // No junction is on several layers, but a junction on another layer may lie above this point.
         let has_layer = scenario.network().ends_at(*node).iter().any(|(road, _)| {
             let road = scenario.network().road(*road);
             road.is_some_and(|road| road.layer == layer)
@@ -427,7 +426,7 @@ fn caught_node(around: &Surroundings<'_>, point: DVec2, layer: i8, reach: f64) -
 fn node_joint(around: &Surroundings<'_>, node: NodeId, trace: &[DVec2]) -> StrokeEnd {
     let position = around.scenario.network().node(node);
     let at = position.map_or(DVec2::ZERO, crate::network::Node::position);
-    // A stroke that has passed the node ends where it came closest to it.
+    // A stroke that passes the node is cut where it is closest to the node.
     let mut cut = 0.0;
     let mut i = trace.len() - 1;
     while i > 0 && (trace[i - 1] - at).length() < (trace[i] - at).length() {
@@ -450,8 +449,8 @@ fn node_joint(around: &Surroundings<'_>, node: NodeId, trace: &[DVec2]) -> Strok
     }
 }
 
-/// Length of a trace to drop so that it leads to a joint beside it without a sharp corner, m. `cut` has been
-/// dropped already. At most half of the trace is dropped.
+/// Returns the length to cut off a trace so that it leads to a joint beside it without a sharp corner, m. `cut` is
+/// the length that is already cut off. At most half of the trace is cut off.
 fn led_to(trace: &[DVec2], at: DVec2, mut cut: f64) -> f64 {
     let Some(&tip) = trace.last() else {
         return cut;
@@ -473,12 +472,12 @@ fn led_to(trace: &[DVec2], at: DVec2, mut cut: f64) -> f64 {
     cut
 }
 
-/// The carriageway under a point.
+/// A carriageway that contains a point.
 struct Caught {
     id: RoadId,
-    /// Foot of the point on the reference line, m along it.
+    /// Distance of the projected point along the reference line, m.
     s: f64,
-    /// Right and left edge of the carriageway there, m to the left of the reference line.
+    /// Right and left edge of the carriageway at the projected point, m to the left of the reference line.
     edges: (f64, f64),
 }
 
@@ -501,8 +500,8 @@ pub(crate) fn asphalt(road: &Road, s: f64) -> Option<(f64, f64)> {
     edges.reduce(|all, lane| (all.0.min(lane.0), all.1.max(lane.1)))
 }
 
-/// Distance along a line of its point nearest to `point`, m. The pointer needs it for a few roads in every
-/// frame, for which a projector would take longer to prepare.
+/// Distance along a line to the point that is nearest to `point`, m. It is computed for a few roads per frame, for
+/// which preparing a projector would take longer.
 fn foot(line: &ReferenceLine, point: DVec2) -> f64 {
     let samples = super::sampled(line);
     let mut best = (f64::INFINITY, 0.0);
@@ -519,7 +518,7 @@ fn foot(line: &ReferenceLine, point: DVec2) -> f64 {
     for _ in 0..20 {
         let pose = line.pose(s);
         let offset = point - pose.position;
-        // Towards the centre of a bend, a step along the line moves the foot by more.
+        // Towards the centre of a bend, the projected point moves faster along the line.
         let slope = (1.0 - line.curvature(s) * offset.dot(pose.left())).max(0.2);
         let next = (s + offset.dot(pose.forward()) / slope).clamp(0.0, line.length());
         let is_done = (next - s).abs() < 1e-10;
@@ -531,8 +530,8 @@ fn foot(line: &ReferenceLine, point: DVec2) -> f64 {
     s
 }
 
-/// The road of a layer whose carriageway, or the strip of `reach` to either side of its middle, contains a
-/// point. Of several roads, the one whose carriageway is nearest.
+/// Returns the road on this layer that contains a point: on its carriageway, or within `reach` of the middle of the
+/// carriageway. Among several roads, the one with the nearest carriageway wins.
 fn caught_road(around: &Surroundings<'_>, point: DVec2, layer: i8, reach: f64) -> Option<Caught> {
     let network = around.scenario.network();
     let mut best: Option<((f64, f64), Caught)> = None;
@@ -545,7 +544,7 @@ fn caught_road(around: &Surroundings<'_>, point: DVec2, layer: i8, reach: f64) -
         }
         let s = foot(&road.reference_line, point);
         let on = road.reference_line.pose(s);
-        // Beyond the end of a road there is only its node.
+        // Beyond the end of a road, only its node can be joined.
         if (point - on.position).dot(on.forward()).abs() > 1e-3 {
             continue;
         }
@@ -575,7 +574,7 @@ fn caught_road(around: &Surroundings<'_>, point: DVec2, layer: i8, reach: f64) -
     best.map(|(_, caught)| caught)
 }
 
-/// A place on a reference line to which the end of a stroke leads.
+/// The point of a reference line to which the end of a stroke leads.
 #[derive(Clone, Copy)]
 struct Landing {
     s: f64,
@@ -607,7 +606,7 @@ fn road_joint(
         straight_on(),
         Some(nearest),
     ];
-    // Inside a junction only its node is joined, so a landing there is used only if there is no other.
+    // Inside a junction only the node can be joined, so a landing there is used only if there is no other one.
     let (low, high) = around
         .layout
         .remaining(caught.id, road)
@@ -621,7 +620,7 @@ fn road_joint(
             true => road.from,
             false => road.to,
         };
-        // With joints to nodes switched off, the road is still joined.
+        // If the end cannot join nodes, it joins the road.
         return match catch.nodes || low >= high {
             true => node_joint(around, node, trace),
             false => {
@@ -648,7 +647,7 @@ fn joined_at(road: &Road, id: RoadId, landing: Landing, clear: impl Fn(DVec2) ->
     }
 }
 
-/// Points of a reference line around a distance along it, with their distances.
+/// Returns points of a reference line around a distance along it, with their distances.
 fn near_part(road: &Road, s: f64, reach: f64) -> Vec<(f64, DVec2)> {
     let (low, high) = ((s - reach).max(0.0), (s + reach).min(road.length()));
     let count = ((high - low) / SPACING).ceil().clamp(1.0, 1000.0) as u32;
@@ -658,7 +657,7 @@ fn near_part(road: &Road, s: f64, reach: f64) -> Vec<(f64, DVec2)> {
         .collect()
 }
 
-/// Direction in which a trace arrives at its last point.
+/// Returns the direction of a trace at its last point.
 fn direction(trace: &[DVec2]) -> Option<DVec2> {
     let (&tip, before) = trace.split_last()?;
     let far = before
@@ -669,7 +668,7 @@ fn direction(trace: &[DVec2]) -> Option<DVec2> {
     (tip - *far).try_normalize()
 }
 
-/// Where a ray meets a part of a reference line within `reach`.
+/// Returns the point where a ray meets a part of a reference line within `reach`.
 fn ray_landing(
     road: &Road,
     local: &[(f64, DVec2)],
@@ -685,7 +684,7 @@ fn ray_landing(
     Some(Landing { s, cut: 0.0 })
 }
 
-/// The last crossing of the last `reach` metres of a trace with a part of a reference line.
+/// Returns the last crossing between the last `reach` metres of a trace and a part of a reference line.
 fn crossed(road: &Road, local: &[(f64, DVec2)], trace: &[DVec2], reach: f64) -> Option<Landing> {
     let mut cut = 0.0;
     for pair in trace.windows(2).rev() {
@@ -706,19 +705,19 @@ fn crossed(road: &Road, local: &[(f64, DVec2)], trace: &[DVec2], reach: f64) -> 
     None
 }
 
-/// An end of a road that lies on the carriageway of another road without joining it.
+/// A road end that lies on another road without joining it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LooseEnd {
     /// The road.
     pub road: RoadId,
-    /// The end that no other road shares.
+    /// The end of the road. No other road shares it.
     pub end: RoadEnd,
-    /// The road on whose carriageway it lies.
+    /// The road whose carriageway contains the end.
     pub on: RoadId,
 }
 
-/// Returns the road on whose carriageway an end of a road lies without joining it. `None` if another road
-/// shares the end, or if there is no other road of its layer.
+/// Returns the road whose carriageway contains an end of a road that does not join it. `None` if another road shares
+/// the end, or if the end lies on no other road of its layer.
 pub fn loose_end(around: &Surroundings<'_>, id: RoadId, end: RoadEnd) -> Option<LooseEnd> {
     let network = around.scenario.network();
     let road = network.road(id)?;
@@ -746,8 +745,8 @@ fn end_pose(road: &Road, end: RoadEnd) -> Pose {
     }
 }
 
-/// Returns what the end of an existing road joins, by the rule of [`stroke_ends`]; `None` if another road
-/// shares the end or there is nothing to join.
+/// Returns the joint of an end of an existing road, by the rules of [`stroke_ends`]. `None` if another road shares
+/// the end, or if there is nothing to join.
 pub fn end_target(
     around: &Surroundings<'_>,
     id: RoadId,
@@ -772,7 +771,7 @@ pub fn end_target(
     found.is_joined().then_some(found)
 }
 
-/// Returns the edit that joins an end of a road to its [`end_target`]; `None` if it has none.
+/// Returns the edit that joins an end of a road to its [`end_target`]; `None` if there is no target.
 ///
 /// The end keeps its direction where the road can be lengthened or shortened to meet what it joins.
 ///

@@ -42,7 +42,7 @@ const TAPER: f64 = 60.0;
 /// Length of the host that has to remain beyond the slip road, m.
 const BEYOND: f64 = 5.0;
 
-/// The join of one end of a new road and its host.
+/// Connection between an end of a new road and its host.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Slip {
     host: RoadId,
@@ -61,24 +61,24 @@ pub struct Slip {
 }
 
 impl Slip {
-    /// The road that it joins or leaves.
+    /// The road that the slip road joins or leaves.
     pub fn host(&self) -> RoadId {
         self.host
     }
 
-    /// Distance of its node along the host, m.
+    /// Distance of the node along the host, m.
     pub(super) fn s(&self) -> f64 {
         self.s
     }
 }
 
-/// A curve by distance: a reference line, or the points of a stroke that is not fitted yet.
+/// A curve parametrised by distance: a reference line, or the points of a stroke that is not fitted yet.
 pub(super) struct Course<'a> {
     /// Length, m.
     pub(super) length: f64,
     /// Pose at a distance.
     pub(super) pose: &'a dyn Fn(f64) -> Pose,
-    /// The roads near a point, in ascending order; others may be among them.
+    /// Returns the roads near a point in ascending order. The list may contain other roads.
     pub(super) roads_near: &'a dyn Fn(DVec2) -> Vec<RoadId>,
 }
 
@@ -101,7 +101,7 @@ pub(super) fn slips(
     }
 }
 
-/// The join of an end of a curve and a host, if they meet.
+/// Returns the connection between an end of a curve and a host; `None` if they do not meet.
 fn slip(scenario: &Scenario, course: &Course<'_>, style: &RoadStyle, end: RoadEnd) -> Option<Slip> {
     // Measured along its last stretch, because the very end of a hand-drawn stroke may hook towards the
     // middle of the road.
@@ -128,7 +128,7 @@ fn slip(scenario: &Scenario, course: &Course<'_>, style: &RoadStyle, end: RoadEn
         .find_map(|(id, road)| slip_beside(id, road, course, style, end))
 }
 
-/// Whether slip roads can join a road, which has to be fast and one-way in the direction of its line.
+/// Whether a road can be the host of a slip road. It must be fast and one-way in the direction of its line.
 fn is_host(road: &Road, side: DrivingSide) -> bool {
     let is_fast = road.class >= RoadClass::Ramp || road.speed_limit >= FAST;
     let lanes = || road.lane_sections.iter().flat_map(|section| &section.lanes);
@@ -210,7 +210,7 @@ fn slip_beside(
     })
 }
 
-/// Returns the edit that draws a road at least one end of which is a slip road.
+/// Returns the edit that draws a road with a slip road at one end or at both.
 pub(super) fn draw(
     scenario: &Scenario,
     line: &ReferenceLine,

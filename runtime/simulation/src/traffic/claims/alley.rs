@@ -93,12 +93,14 @@ pub(crate) struct Alleys {
 struct AlleyLists {
     /// Agents that may reach an alley soon.
     near: Vec<AgentIndex>,
-    /// Requests for alleys from the open road. Of the next two lists, one contains the alleys that a request
-    /// needs, and the other the alleys that are kept for agents that have waited long.
+    /// Requests for alleys from the open road.
     requests: Vec<AlleyRequest>,
+    /// Alleys that the current request needs.
     needs: Vec<AlleyNeed>,
+    /// Alleys that are kept for agents that have waited long.
     kept: Vec<Kept>,
-    /// Agents that lose alleys because another vehicle is now ahead of them, with the route index from which.
+    /// Agents that lose alleys because another vehicle is now ahead of them, with the route index from which they
+    /// lose them.
     overtaken: Vec<(AgentIndex, u32)>,
 }
 
@@ -299,8 +301,7 @@ impl Alleys {
         held.filter(move |hold| situation.hold_up(agent, hold.agent, hold.side))
     }
 
-    /// Collects the requests for alleys from the open road by the agents in `near`, in the order in which
-    /// they were made.
+    /// Collects the alley requests of the agents in `near` that wait on the open road, oldest request first.
     pub(super) fn collect(&mut self, situation: &Situation<'_>) {
         let mut out = self.take_requests();
         out.clear();

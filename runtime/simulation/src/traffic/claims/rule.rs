@@ -371,8 +371,8 @@ pub(super) fn find_place(
     }
 }
 
-/// Returns the ticket that a vehicle can go ahead of among the vehicles that have been let in.
-/// `Some(None)` means that it goes last, and `None` that there is no place for it.
+/// Finds the place of a vehicle among the vehicles that have been let in. Returns the ticket that the
+/// vehicle can go ahead of, `Some(None)` if the vehicle goes last, and `None` if there is no place for it.
 ///
 /// Usually a vehicle goes after all others. However, a vehicle that was let in early may still be
 /// so far away that it is not disturbed if another one passes first. Otherwise, vehicles could

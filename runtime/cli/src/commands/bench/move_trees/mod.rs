@@ -1,4 +1,4 @@
-//! `roadwright bench move-trees`: the experiments of [Adam 2007], tables 4.1 to 4.8, from many starts.
+//! `roadwright bench move-trees`: repeats the experiments of [Adam 2007], tables 4.1 to 4.8, from many starts.
 
 mod statements;
 
@@ -16,51 +16,51 @@ use roadwright_moves::{
 use serde::Serialize;
 use std::io::Write;
 
-/// Duration of a skid at a sharp corner that is counted, s.
+/// Minimum duration of a skid at a sharp corner that counts, s.
 const SKID_COUNTS: f64 = 0.3;
-/// First letters of the names of skids in the shipped trees.
+/// Prefix of the names of skids in the shipped trees.
 const SKID: &str = "skid";
 
-/// A row of a table, with the values printed in the source.
+/// A row of a table, with the values that the source prints.
 #[derive(Debug, Serialize)]
 struct Row {
     table: &'static str,
     row: u32,
-    /// Whether the row is ours and not in the source.
+    /// Whether the row is an additional one that is not in the source.
     is_control: bool,
     track: &'static str,
     tree: &'static str,
     frames: u32,
-    /// Number of moves of 25 frames; `null` for trees whose moves have several lengths.
+    /// Number of moves of 25 frames up to the horizon; `null` for trees whose moves have different lengths.
     depth: Option<u32>,
-    /// Limit of nodes; `null` if the source prints none.
+    /// Maximum number of nodes; `null` if the source prints none.
     limit: Option<u32>,
     starts: u32,
     crashed: u32,
     arrived: u32,
     /// Number of drives that lasted until the time limit of the course.
     survived: u32,
-    /// Median time at the end of all drives, s.
+    /// Median duration of all drives, s.
     median_s: f64,
-    /// Quartiles of that time, s.
+    /// Quartiles of that duration, s.
     quartiles_s: [f64; 2],
-    /// Median time of drives that arrived, s.
+    /// Median duration of the drives that arrived, s.
     finish_s: Option<f64>,
     source: String,
     source_s: Option<f64>,
     plans: u32,
     nodes_per_plan: f64,
     most_nodes: u32,
-    /// Number of nodes per plan when the first free leaf of the plan was reached.
+    /// Mean number of nodes per plan when the first free leaf was reached.
     nodes_to_leaf_per_plan: f64,
     /// Number of plans without a free move.
     without_path: u32,
     ms_per_plan: f64,
-    /// Number of drives with a skid at a sharp corner that slipped by more than 20 degrees for 0.3 s.
+    /// Number of drives that skidded at a sharp corner with a slip of more than 20 degrees for 0.3 s.
     skids_at_corner: u32,
-    /// Median time spent near sharp corners in drives that arrived, s.
+    /// Median time that the drives that arrived spent near sharp corners, s.
     at_corner_s: Option<f64>,
-    /// Largest difference of the motion at a seam between moves.
+    /// Maximum difference of the motion at a seam between moves.
     worst_seam: f64,
     /// Wall time of a drive on one thread, s.
     run_s: f64,
@@ -145,13 +145,13 @@ fn table_of(table: MoveTable) -> Table {
     }
 }
 
-/// A drive from one start.
+/// Result of a drive from one start.
 struct Drive {
     ending: Ending,
-    /// Time at the drive's end, s.
+    /// Time at which the drive ended, s.
     time: f64,
     figures: DriveFigures,
-    /// Whether it has made a skid.
+    /// Whether the vehicle has skidded.
     has_skidded: bool,
     /// CPU time of its plans, and CPU time of the whole drive, s.
     planning: f64,
@@ -205,7 +205,7 @@ fn measure(printed: &TableRow, number: u32, arguments: &Arguments) -> anyhow::Re
     Ok(row_of(printed, number, &course, &drives))
 }
 
-/// Drives from a start to the end; `None` if interrupted.
+/// Drives from a start until the drive ends; `None` if it was interrupted.
 fn drive(tree: &Tree, course: &Course, bounded: Bounded) -> Option<Drive> {
     let begun = ThreadTime::now();
     let mut planning = 0.0;
@@ -285,8 +285,8 @@ fn sorted(values: impl Iterator<Item = f64>) -> Vec<f64> {
     values
 }
 
-/// Returns a quantile of sorted values; `None` if there are none. If the quantile lies between two
-/// values, their mean is returned.
+/// Returns a quantile of sorted values; `None` if there are none. If the quantile lies between two values, returns
+/// their mean.
 fn quantile(sorted: &[f64], share: f64) -> Option<f64> {
     let last = sorted.len().checked_sub(1)?;
     let place = share * last as f64;

@@ -4,11 +4,13 @@ use super::Row;
 use roadwright_moves::{Preset, Table, Track};
 use serde::Serialize;
 
-/// Minimum shares of starts for the statements that most drives crash, arrive, and skid.
+/// Minimum share of starts for the statement that most drives crash.
 const MOST_CRASH: f64 = 0.75;
+/// Minimum share of starts for the statement that most drives arrive.
 const MOST_ARRIVE: f64 = 0.8;
+/// Minimum share of starts for the statement that most drives skid.
 const MOST_SKID: f64 = 0.9;
-/// Largest difference of the motion at a seam of the large tree.
+/// Maximum difference of the motion at a seam of the large tree.
 const THRESHOLD: f64 = 0.5;
 
 /// A statement about the rows.
@@ -19,7 +21,7 @@ pub(super) struct Statement {
     pub(super) holds: bool,
 }
 
-/// The statements about the tables of which all rows have been measured.
+/// Returns the statements about those tables for which all rows have been measured.
 pub(super) fn of(rows: &[Row]) -> Vec<Statement> {
     let judged = Judged { rows };
     let mut all = Vec::new();
@@ -160,7 +162,7 @@ impl<'a> Judged<'a> {
         all
     }
 
-    /// A control with the same horizon as a row.
+    /// Returns the control row with the given tree and the same horizon as a row.
     fn control(&self, row: &Row, tree: Preset) -> Option<&'a Row> {
         let mut rows = self.of(Table::T47);
         rows.find(|other| other.tree == tree.name() && other.frames == row.frames)
