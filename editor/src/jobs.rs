@@ -29,17 +29,17 @@ const NO_PERSON: Duration = Duration::from_millis(300);
 
 /// Outcome of a job.
 pub(crate) enum Outcome {
-    /// Outcome of a job about documents and paths.
+    /// Outcome of a document or path job.
     Document(DocumentOutcome),
     /// A background picture was read, with its placement if known.
     Background(Result<(Picked, Option<Placement>), String>),
     /// A picture, a bundle or tables were written, or writing failed.
     Written(PathBuf, Result<(), String>),
-    /// Outcome of a job about bundles.
+    /// Outcome of a bundle job.
     Bundle(BundleOutcome),
-    /// Outcome of a job about experiments.
+    /// Outcome of an experiment job.
     Experiment(ExperimentOutcome),
-    /// Outcome of a job about vehicle files.
+    /// Outcome of a vehicle file job.
     Vehicle(VehicleOutcome),
 }
 
@@ -61,7 +61,7 @@ impl From<VehicleOutcome> for Outcome {
     }
 }
 
-/// Outcome of a job about documents and paths.
+/// Outcome of a document or path job.
 pub(crate) enum DocumentOutcome {
     /// A scenario was read, or its file has an error.
     Opened(PathBuf, Result<Box<Scenario>, Box<Damaged>>),
@@ -75,7 +75,7 @@ pub(crate) enum DocumentOutcome {
     NoDialog,
 }
 
-/// Outcome of a job about bundles.
+/// Outcome of a bundle job.
 pub(crate) enum BundleOutcome {
     /// A bundle was read.
     Read(PathBuf, Result<Box<Bundle>, String>),
@@ -83,7 +83,7 @@ pub(crate) enum BundleOutcome {
     Unpacked(Result<PathBuf, String>),
 }
 
-/// Outcome of a job about vehicle files.
+/// Outcome of a vehicle file job.
 pub(crate) enum VehicleOutcome {
     /// A vehicle file was read: its contents and its text.
     Read(
@@ -95,7 +95,7 @@ pub(crate) enum VehicleOutcome {
     Saved(PathBuf, Arc<VehicleFile>, VehicleUse, Result<(), String>),
 }
 
-/// Outcome of a job about experiments.
+/// Outcome of an experiment job.
 pub(crate) enum ExperimentOutcome {
     /// An experiment and its scenario were read.
     Opened(PathBuf, Result<Box<OpenedExperiment>, String>),

@@ -183,7 +183,7 @@ impl Board<'_> {
         }
     }
 
-    /// Writes a text with a halo on asphalt.
+    /// Draws a label with a halo on asphalt.
     fn on_asphalt(&self, text: TextShape) {
         let asphalt = self.theme.of_the_map(palette::ASPHALT);
         // The halo also covers the spaces between words, so that no road markings show there.
@@ -194,13 +194,13 @@ impl Board<'_> {
         self.with_colors(text, [self.theme.of_the_map(palette::ROAD_INK), asphalt]);
     }
 
-    /// Writes a text with a halo on open ground.
+    /// Draws a label with a halo on open ground.
     fn on_open_ground(&self, text: TextShape) {
         let ground = self.theme.of_the_map(palette::GROUND);
         self.with_colors(text, [self.theme.ink(), ground]);
     }
 
-    /// Writes a text in one colour, with a halo in another colour.
+    /// Draws a label in one colour, with a halo in another colour.
     fn with_colors(&self, text: TextShape, [ink, halo]: [Color32; 2]) {
         let colored = |shift: Vec2, color: Color32| {
             let mut text = text.clone();

@@ -64,7 +64,7 @@ impl Board<'_> {
         points.iter().map(|p| self.at(*p)).collect()
     }
 
-    /// Draws a text on a plate, legible on any background.
+    /// Draws a label on a plate, legible on any background.
     pub(crate) fn plate(&self, at: Pos2, anchor: Align2, text: &str, color: Color32) -> Rect {
         let font = FontId::proportional(12.5);
         let galley = self.painter.layout_no_wrap(text.to_owned(), font, color);

@@ -228,7 +228,7 @@ pub enum Purpose {
     Comparison,
     /// Where to write the record of a drive by hand.
     Drive,
-    /// A path for experiments.
+    /// A path of an experiment, its training record or its results.
     Experiment(ExperimentFile),
     /// A vehicle file for the workshop.
     OpenVehicle,
@@ -312,7 +312,7 @@ pub enum Dialog {
     },
     /// Shows a bundle and asks where to unpack it.
     Bundle {
-        /// The folder, as a text.
+        /// The folder, as a string.
         folder: String,
         /// Whether to add the road presets of the bundle to those of the user.
         presets: bool,

@@ -129,7 +129,7 @@ pub(crate) fn look_for_background(cx: &mut Context) {
     }
 }
 
-/// Opens a file that was dropped into the window, in the way that its extension suggests.
+/// Opens a file that was dropped into the window. Its extension determines how.
 pub(crate) fn look_at_dropped_files(cx: &mut Context) {
     let dropped = cx.egui.input(|input| {
         let files = input.raw.dropped_files.iter();

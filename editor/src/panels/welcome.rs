@@ -252,7 +252,7 @@ fn recoveries(ui: &mut egui::Ui, model: &Model, actions: &mut Vec<Action>) {
     ui.add_space(8.0);
 }
 
-/// What a recovered scenario contains, and when it was last written.
+/// Returns the contents of a recovered scenario in words, and the time since it was last written.
 fn size_and_age(recovery: &Recovery) -> String {
     let scenario = &recovery.scenario;
     let mut text = counted(scenario.network().road_count(), "road");

@@ -47,7 +47,7 @@ impl GroundSearch {
 /// Settings of a search over recorded moves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MoveTreeSearch {
-    /// Name of the library of moves, one of those that ship with the program.
+    /// Name of a library of moves that ships with the program.
     pub library: &'static str,
     /// Time for which routes are searched, in frames of the library.
     pub horizon: u32,
@@ -84,7 +84,7 @@ pub struct GroundPlanning {
     pub near: f64,
     /// Additional driving time to the waypoint at the current speed, s.
     pub ahead: f64,
-    /// Minimum time between two plans that are made because the vehicle has left the plan, s.
+    /// Minimum time between replans after the vehicle has left the path, s.
     pub pause: f64,
     /// Time added to a path for each change between forwards and reverse, s.
     pub gear_change: f64,

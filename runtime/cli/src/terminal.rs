@@ -81,7 +81,7 @@ impl<W: Write> Write for Visible<W> {
     }
 }
 
-/// Returns a text whose control characters are escaped, such as `\u001b`. Line breaks and tabs are kept,
+/// Returns a string whose control characters are escaped, such as `\u001b`. Line breaks and tabs are kept,
 /// because errors of scripts have several lines.
 fn visible(text: &str) -> Cow<'_, str> {
     if !text.contains(is_obeyed) {

@@ -89,7 +89,7 @@ fn tables(page: &str) -> Vec<Table<'_>> {
     found
 }
 
-/// Byte offset of a part of a text.
+/// Byte offset of a part of a string.
 fn offset(whole: &str, part: &str) -> usize {
     part.as_ptr() as usize - whole.as_ptr() as usize
 }

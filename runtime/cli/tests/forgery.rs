@@ -432,7 +432,9 @@ fn a_stopping_rule_that_cannot_be_is_told_once_and_another_one_in_words() {
     let said = told(&output);
     assert_eq!(output.status.code(), Some(2), "{said}");
     assert!(
-        said.contains("the stopping rule is 30 runs there, but 24 runs here"),
+        said.contains(
+            "the stopping rule is 30 runs in the results, but 24 runs in this experiment"
+        ),
         "{said}"
     );
 }

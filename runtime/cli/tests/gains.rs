@@ -52,7 +52,7 @@ fn gains_of_every_model_are_printed_forwards_and_in_reverse() {
         assert!(found["horizon"].as_u64().unwrap() > 10, "{words}");
         let text = show(words);
         let text = String::from_utf8_lossy(&text.stdout);
-        assert!(text.contains("the gains no longer change"), "{text}");
+        assert!(text.contains("The gains no longer change"), "{text}");
     }
 }
 

@@ -202,7 +202,7 @@ fn code(source: &str) -> String {
     code_of(&without_tests(source).join("\n"))
 }
 
-/// The first word of a text.
+/// The first word of a string.
 fn word(text: &str) -> &str {
     let end = text.find(|c: char| !c.is_alphanumeric() && c != '_');
     &text[..end.unwrap_or(text.len())]

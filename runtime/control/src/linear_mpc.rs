@@ -95,8 +95,8 @@ const RETURN: f64 = 0.9;
 /// Tolerance of the time at which the next plan is due, s.
 const EARLY: f64 = 1e-9;
 
-/// Plans the steering rates and accelerations of a horizon by quadratic programs. Without limits,
-/// their minimum is the batch solution of `lqr`. The vehicle follows a plan until the next plan is
+/// Linear MPC: plans steering rates and accelerations over a horizon with a quadratic program.
+/// Without limits, its solution equals the batch solution of `lqr`. The vehicle follows a plan until the next plan is
 /// due.
 ///
 /// If a program has no solution, or needs more than the allowed iterations, `lqr` gives the answer instead,
@@ -258,7 +258,7 @@ impl Design {
     }
 }
 
-/// Quadratic forms of a horizon, with the rows of their limits.
+/// Quadratic forms over a horizon, with the rows of their limits.
 struct Horizon {
     lateral: Batch,
     steering: QuadraticProgram,

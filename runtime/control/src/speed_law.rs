@@ -74,7 +74,7 @@ impl SpeedLaw {
         }
     }
 
-    /// Speed from which the vehicle can still stop where it has to, m/s.
+    /// Maximum speed from which the vehicle can still stop where it has to, m/s.
     pub(crate) fn halting(&self, input: &ControllerInput) -> f64 {
         halting_speed(input, self.braking, self.reaction)
     }

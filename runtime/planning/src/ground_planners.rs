@@ -89,7 +89,7 @@ static WITH_POSES: [ParameterInfo; 13] = [
         "s",
         (0.0, 10.0),
         0.25,
-        "Minimum time between two plans that are made because the driver has left the path.",
+        "Minimum time between replans after the driver has left the path.",
     ),
     ParameterInfo::number(
         "gear_change",
@@ -271,7 +271,7 @@ const COSTS: [ParameterInfo; COMMON] = [
         "s",
         (0.0, 10.0),
         0.25,
-        "Minimum time between two plans that are made because the driver has left the path.",
+        "Minimum time between replans after the driver has left the path.",
     ),
     ParameterInfo::number(
         "gear_change",

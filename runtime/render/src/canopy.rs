@@ -20,7 +20,7 @@ use tiny_skia::Color;
 pub struct Sizes {
     /// Size up to which no trees are drawn.
     pub none: f64,
-    /// Size from which on all trees are drawn.
+    /// Minimum size at which all trees are drawn.
     pub all: f64,
     /// Number of trees in view that are drawn at any size.
     pub few: usize,

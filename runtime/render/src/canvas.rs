@@ -199,7 +199,7 @@ impl Canvas {
         }
     }
 
-    /// Writes a text with its middle at a world point, along a heading but never upside down. A halo hides
+    /// Draws a label with its middle at a world point, along a heading but never upside down. A halo hides
     /// the ground around it.
     pub(crate) fn text_along(&mut self, text: &str, at: Pose, size: f32, ink: u32, halo: u32) {
         let (x, y) = self.pixel(at.position);
@@ -216,7 +216,7 @@ impl Canvas {
         }
     }
 
-    /// Writes a text with its baseline at a pixel, with a halo that keeps it legible on any ground.
+    /// Draws a label with its baseline at a pixel, with a halo that keeps it legible on any ground.
     pub(crate) fn text(&mut self, text: &str, x: f32, y: f32, size: f32, align: Align, hex: u32) {
         let Some(path) = text::outline(text, size, align) else {
             return;

@@ -52,7 +52,7 @@ const CLEAR_OF_STOP: f64 = 0.2;
 const CLEAR_OF_YIELD: f64 = 1.2;
 
 /// Opacity of paint on a lane with the given width. Paint is invisible on lanes up to four pixels wide, and
-/// opaque from seven pixels on.
+/// opaque at seven pixels or more.
 pub(crate) fn opacity(scale: f64, lane_width: f64) -> f32 {
     ((lane_width * scale - 4.0) / 3.0).clamp(0.0, 1.0) as f32
 }

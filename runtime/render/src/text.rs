@@ -3,7 +3,7 @@
 use tiny_skia::{PathBuilder, Transform};
 use ttf_parser::{Face, GlyphId, OutlineBuilder};
 
-/// Alignment of a text to its point.
+/// Alignment of a label to its point.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Align {
     Left,
@@ -16,7 +16,7 @@ fn face() -> Option<Face<'static>> {
     Face::parse(dejavu::sans::regular(), 0).ok()
 }
 
-/// Width of a text, pixels.
+/// Width of a label, pixels.
 pub(crate) fn width(text: &str, size: f32) -> f32 {
     let Some(face) = face() else { return 0.0 };
     let scale = size / f32::from(face.units_per_em());
@@ -25,7 +25,7 @@ pub(crate) fn width(text: &str, size: f32) -> f32 {
         .sum()
 }
 
-/// Returns the outline of a text whose baseline starts at the origin; `None` if the text is blank.
+/// Returns the outline of a label whose baseline starts at the origin; `None` if the label is blank.
 pub(crate) fn outline(text: &str, size: f32, align: Align) -> Option<tiny_skia::Path> {
     let face = face()?;
     let scale = size / f32::from(face.units_per_em());

@@ -803,7 +803,7 @@ mod tests {
                 }
             }
         }
-        // Nobody has to move over where the lanes or the bend are wide enough.
+        // No vehicle has to move over where the lanes or the bend are wide enough.
         let places = Alleys::of(&street(3.0, &[(10.0, 1.5), (60.0, 1.0)]), false);
         assert!(places.tight().is_empty() && places.list().is_empty());
     }

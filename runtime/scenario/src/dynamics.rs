@@ -38,7 +38,7 @@ pub enum VehiclePart {
     Sliding,
 }
 
-/// What others have to know about a level of dynamics.
+/// Properties of a level of dynamics that other code depends on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LevelTraits {
     /// Name on the screen.
@@ -51,7 +51,7 @@ pub struct LevelTraits {
     pub slips: bool,
     /// Whether its bodies push each other, instead of passing through each other.
     pub pushes: bool,
-    /// Parts that it needs besides those that every vehicle file has.
+    /// Parts that it needs in addition to the parts in every vehicle file.
     pub needs: &'static [VehiclePart],
 }
 

@@ -92,7 +92,7 @@ pub(crate) fn json_error(error: &serde_json::Error, key: &str) -> TextError {
     }
 }
 
-/// Writes a text to a file atomically, as described at [`roadwright_files::Beside`].
+/// Writes a string to a file atomically, as described at [`roadwright_files::Beside`].
 ///
 /// # Errors
 /// If the file cannot be written; its previous contents are then untouched.

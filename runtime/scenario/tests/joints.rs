@@ -25,7 +25,7 @@ fn one_street() -> Scenario {
     scenario
 }
 
-/// What the ends of a stroke join that is drawn with a reach of one metre.
+/// Joints of the ends of a stroke that is drawn with a reach of one metre.
 fn ends(scenario: &Scenario, trace: &[DVec2], style: &RoadStyle) -> [StrokeEnd; 2] {
     ends_by(scenario, trace, style, Catch::within(1.0))
 }
@@ -290,7 +290,7 @@ fn agents_keep_their_places_when_a_loose_end_is_joined() {
     let after = joined.flows()[&FlowId(1)].clone();
     let destination = pose(&scenario, &before.destination) - pose(&joined, &after.destination);
     assert!(destination.length() < 1e-6);
-    // The street became two metres longer, and its origin keeps its share of the way.
+    // The street became two metres longer, and its origin keeps its share of the length.
     let origin = pose(&scenario, &before.origin) - pose(&joined, &after.origin);
     assert!(origin.length() < 1.0, "{origin}");
 }

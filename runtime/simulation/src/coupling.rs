@@ -86,7 +86,7 @@ pub enum CouplingError {
 /// Order to uncouple or couple the trailers of an agent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CouplingOrder {
-    /// Uncouple the trailers from this one on, counted from 1 at the front; `None` for only the last.
+    /// Uncouple this trailer and all behind it, counted from 1 at the front; `None` for only the last.
     Uncouple(Option<u8>),
     /// Couple the trailers at the free coupling.
     Couple,

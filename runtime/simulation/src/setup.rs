@@ -95,7 +95,7 @@ impl Sources<'_> {
         })
     }
 
-    /// Adds cars with random trips, with ids from `first` on.
+    /// Adds cars with random trips, with ids that start at `first`.
     fn populate(
         &self,
         options: &RunOptions,

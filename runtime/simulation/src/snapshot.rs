@@ -177,7 +177,7 @@ pub struct TrailerRecord {
 /// An uncoupled trailer.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct StandingTrailer {
-    /// Number of the trailer's train, from 1 on. Trailers that were uncoupled together have the
+    /// Number of the trailer's train, starting at 1. Trailers that were uncoupled together have the
     /// same number.
     pub train: u32,
     /// Record of the trailer, as if the agent that uncoupled it still towed it. The angle is 0 if

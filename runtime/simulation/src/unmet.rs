@@ -7,12 +7,11 @@ use crate::options::SimulationError;
 use roadwright_agent::Registry;
 use roadwright_scenario::Scenario;
 
-/// Returns reasons why a run of a scenario with these modules could not start, apart from places
-/// that do not exist. Unknown modules and parameters of stacks come first, in the order of stacks
-/// and slots. Those of signals follow, then the first vehicle whose file lacks values that its level
-/// of dynamics needs, and finally agents that cannot use the move trees of their stacks. Empty if
-/// there are none. Does not need a ground: O(stacks + nodes + agents), plus the cost of creating one
-/// module for each setting.
+/// Returns the reasons why a scenario cannot run with these modules, except for missing places. The
+/// order is: unknown modules and parameters of the stacks, by stack and slot; unknown modules and
+/// parameters of the signals; the first vehicle whose file lacks values that its dynamics level
+/// needs; agents that cannot use the move trees of their stacks. No ground is needed. O(stacks +
+/// nodes + agents), plus the cost of creating one module for each setting.
 pub fn unmet(scenario: &Scenario, modules: &Registry) -> Vec<SimulationError> {
     let mut unmet = modules::unfit(scenario, modules);
     let levels = LevelChoice {

@@ -781,7 +781,7 @@ impl World {
     }
 
     /// Adds a pedestrian at a crossing of the junction of a node, over the given road or over the first arm
-    /// with a crossing. Returns the number of the pedestrian, from 1 on.
+    /// with a crossing. Returns the number of the pedestrian, starting at 1.
     ///
     /// # Errors
     /// If there is no such crossing, or two hundred pedestrians are already at it.
@@ -793,7 +793,7 @@ impl World {
         self.traffic.people.call(&self.ground, node, road)
     }
 
-    /// Puts an agent under manual control from the next step on. If it already is under manual
+    /// Puts an agent under manual control from the next step onwards. If it already is under manual
     /// control, only its controls are moved. The agent leaves its lane and is exempt from the rules
     /// of junctions, while others watch out for it. An agent of level `lane` continues as
     /// `one_track`. Its modules are still called, but their output is ignored. Returns whether the

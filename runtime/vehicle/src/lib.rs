@@ -11,7 +11,7 @@
 //! - [`sliding`]: the sliding car, which skids in bends.
 //! - [`trailer`]: kinematic trailers behind any of them.
 //! - [`sheet`]: figures that follow from a vehicle file without driving.
-//! - [`proving`]: manoeuvres that measure a vehicle file.
+//! - [`proving`]: manoeuvres that measure a vehicle.
 //!
 //! At every level of dynamics, poses refer to the centre of the rear axle.
 //!

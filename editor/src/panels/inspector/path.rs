@@ -62,7 +62,7 @@ pub(super) fn ui(ui: &mut Ui, model: &Model, id: NodeId, actions: &mut Vec<Actio
             actions.push(Action::Explain(None));
         }
     });
-    let key = Id::unique("way that is explained");
+    let key = Id::unique("explained connection");
     let known: Option<Known> = ui.data(|data| data.get_temp(key));
     let known = known.filter(|known| (known.0, known.1) == (model.scene.revision, turn));
     let lines = known.map(|(_, _, lines)| lines).unwrap_or_else(|| {

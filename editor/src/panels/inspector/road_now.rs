@@ -118,7 +118,7 @@ fn strip(ui: &mut Ui, theme: Theme, lane: &LaneInspection) {
     response.widget_info(move || egui::WidgetInfo::labeled(egui::Role::Label, true, &name));
     let metres = lane.cells.first().map_or(0.0, |cell| cell.length);
     response.on_hover_text(format!(
-        "In driving direction, {metres:.1} m each: a car and its gap."
+        "Each box is one car length of {metres:.1} m (a car and its gap), in the direction of travel."
     ));
 }
 

@@ -70,8 +70,8 @@ pub(super) fn ui(ui: &mut Ui, model: &Model, bench: &Bench) {
     let wide = ui.available_width();
     // A leaning hull is slightly higher than an upright one.
     let room = (wide - 2.0 * MARGIN - GAP) as f64;
-    // Both views have the same scale in points per metre, which is the smaller one of those that fit the
-    // width and the height.
+    // Both views have the same scale in points per metre, which is the smaller of the scales that fit
+    // the width and the height.
     let scale =
         (room / (length + width)).min((HEIGHT - WORDS - 2.0 * MARGIN) as f64 / (1.15 * top));
     let high = (1.15 * top * scale) as f32 + WORDS + 2.0 * MARGIN;

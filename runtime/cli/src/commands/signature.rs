@@ -114,7 +114,7 @@ fn check_kind(path: &Path, data: &[u8]) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Makes new files readable only by their owner, from the first byte on, as long as this value
+/// Makes new files readable only by their owner, from the first byte onwards, as long as this value
 /// exists.
 struct OwnFilesOnly {
     #[cfg(unix)]

@@ -56,7 +56,7 @@ pub(crate) enum VehicleVerb {
         /// Wheel model at level rigid, instead of that in the file
         #[arg(long)]
         wheels: Option<WheelArgument>,
-        /// Plot each manoeuvre into this folder, as picture and table
+        /// Folder for plots of the manoeuvres, as pictures and tables
         #[arg(long, value_name = "DIR")]
         plots: Option<PathBuf>,
     },

@@ -1,4 +1,4 @@
-//! Batch solution: all controls of a horizon from one system of equations.
+//! Batch solution: all controls over a horizon from one system of equations.
 
 use super::{Cost, Gains, LinearError, Matrix, Plant};
 

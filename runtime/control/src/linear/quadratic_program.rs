@@ -2,12 +2,12 @@
 
 use super::Matrix;
 
-/// Quadratic form with limits: the minimum of x'Hx + 2 f'x where rows x <= bounds. Everything that does not
-/// change with f and the bounds is prepared once.
+/// Quadratic program: minimise x'Hx + 2 f'x subject to rows x <= bounds. Everything independent of f and the
+/// bounds is computed once.
 ///
 /// The method starts at the minimum without limits and activates one violated limit after another. Each
-/// activation raises the cost, so no set of active limits is visited twice. The result depends on nothing but
-/// the numbers of the program.
+/// activation raises the cost, so no set of active limits is visited twice. The result is
+/// deterministic.
 #[derive(Debug, Clone, PartialEq)]
 pub struct QuadraticProgram {
     /// J', where H^-1 = J J'.

@@ -168,7 +168,7 @@ pub struct Regulator {
     pub gain: Matrix,
     /// A - B K.
     pub closed: Matrix,
-    /// Number of steps from which the gain of a finite horizon equals this gain, to within 1e-9 of its
+    /// Minimum number of steps at which the gain of a finite horizon equals this gain, to within 1e-9 of its
     /// largest value.
     pub horizon: usize,
     reply: Matrix,
@@ -230,7 +230,7 @@ impl Regulator {
         })
     }
 
-    /// Returns p. The cost of all steps from a state x on is x'Px + 2 x'p w plus a constant if a known value
+    /// Returns p. The cost of all steps that follow a state x is x'Px + 2 x'p w plus a constant if a known value
     /// w continues forever.
     pub fn beyond(&self, plant: &Plant) -> Matrix {
         let next = self.closed.transposed();

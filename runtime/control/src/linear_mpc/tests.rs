@@ -60,7 +60,7 @@ fn straight(_: f64) -> f64 {
     0.0
 }
 
-/// A lane change of 3.5 m within 15 m, from 20 m on.
+/// A lane change of 3.5 m within 15 m that starts at 20 m.
 fn lane_change(along: f64) -> f64 {
     let t = (along - 20.0) / 15.0;
     if (0.0..1.0).contains(&t) {

@@ -12,7 +12,7 @@ pub(super) const LOADED: &str = "loaded";
 
 /// Extension of files that a running process keeps open for its last words.
 const OPEN: &str = "open";
-/// File with earlier ends, one per line.
+/// File that lists the builds that ended the program, one per line.
 const KNOWN: &str = "known";
 
 /// A build that ended the program.
@@ -21,13 +21,13 @@ pub(crate) struct End {
     pub(crate) module: String,
     /// How the build last ended the program: a signal, or `exit`.
     pub(crate) how: String,
-    /// Date and time of the last end, UTC.
+    /// Date and time at which it last ended the program, UTC.
     pub(crate) when: String,
     /// Number of times that it ended the program.
     pub(crate) count: u32,
 }
 
-/// Earlier ends, by hash of the build.
+/// Builds that ended the program in earlier sessions, by hash.
 pub(crate) type Ends = BTreeMap<String, End>;
 
 /// A process that ended without leaving a record.

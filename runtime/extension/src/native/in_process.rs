@@ -31,7 +31,7 @@ const MOST_PARAMETERS: u32 = 256;
 const MOST_CELLS: usize = 4096;
 /// Maximum size of saved state, in bytes.
 const MOST_STATE: usize = 256 << 20;
-/// Maximum length of an error text or of a text of a parameter, in bytes.
+/// Maximum length of an error message or of a string parameter, in bytes.
 const LONGEST_TEXT: usize = 4096;
 
 /// Function that answers a batch of controllers with pedals.
@@ -238,7 +238,7 @@ impl InProcess {
         }))
     }
 
-    /// Returns a text of a parameter; empty if it does not exist.
+    /// Returns the value of a string parameter; empty if it does not exist.
     fn text(&self, functions: &RwParametersExtension, number: u32, what: u32, item: u32) -> String {
         let Some(text) = functions.text else {
             return String::new();

@@ -119,10 +119,10 @@ pub(crate) struct Library {
 
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
-/// Returns a text that a plugin has passed.
+/// Returns a string passed by a plugin.
 ///
 /// # Safety
-/// `length` bytes must be readable at `text`, or it must be null.
+/// `text` must be null or point to `length` readable bytes.
 #[expect(unsafe_code, reason = "speaks the binary interface")]
 unsafe fn text_of<'a>(text: *const c_char, length: u64) -> std::borrow::Cow<'a, str> {
     if text.is_null() {

@@ -19,7 +19,7 @@ const MOST_OF_CONSTANT: u64 = 32;
 /// operation takes 50 ns. A read does not always copy the value, so it is charged a quarter of the cost of a
 /// copy.
 const PARTS: u64 = 64;
-/// Cost units of a reference-counted value, which is a text or a shared value.
+/// Cost units of a reference-counted value, which is a string or a shared value.
 const REFERENCE: u64 = 2;
 /// Cost units of a map entry in addition to its value.
 const ENTRY: u64 = 8;

@@ -272,7 +272,7 @@ impl Scripts {
         cell.clone()
     }
 
-    /// Compiles a text. If it is valid, runs use it from their next step on.
+    /// Compiles a source text. If it is valid, runs use it from their next step onwards.
     fn take(&self, id: &str, path: Option<&Path>, text: String) {
         let cell = self.cell_of(id);
         // Of two files with the same id, the one in the folder listed first is used, even if the other was

@@ -1,4 +1,4 @@
-//! A behaviour in a run whose answers come from a script.
+//! A behaviour driven by a script.
 
 use super::agent::{Agent, Content, Mail, Other, Remembered, Wants};
 use super::budget::begin_call;
@@ -28,8 +28,7 @@ const ROUTE_FIRST: f64 = 150.0;
 /// Number of consecutive calls with faults after which a script is disabled for an agent.
 pub(super) const MOST_FAULTS: u32 = 20;
 
-/// A behaviour in a run whose answers come from a script. It is based on the built-in behaviour, which
-/// decides everything that the script leaves open.
+/// Behaviour driven by a script. The built-in behaviour decides everything that the script leaves open.
 pub(super) struct ScriptLogic {
     version: Version,
     base: Module<dyn Behaviour>,

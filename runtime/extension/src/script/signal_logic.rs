@@ -1,4 +1,4 @@
-//! A signal controller in a run whose answers come from a script.
+//! A signal controller driven by a script.
 
 use super::agent::{Agent, Remembered};
 use super::folder::ScriptCell;

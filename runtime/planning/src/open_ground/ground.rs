@@ -697,7 +697,7 @@ impl OpenGround {
         Ok(map)
     }
 
-    /// Obstacles near an area, limited to those that a body has to keep clear of.
+    /// Obstacles near an area that a body has to keep clear of.
     fn in_the_way(
         &self,
         profile: ProfileId,
@@ -722,7 +722,7 @@ impl OpenGround {
         })
     }
 
-    /// Outlines of the standing obstacles near an area, limited to those that a body has to keep clear of.
+    /// Outlines of the standing obstacles near an area that a body has to keep clear of.
     pub(super) fn shapes_in_the_way(
         &self,
         profile: ProfileId,

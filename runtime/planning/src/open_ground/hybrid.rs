@@ -28,7 +28,7 @@ pub struct HybridParameters {
     pub near: f64,
     /// Additional driving time to the waypoint at the current speed, s.
     pub ahead: f64,
-    /// Minimum time between two plans that are made because the driver has left the plan, s.
+    /// Minimum time between replans after the driver has left the path, s.
     pub pause: f64,
 }
 

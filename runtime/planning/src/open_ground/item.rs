@@ -146,7 +146,8 @@ impl Item {
         }
     }
 
-    /// Its effect on a profile: painted cells are an area or an obstacle, depending on the vehicle type.
+    /// Returns the role of the item for a profile. Painted cells are an area or an obstacle, depending on the
+    /// vehicle type.
     pub(super) fn role_for(&self, profile: &Profile) -> Role {
         match &self.role {
             Role::Painted(block) => match block.paint.of(profile.vehicle_type.as_deref()) {

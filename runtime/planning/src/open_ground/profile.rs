@@ -66,7 +66,7 @@ pub enum Occupied {
     Most,
 }
 
-/// Subject of a cost layer. Each layer can slow or stop vehicle types in different ways.
+/// Subject of a cost layer. Each layer can slow or stop each vehicle type differently.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Layer {
     /// Fixed obstacles.
@@ -251,8 +251,8 @@ impl Profile {
         named.map_or(Effect::AsItIs, |named| named.effect)
     }
 
-    /// Distance from the outline of an obstacle below which a body collides, m. For the oriented footprint,
-    /// it is the smallest such distance, half the width.
+    /// Radius by which obstacles are inflated for this body, m. For the oriented footprint it is half the
+    /// width, the minimum over all headings.
     pub fn growth_radius(&self) -> f64 {
         match self.growth {
             Growth::HalfWidth | Growth::Footprint(_) => 0.5 * self.body.width,

@@ -7,9 +7,9 @@
 //! | --- | --- |
 //! | a ring of one-way roads, driven around its island | [`Control::Roundabout`] |
 //! | some are of a higher class | [`Control::Priority`]; if that is only one arm, the major road continues in the best-aligned other arm |
-//! | equal, from [`RoadClass::Collector`] on, three arms, two in line | [`Control::Priority`] of the two |
+//! | equal, [`RoadClass::Collector`] or higher, three arms, two in line | [`Control::Priority`] of the two |
 //! | equal, all one-way, two become one | [`Control::Zipper`] |
-//! | equal, from [`RoadClass::Residential`] on, in a country of all-way stops | [`Control::AllWayStop`] |
+//! | equal, [`RoadClass::Residential`] or higher, in a country of all-way stops | [`Control::AllWayStop`] |
 //! | others | [`Control::Uncontrolled`] |
 //!
 //! Traffic signals are never derived: they come from the user or from imported data.

@@ -40,7 +40,7 @@ const RING_CORNER: f64 = 11.0;
 const RING_SHARE: f64 = 0.75;
 /// Radius of a corner between fast main roads, m.
 const RURAL_CORNER: f64 = 12.0;
-/// Speed limit from which main roads count as rural, m/s.
+/// Minimum speed limit of main roads that count as rural, m/s.
 const RURAL_SPEED: f64 = 70.0 / 3.6;
 /// Radius of the nose at a gore, m.
 const NOSE_RADIUS: f64 = 0.6;
@@ -491,7 +491,7 @@ fn radii(
     }
 }
 
-/// Whether two arms that meet at an angle in rad form a gentle bend, if there are no other arms.
+/// Whether the only two arms of a junction form a gentle bend. `angle` is the angle between them, rad.
 pub(super) fn is_gentle(angle: f64) -> bool {
     PI - angle.abs() < GENTLE
 }

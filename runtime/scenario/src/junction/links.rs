@@ -270,8 +270,8 @@ fn classify(exits: &mut Vec<Exit>, goes_round: bool) {
     }
 }
 
-/// Returns the lane links of one arm: first those that follow from the turning rules, then links for the
-/// remaining lanes.
+/// Returns the lane links of one arm: first the links that follow from the turning rules, then links for
+/// the remaining lanes.
 fn links(entering: &[ArmLane], exits: &[Exit], side: DrivingSide) -> Vec<Link> {
     let mut links = Vec::new();
     // Each kind of lane is linked separately, so that a bus lane at the kerb takes no turn away from the lane

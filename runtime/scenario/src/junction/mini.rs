@@ -259,7 +259,7 @@ impl Round {
 /// ```text
 ///              .--<--.
 ///      (o)    ^       '      At the wanted angle, a, the lane meets the ring at an angle, and the bend
-///           ring       : b   onto it would be a kink. From b on it can be driven.
+///           ring       : b   onto it would be a kink. Beyond b it can be driven.
 ///                     .' |
 ///                    a   | lane
 /// ```

@@ -122,7 +122,7 @@ pub(crate) fn places(
     ))
 }
 
-/// What follows after an alley.
+/// Oncoming vehicle or standing place beyond an alley.
 enum Beyond {
     /// A vehicle that comes through another alley.
     Oncoming,

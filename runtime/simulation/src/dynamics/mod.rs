@@ -157,7 +157,8 @@ impl Body<'_> {
         }
     }
 
-    /// Pedals as applied by levels without individual wheels.
+    /// Pedals for dynamics levels without individual wheels. The hand brake counts as a fraction of the foot
+    /// brake.
     fn held(&self) -> Option<PedalCommand> {
         let share = self.vehicle_type.held;
         self.pedals.map(|pedals| pedals.with_held(share))

@@ -19,7 +19,7 @@ pub(crate) const MOST_ANGLE: f64 = std::f64::consts::FRAC_PI_4;
 /// Trailers that were uncoupled together and are still joined to each other.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct StandingTrain {
-    /// Number of the train, from 1 on.
+    /// Number of the train, starting at 1.
     pub(crate) number: u32,
     /// Id of the agent that uncoupled them.
     pub(crate) agent: u64,

@@ -112,7 +112,7 @@ impl super::Dynamics {
     }
 }
 
-/// Heading of a body, seen from above.
+/// Heading of a body in plan view, rad.
 fn heading(car: &CarState) -> f64 {
     let forward = car.forward();
     atan2(forward.y, forward.x)

@@ -330,7 +330,7 @@ impl Editing<'_> {
         }
     }
 
-    /// What departures of a scenario are made from.
+    /// Returns the inputs from which departures of a scenario are created.
     fn sources<'b>(&'b self, new: &'b Scenario) -> Sources<'b> {
         Sources {
             scenario: new,

@@ -46,7 +46,7 @@ impl Changes {
             .extend(lost.iter().map(|(_, body)| body.bounds()));
     }
 
-    /// Records all bodies of `list` from number `first` on as added.
+    /// Records all bodies of `list` from number `first` onwards as added.
     fn gain(&mut self, list: &BodyList, first: usize) {
         let gained = &list.bodies[first..];
         self.added.extend(first as u32..list.bodies.len() as u32);

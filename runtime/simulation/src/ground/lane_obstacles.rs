@@ -16,7 +16,7 @@ use roadwright_scenario::{Scenario, VehicleType};
 use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::{Arc, OnceLock};
 
-/// Distance of an obstacle from a lane below which vehicles on the lane watch out for it, m.
+/// Maximum distance from a lane at which vehicles on the lane watch out for an obstacle, m.
 const WATCH_DISTANCE: f64 = 6.0;
 /// Tolerance added to distances, m. It exceeds the error from sampling a lane in steps.
 const SLACK: f64 = 0.25;

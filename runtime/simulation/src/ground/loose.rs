@@ -85,7 +85,7 @@ impl LooseKind {
         self.model.standing(self.middle, self.heading, surface)
     }
 
-    /// Outline seen from above, counter-clockwise, m.
+    /// Outline in plan view, counter-clockwise, m.
     pub(crate) fn outline(&self, state: &LooseState) -> Vec<DVec2> {
         let body = &state.body;
         let corners = self.model.solid.corners().iter();

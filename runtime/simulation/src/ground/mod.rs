@@ -252,7 +252,7 @@ impl Ground {
     }
 
     /// Returns the outlines of fixed obstacles within `reach` metres of any of the places, as used
-    /// for contacts with rigid bodies. Outlines are seen from above and listed counter-clockwise.
+    /// for contacts with rigid bodies. Outlines are in plan view, counter-clockwise.
     /// Obstacles that can be pushed are left out.
     pub fn still_outlines(&self, places: &[DVec2], reach: f64) -> Vec<Vec<DVec2>> {
         let mut near = BTreeSet::new();

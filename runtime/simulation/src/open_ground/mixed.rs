@@ -806,7 +806,7 @@ mod tests {
             kinds(&trip(beside(-350.0, -30.0), lane(&ground, -50.0))),
             "gl"
         );
-        // The exit is not the nearest place, but before it: on the diagonal, the ground saves way on the lanes.
+        // The exit is not the nearest place, but before it: on the diagonal, the ground saves distance on the lanes.
         let to_field = trip(lane(&ground, -350.0), beside(-50.0, -150.0));
         let Part::Lanes { to, .. } = to_field.parts[0] else {
             panic!("{to_field:?}");

@@ -67,7 +67,7 @@ impl View<'_> {
         }
     }
 
-    /// Speed from which a driver can still stop behind the leader or at the next stop, m/s;
+    /// Maximum speed from which a driver can still stop behind the leader or at the next stop, m/s;
     /// infinite on dry ground. Obstacles are not considered, because controllers pass them or stop.
     pub(super) fn halting_speed(&self, agent: AgentIndex, input: &ControllerInput) -> f64 {
         if !self.ground.is_grip_known() {

@@ -8,7 +8,7 @@ use roadwright_scenario::ObstacleId;
 pub struct LooseRecord {
     /// Id of the obstacle.
     pub obstacle: ObstacleId,
-    /// Outline seen from above, counter-clockwise, m.
+    /// Outline in plan view, counter-clockwise, m.
     pub outline: Vec<DVec2>,
     /// Angle from upright, rad, 0 to pi.
     pub tilt: f64,

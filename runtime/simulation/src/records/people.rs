@@ -21,7 +21,7 @@ pub struct PeopleCounts {
 /// A pedestrian at one moment.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct PersonRecord {
-    /// Number of the pedestrian, from 1 on. It is not an agent id.
+    /// Number of the pedestrian, starting at 1. It is not an agent id.
     pub id: u64,
     /// Place, m.
     pub position: DVec2,

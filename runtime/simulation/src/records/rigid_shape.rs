@@ -3,7 +3,8 @@
 use glam::DVec3;
 use roadwright_vehicle::rigid::RigidModel;
 
-/// Bodies of a vehicle type in the rigid-body solver. The record of the vehicle has their orientation.
+/// Geometry and wheel loads of a vehicle type in the rigid-body solver. The orientation is in the vehicle's
+/// record.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct RigidShape {
     /// Corners of the convex parts of the hull that other bodies touch. They are relative to the

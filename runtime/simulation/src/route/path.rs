@@ -240,7 +240,7 @@ impl GroundPath {
         self.waypoints.first().is_some_and(|w| w.gear < 0)
     }
 
-    /// Waypoints from the given distance along the path on, each with its distance, m.
+    /// Waypoints at or beyond the given distance along the path, each with its distance, m.
     pub(crate) fn ahead(&self, s: f64) -> impl Iterator<Item = (f64, &Waypoint)> {
         let all = self.along.iter().copied().zip(&self.waypoints);
         all.skip_while(move |(at, _)| *at < s)

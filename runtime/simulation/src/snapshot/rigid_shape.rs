@@ -26,7 +26,7 @@ impl RigidShape {
 pub struct Lying {
     /// Centre of the rear axle, and heading.
     pose: Pose,
-    /// Distance from there to the centre of gravity along the heading, seen from above, m.
+    /// Horizontal distance from there to the centre of gravity along the heading, m.
     ahead: f64,
     /// Height of the centre of gravity, m.
     height: f64,

@@ -168,7 +168,7 @@ impl View<'_> {
 }
 
 impl Aside {
-    /// Next offset on the way to `wanted`, m to the left, after `dt` seconds at the given speed, m/s.
+    /// Next offset towards `wanted`, m to the left, after `dt` seconds at the given speed, m/s.
     fn toward(self, wanted: f64, speed: f64, dt: f64) -> Self {
         let (now, rate) = (f64::from(self.now), f64::from(self.rate));
         let left = wanted - now;

@@ -22,7 +22,7 @@ const TURNING: f64 = 0.05;
 const BEYOND: f64 = 1.03;
 /// Distance to an obstacle ahead below which the controller decides how to pass it, m.
 const CLEAR: f64 = 8.0;
-/// Acceleration that is ordered during the turn to show that the vehicle wants to move, m/s^2.
+/// Acceleration commanded during the turn to signal the intention to move, m/s^2.
 const GOING: f64 = 0.5;
 /// Deceleration before the turn, m/s^2.
 const SLOWING: f64 = 2.0;

@@ -45,7 +45,7 @@ pub(crate) fn play(
     trees.step(&players, scene)
 }
 
-/// Replaces the commands of agents that play clips by those that were held in the clips.
+/// Replaces the commands of agents that play clips with the commands held in the clips.
 pub(crate) fn order(frames: &PlayedFrames, agents: &mut ControlColumns<'_>) {
     for (id, frame) in frames.iter() {
         let Some(agent) = agents.census.find(*id) else {

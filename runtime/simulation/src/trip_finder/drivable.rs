@@ -15,7 +15,7 @@ use std::f64::consts::TAU;
 
 /// Distance between two poses of a path, m.
 const STEP: f64 = 0.5;
-/// Number of poses that are expanded between two checks of whether to go on.
+/// Number of poses that are expanded between two checks of whether to continue.
 const PORTION: u64 = 10_000;
 /// Radius of planned bends, as a multiple of the vehicle's minimum turning radius.
 const EASE: f64 = 1.15;

@@ -137,8 +137,8 @@ pub(crate) fn world(scenario: &Scenario, options: &RunOptions) -> World {
     World::new(scenario, &builtin_modules(), options).unwrap()
 }
 
-/// Runs until all agents have arrived, but for at most the given number of seconds. Returns the ids of those that
-/// arrived.
+/// Runs until all agents have arrived, but for at most the given number of seconds. Returns the ids of the agents
+/// that arrived.
 pub(crate) fn run(
     scenario: &Scenario,
     options: &RunOptions,

@@ -14,7 +14,7 @@ pub struct Ends {
     pub time: f64,
     /// Distance after which a drive is complete, m. `None` if drives are complete only on arrival.
     pub mileage: Option<f64>,
-    /// Distance between the middle of a vehicle and the goal below which the vehicle has arrived,
+    /// Maximum distance between the middle of a vehicle and the goal at which the vehicle has arrived,
     /// m. `None` for the default rule.
     pub goal_radius: Option<f64>,
     /// Roll of the body to either side beyond which the vehicle has tipped over, rad.

@@ -25,7 +25,7 @@ use std::sync::Arc;
 use thiserror::Error;
 
 /// First seed for evaluation. No built-in value was chosen on courses with this or a later seed. Hand-made
-/// rules were chosen on seeds from 1 on, which experiments also use for breeding.
+/// rules were chosen on seeds starting at 1, which experiments also use for breeding.
 pub const UNSEEN_SEED: u64 = 300_001;
 
 /// A course: a scenario, end conditions and a fitness.

@@ -91,7 +91,9 @@ pub enum ExperimentError {
     #[error("the results were made {0}")]
     Modules(String),
     /// The earlier results belong to another experiment.
-    #[error("the results are of another experiment: {what} is {theirs} there, but {ours} here")]
+    #[error(
+        "the results belong to another experiment: {what} is {theirs} in the results, but {ours} in this experiment"
+    )]
     Other {
         /// The property that differs.
         what: &'static str,

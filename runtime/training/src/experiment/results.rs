@@ -343,7 +343,7 @@ impl Results {
     }
 }
 
-/// Quotes a text as a field of a table as RFC 4180 specifies.
+/// Quotes a string as a field of a table as RFC 4180 specifies.
 fn quoted(text: &str) -> String {
     format!("\"{}\"", text.replace('"', "\"\""))
 }

@@ -108,7 +108,7 @@ impl Covariance {
         }
     }
 
-    /// Number of generations from which the distribution has learned.
+    /// Number of generations that the distribution has learned from.
     pub(super) fn generation(&self) -> u32 {
         self.generation
     }

@@ -31,7 +31,8 @@ pub fn accumulate(values: &[f64]) -> Vec<Accumulated> {
     values.iter().enumerate().map(add).collect()
 }
 
-/// Number of runs from which on the error bars of two means (one standard error to each side) do not overlap.
+/// Smallest number of runs at and above which the error bars of two means (one standard error to each side) do
+/// not overlap.
 /// `None` if the bars overlap at the end, or if either mean has fewer than two runs.
 ///
 /// Two means that separate and overlap again later have not separated.

@@ -8,7 +8,7 @@
 //! | [`student_t`] | a mean | if the number of values is fixed in advance and values are about normal or many |
 //! | [`wilson`] | a fraction of trials | if the number of trials is fixed in advance |
 //! | [`Bootstrap::percentile`], [`Bootstrap::bca`] | any statistic | if the number of values is fixed in advance; many values |
-//! | [`AsymptoticSequence`] | a mean | at every number of values from the planned one on, monitored or not; many values |
+//! | [`AsymptoticSequence`] | a mean | at every number of values that is not below the planned one, monitored or not; many values |
 //! | [`BettingSequence`] | a mean of values in 0 to 1 | at every number of values, monitored or not |
 //!
 //! All methods give bit-identical results on every machine.

@@ -8,10 +8,11 @@ use super::intervals::{Interval, Method};
 use super::moments::Moments;
 use roadwright_geometry::math::ln;
 
-/// Intervals of a mean of many values [Waudby-Smith 2024], theorem 2.2. Like Student's t for values
-/// that are not normal, they are asymptotic. If monitored from 30 values on, they miss the mean of
-/// a normal distribution in 3 % of all experiments, and the mean of an exponential distribution in
-/// 6.5 %. The latter falls to 3.6 % if monitored from 100 values on.
+/// Asymptotic confidence sequence for a mean ([Waudby-Smith 2024], theorem 2.2). It needs many
+/// values, as Student's t does for values that are not normal. When monitored from the 30th value
+/// onwards, it misses the mean of a normal distribution in 3 % of all experiments, and the mean of
+/// an exponential distribution in 6.5 %. Monitoring from the 100th value onwards reduces the latter
+/// to 3.6 %.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct AsymptoticSequence {
     level: f64,

@@ -1,9 +1,9 @@
-//! The proving ground: manoeuvres that measure a vehicle file and compare it with its numbers.
+//! The proving ground: manoeuvres that measure a vehicle and compare the results with the values in its file.
 //!
 //! Straight drives use the drive train alone ([`crate::drive_train::StraightRun`]); bends use the dynamic
 //! one-track model with that drive train, or with the file's `performance` if it has none. Side slopes,
-//! tipping over, bumps, steps and gaps use the rigid-body vehicle. Manoeuvres that need a suspension do not
-//! apply to files without one, which is reported.
+//! tipping over, bumps, steps and gaps use the rigid-body vehicle. Manoeuvres that need a suspension are
+//! skipped and reported for files without one.
 
 mod bends;
 mod cones;

@@ -57,7 +57,7 @@ pub(super) fn heading_rotation(heading: f64) -> DQuat {
     DQuat::from_xyzw(0.0, 0.0, sin, cos)
 }
 
-/// Returns the rotation whose z axis is `up` and whose x axis points along `heading`, seen from above.
+/// Returns the rotation whose z axis is `up` and whose x axis points along `heading` in plan view.
 pub(super) fn upright_rotation(heading: f64, up: DVec3) -> DQuat {
     let (sin, cos) = sin_cos(heading);
     let left = up.cross(DVec3::new(cos, sin, 0.0)).normalize_or(DVec3::Y);

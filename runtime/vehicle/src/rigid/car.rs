@@ -83,7 +83,7 @@ impl CarState {
     }
 
     /// Sets the vehicle in motion along its hull in the matching gear. `speed` is in m/s. The
-    /// wheels turn with the ground from the next step on.
+    /// wheels turn with the ground from the next step onwards.
     pub fn roll(&mut self, speed: f64) {
         self.body.velocity = self.body.rotation * DVec3::X * speed;
         for sphere in &mut self.spheres {
@@ -91,7 +91,7 @@ impl CarState {
         }
     }
 
-    /// Position of the centre of the rear axle seen from above, and heading.
+    /// Position of the centre of the rear axle in plan view, and heading.
     pub fn pose(&self, model: &RigidModel) -> Pose {
         let forward = self.forward();
         let flat = forward.truncate().normalize_or(DVec2::X);

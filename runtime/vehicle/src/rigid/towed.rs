@@ -217,8 +217,8 @@ fn axle_wheels(trailer: &Trailer, height: f64) -> Vec<Wheel> {
 }
 
 impl CarState {
-    /// Adds the states of trailers that have none yet, in line with their kinematic states seen from above.
-    /// They move with the vehicle, and their couplings match. Existing states that fit their trailers are
+    /// Creates rigid-body states for trailers without one from their planar kinematic states. The new trailers
+    /// move with the vehicle and are aligned at the couplings. Existing states that fit their trailers are
     /// kept, and the others are dropped.
     pub fn join_on(
         &self,

@@ -172,7 +172,7 @@ fn print(document: &Document) -> anyhow::Result<()> {
         if document.failed + found.failed > 0 {
             writeln!(
                 out,
-                "  without failed runs: {} in the first file, {} in this one",
+                "  failed runs left out: {} in the first file, {} in this one",
                 document.failed, found.failed
             )?;
         }

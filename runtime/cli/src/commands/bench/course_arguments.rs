@@ -65,7 +65,7 @@ pub(crate) struct Run {
     pub(crate) level: f64,
     #[command(flatten)]
     pub(crate) common: Common,
-    /// Plot the mean fitness against the number of runs into this folder, as picture and table
+    /// Folder for plots of the mean fitness against the number of runs, as pictures and tables
     #[arg(long, value_name = "DIR")]
     pub(crate) plots: Option<PathBuf>,
     /// Write the state of each drive after every 10 m (time and fitness so far) to this table

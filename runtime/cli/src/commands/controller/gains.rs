@@ -92,7 +92,7 @@ pub(super) fn show(name: &str, vehicle: &str, design: &Design, json: bool) -> an
     }
     writeln!(
         out,
-        "\nFrom a horizon of {} steps ({:.2} s) on, the gains no longer change.",
+        "\nThe gains no longer change for horizons of {} steps ({:.2} s) or more.",
         regulator.horizon,
         regulator.horizon as f64 * defaults.step
     )?;

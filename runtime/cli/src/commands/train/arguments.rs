@@ -83,7 +83,7 @@ pub(crate) struct Study {
     /// Number of threads; does not affect the result [default: one per core]
     #[arg(long)]
     pub(crate) workers: Option<usize>,
-    /// Plot the learning curves into this folder, as picture and table
+    /// Folder for the learning curves, as pictures and tables
     #[arg(long, value_name = "DIR")]
     pub(crate) plots: Option<PathBuf>,
     /// Print one JSON document and nothing else

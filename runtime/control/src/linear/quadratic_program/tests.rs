@@ -55,7 +55,7 @@ fn sparse(matrix: &Matrix, part: Part) -> CscMatrix<f64> {
     CscMatrix::new(matrix.rows(), matrix.columns(), starts, rows, values)
 }
 
-/// A random program of a horizon: rates and their sums are limited in both directions.
+/// A random program over a horizon: rates and their sums are limited in both directions.
 struct Random {
     quadratic: Matrix,
     linear: Vec<f64>,

@@ -1,4 +1,4 @@
-//! A module of a run whose answers come from a library, with a built-in module as its fallback.
+//! A module implemented by a library, with a built-in module as its fallback.
 //!
 //! `asking` sends rows to the library and checks the answers, `planning` does the same for planners and
 //! `deciding` for signal controllers. `takeover` replaces builds at step boundaries, and `saving` saves a
@@ -77,7 +77,7 @@ impl Health {
     }
 }
 
-/// A module of a run whose answers come from a library.
+/// A module implemented by a library.
 pub(crate) struct Native<K: Kind> {
     cell: Arc<PluginEntry>,
     fallback: Module<K::Logic>,

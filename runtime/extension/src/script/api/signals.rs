@@ -137,7 +137,7 @@ pub(super) fn deciding(api: &mut Registrar) {
         super::ApiKind::Property,
         "memory",
         "signal.memory -> Memory",
-        "For signal controllers: their memory of these signals by name, like agent.memory.",
+        "Values that a signal controller stores for these signals, by name. Works like agent.memory.",
     );
     call!(
         api,

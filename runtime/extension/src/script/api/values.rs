@@ -57,7 +57,7 @@ pub(super) fn turn_name(turn: f64) -> ImmutableString {
     .into()
 }
 
-/// Returns the first 200 characters of a text.
+/// Returns the first 200 characters of a string.
 pub(super) fn short(text: &str) -> String {
     text.chars().take(200).collect()
 }

@@ -40,8 +40,8 @@ const SHARES: [f64; 5] = [0.0, 0.5, -0.5, 1.0, -1.0];
 const NEAR: f64 = 3.0;
 /// Distance to the target within which the estimate includes the cost of such curves, in turning radii.
 const ESTIMATED: f64 = 8.0;
-/// Beyond that distance, curves are tried from only one pose in several. The number of poses is the distance to the
-/// target divided by this many turning radii.
+/// Beyond [`NEAR`], curves to the target are tried only from every n-th pose, where n is the distance to the target in
+/// turning radii divided by this value.
 const RADII_PER_POSE: f64 = 1.0;
 /// Relative cost by which another path may still be better when the search ends.
 const SLACK: f64 = 0.05;

@@ -93,7 +93,7 @@ pub enum Between {
     Amber,
     /// Red for all paths.
     AllRed,
-    /// Red for all paths, with amber for those that get green.
+    /// Red for all paths, with amber for the paths that get green next.
     RedAmber,
 }
 

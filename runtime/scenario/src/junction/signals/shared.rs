@@ -2,9 +2,9 @@
 //!
 //! If two stop lines are only a few car lengths apart, queues between them reach back into the first
 //! junction. So signals within 40 m of each other change together. The stages of each junction are aligned,
-//! in order, with those of the junction that has the most stages. Vehicles released into the street between
-//! two of them find green at the next one if possible. Otherwise each stage is aligned with one that serves a
-//! street of about the same direction.
+//! in order, with the stages of the junction that has the most. The alignment is chosen so that vehicles released
+//! into the street between two junctions find green at the second. If that is impossible, each stage is aligned
+//! with a stage that serves a street of about the same direction.
 //!
 //! ```text
 //!   most stages:   east-west | east-west, turning | north-south

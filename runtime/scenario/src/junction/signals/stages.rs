@@ -274,7 +274,7 @@ impl<'a> Plan<'a> {
         while let Some(first) = has_green.iter().position(|green| !green) {
             let mut chosen = vec![first];
             let is_alike = |group: usize| groups[group].is_far_turn == groups[first].is_far_turn;
-            // Groups without green come before those that have it already.
+            // Groups without green come before groups that already have it.
             for (is_new, alike) in [(true, true), (true, false), (false, true), (false, false)] {
                 let wanted =
                     |&group: &usize| has_green[group] != is_new && is_alike(group) == alike;

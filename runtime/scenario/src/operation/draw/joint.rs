@@ -1,8 +1,8 @@
 //! Determines what the ends of a stroke join.
 //!
 //! ```text
-//!            stroke                        A stroke that ends on the carriageway of a road goes on in its
-//!              \                           own direction to the reference line. One that has already
+//!            stroke                        A stroke that ends on the carriageway of a road is extended
+//!              \                           in its own direction to the reference line. One that has already
 //!     ==========\=================         crossed the line is cut back to the crossing. Where neither
 //!                x released here           leads to the line within a carriageway's width, the nearest
 //!     - - - - - - o - - - - - - -          point of the line is joined.

@@ -6,7 +6,7 @@ use crate::turn::{Turn, Turns};
 
 /// Value below which coefficients count as rounding errors, m.
 const ROUNDING: f64 = 1e-12;
-/// Distance within which two polynomials start at the same point, m.
+/// Maximum distance between the starts of two polynomials that count as the same point, m.
 const SAME_PLACE: f64 = 1e-9;
 
 /// Whether the direction of a road is reversed when it is mirrored. This is the case if all its vehicle lanes

@@ -198,7 +198,7 @@ impl Alleys {
         !ground.alleys().is_empty()
     }
 
-    /// Revokes the alleys that an agent holds from an index of its route on, unless it is already in an
+    /// Revokes the alleys that an agent holds from a route index onwards, unless it is already in an
     /// alley. An agent in an alley keeps everything that it holds, because it needs it in order to leave.
     pub(super) fn forget_from(&mut self, agent: AgentIndex, at: u32) {
         let mut own = self.held.iter().filter(|hold| hold.agent == agent);

@@ -416,7 +416,7 @@ impl Grants {
         others.any(|grant| grant.agent != agent && ground.in_conflict(junction, path, grant.path))
     }
 
-    /// Releases the grants of a vehicle from a route index on.
+    /// Releases the grants of a vehicle from a route index onwards.
     pub(super) fn forget_from(&mut self, agent: AgentIndex, at: u32) {
         self.keep(|grant| grant.agent != agent || grant.at < at);
     }

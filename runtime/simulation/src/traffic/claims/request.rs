@@ -22,7 +22,7 @@ use std::hint::black_box;
 /// would brake. With a larger value, it holds the junction for longer before it enters, and others
 /// wait.
 const ASKING_MARGIN: f64 = 12.0;
-/// Time before its arrival at a junction from which a vehicle is considered by others, s. It is
+/// Time to arrival at a junction below which other vehicles take a vehicle into account, s. It is
 /// slightly longer than the longest critical gap.
 const SIGHT: f64 = 8.0;
 /// Maximum number of consecutive junctions that a vehicle requests at once because it does not fit

@@ -37,7 +37,7 @@ pub(super) enum Trust {
     LetIn,
 }
 
-/// What a vehicle does on the lanes beyond a junction.
+/// Behaviour of a vehicle on the lanes beyond a junction.
 #[derive(Clone, Copy, PartialEq)]
 pub(super) enum Stay {
     /// It may have to stop there, because it requests no junction behind them.

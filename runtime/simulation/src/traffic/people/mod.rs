@@ -181,7 +181,7 @@ impl People {
 
     /// Updates pedestrians for the ground after an edit. Pedestrians whose crossing is unchanged
     /// continue. If a crossing was removed or moved, pedestrians on it walk to the other side, and
-    /// those that have not started disappear.
+    /// pedestrians who have not started disappear.
     pub(crate) fn take_over(&mut self, before: &Ground, after: &Ground, rate: f64, clock: &Clock) {
         let (old, new) = (before.crossings().sites(), after.crossings().sites());
         // Matched by position, because an edit renumbers crossings.

@@ -22,8 +22,8 @@ use serde::{Deserialize, Serialize};
 /// Length of the remaining path of a pedestrian that drivers take into account, m. It is about two
 /// lanes wide.
 const HEEDED: f64 = 7.0;
-/// Distance between the centre line of a lane and the path below which the lane is blocked, m. It
-/// is half the width of a bus plus half that of a pedestrian.
+/// Minimum distance between the centre line of a lane and the path if the lane is free, m.
+/// It is half the width of a bus plus half the width of a pedestrian.
 const NEAR: f64 = 1.8;
 /// Distance before the path at which drivers stop, m.
 const BEFORE: f64 = 2.0;

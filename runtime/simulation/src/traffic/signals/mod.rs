@@ -56,7 +56,7 @@ enum Phase {
     LastAmber,
     /// Red for all connections after `LastAmber`, until the edit has been applied.
     Closed,
-    /// Red for all connections, with amber for those that get green next.
+    /// Red for all connections, with amber for the connections that get green next.
     RedAmber,
     /// Like `RedAmber`, but before the first stage of signals that an edit has changed.
     Opening,
@@ -95,7 +95,7 @@ pub enum StagePhase {
     Amber,
     /// Red for all connections.
     AllRed,
-    /// Red for all connections, with amber for those that get green next.
+    /// Red for all connections, with amber for the connections that get green next.
     RedAmber,
 }
 

@@ -71,7 +71,7 @@ impl<'a, S: Surface> Road<'a, S> {
         }
     }
 
-    /// Angle of a trailer relative to the body ahead of it, seen from above, rad.
+    /// Yaw angle of a trailer relative to the body ahead of it, rad.
     fn angle(&self, number: usize) -> f64 {
         let heading = |car: &CarState| atan2(car.forward().y, car.forward().x);
         let ahead = number.checked_sub(1).map_or(&self.car, |n| &self.towed[n]);

@@ -66,7 +66,7 @@ struct Row {
     run_s: f64,
 }
 
-/// Complete report of the bench.
+/// Report of the benchmark: its rows, and statements about them.
 #[derive(Debug, Serialize)]
 struct Report {
     starts: u32,
