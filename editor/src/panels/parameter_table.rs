@@ -62,7 +62,8 @@ pub(super) fn table<'a>(
         .default_open(cells.len() <= FEW)
         .show(ui, |ui| {
             ui.label(egui::RichText::new(cells[0].doc).weak().small());
-            ScrollArea::both()
+            // A short table scrolls with the panel.
+            ScrollArea::new([true, cells.len() > FEW])
                 .id_salt(("scrolled table", owner, table.key))
                 .max_height(TALL)
                 .show(ui, |ui| {

@@ -72,7 +72,7 @@ const SIMULATION: Layered = Layered {
         // Records known to all modules.
         &["options"],
         &["records"],
-        &["hash"],
+        &["hash", "slope_cost"],
         &["vehicle_type"],
         &["ground"],
         &["route"],
@@ -88,7 +88,7 @@ const SIMULATION: Layered = Layered {
         &["traffic"],
         &["demand"],
         &["messages"],
-        &["open_ground"],
+        &["move_trees", "open_ground"],
         &["setup"],
         &["perception"],
         &["stages"],

@@ -76,6 +76,7 @@ mod route;
 mod save;
 mod session;
 mod setup;
+mod slope_cost;
 mod snapshot;
 mod stage;
 mod stages;

@@ -1,7 +1,7 @@
 //! Vehicle types, prepared for use in steps.
 
-use crate::open_ground::climbable_cost;
 use crate::records::RigidShape;
+use crate::slope_cost::climbable_cost;
 use glam::DVec2;
 use roadwright_geometry::Pose;
 use roadwright_geometry::math::tan;

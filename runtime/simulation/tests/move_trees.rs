@@ -199,8 +199,8 @@ fn clips_that_cannot_be_played_are_refused_in_words() {
     settings.dt = 0.03.into();
     slow.apply(Edit::Settings(settings)).unwrap();
     let found = unmet(&slow, &builtin_modules());
-    assert!(found[0].to_string().contains("no multiple"), "{found:?}");
-    refused(&slow, &usual, "no multiple");
+    assert!(found[0].to_string().contains("not a multiple"), "{found:?}");
+    refused(&slow, &usual, "not a multiple");
 }
 
 #[test]

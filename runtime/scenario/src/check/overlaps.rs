@@ -122,12 +122,12 @@ fn pieces_near_others(graph: &LaneGraph) -> Vec<(LaneletIndex, usize)> {
         for number in 0..=(line.length() / PIECE) as usize {
             let middle = line.position((number as f64 + 0.5) * PIECE);
             let reach = DVec2::splat(0.5 * PIECE + CELL);
-            let cell = |corner: DVec2| (corner / (2.0 * PIECE)).floor().as_i64vec2();
-            let (low, high) = (cell(middle - reach), cell(middle + reach));
-            let columns = low.x..=high.x;
+            let cell = |place: f64| (place / (2.0 * PIECE)).floor() as i64;
+            let (low, high) = (middle - reach, middle + reach);
+            let (columns, rows) = (cell(low.x)..=cell(high.x), cell(low.y)..=cell(high.y));
             pieces.extend(
                 columns
-                    .flat_map(|x| (low.y..=high.y).map(move |y| (x, y)))
+                    .flat_map(|x| rows.clone().map(move |y| (x, y)))
                     .map(|cell| Piece {
                         cell,
                         layer: lanelet.layer,

@@ -1,8 +1,7 @@
 //! Dynamic one-track model with tyre slip.
 
 use super::{Bodies, Body, Dynamics, Level, LevelStep, RecordedSlip};
-use crate::move_trees::PlayedFrame;
-use crate::records::{AgentIndex, Motion};
+use crate::records::{AgentIndex, Motion, PlayedFrame};
 use crate::snapshot::MechanicsRecord;
 use crate::vehicle_type::{VehicleType, VehicleTypes};
 use roadwright_agent::TyreInput;

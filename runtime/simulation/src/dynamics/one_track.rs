@@ -1,8 +1,7 @@
 //! Kinematic one-track model.
 
 use super::{Bodies, Body, Dynamics, Level, LevelStep, RecordedSlip};
-use crate::move_trees::PlayedFrame;
-use crate::records::{AgentIndex, Motion};
+use crate::records::{AgentIndex, Motion, PlayedFrame};
 use crate::vehicle_type::VehicleType;
 use roadwright_geometry::Pose;
 use roadwright_geometry::math::{tan, wrap_angle};

@@ -1,8 +1,7 @@
 //! The sliding car.
 
 use super::{Bodies, Body, Dynamics, Level, LevelStep, RecordedSlip};
-use crate::move_trees::PlayedFrame;
-use crate::records::{AgentIndex, Motion};
+use crate::records::{AgentIndex, Motion, PlayedFrame};
 use crate::vehicle_type::VehicleType;
 use roadwright_agent::TyreInput;
 use roadwright_geometry::DVec2;

@@ -1,29 +1,10 @@
 //! Frames of clips that replace the motion computed by a level of dynamics.
 
-use crate::records::Command;
+use crate::records::{Command, PlayedFrame};
 use roadwright_geometry::Pose;
 use roadwright_geometry::math::wrap_angle;
 use roadwright_moves::{Frame, Move, Placement};
 use serde::{Deserialize, Serialize};
-
-/// Motion of a vehicle at the end of a step, read from a clip.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct PlayedFrame {
-    /// Pose of the rear axle.
-    pub(crate) pose: Pose,
-    /// Speed along the vehicle, m/s.
-    pub(crate) speed: f64,
-    /// Speed of the centre of gravity to the left, m/s.
-    pub(crate) sideways: f64,
-    /// Lateral speed of the rear axle to the left, m/s.
-    pub(crate) rear_sideways: f64,
-    /// Yaw rate, rad/s.
-    pub(crate) yaw_rate: f64,
-    /// Angle of the front wheels, rad.
-    pub(crate) wheels: f64,
-    /// Command that was held in the clip at this moment.
-    pub(crate) command: Command,
-}
 
 /// A moment of a move: the number of the frame, and the number of simulation steps since that frame.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]

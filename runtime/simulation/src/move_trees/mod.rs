@@ -16,7 +16,7 @@ mod around;
 mod frame;
 mod refusal;
 
-pub(crate) use frame::{PlayedFrame, PlayedFrames};
+pub(crate) use frame::PlayedFrames;
 pub(crate) use refusal::Asked;
 
 use crate::dynamics::Bodies;

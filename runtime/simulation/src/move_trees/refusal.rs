@@ -25,6 +25,12 @@ pub(crate) struct Asked<'a> {
     pub(crate) dt: f64,
 }
 
+/// Library of moves that a stack uses.
+struct Library {
+    name: &'static str,
+    loaded: Loaded,
+}
+
 /// Whether a level can play clips.
 pub(super) fn can_play(level: DynamicsLevel) -> bool {
     matches!(
@@ -48,7 +54,7 @@ impl Asked<'_> {
     }
 
     /// The library of a stack; `None` if its planner is not a move tree.
-    fn library(&self, name: &str, stack: &Stack) -> Option<(&'static str, Loaded)> {
+    fn library(&self, name: &str, stack: &Stack) -> Option<Library> {
         let setting = stack.settings(Slot::GroundPlanner).first()?;
         if setting.module != MOVE_TREE {
             return None;
@@ -63,14 +69,17 @@ impl Asked<'_> {
             return None;
         };
         let loaded = ShippedLibrary::named(search.library)?.load().ok()?;
-        Some((search.library, loaded))
+        Some(Library {
+            name: search.library,
+            loaded,
+        })
     }
 
-    fn first_reason(
-        &self,
-        stack: &str,
-        (library, loaded): &(&'static str, Loaded),
-    ) -> Option<(String, String)> {
+    fn first_reason(&self, stack: &str, library: &Library) -> Option<(String, String)> {
+        let Library {
+            name: library,
+            loaded,
+        } = library;
         let agents = self.scenario.agents().iter();
         let agents = agents
             .filter(|(_, agent)| agent.stack == stack)

@@ -5,20 +5,12 @@
 use super::fixed_items::{FixedItems, ItemSource};
 use super::pieces::cut;
 use crate::ground::Ground;
+use crate::slope_cost::{WATER_COST, slope_cost};
 use roadwright_geometry::oriented_box::OrientedBox;
 use roadwright_geometry::{DVec2, HeightField, Pose};
 use roadwright_planning::open_ground::{Item, Layer, PLAIN, SMALLEST_FACTOR, Shape};
 use roadwright_scenario::LandUse;
-use roadwright_vehicle::dynamic::GRAVITY;
 
-/// Width of a class of slopes, as rise over run. Slopes below the first class add no cost.
-const STEP: f64 = 0.1;
-/// Added cost of each class. Ground with a slope of 20 % costs twice as much as level ground.
-const STEP_COST: i32 = 8;
-/// Slope above which ground costs as much as water, as rise over run.
-const STEEPEST: f64 = 1.0;
-/// Added cost of water. A path crosses water only if every detour is longer than 64 times the crossing.
-const WATER_COST: i32 = 63 * PLAIN;
 /// Maximum number of terrain squares with slopes. Finer terrain is read in blocks, each as steep as its
 /// steepest sample.
 const MOST_SQUARES: usize = 40_000;
@@ -84,6 +76,9 @@ fn add_slopes(items: &mut FixedItems, field: &HeightField) {
     }
 }
 
+/// Distance over which slopes are measured, m: about the length of a vehicle.
+const BASE: f64 = 4.0;
+
 /// Block of terrain squares that are read as one, given by its south-western square.
 #[derive(Debug, Clone, Copy)]
 struct Block {
@@ -93,23 +88,38 @@ struct Block {
 }
 
 impl Block {
-    /// Steepness of the steepest square, as rise over run.
+    /// Steepness of the steepest square, as rise over run. It is measured over [`BASE`], so that bumps over which a
+    /// vehicle rolls do not count as slopes.
     fn steepness(self, field: &HeightField) -> f64 {
         let columns = self.column..(self.column + self.stride).min(field.columns() - 1);
         let rows = self.row..(self.row + self.stride).min(field.rows() - 1);
         let squares = rows.flat_map(|row| columns.clone().map(move |column| (column, row)));
         let height = |column: usize, row: usize| field.heights()[row * field.columns() + column];
+        let reach = (BASE / field.spacing()).round().max(1.0) as usize;
+        let around = |at: usize, count: usize| {
+            let low = at.saturating_sub((reach - 1) / 2);
+            low..(at + 1 + reach / 2).min(count - 1)
+        };
+        let slope = |low: f64, high: f64, steps: usize| {
+            (high - low).abs() / (steps as f64 * field.spacing())
+        };
         let steepness = squares.map(|(column, row)| {
-            let along = |a: f64, b: f64| (b - a).abs();
-            let [south_west, south_east, north_west, north_east] = [
-                height(column, row),
-                height(column + 1, row),
-                height(column, row + 1),
-                height(column + 1, row + 1),
-            ];
-            let x = along(south_west, south_east).max(along(north_west, north_east));
-            let y = along(south_west, north_west).max(along(south_east, north_east));
-            DVec2::new(x, y).length() / field.spacing()
+            let (along, across) = (around(column, field.columns()), around(row, field.rows()));
+            let x = [row, row + 1].map(|row| {
+                slope(
+                    height(along.start, row),
+                    height(along.end, row),
+                    along.len(),
+                )
+            });
+            let y = [column, column + 1].map(|column| {
+                slope(
+                    height(column, across.start),
+                    height(column, across.end),
+                    across.len(),
+                )
+            });
+            DVec2::new(x[0].max(x[1]), y[0].max(y[1])).length()
         });
         steepness.fold(0.0, f64::max)
     }
@@ -135,22 +145,6 @@ impl Run {
         let shape = OrientedBox::new(Pose::new(middle.x, middle.y, 0.0), size.x, size.y);
         let area = Item::area(Shape::Box(shape), Layer::Slope, self.cost);
         items.add(ItemSource::Slope(number), area);
-    }
-}
-
-/// Added cost of the steepest class of slopes that a vehicle can climb with an acceleration, m/s^2. The middle
-/// of a class counts.
-pub(crate) fn climbable_cost(acceleration: f64) -> i32 {
-    let steepest = acceleration / GRAVITY;
-    slope_cost((steepest - 0.5 * STEP).clamp(0.0, STEEPEST))
-}
-
-/// Added cost of a slope, given as rise over run.
-fn slope_cost(steepness: f64) -> i32 {
-    if steepness > STEEPEST {
-        WATER_COST
-    } else {
-        STEP_COST * (steepness / STEP) as i32
     }
 }
 

@@ -14,7 +14,7 @@ use roadwright_geometry::math::wrap_angle;
 use roadwright_geometry::{DVec2, Pose};
 use roadwright_planning::open_ground::{
     Bounds, Change, DrivablePath, DrivableProgress, DrivableSearch, DrivableSettings, DrivableTrip,
-    DrivableVehicle, DrivenPose, LONGEST_TRIP, OpenGround, Reading, Stamp,
+    DrivableVehicle, LONGEST_TRIP, OpenGround, Reading, Stamp,
 };
 use serde::{Deserialize, Serialize};
 

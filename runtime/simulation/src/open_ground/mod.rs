@@ -34,7 +34,6 @@ mod search;
 mod unreachable;
 mod verdict;
 
-pub(crate) use cost_layers::climbable_cost;
 pub(crate) use drivable::{DrivePlan, settings_for};
 pub use fixed_items::{FixedItems, ItemSource};
 pub(crate) use follow::{moved, scale_of};

@@ -9,6 +9,7 @@ mod instances;
 mod level;
 mod loose;
 mod people;
+mod played_frame;
 mod rigid_shape;
 mod route_id;
 mod rows;
@@ -23,6 +24,7 @@ pub(crate) use instances::Instances;
 pub(crate) use level::keeps_to_lanes;
 pub use loose::LooseRecord;
 pub use people::{PeopleCounts, PersonRecord};
+pub(crate) use played_frame::PlayedFrame;
 pub use rigid_shape::RigidShape;
 pub(crate) use route_id::RouteId;
 pub(crate) use rows::{

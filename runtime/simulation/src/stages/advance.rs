@@ -9,9 +9,10 @@ use crate::ground::{Ground, WARMED};
 use crate::hands::Hands;
 use crate::messages::LogLine;
 use crate::modules::SLICE;
-use crate::move_trees::{PlayedFrame, PlayedFrames};
+use crate::move_trees::PlayedFrames;
 use crate::records::{
-    AgentIndex, Aside, Command, Identity, LanePosition, Motion, Order, Phase, Progress, Statistics,
+    AgentIndex, Aside, Command, Identity, LanePosition, Motion, Order, Phase, PlayedFrame,
+    Progress, Statistics,
 };
 use crate::route::{Arrival, Route, Routes};
 use crate::vehicle_type::VehicleTypes;

@@ -347,8 +347,14 @@ fn damaged_results_are_refused_with_reasons() {
     assert!(error("").contains("cannot be read as results"));
     for (format, expected) in [
         ("scenario", "this is a scenario; expected a results file"),
-        ("training", "this is a training record; expected a results file"),
-        ("experiment", "this is an experiment; expected a results file"),
+        (
+            "training",
+            "this is a training record; expected a results file",
+        ),
+        (
+            "experiment",
+            "this is an experiment; expected a results file",
+        ),
     ] {
         let text = format!("{{\"format\": \"roadwright-{format}\", \"about\": 3}}");
         assert_eq!(error(&text), expected);
@@ -357,7 +363,7 @@ fn damaged_results_are_refused_with_reasons() {
         (
             "roadwright-results",
             "else",
-            "a file of the format \"else\", not results",
+            "the format is \"else\"; expected a results file",
         ),
         ("\"version\": 2", "\"version\": 9", "newer"),
         ("\"seed\":2", "\"seed\":7", "row 2 (seed 7)"),
