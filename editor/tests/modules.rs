@@ -129,6 +129,8 @@ fn a_table_among_the_parameters_is_a_grid() {
             "{label}"
         );
     }
+    // Folded, so that the second table is in view.
+    bench.press("hidden: 8 rows of 7");
     let field = bench.field(&format!("output[0][1] of {name}")).center();
     bench.drag_right(field, 20.0);
     // The whole table is written, because a stack has all rows of a table or none.

@@ -168,7 +168,7 @@ const EDITOR: Layered = Layered {
         &["canvas"],
         &["panels"],
         &["coordinator_marks", "view"],
-        &["context", "keyboard"],
+        &["context", "input_order", "keyboard"],
         // Subjects.
         &[
             "edit_commands",
