@@ -207,7 +207,8 @@ impl Lqr {
         ModuleEntry::<dyn Controller>::new(INFO, &PARAMETERS, || Box::new(Self::default()))
     }
 
-    /// Returns the gains of a model whose speed is a multiple of the step.
+    /// Returns the gains for a model, from the cache if possible. The speed of the model must be a
+    /// multiple of `SPEED_STEP`.
     fn gains_at(&self, design: &LqrDesign, model: &LateralModel) -> Arc<Gains> {
         let key = model_key(design, model);
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);

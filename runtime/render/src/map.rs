@@ -247,7 +247,8 @@ fn relief(canvas: &mut Canvas, field: &HeightField, dark: bool) {
     terrain::draw_contours(canvas, &terrain::contours(field));
 }
 
-/// Returns the slope between heights that are one sample apart. The facets of the grid are then invisible.
+/// Returns the slope as a central difference over one sample to each side, so that the facets of
+/// the grid do not show.
 fn slope(field: &HeightField, point: DVec2) -> DVec2 {
     let step = field.spacing();
     let slope = |offset: DVec2| {

@@ -1,4 +1,4 @@
-//! Progress of a training run: curves of its generations, progress, and controls.
+//! The panel of a training run: generation curves, progress bar and controls.
 
 use super::super::plots::{Curve, plot_with};
 use super::super::widgets::counted;

@@ -73,7 +73,7 @@ pub(super) const APPEARANCE: [Property<Agent>; 3] = [
         unit: "m/s",
         range: 0.0..=150.0,
         step: 0.2,
-        hint: "Time at which it spawns.",
+        hint: "Speed at which it spawns.",
         get: |agent| Some(agent.speed.get()),
         set: |agent, speed| agent.speed = speed.into(),
     },

@@ -7,7 +7,7 @@ use roadwright_training::experiment::{draw, enough_rows, escape_chance, tenth};
 use serde::Serialize;
 use std::io::Write;
 
-/// Time within which a whole file is verified if possible, s.
+/// Time budget for verification, s. A file that takes longer is verified by a sample.
 const PATIENCE: f64 = 30.0;
 
 /// Options for the size of the sample.

@@ -208,7 +208,8 @@ pub(crate) struct Described {
 }
 
 impl Described {
-    /// Reads the description of interface 1.0. Returns it with the default.
+    /// Reads a parameter description in the layout of ABI 1.0. Returns it together with the default
+    /// value of the parameter.
     pub(crate) fn old(raw: &RwParamInfo) -> (Self, f64) {
         let text = |field: &[u8]| printable(&text_of(field));
         let described = Self {

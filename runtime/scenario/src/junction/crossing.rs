@@ -27,7 +27,7 @@ use roadwright_geometry::{OwnFrame, Pose, ReferenceLine};
 
 /// Default width of a strip, m. It lets two pedestrians pass two others.
 pub const CROSSING_WIDTH: f64 = 3.6;
-/// Default width of a strip where the speed limit is above [`FAST`], m. A wider strip is visible
+/// Default width of a strip where the speed limit is above `FAST`, m. A wider strip is visible
 /// from farther away.
 pub const FAST_CROSSING_WIDTH: f64 = 4.0;
 /// Speed limit above which a road counts as fast, m/s: 60 km/h, with limits rounded to hundredths.

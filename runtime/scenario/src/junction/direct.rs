@@ -76,7 +76,7 @@ pub(super) fn pairs(arms: &[Arm<'_>], side: DrivingSide) -> Option<Vec<[(usize, 
     Some(pairs)
 }
 
-/// Whether lanes lead side by side in the same direction, unlike the lanes of crossing streets.
+/// Whether the lanes run side by side in the same direction, unlike those of crossing streets.
 fn are_parallel(lanes: &[(usize, ArmLane)]) -> bool {
     lanes.iter().enumerate().all(|(i, (_, lane))| {
         lanes[..i].iter().all(|(_, other)| {

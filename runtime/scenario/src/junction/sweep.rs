@@ -176,7 +176,7 @@ impl Boxes {
         met
     }
 
-    /// Numbers of the boxes whose intervals lie within the given one.
+    /// Returns the indices of the boxes whose intervals lie within `interval`.
     fn inside(&self, interval: Interval) -> std::ops::Range<usize> {
         let count = self.all.len();
         let numbers = |s: f64| (s / self.step) as usize;

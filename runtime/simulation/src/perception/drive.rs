@@ -53,8 +53,8 @@ impl View<'_> {
         of_level!(self.level(agent), L => L::drive_state(self.dynamics, agent))
     }
 
-    /// Acceleration by gravity in an agent's intended direction (m/s^2), and the fraction of the
-    /// agent's weight that acts perpendicular to the ground.
+    /// Acceleration due to gravity in the agent's intended direction (m/s^2), and the fraction of
+    /// its weight that acts perpendicular to the ground.
     fn slope(&self, agent: AgentIndex, direction: f64) -> (f64, f64) {
         let who = &self.agents.identity[agent.index()];
         if who.level == DynamicsLevel::Rigid {

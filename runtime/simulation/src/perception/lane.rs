@@ -456,8 +456,8 @@ impl View<'_> {
     ///                    '------->    B continues here
     /// ```
     ///
-    /// `before` is the lanelet before the fork and `own` the agent's branch. Only vehicles beyond the
-    /// position `beyond`, m, on their branch count.
+    /// `before` is the lanelet before the fork and `own` the agent's branch. Vehicles count only if
+    /// they are more than `beyond` metres along their branch.
     fn parting(
         &self,
         agent: AgentIndex,

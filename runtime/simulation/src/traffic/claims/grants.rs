@@ -115,7 +115,7 @@ impl Grant {
 /// Conditions of a grant. By default it comes after all others and not on red.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Terms {
-    /// Ticket just before which the grant comes; `None` if it comes after all others.
+    /// Ticket in front of which the grant is inserted; `None` appends it after all others.
     pub(super) before: Option<u64>,
     /// Whether the vehicle enters the first junction on red.
     pub(super) is_on_red: bool,
