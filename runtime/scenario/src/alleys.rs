@@ -169,12 +169,64 @@ pub struct TightStretch {
 pub struct Alleys {
     list: Vec<Alley>,
     tight: Vec<TightPlace>,
-    /// The sides on each lanelet with alleys, in ascending order of `from`.
-    of_lanelet: BTreeMap<LaneletIndex, Vec<AlleySide>>,
-    /// The tight places on each lanelet that has any, in ascending order of `from`.
-    tight_of_lanelet: BTreeMap<LaneletIndex, Vec<TightStretch>>,
-    /// Whether each lanelet has alleys; empty if there are none at all.
+    sides: ByLanelet<AlleySide>,
+    tight_stretches: ByLanelet<TightStretch>,
+}
+
+/// A place on a lanelet that starts at a distance `from` along it, m.
+struct Placed<T> {
+    lanelet: LaneletIndex,
+    from: f64,
+    place: T,
+}
+
+/// Places on lanelets, in driving order.
+#[derive(Debug, Clone, PartialEq)]
+struct ByLanelet<T> {
+    places: BTreeMap<LaneletIndex, Vec<T>>,
+    /// Whether each lanelet has places; empty if there are none at all.
     marked: Vec<bool>,
+}
+
+impl<T> Default for ByLanelet<T> {
+    fn default() -> Self {
+        Self {
+            places: BTreeMap::new(),
+            marked: Vec::new(),
+        }
+    }
+}
+
+impl<T> ByLanelet<T> {
+    /// Sorts places, given the number of lanelets.
+    fn new(mut all: Vec<Placed<T>>, lanelets: usize) -> Self {
+        let mut sorted = Self::default();
+        if all.is_empty() {
+            return sorted;
+        }
+        sorted.marked = vec![false; lanelets];
+        all.sort_by(|a, b| a.from.total_cmp(&b.from));
+        for Placed { lanelet, place, .. } in all {
+            sorted.marked[lanelet.index()] = true;
+            sorted.places.entry(lanelet).or_default().push(place);
+        }
+        sorted
+    }
+
+    /// Whether a lanelet has places. O(1).
+    #[inline]
+    fn has(&self, lanelet: LaneletIndex) -> bool {
+        self.marked.get(lanelet.index()) == Some(&true)
+    }
+
+    /// The places on a lanelet. O(log lanelets with places).
+    #[inline]
+    fn on(&self, lanelet: LaneletIndex) -> &[T] {
+        if !self.has(lanelet) {
+            return &[];
+        }
+        self.places.get(&lanelet).map_or(&[], Vec::as_slice)
+    }
 }
 
 impl Alleys {
@@ -268,28 +320,39 @@ impl Alleys {
             alleys.list.extend(narrow);
             alleys.tight.extend(tight);
         }
-        alleys.list_sides(graph.lanelets().len());
-        alleys.list_tight();
+        alleys.list_places(graph.lanelets().len());
         alleys
     }
 
-    /// Lists the tight places of each lanelet.
-    fn list_tight(&mut self) {
-        for place in &self.tight {
-            for side in 0..2 {
+    /// Lists the sides and tight stretches of each lanelet, given the number of lanelets.
+    fn list_places(&mut self, lanelets: usize) {
+        let alleys = (0..).zip(&self.list);
+        let sides = alleys.flat_map(|(number, alley)| {
+            let directions = alley.directions.into_iter();
+            let sides = directions.zip(AlleySide::both(number));
+            sides.map(|(direction, side)| Placed {
+                lanelet: direction.lanelet,
+                from: direction.from,
+                place: side,
+            })
+        });
+        let stretches = self.tight.iter().flat_map(|place| {
+            [0, 1].map(|side| {
                 let (own, opposite) = (place.directions[side], place.directions[1 - side]);
-                let stretches = self.tight_of_lanelet.entry(own.lanelet).or_default();
-                stretches.push(TightStretch {
+                Placed {
+                    lanelet: own.lanelet,
                     from: own.from,
-                    to: own.to,
-                    offset: place.offsets[side],
-                    opposite,
-                });
-            }
-        }
-        for stretches in self.tight_of_lanelet.values_mut() {
-            stretches.sort_by(|a, b| a.from.total_cmp(&b.from));
-        }
+                    place: TightStretch {
+                        from: own.from,
+                        to: own.to,
+                        offset: place.offsets[side],
+                        opposite,
+                    },
+                }
+            })
+        });
+        self.sides = ByLanelet::new(sides.collect(), lanelets);
+        self.tight_stretches = ByLanelet::new(stretches.collect(), lanelets);
     }
 
     /// All tight places, in ascending order of road.
@@ -300,33 +363,7 @@ impl Alleys {
     /// The tight places on a lanelet, in driving order. O(log lanelets with tight places).
     #[inline]
     pub fn tight_on(&self, lanelet: LaneletIndex) -> &[TightStretch] {
-        if self.tight.is_empty() {
-            return &[];
-        }
-        let stretches = self.tight_of_lanelet.get(&lanelet);
-        stretches.map_or(&[], Vec::as_slice)
-    }
-
-    /// Lists the sides of each lanelet, given the number of lanelets.
-    fn list_sides(&mut self, lanelets: usize) {
-        if self.list.is_empty() {
-            return;
-        }
-        self.marked = vec![false; lanelets];
-        for (number, alley) in (0..).zip(&self.list) {
-            for (direction, side) in alley.directions.iter().zip(AlleySide::both(number)) {
-                let sides = self.of_lanelet.entry(direction.lanelet).or_default();
-                sides.push(side);
-                self.marked[direction.lanelet.index()] = true;
-            }
-        }
-        let list = &self.list;
-        let from = |side: &AlleySide| {
-            list[side.alley as usize].directions[usize::from(side.is_second)].from
-        };
-        for sides in self.of_lanelet.values_mut() {
-            sides.sort_by(|a, b| from(a).total_cmp(&from(b)));
-        }
+        self.tight_stretches.on(lanelet)
     }
 
     /// Whether there are no alleys.
@@ -343,16 +380,13 @@ impl Alleys {
     /// Whether a lanelet has alleys. O(1).
     #[inline]
     pub fn are_on(&self, lanelet: LaneletIndex) -> bool {
-        !self.marked.is_empty() && self.marked[lanelet.index()]
+        self.sides.has(lanelet)
     }
 
     /// The sides on a lanelet, in driving order. O(log lanelets with alleys).
     #[inline]
     pub fn on(&self, lanelet: LaneletIndex) -> &[AlleySide] {
-        if !self.are_on(lanelet) {
-            return &[];
-        }
-        self.of_lanelet.get(&lanelet).map_or(&[], Vec::as_slice)
+        self.sides.on(lanelet)
     }
 
     /// Vehicles that can pass each other in an alley.
