@@ -253,17 +253,12 @@ fn stretches(points: &mut [Overlapped]) -> Vec<Stretch> {
 /// Whether two roads meet at a junction.
 fn meet(subjects: &Subjects<'_>, one: RoadId, other: RoadId) -> bool {
     let network = subjects.scenario.network();
-    let nodes = |id: RoadId| {
+    let junctions = |id: RoadId| {
         let ends = network.road(id).into_iter();
-        ends.flat_map(|road| [RoadEnd::Start, RoadEnd::End].map(|end| road.node_at(end)))
+        let nodes =
+            ends.flat_map(|road| [RoadEnd::Start, RoadEnd::End].map(|end| road.node_at(end)));
+        let junctions = nodes.filter_map(|node| subjects.layout.junction_at(node));
+        junctions.map(|junction| junction.nodes[0])
     };
-    let own: BTreeSet<_> = nodes(one).collect();
-    if nodes(other).any(|node| own.contains(&node)) {
-        return true;
-    }
-    let mut junctions = subjects.layout.junctions.iter();
-    junctions.any(|junction| {
-        let is_at = |id: RoadId| nodes(id).any(|node| junction.nodes.contains(&node));
-        is_at(one) && is_at(other)
-    })
+    junctions(one).any(|own| junctions(other).any(|theirs| theirs == own))
 }
