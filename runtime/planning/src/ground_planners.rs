@@ -47,6 +47,55 @@ static DRIVABLE: ModuleInfo = ModuleInfo {
 /// Size of the cells of `drivable_path`, m.
 const DRIVABLE_CELL: f64 = 0.5;
 
+// Parameters that all planners with a map have.
+const CLEARANCE: ParameterInfo = ParameterInfo::number(
+    "clearance",
+    "m",
+    (0.0, 20.0),
+    2.0,
+    "Distance from obstacles up to which cells cost more.",
+);
+const NEAR: ParameterInfo = ParameterInfo::number(
+    "near",
+    "m",
+    (0.5, 100.0),
+    4.0,
+    "Distance of the waypoint at a standstill.",
+);
+const AHEAD: ParameterInfo = ParameterInfo::number(
+    "ahead",
+    "s",
+    (0.0, 10.0),
+    1.0,
+    "Additional driving time to the waypoint at the current speed.",
+);
+const PAUSE: ParameterInfo = ParameterInfo::number(
+    "pause",
+    "s",
+    (0.0, 10.0),
+    0.25,
+    "Minimum time between replans after the driver has left the path.",
+);
+const GEAR_CHANGE: ParameterInfo = ParameterInfo::number(
+    "gear_change",
+    "s",
+    (0.0, 60.0),
+    2.0,
+    "Time added to a path for each change between forwards and reverse.",
+);
+const VERDICT_BUDGET: ParameterInfo = ParameterInfo::number(
+    "verdict_budget",
+    "",
+    (512.0, 1e6),
+    1024.0,
+    "Cells per step of the search that decides whether any path exists.",
+);
+const AVOID: ParameterInfo = ParameterInfo::choice(
+    "avoid",
+    &["path", "all"],
+    "Obstacles that the controller perceives: those on the path, or all those ahead.",
+);
+
 /// Parameters of `drivable_path`.
 static WITH_POSES: [ParameterInfo; 13] = [
     ParameterInfo::number(
@@ -63,41 +112,11 @@ static WITH_POSES: [ParameterInfo; 13] = [
         0.15,
         "Clearance where start or destination leave no room for the usual one.",
     ),
-    ParameterInfo::number(
-        "clearance",
-        "m",
-        (0.0, 20.0),
-        2.0,
-        "Distance from obstacles up to which cells cost more.",
-    ),
-    ParameterInfo::number(
-        "near",
-        "m",
-        (0.5, 100.0),
-        4.0,
-        "Distance of the waypoint at a standstill.",
-    ),
-    ParameterInfo::number(
-        "ahead",
-        "s",
-        (0.0, 10.0),
-        1.0,
-        "Additional driving time to the waypoint at the current speed.",
-    ),
-    ParameterInfo::number(
-        "pause",
-        "s",
-        (0.0, 10.0),
-        0.25,
-        "Minimum time between replans after the driver has left the path.",
-    ),
-    ParameterInfo::number(
-        "gear_change",
-        "s",
-        (0.0, 60.0),
-        2.0,
-        "Time added to a path for each change between forwards and reverse.",
-    ),
+    CLEARANCE,
+    NEAR,
+    AHEAD,
+    PAUSE,
+    GEAR_CHANGE,
     ParameterInfo::number(
         "reverse",
         "",
@@ -119,22 +138,12 @@ static WITH_POSES: [ParameterInfo; 13] = [
         200_000.0,
         "Number of poses after which a search gives up.",
     ),
-    ParameterInfo::number(
-        "verdict_budget",
-        "",
-        (512.0, 1e6),
-        1024.0,
-        "Cells per step of the search that decides whether any path exists.",
-    ),
-    ParameterInfo::choice(
-        "avoid",
-        &["path", "all"],
-        "Obstacles that the controller perceives: those on the path, or all those ahead.",
-    ),
+    VERDICT_BUDGET,
+    AVOID,
     ParameterInfo::choice(
         "arrive",
         &["anyhow", "with_heading"],
-        "Whether a destination on open ground is reached with any heading, or with its own.",
+        "Whether a path may end at a destination on open ground with any heading, or has to end with the destination's own.",
     ),
 ];
 
@@ -245,41 +254,11 @@ const COSTS: [ParameterInfo; COMMON] = [
         0.3,
         "Accuracy with which the vehicle follows its path.",
     ),
-    ParameterInfo::number(
-        "clearance",
-        "m",
-        (0.0, 20.0),
-        2.0,
-        "Distance from obstacles up to which cells cost more.",
-    ),
-    ParameterInfo::number(
-        "near",
-        "m",
-        (0.5, 100.0),
-        4.0,
-        "Distance of the waypoint at a standstill.",
-    ),
-    ParameterInfo::number(
-        "ahead",
-        "s",
-        (0.0, 10.0),
-        1.0,
-        "Additional driving time to the waypoint at the current speed.",
-    ),
-    ParameterInfo::number(
-        "pause",
-        "s",
-        (0.0, 10.0),
-        0.25,
-        "Minimum time between replans after the driver has left the path.",
-    ),
-    ParameterInfo::number(
-        "gear_change",
-        "s",
-        (0.0, 60.0),
-        2.0,
-        "Time added to a path for each change between forwards and reverse.",
-    ),
+    CLEARANCE,
+    NEAR,
+    AHEAD,
+    PAUSE,
+    GEAR_CHANGE,
     ParameterInfo::number(
         "forecast",
         "s",
@@ -287,18 +266,8 @@ const COSTS: [ParameterInfo; COMMON] = [
         3.0,
         "Time ahead for which the motion of other vehicles is forecast.",
     ),
-    ParameterInfo::number(
-        "verdict_budget",
-        "",
-        (512.0, 1e6),
-        1024.0,
-        "Cells per step of the search that decides whether any path exists.",
-    ),
-    ParameterInfo::choice(
-        "avoid",
-        &["path", "all"],
-        "Obstacles that the controller perceives: those on the path, or all those ahead.",
-    ),
+    VERDICT_BUDGET,
+    AVOID,
 ];
 
 static WITH_MAP: [ParameterInfo; COMMON] = COSTS;
