@@ -11,6 +11,7 @@ const STEP_COST: i32 = 8;
 const STEEPEST: f64 = 1.0;
 /// Added cost of water. A path crosses water only if every detour is longer than 64 times the crossing.
 pub(crate) const WATER_COST: i32 = 63 * PLAIN;
+
 /// Added cost of the steepest class of slopes that a vehicle can climb with an acceleration, m/s^2. The middle
 /// of a class counts.
 pub(crate) fn climbable_cost(acceleration: f64) -> i32 {

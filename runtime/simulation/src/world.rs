@@ -460,15 +460,7 @@ impl World {
 
     /// Plans for agents with move trees. This comes after goals are chosen and before bodies move.
     fn play(&mut self) {
-        let given = OffRoad {
-            clock: &self.clock,
-            ground: &self.ground,
-            types: &self.types,
-            modules: &self.modules,
-            dynamics: &self.dynamics,
-            hands: &self.hands,
-            index: &self.traffic.index,
-        };
+        let given = off_road!(self);
         let notes = play::play(
             given,
             &self.traffic.contacts,

@@ -106,6 +106,13 @@ impl DrivePlan {
         }
     }
 
+    /// Ends the search and returns its path; `None` if it has found none.
+    fn take_path(&mut self) -> Option<DrivablePath> {
+        let path = self.live.as_ref().and_then(|live| live.path().cloned());
+        self.end_search();
+        path
+    }
+
     fn end_search(&mut self) {
         self.search = None;
         self.live = None;
@@ -320,13 +327,7 @@ impl Planning<'_> {
     fn search_ahead(&mut self) -> Step {
         match self.advance_search() {
             DrivableProgress::Found => {
-                let path = self
-                    .plan
-                    .drive
-                    .live
-                    .as_ref()
-                    .and_then(|live| live.path().cloned());
-                self.plan.drive.end_search();
+                let path = self.plan.drive.take_path();
                 if let Some(path) = path {
                     self.plan.status = PathStatus::Found;
                     self.plan.rest = self.parts(&path);
@@ -385,13 +386,7 @@ impl Planning<'_> {
         }
         match self.advance_search() {
             DrivableProgress::Found => {
-                let path = self
-                    .plan
-                    .drive
-                    .live
-                    .as_ref()
-                    .and_then(|live| live.path().cloned());
-                self.plan.drive.end_search();
+                let path = self.plan.drive.take_path();
                 match path {
                     Some(path) => self.begin_drive(&path),
                     None => self.keep_halting(),

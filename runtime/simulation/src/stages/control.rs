@@ -360,9 +360,10 @@ impl View<'_> {
     ) {
         for ((&agent, input), sample) in indices.iter().zip(rows).zip(samples) {
             let agent = AgentIndex::new(agent);
+            let stand = self.stand(agent, input);
             *sample = Sample {
-                stand: self.stand(agent, input),
-                guard: self.guard(agent, input),
+                stand,
+                guard: self.guard(agent, input, stand),
                 pivot: self.pivot(agent, input),
                 ..self.sample(agent, input)
             };
@@ -382,14 +383,14 @@ impl View<'_> {
     }
 
     /// The place before which an agent on a planned path has to stop because it would touch something.
-    fn guard(&self, agent: AgentIndex, input: &ControllerInput) -> Option<Stand> {
-        let Stand { speed, firm, .. } = self.stand(agent, input);
+    /// `stand` is the agent's stop on its route.
+    fn guard(&self, agent: AgentIndex, input: &ControllerInput, stand: Stand) -> Option<Stand> {
         let kind = self
             .types
             .get(self.agents.identity[agent.index()].vehicle_type);
-        let firm = firm.min(SURE_BRAKING * kind.limits.max_braking);
+        let firm = stand.firm.min(SURE_BRAKING * kind.limits.max_braking);
         let way = self.room_on_path(agent, input, firm)?;
-        Some(Stand { speed, way, firm })
+        Some(Stand { way, firm, ..stand })
     }
 
     /// Excess of a speed over the speed limit of a lanelet, as a fraction of the limit. `allowed`
