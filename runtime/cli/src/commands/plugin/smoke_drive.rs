@@ -440,7 +440,7 @@ impl Drives {
     }
 }
 
-/// What a module under test does in a drive.
+/// Behaviour of a module under test in a drive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Task {
     /// It steers, so it has to stay on its lane.
