@@ -129,7 +129,7 @@ impl Couplings<'_> {
             // A file has at most eight trailers.
             first: kept as u8,
             states: states.split_off(kept),
-            layers: self.ground.layers(&self.agents.position[agent.index()]),
+            layers: (self.ground).layers(self.agents.position[agent.index()].lanelet),
         };
         self.dynamics.standing.add(standing);
         self.dynamics.trailers.forget(agent);
@@ -145,7 +145,7 @@ impl Couplings<'_> {
         let free = bodies
             .free_coupling(agent, self.types)
             .ok_or(CouplingError::NoFreeCoupling)?;
-        let layers = self.ground.layers(&self.agents.position[agent.index()]);
+        let layers = (self.ground).layers(self.agents.position[agent.index()].lanelet);
         let standing = self.dynamics.standing.iter();
         let reachable = standing.filter(|train| train.layers & layers != 0);
         let distance =

@@ -2,6 +2,7 @@
 
 use crate::agents::{Finished, Status};
 use crate::demand::{self, Demand, Departure, Repeats, RunningFlow, Start};
+use crate::ground::Ground;
 use crate::modules::{Modules, number_of};
 use crate::open_ground::{End, Itinerary, MixedTrips, Part, Traveller};
 use crate::options::{PopulateFrom, RunOptions, SimulationError};
@@ -22,6 +23,14 @@ const POPULATION_VEHICLE: &str = "car";
 const MOST_TRIPS: usize = 1_000_000;
 /// Stack of random trips, unless the options name one.
 const POPULATION_STACK: &str = "idm";
+
+/// Checks that the road network is within its size limits, so that no road had to be left out.
+pub(crate) fn check_size(ground: &Ground) -> Result<(), SimulationError> {
+    match ground.graph().left_out() {
+        Some(road) => Err(SimulationError::TooMuch(road)),
+        None => Ok(()),
+    }
+}
 
 /// Sources of demand.
 pub(crate) struct Sources<'a> {

@@ -19,7 +19,7 @@ use crate::options::{RunOptions, SimulationError, helpers};
 use crate::perception::Surroundings;
 use crate::records::AgentIndex;
 use crate::route::{Goal, Routes};
-use crate::setup::Sources;
+use crate::setup::{Sources, check_size};
 use crate::stage::Stage;
 use crate::stages::advance::Guided;
 use crate::stages::appear::AppearInputs;
@@ -142,7 +142,7 @@ impl World {
         options: &RunOptions,
     ) -> Result<Self, SimulationError> {
         let clock = Clock::new(&scenario.settings(), options)?;
-        ground.check_size()?;
+        check_size(&ground)?;
         let pedestrians = options.pedestrians_in(scenario)?;
         let levels = LevelChoice {
             forced: options.dynamics,

@@ -288,7 +288,7 @@ impl LaneState {
 /// Grip of the ground below a body.
 fn grip_here(ground: &Ground, position: &LanePosition) -> f64 {
     let place = ground.line(position.lanelet).position(position.s);
-    ground.grip_on(place, ground.layers(position))
+    ground.grip_on(place, ground.layers(position.lanelet))
 }
 
 /// Distance to the end of a lane before a junction, m.

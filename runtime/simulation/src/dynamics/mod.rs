@@ -107,7 +107,7 @@ impl Body<'_> {
 
     /// Mean grip below both axles at a pose.
     fn mean_grip(&self, ground: &Ground, pose: Pose) -> f64 {
-        let layers = ground.layers(self.position);
+        let layers = ground.layers(self.position.lanelet);
         let front = pose.point(self.vehicle_type.limits.wheelbase, 0.0);
         0.5 * (ground.grip_on(pose.position, layers) + ground.grip_on(front, layers))
     }

@@ -21,7 +21,7 @@ use crate::open_ground::MixedTrips;
 use crate::options::SimulationError;
 use crate::records::{AgentIndex, Identity, LanePosition, Phase, keeps_to_lanes};
 use crate::route::{Asking, Goal, Route, Routes, Travel};
-use crate::setup::{Sources, running_flows, trip};
+use crate::setup::{Sources, check_size, running_flows, trip};
 use crate::stages::appear::off_lanes;
 use crate::stages::effects::give_up_grants;
 use crate::stages::retire::Exit;
@@ -76,7 +76,7 @@ impl Editing<'_> {
         }
         let may_wait = prepared.is_none();
         let ground = prepared.unwrap_or_else(|| self.ground.after_edit(old, new));
-        ground.check_size()?;
+        check_size(&ground)?;
         let levels = LevelChoice {
             default: new.settings().dynamics,
             ..*self.levels

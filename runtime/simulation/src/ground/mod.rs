@@ -28,9 +28,6 @@ pub(crate) use roads::{JunctionConnections, JunctionLaw, PROFILE_BRAKING, Roads}
 use signal_heads::Post;
 pub use signal_heads::SignalHead;
 
-use crate::options::SimulationError;
-use crate::records::LanePosition;
-use crate::vehicle_type::VehicleType;
 use arrivals::Arrivals;
 use glam::DVec2;
 pub(crate) use junction_gists::ConnectionGist;
@@ -336,23 +333,6 @@ impl Ground {
         self.grip.as_ref().map_or(1.0, |map| map.grip().lowest())
     }
 
-    /// Braking that others may expect of a vehicle on a lane, m/s^2: `dry`, or less if the ground is known to
-    /// be slippery.
-    #[inline]
-    pub(crate) fn expected_braking(
-        &self,
-        dry: f64,
-        position: &LanePosition,
-        vehicle_type: &VehicleType,
-    ) -> f64 {
-        if !self.is_grip_known() || !position.is_on_lane() {
-            return dry;
-        }
-        let place = self.line(position.lanelet).position(position.s);
-        let grip = self.grip_on(place, self.layers(position));
-        dry.min(COUNTED_ON * grip * vehicle_type.hardest())
-    }
-
     /// Road layer of a lanelet, as a bit.
     #[inline]
     pub(crate) fn layers_of(&self, id: LaneletIndex) -> u32 {
@@ -360,21 +340,13 @@ impl Ground {
         1 << self.lanelet(id).layer.rem_euclid(32)
     }
 
-    /// Road layers on which a body stands (bit mask). Vehicles on a bridge and on the road below it
-    /// cannot collide.
-    pub(crate) fn layers(&self, position: &LanePosition) -> u32 {
-        if !position.is_on_lane() {
+    /// Road layers on which a body stands that follows `lanelet` (bit mask); all of them for [`NO_LANELET`].
+    /// Vehicles on a bridge and on the road below it cannot collide.
+    pub(crate) fn layers(&self, lanelet: LaneletIndex) -> u32 {
+        if lanelet == NO_LANELET {
             return ALL_LAYERS;
         }
-        self.layers_of(position.lanelet)
-    }
-
-    /// Checks that the road network is within its size limits, so that no road had to be left out.
-    pub(crate) fn check_size(&self) -> Result<(), SimulationError> {
-        match self.graph().left_out() {
-            Some(road) => Err(SimulationError::TooMuch(road)),
-            None => Ok(()),
-        }
+        self.layers_of(lanelet)
     }
 
     /// One lanelet.

@@ -468,9 +468,8 @@ impl Scene<'_> {
         let steps = steps_of_frame(loaded.library.rate(), self.dt);
         let steps = steps.ok_or(Misfit::Step)?;
         let (pose, recorded) = (self.bodies.pose(player.agent), &loaded.clips.ground);
-        let layers = self
-            .ground
-            .layers(&self.bodies.agents.position[player.agent.index()]);
+        let position = &self.bodies.agents.position[player.agent.index()];
+        let layers = self.ground.layers(position.lanelet);
         let grip = self.ground.grip_on(pose.position, layers);
         if (grip - recorded.grip).abs() > OTHER_GRIP {
             return Err(Misfit::Grip);

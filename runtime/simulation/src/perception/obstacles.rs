@@ -134,7 +134,7 @@ impl View<'_> {
 
     /// Replaces `nearest` if an uncoupled trailer is closer.
     fn look_for_standing(&self, eye: &Eye, nearest: &mut Option<Seen>) {
-        let layers = self.ground.layers(self.position(eye.agent));
+        let layers = self.ground.layers(self.position(eye.agent).lanelet);
         let bodies = self.bodies();
         for train in self.dynamics.standing.iter() {
             // A vehicle that backs up to a trailer to couple it has to come close.

@@ -273,7 +273,8 @@ impl Search<'_> {
         body: impl Fn() -> OrientedBox,
         out: &mut Vec<Contact>,
     ) {
-        let layers = (self.bodies.ground).layers(&self.bodies.agents.position[agent.index()]);
+        let position = &self.bodies.agents.position[agent.index()];
+        let layers = self.bodies.ground.layers(position.lanelet);
         for train in self.bodies.dynamics.standing.iter() {
             let depth = |(at, standing): (usize, OrientedBox)| {
                 let reach = radius + standing.radius();

@@ -127,7 +127,7 @@ impl Index {
             if position.is_on_lane() {
                 continue;
             }
-            let layers = bodies.ground.layers(position);
+            let layers = bodies.ground.layers(position.lanelet);
             let body = types.get(agents.identity[agent.index()].vehicle_type);
             let vehicle = body.covered(bodies.pose(agent));
             let trailers = bodies.trailer_boxes(agent, types).into_iter();

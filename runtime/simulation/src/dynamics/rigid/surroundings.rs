@@ -68,7 +68,7 @@ impl Around<'_> {
     /// Road layers of an agent (bit mask). Vehicles on a bridge and on the road below it cannot
     /// collide.
     pub(super) fn layers(&self, agent: AgentIndex) -> u32 {
-        self.ground.layers(&self.agents.position[agent.index()])
+        (self.ground).layers(self.agents.position[agent.index()].lanelet)
     }
 
     fn driving(&self, wanted: impl Fn(DynamicsLevel) -> bool) -> impl Iterator<Item = AgentIndex> {

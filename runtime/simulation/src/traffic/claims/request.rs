@@ -503,6 +503,6 @@ pub(super) fn reach(
     position: &LanePosition,
     vehicle_type: &VehicleType,
 ) -> f64 {
-    let braking = ground.expected_braking(PROFILE_BRAKING, position, vehicle_type);
+    let braking = vehicle_type.expected_braking(PROFILE_BRAKING, ground, position);
     motion.speed * motion.speed / (2.0 * braking) + ASKING_MARGIN + vehicle_type.front
 }

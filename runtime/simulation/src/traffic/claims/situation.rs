@@ -273,7 +273,7 @@ impl<'a> Situation<'a> {
     pub(super) fn braking(&self, agent: AgentIndex, dry: f64) -> f64 {
         let position = &self.agents.position[agent.index()];
         let kind = self.vehicle_type(agent);
-        self.ground.expected_braking(dry, position, kind)
+        kind.expected_braking(dry, self.ground, position)
     }
 
     /// Whether an agent stands before the connection at an index of its route, or could comfortably stop
