@@ -7,10 +7,10 @@
 
 use crate::agents::Agents;
 use crate::dynamics::{Bodies, Dynamics, FreeCoupling, MOST_ANGLE, REACH, StandingTrain};
-use crate::ground::Ground;
 use crate::records::AgentIndex;
 use crate::vehicle_type::{LEVEL, VehicleTypes};
 use roadwright_geometry::math::wrap_angle;
+use roadwright_ground::Ground;
 use thiserror::Error;
 
 /// Maximum speed for uncoupling and coupling, m/s: walking speed.

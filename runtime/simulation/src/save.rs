@@ -19,7 +19,6 @@ use crate::agents::{Accounts, Agents, Deviation, Finished};
 use crate::clock::Clock;
 use crate::demand::{Departure, Departures, FlowProgress};
 use crate::dynamics::{Bodies, Dynamics, StandingTrains};
-use crate::ground::Ground;
 use crate::hands::Hands;
 use crate::messages::{Groups, Log};
 use crate::modules::{
@@ -37,6 +36,7 @@ use crate::traffic::{Claims, Contacts, Delays, Encroachment, People, SignalState
 use crate::world::World;
 use origin::Origin;
 use roadwright_agent::{Message, Registry, Slot};
+use roadwright_ground::Ground;
 use roadwright_scenario::Scenario;
 use roadwright_vehicle::PedalCommand;
 use serde::{Deserialize, Serialize};

@@ -2,7 +2,6 @@
 
 use crate::agents::{Finished, Status};
 use crate::demand::{self, Demand, Departure, Repeats, RunningFlow, Start};
-use crate::ground::Ground;
 use crate::modules::{Modules, number_of};
 use crate::open_ground::{End, Itinerary, MixedTrips, Part, Traveller};
 use crate::options::{PopulateFrom, RunOptions, SimulationError};
@@ -10,6 +9,7 @@ use crate::records::LaneSpot;
 use crate::route::Goal;
 use crate::vehicle_type::VehicleTypes;
 use roadwright_geometry::DVec2;
+use roadwright_ground::Ground;
 use roadwright_scenario::{Agent, AgentId, LaneletIndex, OffRoad, Place, Scenario, VehicleType};
 
 /// Planners of agents that use no map, so that their trips off the lanes are not planned in advance.

@@ -1,12 +1,12 @@
 //! Vehicle types, prepared for use in steps.
 
-use crate::ground::{COUNTED_ON, Ground};
 use crate::records::{LanePosition, RigidShape};
 use crate::slope_cost::climbable_cost;
 use glam::DVec2;
 use roadwright_geometry::Pose;
 use roadwright_geometry::math::tan;
 use roadwright_geometry::oriented_box::OrientedBox;
+use roadwright_ground::{COUNTED_ON, Ground};
 use roadwright_planning::open_ground::{Body as GroundBody, Effect, Layer, LayerEffect};
 use roadwright_scenario::junction::Body;
 use roadwright_scenario::{DynamicsLevel, OffRoad, VehicleClass, VerticalSpan};

@@ -9,7 +9,6 @@ use crate::demand::Demand;
 use crate::dynamics::{Bodies, Dynamics, LevelChoice};
 use crate::edit::{EditEntry, Editing, WaitingEdit};
 use crate::fixed::Fixed;
-use crate::ground::Ground;
 use crate::hands::{HandControls, Hands};
 use crate::messages::{LogLine, Messages};
 use crate::modules::{Modules, Rota, SignalControllers, node_of};
@@ -39,6 +38,7 @@ use crate::traffic::{
 };
 use crate::vehicle_type::VehicleTypes;
 use roadwright_agent::Registry;
+use roadwright_ground::Ground;
 use roadwright_scenario::{NodeId, RoadId, Scenario};
 use std::sync::Arc;
 

@@ -4,11 +4,11 @@
 //! smooth profile of t that ends with t = 0 where a connection begins.
 
 use super::{Bodies, Body, Dynamics, Level, LevelStep, RecordedSlip, STANDING};
-use crate::ground::Ground;
 use crate::records::{AgentIndex, Aside, LanePosition, Motion};
 use crate::vehicle_type::VehicleType;
 use roadwright_geometry::Pose;
 use roadwright_geometry::math::atan;
+use roadwright_ground::Ground;
 use roadwright_scenario::DynamicsLevel;
 use roadwright_scenario::lane_graph::LaneletIndex;
 use roadwright_vehicle::{Effort, Grade, at_rest, moving_time};

@@ -14,7 +14,6 @@ use crate::clock::Clock;
 use crate::demand::{Demand, Departure, Start};
 use crate::dynamics::{Bodies, Dynamics, LevelChoice};
 use crate::fixed::Fixed;
-use crate::ground::Ground;
 use crate::messages::LogLine;
 use crate::modules::{Modules, new_numbers, number_of};
 use crate::open_ground::MixedTrips;
@@ -29,6 +28,7 @@ use crate::traffic::{Setting, Traffic};
 use crate::vehicle_type::VehicleTypes;
 use glam::DVec2;
 use roadwright_agent::Registry;
+use roadwright_ground::Ground;
 use roadwright_scenario::{Agent, AgentId, DynamicsLevel, Scenario};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -102,7 +102,7 @@ impl Editing<'_> {
         }
         // A ground that shares its roads with the old one has the same lanelets with the same numbers.
         let before = std::mem::replace(self.ground, ground);
-        if !Arc::ptr_eq(&before.roads, &self.ground.roads) {
+        if !before.shares_roads_with(self.ground) {
             self.take_roads(&before, new, &flows);
         }
         self.dynamics.stop_rolling();

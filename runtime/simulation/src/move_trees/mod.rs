@@ -20,13 +20,13 @@ pub(crate) use frame::PlayedFrames;
 pub(crate) use refusal::Asked;
 
 use crate::dynamics::Bodies;
-use crate::ground::Ground;
 use crate::records::{AgentIndex, FARTHEST};
 use crate::vehicle_type::VehicleTypes;
 use around::{Around, Viewer};
 use frame::{Moment, Placed};
 use roadwright_agent::MoveTreeSearch;
 use roadwright_geometry::DVec2;
+use roadwright_ground::Ground;
 use roadwright_moves::{
     Bounded, Frame, Loaded, MoveNumber, Phase, Placement, Plan, PlanEnd, Question, ShippedLibrary,
     StateNumber, Stop, Weights, distance, plan,

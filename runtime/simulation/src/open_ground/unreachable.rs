@@ -1,7 +1,7 @@
 //! Finds destinations that cannot be reached over open ground.
 
 use super::{FixedItems, profile_of};
-use crate::ground::Ground;
+use roadwright_ground::Ground;
 use roadwright_planning::open_ground::{
     CellSize, OpenGround, Profile, Reachability, Reason, Spot, Trip, Verdict,
 };

@@ -6,8 +6,8 @@
 //! this is computed.
 
 use super::{OPEN_GROUND_SPEED, Stretch, View};
-use crate::ground::{COUNTED_ON, PROFILE_BRAKING};
 use crate::records::AgentIndex;
+use roadwright_ground::{COUNTED_ON, PROFILE_BRAKING};
 use roadwright_plugin_api::ControllerInput;
 
 /// Highest deceleration that drivers count on, even with more grip, m/s^2.

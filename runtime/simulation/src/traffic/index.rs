@@ -340,9 +340,9 @@ mod tests {
     use super::*;
     use crate::agents::{AgentRow, Agents};
     use crate::dynamics::Dynamics;
-    use crate::ground::Ground;
     use crate::records::{Identity, LanePosition, Phase};
     use proptest::prelude::*;
+    use roadwright_ground::Ground;
     use roadwright_scenario::{DynamicsLevel, Scenario};
 
     fn agents(places: &[(LaneletIndex, LaneletIndex, f64)]) -> Agents {
