@@ -275,7 +275,10 @@ fn restore(
 /// Writes a world to a temporary path. It is moved from there together with the other results. Returns the
 /// modules whose state could not be saved.
 fn save(world: &World, to: &mut SaveTo<'_>, quiet: bool) -> anyhow::Result<Vec<String>> {
-    let saved = world.save(to.allow_inexact)?;
+    let saved = match to.allow_inexact {
+        true => world.save_inexact()?,
+        false => world.save()?,
+    };
     if !quiet {
         for module in saved.inexact() {
             say!("not exact: restoring this save starts {module} from a fresh state");
