@@ -33,7 +33,7 @@ struct About {
 pub struct Autosave {
     folder: PathBuf,
     name: String,
-    /// Held while the session lives.
+    /// Lock file. Keeping it open holds the lock for as long as the session runs.
     _lock: File,
     written: u64,
     due: Option<f64>,

@@ -95,7 +95,7 @@ pub struct News {
     pub has_timed_out: bool,
 }
 
-/// Creates a new file so that it belongs to the current user. If that fails, no folder is trusted.
+/// Creates a file that is certain to belong to the current user. If that fails, no folder is trusted.
 fn own_file(cache: &Path) -> PathBuf {
     // Removed first, because a file placed here by another user would pass as the user's own.
     let own = cache.join("owner");
@@ -107,7 +107,7 @@ fn own_file(cache: &Path) -> PathBuf {
 }
 
 impl Extensions {
-    /// Opens the folders of a user and beside a scenario.
+    /// Opens the user's folders and the folders beside a scenario.
     pub fn open(folders: &Folders, document: Option<&Path>, settings: &Settings) -> Self {
         let beside = document.and_then(Path::parent).map(Path::to_owned);
         let names = |name: &str| {

@@ -103,7 +103,7 @@ mod tests {
                 "{mode:o}: {refused}"
             );
         }
-        // A parent folder that belongs to another user, such as another home.
+        // A parent folder that belongs to another user, such as that user's home.
         std::fs::set_permissions(own, std::fs::Permissions::from_mode(0o777)).unwrap();
         assert!(may_be_trusted(&file, file.parent().unwrap()).is_err());
     }

@@ -50,7 +50,8 @@ pub const CAP_WANTS_DEFAULTS: u64 = 16;
 /// Capability of a fitness: higher scores are better. Since 1.2.
 pub const CAP_HIGHER_IS_BETTER: u64 = 32;
 /// Capability of a fitness: it needs the fields of [`Conduct`](crate::Conduct) that are only recorded if a
-/// fitness of the run needs them: `least_post_encroachment` and those from `goal_distance` on. Since 1.2.
+/// fitness of the run needs them: `least_post_encroachment`, `goal_distance` and all fields after it. Since
+/// 1.2.
 pub const CAP_FULL_CONDUCT: u64 = 64;
 /// Capability of a controller: its waypoint lies on the circle that the lane follows just ahead and not on the
 /// lane itself. A law that steers along the circle through its waypoint then follows bends exactly. Since 1.2.
@@ -468,8 +469,8 @@ pub struct RwParametersExtension {
     pub set: Option<unsafe extern "C" fn(*mut RwInstance, u32, *const f64, u32) -> i32>,
 }
 
-/// Returns a text as a zero-padded field of fixed size. A text that is too long is truncated at a character
-/// boundary.
+/// Returns a string as a zero-padded field of fixed size. A string that is too long is truncated at a
+/// character boundary.
 pub const fn text<const N: usize>(text: &str) -> [u8; N] {
     let bytes = text.as_bytes();
     let mut length = if bytes.len() < N { bytes.len() } else { N - 1 };
@@ -486,7 +487,7 @@ pub const fn text<const N: usize>(text: &str) -> [u8; N] {
     field
 }
 
-/// Returns the text in a field of fixed size up to the first zero. Invalid UTF-8 is replaced.
+/// Returns the string in a field of fixed size, up to the first zero byte. Invalid UTF-8 is replaced.
 pub fn text_of(field: &[u8]) -> String {
     let end = field.iter().position(|&byte| byte == 0);
     String::from_utf8_lossy(&field[..end.unwrap_or(field.len())]).into_owned()

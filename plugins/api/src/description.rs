@@ -1,5 +1,6 @@
-//! Description of every record of the binary interface: fields, types, offsets, units and first versions. It is
-//! what `roadwright plugin records --json` prints. Offsets and types come from the records themselves.
+//! Description of every record of the binary interface: fields, types, offsets, units and first versions.
+//! `roadwright plugin records --json` prints this description. Offsets and types come from the records
+//! themselves.
 
 use crate::abi::{
     RwApi, RwBatch, RwControllerExtension, RwHost, RwLanelet, RwParamInfo, RwParameter,

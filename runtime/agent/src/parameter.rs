@@ -190,7 +190,7 @@ fn known_keys(infos: &[ParameterInfo]) -> String {
     }
 }
 
-/// Cells of a table that a setting gives.
+/// The cells of a table for which a setting gives values.
 #[derive(Default)]
 struct Given {
     rows: u32,

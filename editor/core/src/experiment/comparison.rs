@@ -45,10 +45,10 @@ impl OpenResults {
         self.results.fitnesses()
     }
 
-    /// Differences between other results and these on their common seeds (other minus this).
+    /// Paired differences (`other` minus this) on the seeds that both results contain.
     ///
     /// # Errors
-    /// If the two cannot be compared, with the reason.
+    /// If the results cannot be compared, with the reason.
     pub fn against(&self, other: &Self) -> Result<Paired, String> {
         for open in [self, other] {
             let failed = open.summary.failed;

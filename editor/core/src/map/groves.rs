@@ -32,7 +32,7 @@ pub struct Grove {
 /// The parts of all forests that are drawn in a frame.
 #[derive(Debug, Clone, Default)]
 pub struct Shown {
-    /// Pieces, each with the number of its first trees that are drawn.
+    /// Pieces, each with the number of trees to draw, counted from the start of its list.
     pub trees: Vec<(Arc<Instances>, usize)>,
     /// Areas of forests whose trees are not all drawn, with an opacity from 0 to 1.
     pub canopies: Vec<(Arc<Mesh>, f32)>,
@@ -115,7 +115,7 @@ impl Grove {
     }
 }
 
-/// Any colour with an opacity.
+/// An arbitrary colour with this opacity.
 fn color_with(opacity: f32) -> roadwright_render::Color {
     let mut color = roadwright_render::Color::BLACK;
     color.set_alpha(opacity.clamp(0.0, 1.0));

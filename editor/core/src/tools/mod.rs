@@ -346,16 +346,16 @@ pub enum Mark {
     },
     /// A handle.
     Handle {
-        /// Place, m.
+        /// Position, m.
         at: DVec2,
         /// Shape.
         shape: HandleShape,
         /// Whether the pointer is on it.
         hot: bool,
     },
-    /// A text at a place, such as the kind of a snap.
+    /// A text label, such as the kind of a snap target.
     Label {
-        /// Place, m.
+        /// Position, m.
         at: DVec2,
         /// Text, one or two lines.
         text: String,
@@ -383,7 +383,7 @@ impl Mark {
         }
     }
 
-    /// A text at a place.
+    /// A text label.
     pub fn label(at: DVec2, text: impl Into<String>, tone: Tone) -> Self {
         Self::Label {
             at,

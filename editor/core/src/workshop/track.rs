@@ -142,8 +142,8 @@ fn height(place: DVec2) -> f64 {
     }
     if (90.0..170.0).contains(&x) {
         let wave = sin(TAU * (x - 90.0) / 8.0);
-        // The waves lift one side after the other. They are 0 in the middle, so that there is no step along
-        // it.
+        // The waves lift one side after the other. They fade to 0 in the middle, so that no step separates
+        // the two sides.
         return 0.12 * wave * if y > 0.0 { 1.0 } else { -1.0 } * (y.abs() / 1.5).min(1.0);
     }
     0.0

@@ -104,7 +104,7 @@ struct Path {
     turn: Turn,
     /// Length, m.
     length: f64,
-    /// Minimum time gap before another vehicle that a vehicle needs for entering, s.
+    /// Minimum time gap that a vehicle needs in order to enter before another vehicle, s.
     critical_gap: f64,
     /// Connections that conflict with this one, by index in the list.
     meets: Vec<Met>,

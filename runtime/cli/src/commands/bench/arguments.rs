@@ -275,8 +275,8 @@ pub(crate) struct MoveTrees {
     /// Drive each row from this many starts
     #[arg(long, default_value_t = 20, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub(crate) starts: u32,
-    /// Test collisions in the same way as the source: only at its frames, with the lines of both sides of the
-    /// car
+    /// Test collisions in the same way as the source: only at the source's frames, with the lines along both
+    /// sides of the car
     #[arg(long)]
     pub(crate) source_sweep: bool,
     /// End each search with the first free leaf, which gives the same plans but expands fewer nodes

@@ -16,7 +16,7 @@ use roadwright_moves::{
 use serde::Serialize;
 use std::io::Write;
 
-/// Minimum duration of a skid at a sharp corner that counts, s.
+/// Minimum duration of sliding that counts as a skid at a sharp corner, s.
 const SKID_COUNTS: f64 = 0.3;
 /// Prefix of the names of skids in the shipped trees.
 const SKID: &str = "skid";
@@ -42,7 +42,7 @@ struct Row {
     survived: u32,
     /// Median duration of all drives, s.
     median_s: f64,
-    /// Quartiles of that duration, s.
+    /// Quartiles of the duration of all drives, s.
     quartiles_s: [f64; 2],
     /// Median duration of the drives that arrived, s.
     finish_s: Option<f64>,
