@@ -241,7 +241,8 @@ impl Lqr {
         let speed = input.seen.speed.max(SLOWEST);
         let below = (speed / SPEED_STEP).floor();
         let share = speed / SPEED_STEP - below;
-        // Two models that differ have no gains in between: then the one of the higher speed counts.
+        // Gains of models with different states cannot be interpolated, so those of the higher speed are
+        // used.
         let ends = [below, below + 1.0].map(|at| LateralModel::of(input, at * SPEED_STEP));
         let is_alike = ends[0].states().len() == ends[1].states().len();
         let shares = match is_alike {

@@ -28,7 +28,7 @@ pub(crate) fn in_a_group(command: &mut Command) -> &mut Command {
     command
 }
 
-/// The way in which a child process ended.
+/// How a child process ended.
 pub(crate) struct Ending {
     pub(crate) status: ExitStatus,
     /// Whether the child was killed because it took too long.

@@ -31,7 +31,7 @@ fn held_path(folder: &Path, hash: &str) -> PathBuf {
     folder.join(format!("{hash}.{HELD}"))
 }
 
-/// Records a build for later starts. If writing the record fails, it applies only until the program ends.
+/// Records a build for later starts. If the record cannot be written, the quarantine ends with the program.
 fn hold(folder: &Path, hash: &str, why: &str) {
     let _ = std::fs::write(held_path(folder, hash), why);
 }

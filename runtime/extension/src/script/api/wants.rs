@@ -42,7 +42,7 @@ pub(super) fn speed(api: &mut Registrar) {
     );
 }
 
-/// Registers stopping, braking and leaving the road.
+/// Registers the functions for stopping, resuming, braking and leaving the road.
 pub(super) fn standing(api: &mut Registrar) {
     call!(
         api,
@@ -171,7 +171,7 @@ pub(super) fn lane_offset(api: &mut Registrar) {
     );
 }
 
-/// Registers waiting for a time.
+/// Registers the function for waiting, and the property that reports it.
 pub(super) fn waiting(api: &mut Registrar) {
     call!(
         api,
