@@ -324,7 +324,8 @@ pub struct Conduct {
     pub kinetic_energy: f64,
     /// Mean penetration divided by the length, averaged over the completed route sections between goals.
     pub segment_crash: f64,
-    /// Shortfall from the allowed speed as a fraction, averaged over the same sections.
+    /// Shortfall from the allowed speed as a fraction, averaged over the completed route sections between
+    /// goals.
     pub segment_time_lost: f64,
     /// Number of changes between driving forwards and backwards. This field and the next one are recorded
     /// only on manoeuvring courses and are 0 elsewhere.
@@ -399,7 +400,8 @@ pub struct SignalStage {
     pub longest_wait: f64,
     /// Number of vehicles with green in this stage that stand or creep before the line, within 150 m.
     pub queue: u32,
-    /// Number of these vehicles that have passed the detectors since the current stage began.
+    /// Number of vehicles with green in this stage that have passed the detectors since the current stage
+    /// began.
     pub arrivals: u32,
     /// 1 if the stage has been called or traffic is waiting for it, otherwise 0.
     pub is_called: u32,
@@ -423,7 +425,7 @@ pub struct SignalMovement {
     pub arrivals: u32,
     /// Zero.
     pub reserved: u32,
-    /// Longest time that one of these vehicles has been standing, s.
+    /// Longest time that a vehicle in the queue of the movement has been standing, s.
     pub longest_wait: f64,
 }
 

@@ -78,7 +78,7 @@ pub struct GroundPlanning {
     pub cuts_corners: bool,
     /// Accuracy with which vehicles follow their path, m.
     pub tracking_margin: f64,
-    /// Distance from obstacles up to which cells cost more, m.
+    /// Distance from obstacles within which cells cost more, m.
     pub clearance: f64,
     /// Distance of the waypoint from a standing agent, m.
     pub near: f64,

@@ -284,11 +284,11 @@ impl ParameterSet {
         is_there.then_some(first + row as usize * table.columns as usize + column as usize)
     }
 
-    /// Sets several parameters. If a table is among them, all its cells have to be.
+    /// Sets several parameters. A table can only be set as a whole.
     ///
     /// # Errors
-    /// If there is no such parameter, a value is out of range, or a table has another shape. Some of the
-    /// parameters may have been set then.
+    /// If there is no such parameter, a value is out of range, or a table has another shape. In that case,
+    /// some of the parameters may already have been set.
     pub fn set_all<'a>(
         &mut self,
         values: impl IntoIterator<Item = (&'a str, f64)>,

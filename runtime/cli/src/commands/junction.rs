@@ -51,7 +51,7 @@ struct Arm {
     /// Whether a car can wait between the stop line and the previous junction. If not, there is no stop line,
     /// and the signals and signs of that junction apply to both.
     has_room: bool,
-    /// Lanes that end there.
+    /// Lanes that lead into the junction.
     lanes: Vec<i8>,
     /// Lanes whose stop line is set back to leave room for turning buses.
     #[serde(skip_serializing_if = "Vec::is_empty")]

@@ -44,7 +44,7 @@ pub(crate) trait Kind: Send + Sync + 'static {
         size_of::<Self::Input>()
     }
 
-    /// Maximum time per agent at which a call does not count as slow, us.
+    /// Time per agent above which a call counts as slow, us.
     const BUDGET_US: f64;
 
     /// Returns the flaw of an answer, if there is one.

@@ -15,7 +15,7 @@ use roadwright_agent::{
 use roadwright_plugin_api::{BehaviourInput, BehaviourOutput, NOTHING};
 use std::sync::Arc;
 
-/// Time of standing after which an agent counts as blocked, s. Further notifications follow at the same
+/// Time at a standstill after which an agent counts as blocked, s. Further notifications follow at the same
 /// interval.
 const BLOCKED: f64 = 10.0;
 /// Distance below which agents count as near, m.

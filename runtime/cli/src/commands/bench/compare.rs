@@ -34,7 +34,7 @@ struct Comparison {
     bootstrap_method: &'static str,
     /// Probability of a difference at least this large by chance, according to Student's t.
     p: f64,
-    /// The same probability, corrected for multiple comparisons.
+    /// The probability `p`, corrected for multiple comparisons by Holm's method.
     p_holm: f64,
     /// Whether the difference is an improvement; absent if the interval contains 0.
     is_better: Option<bool>,

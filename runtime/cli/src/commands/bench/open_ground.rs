@@ -109,7 +109,7 @@ struct Run {
 }
 
 impl Run {
-    /// Creates the row of a seed in whose run no vehicle has moved.
+    /// Creates the row of a seed without any moving vehicle.
     fn without_drives(seed: u64) -> Self {
         Self {
             row: SeedRow {

@@ -171,7 +171,7 @@ pub(super) fn lane_offset(api: &mut Registrar) {
     );
 }
 
-/// Registers the function for waiting, and the property that reports it.
+/// Registers the function for waiting, and the property that states whether the agent waits.
 pub(super) fn waiting(api: &mut Registrar) {
     call!(
         api,
