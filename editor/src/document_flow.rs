@@ -72,7 +72,8 @@ impl DocumentFlow {
         self.disk_looked_at == time
     }
 
-    /// Whether the newest edits of a document are autosaved, or cannot be autosaved.
+    /// Whether the newest edits of a document need no autosave, because they are autosaved or because
+    /// autosaves cannot be written.
     pub(crate) fn has_kept(&self, document: &Document) -> bool {
         let autosave = self.autosave.as_ref();
         autosave.is_none_or(|autosave| autosave.has_kept(document))

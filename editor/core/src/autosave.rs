@@ -79,7 +79,8 @@ impl Autosave {
             let name = format!("session-{}-{number}", std::process::id());
             let path = folder.join(format!("{name}.lock"));
             if path.exists() {
-                // A file of another session, or one that it left behind; not ours to write to.
+                // The file belongs to another session or was left behind by one, so this session must not
+                // write to it.
                 continue;
             }
             let lock = File::create(&path)?;

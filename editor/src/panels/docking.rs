@@ -32,7 +32,7 @@ pub(super) fn first_tree() -> Tree<Pane> {
     Tree::new(egui::Id::unique("panels"), root, tiles)
 }
 
-/// The column beside the map after it was widened. It has more than its share of a narrow window.
+/// The column beside the map after it was widened. In a narrow window, it is wider than its own share.
 pub(super) struct Widened {
     row: TileId,
     side: TileId,

@@ -1,10 +1,10 @@
 //! The binary interface of compiled plugins, version 1.2.
 //!
-//! All structures are `repr(C)` with integers of fixed width and doubles, without `bool`. Texts are a pointer
-//! and a length, or UTF-8 in zero-padded fields of fixed size. Nothing is freed across the boundary. Within a
-//! major version, structures only grow at their end. `size` fields state how many bytes are present, and
-//! missing fields count as zero. New features are added as named extensions, or as kinds of a later minor
-//! version that a plugin declares as its minimum.
+//! All structures are `repr(C)` with integers of fixed width and doubles, without `bool`. Strings are passed
+//! as a pointer and a length, or as UTF-8 in zero-padded fields of fixed size. Nothing is freed across the
+//! boundary. Within a major version, structures only grow at their end. `size` fields state how many bytes
+//! are present, and missing fields count as zero. New features are added as named extensions, or as kinds of
+//! a later minor version that a plugin declares as its minimum.
 //!
 //! A lanelet is a stretch of lane or a connection through a junction. An agent index is a dense number that an
 //! agent keeps while it drives.

@@ -91,7 +91,7 @@ impl<T> Typed for Option<T> {
     const KIND: &'static str = "function";
 }
 
-/// Returns the description of a field. The function only fixes its type.
+/// Returns the description of a field. The first argument is used only to infer the type of the field.
 const fn field<R, T: Typed>(
     _: fn(&R) -> &T,
     name: &'static str,

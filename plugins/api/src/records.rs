@@ -67,8 +67,8 @@ pub struct ControllerOutput {
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct DriveInput {
-    /// Acceleration at full throttle in the current gear, m/s^2, as far as the engine can provide it. The
-    /// tyres may transmit less ([`DriveInput::grip`]). Drag, rolling resistance and slope are included.
+    /// Acceleration that the engine can provide at full throttle in the current gear, m/s^2. The tyres may
+    /// transmit less ([`DriveInput::grip`]). Drag, rolling resistance and slope are included.
     pub full_throttle: f64,
     /// Acceleration if no pedal is pressed, m/s^2.
     pub coasting: f64,

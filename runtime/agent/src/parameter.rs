@@ -198,8 +198,8 @@ struct Given {
     count: usize,
 }
 
-/// Sets a parameter in a setting of a module. Values that are the default are left out, which keeps files short
-/// and follows later changes of the default. A table is written as a whole, or left out if all its cells have
+/// Sets a parameter in a setting of a module. Default values are left out, which keeps files short and
+/// follows later changes of the default. A table is written as a whole, or left out if all its cells have
 /// their defaults. `infos` are all parameters of the module.
 pub fn write_value(
     values: &mut BTreeMap<String, f64>,

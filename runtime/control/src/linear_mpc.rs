@@ -118,7 +118,7 @@ struct Plan {
     time: f64,
     /// Step of the model, s.
     step: f64,
-    /// Steering at that time, in the unit of the model's steering state.
+    /// Steering at the time of the plan, in the unit of the model's steering state.
     wheels: f64,
     /// Steering rates of the steps.
     rates: Vec<f64>,
@@ -365,7 +365,7 @@ fn both_ways(rows: &Matrix) -> Matrix {
 struct PlanLimits {
     /// Largest steering, in the unit of the model's steering state.
     wheels: f64,
-    /// Steering at the beginning.
+    /// Steering at the beginning of the plan.
     begin: f64,
     /// Largest steering rate.
     rate: f64,

@@ -41,7 +41,7 @@ impl Grip {
                 self.pads.insert(id, pad);
             }
             PadEvent::Gone(id) => {
-                // Its controls are removed with it, so the vehicle coasts.
+                // The controls of a removed pad are removed too, so the vehicle coasts.
                 look.gone.extend(self.pads.remove(&id).map(|pad| pad.name));
             }
             PadEvent::Moved(id, axis, value) => self.move_axis(id, axis, value),

@@ -153,8 +153,8 @@ impl Matrix {
         Some(solution)
     }
 
-    /// Returns the lower triangle L of a symmetric positive definite matrix, which is L L'; `None` if the
-    /// matrix is not positive definite.
+    /// Returns the Cholesky factor of a symmetric positive definite matrix: the lower triangle L for which
+    /// the matrix is L L'. `None` if the matrix is not positive definite.
     pub(super) fn cholesky(&self) -> Option<Self> {
         let size = self.rows;
         let mut factor = Self::zeros(size, size);

@@ -253,7 +253,7 @@ pub(crate) enum MoveTable {
     /// Large tree on a track with sharp corners
     #[value(name = "4.7")]
     T47,
-    /// Large tree on a track with cars in a large centre and a sharp corner
+    /// Large tree on a track with a sharp corner and with cars in a large central area
     #[value(name = "4.8")]
     T48,
 }

@@ -52,7 +52,7 @@ struct Row {
     second_half: f64,
     /// Longest wait, s.
     longest_wait: f64,
-    /// Longest wait that the junction guarantees, including `closed`, s.
+    /// Upper limit of the wait that the junction guarantees, including `closed`, s.
     bound: f64,
     closed: f64,
     overlaps: usize,

@@ -77,7 +77,7 @@ pub(super) struct Scores {
     module: String,
     /// Score of the driver that arrives.
     drives: f64,
-    /// Score of the driver that stands.
+    /// Score of the driver that never moves.
     stands: f64,
 }
 

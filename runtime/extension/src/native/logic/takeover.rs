@@ -55,7 +55,7 @@ impl<K: Kind> Native<K> {
         );
         self.leave(&generation, is_isolated, fault);
         self.cell.quarantine.end_trial(&generation.hash);
-        // The successor is the build for which the cell then wishes.
+        // After the withdrawal, the cell wishes for the build that takes over.
         self.cell.withdraw(&generation.hash, &why);
         self.restarts.clear();
         self.snapshot = None;

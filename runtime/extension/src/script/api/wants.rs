@@ -1,4 +1,4 @@
-//! Requests of a script for its agent: speed, standing, signals to other drivers, lanes.
+//! Requests of a script for its agent: speed, stopping, signals to other drivers, lanes.
 
 use super::Registrar;
 use super::messages::{broadcast, letter};

@@ -58,7 +58,7 @@ struct Row {
     ms_per_plan: f64,
     /// Number of drives that skidded at a sharp corner with a slip of more than 20 degrees for 0.3 s.
     skids_at_corner: u32,
-    /// Median time that the drives that arrived spent near sharp corners, s.
+    /// Median time spent near sharp corners by the drives that arrived, s.
     at_corner_s: Option<f64>,
     /// Maximum difference of the motion at a seam between moves.
     worst_seam: f64,
