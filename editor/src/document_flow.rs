@@ -35,7 +35,7 @@ pub(crate) struct DocumentFlow {
     autosave: Option<Autosave>,
     /// A save that waits for the current save to finish.
     next_save: Option<(PathBuf, Option<Next>)>,
-    /// State of the document when another one was requested.
+    /// State that the document had when another document was requested.
     load_state: Option<DocumentState>,
     /// A document that was read while the old one was still being edited.
     loaded: Option<Document>,

@@ -15,7 +15,7 @@ use std::time::Duration;
 /// Longest time between an edit and its autosave, in seconds.
 pub const PERIOD: f64 = 4.0;
 
-/// Description that a session writes beside its autosave.
+/// Description of an autosave, which its session writes beside it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 struct About {
     /// The edited file, if any.

@@ -84,8 +84,8 @@ fn holds_map(tiles: &Tiles<Pane>, id: TileId) -> bool {
 }
 
 impl Widened {
-    /// Restores the original share of the column, unless the user has dragged the border meanwhile.
-    /// The original share then applies when the window becomes wider again.
+    /// Restores the original share of the column, unless the user has dragged the border meanwhile. The
+    /// column therefore has its original share when the window becomes wider again.
     pub(super) fn restore(self, tree: &mut Tree<Pane>) {
         if let Some(Tile::Container(Container::Linear(all))) = tree.tiles.get(self.row)
             && all.shares[self.side] == self.given

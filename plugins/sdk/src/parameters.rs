@@ -158,7 +158,7 @@ impl Parameters<'_> {
     /// the cells keep their defaults with these hosts.
     ///
     /// # Panics
-    /// If the number of cells does not fit the shape; the instance is then not created.
+    /// If the number of cells does not fit the shape. In that case, the instance is not created.
     pub fn table(
         &mut self,
         key: &str,

@@ -323,7 +323,7 @@ pub trait Behaviour: Logic {
         effects: &mut Effects,
     );
 
-    /// Whether the behaviour looks at other agents. Only in this case are the surroundings built.
+    /// Whether the behaviour looks at other agents. If not, the surroundings are not built.
     fn wants_scene(&self) -> bool {
         false
     }

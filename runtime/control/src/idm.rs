@@ -162,9 +162,9 @@ fn gap_ahead(input: &ControllerInput) -> f64 {
 }
 
 impl Idm {
-    /// Returns the terms of the acceleration for a row, m/s^2. Parameters that are not given have
-    /// their defaults. The terms are the free road, then leader, stop line and obstacle, of which
-    /// only the strongest counts, and the sum.
+    /// Returns the terms of the acceleration for a row, m/s^2. Parameters that are not given have their
+    /// defaults. The terms are those of the free road, the leader, the stop line and the obstacle, followed
+    /// by their total. Of leader, stop line and obstacle, only the strongest counts.
     pub fn terms(parameters: &BTreeMap<String, f64>, input: &ControllerInput) -> Vec<Term> {
         let model = Model::new(&term::parameters(&PARAMETERS, parameters));
         let taken = model.taken_away(input);

@@ -16,7 +16,7 @@ const PIECE: usize = 250;
 /// A forest as triangles and instances.
 #[derive(Debug, Clone, Default)]
 pub struct Grove {
-    /// Size, in metres, that determines whether the trees of the forest are drawn.
+    /// Size that determines whether the trees of the forest are drawn, m.
     grain: f64,
     /// Its area in the average colour of its trees.
     canopy: Arc<Mesh>,

@@ -146,7 +146,7 @@ pub(super) struct Content {
     pub(super) effects: Vec<Effect>,
     /// Whether the agent has received a destination during this call.
     pub(super) has_new_goal: bool,
-    /// Whether the agent is made up for a rehearsal. Any place name is then accepted.
+    /// Whether the agent is made up for a rehearsal. If so, any place name is accepted.
     pub(super) is_made_up: bool,
     pub(super) has_started: bool,
     /// Number of complete periods at a standstill that have already been reported to the script.
