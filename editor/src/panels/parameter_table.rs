@@ -15,7 +15,7 @@ pub(super) struct TouchedCell<'a> {
     pub(super) info: &'a ParameterInfo,
     /// Its current value.
     pub(super) value: f64,
-    /// Response of its field.
+    /// Response of the number field that shows the cell.
     pub(super) response: Response,
 }
 

@@ -336,7 +336,7 @@ pub enum Effect {
     Spawn {
         /// Vehicle type.
         vehicle: String,
-        /// Stack.
+        /// Name of the vehicle's stack.
         stack: String,
         /// Spawn position, in metres.
         from: DVec2,

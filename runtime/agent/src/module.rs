@@ -226,8 +226,8 @@ pub trait Controller: Logic {
         false
     }
 
-    /// Answers a batch with pedals; `inputs` and `outputs` have the same length. The default implementation
-    /// converts the accelerations of [`Controller::step`].
+    /// Calculates the pedal positions for a batch; `inputs` and `outputs` have the same length. The default
+    /// implementation converts the accelerations of [`Controller::step`].
     fn drive(
         &self,
         parameters: &ParameterSet,

@@ -118,7 +118,7 @@ impl LateralModel {
         }
     }
 
-    /// Names of the states.
+    /// Names of the elements of the state vector.
     pub fn states(&self) -> &'static [&'static str] {
         match self.following {
             Following::Rolling => &["offset", "heading", "tan_steering"],
@@ -145,7 +145,7 @@ impl LateralModel {
         }
     }
 
-    /// Returns the value of the last state for the wheel angle `steering`, rad.
+    /// Returns the last element of the state vector for the wheel angle `steering`, rad.
     pub fn wheels(&self, steering: f64) -> f64 {
         match self.following {
             Following::Slipping(_) => steering,

@@ -120,9 +120,9 @@ struct Plan {
     step: f64,
     /// Steering at the time of the plan, in the unit of the model's steering state.
     wheels: f64,
-    /// Steering rates of the steps.
+    /// Steering rate in each step, in the unit of the model's steering state per second.
     rates: Vec<f64>,
-    /// Accelerations of the steps, m/s^2.
+    /// Acceleration in each step, m/s^2.
     accelerations: Vec<f64>,
 }
 

@@ -274,8 +274,8 @@ impl Lqr {
     }
 }
 
-/// Returns the control for a state. The offset is clamped to the value that balances an approach at the
-/// maximum angle.
+/// Returns the control for a state. The lateral offset is clamped so that the vehicle approaches the path at
+/// no more than the maximum angle.
 fn requested(gains: &Gains, limits: &SteeringLimits, state: &[f64], ahead: &[f64]) -> f64 {
     let (by_offset, by_heading) = (gains.state[[0, 0]].abs(), gains.state[[0, 1]].abs());
     let mut state = state.to_vec();

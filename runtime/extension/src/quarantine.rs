@@ -65,7 +65,7 @@ const MOST_ENDS: u32 = 2;
 /// A build that ended the program after its trial.
 pub(crate) struct LateEnd {
     pub(crate) text: String,
-    /// Whether it ended the program too often to be loaded into this process again.
+    /// Whether the build ended the program too often to be loaded into this process again.
     pub(crate) keeps_out: bool,
 }
 

@@ -32,7 +32,7 @@ pub struct Grove {
 /// The parts of all forests that are drawn in a frame.
 #[derive(Debug, Clone, Default)]
 pub struct Shown {
-    /// Pieces, each with the number of trees to draw, counted from the start of its list.
+    /// Pieces of forests, each with the number of trees to draw from the start of its list.
     pub trees: Vec<(Arc<Instances>, usize)>,
     /// Areas of forests whose trees are not all drawn, with an opacity from 0 to 1.
     pub canopies: Vec<(Arc<Mesh>, f32)>,

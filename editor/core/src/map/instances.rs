@@ -50,7 +50,7 @@ pub struct UnitShape {
     pub indices: Vec<u32>,
 }
 
-/// Nearly transparent. Alpha 0 is avoided because it stands for the colour of the instance.
+/// Colour of corners that fade out. Its alpha is 1, because 0 stands for the colour of the instance.
 const FADED_OUT: [u8; 4] = [0, 0, 0, 1];
 
 impl UnitShape {

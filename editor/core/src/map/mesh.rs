@@ -105,7 +105,7 @@ pub struct Batch {
 /// Triangles in world coordinates.
 #[derive(Debug, Clone, Default)]
 pub struct Mesh {
-    /// Unique among all meshes.
+    /// Number that is unique among all meshes.
     pub id: u64,
     /// World point that vertices are relative to, m.
     pub origin: DVec2,

@@ -92,9 +92,9 @@ pub struct ObstacleOptions {
     pub kind: ObstacleKind,
     /// Height, m.
     pub height: f64,
-    /// Whether it can be pushed.
+    /// Whether the obstacle can be pushed.
     pub loose: bool,
-    /// Mass if it can be pushed, kg.
+    /// Mass of an obstacle that can be pushed, kg.
     pub mass: f64,
 }
 
@@ -145,8 +145,8 @@ pub struct TerrainOptions {
     pub mode: TerrainMode,
     /// Radius of the brush, m.
     pub radius: f64,
-    /// Metres per dab when raising and lowering. When smoothing and flattening, tenths of the difference per
-    /// dab.
+    /// Effect of a dab: when raising and lowering, the change of height in metres; when smoothing and
+    /// flattening, the share of the remaining difference that is removed, in tenths.
     pub strength: f64,
     /// Softness of the edge, from 0 (hard) to 1 (soft up to the centre).
     pub falloff: f64,

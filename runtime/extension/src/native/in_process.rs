@@ -528,9 +528,9 @@ impl Backend for InProcess {
 /// The function that answers a batch.
 #[derive(Clone, Copy)]
 enum Ask {
-    /// `step` of all kinds.
+    /// The function `step`, which modules of every kind have.
     Step(unsafe extern "C" fn(*mut RwInstance, *mut RwBatch) -> i32),
-    /// The function for pedals.
+    /// The function of controllers that drive by pedals.
     Press(Press),
 }
 

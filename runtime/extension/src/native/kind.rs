@@ -79,8 +79,8 @@ pub(crate) trait Kind: Send + Sync + 'static {
 pub(crate) enum InputRows<'a> {
     /// The rows of this version.
     Whole(&'a [u8]),
-    /// The beginnings of the rows, for a plugin built for an earlier version. They are words, so that rows are
-    /// aligned like doubles.
+    /// The first fields of each row, for a plugin built for an earlier version that lacks the others. They are
+    /// stored as words, so that rows are aligned like doubles.
     Beginnings(Vec<u64>),
 }
 

@@ -114,8 +114,8 @@ fn innermost(error: &EvalAltResult) -> &EvalAltResult {
     }
 }
 
-/// Whether an error is caused only by types. An error about `()` may be caused by a value that the condition
-/// guards.
+/// Whether an error depends only on types, and not on values. An error about `()` does not count, because the
+/// condition may rule out that value.
 fn is_certain(error: &EvalAltResult) -> bool {
     let about_nothing = error.to_string().contains("()");
     match error {

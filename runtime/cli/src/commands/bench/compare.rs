@@ -25,11 +25,11 @@ struct Comparison {
     difference: f64,
     standard_deviation: f64,
     standard_error: f64,
-    /// Interval by Student's t.
+    /// Confidence interval of the difference by Student's t.
     interval: [f64; 2],
     method: &'static str,
     level: f64,
-    /// Interval by the bootstrap.
+    /// Confidence interval of the difference by the bootstrap.
     bootstrap: [f64; 2],
     bootstrap_method: &'static str,
     /// Probability of a difference at least this large by chance, according to Student's t.

@@ -220,9 +220,9 @@ impl<K: Kind> Native<K> {
     }
 }
 
-/// Describes the change of a table that the new build lacks or has in another shape. Returns `None` if `old`
-/// is not a cell of such a table, and `Some(None)` for every cell except the first, so that each table is
-/// reported once.
+/// Describes the change if the new build has removed or reshaped the table of the cell `old`. Returns `None`
+/// if it has not, or if `old` is not a cell. Returns `Some(None)` for every cell except the first, so that
+/// each table is reported once.
 fn shape_change(old: &ParameterInfo, new: &[ParameterInfo]) -> Option<Option<String>> {
     let cell = old.cell?;
     let same = |info: &&ParameterInfo| info.cell.is_some_and(|c| c.table.key == cell.table.key);

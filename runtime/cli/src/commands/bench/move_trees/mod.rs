@@ -153,7 +153,7 @@ struct Drive {
     figures: DriveFigures,
     /// Whether the vehicle has skidded.
     has_skidded: bool,
-    /// CPU time of its plans, and CPU time of the whole drive, s.
+    /// CPU time of planning, and CPU time of the whole drive, s.
     planning: f64,
     cpu: f64,
 }
