@@ -44,7 +44,7 @@ fn check_owner(folder: &Path, own: &Path) -> Result<(), String> {
     const OTHERS_WRITE: u32 = 0o022;
     /// Mode bit of a folder in which only the owner of a file can move or delete it.
     const STICKY: u32 = 0o1000;
-    /// The administrator, who can write everywhere anyway.
+    /// User id of the administrator, who can write to every folder.
     const ROOT: u32 = 0;
     let about = |path: &Path| {
         path.metadata()

@@ -152,7 +152,7 @@ pub struct RwPluginInfo {
     pub abi_minor: u16,
     /// Lowest minor version of a host with which the plugin works.
     pub min_host_minor: u16,
-    /// Zero.
+    /// Unused; always 0.
     pub reserved: u16,
     /// `KIND_*`, combined by bitwise or.
     pub kinds: u32,
@@ -220,7 +220,7 @@ pub type RwWrite = unsafe extern "C" fn(*mut c_void, *const u8, u64) -> i32;
 pub struct RwApi {
     /// Size of this structure, bytes. The host sets it, and an older plugin reduces it.
     pub size: u32,
-    /// Zero.
+    /// Unused; always 0.
     pub reserved: u32,
     /// Creates an instance for a kind of module. The host structure outlives the instance.
     pub create: Option<unsafe extern "C" fn(*const RwHost, u32, *mut *mut RwInstance) -> i32>,
@@ -394,7 +394,7 @@ pub struct RwParamInfo {
 pub struct RwControllerExtension {
     /// Size of this structure, bytes.
     pub size: u32,
-    /// Zero.
+    /// Unused; always 0.
     pub reserved: u32,
     /// Returns the distance (m) and the time (s) of the lookahead to the waypoint. The lookahead is the
     /// distance, or the time multiplied by the speed if that is larger.
@@ -408,7 +408,7 @@ pub struct RwControllerExtension {
 pub struct RwPedalsExtension {
     /// Size of this structure, bytes.
     pub size: u32,
-    /// Zero.
+    /// Unused; always 0.
     pub reserved: u32,
     /// Answers a batch with rows of [`PedalsOutput`](crate::PedalsOutput). Input rows are the same as for
     /// other controllers. The third argument points to one [`DriveInput`](crate::DriveInput) per row, and the
@@ -452,7 +452,7 @@ pub struct RwParameter {
 pub struct RwParametersExtension {
     /// Size of this structure, bytes.
     pub size: u32,
-    /// Zero.
+    /// Unused; always 0.
     pub reserved: u32,
     /// Number of parameters.
     pub count: Option<unsafe extern "C" fn(*mut RwInstance) -> u32>,

@@ -405,7 +405,7 @@ pub struct SignalStage {
     pub arrivals: u32,
     /// 1 if the stage has been called or traffic is waiting for it, otherwise 0.
     pub is_called: u32,
-    /// Zero.
+    /// Unused; always 0.
     pub reserved: u32,
 }
 
@@ -423,7 +423,7 @@ pub struct SignalMovement {
     pub queue: u32,
     /// Number of vehicles that have passed the detectors since the current stage began.
     pub arrivals: u32,
-    /// Zero.
+    /// Unused; always 0.
     pub reserved: u32,
     /// Longest time that a vehicle in the queue of the movement has been standing, s.
     pub longest_wait: f64,
@@ -491,7 +491,7 @@ impl SignalInput {
 pub struct SignalOutput {
     /// Next stage. The current stage stays if this is [`KEEP_STAGE`] or the number of the current stage.
     pub next: i32,
-    /// Zero.
+    /// Unused; always 0.
     pub reserved: u32,
 }
 

@@ -42,7 +42,7 @@ pub trait Export: 'static {
     /// Whether the plugin drives with pedals. Hosts that know pedals then call [`Export::press`].
     const BY_PEDALS: bool = false;
 
-    /// Answers a batch with pedals.
+    /// Calculates the pedal positions for a batch.
     ///
     /// # Safety
     /// The batch must conform to the interface, with rows of pedals. `drives` must point to as many

@@ -292,7 +292,7 @@ impl Module<dyn Controller> {
         self.logic.wants_pedals(&self.parameters)
     }
 
-    /// Answers a batch with pedals; `inputs` and `outputs` have the same length.
+    /// Calculates the pedal positions for a batch; `inputs` and `outputs` have the same length.
     pub fn drive(&self, step: &Step<'_>, inputs: &[PedalsInput], outputs: &mut [PedalsOutput]) {
         self.logic.drive(&self.parameters, step, inputs, outputs);
     }

@@ -100,7 +100,7 @@ impl Model {
         (1.0 - share).max(-self.braking / self.acceleration)
     }
 
-    /// Terms that leader, stop line and obstacle subtract, as multiples of the acceleration.
+    /// Terms that leader, stop line and obstacle subtract, as multiples of the maximum acceleration.
     #[inline]
     fn taken_away(&self, input: &ControllerInput) -> [f64; 3] {
         let leader = self.interaction(

@@ -33,7 +33,7 @@ pub(crate) struct Ending {
     pub(crate) status: ExitStatus,
     /// Whether the child was killed because it took too long.
     pub(crate) is_late: bool,
-    /// The last part of its output to standard error.
+    /// The last part of the child's output to standard error.
     pub(crate) complaint: String,
 }
 

@@ -13,11 +13,11 @@ const TRIGGER_DEAD: f64 = 0.05;
 #[derive(Debug, Clone, PartialEq, Default)]
 struct Pad {
     name: String,
-    /// -1 (left) to 1 (right).
+    /// Steering, from -1 (left) to 1 (right).
     steering: f64,
-    /// 0 to 1.
+    /// Throttle, 0 to 1.
     throttle: f64,
-    /// 0 to 1.
+    /// Brake, 0 to 1.
     brake: f64,
 }
 

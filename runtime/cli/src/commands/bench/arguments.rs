@@ -232,22 +232,22 @@ pub(crate) struct OpenGround {
 /// Tables of [Adam 2007].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum MoveTable {
-    /// Small tree on a long straight among cars
+    /// Small tree among cars on a long straight
     #[value(name = "4.1")]
     T41,
     /// Small trees on a track with corners
     #[value(name = "4.2")]
     T42,
-    /// Small trees on a track with corners among cars
+    /// Small trees among cars on a track with corners
     #[value(name = "4.3")]
     T43,
-    /// Large tree on the long straight among cars
+    /// Large tree among cars on the long straight
     #[value(name = "4.4")]
     T44,
     /// Large tree on the track with corners
     #[value(name = "4.5")]
     T45,
-    /// Large tree on the track with corners among cars
+    /// Large tree among cars on the track with corners
     #[value(name = "4.6")]
     T46,
     /// Large tree on a track with sharp corners
