@@ -13,7 +13,7 @@ const TALL: f32 = 260.0;
 pub(super) struct TouchedCell<'a> {
     /// The cell.
     pub(super) info: &'a ParameterInfo,
-    /// Its current value.
+    /// Current value of the cell.
     pub(super) value: f64,
     /// Response of the number field that shows the cell.
     pub(super) response: Response,

@@ -46,9 +46,9 @@ pub struct Field {
     pub since: u16,
 }
 
-/// A type of a field.
+/// A type that fields of a record can have.
 trait Typed {
-    /// Its name.
+    /// Name of the type.
     const KIND: &'static str;
     /// Number of elements.
     const COUNT: usize = 1;

@@ -18,11 +18,11 @@ const PIECE: usize = 250;
 pub struct Grove {
     /// Size that determines whether the trees of the forest are drawn, m.
     grain: f64,
-    /// Its area in the average colour of its trees.
+    /// Area of the forest in the average colour of its trees.
     canopy: Arc<Mesh>,
     /// Opacity of the canopy, 0 to 1.
     cover: f32,
-    /// Its trees; each piece lists them in the order in which they appear while zooming in.
+    /// Trees of the forest. Each piece lists them in the order in which they appear while zooming in.
     pieces: Vec<Arc<Instances>>,
     /// Bounding box, m.
     low: DVec2,

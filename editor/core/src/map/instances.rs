@@ -44,9 +44,9 @@ pub fn parts(instance: &Instance) -> ([f32; 2], [f32; 2], f32, [u8; 4]) {
 /// A figure in the frame of an instance. Corners are given in half lengths and half widths. Each has a colour
 /// (alpha 0 stands for the colour of the instance) and a shift in half widths that does not rotate.
 pub struct UnitShape {
-    /// Its corners.
+    /// Corners of the figure.
     pub corners: Vec<super::mesh::Vertex>,
-    /// Its triangles, three corners each.
+    /// Triangles of the figure, three corners each.
     pub indices: Vec<u32>,
 }
 
