@@ -367,7 +367,7 @@ struct PlanLimits {
     wheels: f64,
     /// Steering at the beginning of the plan.
     begin: f64,
-    /// Largest steering rate.
+    /// Largest steering rate, in the unit of the model's steering state per second.
     rate: f64,
     /// Maximum acceleration, m/s^2.
     max_acceleration: f64,

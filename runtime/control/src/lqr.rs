@@ -100,13 +100,13 @@ pub enum LqrSolution {
 /// Design of a regulator: weights, step and solution.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct LqrDesign {
-    /// Method.
+    /// Method that computes the gains.
     pub solution: LqrSolution,
     /// Number of steps of a finite horizon.
     pub horizon: usize,
     /// Step of the model, s.
     pub step: f64,
-    /// Weights.
+    /// Weights of the cost.
     pub weights: LateralWeights,
 }
 

@@ -13,7 +13,7 @@ const LARGEST: u64 = 256 * roadwright_files::MEBIBYTE;
 pub struct OpenResults {
     /// Path of the file.
     pub path: PathBuf,
-    /// The rows.
+    /// Contents of the results file.
     pub results: Results,
     /// Summary of the rows.
     pub summary: Summary,

@@ -18,7 +18,7 @@ pub enum Phase {
     Choosing,
     /// Stopped by the user.
     Stopped,
-    /// Finished.
+    /// Training has finished.
     Over,
     /// Failed, with the reason.
     Failed(String),

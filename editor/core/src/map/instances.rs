@@ -19,7 +19,7 @@ pub struct Instances {
     pub low: DVec2,
     /// North-east corner of the bounding box, m.
     pub high: DVec2,
-    /// The copies.
+    /// Instances of the figure.
     pub list: Vec<Instance>,
 }
 

@@ -109,7 +109,7 @@ pub struct Mesh {
     pub id: u64,
     /// World point that vertices are relative to, m.
     pub origin: DVec2,
-    /// Corners.
+    /// Corners of the triangles.
     pub vertices: Vec<Vertex>,
     /// Indices of corners, three for each triangle.
     pub indices: Vec<u32>,

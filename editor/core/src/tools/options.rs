@@ -18,7 +18,7 @@ pub struct RoadPreset {
     pub class: RoadClass,
     /// Speed limit, m/s.
     pub speed_limit: f64,
-    /// Lanes.
+    /// Lanes of the road.
     pub section: CrossSection,
 }
 
@@ -88,7 +88,7 @@ pub enum ObstacleKind {
 /// Options for new obstacles.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct ObstacleOptions {
-    /// Shape.
+    /// Shape of the obstacle.
     pub kind: ObstacleKind,
     /// Height, m.
     pub height: f64,
@@ -141,7 +141,7 @@ pub enum TerrainMode {
 /// Options of the terrain brush.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct TerrainOptions {
-    /// Function.
+    /// Function of the brush.
     pub mode: TerrainMode,
     /// Radius of the brush, m.
     pub radius: f64,
@@ -192,7 +192,7 @@ pub struct ToolOptions {
     pub obstacle: ObstacleOptions,
     /// Options of the forest brush.
     pub forest: ForestOptions,
-    /// Painted ground.
+    /// Options of the brush that paints layers.
     pub paint: PaintOptions,
     /// Land use of new areas.
     pub land: LandUse,

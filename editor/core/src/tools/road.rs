@@ -14,7 +14,7 @@ const BACKSPACE: usize = 12;
 
 /// A stroke in progress.
 enum Stroke {
-    /// A drag.
+    /// A road drawn by dragging.
     Freehand {
         /// Positions of the pointer in drawing order.
         points: Vec<DVec2>,

@@ -31,7 +31,7 @@ pub(crate) struct Finding {
     pub(crate) name: &'static str,
     /// Problem; `None` if the check passed.
     pub(crate) problem: Option<String>,
-    /// Details.
+    /// Details of the result.
     pub(crate) note: String,
 }
 
