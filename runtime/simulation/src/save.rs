@@ -365,7 +365,7 @@ impl World {
             ));
         }
         let now = self.modules.signals.deciders(&self.ground);
-        // Older saves have the same ones, because their hash includes them.
+        // Older saves have the same deciders, because the ground hash of those saves includes them.
         let was: Option<Vec<Decider>> = saved.get_if_any(parts::DECIDERS)?;
         let deciders = DeciderChange {
             was: was.as_ref().unwrap_or(&now),

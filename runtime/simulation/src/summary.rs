@@ -152,7 +152,7 @@ pub struct LawCounts {
 }
 
 impl LawCounts {
-    /// Whether these counts are valid in a save.
+    /// Whether the counts are valid after being read from a save.
     pub(crate) fn are_sound(&self) -> bool {
         are_countable([
             self.red_passed,
@@ -220,7 +220,7 @@ pub struct FitnessSummary {
 pub struct StackSummary {
     /// Name of the stack.
     pub stack: String,
-    /// Number of agents that have driven or drive.
+    /// Number of agents that have driven or are driving.
     pub spawned: usize,
     /// Number of agents that have reached their destination.
     pub arrived: usize,

@@ -77,7 +77,7 @@ impl Editing<'_> {
         }
     }
 
-    /// The agent's vehicle; `None` unless its front is beyond the stop line behind it.
+    /// The vehicle of an agent; `None` if the front of the vehicle is not beyond a stop line.
     fn over_line(&self, agent: AgentIndex) -> Option<Over> {
         let position = &self.agents.position[agent.index()];
         if !self.agents.census().drives(agent) || !position.is_on_lane() {
@@ -159,7 +159,7 @@ impl Editing<'_> {
                 let still = still.filter(|(other, _)| waiting.contains(other));
                 still.map(|&(_, depth)| depth).fold(0.0, f64::max)
             };
-            // A vehicle that sweeps over no other, or if all do, the one with the least depth.
+            // Take a vehicle that sweeps over no other. If there is none, take the one with the least depth.
             let depths = waiting.iter().map(deepest).enumerate();
             let next = depths.min_by(|a, b| a.1.total_cmp(&b.1));
             order.push(waiting.remove(next.map_or(0, |(place, _)| place)));

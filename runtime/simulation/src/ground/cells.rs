@@ -5,7 +5,7 @@ use super::body_list::Changes;
 use glam::DVec2;
 use roadwright_geometry::polygon;
 
-/// Side of a cell, m: roughly a vehicle with the space around it.
+/// Size of a cell, m: roughly a vehicle and the space around it.
 const CELL: f64 = 8.0;
 /// Maximum number of cells, and of entries in all cells together. Larger worlds get larger cells.
 const MOST_CELLS: f64 = 4e6;

@@ -752,7 +752,7 @@ impl Ground {
         hasher.finish()
     }
 
-    /// Lanelets within `reach` of a place, m.
+    /// Lanelets within `reach` metres of a place.
     pub(crate) fn near(&self, place: DVec2, reach: f64) -> impl Iterator<Item = Spot> + use<> {
         let found = self.finder().around(&self.roads.graph, place, reach);
         found.into_iter().map(|(_, spot)| spot)

@@ -189,7 +189,7 @@ impl Displaced {
         self.0.is_empty()
     }
 
-    /// Numbers of the bodies with their current footprints.
+    /// The moved bodies, each by its number and with its current footprint.
     pub(crate) fn shapes(&self) -> impl Iterator<Item = (u32, GroundShape)> {
         self.0.iter().map(|(&number, body)| (number, body.shape()))
     }
@@ -574,8 +574,8 @@ impl Obstacles {
         })
     }
 
-    /// Returns the outline of a body as used for contacts with rigid bodies: seen from above and
-    /// listed counter-clockwise. `None` if it has no area.
+    /// Returns the outline of a body as used for contacts with rigid bodies: in plan view, counter-clockwise.
+    /// `None` if it has no area.
     pub(crate) fn outline(&self, number: u32) -> Option<Vec<DVec2>> {
         match &self.all.bodies[number as usize].1 {
             // A cylinder is round for the solver.

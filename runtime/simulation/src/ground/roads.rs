@@ -51,7 +51,7 @@ const NO_CONNECTION: Connection = Connection::new(NO_JUNCTION, ConnectionIndex::
 #[derive(Debug)]
 pub(crate) struct JunctionLaw {
     junction: Arc<Junction>,
-    /// Shapes of all junctions, from which its own is taken.
+    /// Shapes of all junctions, including this one.
     shapes: Arc<JunctionShapes>,
     shape: OnceLock<Arc<JunctionShape>>,
     right_of_way: OnceLock<RightOfWay>,
@@ -97,7 +97,7 @@ impl JunctionLaw {
         self.shape().conflicts()
     }
 
-    /// The shape of its connections.
+    /// Shape of the junction's connections.
     #[inline]
     fn shape(&self) -> &JunctionShape {
         self.shape
@@ -138,9 +138,9 @@ impl JunctionLaw {
         self.shape().wide_conflicts()
     }
 
-    /// Whether a bus on the connection would sweep over traffic on another one, or a bus on another
-    /// one over traffic on this one. Cars on these connections need not do so. This happens in
-    /// bends between two roads and beside entries into rings.
+    /// Whether a bus on this connection would sweep over traffic on another connection, or a bus on another
+    /// connection over traffic on this one, even if cars would not. This happens in bends between two roads
+    /// and beside entries into rings.
     fn is_swept(&self, path: ConnectionIndex, has_long: bool) -> bool {
         if self.control() == Control::Roundabout {
             return self.wide().is_contested(path);

@@ -32,7 +32,7 @@ pub(crate) struct Messages {
     pub(crate) log: Log,
     /// Members of each group; empty groups are deleted.
     pub(crate) groups: Arc<Groups>,
-    /// Number of collisions in the log of which agents have been notified.
+    /// Number of logged collisions about which agents have been notified.
     pub(crate) told_collisions: usize,
 }
 

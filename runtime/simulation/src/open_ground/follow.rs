@@ -104,7 +104,7 @@ impl Driver<'_> {
         scale_of(self.kind)
     }
 
-    /// Length of the steps of tracks, m.
+    /// Distance between successive poses of a track, m.
     fn step(&self) -> f64 {
         STEP * self.scale()
     }

@@ -1,5 +1,4 @@
-//! The map of a running world: the fixed items, and everything that currently lies, stands or moves on the
-//! ground.
+//! The map of a running world: the fixed items, and everything else that is currently on the ground.
 
 use super::FixedItems;
 use super::fixed_items::ItemSource;

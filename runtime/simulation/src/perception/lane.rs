@@ -26,10 +26,11 @@ const LANE_END_GAP: f64 = 1.0;
 /// Constant part of the distance ahead at which the current bend is measured, m. With a smaller distance, wheels have
 /// no time to turn where a bend begins abruptly. With a larger one, bends begin and end too early.
 const BEND_AHEAD: f64 = 2.0;
-/// Part of this distance that is proportional to the speed, s.
+/// Part of the distance in [`BEND_AHEAD`] that is proportional to the speed, s.
 const BEND_TIME: f64 = 0.3;
 
-/// Distance of a body's centre from the new lane above which the body counts as being on its old lane, m.
+/// Distance of a body's centre from the new lane beyond which the body still counts as being on its old lane,
+/// m.
 const LEFT_BEHIND: f64 = 1.2;
 /// Time after which a vehicle that has merged close behind a faster vehicle expects the gap to be normal
 /// again, s.
@@ -42,7 +43,7 @@ type Ahead = (LaneEntry, f64);
 const TIGHT_SPEED: f64 = 15.0 / 3.6;
 /// Deceleration with which cars slow down for a tight place, m/s^2.
 const TIGHT_BRAKING: f64 = 1.0;
-/// Distance before a tight place at which an oncoming vehicle counts, m.
+/// Distance before a tight place within which an oncoming vehicle is taken into account, m.
 const TIGHT_SIGHT: f64 = 60.0;
 
 /// Reasons why an agent has to stop at a place ahead.
@@ -73,7 +74,7 @@ impl View<'_> {
         input: &mut ControllerInput,
     ) {
         let (position, at) = (self.position(agent), self.progress(agent).at);
-        // The lateral offset that its behaviour wants is presented to it as the centre line.
+        // The lateral offset that the behaviour wants is presented to the controller as the centre line.
         input.lane_offset = position.t - self.led_to(agent);
         input.road_speed = self.ground.road_speed(position.lanelet, position.s);
         // Example: at 14 m/s a stop with 1.8 m/s^2 takes 54 m, so it looks 74 m ahead.
@@ -182,7 +183,7 @@ impl View<'_> {
         f64::from(self.agents.aside[agent.index()].now)
     }
 
-    /// Point at the given distance, m, on the circle that approximates an agent's path just ahead. The circle
+    /// Point at the given distance (m) on the circle that approximates an agent's path just ahead. The circle
     /// touches the lane at `here`, beside the vehicle, and passes through the lane a little farther on.
     /// `waypoint` is the point of the path at the same distance.
     ///
@@ -217,7 +218,7 @@ impl View<'_> {
         }
     }
 
-    /// Poses on an agent's path at every multiple of a distance `part`, m, up to the distance `ahead`, m.
+    /// Poses on an agent's path at every multiple of `part` metres, up to a distance of `ahead` metres.
     pub(super) fn poses_ahead(
         &self,
         agent: AgentIndex,
@@ -249,8 +250,9 @@ impl View<'_> {
         (entry_speed * entry_speed + 2.0 * PROFILE_BRAKING * stretch.distance).sqrt()
     }
 
-    /// Highest speed from which an agent can brake gently to the last place of a stretch where it can wait
-    /// for a gap and still complete its lane changes, m/s; `allowed` if it has passed that place.
+    /// Highest speed from which an agent can brake gently and stop at the last place on a stretch where it
+    /// can wait for a gap and still complete its lane changes, m/s; `allowed` if the agent has passed that
+    /// place.
     ///
     /// ```text
     ///     beside   [====]  [====]  [====]  [====]
@@ -411,8 +413,8 @@ impl View<'_> {
         self.nearer(ahead, merging)
     }
 
-    /// Vehicle to follow on a stretch or at the fork at its end. The leader on the agent's own lanelet is
-    /// found before, so only later stretches count.
+    /// Vehicle to follow on a stretch or at the fork at its end. The leader on the agent's own lanelet has
+    /// already been looked for, so only later stretches count.
     #[inline]
     fn leader_on(&self, agent: AgentIndex, stretch: &Stretch) -> Option<Ahead> {
         let on_it = (stretch.at > self.progress(agent).at)

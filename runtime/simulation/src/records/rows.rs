@@ -340,7 +340,7 @@ impl Order {
 }
 
 impl Statistics {
-    /// Whether these counts are valid in a save.
+    /// Whether the statistics are valid after being read from a save.
     pub(crate) fn is_sound(&self) -> bool {
         are_short_counts([self.samples, self.steps, self.off_lane, self.uninvited])
     }

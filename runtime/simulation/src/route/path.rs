@@ -56,11 +56,12 @@ pub(crate) struct Exact {
     pub(crate) is_last: bool,
 }
 
-/// Speeds, m/s, at which the response of a driver is known, and spacing, rad, and number of the angles.
+/// Speeds (m/s) at which the response of a driver is known. The two constants below are the spacing (rad) and
+/// the number of the angles.
 const SPEEDS: [f64; 3] = [1.0, 4.0, 8.0];
 const ANGLE_STEP: f64 = 0.1;
 const ANGLES: usize = 16;
-/// Angle that stands for the limit of zero, where the steering of some drivers jumps, rad.
+/// Small angle that is used instead of 0, where the steering of some drivers jumps, rad.
 const LEAST_ANGLE: f64 = 1e-3;
 
 /// Curvatures that a driver steers towards waypoints at a certain distance.
@@ -75,7 +76,7 @@ pub(crate) struct SteeringResponse {
     curvatures: [[f32; ANGLES]; SPEEDS.len()],
 }
 
-/// A speed, m/s, and an angle to the left, rad, at which the response of a driver is measured.
+/// A speed (m/s) and an angle to the left (rad) at which the response of a driver is measured.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Probe {
     pub(crate) speed: f64,
@@ -116,8 +117,9 @@ impl SteeringResponse {
         f64::from(curvatures.copied().fold(0.0, f32::max))
     }
 
-    /// Angle at which the driver steers a curvature, rad: the smallest, or the one with the sharpest curvature
-    /// if that is too gentle. 0 if no steering at all is closer to the curvature than the gentlest steering.
+    /// Smallest angle at which the driver steers at the given curvature, rad. If the driver never steers that
+    /// sharply, this is the angle with the sharpest curvature. If the gentlest steering is much too sharp, it
+    /// is 0.
     pub(crate) fn angle(&self, speed: f64, curvature: f64) -> f64 {
         let wanted = curvature.abs();
         let at = |angle: usize| self.at(speed, angle);

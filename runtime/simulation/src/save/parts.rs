@@ -98,7 +98,7 @@ parts! {
     FINISHED "finished" 17;
     /// Instances of modules, and their states.
     MODULES "modules" 17;
-    /// Notifications of modules about agents.
+    /// Notifications about agents that modules have received.
     MEMBERSHIP "membership" 17;
     /// Replaced modules.
     SWAPS "swaps" 17;

@@ -34,13 +34,13 @@ const TIGHT_TIME: f64 = 1.5;
 /// Distance before a tight place at which a stationary car begins to move over, m. [`TIGHT_TIME`] adds to it with the
 /// speed.
 const TIGHT_REACH: f64 = 2.0;
-/// Distance from the wanted offset below which it counts as reached, m.
+/// Distance from the wanted offset below which the offset counts as reached, m.
 const THERE: f64 = 1e-4;
 /// Fraction of the comfortable acceleration used to plan the approach to the wanted offset. The reserve lets
 /// steps of any length follow the plan without overshooting.
 const PLANNED: f64 = 0.5;
 
-/// Guides agents towards the lateral offsets that their behaviours want, over a step of `dt`, s.
+/// Guides agents towards the lateral offsets that their behaviours want, over a step of `dt` seconds.
 pub(crate) fn lead_aside(dt: f64, surroundings: Surroundings<'_>, agents: &mut ControlColumns<'_>) {
     // Both columns are mostly empty. The result depends on the places of others and not on their guidance, so
     // the order does not matter.

@@ -101,8 +101,7 @@ impl Effecting<'_> {
     ) {
         self.leave_lane(agent);
         let reached = self.goals_behind(agent);
-        // Each path ends in a goal of its own on open ground. Goals on lanes, for the return, come after
-        // them.
+        // Each path ends in a separate goal on open ground. Goals on lanes, for the return, come after them.
         let end = |path: &Vec<Waypoint>| path.last().map(|w| Goal::Ground(w.pose.position));
         let goals: Vec<Goal> = paths.iter().filter_map(end).chain(later).collect();
         let mut route = self.route_of(agent).with_goals(reached, &goals);
@@ -370,7 +369,7 @@ impl Effecting<'_> {
         })
     }
 
-    /// Puts an agent onto a lane if there is a `route`. Returns whether it was done.
+    /// Moves an agent onto a lane if there is a `route`. Returns whether it was moved.
     fn take_lane(&mut self, agent: AgentIndex, spot: Spot, route: Option<Route>) -> bool {
         let (lanelet, s, t) = spot;
         let Some(route) = route else { return false };
@@ -398,9 +397,9 @@ fn on_lane(spot: Spot) -> LaneSpot {
     LaneSpot { lanelet, s }
 }
 
-/// Returns the paths from a pose through places with speeds, cut off at the maximum length. Each
-/// forward or reverse section is a path of its own. Places with a negative speed are reached in
-/// reverse. The vehicle creeps where it changes direction.
+/// Returns the paths from a pose through places with speeds, cut off at the maximum length. Each forward or
+/// reverse section is a separate path. Places with a negative speed are reached in reverse. The vehicle
+/// creeps where it changes direction.
 fn paths_along(here: Pose, line: &[(DVec2, f64)]) -> Vec<Vec<Waypoint>> {
     let mut paths: Vec<Vec<Waypoint>> = Vec::new();
     let (mut before, mut length, mut gear) = (here.position, 0.0, 1);

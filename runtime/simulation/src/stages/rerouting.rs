@@ -228,8 +228,8 @@ impl Effecting<'_> {
             && view.has_room_beside(agent, target, CHANGE_GAP, CHANGE_TIME)
     }
 
-    /// Returns the route over the adjacent lane to an agent's next goal, and then as before. `None`
-    /// if the lane change is not allowed now or would make the route much longer.
+    /// Returns a route over the adjacent lane to an agent's next goal, from which it continues as before.
+    /// `None` if the lane change is not allowed now or would make the route much longer.
     fn route_through(&self, agent: AgentIndex, target: LaneletIndex) -> Option<Route> {
         if !self.may_change_to(agent, target) {
             return None;

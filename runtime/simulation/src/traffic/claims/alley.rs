@@ -59,7 +59,7 @@ struct Hold {
     /// Index of the lanelet in the agent's route.
     at: u32,
     lanelet: LaneletIndex,
-    /// Whether its front has reached the alley.
+    /// Whether the vehicle's front has reached the alley.
     has_entered: bool,
 }
 
@@ -67,9 +67,9 @@ struct Hold {
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 struct Waiter {
     agent: AgentIndex,
-    /// Index of the alley's lanelet in its route.
+    /// Index of the alley's lanelet in the vehicle's route.
     at: u32,
-    /// Step of its request.
+    /// Step of the vehicle's request.
     since: u64,
 }
 
@@ -127,9 +127,9 @@ pub(super) struct AlleyRequest {
     pub(super) since: u64,
     pub(super) id: u64,
     pub(super) agent: AgentIndex,
-    /// The first alley that it needs.
+    /// The first alley that the vehicle needs.
     first: AlleyNeed,
-    /// Position at which it waits: index in the route, and distance along the lanelet, m.
+    /// Position at which the vehicle waits: index in the route, and distance along the lanelet, m.
     hold: Wall,
 }
 

@@ -112,7 +112,7 @@ impl Grant {
     }
 }
 
-/// Conditions of a grant. By default it comes after all others and not on red.
+/// Conditions of a grant. By default, a grant comes after all others and does not allow entering on red.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Terms {
     /// Ticket in front of which the grant is inserted; `None` appends it after all others.
@@ -244,8 +244,8 @@ impl Grants {
         self.add(route.path.junction, grant);
     }
 
-    /// Gives the last ticket to an agent that is in a connection because of an edit. Its front is
-    /// `front` metres beyond the start of the connection.
+    /// Gives the last ticket to an agent that is on a connection because of an edit. Its front is `front`
+    /// metres beyond the start of the connection.
     pub(crate) fn hold_standing(&mut self, route: RouteConnection, front: f64) {
         let ticket = self.draw_ticket();
         let grant = Grant {
@@ -404,7 +404,7 @@ impl Grants {
         firsts
     }
 
-    /// Whether another vehicle holds a connection that conflicts with a path of a junction.
+    /// Whether another vehicle holds a connection that conflicts with the given connection of a junction.
     pub(crate) fn are_in_conflict(
         &self,
         agent: AgentIndex,

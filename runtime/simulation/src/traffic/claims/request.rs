@@ -82,7 +82,7 @@ pub(super) struct Approach {
     /// Junction and connection.
     pub(super) path: Connection,
     pub(super) agent: AgentIndex,
-    /// Index of the connection in its route.
+    /// Index of the connection in the agent's route.
     pub(super) at: u32,
     /// Distance from the vehicle's front to the stop line, m.
     pub(super) distance: f64,

@@ -40,9 +40,9 @@ pub(super) enum Trust {
 /// Behaviour of a vehicle on the lanes beyond a junction.
 #[derive(Clone, Copy, PartialEq)]
 pub(super) enum Stay {
-    /// It may have to stop there, because it requests no junction behind them.
+    /// The vehicle may have to stop on these lanes, because it requests no junction behind them.
     Stop,
-    /// It drives on into the next junction, which it requests as well.
+    /// The vehicle drives on into the next junction, which it also requests.
     Pass,
 }
 
@@ -114,7 +114,8 @@ pub(super) struct Room<'a> {
 }
 
 impl Room<'_> {
-    /// Whether a vehicle would find room beyond a junction, so that it does not come to a stop in it.
+    /// Whether a vehicle would find room beyond a junction, so that it does not come to a stop in the
+    /// junction.
     ///
     /// Room is counted as if all vehicles there stood in a queue, bumper to bumper with a gap. Their current
     /// positions and speeds are ignored, because they may all have to stop. Only vehicles that are trusted to
