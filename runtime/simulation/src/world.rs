@@ -101,7 +101,7 @@ pub struct World {
     pub(crate) ground_plans: GroundPlans,
     /// Moves of agents with move trees.
     pub(crate) move_trees: MoveTrees,
-    /// One row for each agent that no longer drives, in the order in which they ended.
+    /// One row for each agent that no longer drives, in the order in which their drives ended.
     pub(crate) finished: Finished,
     /// An edit that waits until junctions are empty.
     pub(crate) waiting: Option<WaitingEdit>,

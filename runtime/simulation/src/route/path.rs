@@ -56,10 +56,11 @@ pub(crate) struct Exact {
     pub(crate) is_last: bool,
 }
 
-/// Speeds (m/s) at which the response of a driver is known. The two constants below are the spacing (rad) and
-/// the number of the angles.
+/// Speeds at which the response of a driver is known, m/s.
 const SPEEDS: [f64; 3] = [1.0, 4.0, 8.0];
+/// Spacing of the angles at which the response of a driver is known, rad.
 const ANGLE_STEP: f64 = 0.1;
+/// Number of these angles at each speed.
 const ANGLES: usize = 16;
 /// Small angle that is used instead of 0, where the steering of some drivers jumps, rad.
 const LEAST_ANGLE: f64 = 1e-3;

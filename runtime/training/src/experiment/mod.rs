@@ -359,7 +359,7 @@ pub(crate) fn other_builds(made_with: &[String], modules: &[String]) -> Option<S
     Some(words)
 }
 
-/// Whether two heads agree on which direction is better.
+/// Checks that two heads agree on whether a lower fitness is better.
 fn same_direction(ours: &Head, theirs: &Head) -> Result<(), ExperimentError> {
     let word = |head: &Head| {
         if head.lower_is_better {

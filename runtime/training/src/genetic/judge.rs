@@ -68,7 +68,7 @@ impl Manners {
         (all.drives > 0).then_some(all)
     }
 
-    /// Combines the drives of both values.
+    /// Combines the behaviour in the drives of both.
     pub fn with(self, other: Self) -> Self {
         let drives = self.drives + other.drives;
         let share = |of: &Self| of.above_limit * of.drives as f64;

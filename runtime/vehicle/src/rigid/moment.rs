@@ -41,7 +41,7 @@ pub(super) struct Contact {
     angle: f64,
     /// Velocity over the ground along these directions, m/s.
     pub(super) velocity: DVec2,
-    /// Whether the engine drives it.
+    /// Whether the engine drives the wheel.
     is_driven: bool,
 }
 

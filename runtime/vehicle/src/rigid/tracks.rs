@@ -34,7 +34,7 @@ const HALVINGS: u32 = 44;
 /// Tracks of a vehicle.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Tracks {
-    /// Force that turns one side against the other, N.
+    /// Maximum force with which the steering drives one track against the other, N.
     pub force: f64,
     /// Speed of one side relative to the other in a turn on the spot, m/s.
     pub pivot_speed: f64,

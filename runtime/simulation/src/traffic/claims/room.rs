@@ -86,7 +86,6 @@ impl LanesBeyond {
     }
 }
 
-/// The next lane of a route; `None` unless a vehicle continues onto it without a request. The current lane
 /// Returns the next lane of a route; `None` unless a vehicle continues onto it without a request.
 /// The current lane ends at `end`, m. If there is an alley on the next lane, a vehicle that waits
 /// for it stands before the alley.
