@@ -33,8 +33,8 @@ pub struct RunOptions {
     pub verify: bool,
     /// Modules that override those of all stacks.
     pub modules: ModuleOverrides,
-    /// Whether an agent without a goal, or with places that do not exist, is refused on its own. This suits a
-    /// scenario that is still being drawn. Otherwise, such an agent makes the whole run fail.
+    /// Whether agents without a goal, or with places that do not exist, are refused individually. This suits
+    /// a scenario that is still being drawn. Otherwise, such an agent makes the whole run fail.
     pub lenient: bool,
 }
 

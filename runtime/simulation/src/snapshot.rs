@@ -75,7 +75,8 @@ pub struct VehicleRecord {
     pub s: f64,
     /// Distance to the left of that lanelet's centre, m.
     pub t: f64,
-    /// Turn signal: the one set by its behaviour, or else the one for its next turn or lane change.
+    /// Turn signal: the one that the agent's behaviour has set, or else the one for the next turn or lane
+    /// change.
     pub indicator: Indicator,
     /// Whether the vehicle's brake lamps are lit.
     pub brakes: bool,

@@ -84,8 +84,8 @@ pub struct ModuleRecord {
     pub module: String,
     /// Version, hash and tier of the module's build, or of the last build if the module is no longer in use.
     pub build: String,
-    /// Simulation time at which a built-in module replaced it after a failure, s; `None` if the module is
-    /// still in use.
+    /// Simulation time at which a built-in module replaced this module after a failure, s; `None` if the
+    /// module is still in use.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub out_since: Option<f64>,
 }

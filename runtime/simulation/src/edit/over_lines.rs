@@ -25,7 +25,7 @@ const CLEAR: f64 = 0.1;
 const SPACING: f64 = 0.5;
 /// Deceleration at which a moving vehicle can stop, m/s^2.
 const FIRM: f64 = 5.0;
-/// Distance between two vehicles above which one of them leaves the junction before they can meet, m.
+/// Distance beyond which two vehicles cannot meet, because one of them leaves the junction first, m.
 const NEAR: f64 = 40.0;
 
 /// A vehicle beyond a stop line.

@@ -40,7 +40,7 @@ pub(crate) struct WaitingEdit {
     pub(crate) registry: Registry,
     /// Ground after the edit.
     pub(crate) ground: Arc<Ground>,
-    /// Time of the first edit of this wait, s.
+    /// Time at which the first edit began to wait, s.
     pub(crate) since: f64,
     /// Whether approaching vehicles are held back because stop lines move outward.
     pub(crate) holds_back: bool,

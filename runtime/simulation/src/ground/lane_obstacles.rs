@@ -49,7 +49,7 @@ struct Nearness {
 struct NearCell(AtomicU8);
 
 impl NearCell {
-    /// Bit that is set once the others are known.
+    /// Bit that is set once the other bits are known.
     const KNOWN: u8 = 1 << 7;
 
     // Relaxed: all threads find the same, and nothing else is published with it.
@@ -130,7 +130,7 @@ struct InTheWay {
     firsts: Vec<u32>,
     /// Bodies by the lanelet that they obstruct. A body occurs once for each such lanelet.
     numbers: Vec<u32>,
-    /// All these bodies in ascending order of numbers, without duplicates.
+    /// All bodies that obstruct a lanelet, in ascending order of numbers, without duplicates.
     all: Vec<u32>,
     cells: Arc<Cells>,
 }
@@ -223,9 +223,8 @@ impl LaneObstacles {
         self.nearness(lanelet).is_touched[usize::from(is_long)]
     }
 
-    /// Greatest distance between a vehicle's axis, from rear to front, and the centre line of a
-    /// lanelet at which the vehicle touches no obstacle, m; 0 if unknown. Vehicles other than cars
-    /// are long.
+    /// Greatest distance of a vehicle's longitudinal axis from the centre line of a lanelet at which the
+    /// vehicle touches no obstacle, m; 0 if unknown. Vehicles other than cars are long.
     #[inline]
     pub(crate) fn room_aside(&self, lanelet: LaneletIndex, is_long: bool) -> f64 {
         match self.nearness(lanelet).is_touched_aside[usize::from(is_long)] {

@@ -60,7 +60,8 @@ use unchanged::{Unchanged, kept_or};
 pub(crate) const COUNTED_ON: f64 = 0.6;
 /// Maximum speed off the roads, m/s.
 pub(crate) const OPEN_GROUND_SPEED: f64 = 8.0;
-/// Number of agents whose ground data a stage prefetches at once, so that it fits the nearer caches.
+/// Number of agents for which a stage prefetches ground data at once, so that the data fit into the nearer
+/// caches.
 pub(crate) const WARMED: usize = 128;
 
 /// Roads and obstacles of a scenario, prepared for driving.

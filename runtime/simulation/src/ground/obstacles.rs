@@ -20,7 +20,7 @@ use std::sync::{Arc, OnceLock};
 pub(crate) const OBSTACLE_REACH: f64 = 28.28;
 /// Angle to either side within which a vehicle on a lane sees obstacles, rad.
 pub(crate) const OBSTACLE_ANGLE: f64 = 1.2;
-/// Distance from the side of the vehicle's path within which bodies count as obstructing it, m.
+/// Clearance to the vehicle's path below which a body obstructs the vehicle, m.
 pub(crate) const SIDE_CLEARANCE: f64 = 0.3;
 /// Maximum offset from the centre line by which a vehicle shifts the strip that it searches for
 /// obstacles, m. Because of this shift, a vehicle that changes lanes does not watch the lane that
@@ -542,7 +542,7 @@ impl Obstacles {
         kind.as_ref()
     }
 
-    /// Number of the body of a loose obstacle.
+    /// Body number of a loose obstacle.
     pub(crate) fn number_of(&self, id: ObstacleId) -> Option<u32> {
         // For an obstacle with several bodies any of them may be found, but such an obstacle is never loose.
         let found = self

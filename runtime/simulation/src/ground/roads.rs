@@ -32,7 +32,7 @@ pub(super) enum Deciders {
 
 /// Braking that speed profiles assume, m/s^2.
 pub(crate) const PROFILE_BRAKING: f64 = 1.8;
-/// Number of junction laws below which all of them are built on the calling thread.
+/// If there are fewer junction laws than this, all of them are built on the calling thread.
 const FEW_LAWS: usize = 200;
 /// Number of successors stored with a lanelet; if there are more, they are looked up in the graph.
 const NEAR_SUCCESSORS: usize = 3;

@@ -38,7 +38,7 @@ const LATERAL: f64 = 2.0;
 const BRAKING: f64 = 1.5;
 /// Deceleration of a vehicle that begins a path too fast for its bends, m/s^2.
 const SLOWING: f64 = 2.0;
-/// Speed to which such a vehicle slows down, m/s.
+/// Speed to which a vehicle that begins a path too fast slows down, m/s.
 const SLOW: f64 = 2.0;
 /// Speed where the clearance is less than the tracking margin, m/s.
 const NARROW_SPEED: f64 = 2.0;

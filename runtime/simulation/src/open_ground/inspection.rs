@@ -30,7 +30,7 @@ pub struct GroundQuestion {
     pub cells: bool,
     /// Whether to report forecasts.
     pub forecasts: bool,
-    /// Whether to repeat its search and report the expanded cells.
+    /// Whether to repeat the agent's search and report the expanded cells.
     pub search: bool,
     /// A path to compare with the planned one, m. With fewer than two points, nothing is compared.
     pub other_path: Vec<DVec2>,
@@ -51,7 +51,7 @@ pub struct GroundInspection {
     pub forecasts: Vec<Vec<DVec2>>,
     /// The agent's search, if requested.
     pub search: Option<SearchOrder>,
-    /// The path of its search and the other path, if there is one to compare with.
+    /// The path of the agent's search and the other path, if there is one to compare with.
     pub comparison: Option<PathComparison>,
 }
 

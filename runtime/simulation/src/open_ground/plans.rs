@@ -223,7 +223,7 @@ pub(crate) struct AgentPlan {
     pub(super) verdict: Option<SavedSearch>,
     /// Whether the planner's search over its cells found no way out.
     is_walled_in: bool,
-    /// Cell size, m, if gaps are too narrow for the planner's default cells.
+    /// Cell size for gaps that are too narrow for the planner's default cells, m.
     cell: Option<f64>,
     window: Option<SavedWindow>,
     /// Parts of a manoeuvre after the current one.
@@ -988,7 +988,7 @@ fn along(driver: &Driver<'_>, track: &Track, path: &[DVec2]) -> Vec<Waypoint> {
 }
 
 impl Manoeuvre {
-    /// Time to drive along a track and the path beyond it, s, up to the usual length of a track.
+    /// Time to drive along a track and the path beyond it, up to the usual length of a track, s.
     fn full_time(&self, path: &[DVec2]) -> f64 {
         let joined = polyline::length(&path[..path.len().min(self.joins.saturating_add(1))]);
         let whole = polyline::length(path).min(DRIVEN);

@@ -32,7 +32,7 @@ pub struct NoPath {
 pub struct NarrowGap {
     /// Width between the outlines, m.
     pub width: f64,
-    /// Its centre, m.
+    /// Centre of the gap, m.
     pub at: DVec2,
     /// Width that the vehicle needs, m.
     pub needed: f64,

@@ -18,8 +18,8 @@ use std::f64::consts::PI;
 const HORIZON_MARGIN: f64 = 20.0;
 /// Minimum distance that controllers look ahead, m. It applies to slow vehicles, whose stopping distance is short.
 const LEAST_HORIZON: f64 = 30.0;
-/// Distance beyond its goal that a vehicle aims for if it has to stop there, m, so that it reaches the goal.
-/// Controllers stop slightly short of their stops.
+/// Distance beyond its goal that a vehicle aims for if it has to stop at the goal, m. Otherwise it would not
+/// reach the goal, because controllers stop slightly short of their stops.
 const STOP_BEYOND: f64 = 1.5;
 /// Distance before the end of a lane at which a vehicle stops if it has to leave the lane sideways, m.
 const LANE_END_GAP: f64 = 1.0;
@@ -339,8 +339,8 @@ impl View<'_> {
         )
     }
 
-    /// Nearest stop, within `reach` metres, of an agent on a lane, caused by its leader or its route. Returns
-    /// the distance of the stop from the front, m, its place and its cause.
+    /// Nearest place within `reach` metres at which an agent on a lane has to stop because of its leader or
+    /// its route. Returns the distance from the front (m), the place and the cause.
     pub(crate) fn nearest_stop(
         &self,
         agent: AgentIndex,
@@ -565,7 +565,7 @@ impl View<'_> {
         Some(if order.is_le() { a } else { b })
     }
 
-    /// Next vehicle on a lanelet beyond a position, m, other than the agent itself.
+    /// Next vehicle on a lanelet beyond position `s` (m), other than the agent itself.
     fn ahead_on(&self, lanelet: LaneletIndex, agent: AgentIndex, s: f64) -> Option<LaneEntry> {
         let entries = self.index.on_lanelet(lanelet);
         let first = entries.partition_point(|entry| entry.s <= s);

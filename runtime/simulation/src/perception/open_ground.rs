@@ -116,7 +116,7 @@ fn beyond(line: CentreLine<'_>, s: f64) -> Pose {
     }
 }
 
-/// Curvature of the circle on which a vehicle reaches a target, 1/m, once its wheels have begun to turn.
+/// Curvature of the circle on which a vehicle reaches a target once its wheels have begun to turn, 1/m.
 pub(super) fn curvature_to(target: DVec2, pose: Pose, input: &ControllerInput) -> f64 {
     let bend = tan(input.steering) / input.wheelbase;
     let soon = moved(pose, FORESIGHT * input.speed.max(0.0), bend);

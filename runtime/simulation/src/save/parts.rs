@@ -49,7 +49,7 @@ parts! {
     AGENTS "agents" 18;
     /// Per-agent statistics for fitness functions.
     ACCOUNTS "accounts" 17;
-    /// Deviations of agents from their paths, kept with these statistics.
+    /// Deviations of agents from their paths, for fitness functions.
     DEVIATIONS "deviations" 1;
     /// Pedals pressed by controllers.
     PEDALS "pedals" 17;

@@ -42,7 +42,7 @@ struct Asking {
 const HELD_FROM: f64 = 5.0;
 /// Fraction of a vehicle's maximum deceleration that the vehicle is certain to achieve.
 const SURE_BRAKING: f64 = 0.9;
-/// Distance before the place to stop at which the host stops the vehicle, m.
+/// Margin that the host leaves when it stops a vehicle before the place where the vehicle has to stop, m.
 const HELD_BEFORE: f64 = 0.1;
 
 /// Updates the controllers that are due. Returns the number of agents that the host had to brake before a

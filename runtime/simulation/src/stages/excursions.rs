@@ -28,12 +28,11 @@ const CREEP: f64 = 0.5;
 const LONGEST: f64 = 2000.0;
 /// Greatest distance at which an agent can join a lane, m.
 const JOIN_REACH: f64 = 4.0;
-/// Greatest angle to the lane at which an agent can join it, rad.
+/// Greatest angle between an agent and a lane at which the agent can join the lane, rad.
 const JOIN_ANGLE: f64 = 0.8;
-/// Greatest offset from the lane's centre line with which a trip over open ground continues on the
-/// lane, m.
+/// Greatest offset from the lane's centre line at which a trip over open ground continues on the lane, m.
 const JOINED_OFFSET: f64 = 1.2;
-/// Greatest angle to the lane with which a trip over open ground continues on it, rad.
+/// Greatest angle to the lane at which a trip over open ground continues on the lane, rad.
 const JOINED_ANGLE: f64 = 0.45;
 
 /// Offset of an agent from the centre line of its lane during a swerve.

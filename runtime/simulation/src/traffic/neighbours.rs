@@ -25,7 +25,7 @@ use rayon::prelude::*;
 use roadwright_geometry::heading_of;
 use roadwright_geometry::math::wrap_angle;
 
-/// Room between bounding circles below which two bodies are neighbours, m.
+/// Maximum gap between the bounding circles of two neighbours, m.
 const MARGIN: f64 = 8.0;
 /// Maximum room to obstacles that is computed, m. Larger room is stored as this value.
 const OBSTACLE_MARGIN: f64 = 1.0;
@@ -90,7 +90,7 @@ struct Pair {
 pub(crate) struct Neighbours {
     bodies: Vec<Followed>,
     pairs: Vec<Pair>,
-    /// Room between two bodies up to which they are listed, m.
+    /// Maximum gap between listed bodies, m.
     margin: f32,
 }
 

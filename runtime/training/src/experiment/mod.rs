@@ -268,7 +268,7 @@ impl RunSeries<'_> {
             .map_or(Ok(()), |seed| Err(ExperimentError::NoPartner(seed)))
     }
 
-    /// Returns the row with which the row of a seed is compared.
+    /// Returns the row to compare with the row of a seed.
     fn partner(&self, seed: u64) -> Option<&RunRow> {
         let other = self.against?;
         // There is one row per seed in order, which was checked when the results were read.

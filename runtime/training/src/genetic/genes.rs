@@ -363,7 +363,8 @@ impl Genome {
     }
 }
 
-/// Sets values in all modules of a stack to which they belong. Other parameters stay the same.
+/// Sets the values of a preset in the modules of a stack to which they belong. Other parameters stay the
+/// same.
 ///
 /// # Errors
 /// If the stack does not use a module, with its id.

@@ -13,8 +13,8 @@ struct Motions {
     slides: bool,
 }
 
-/// Motion of the centre of gravity: speeds along and across the body, m/s, and yaw rate, rad/s.
-/// Also used for the rates of change of these values.
+/// Motion of the centre of gravity: speeds along and across the body (m/s) and yaw rate (rad/s). Also used
+/// for the rates of change of these values.
 #[derive(Debug, Clone, Copy)]
 struct Planar {
     along: f64,

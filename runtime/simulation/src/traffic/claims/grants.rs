@@ -234,7 +234,7 @@ impl Grants {
             && busy.all(|&junction| (junction.index()) < junctions)
     }
 
-    /// Grants a vehicle the connection at an index of its route. The vehicle may already be inside.
+    /// Grants the connection in `route` to its vehicle, which may already be inside.
     pub(crate) fn hold(&mut self, route: RouteConnection, is_inside: bool) {
         let ticket = self.draw_ticket();
         let grant = Grant {
@@ -349,7 +349,7 @@ impl Grants {
         needs.last().map_or(0, |last| last.at + 1)
     }
 
-    /// Whether a vehicle holds the connection at an index of its route.
+    /// Whether a vehicle holds the connection at index `at` of its route.
     pub(crate) fn has(&self, agent: AgentIndex, junction: JunctionIndex, at: u32) -> bool {
         let list = &self.granted[junction.index()];
         list.iter()
@@ -416,7 +416,7 @@ impl Grants {
         others.any(|grant| grant.agent != agent && ground.in_conflict(junction, path, grant.path))
     }
 
-    /// Releases the grants of a vehicle from a route index onwards.
+    /// Releases the grants of a vehicle from index `at` of its route onwards.
     pub(super) fn forget_from(&mut self, agent: AgentIndex, at: u32) {
         self.keep(|grant| grant.agent != agent || grant.at < at);
     }

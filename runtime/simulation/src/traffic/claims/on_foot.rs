@@ -18,8 +18,8 @@ const TIME_BEFORE_PEOPLE: f64 = 1.0;
 const STOPPING_FOR_PEOPLE: f64 = 3.0;
 
 impl Situation<'_> {
-    /// Whether a vehicle has to wait for pedestrians before it drives along the connection at an index of its
-    /// route. `slack` is the required time between the vehicle and the pedestrians, s.
+    /// Whether a vehicle has to wait for pedestrians before it drives along the connection at index `at` of
+    /// its route. `slack` is the required time between the vehicle and the pedestrians, s.
     fn is_kept_by_people(
         &self,
         agent: AgentIndex,

@@ -18,9 +18,9 @@ use serde::{Deserialize, Serialize};
 use std::hint::black_box;
 
 /// Margin for making a request, m. A vehicle makes its request this far before the point where its
-/// braking distance reaches the stop line. A free junction can then admit the vehicle before it
-/// would brake. With a larger value, it holds the junction for longer before it enters, and others
-/// wait.
+/// braking distance reaches the stop line. A free junction can then admit the vehicle before it would brake.
+/// With a larger value, the vehicle would hold the junction for longer before it enters, and others would
+/// have to wait.
 const ASKING_MARGIN: f64 = 12.0;
 /// Time to arrival at a junction below which other vehicles take a vehicle into account, s. It is
 /// slightly longer than the longest critical gap.
@@ -178,8 +178,8 @@ impl Situation<'_> {
         Some(first)
     }
 
-    /// Whether a vehicle is the first one on its lane before the connection at an index of its route, not
-    /// counting vehicles that have been let in.
+    /// Whether a vehicle is the first one on its lane before the connection at index `connection` of its
+    /// route, not counting vehicles that have been let in.
     pub(super) fn has_turn(&self, agent: AgentIndex, connection: u32) -> bool {
         let route = self.route(agent);
         let contested = route

@@ -14,7 +14,7 @@ use roadwright_scenario::lane_graph::LaneletIndex;
 /// Minimum time that a vehicle has sought a gap before it has a right to room that becomes free on
 /// the adjacent lane, s.
 const SEEKS_FOR: f32 = 10.0;
-/// Maximum distance from the end of its lane at which a vehicle has this right, m.
+/// Maximum distance from the end of its lane at which a vehicle has a right to room on the adjacent lane, m.
 const AT_END: f64 = 12.0;
 /// Speed above which a vehicle inside a junction is expected to leave it soon, m/s.
 const DRIVES_OUT: f64 = 3.0;
@@ -270,7 +270,7 @@ impl Room<'_> {
         situation.ground.length(lane) - self.closing.kept_free_before_end(lane, situation)
     }
 
-    /// Whether a vehicle is sure to drive on from the lane at an index of its route. It must have been let
+    /// Whether a vehicle is sure to drive on from the lane at index `at` of its route. It must have been let
     /// into the next junction. In addition, it must either be driving in that junction already, or hardly
     /// have to wait there for others and be sure not to lose its turn.
     fn drives_on(&self, agent: AgentIndex, at: u32, situation: &Situation<'_>) -> bool {
@@ -356,7 +356,7 @@ fn kept_room(need: &Need, pending: &[Pending]) -> f64 {
 }
 
 impl Situation<'_> {
-    /// Distance that a vehicle is sure to drive onto a lane at an index of its route, m. It is infinite
+    /// Distance that a vehicle is sure to drive onto the lane at index `at` of its route, m. It is infinite
     /// unless the vehicle has to change lanes and may wait for a gap.
     fn waits_up_to(&self, agent: AgentIndex, at: u32, lane: LaneletIndex) -> f64 {
         let changes = self.route(agent).lane_changes_on(at, self.ground);

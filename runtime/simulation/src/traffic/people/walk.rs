@@ -28,7 +28,7 @@ pub(crate) struct Over {
 /// Data about pedestrians that is derived in each step.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Seen {
-    /// Numbers of the pedestrians at each crossing.
+    /// Indices of the pedestrians at each crossing.
     by_crossing: Vec<Vec<u32>>,
     /// Whether each pedestrian will walk as soon as vehicles allow it.
     wants: Vec<bool>,

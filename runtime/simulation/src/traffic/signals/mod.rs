@@ -77,7 +77,7 @@ impl From<Option<Between>> for Phase {
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 struct State {
     stage: u32,
-    /// Stage that follows when this one ends.
+    /// Stage that follows the current one.
     next: u32,
     phase: Phase,
     /// Start of the phase, s.
