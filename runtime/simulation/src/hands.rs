@@ -1,8 +1,8 @@
 //! Manual control of vehicles: the controls of a user override those of controllers.
 //!
-//! Unlike a module, a user is never waited for: controls keep their last position. Like edits, they
-//! change only between two steps, so the same inputs before the same steps give the same run. They
-//! are part of the state, so they are saved and hashed.
+//! The simulation waits for modules but never for a user: controls keep their last position. Like edits, they
+//! change only between two steps, so the same inputs before the same steps give the same run. They are part
+//! of the state, so they are saved and hashed.
 
 use crate::agents::ControlColumns;
 use crate::records::{Command, Order};

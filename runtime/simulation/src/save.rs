@@ -2,8 +2,8 @@
 //!
 //! A save is a set of named parts, each with a version ([`parts`]), so that adding a part affects no others.
 //! It contains everything that is carried from step to step; derived data (indices, grids, landmarks) is
-//! rebuilt. The ground is not included: a world is restored on the ground of its scenario, which must be
-//! equal.
+//! rebuilt. The ground is not included: a world is restored on the ground of its scenario, which must be the
+//! same as when it was saved.
 //!
 //! A save may be damaged or forged. Each part is read on its own, then all indices from one part into another
 //! are checked in one place ([`World::check_indices`]) before they are used. A save with invalid indices

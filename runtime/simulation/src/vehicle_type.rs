@@ -251,7 +251,7 @@ pub(crate) struct VehicleTypes {
     keys: Vec<Arc<str>>,
     /// Type and towed trailers of each number.
     parts: Vec<Part>,
-    /// Coupling of each vehicle itself; `None` if it has none.
+    /// Coupling of each vehicle without its trailers; `None` if it has none.
     couplings: Vec<Option<OwnCoupling>>,
     types: Vec<VehicleType>,
     /// Drive trains, for vehicle files that have one.

@@ -201,8 +201,8 @@ pub(crate) struct LevelStep<'a> {
 
 /// A model of how bodies move.
 pub(crate) trait Level {
-    /// State of one agent besides the shared columns. The default is a body that stands or rolls straight
-    /// ahead.
+    /// State that the level keeps for one agent, in addition to the shared columns. The default is a body
+    /// that stands or rolls straight ahead.
     type State: Copy + Default + Send;
     /// States of all agents.
     type States: States<State = Self::State>;
@@ -549,8 +549,8 @@ impl Bodies<'_> {
         of_level!(self.level(agent), L => L::steering(self, agent, vehicle_type))
     }
 
-    /// Lateral speed of the rear axle to the left (m/s) and yaw rate (rad/s) of an agent. The
-    /// lateral speed is 0 at levels without side slip and at the level with springs.
+    /// Lateral speed of the rear axle to the left (m/s) and yaw rate (rad/s) of an agent. The lateral speed
+    /// is 0 at levels without side slip and at level `rigid`.
     pub(crate) fn slip(&self, agent: AgentIndex, vehicle_type: &VehicleType) -> [f64; 2] {
         of_level!(self.level(agent), L => L::slip(self, agent, vehicle_type))
     }

@@ -342,7 +342,8 @@ impl Editing<'_> {
         }
     }
 
-    /// Updates the agents that depart repeatedly. Agents that no longer repeat do not return.
+    /// Updates the agents that depart repeatedly. Agents that no longer repeat their trip do not depart
+    /// again.
     fn take_repeats(&mut self, new: &Scenario) {
         let repeats = self.sources(new).repeats();
         let before = std::mem::replace(&mut self.demand.repeats, repeats);

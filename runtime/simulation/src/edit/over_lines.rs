@@ -188,8 +188,8 @@ impl Editing<'_> {
         })
     }
 
-    /// Footprints of a vehicle along its path, enlarged by [`CLEAR`]. They end where its rear has
-    /// left the connections under it.
+    /// Footprints of a vehicle along its path, enlarged by [`CLEAR`]. They end where the vehicle's rear has
+    /// left the connections under the vehicle.
     fn swept_boxes(&self, over: &Over) -> Vec<OrientedBox> {
         let agent = over.agent.index();
         let kind = self.kind(over.agent);

@@ -78,7 +78,7 @@ impl<'a> Moves<'a> {
             .eq(self.after.line(moved).points())
     }
 
-    /// Maps a position along a lanelet, even if another lane has replaced its lane.
+    /// Maps a position along a lanelet, even if another lane has replaced the lane of the lanelet.
     fn place_on_lane(&self, lanelet: LaneletIndex, s: f64) -> Option<(LaneletIndex, f64)> {
         if let Some(moved) = self.lanelet(lanelet)
             && self.has_same_shape(lanelet, moved)

@@ -1,5 +1,4 @@
-//! Grid of cells over boxes. A search for boxes in an area costs the same however large the largest
-//! box is.
+//! Grid index of boxes. The cost of searching an area does not depend on the size of the largest box.
 
 use super::body_list::Changes;
 use glam::DVec2;

@@ -216,15 +216,15 @@ impl LaneObstacles {
         self.nearness(lanelet).is_watched
     }
 
-    /// Whether a vehicle that drives along the centre line of a lanelet may touch an obstacle. Vehicles other
-    /// than cars are long.
+    /// Whether a vehicle that drives along the centre line of a lanelet may touch an obstacle. `is_long` is
+    /// set for vehicles other than cars.
     #[inline]
     pub(crate) fn may_be_touched(&self, lanelet: LaneletIndex, is_long: bool) -> bool {
         self.nearness(lanelet).is_touched[usize::from(is_long)]
     }
 
     /// Greatest distance of a vehicle's longitudinal axis from the centre line of a lanelet at which the
-    /// vehicle touches no obstacle, m; 0 if unknown. Vehicles other than cars are long.
+    /// vehicle touches no obstacle, m; 0 if unknown. `is_long` is set for vehicles other than cars.
     #[inline]
     pub(crate) fn room_aside(&self, lanelet: LaneletIndex, is_long: bool) -> f64 {
         match self.nearness(lanelet).is_touched_aside[usize::from(is_long)] {

@@ -281,7 +281,8 @@ impl Ground {
         (!grade.is_level()).then_some(grade)
     }
 
-    /// Largest slope under a vehicle, along or across it, m per m. The sign is that of the slope along it.
+    /// Largest slope under a vehicle, along or across it, as rise over run. It has the sign of the
+    /// longitudinal slope.
     pub(crate) fn slope(&self, pose: Pose, wheelbase: f64) -> f64 {
         let Some(land) = self.slopes() else {
             return 0.0;

@@ -108,7 +108,7 @@ pub struct PlannedLane {
     pub road: RoadId,
     /// Id of the lane.
     pub lane: i8,
-    /// Turn of the connection to it; `None` if the lane is adjacent or follows without a junction.
+    /// Turn of the connection to the lane; `None` if the lane is adjacent or follows without a junction.
     pub turn: Option<Turn>,
 }
 

@@ -26,9 +26,9 @@ const FORECAST_COST: i32 = 64;
 /// An item that is not fixed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Mobile {
-    /// A part of an agent's body, 0 for the vehicle, with the id of the agent.
+    /// A body of an agent, given by the id of the agent and the number of the body: 0 for the vehicle.
     Body(u64, u8),
-    /// An uncoupled trailer, by the number of its train and its position in it.
+    /// An uncoupled trailer, given by the number of its train and by its position in the train.
     Trailer(u32, u8),
 }
 

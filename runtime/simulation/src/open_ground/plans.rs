@@ -34,7 +34,7 @@ const BEHIND: f64 = 1.05;
 pub(super) const STUCK_AFTER: f64 = 4.0;
 /// Like `STUCK_AFTER`, for a vehicle that would collide if it drove off with its wheels as they are, s.
 const BLOCKED_AFTER: f64 = 0.6;
-/// Distance over which the vehicle of `BLOCKED_AFTER` is checked for collisions, m.
+/// Distance over which a vehicle that drives off is checked for a collision, m.
 const BLOCKED_WITHIN: f64 = 0.4;
 /// Length of path that must be drivable for an agent to keep its path, m.
 const KEPT: f64 = 10.0;

@@ -36,7 +36,7 @@ const LEFT_BEHIND: f64 = 1.2;
 /// again, s.
 const SETTLES_IN: f64 = 1.0;
 
-/// A vehicle ahead, and the distance from the agent's rear axle to the start of its lanelet, m.
+/// A vehicle ahead, and the distance from the agent's rear axle to the start of the vehicle's lanelet, m.
 type Ahead = (LaneEntry, f64);
 
 /// Speed at which cars pass each other in a tight place, m/s.
@@ -62,9 +62,9 @@ pub(crate) enum StopCause {
 }
 
 impl View<'_> {
-    /// Fills in the row of an agent on a lane from the agent's position and the lanelets ahead. `lookahead` is the
-    /// distance of the waypoint, m. `along_bend` selects a waypoint on the bend. Without a pose, no waypoint is
-    /// needed.
+    /// Fills in the row of an agent on a lane from the agent's position and the lanelets ahead. `lookahead`
+    /// is the distance of the waypoint, m. `along_bend` selects a waypoint on the bend. Without a pose, the
+    /// waypoint is left out.
     pub(super) fn perceive_lane(
         &self,
         agent: AgentIndex,
@@ -494,7 +494,8 @@ impl View<'_> {
     /// itself. The gap used is the one expected after [`SETTLES_IN`]. Accepting short gaps for a while after
     /// merging is called relaxation in [Laval and Leclercq 2008].
     ///
-    /// `beyond` is a position on the agent's connection, m, and `distance` the distance to its start, m.
+    /// `beyond` is a position on the agent's connection, and `distance` is the distance to the start of that
+    /// connection, both in m.
     #[inline]
     fn merging(
         &self,

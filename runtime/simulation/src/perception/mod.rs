@@ -315,7 +315,7 @@ impl<'a> View<'a> {
         near.map(|stretch| stretch.lanelet)
     }
 
-    /// The vehicle ahead on the route, as far as behaviours see.
+    /// The vehicle ahead on the route, within the range that behaviours see.
     pub(crate) fn leader(&self, agent: AgentIndex) -> Option<AgentIndex> {
         if !self.position(agent).is_on_lane() {
             return None;

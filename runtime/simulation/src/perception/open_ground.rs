@@ -29,7 +29,7 @@ const NEARER: f64 = 0.5;
 const FARTHEST: f64 = 100.0;
 /// Maximum distance between a planned path and the straight line to the waypoint, as a fraction of the path's margin.
 const ROOM_SHARE: f64 = 0.5;
-/// Minimum of the distance between the path and the straight line that is allowed in any case, m.
+/// Distance between the path and the straight line that is always allowed, m.
 const LEAST_ROOM: f64 = 0.05;
 /// Time ahead for which a driver on a planned path steers, s. It compensates for the time that the wheels take to
 /// turn.

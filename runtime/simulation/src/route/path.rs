@@ -73,7 +73,7 @@ const LEAST_ANGLE: f64 = 1e-3;
 pub(crate) struct SteeringResponse {
     /// Distance of the waypoints, m.
     distance: f64,
-    /// Curvature for each speed and angle, 1/m. Angles to the left.
+    /// Curvature for each speed and each angle to the left, 1/m.
     curvatures: [[f32; ANGLES]; SPEEDS.len()],
 }
 

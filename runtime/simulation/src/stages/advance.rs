@@ -491,7 +491,7 @@ fn end_lane_change(position: &mut LanePosition, progress: &Progress, room: f64) 
 }
 
 impl Motion {
-    /// Takes over the motion at the end of a step of `dt` seconds from a clip.
+    /// Copies the motion at the end of a step of `dt` seconds from a clip.
     fn play(&mut self, frame: &PlayedFrame, dt: f64) {
         *self = Self {
             pose: frame.pose,

@@ -94,7 +94,7 @@ impl Effecting<'_> {
             >= REPLAN_TIME
     }
 
-    /// Makes the position of another agent the goal of an agent.
+    /// Makes an agent chase another agent: the position of the other agent becomes its goal.
     pub(super) fn chase(&mut self, agent: AgentIndex, id: u64) {
         let Some(other) = self.agents.census().find(id) else {
             return;

@@ -52,7 +52,7 @@ struct Followed {
     /// added up.
     place: DVec2,
     heading: f32,
-    /// Distance since neighbours were listed, m. No point of the body has moved farther.
+    /// Upper bound on the distance that any point of the body has moved since neighbours were listed, m.
     moved: f32,
     /// Distance that the body may move before it can touch an obstacle, m.
     free_to: f32,
@@ -353,7 +353,7 @@ impl Followed {
     }
 }
 
-/// Adds the pairs of a body with neighbours that have larger numbers. Each pair has the number of
+/// Adds the pairs of a body with neighbours that have larger numbers. Each pair is stored with the number of
 /// the body.
 fn add_pairs(
     number: usize,

@@ -96,8 +96,8 @@ impl Situation<'_> {
     ///      | junction 1 |--8 m--| junction 2 |------ 40 m ------
     /// ```
     ///
-    /// If a bus of 10 m requested only junction 1, it would stand in it while it waits for junction 2. So it
-    /// requests both. A car of 4.5 m fits between them and requests one after the other.
+    /// If a bus of 10 m requested only junction 1, it would stand in that junction while it waits for
+    /// junction 2. So it requests both. A car of 4.5 m fits between them and requests one after the other.
     pub(super) fn needs(&self, request: &Request, out: &mut Vec<Need>) {
         out.clear();
         let (route, space) = (self.route(request.agent), self.space(request.agent));

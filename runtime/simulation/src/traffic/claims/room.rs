@@ -30,7 +30,7 @@ const RING_SHARE: f64 = 0.7;
 /// Vehicles that are not counted when room on a lane is computed, because they will drive on.
 #[derive(Clone, Copy, PartialEq)]
 pub(super) enum Trust {
-    /// No vehicle. It applies to a vehicle that passes before others.
+    /// No vehicle. Used for a vehicle that passes before others.
     Nobody,
     /// Vehicles that have been let into the next junction, will hardly wait there for others, and will not
     /// lose their turn to a red light or to pedestrians.

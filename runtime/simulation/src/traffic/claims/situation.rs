@@ -168,7 +168,7 @@ impl<'a> Situation<'a> {
     }
 
     /// Position of an agent's rear axle along the lanelet at index `at` of its route, m. It is negative
-    /// before the lanelet, and more than its length beyond the lanelet.
+    /// before the lanelet, and exceeds the lanelet's length beyond it.
     ///
     /// ```text
     ///     |--- 30 m ---|--- 12 m ---|--- 50 m ---|
