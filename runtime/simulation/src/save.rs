@@ -302,7 +302,7 @@ impl World {
         if let Some(accounts) = saved.get_if_any::<Accounts>(parts::ACCOUNTS)? {
             agents.accounts = accounts;
         }
-        // Worlds that were saved before deviations were summed have none: they count from here.
+        // Worlds that were saved before deviations were summed have none, so their sums start here.
         if let Some(deviations) = saved.get_if_any::<BTreeMap<u64, Deviation>>(parts::DEVIATIONS)? {
             if !deviations.values().all(Deviation::is_sound) {
                 return Err(SaveError::Damaged("a deviation is not a number".into()));

@@ -389,9 +389,9 @@ impl Editing<'_> {
         }
         self.agents.identity[index].phase = Phase::Driving;
         progress.has_own_goals = false;
-        // Example: goals A, B, C with A and B reached. If edited to A, D, C, then A stays reached and it
-        // drives to D. If edited to A, B only, the last goal always has to be reached again. Passed waypoints
-        // stay passed unless they were changed.
+        // Example: goals A, B, C with A and B reached. If they are edited to A, D, C, A stays reached and the
+        // agent drives to D. If they are edited to A, B, the agent has to reach B again, as it always has to
+        // reach the last goal. Passed waypoints stay passed unless they were changed.
         let kept = before.goals.iter().zip(&goals);
         let kept = kept.take_while(|(before, now)| before == now).count();
         progress.reached = progress.reached.min(kept.min(goals.len() - 1) as u32);
@@ -418,7 +418,7 @@ impl Editing<'_> {
         let index = agent.index();
         let who = &mut self.agents.identity[index];
         if let Some(number) = number_of(&self.types.names, &edited.vehicle) {
-            // A vehicle that has uncoupled trailers gets them back only with another type.
+            // A vehicle that has uncoupled trailers gets them back only if its type changes.
             if self.types.whole(who.vehicle_type) != number {
                 who.vehicle_type = number;
             }

@@ -141,7 +141,7 @@ impl Editing<'_> {
     /// Starts emptying junctions for an edit.
     pub(super) fn empty(&mut self, junctions: Vec<JunctionIndex>, after: Arc<Ground>) -> EditEntry {
         let claims = &self.traffic.claims;
-        // The emptying begun for a previous edit continues.
+        // If junctions are already being emptied for a previous edit, this continues for the new one.
         let held_back = claims.closing.held_back();
         let has_closed = !claims.closing.closed().is_empty();
         let holds_back = !held_back.is_empty() || self.moves_lines(&junctions, &after);

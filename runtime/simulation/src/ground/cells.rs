@@ -83,7 +83,7 @@ impl Cells {
             cell: CELL.max((size.element_product() / MOST_CELLS).sqrt()),
             ..Self::default()
         };
-        // A single wall across the world covers many cells, and a thousand small ones may as well.
+        // A single wall across the world covers many cells, as may a thousand small ones.
         while cells.covered(boxes) > MOST_CELLS {
             cells.cell *= 2.0;
         }

@@ -140,8 +140,8 @@ impl Body {
                 (distance - radius).max(0.0)
             }
             Self::Polygon(corners) => {
-                // Two convex bodies are at least as far apart as a line along an edge leaves between them.
-                // The largest of these distances is close enough.
+                // Perpendicular to each edge, there is a gap between the two convex bodies, which are at
+                // least that far apart. The largest of these gaps is close enough.
                 let turn = polygon::signed_area(corners);
                 let beside = |(a, b): (DVec2, DVec2)| {
                     let outwards = left_of(a - b).normalize() * turn.signum();
@@ -602,7 +602,7 @@ impl Obstacles {
         for (number, (owner, body)) in self.all.bodies.iter().enumerate() {
             let stature = self.all.statures.get(number);
             let span = stature.map_or(standing(TREE_HEIGHT), |stature| stature.span);
-            // There is nothing between a lower edge and a top that is not above it.
+            // A body has no volume if its top is not above its lower edge.
             if span.low >= span.high {
                 continue;
             }

@@ -516,7 +516,7 @@ impl Roads {
         let own = |i: usize| laws[i].signals.clone();
         let plans = signal_plans(scenario.network(), &layout, own, |i| laws[i].conflicts());
         let has_long = scenario.has_long_vehicles();
-        // Which connections have to be requested depends on whether buses drive.
+        // Which connections have to be requested depends on whether there are long vehicles.
         let known = known.filter(|known| known.roads.has_long == has_long);
         let gist = |id: LaneletIndex| {
             let lanelet = graph.lanelet(id);

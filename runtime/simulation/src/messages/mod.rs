@@ -105,7 +105,8 @@ impl Messages {
     ) {
         // Messages sent in this step stay for the next one, after the unread ones.
         let new = std::mem::take(&mut self.mail);
-        // The agents updated in this step count and not their current modules, which they may have changed.
+        // What counts is which agents were updated in this step, not their current modules, which they may
+        // have changed.
         let mut is_unread = |message: &&Message| {
             let to = AgentIndex::new(message.to);
             agents.drives(to) && !was_asked(to)

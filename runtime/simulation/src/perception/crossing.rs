@@ -189,7 +189,7 @@ impl View<'_> {
         let graph = self.ground.graph();
         let half = 0.5 * self.vehicle_type(agent).width + BESIDE;
         let (low, high) = match strip.is_joined {
-            // Behind the place where it joins everything has to brake.
+            // Everything behind the place where it joins has to brake.
             true => (strip.low - half, strip.low + half),
             false => (strip.low - half, strip.high + half),
         };

@@ -168,8 +168,8 @@ impl View<'_> {
             false => waypoint.position,
         };
         let aside = self.led_to(agent);
-        // The waypoint has the lateral offset that the behaviour wants. Mostly the offset is zero, and nothing is
-        // computed.
+        // The waypoint has the lateral offset that the behaviour wants. Usually the offset is zero, and
+        // nothing is computed.
         let target = match aside == 0.0 {
             true => target,
             false => target + aside * unit(waypoint.heading + 0.5 * PI),
@@ -265,13 +265,13 @@ impl View<'_> {
         let s = place_to_wait(stretch.length, changes);
         let distance = stretch.distance + s;
         let speed = (2.0 * PROFILE_BRAKING * distance.max(0.0)).sqrt();
-        // Mostly the place is far, and the goal and the roads beyond need not be examined.
+        // Usually the place is far away, and neither the goal nor the roads beyond need to be examined.
         if speed >= allowed {
             return allowed;
         }
         let reached = self.progress(agent).reached;
-        // Between two lanes it would block both and could not begin the next change, on a short lane it would
-        // wait in the junction before it, and beside its goal it has arrived.
+        // Between two lanes, the agent would block both and could not begin the next change. On a short lane,
+        // it would wait in the junction before the lane. Beside its goal, it has arrived.
         let to_goal = route.goal_beside(stretch.at, changes, reached, graph);
         let cannot_wait = self.position(agent).leaving != NO_LANELET
             || distance < -WAITS_BEFORE
@@ -556,7 +556,7 @@ impl View<'_> {
     /// The nearer of two vehicles ahead.
     #[inline]
     fn nearer(&self, one: Option<Ahead>, other: Option<Ahead>) -> Option<Ahead> {
-        // Mostly there is at most one.
+        // Usually there is at most one.
         let (Some(a), Some(b)) = (one, other) else {
             return one.or(other);
         };

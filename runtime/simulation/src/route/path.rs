@@ -305,7 +305,7 @@ mod tests {
         assert!((gentle.angle(3.0, 1.0) - 1.5).abs() < 1e-9);
         assert!((gentle.sharpest() - 0.075).abs() < 1e-6);
         assert_eq!(gentle.angle(3.0, 0.0), 0.0);
-        // A driver that steers by at least 0.04 steers so, or straight ahead.
+        // A driver whose smallest angle is 0.04 uses that angle or drives straight ahead.
         let coarse = response(|angle| 0.04 + 0.1 * (angle - 0.2).max(0.0));
         assert_eq!(coarse.angle(3.0, 0.019), 0.0);
         assert_eq!(coarse.angle(3.0, -0.021), -LEAST_ANGLE);

@@ -56,7 +56,7 @@ impl Swerve {
         //       0 |---'                   '-----> distance
         //         |<within>|<-- along -->|<within>
         //
-        // From 0 to 1 with an even beginning and end.
+        // From 0 to 1, with a slope of zero at both ends.
         let smooth = |share: f64| {
             let share = share.clamp(0.0, 1.0);
             share * share * (3.0 - 2.0 * share)

@@ -367,7 +367,7 @@ fn add_pairs(
     let middle = index.middles[number];
     let radius_of = |number: usize| index.radius(number, &shapes.bodies, shapes.types);
     let radius = radius_of(number);
-    // More than the margin by the moves that have not been added up.
+    // Larger than the margin, to allow for motion that has not been added up yet.
     let margin = margin + SLACK;
     index.for_each_near(middle, radius + index.largest + margin, |other, place| {
         let other_number = other as usize;
@@ -498,7 +498,7 @@ mod tests {
             let id = stand.agents.identity[index].id;
             let motion = &mut stand.agents.motion[index];
             let place = motion.pose.point(motion.speed * dt, 0.0);
-            // A third of them stays close to its lane, so that what is known of lanes counts.
+            // A third of them stay close to their lanes, so that the known room beside lanes matters.
             let wild = if id.is_multiple_of(3) { 0.02 } else { 1.5 };
             motion.pose.heading += wild * stream.next_in(-1.0, 1.0) * dt;
             motion.pose.position = place;

@@ -369,7 +369,7 @@ impl Rings<'_> {
             let (leaves, comes) = [next, head]
                 .map(|head| situation.space(head.request.agent))
                 .into();
-            // A lane that already holds more than fits gets no fuller.
+            // A lane that already holds more than fits must not become any fuller.
             let fits = comes <= leaves
                 || self
                     .room

@@ -108,9 +108,9 @@ impl Claims {
         people: &mut People,
         agents: &mut ClaimColumns<'_>,
     ) {
-        // How long vehicles have been kept is needed before pedestrians decide, because after a while they
-        // let vehicles go first. Which grants to revoke is determined afterwards, when their decisions are
-        // known.
+        // The time for which vehicles have been kept waiting is needed before pedestrians decide, because
+        // after a while they let vehicles go first. Which grants to revoke is determined afterwards, when
+        // their decisions are known.
         let situation = given.beside(people).with(agents.lent());
         let busy = people.busy().iter();
         let (grants, requests) = (&self.grants, self.requests.all());
