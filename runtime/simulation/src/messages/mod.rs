@@ -11,8 +11,8 @@ use roadwright_agent::{Message, Surroundings};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-/// Maximum number of waiting messages per receiver. Without a limit, a receiver with many senders that rarely
-/// reads its mail could fill the memory. Excess messages are lost.
+/// Maximum number of waiting messages per receiver. Without a limit, a receiver that has many senders and
+/// rarely reads its mail could fill the memory. Excess messages are lost.
 const MOST_MAIL: u16 = 64;
 
 /// Ids of the members of each group.

@@ -480,9 +480,10 @@ impl View<'_> {
         self.nearest(tails)
     }
 
-    /// A vehicle on another connection into the same lane whose rear has reached the point where both meet.
-    /// From there on, it is followed as if it were on the agent's connection, at the same distance from the
-    /// end. Before that point, the junction decides which vehicle goes first and where the other one waits.
+    /// A vehicle on another connection into the same lane, if its rear has reached the point where both
+    /// connections meet. From there on, it is followed as if it were on the agent's connection, at the same
+    /// distance from the end. Before that point, the junction decides which vehicle goes first and where the
+    /// other one waits.
     ///
     /// ```text
     ///   ---[A]--.                 A is ahead of B, which is farther from the end
