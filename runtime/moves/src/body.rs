@@ -317,7 +317,7 @@ mod tests {
             let (a, b) = (of(a), of(b));
             let meets = Convex::quadrilateral(CAR.corners(&a))
                 .meets(&Convex::quadrilateral(CAR.corners(&b)));
-            // Sampled: whether a point of one body lies well inside the other.
+            // Compares with a sampled test: whether a point of one body is well inside the other.
             let inside = (0..=40).any(|i| (0..=20).any(|j| {
                 let local = DVec2::new(
                     -CAR.rear + f64::from(i) / 40.0 * 3.4,
