@@ -219,7 +219,7 @@ proptest! {
     ) {
         let mut scenario = grid(&numbers);
         hold(&scenario);
-        // Some further ones merged by the user.
+        // The user also merges some further nodes.
         let nodes: Vec<NodeId> = scenario.network().nodes().map(|(id, _)| id).collect();
         for number in &numbers[..4] {
             let node = nodes[usize::from(*number) % nodes.len()];

@@ -138,7 +138,7 @@ fn circle_of(s: &Sums) -> Option<(Primitive, f64)> {
         s.pp.y / s.n - mean.y * mean.y,
     );
     let xy = s.xy / s.n - mean.x * mean.y;
-    // |p|^2 = 2 c.p + (r^2 - |c|^2) is linear in the centre and the last term: the normal equations
+    // The equation |p|^2 = 2 c.p + (r^2 - |c|^2) is linear in the centre and in the last term: the normal equations
     // are those of a plane fitted to z = |p|^2.
     let rhs = 0.5 * (s.pz / s.n - mean * mean_z);
     let det = xx * yy - xy * xy;
