@@ -38,7 +38,7 @@ pub enum MovingAiError {
     Kind {
         /// Line, from 1.
         line: usize,
-        /// Text found.
+        /// Character that was found.
         found: char,
     },
     /// There are fewer rows than the header states.

@@ -12,7 +12,7 @@ pub(super) enum MonotoneQueue {
     Radix(RadixQueue),
 }
 
-/// Maximum number of buckets. Above it, the radix queue is used.
+/// Maximum number of buckets. If more would be needed, the radix queue is used.
 const MOST_BUCKETS: u64 = 1 << 16;
 
 impl MonotoneQueue {

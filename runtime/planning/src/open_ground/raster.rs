@@ -58,7 +58,7 @@ pub(super) struct Range {
 }
 
 impl Range {
-    /// The cells whose centres lie within bounds, and their neighbours.
+    /// The cells whose centres are inside the bounds, and their neighbours.
     pub(super) fn cells(bounds: Bounds, size: CellSize) -> Self {
         Self {
             low: size.nearest_cell(bounds.low),
