@@ -103,7 +103,7 @@ impl Film {
         Ok(())
     }
 
-    /// Returns the film as GIF, repeated endlessly.
+    /// Returns the film as a GIF that repeats endlessly.
     ///
     /// # Errors
     /// If there is no frame, or the frames are too large for a GIF.

@@ -454,7 +454,7 @@ fn between(lanes: &Lanes<'_>, passing: Passing, places: &mut SectionPlaces) {
             continue;
         }
         match narrows.last_mut() {
-            // Between two alleys a body has to stand clear of both.
+            // Between two alleys, a waiting body must be clear of both.
             Some(last) if narrow.own.0 - last.own.1 < PLACE + 2.0 * front => {
                 last.own.1 = narrow.own.1;
                 last.beside.1 = narrow.beside.1;
@@ -739,7 +739,7 @@ fn distance_to_line(point: DVec2, line: &[DVec2], at: usize) -> f64 {
 /// ```
 fn reach_beside(lane: &Lane<'_>, point: usize, body: Body, towards: DVec2) -> f64 {
     let (place, forward) = lane.tangent(point);
-    // Position along a line in `direction`, measured towards `side`.
+    // Normal of a direction that points to the given side.
     let across = |direction: DVec2, side: DVec2| match direction.perp().dot(side) < 0.0 {
         true => -direction.perp(),
         false => direction.perp(),

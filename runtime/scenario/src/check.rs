@@ -204,8 +204,8 @@ pub(crate) struct Subjects<'a> {
     pub(crate) graph: &'a LaneGraph,
 }
 
-/// Returns all findings, errors first, then by code, object and position. Near linear in the size of the
-/// scenario.
+/// Returns all findings: errors first, then by code, object and position. The time is nearly linear in the
+/// size of the scenario.
 pub fn check(scenario: &Scenario) -> Vec<Finding> {
     let layout = layout(scenario.network(), scenario.about());
     layout.find_flags();

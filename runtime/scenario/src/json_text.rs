@@ -94,7 +94,7 @@ pub(crate) fn json_error(error: &serde_json::Error, key: &str) -> TextError {
 /// Writes a string to a file atomically, as described at [`roadwright_files::Beside`].
 ///
 /// # Errors
-/// If the file cannot be written; its previous contents are then untouched.
+/// If the file cannot be written. Its previous contents are then unchanged.
 pub fn save_text(text: &str, path: &Path) -> Result<(), FileError> {
     roadwright_files::write(path, text.as_bytes()).map_err(|error| FileError::Io {
         path: path.to_owned(),

@@ -16,8 +16,8 @@
 //! | control, right of way, rings, signals | `control.rs`, `right_of_way.rs`, `rings.rs`, `signals` |
 //! | on first use: outline of the carriageway, kerbs and pavements beside it, splitter islands, gores | `surface.rs`, `outline.rs`, `border.rs`, `splitter.rs`, `direct.rs` |
 //!
-//! Corners, outlines and trims follow from the edges of carriageways; pavements lie outside and have no
-//! effect on them. A direct junction (`direct.rs`) needs none of these steps.
+//! Corners, outlines and trims follow from the edges of carriageways. Pavements are outside the carriageways
+//! and do not affect them. A direct junction (`direct.rs`) needs none of these steps.
 
 mod arm;
 mod border;
@@ -79,7 +79,7 @@ use crate::road::RoadEnd;
 use glam::DVec2;
 use roadwright_geometry::ReferenceLine;
 
-/// The end of a road where it enters a junction.
+/// The end of a road where it meets a junction.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ArmEnd {
     /// The road.
@@ -107,20 +107,20 @@ pub struct LaneEnd {
     pub road: RoadId,
     /// End of the road.
     pub end: RoadEnd,
-    /// The lane's id in the lane section there.
+    /// Id of the lane in the lane section at this end.
     pub lane: i8,
 }
 
 /// How a lane link was derived.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LinkKind {
-    /// The link follows from the rules of turning.
+    /// The link follows from the turning rules.
     Normal,
     /// The link leads to an extra lane that opens beyond the junction. Planners prefer other links.
     Fan,
-    /// The link gives an exit to a lane that would have none.
+    /// The link gives an exit to a lane that would otherwise have none.
     Merge,
-    /// The link leads back into the road from which it comes.
+    /// The link leads back into the road that it comes from.
     UTurn,
 }
 
@@ -152,18 +152,18 @@ impl ConnectingPath {
     }
 }
 
-/// A problem of a junction that is reported to its author.
+/// A problem of a junction that is reported to the author of the scenario.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Flag {
     /// The outline is only a hull, because corners or edges overlap.
     Degraded,
-    /// A road is shorter than the junctions at its ends need; its trims were reduced.
+    /// A road is shorter than its junctions require, so its trims were reduced.
     Squeezed(RoadId),
     /// An entering lane has no exit.
     NoExit(LaneEnd),
     /// The junction has more lanes or longer connections than any real one, so no connections are built.
     TooManyLanes,
-    /// There is no room for the ring of a mini roundabout, or a street has too many lanes for one.
+    /// There is no room for the ring of a mini roundabout, or a street has too many lanes for a ring.
     NoRoomForRing,
     /// There is no room for a pedestrian crossing over a road.
     NoRoomForCrossing(RoadId),
@@ -173,7 +173,7 @@ pub enum Flag {
     NoCurve(LaneEnd, LaneEnd),
 }
 
-/// A junction as built where roads meet: trims, connections, control and surface.
+/// A junction as built where roads meet, with its trims, connections, control and surface.
 #[derive(Debug, Clone)]
 pub struct Junction {
     /// Nodes that the junction covers; several if short roads between them were absorbed.
