@@ -402,8 +402,8 @@ pub struct SignalPlan {
 }
 
 impl SignalPlan {
-    /// Returns the mode and the controlling module. A module id that names a mode selects that mode. For
-    /// other modules, the fallback is the actuated mode.
+    /// Returns the mode and the controlling module. A module id that names a mode selects that mode. Any
+    /// other module has the actuated mode as its fallback.
     pub fn decided_by(&self) -> (SignalMode, Option<&SignalControllerSetting>) {
         let Some(controller) = self.controller.as_ref().filter(|_| self.mode.rules()) else {
             return (self.mode, None);

@@ -101,7 +101,7 @@ impl Land {
         std::iter::once(&*self.outline).chain(&*self.holes)
     }
 
-    /// All rings, for modification.
+    /// All rings, as mutable references.
     pub fn rings_mut(&mut self) -> impl Iterator<Item = &mut Vec<DVec2>> {
         std::iter::once(&mut *self.outline).chain(&mut *self.holes)
     }
@@ -117,7 +117,7 @@ impl Land {
         (of(&self.outline) - self.holes.iter().map(of).sum::<f64>()).max(0.0)
     }
 
-    /// Whether a point lies in the area but in none of its holes.
+    /// Whether a point is inside the area but in none of its holes.
     pub fn contains(&self, point: DVec2) -> bool {
         polygon::contains(&self.outline, point)
             && !self.holes.iter().any(|hole| polygon::contains(hole, point))

@@ -336,7 +336,7 @@ impl<'a> Planner<'a> {
         self.with_chords(changed)
     }
 
-    /// Absorbs roads that connect nodes of the same cluster. Returns the clusters of the given nodes.
+    /// Absorbs straight roads between nodes of the same cluster. Returns the clusters of the given nodes.
     fn with_chords(&mut self, nodes: impl IntoIterator<Item = NodeId>) -> BTreeSet<NodeId> {
         let roots = self.roots(nodes);
         for &root in &roots {
@@ -452,8 +452,9 @@ impl<'a> Planner<'a> {
         let Some(trim) = self.trims.get(&id) else {
             return;
         };
-        // The rest is shared in proportion to the trims: a road of 12 m with trims of 8 and 9 m gets trims of
-        // 4.7 and 5.3 m, 10 m in total. A road shorter than the remainder keeps nine tenths of itself.
+        // The usable length is shared in proportion to the trims: of a road of 12 m, 10 m are usable, so trims
+        // of 8 and 9 m become 4.7 and 5.3 m. If a road is hardly longer than the remainder, a tenth of it is
+        // usable.
         let used = trim.start + trim.end;
         let room = (length - MIN_REMAINDER).max(0.1 * length);
         let share = (room / used).min(1.0);

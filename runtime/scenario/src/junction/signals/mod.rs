@@ -138,8 +138,7 @@ impl Intergreen {
 /// Times of the stages of a signal plan.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Programme {
-    /// Whether times are fixed or actuated. With actuated times, the mode is also the fallback if a
-    /// controller module fails.
+    /// Whether times are fixed or actuated. If a controller module fails, the actuated mode is the fallback.
     pub mode: SignalMode,
     /// The module that selects the next stage.
     pub controller: Option<SignalControllerSetting>,

@@ -125,7 +125,8 @@ fn a_narrow_pavement_and_one_as_wide_as_the_corner_meet_beside_the_carriageway()
         ),
     ] {
         let junction = junction_of(&random_roads(&gaps, &lanes, RIGHT), RIGHT);
-        // The pavements at both ends of the two corners have widths of 0.6 and 3.4 m, and of 2.5 and 0.5 m.
+        // The pavements of the two roads are 0.6 and 3.4 m wide in the first case, and 2.5 and 0.5 m in the
+        // second.
         let wide = junction.arms.iter().position(|arm| arm.road == RoadId(2));
         let border = &junction.borders()[wide.unwrap()];
         for tolerance in [0.05, 0.01, 0.001] {
