@@ -11,8 +11,8 @@ use crate::access::{TripPart, VehicleClass};
 ///                                    reach one lanelet there, the hub, and can be reached from it decides.
 /// ```
 ///
-/// Also, if the hub leads to a lanelet, it leads to everything that can be reached from that lanelet. Only
-/// the few questions that neither rule answers need a separate search. The answers equal those of
+/// In addition, if the hub leads to a lanelet, it leads to everything that can be reached from that lanelet.
+/// Only the few questions that neither rule answers need a separate search. The answers equal those of
 /// [`LaneGraph::reachable_from`].
 pub struct Reachability<'a> {
     graph: &'a LaneGraph,
