@@ -13,7 +13,7 @@
 //! - Only free leaves that were taken can win: the one with the smallest f and, among equal ones, the older
 //!   one.
 //! - A move that passes the goal within its reach, if there is one, is also a leaf, and its f is the time
-//! until then. Goals of the source lie far ahead and have no reach.
+//!   until then. Goals of the source are far ahead and have no reach.
 //! - If no free leaf was taken, because the limit came first or every route is blocked, the free node that is
 //!   latest in time wins, and among equally late nodes the one with the smallest f. If nothing is free, there
 //!   is no plan.

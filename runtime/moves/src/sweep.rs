@@ -7,7 +7,7 @@
 //! - corners deviate from the straight line by at most the largest deviation of a corner in an intermediate
 //!   frame;
 //! - a point of the hull is a weighted mean of points of both outlines. Its distance from the interpolated
-//! outline is at most a quarter of the rotation times the diagonal.
+//!   outline is at most a quarter of the rotation times the diagonal.
 //!
 //! Both bounds hold at each moment, not only for the area, so the same pieces can be used for moving
 //! obstacles: relative to an obstacle with a constant velocity, the last outline is shifted.

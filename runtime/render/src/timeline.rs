@@ -60,7 +60,7 @@ const MEASURES: [Measure; 5] = [
     },
 ];
 
-/// Draws arrivals, mean speed, standing vehicles, contacts and faults over time, as PNG.
+/// Draws arrivals, mean speed, standing vehicles, contacts and faults over time as a PNG.
 ///
 /// # Errors
 /// If the picture cannot be created.

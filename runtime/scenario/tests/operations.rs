@@ -1015,7 +1015,7 @@ fn all_corners_of_a_junction_get_slip_lanes() {
             assert_eq!(turns(&scenario).len(), left, "{side:?} {from} {to}");
             assert_eq!(check(&scenario), [], "{side:?} {from} {to}");
         }
-        // One node on each street: at one of them a lane ends, and at the other one begins.
+        // There is one node on each street, at which one slip lane ends and another begins.
         let after = layout(&scenario);
         let cuts = after
             .junctions

@@ -243,7 +243,7 @@ fn a_dead_end_is_a_half_circle_with_its_pavement() {
         let pavement = junction.borders()[0].pavement_polygon(1e-4);
         let band = 0.5 * std::f64::consts::PI * (5.25f64.powi(2) - 3.25f64.powi(2));
         assert!((polygon::signed_area(&pavement) - band).abs() < 2e-2);
-        // The turning area is beyond the end of the road, up to which vehicles drive.
+        // The half circle is beyond the end of the road, up to which vehicles drive.
         assert_eq!(junction.arms[0].trim, 0.0);
     }
 }

@@ -26,7 +26,7 @@ pub(crate) struct Clock {
 }
 
 impl Clock {
-    /// Clock of a run before its first step. Options override the settings.
+    /// Creates the clock of a run before its first step. Options override the settings.
     ///
     /// # Errors
     /// If the time step or the time of day is out of range.

@@ -138,8 +138,8 @@ fn circle_of(s: &Sums) -> Option<(Primitive, f64)> {
         s.pp.y / s.n - mean.y * mean.y,
     );
     let xy = s.xy / s.n - mean.x * mean.y;
-    // The equation |p|^2 = 2 c.p + (r^2 - |c|^2) is linear in the centre and in the last term: the normal equations
-    // are those of a plane fitted to z = |p|^2.
+    // The equation |p|^2 = 2 c.p + (r^2 - |c|^2) is linear in the centre and in the last term: the normal
+    // equations are those of a plane fitted to z = |p|^2.
     let rhs = 0.5 * (s.pz / s.n - mean * mean_z);
     let det = xx * yy - xy * xy;
     // The determinant is the product of the eigenvalues of the covariance matrix, and xx + yy is their sum.

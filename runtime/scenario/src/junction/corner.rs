@@ -476,7 +476,8 @@ fn radii(
     }
     // Sharp corners get a smaller kerb radius than blunt ones. The tangent is radius / tan(angle / 2), so
     // with the same radius the arms of a sharp corner would be cut back several times as far. For a base
-    // radius of 8 m: 60 degrees: 4.8 m, tangent 8.3 m; 90 degrees: 8 m, 8 m; 120 degrees: 11 m, 6.4 m.
+    // radius of 8 m:
+    //   60 degrees: 4.8 m, tangent 8.3 m; 90 degrees: 8 m, 8 m; 120 degrees: 11 m, 6.4 m.
     let blunt = if angle <= PI / 3.0 {
         0.6
     } else if angle <= PI / 2.0 {

@@ -452,9 +452,9 @@ impl<'a> Planner<'a> {
         let Some(trim) = self.trims.get(&id) else {
             return;
         };
-        // The usable length is shared in proportion to the trims: of a road of 12 m, 10 m are usable, so trims
-        // of 8 and 9 m become 4.7 and 5.3 m. If a road is hardly longer than the remainder, a tenth of it is
-        // usable.
+        // The usable length is shared in proportion to the trims: of a road of 12 m, 10 m are usable, so
+        // trims of 8 and 9 m become 4.7 and 5.3 m. If a road is hardly longer than the remainder, a tenth of it
+        // is usable.
         let used = trim.start + trim.end;
         let room = (length - MIN_REMAINDER).max(0.1 * length);
         let share = (room / used).min(1.0);

@@ -4,11 +4,11 @@
 //! not simply mirrored:
 //!
 //! - The carriageway of a two-way road is at its mirrored position, but its lanes keep their order: two lanes
-//! towards a junction and one away from it stay that way. Anything outside the carriageway (pavements,
-//! parking) changes sides.
+//!   towards a junction and one away from it stay that way. Anything outside the carriageway (pavements,
+//!   parking) changes sides.
 //! - A one-way road is mirrored lane by lane and its direction is reversed. The carriageways of a motorway
-//! swap places, entry slip roads become exits, and rings keep the correct direction. Trips that can no longer
-//! be driven are also reversed.
+//!   swap places, entry slip roads become exits, and rings keep the correct direction. Trips that can no
+//!   longer be driven are also reversed.
 
 mod lanes;
 mod rules;

@@ -269,8 +269,9 @@ fn mirrored(list: &[Poly3], length: f64, sign: f64) -> Vec<Poly3> {
         .collect()
 }
 
-/// Returns the edit that redraws a road with as few lines and arcs as possible, roughly within `tolerance`
-/// metres (at most half as much again). The edit is empty if the road cannot be simplified further.
+/// Returns the edit that redraws a road with as few lines and arcs as possible. The new line stays roughly
+/// within `tolerance` metres of the old one, and never deviates by more than 1.5 times this value. The edit
+/// is empty if the road cannot be simplified.
 ///
 /// # Errors
 /// If the road does not exist or cannot be fitted.

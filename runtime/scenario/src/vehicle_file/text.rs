@@ -52,7 +52,7 @@ impl VehicleFile {
     /// file is complete.
     ///
     /// # Errors
-    /// If it is not valid, or the file cannot be written.
+    /// If the vehicle is not valid, or the file cannot be written.
     pub fn save(&self, path: &Path) -> Result<(), FileError> {
         let text = self.to_text();
         Self::from_text(&text).map_err(|error| FileError::Text {
