@@ -205,7 +205,7 @@ impl<'a> CentreLine<'a> {
         let reach = ((reach / self.spacing) as usize).max(1);
         let nearest = (s / self.spacing + 0.5).max(0.0) as usize;
         let last = self.poses.len() - 1;
-        // Near an end the window is cut off there, so it is shorter and no longer centred on `s`.
+        // Near an end of the line, the window is cut off at this end, so it is shorter and not centred on `s`.
         let (from, to) = (
             nearest.min(last).saturating_sub(reach),
             (nearest + reach).min(last),

@@ -334,7 +334,7 @@ impl CellIndex {
     #[inline]
     fn candidates(&self, point: DVec2) -> Option<&[u32]> {
         let local = (point - self.origin) / self.cell;
-        // Written so that NaN coordinates are outside as well.
+        // Written so that points with NaN coordinates are outside.
         if !(local.x >= 0.0 && local.y >= 0.0) {
             return None;
         }

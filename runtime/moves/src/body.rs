@@ -159,7 +159,7 @@ impl Convex {
         !self.has_axis_before(other) && !other.has_axis_before(self)
     }
 
-    /// Whether another outline lies entirely outside one of the edges of this outline.
+    /// Whether another outline is entirely outside one of the edges of this outline.
     fn has_axis_before(&self, other: &Self) -> bool {
         (0..self.count).any(|i| {
             let from = self.corners[i];

@@ -325,7 +325,7 @@ mod tests {
         assert!(none.is_empty());
         snapshot.mechanics[0].shape = None;
         assert!(drawn(&snapshot).is_empty());
-        // A record of a vehicle that no longer exists, and a record without heights.
+        // A record of a vehicle that does not exist, and a record without heights.
         let mut lost = picture(false, 0.0, lying(0.0, 0.0), [f64::NAN; 2]);
         assert_eq!(drawn(&lost).len(), 4);
         lost.vehicles.truncate(1);

@@ -72,7 +72,7 @@ pub struct Part {
 }
 
 impl Part {
-    /// Creates a part with a colour of its own.
+    /// Creates a part with the given colour.
     pub(crate) fn new(ring: Vec<Corner>, color: Color) -> Self {
         Self {
             color: Some(color),

@@ -12,9 +12,9 @@ const TURN_ON_RED: [&str; 4] = ["CA", "GU", "PR", "US"];
 const ALL_WAY_STOP: [&str; 4] = ["CA", "GU", "PR", "US"];
 
 /// Countries whose signals show red and amber together before green (ISO 3166-1), and the duration of this
-/// phase, s. It is one second in Germany ([VwV-StVO], to section 37: never more than two) and Poland ([PL
-/// 2003]). It is two seconds in Denmark ([DK 426], section 238) and Great Britain ([TSM 6]). Guernsey, Jersey
-/// and the Isle of Man use British signals. The laws of Austria ([StVO 1960], section 38), Switzerland
+/// phase, s. It is one second in Germany ([VwV-StVO], to section 37: never more than two) and Poland
+/// ([PL 2003]). It is two seconds in Denmark ([DK 426], section 238) and Great Britain ([TSM 6]). Guernsey,
+/// Jersey and the Isle of Man use British signals. The laws of Austria ([StVO 1960], section 38), Switzerland
 /// ([SSV], article 68), Finland ([FI 1011], section 22), Norway ([Skiltforskriften], signal 1080) and Sweden
 /// ([VMF], SIG2) prescribe red and amber, but we found no duration in these laws, so one second is assumed.
 const RED_AMBER: [(&str, f64); 12] = [

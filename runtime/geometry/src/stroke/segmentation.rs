@@ -349,7 +349,7 @@ fn curvature_of(circle: &Primitive, points: &[DVec2], options: &StrokeOptions) -
     if polyline::length(points) / radius < MIN_TURN {
         return None;
     }
-    // The centre lies to the left of the drawing direction, or to the right.
+    // The centre is either to the left of the drawing direction or to its right.
     let middle = points.len() / 2;
     let direction = points[points.len() - 1] - points[0];
     let left = direction.perp_dot(centre - points[middle]);

@@ -57,7 +57,7 @@ pub(super) fn alone(
 #[derive(Default)]
 pub(super) struct Crossings {
     pub(super) over: BTreeMap<i64, BTreeSet<RoadId>>,
-    /// Number of crossings in the data that lie on an arm.
+    /// Number of crossings in the data that belong to an arm.
     pub(super) count: usize,
     /// Number of crossings on drivable ways that are too far from any junction.
     pub(super) unassigned: usize,

@@ -111,7 +111,7 @@ pub struct GeoBox {
 }
 
 impl GeoBox {
-    /// Whether a node lies inside.
+    /// Whether a node is inside the box.
     pub fn contains(&self, node: &OsmNode) -> bool {
         (self.west..=self.east).contains(&node.longitude)
             && (self.south..=self.north).contains(&node.latitude)

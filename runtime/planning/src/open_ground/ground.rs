@@ -580,8 +580,8 @@ impl OpenGround {
         share
     }
 
-    /// Calls `each` with the factors of a tile, ignoring the owner's items. The factor of a blocked cell is
-    /// 0. Returns whether moving items of other owners affect the tile.
+    /// Calls `each` with the factors of a tile, ignoring the owner's items. Blocked cells have the
+    /// factor 0. Returns whether moving items of other owners affect the tile.
     pub(super) fn read_tile(
         &mut self,
         profile: ProfileId,

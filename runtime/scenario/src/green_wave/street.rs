@@ -85,7 +85,7 @@ impl Street {
     }
 }
 
-/// Returns the junctions with signals that are selected or lie at the ends of selected roads.
+/// Returns the junctions with signals that are selected or at the ends of selected roads.
 fn with_signals(
     network: &RoadNetwork,
     layout: &Layout,

@@ -367,7 +367,7 @@ fn gore(Pair { arm, next }: Pair<&Arm<'_>>, radius: f64) -> Corner {
     nose(Pair { arm, next }, meeting.distances, cap, radius)
 }
 
-/// The point from which two arms no longer overlap.
+/// The point beyond which two arms do not overlap.
 struct Parting {
     /// Distances of the point along both arms, m.
     at: Pair<f64>,
@@ -375,7 +375,7 @@ struct Parting {
     have_crossed: bool,
 }
 
-/// Finds the point from which two arms no longer overlap; `None` if it is farther out than the longest gore,
+/// Finds the point beyond which two arms do not overlap; `None` if it is farther out than the longest gore,
 /// or never reached.
 fn parting(arm: &Arm<'_>, next: &Arm<'_>) -> Option<Parting> {
     let near = last_overlap(arm, next)?;

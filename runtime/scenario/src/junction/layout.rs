@@ -88,7 +88,7 @@ pub struct Layout {
     pub junction_of: BTreeMap<NodeId, usize>,
     /// Trims of the roads that remain.
     pub trims: BTreeMap<RoadId, Trim>,
-    /// Roads that lie entirely inside a merged junction.
+    /// Roads that are entirely inside a merged junction.
     pub internal: BTreeSet<RoadId>,
     /// Roads that are the rings of roundabouts.
     pub rings: BTreeSet<RoadId>,
@@ -453,8 +453,8 @@ impl<'a> Planner<'a> {
             return;
         };
         // The usable length is shared in proportion to the trims: of a road of 12 m, 10 m are usable, so
-        // trims of 8 and 9 m become 4.7 and 5.3 m. If a road is hardly longer than the remainder, a tenth of it
-        // is usable.
+        // trims of 8 and 9 m become 4.7 and 5.3 m. If a road is hardly longer than the remainder, a tenth
+        // of it is usable.
         let used = trim.start + trim.end;
         let room = (length - MIN_REMAINDER).max(0.1 * length);
         let share = (room / used).min(1.0);

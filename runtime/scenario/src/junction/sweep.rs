@@ -178,7 +178,7 @@ impl Boxes {
         met
     }
 
-    /// Returns the indices of the boxes whose intervals lie within `interval`.
+    /// Returns the indices of the boxes whose intervals are within `interval`.
     fn inside(&self, interval: Interval) -> std::ops::Range<usize> {
         let count = self.all.len();
         let numbers = |s: f64| (s / self.step) as usize;

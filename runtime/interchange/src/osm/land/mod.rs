@@ -182,7 +182,7 @@ struct Window {
     projection: LocalProjection,
     /// Corners of the window, m.
     ring: Vec<DVec2>,
-    /// A box that lies entirely inside the window, m.
+    /// A box that is entirely inside the window, m.
     inner: (DVec2, DVec2),
 }
 

@@ -212,7 +212,7 @@ pub struct DrivableSearch {
 /// after that uses the next clearance.
 #[derive(Debug, Clone, Copy)]
 struct Attempt {
-    /// Index of the clearance. The index after the last clearance stands for a clearance of 0.
+    /// Index of the clearance. The index after the last clearance represents a clearance of 0.
     margin: usize,
     is_fine: bool,
 }

@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// Whether a point lies inside an area, more than a centimetre from its edge.
+/// Whether a point is inside an area and more than a centimetre from its edge.
 fn is_inside(area: &[DVec2], place: DVec2) -> bool {
     polygon::contains(area, place) && polygon::boundary_distance(area, place) > 0.01
 }
