@@ -1,4 +1,4 @@
-//! All failures of plugins, and the messages to the user.
+//! Tests of all ways in which plugins can fail, and of the messages to the user.
 
 use crate::common::{Bench, CHAOS, c_plugin, compile, root, run, shipped, wait_until};
 use roadwright_agent::{ModuleKind, Slot};

@@ -10,8 +10,8 @@ use glam::DVec2;
 
 /// Wanted distance between the points of a centre line, m.
 const SPACING: f64 = 1.0;
-/// Length of a line above which its points may be farther apart than [`SPACING`], m. Their distance
-/// is then limited only by the line's sharpest bend.
+/// On lines longer than this, points may be farther apart than [`SPACING`], m. Their distance is then limited
+/// only by the sharpest bend of the line.
 const LONG: f64 = 2_000.0;
 /// Largest deviation of a chord from the sharpest bend of a long line, m.
 const SAGITTA: f64 = 0.01;

@@ -16,9 +16,9 @@ const GAUSS5: [(f64, f64); 5] = [
 /// Number of panels into which a cubic is divided to measure its length.
 const PANELS: usize = 16;
 
-/// Largest difference between the length of a panel and the sum of its halves, as a fraction of the length.
-/// Otherwise the panel is divided further. Whole panels are exact to 1e-13 for an ordinary cubic, but not for
-/// a cubic that nearly stops (a near-cusp).
+/// Largest accepted difference between the length of a panel and the sum of its halves, as a fraction of the
+/// length. If the difference is larger, the panel is divided further. Whole panels are exact to 1e-13 for an
+/// ordinary cubic, but not for a cubic that nearly stops (a near-cusp).
 const PANEL_TOLERANCE: f64 = 1e-10;
 
 /// Maximum number of times that a panel is halved, down to a 16,384th of the curve.

@@ -10,7 +10,7 @@ use std::f64::consts::FRAC_PI_2;
 const GOAL: f64 = 100_000.0;
 /// Length of the corridor before the start and after the finish, m.
 const RUN_OUT: f64 = 80.0;
-/// Distance from the start below which no car is placed, m.
+/// Minimum distance between the start and the cars, m.
 const CLEAR: f64 = 25.0;
 /// Maximum lateral offset of the start from the centre line, m.
 const START_RANGE: f64 = 1.0;

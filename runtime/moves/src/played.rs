@@ -49,7 +49,7 @@ pub struct DriveFigures {
 
 /// Slip above which a vehicle counts as skidding, rad: 20 degrees.
 const SKID: f64 = 0.349;
-/// Distance below which a vehicle counts as near a sharp corner, m.
+/// Maximum distance from a sharp corner at which a vehicle counts as near it, m.
 const NEAR: f64 = 60.0;
 
 /// A drive in progress.

@@ -61,7 +61,7 @@ pub struct Question<'a> {
     pub state: StateNumber,
     /// Destination.
     pub goal: DVec2,
-    /// Distance from the goal within which a vehicle has arrived, m; 0 if the vehicle never arrives.
+    /// Maximum distance from the goal at which a vehicle has arrived, m; 0 if the vehicle never arrives.
     pub reach: f64,
     /// Obstacles. Movers are at their current positions.
     pub around: &'a Surroundings,

@@ -23,14 +23,14 @@ use roadwright_scenario::lane_graph::{LaneGraph, LaneletIndex, LaneletKind, NO_L
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// Length below which lane changes on a lanelet are avoided if possible, m.
+/// Lanelets shorter than this are short: lane changes on them are avoided if possible, m.
 const SHORT_LANELET: f64 = 25.0;
 /// Additional cost of a lane change on a short lanelet, s. A detour of up to this time is preferred.
 const SHORT_PENALTY: f64 = 10.0;
 /// Number of landmarks of a network.
 const LANDMARKS: usize = 8;
-/// Number of lanelets below which a network is searched without landmarks, because finding them would take
-/// longer than they save.
+/// Minimum number of lanelets at which a network is searched with landmarks. In smaller networks, finding
+/// them would take longer than they save.
 const FEWEST: usize = 64;
 /// Factor below 1 that is applied to bounds, so that rounding never makes them too large.
 const TRUST: f64 = 1.0 - 1e-12;

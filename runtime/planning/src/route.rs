@@ -70,7 +70,7 @@ pub struct RoutePlanner {
 
 /// Number of routes that one thread searches for, one after another, with the same arrays. They form a group.
 const TOGETHER: usize = 32;
-/// Number of groups of routes below which all routes are searched on the calling thread.
+/// Minimum number of groups for several threads. Fewer groups are all searched on the calling thread.
 const FEW_GROUPS: usize = 4;
 
 /// Inputs that all searches of a batch share.

@@ -8,7 +8,7 @@ use roadwright_scenario::{Obstacle, Scenario};
 use roadwright_simulation::{Ground, Lying, MechanicsRecord, RigidShape, Snapshot, VehicleRecord};
 use std::f64::consts::TAU;
 
-/// Distance from all rigid vehicles beyond which other objects are left out, m. At this distance, no contact
+/// Maximum distance of other objects from a rigid vehicle at which they are drawn, m. Beyond it, no contact
 /// is imminent.
 const NEAR: f64 = 30.0;
 /// Largest scale at which wheels are drawn, m per pixel.
@@ -33,8 +33,8 @@ struct Body<'a> {
 /// no rigid vehicle in the part.
 ///
 /// Convex parts of a hull are drawn in plan view in their actual attitude, sphere wheels as circles, and ray
-/// wheels as small circles where they touch the ground. A line sideways from a wheel shows its load. The line
-/// is twice as long as the radius for the load at rest, and has no length in the air. Trailers, vehicles of
+/// wheels as small circles where they touch the ground. A line sideways from a wheel shows its load. At the
+/// load at rest, the line is twice as long as the wheel's radius. In the air, it has no length. Trailers, vehicles of
 /// other levels and loose obstacles are drawn as outlines if they are within 30 m of a rigid vehicle.
 pub fn lines(
     scenario: &Scenario,

@@ -22,7 +22,7 @@ pub struct Sizes {
     pub none: f64,
     /// Minimum size at which all trees are drawn.
     pub all: f64,
-    /// Number of trees in view up to which all trees are drawn at any size.
+    /// Up to this number of trees in view, all trees are drawn at any size.
     pub few: usize,
 }
 

@@ -9,7 +9,7 @@
 //!                      |<---  an alley --->|
 //! ```
 //!
-//! Alleys follow from the lanes and are never stored. Vehicles drive in the middle of their lanes, so the
+//! Alleys are derived from the lanes and never stored. Vehicles drive in the middle of their lanes, so the
 //! distance between the centres of two opposite lanes matters. It has to be at least [`ABREAST`] plus the
 //! distances by which the vehicles extend towards each other: half their widths, and more where their fronts
 //! swing out in a bend. If two cars fit side by side but a bus and a car do not, or only two buses do not,

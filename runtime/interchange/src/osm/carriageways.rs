@@ -28,7 +28,7 @@ const GAP: f64 = 0.2;
 const OPPOSITE: f64 = 20.0 * PI / 180.0;
 /// Distance between the points of a line at which its distance from others is checked, m.
 const STEP: f64 = 8.0;
-/// Distance beyond the ends of a line within which a point still counts as beside the line, m.
+/// Distance beyond the ends of a line up to which a point still counts as beside the line, m.
 const BEYOND: f64 = 2.0;
 /// Overlap up to which lines of opposite directions are assumed to have swapped sides by mistake, m.
 const CROSSED: f64 = 0.5;

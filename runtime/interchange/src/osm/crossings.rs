@@ -11,7 +11,7 @@ use super::roads::{Piece, road_id};
 use roadwright_scenario::RoadId;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Distance along the way below which a crossing belongs to an arm of a junction, m.
+/// Maximum distance along the way between a junction and the crossings on its arms, m.
 const REACH: f64 = 25.0;
 /// Minimum length of the pieces of road that a cut at a crossing may leave, m.
 const LEAST_PIECE: f64 = 15.0;

@@ -11,7 +11,7 @@ use super::roads::{Piece, road_id};
 use roadwright_scenario::{Control, RoadId};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Distance along the way below which a signal or sign belongs to a junction, m.
+/// Maximum distance along the way between a junction and the signals and signs that apply to it, m.
 const REACH: f64 = 30.0;
 
 /// Positions of signals.

@@ -152,7 +152,7 @@ pub enum Effect {
 /// Costs around obstacles, added to the factors of cells.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ObstacleCosts {
-    /// Distance from a grown obstacle below which cells cost more, m. This is the accuracy with which
+    /// Width of the strip around grown obstacles in which cells cost more, m. It is the accuracy with which
     /// vehicles follow their path.
     pub tracking_margin: f64,
     /// Extra cost of cells within the margin.
@@ -260,7 +260,7 @@ impl Profile {
         }
     }
 
-    /// Distance from the outline of an obstacle beyond which it has no effect on a cell's centre, m.
+    /// Maximum distance from the outline of an obstacle at which it affects the centre of a cell, m.
     pub(super) fn reach(&self) -> f64 {
         let blocked = match self.growth {
             Growth::Footprint(_) => self.body.circumscribed_radius(),

@@ -17,7 +17,7 @@ const UNKNOWN: u32 = u32::MAX;
 /// Factor of cells that are blocked by a nearby obstacle but are opened, so that an agent that stands there
 /// can leave.
 const OPENED: u32 = 8 * PLAIN as u32;
-/// Distance from the body within which an agent searches for a free cell, m.
+/// Maximum distance from the body at which an agent searches for a free cell, m.
 const WAY_OUT: f64 = 3.0;
 /// Maximum overlap with an obstacle at which an agent can still drive away after touching it, m.
 const TOUCH: f64 = 0.15;

@@ -21,8 +21,8 @@ const CELL: f64 = 8.0;
 const LEAST_WIDTH: f64 = 0.3;
 /// Minimum length of an overlap that is reported, m.
 const LEAST_LENGTH: f64 = 5.0;
-/// Length up to which lanes may overlap at a common junction of their roads or at a loose end, m. Stop lines
-/// are before such a stretch, and loose ends have their own finding.
+/// Maximum length of an overlap that is accepted at a common junction of the roads or at a loose end, m. Stop
+/// lines are before such a stretch, and loose ends have their own finding.
 const AT_END: f64 = 15.0;
 
 /// A point on the centre line of a lane.

@@ -105,8 +105,8 @@ impl Corner {
 
 /// Requirements for all corners of a junction, whether set by the user or derived.
 pub(super) struct CornerDemands<'a> {
-    /// Distance from the node at which vehicles stop where the road merely continues, m; `None` if they do
-    /// not have to stop.
+    /// Distance of the stop lines from the node where the road merely continues, m; `None` if vehicles do not
+    /// have to stop.
     pub(super) held_back: Option<f64>,
     /// Corners whose radius the user has set.
     pub(super) decided: &'a [CornerRule],

@@ -49,7 +49,7 @@ const STRAIGHT: f64 = 1.1;
 /// Maximum number of rounds of merging. Each round only examines what the previous round changed. If roads
 /// are still shorter than their trims after the last round, their trims are reduced.
 const MAX_ROUNDS: usize = 8;
-/// Number of junctions below which all of them are built on the calling thread.
+/// Minimum number of junctions for several threads. Fewer junctions are all built on the calling thread.
 const FEW_JUNCTIONS: usize = 200;
 
 /// Lengths of a road's reference line that its junctions use, m.

@@ -99,7 +99,7 @@ impl DrivenPath {
     }
 }
 
-/// Length at the end of a lane over which turning bodies swing, m. This is the setback of its stop line.
+/// Length at the end of a lane that turning bodies swing over, m. This is the setback of the stop line.
 fn swept(paths: &[DrivenPath], lane: LaneEnd, end: OwnFrame, body: Body) -> f64 {
     // Vehicles from the same arm start at the stop line and turn away from there.
     let others = paths
@@ -120,7 +120,7 @@ fn may_swing_over(place: &OwnFrame, end: OwnFrame, body: Body) -> bool {
     is_over && (place.point(0.5 * body.front, 0.0) - end.origin).length() <= body.front + MOST
 }
 
-/// Distance before the end of a lane up to which the sides of a body extend over the lane, m.
+/// Distance from the end of a lane up to which the sides of a body extend over the lane, m.
 fn depth(place: &OwnFrame, end: OwnFrame, body: Body) -> f64 {
     let along = (body.length() / ALONG).ceil() as usize;
     let mut depth: f64 = 0.0;

@@ -28,7 +28,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 const MOST_LANE: f64 = 2e7;
 /// Maximum number of points of all centre lines. Roads beyond this limit get no lanelets.
 const MOST_POINTS: usize = 10_000_000;
-/// Length below which lanes permit no lane change, m. A car would not have enough room to straighten up.
+/// Minimum length of lanes that permit lane changes, m. On shorter ones, a car would not have enough room to
+/// straighten up.
 const MIN_LANE_CHANGE: f64 = 15.0;
 /// Total width below which two lanes of opposite directions are closed to buses, m. A bus is 2.55 m wide and
 /// may overhang its lane by 10 cm on either side.
@@ -36,7 +37,7 @@ const NARROW_FOR_BUSES: f64 = Body::LONG.width - 0.2;
 /// Largest distance between the centre of a lane's end and the centre of another lane's start at which the
 /// second lane counts as beginning where the first ends, m.
 const SAME_PLACE: f64 = 0.5;
-/// Length between junctions below which lanes are left out, m.
+/// Minimum length of a lane between junctions, m. Shorter lanes are left out.
 const MIN_LANELET: f64 = 0.05;
 
 impl LaneGraph {

@@ -51,7 +51,7 @@ impl Reached {
     }
 }
 
-/// Distance to the end of its lane below which a vehicle that starts has no room to change lanes, m.
+/// Minimum distance to the end of its lane that a starting vehicle needs for a lane change, m.
 pub const ROOM_TO_CHANGE: f64 = 5.0;
 /// Length that each lane change on a road needs in traffic, m.
 pub const ROOM_FOR_CHANGE: f64 = 18.0;

@@ -31,9 +31,10 @@ use roadwright_geometry::{GeometryError, ReferenceLine, polygon};
 use std::collections::BTreeMap;
 use thiserror::Error;
 
-/// Distance from a node or road below which an end joins it, m.
+/// Maximum distance at which an end joins a node or road, m.
 pub const JOIN_DISTANCE: f64 = 0.5;
-/// Distance from an end below which a cut is moved to that end, m. This avoids very short pieces.
+/// Minimum distance of a cut from the ends of a road, m. Closer cuts are moved to the end, to avoid very
+/// short pieces.
 const MIN_PIECE: f64 = 1.0;
 
 /// Properties of a new road.

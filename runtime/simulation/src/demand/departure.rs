@@ -26,7 +26,7 @@ const REACH: f64 = 30.0;
 /// Maximum number of consecutive lanelets without room to stand that are searched for vehicles that come
 /// through alleys.
 const MOST_WITHOUT_PLACE: usize = 200;
-/// Distance beyond which vehicles behind a spawned vehicle on lanes have enough room to brake, m.
+/// Vehicles farther than this behind a spawned vehicle on lanes have enough room to brake, m.
 const SIGHT: f64 = 60.0;
 
 /// An agent before it is spawned.
@@ -270,7 +270,7 @@ impl Room<'_> {
         true
     }
 
-    /// Finds what follows after a lanelet from position `start`, m. `clear` is the length before
+    /// Determines what is beyond a lanelet, starting at position `start`, m. `clear` is the length before
     /// `start` that is clear of alleys, m.
     fn clear_beyond(
         &self,

@@ -22,7 +22,7 @@ use std::collections::BTreeMap;
 
 /// Largest error of the simplified outlines of buildings and of land, m.
 const TOLERANCES: (f64, f64) = (0.15, 0.3);
-/// Distance around the roads within which land is imported if no box is given, m.
+/// Maximum distance from the roads at which land is imported if no box is given, m.
 const AROUND_ROADS: f64 = 150.0;
 /// Maximum size of a building from corner to corner, m. Larger ones are mistakes, or represent a whole city
 /// quarter.

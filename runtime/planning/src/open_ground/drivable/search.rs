@@ -30,15 +30,15 @@ const LEAST_BEYOND: f64 = 40.0;
 const SHORT_STEP: f64 = 1.5;
 /// Length of a step elsewhere, m.
 const LONG_STEP: f64 = 2.5;
-/// Clearance around the vehicle above which long steps are used, m.
+/// Minimum clearance around the vehicle for long steps, m.
 const ROOM_FOR_LONG: f64 = 0.75;
-/// Distance to the target above which long steps are used, in turning radii.
+/// Minimum distance to the target for long steps, in turning radii.
 const FAR: f64 = 2.5;
 /// Curvatures of steps, as fractions of the maximum curvature.
 const SHARES: [f64; 5] = [0.0, 0.5, -0.5, 1.0, -1.0];
-/// Distance to the target below which a curve to the target is tried from every pose, in turning radii.
+/// Up to this distance from the target, a curve to the target is tried from every pose, in turning radii.
 const NEAR: f64 = 3.0;
-/// Distance to the target below which the estimate includes the cost of a curve to the target, in turning
+/// Up to this distance from the target, the estimate includes the cost of a curve to the target, in turning
 /// radii.
 const ESTIMATED: f64 = 8.0;
 /// Beyond [`NEAR`], curves to the target are tried only from every n-th pose, where n is the distance to the target in
