@@ -10,8 +10,8 @@ use glam::DVec2;
 
 /// Wanted distance between the points of a centre line, m.
 const SPACING: f64 = 1.0;
-/// On lines longer than this, points may be farther apart than [`SPACING`], m. Their distance is then limited
-/// only by the sharpest bend of the line.
+/// Maximum length of lines whose points are [`SPACING`] apart, m. On longer lines, the distance between points
+/// is limited only by the sharpest bend of the line and by [`WIDEST`].
 const LONG: f64 = 2_000.0;
 /// Largest deviation of a chord from the sharpest bend of a long line, m.
 const SAGITTA: f64 = 0.01;
@@ -205,7 +205,8 @@ impl<'a> CentreLine<'a> {
         let reach = ((reach / self.spacing) as usize).max(1);
         let nearest = (s / self.spacing + 0.5).max(0.0) as usize;
         let last = self.poses.len() - 1;
-        // Near an end of the line, the window is cut off at this end, so it is shorter and not centred on `s`.
+        // Near an end of the line, the window is cut off at this end, so it is shorter and not centred on
+        // `s`.
         let (from, to) = (
             nearest.min(last).saturating_sub(reach),
             (nearest + reach).min(last),

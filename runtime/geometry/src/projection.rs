@@ -21,7 +21,8 @@ pub struct RoadPoint {
 const KNOT_SPACING: f64 = 2.0;
 /// Largest turn between two knots, rad. It keeps the guiding curve within about a millimetre.
 const KNOT_TURN: f64 = 0.25;
-/// Points farther than this from the line are found by a scan over all knots, m.
+/// Maximum distance of points from the line that are found with the grid, m. Points farther away are found by
+/// a scan over all knots.
 const REACH: f64 = 32.0;
 /// Cell size of the look-up grid before cells are enlarged to respect [`MAX_CELLS`], m.
 const CELL: f64 = 4.0;

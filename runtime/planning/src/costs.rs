@@ -23,7 +23,7 @@ use roadwright_scenario::lane_graph::{LaneGraph, LaneletIndex, LaneletKind, NO_L
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// Lanelets shorter than this are short: lane changes on them are avoided if possible, m.
+/// Maximum length of lanelets on which lane changes are avoided if possible, m.
 const SHORT_LANELET: f64 = 25.0;
 /// Additional cost of a lane change on a short lanelet, s. A detour of up to this time is preferred.
 const SHORT_PENALTY: f64 = 10.0;

@@ -34,8 +34,9 @@ struct Body<'a> {
 ///
 /// Convex parts of a hull are drawn in plan view in their actual attitude, sphere wheels as circles, and ray
 /// wheels as small circles where they touch the ground. A line sideways from a wheel shows its load. At the
-/// load at rest, the line is twice as long as the wheel's radius. In the air, it has no length. Trailers, vehicles of
-/// other levels and loose obstacles are drawn as outlines if they are within 30 m of a rigid vehicle.
+/// load at rest, the line is twice as long as the wheel's radius. In the air, it has no length. Trailers,
+/// vehicles of other levels and loose obstacles are drawn as outlines if they are within 30 m of a rigid
+/// vehicle.
 pub fn lines(
     scenario: &Scenario,
     snapshot: &Snapshot,

@@ -157,7 +157,7 @@ fn circle_around(obstacle: &Obstacle) -> (DVec2, f64) {
     (centre, radius)
 }
 
-/// Two outlines that overlap by less than this only count as touching, m.
+/// Maximum overlap of two outlines that only count as touching, m.
 pub(super) const TOUCHING: f64 = 2e-3;
 /// Like `TOUCHING`, but for two fixed obstacles. Outlines of houses are accurate only to 10 or 20 cm, and
 /// fixed obstacles do not move.

@@ -29,7 +29,7 @@ const LANE_SHARE: f64 = 0.95;
 /// 0.1 m less. Two such cars keep 0.1 m between them, which is enough for drivers who do not follow
 /// their line exactly.
 const SLIM: f64 = 0.2;
-/// Lanes closer to each other than this are too narrow for two vehicles to pass each other in a bend, m.
+/// Minimum distance between two lanes on which vehicles can pass each other in a bend, m.
 const NARROW: f64 = 2.8;
 /// Gap between two vehicles that pass each other in a bend, m.
 pub const ABREAST: f64 = 0.3;

@@ -26,7 +26,7 @@ const REACH: f64 = 30.0;
 /// Maximum number of consecutive lanelets without room to stand that are searched for vehicles that come
 /// through alleys.
 const MOST_WITHOUT_PLACE: usize = 200;
-/// Vehicles farther than this behind a spawned vehicle on lanes have enough room to brake, m.
+/// Distance behind a spawned vehicle from which the vehicles on a lane have enough room to brake, m.
 const SIGHT: f64 = 60.0;
 
 /// An agent before it is spawned.
