@@ -10,8 +10,8 @@ use glam::DVec2;
 
 /// Wanted distance between the points of a centre line, m.
 const SPACING: f64 = 1.0;
-/// Maximum length of lines whose points are [`SPACING`] apart, m. On longer lines, the distance between points
-/// is limited only by the sharpest bend of the line and by [`WIDEST`].
+/// Maximum length of lines whose points are [`SPACING`] apart, m. On longer lines, the distance between
+/// points is limited only by the sharpest bend of the line and by [`WIDEST`].
 const LONG: f64 = 2_000.0;
 /// Largest deviation of a chord from the sharpest bend of a long line, m.
 const SAGITTA: f64 = 0.01;

@@ -9,8 +9,8 @@ use roadwright_geometry::DVec2;
 const CELL: f64 = 16.0;
 /// Maximum number of cells along each axis.
 const MOST_CELLS: f64 = 512.0;
-/// Margin of the preliminary comparisons, m. It ensures that rounding does not hide an obstacle that the exact
-/// test would find.
+/// Margin of the preliminary comparisons, m. It ensures that rounding does not hide an obstacle that the
+/// exact test would find.
 const MARGIN: f64 = 1e-6;
 
 /// Index of an obstacle. Fixed obstacles come first, in the order in which they were given, then movers.

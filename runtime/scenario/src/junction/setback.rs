@@ -14,7 +14,7 @@ use super::{Junction, LaneEnd};
 use glam::DVec2;
 use roadwright_geometry::OwnFrame;
 
-/// Half the width of the waiting vehicle plus a margin of 0.25 m, m. The margin is the largest deviation of a
+/// Half the width of the waiting vehicle plus a margin, m. The margin of 0.25 m is the largest deviation of a
 /// turning car from its path when its driver follows the bend.
 const HALF: f64 = 1.15;
 /// Gap between the turning vehicle and the waiting vehicle, m.
