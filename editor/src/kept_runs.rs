@@ -118,7 +118,7 @@ impl KeptRuns {
     pub(crate) fn rename(&mut self, id: u64, name: &str) -> Result<(), String> {
         let name = name.trim();
         if name.is_empty() || name.chars().count() > LONGEST {
-            return Err(format!("A name has 1 to {LONGEST} characters."));
+            return Err(format!("A name must have 1 to {LONGEST} characters."));
         }
         if self.list.iter().any(|run| run.name == name && run.id != id) {
             return Err(format!("Another run is called {name}."));

@@ -729,7 +729,7 @@ fn results_stand_beside_each_other_and_are_compared_seed_by_seed() {
     let pairs: Vec<(f64, f64)> = pairs(0).zip(pairs(1)).collect();
     let expected = roadwright_training::statistics::paired(&pairs, 0.95).unwrap();
     assert_eq!(open[0].against(&open[1]), Ok(expected));
-    let text = format!("difference {:.4} of 6 pairs", expected.mean);
+    let text = format!("difference {:.4} over 6 pairs", expected.mean);
     bench.harness.get_by_label_contains(&text);
     // Their paths are those of the drives, on one map; the document is paused meanwhile.
     let before = bench.scenario().clone();

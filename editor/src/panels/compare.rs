@@ -156,11 +156,7 @@ fn choose(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
                 *side = chosen;
             }
         }
-        if ui
-            .button("Swap")
-            .on_hover_text("Exchange A and B.")
-            .clicked()
-        {
+        if ui.button("Swap").on_hover_text("Swap A and B.").clicked() {
             (a, b) = (b, a);
         }
         if (a, b) != (runs.a, runs.b) {

@@ -170,11 +170,11 @@ const VERDICTS: [(&str, Verdict); 47] = [
     // Too late.
     (
         "exit at the second call",
-        Fails("process", "the plugin ended it (exit status: 0)"),
+        Fails("process", "the plugin ended the process (exit status: 0)"),
     ),
     (
         "late exit",
-        Fails("process", "the plugin ended it (exit status: 0)"),
+        Fails("process", "the plugin ended the process (exit status: 0)"),
     ),
     ("late null", Fails("process", "SIGSEGV")),
     // Answers that depend on forbidden inputs.

@@ -334,7 +334,7 @@ fn results_do_not_replace_what_is_read_or_each_other() {
         ),
         (
             &["--save", "same", "--signals", "./same"],
-            "--signals: ./same is already the file of --save",
+            "--signals: ./same is already used for --save",
         ),
     ] {
         let output = roadwright(folder, &[&run[..], words].concat());

@@ -206,7 +206,7 @@ static FORMULAS: [Described; 18] = [
         info: ModuleInfo {
             id: "time_times_overlap",
             name: "Time times overlap",
-            doc: "Duration of the drive times the depth of overlap with vehicles and obstacles, \
+            doc: "Duration of the drive, multiplied by the depth of overlap with vehicles and obstacles \
                   summed over time.",
         },
         parameters: &[],

@@ -289,7 +289,9 @@ impl World {
                 .restore(moves)
                 .map_err(|error| match error {
                     ResumeError::OtherLibrary(name) => SaveError::OtherMoves(name),
-                    ResumeError::Damaged => SaveError::Damaged("a move of an agent".into()),
+                    ResumeError::Damaged => {
+                        SaveError::Damaged("a move of an agent is invalid".into())
+                    }
                 })?;
         }
         Ok((world, notes))

@@ -113,7 +113,8 @@ pub(super) fn ui(ui: &mut Ui, experiment: &mut Experiment) {
         halve(ui, halving);
     }
     growth(ui, experiment);
-    let hint = "Factor on the time step during breeding: faster but less exact.";
+    let hint =
+        "Multiplier of the time step during breeding. Larger values are faster but less exact.";
     let compression = row("Time compression", 1.0..=8.0, 0.1, hint);
     number(ui, &mut experiment.time_compression, compression);
     let hint = "Training ends as soon as the best of the pool reaches this fitness.";
@@ -191,7 +192,7 @@ fn growth(ui: &mut Ui, experiment: &mut Experiment) {
             1.0..=10_000.0,
             hint,
         );
-        let hint = "Upper limit of drives per individual.";
+        let hint = "Maximum number of drives per individual.";
         whole(
             ui,
             &mut growth.most,
@@ -204,13 +205,13 @@ fn growth(ui: &mut Ui, experiment: &mut Experiment) {
 
 /// Shows the rows of the cross-entropy method.
 pub(super) fn learning(ui: &mut Ui, learning: &mut Learning) {
-    let hint = "Share of the distributions that each generation replaces.";
+    let hint = "Weight of the latest generation when the distributions are updated.";
     number(
         ui,
         &mut learning.rate,
         row("Learning rate", 0.01..=1.0, 0.01, hint),
     );
-    let hint = "Lower limit of the probability of a gene's values, so that none is lost.";
+    let hint = "Minimum probability of each value of a gene, so that none is lost.";
     number(
         ui,
         &mut learning.least,

@@ -9,7 +9,7 @@ use roadwright_scenario::{Edit, PointOfInterest, PointOfInterestId};
 const NAME: TextProperty<PointOfInterest> = TextProperty {
     name: "Name",
     label: OF,
-    hint: "name used by scripts",
+    hint: "Name used by scripts.",
     wraps: false,
     get: |point| &point.name,
     set: |point, name| point.name = name,

@@ -169,12 +169,12 @@ impl Curves<'_> {
         let text = match grip {
             Some(grip) if grip.value < tips => {
                 format!(
-                    "Tips over at {tips:.1} m/s², but slides at {:.1}.",
+                    "Would tip over at {tips:.1} m/s², but slides first, at {:.1}.",
                     grip.value
                 )
             }
             Some(grip) => format!(
-                "Tips over at {tips:.1} m/s² before it slides at {:.1}.",
+                "Tips over at {tips:.1} m/s², before it would slide at {:.1}.",
                 grip.value
             ),
             None => format!("Tips over at {tips:.1} m/s²."),

@@ -59,7 +59,7 @@ fn list(flags: &ExtensionFlags, as_json: bool) -> anyhow::Result<Outcome> {
     }
     let mut out = terminal::out();
     if files.is_empty() {
-        writeln!(out, "There are no plugins in")?;
+        writeln!(out, "No plugins found in:")?;
         for folder in extensions::options(flags, None).plugins {
             writeln!(out, "  {}", folder.display())?;
         }
@@ -71,7 +71,7 @@ fn list(flags: &ExtensionFlags, as_json: bool) -> anyhow::Result<Outcome> {
             FileState::Idle => "is not needed".to_owned(),
             FileState::NeedsPermission => {
                 format!(
-                    "may not run: --allow-plugin {} or --trust-plugins",
+                    "may not run yet: use --allow-plugin {} or --trust-plugins",
                     file.hash
                 )
             }
@@ -175,7 +175,7 @@ fn check(file: &Path, picture: Option<&Path>, as_json: bool) -> anyhow::Result<O
             outputs.commit()?;
         }
         (Some(place), None) => say!(
-            "no picture {}, because the plugin has not driven",
+            "did not write {}, because the plugin has not driven",
             place.path().display()
         ),
         (None, _) => {}

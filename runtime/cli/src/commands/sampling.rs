@@ -74,7 +74,7 @@ impl Plan {
             .rows
             .map(|rows| usize::try_from(rows).unwrap_or(count));
         if let Some(asked) = asked.filter(|&asked| asked > count) {
-            bail!("--rows {asked}: there are only {count}");
+            bail!("--rows {asked}: there are only {count} rows");
         }
         let mut wanted = if flags.all { Some(count) } else { asked };
         let bar = progress::bar(count as u64, self.is_quiet);
@@ -133,7 +133,7 @@ impl Sampling {
             tenth_escapes,
             estimate,
         } = self;
-        writeln!(out, "{what}: {run_again} of {of} {things} run again")?;
+        writeln!(out, "{what}: {run_again} of {of} {things} repeated")?;
         if run_again == of {
             return Ok(());
         }

@@ -124,7 +124,7 @@ impl Outputs {
         let other = others.find(|claim| !claim.is_shared && claim.identity.is(&identity));
         if let Some(Claim { asks: other, .. }) = other {
             bail!(
-                "{asks}: {} is already the file of {other}; choose another one",
+                "{asks}: {} is already used for {other}; choose another file",
                 path.display()
             );
         }
@@ -204,7 +204,10 @@ impl Outputs {
             .iter()
             .find(|claim| claim.identity.is(&identity));
         if let Some(Claim { asks: other, .. }) = claimed {
-            bail!("{asks}: {} is already the file of {other}", path.display());
+            bail!(
+                "{asks}: {} is already used for {other}; choose another folder",
+                path.display()
+            );
         }
         if path.exists() && !path.is_dir() {
             bail!(

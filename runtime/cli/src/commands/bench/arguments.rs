@@ -198,7 +198,7 @@ pub(crate) struct Planners {
 #[derive(Debug, Args)]
 #[command(
     after_help = "A seed passes if all its drivers arrive, touch nothing, and take at most 2.5 \
-times the time that they would need alone on their shortest paths. Seeds from 300001 on were not \
+times as long as they would need alone on their shortest paths. Seeds from 300001 upwards were not \
 used to tune any planner or controller.\nExit code 1 if fewer than --pass of the seeds of a \
 course pass."
 )]

@@ -179,7 +179,7 @@ fn print(document: &Document) -> anyhow::Result<()> {
         let level = found.level * 100.0;
         writeln!(
             out,
-            "  difference {difference:.6} of {} pairs, standard error {:.6}",
+            "  difference {difference:.6} over {} pairs, standard error {:.6}",
             found.pairs, found.standard_error
         )?;
         writeln!(

@@ -494,7 +494,7 @@ fn print(
         let percent = level * 100.0;
         writeln!(
             out,
-            "difference {mean:.6} to {against}, {percent} % interval {low:.6} to {high:.6} ({method}), \
+            "difference {mean:.6} from {against}, {percent} % interval {low:.6} to {high:.6} ({method}), \
              standard error {standard_error:.6}"
         )?;
     }

@@ -91,8 +91,8 @@ pub(crate) struct Common {
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Exit code 1 if a row is not reproduced, if direction, end or hash do not match, or if the \
-experiment is not finished."
+    after_help = "Exit code 1 if a row is not reproduced, if the direction, end or hash does not match, or if \
+the experiment is not finished."
 )]
 pub(crate) struct Verify {
     /// Results written by `bench run --out`

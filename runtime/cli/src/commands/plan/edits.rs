@@ -77,7 +77,7 @@ pub(super) fn run(arguments: &Grid, cells: u32) -> anyhow::Result<Outcome> {
 
 /// Generates the map that is used if none is given.
 pub(crate) fn generated(seed: u64) -> anyhow::Result<GridMap> {
-    samples::rectangles(EDGE, EDGE, SHARE, LARGEST, seed).context("cannot make the map")
+    samples::rectangles(EDGE, EDGE, SHARE, LARGEST, seed).context("cannot create the map")
 }
 
 /// Changes cells of a map repeatedly while the start moves along the path, and measures both planners.

@@ -48,7 +48,11 @@ pub(super) fn run(arguments: &Grid) -> anyhow::Result<Outcome> {
         writeln!(out, "problems  {}", report.problems)?;
         writeln!(out, "solved    {}", report.solved)?;
         writeln!(out, "optimal   {}", report.optimal)?;
-        writeln!(out, "length    {:.4} of the shortest", report.length_ratio)?;
+        writeln!(
+            out,
+            "length    {:.4} times the shortest",
+            report.length_ratio
+        )?;
         writeln!(out, "median    {:.3} ms of CPU", report.median_ms)?;
         writeln!(out, "p99       {:.3} ms", report.p99_ms)?;
         writeln!(out, "expanded  {} cells", report.expanded)?;
