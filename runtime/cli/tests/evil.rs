@@ -423,7 +423,7 @@ fn what_generated_cpp_throws_is_an_error_of_the_plugin() {
     let said = told(&output) + &*String::from_utf8_lossy(&output.stdout);
     assert_eq!(output.status.code(), Some(1), "{said}");
     assert!(
-        said.contains("an exception that is no std::exception"),
+        said.contains("an exception that is not a std::exception"),
         "{said}"
     );
     // The failed module is named rather than its replacement.

@@ -429,7 +429,7 @@ fn tables_that_a_command_names_itself_replace_only_such_tables() {
         ("b.csv", "bench run own.scenario.json --runs 1 --out b.json"),
     ] {
         mine(name);
-        refused(folder, words, &["exists and is not such a table"]);
+        refused(folder, words, &["exists and is not a table of this kind"]);
         let kept = std::fs::read_to_string(folder.join(name)).unwrap();
         assert_eq!(kept, "my,table\n1,2\n");
         std::fs::remove_file(folder.join(name)).unwrap();

@@ -174,7 +174,7 @@ pub(super) fn ui(ui: &mut Ui, frame: PanelFrame<'_>) {
     if !shared.is_empty() {
         let nodes: Vec<String> = shared.iter().map(NodeId::to_string).collect();
         let text = format!(
-            "{}: coordinated with neighbouring signals; changing the offset separates it.",
+            "{}: coordinated with neighbouring signals; changing the offset ends the coordination.",
             nodes.join(", ")
         );
         ui.label(RichText::new(text).weak());

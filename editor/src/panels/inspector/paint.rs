@@ -65,7 +65,7 @@ pub(super) fn ui(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
     });
     ui.add_space(6.0);
     ui.strong("Cost of a cell");
-    ui.label("Added for vehicles that plan over open ground; plain ground is 16.");
+    ui.label("Cost added for vehicles that plan over open ground. Plain ground costs 16.");
     Grid::new("paint costs").num_columns(4).show(ui, |ui| {
         for (key, _) in scenario.listed_vehicle_types() {
             own_cost(ui, &mut subject, id, key);

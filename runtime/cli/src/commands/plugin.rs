@@ -243,7 +243,7 @@ fn dev(folder: &Path, into: &Path, once: bool) -> anyhow::Result<Outcome> {
         .watch(folder, RecursiveMode::Recursive)
         .with_context(|| format!("cannot watch {}", folder.display()))?;
     say!(
-        "Waiting for changes in {}; Ctrl-C ends it.",
+        "Waiting for changes in {}; press Ctrl-C to stop.",
         folder.display()
     );
     while !progress::interrupted() {

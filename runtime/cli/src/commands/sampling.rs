@@ -143,7 +143,7 @@ impl Sampling {
         )?;
         writeln!(
             out,
-            "probability that a single forgery escapes: {}; that a forged tenth does: {}",
+            "probability that a single forgery escapes detection: {}; that a forged tenth does: {}",
             percent(*single_escapes),
             percent(*tenth_escapes)
         )
@@ -230,7 +230,11 @@ mod tests {
         let mut text = Vec::new();
         sampling.print(&mut text, "x", "rows").unwrap();
         let text = String::from_utf8(text).unwrap();
-        for expected in ["--seed 1", "a single forgery escapes: ", "a forged tenth"] {
+        for expected in [
+            "--seed 1",
+            "a single forgery escapes detection: ",
+            "a forged tenth",
+        ] {
             assert!(text.contains(expected), "{text}");
         }
     }

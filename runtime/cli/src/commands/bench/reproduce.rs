@@ -250,7 +250,7 @@ fn figure_12_5(arguments: &Reproduce, modules: &Registry) -> anyhow::Result<Part
     Ok(Part {
         of: "figure 12.5".into(),
         reading: format!(
-            "Course forest with fuzzy_mechanic at level {level}, seeds from 300001 on, which were not used to \
+            "Course forest with fuzzy_mechanic at level {level}, seeds from 300001 upwards, which were not used to \
              choose any rule. The source's spread of 5 at about 150 runs is read as the standard error; it \
              falls with the square root of the number of runs, without a floor. Where bodies pass through each \
              other, touching a post counts as being stuck."

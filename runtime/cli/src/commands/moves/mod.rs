@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 /// Commands for move trees.
 #[derive(Debug, Subcommand)]
 pub(crate) enum MovesVerb {
-    /// Make clips from a table of `run --trace`
+    /// Create clips from a table of `run --trace`
     Record(Record),
     /// Build a graph of moves from clips, or one of the trees of [Adam 2007]
     Build(Build),

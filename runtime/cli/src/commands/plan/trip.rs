@@ -266,7 +266,7 @@ fn planner_of(
     let planning = module.logic.planning(&module.parameters);
     if matches!(planning.search, GroundSearch::MoveTree(_)) {
         bail!(
-            "{} plans while it drives, and has no path before; choose another planner with --planner",
+            "{} plans only while driving, so it has no path beforehand; choose another planner with --planner",
             setting.module
         );
     }

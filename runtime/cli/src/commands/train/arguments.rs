@@ -146,7 +146,7 @@ pub(crate) struct Front {
     /// Level of dynamics of the vehicles [default: the experiment's]
     #[arg(long, value_name = "LEVEL")]
     pub(crate) dynamics: Option<DynamicsLevel>,
-    /// Also drive the best individual of each of this many last generations
+    /// Also drive the best individual of each of the last N generations
     #[arg(long, value_name = "N", default_value_t = 10)]
     pub(crate) last: usize,
     /// Folder of the experiment, to which the path of its scenario is relative [default: the folder of the
@@ -162,7 +162,7 @@ pub(crate) struct Front {
     /// Number of threads; does not affect the result [default: one per core]
     #[arg(long)]
     pub(crate) workers: Option<usize>,
-    /// Plot the objectives against the fitness into this folder, as pictures and tables
+    /// Folder for plots of the objectives against the fitness, as pictures and tables
     #[arg(long, value_name = "DIR")]
     pub(crate) plots: Option<PathBuf>,
     /// Print one JSON document and nothing else

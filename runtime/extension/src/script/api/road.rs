@@ -46,7 +46,7 @@ pub(super) fn lane(api: &mut Registrar) {
     properties! { api, agent: Agent;
         "offset" -> "float", "Offset to the left of its lane's centre line, m; off the lanes, relative to the nearest lane in its direction."
             => agent.content().facts.map_or(0.0, |facts| facts.t);
-        "lane_remaining" -> "float", "Distance to the end of the lane, m; if the goal lies on a lane to change to, distance to the point beside the goal."
+        "lane_remaining" -> "float", "Distance to the end of the lane, m; if the agent must change lanes to reach its goal, distance to the point beside the goal."
             => agent.content().input.lane_remaining;
         "has_lane_left" -> "bool", "Whether the agent can change to a lane on the left."
             => agent.content().input.lane_left > 0.0;

@@ -95,7 +95,7 @@ pub(super) fn requests(api: &mut Registrar) {
         api,
         "request",
         "signal.request(stage: int)",
-        "For behaviours: requests a stage; it follows after the minimum green of the current stage. Has no effect on the current stage.",
+        "For behaviours: requests a stage, which follows after the minimum green of the current stage. If that stage is green already, this only withdraws an earlier request of the agent.",
         |s: &mut Signal, stage: i64| -> Outcome<()> {
             let (node, stage) = (s.node, s.stage(stage).or_else(fail)?);
             let effect = Effect::CallStage { node, stage };
@@ -106,7 +106,7 @@ pub(super) fn requests(api: &mut Registrar) {
         api,
         "hold",
         "signal.hold(stage: int, seconds: float)",
-        "For behaviours: holds a stage for this time from now on, as long as it is shown; a green \
+        "For behaviours: holds a stage for this time from now, as long as it is shown; a green \
          is held for at most 120 s in all.",
         |s: &mut Signal, stage: i64, seconds: Dynamic| -> Outcome<()> {
             let (node, stage) = (s.node, s.stage(stage).or_else(fail)?);
