@@ -546,7 +546,7 @@ impl Tool for RoadTool {
                 "Drag: draw freehand (to {tolerance:.1} m). Click: add points. Ends join the roads under them unless Ctrl is held."
             ),
             Some(Stroke::Freehand { .. }) => {
-                "Release: build the road. Back up: shorten. Esc: cancel.".into()
+                "Release: build the road. Drag back: shorten. Esc: cancel.".into()
             }
             Some(Stroke::Chain { .. }) => {
                 "Click: next point. Type a length, or <angle. Double-click or Enter: finish. Backspace: \

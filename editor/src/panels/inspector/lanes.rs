@@ -173,7 +173,7 @@ impl Cards<'_> {
         let mut own = lane.speed_limit.is_some();
         let toggle = ui
             .checkbox(&mut own, "limit")
-            .on_hover_text("Speed limit of this lane alone.");
+            .on_hover_text("Speed limit of this lane only.");
         if toggle.changed() {
             // Starts at 30 km/h; the number beside it can be dragged.
             let limit = own.then_some(30.0 / 3.6);

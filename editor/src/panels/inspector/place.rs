@@ -67,7 +67,7 @@ pub(super) fn ui(
             subject.texts(ui, &[NAME]);
             let mut bay = point.heading.is_some();
             ui.label("Bay")
-                .on_hover_text("A parking bay with a heading.");
+                .on_hover_text("A parking bay, with the heading of a parked vehicle.");
             if ui.checkbox(&mut bay, "").changed() {
                 let heading = bay.then_some(0.0);
                 subject.apply(format!("Bay at {id}"), |point| {

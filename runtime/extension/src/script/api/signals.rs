@@ -75,7 +75,7 @@ pub(super) fn properties(api: &mut Registrar) {
             => signal.of_stages(|stage| i64::from(stage.demand.arrivals));
         "calls" -> "array", "For each stage, whether it has been requested or has traffic waiting."
             => signal.of_stages(|stage| stage.is_called);
-        "movements" -> "array", "Movements as maps of road, turn (left, straight, right, back), stages, queue, arrivals and wait: the vehicles of a road that make the same turn."
+        "movements" -> "array", "Movements at these signals: the vehicles of one road that make the same turn. Each is a map with road, turn (left, straight, right, back), stages, queue, arrivals and wait."
             => movements_of(signal);
     }
     call!(
