@@ -25,7 +25,7 @@ pub(super) fn ui(ui: &mut Ui, frame: PanelFrame<'_>) {
     settings(ui, model, actions);
     heading(ui, "Objects");
     let edit = egui::TextEdit::singleline(filter)
-        .hint_text("Filter by name or number")
+        .hint_text("filter by name or number")
         .desired_width(f32::INFINITY);
     let response = ui.add(edit);
     response

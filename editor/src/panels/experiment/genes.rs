@@ -23,7 +23,7 @@ pub(super) fn ui(
         &format!("Genes: {} of {}", chosen.len(), ticks.all.len()),
     );
     let filter = egui::TextEdit::singleline(&mut state.filter)
-        .hint_text("Part of a name")
+        .hint_text("part of a name")
         .desired_width(f32::INFINITY);
     let filter = ui.add(filter);
     filter.widget_info(|| WidgetInfo::labeled(Role::TextInput, true, "Filter genes"));
