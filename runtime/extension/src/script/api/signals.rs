@@ -26,7 +26,7 @@ pub(super) fn of_agent(api: &mut Registrar) {
         api,
         "signal",
         "agent.signal(node: int) -> Signal",
-        "Signals of a node, for reading their state and requesting stages. on_stage is then called for them as well; at most 16 nodes.",
+        "Signals of a node, for reading their state and requesting stages. on_stage is then also called for them. At most 16 nodes.",
         |a: &mut Agent, node: i64| -> Outcome<Signal> {
             charge(LOOK)?;
             let signal = Signal::seen_by(a, node).or_else(fail)?;
