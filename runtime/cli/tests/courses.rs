@@ -530,7 +530,7 @@ fn absurd_calls_end_with_two_and_say_why() {
             "run arena --until-se 1 --min-runs 9 --max-runs 3",
             "must be at least 2 and not exceed the maximum",
         ),
-        ("run arena --level 1", "above 0 and below 1"),
+        ("run arena --level 1", "more than 0 and less than 1"),
         ("run arena --vehicle tank", "willys_mb"),
         ("run arena --use wheels=4", "planner"),
         ("run arena --use controller=none", "exactly one"),
