@@ -44,7 +44,7 @@ impl Context {
             1 => String::new(),
             more => format!(" and {} more", more - 1),
         };
-        let text = format!("Missing members of {group} were removed: {member}{others}.");
+        let text = format!("Missing group members were removed: {member} of {group}{others}.");
         let edit = groups::without_lost_members(scenario);
         self.apply("Remove missing members from groups", edit);
         self.say(Tone::Refused, &text);
