@@ -363,7 +363,7 @@ impl World {
         let told: SavedMembership = saved.get(parts::MEMBERSHIP)?;
         if !told.fits(self.agents.census().capacity()) {
             return Err(SaveError::Damaged(
-                "an agent that has left is invalid".into(),
+                "the record of an agent that has left is invalid".into(),
             ));
         }
         let now = self.modules.signals.deciders(&self.ground);

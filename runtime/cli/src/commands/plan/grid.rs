@@ -79,7 +79,7 @@ fn read(file: &Path) -> anyhow::Result<Vec<u8>> {
 /// Checks that problems belong to the map.
 fn check(map: &GridMap, problems: &[Problem], file: &Path) -> anyhow::Result<()> {
     if problems.is_empty() {
-        bail!("{} has no problems", file.display());
+        bail!("{} contains no problems", file.display());
     }
     for (at, problem) in problems.iter().enumerate() {
         if [problem.columns, problem.rows] != [map.columns(), map.rows()] {
