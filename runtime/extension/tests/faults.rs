@@ -164,7 +164,7 @@ fn an_exception_is_caught_by_the_guard_of_the_header() {
     let library = folder.path().join("throws.so");
     if compile(&source, &library, &[]).is_some() {
         let said = refused(&library);
-        assert!(said.contains("no std::exception"), "{said}");
+        assert!(said.contains("not a std::exception"), "{said}");
     }
 }
 

@@ -368,7 +368,7 @@ fn a_table_of_another_shape_starts_from_its_defaults() {
         .iter()
         .map(|swap| swap.note.clone())
         .collect();
-    let told = "weights had 2 rows of 3 and has 2 rows of 4 now, so it starts from its defaults";
+    let told = "the shape of weights has changed from 2 rows of 3 to 2 rows of 4, so it starts from its defaults";
     assert!(notes[1].contains(told), "{notes:?}");
     assert!(!notes[0].contains("weights"), "{notes:?}");
     assert!(bench.said().contains(told), "{}", bench.said());

@@ -255,7 +255,7 @@ fn another_build_of_a_module_starts_fresh_and_is_told() {
     assert!(
         notes
             .iter()
-            .any(|note| note.contains(id) && note.contains("another build")),
+            .any(|note| note.contains(id) && note.contains("its build has changed")),
         "{notes:?}"
     );
     run(&mut world, 5.0);

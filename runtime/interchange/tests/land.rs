@@ -212,7 +212,7 @@ fn a_gate_over_a_street_becomes_two_houses_and_a_roof_none() {
     assert_eq!(told(&summary, "cut back"), 1);
     assert_eq!(told(&summary, "stand on lanes"), 1);
     assert_eq!(told(&summary, "roofs on posts"), 1);
-    assert_eq!(told(&summary, "below the ground"), 1);
+    assert_eq!(told(&summary, "underground"), 1);
     assert!(room_beside_lanes(&scenario) > 0.1);
     // A check of the measure itself: without the cut, the same house stands on the lane.
     let mut uncut = scenario.clone();

@@ -119,7 +119,7 @@ impl MoveFile {
             if !known.insert(state) {
                 return Err(MoveFileError::at(
                     key,
-                    format!("there is another state \"{state}\""),
+                    format!("there are two states called \"{state}\""),
                 ));
             }
         }

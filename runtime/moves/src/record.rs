@@ -62,7 +62,9 @@ pub enum RecordError {
         time: f64,
     },
     /// The requested time range is not within the drive, or is too short.
-    #[error("{from} to {to} s is not within the drive, {begin:.3} to {end:.3} s, or too short")]
+    #[error(
+        "{from} to {to} s is too short or outside the drive, which lasts from {begin:.3} to {end:.3} s"
+    )]
     Outside {
         /// Requested start, s.
         from: f64,

@@ -53,7 +53,7 @@ fn damaged_clips_are_refused_with_key_and_reason() {
         (
             "\"name\": \"straight\"",
             "\"name\": \"wide left\"",
-            "another clip",
+            "two clips",
         ),
         (
             "\"half_width\":0.8",

@@ -143,7 +143,7 @@ static WITH_POSES: [ParameterInfo; 13] = [
     ParameterInfo::choice(
         "arrive",
         &["anyhow", "with_heading"],
-        "Whether a path may end at a destination on open ground with any heading, or has to end with the destination's own.",
+        "Whether a path may end at a destination on open ground with any heading, or must have the heading of the destination.",
     ),
 ];
 

@@ -61,7 +61,7 @@ static PARAMETERS: [ParameterInfo; 5] = [
         "",
         (0.1, 2.0),
         1.0,
-        "Factor on the speed that the road allows.",
+        "Desired speed as a multiple of the speed that the road allows.",
     ),
 ];
 

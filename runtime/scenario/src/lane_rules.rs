@@ -76,7 +76,9 @@ fn check_polynomials(
         // A lane may narrow to zero, and rounding may make its width slightly negative.
         let inside = |value: f64| value >= range.start() - 1e-3 && value <= *range.end();
         if !(0..=8).all(|k| inside(poly.value(place(k)))) {
-            return Err("a lane's width leaves the range 0 to 100 m, or the lane offset +-1000 m");
+            return Err(
+                "a lane's width is outside 0 to 100 m, or the lane offset is outside +-1000 m",
+            );
         }
     }
     Ok(())

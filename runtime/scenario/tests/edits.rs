@@ -374,7 +374,7 @@ fn numbers_that_no_file_may_hold_are_refused() {
             d: 1.0.into(),
             ..Poly3::default()
         }))
-        .contains("width leaves")
+        .contains("width is outside")
     );
     assert!(
         refused(wide(Poly3 {

@@ -382,7 +382,7 @@ fn absurd_rules_are_refused() {
         rules.turns.add = vec![turn];
         rules.turns.remove = vec![turn];
     });
-    assert!(both.contains("turns.remove as well"), "{both}");
+    assert!(both.contains("also in turns.remove"), "{both}");
     let many = refused(&|rules| rules.turns.add = vec![turn; 1001]);
     assert!(many.contains("at most 1000"), "{many}");
 }

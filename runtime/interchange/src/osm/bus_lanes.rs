@@ -29,7 +29,7 @@ const CONTRADICTION: &str =
 /// Warning about closed lanes.
 const CLOSED: &str = "lanes closed to cars and buses (imported as lanes for all traffic)";
 /// Warning about buses against one-way streets.
-const NO_LANE: &str = "buses against one-way streets without a lane of their own (left out)";
+const NO_LANE: &str = "contraflow buses in one-way streets without a bus lane (left out)";
 
 /// Bus lanes of a way.
 #[derive(Debug, Clone, Default, PartialEq)]

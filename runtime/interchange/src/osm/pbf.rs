@@ -248,7 +248,7 @@ impl<'a> Block<'a> {
             .ok()
             .and_then(|i| self.strings.get(i));
         let text = text.ok_or_else(|| damaged("a string index beyond the string table"))?;
-        std::str::from_utf8(text).map_err(|_| damaged("a text that is not UTF-8"))
+        std::str::from_utf8(text).map_err(|_| damaged("text that is not UTF-8"))
     }
 }
 

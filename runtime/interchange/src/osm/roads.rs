@@ -309,7 +309,7 @@ fn leave_out_crowded(pieces: &mut Vec<Piece>, warnings: &mut Warnings) {
             }
         } else {
             warnings.add(
-                format!("roads beyond {MAX_ROAD_ENDS} at one node"),
+                format!("roads at a node that already has {MAX_ROAD_ENDS} road ends"),
                 format!("way {}", piece.way),
             );
         }

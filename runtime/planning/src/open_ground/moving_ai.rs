@@ -208,10 +208,10 @@ fn read_problem(line: &str) -> Result<Problem, &'static str> {
     }
     Ok(Problem {
         map: (*map).to_owned(),
-        columns: number(columns).ok_or("the width is not 1 to 65,536")?,
-        rows: number(rows).ok_or("the height is not 1 to 65,536")?,
-        start: cell(start_x, start_y).ok_or("the start is not a cell")?,
-        goal: cell(goal_x, goal_y).ok_or("the goal is not a cell")?,
+        columns: number(columns).ok_or("the width must be 1 to 65,536")?,
+        rows: number(rows).ok_or("the height must be 1 to 65,536")?,
+        start: cell(start_x, start_y).ok_or("the start is not a valid cell")?,
+        goal: cell(goal_x, goal_y).ok_or("the goal is not a valid cell")?,
         length,
     })
 }

@@ -65,8 +65,8 @@ impl fmt::Display for Reason {
             None => Ok(()),
             Some(gap) => write!(
                 f,
-                ": gap of {:.1} m at {:.1},{:.1} for a width of {:.1} m",
-                gap.width, gap.at.x, gap.at.y, room.needed
+                ": the widest gap, at ({:.1}, {:.1}), is {:.1} m, but the vehicle needs {:.1} m",
+                gap.at.x, gap.at.y, gap.width, room.needed
             ),
         };
         match self {
@@ -119,7 +119,7 @@ impl fmt::Display for Reason {
 /// let Verdict::NoPath(reason) = verdict else { return Err("there is none".into()) };
 /// assert_eq!(
 ///     reason.to_string(),
-///     "the start is walled in: gap of 1.9 m at 0.0,10.5 for a width of 2.2 m",
+///     "the start is walled in: the widest gap, at (0.0, 10.5), is 1.9 m, but the vehicle needs 2.2 m",
 /// );
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```

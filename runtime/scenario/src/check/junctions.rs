@@ -111,7 +111,7 @@ fn internal_roads(subjects: &Subjects<'_>, at: At<'_>, findings: &mut Vec<Findin
             findings.push(at.warning(
                 Code::DanglingInternalRoad,
                 format!(
-                    "{road} cannot lie within the junction here: it does not lead from here to \
+                    "{road} cannot be inside the junction here: it does not lead from here to \
                      another node, the junction would be larger than 60 m, or a roundabout would lose its ring"
                 ),
             ));

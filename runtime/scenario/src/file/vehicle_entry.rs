@@ -198,7 +198,7 @@ fn read(folder: &Path, file: &str) -> Result<Option<String>, String> {
     let inside = path.canonicalize().map_err(failed)?;
     if !inside.starts_with(folder.canonicalize().map_err(failed)?) {
         return Err(format!(
-            "file: \"{file}\" leads through a link to outside the folder of the scenario"
+            "file: \"{file}\" leads through a link to a file outside the folder of the scenario"
         ));
     }
     let text = roadwright_files::read_text(&path, LARGEST).map_err(failed)?;

@@ -100,7 +100,7 @@ impl TurnRules {
         let twice = |turn: &LaneTurn| self.remove.contains(turn);
         match self.add.iter().position(twice) {
             Some(i) => Err(format!(
-                "turns.add.{i}: is in turns.remove as well; leave one of them out"
+                "turns.add.{i}: is also in turns.remove; leave one of them out"
             )),
             None => Ok(()),
         }

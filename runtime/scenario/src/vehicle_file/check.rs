@@ -208,7 +208,10 @@ impl VehicleFile {
             if wheels == 0 || wheels > self.wheels.positions.len() {
                 return fault(
                     key("wheels"),
-                    format!("{wheels} is not a number of wheels that this vehicle has"),
+                    format!(
+                        "{wheels} is out of range: expected 1 to {} driven wheels",
+                        self.wheels.positions.len()
+                    ),
                 );
             }
             if gear.ratio > 0.0 {

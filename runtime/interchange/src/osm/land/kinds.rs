@@ -60,8 +60,8 @@ pub(super) fn kind(tags: &Tags) -> Option<Result<Kind, &'static str>> {
     };
     Some(match (is_below, found) {
         (false, found) => Ok(found),
-        (true, Kind::Building(_)) => Err("buildings below the ground"),
-        (true, Kind::Ground(_)) => Err("land below the ground (waters in tunnels and pipes)"),
+        (true, Kind::Building(_)) => Err("underground buildings"),
+        (true, Kind::Ground(_)) => Err("underground land areas (water in tunnels and pipes)"),
     })
 }
 
