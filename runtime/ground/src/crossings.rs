@@ -85,7 +85,7 @@ impl Crossings {
         &self.sites
     }
 
-    /// Numbers of the crossings of a junction.
+    /// Indices of a junction's crossings.
     #[inline]
     pub fn of_junction(&self, junction: JunctionIndex) -> Range<u32> {
         let junction = junction.index();
