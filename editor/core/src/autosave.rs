@@ -15,7 +15,7 @@ use std::time::Duration;
 /// Longest time between an edit and its autosave, in seconds.
 pub const PERIOD: f64 = 4.0;
 
-/// Description of an autosave, which its session writes beside it.
+/// Metadata of an autosave, stored in `N.json` beside the scenario.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 struct About {
     /// The edited file, if any.

@@ -23,7 +23,7 @@ fn straight() -> Vec<Frame> {
         .collect()
 }
 
-/// A turn to the left of 1.2 rad in a second at 15 m/s.
+/// A left turn of 1.2 rad in one second, at 15 m/s.
 fn turn() -> Vec<Frame> {
     let mut pose = Pose::new(0.0, 0.0, 0.0);
     (0..26)

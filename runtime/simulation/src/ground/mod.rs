@@ -71,7 +71,7 @@ pub(crate) const WARMED: usize = 128;
 pub struct Ground {
     pub(crate) roads: Arc<Roads>,
     pub(crate) obstacles: Arc<Obstacles>,
-    /// Obstacles near each lane, found when a vehicle first asks.
+    /// Obstacles near each lane, computed on first use.
     lane_obstacles: Arc<OnceLock<LaneObstacles>>,
     vehicle_sizes: VehicleSizes,
     terrain: Option<Arc<HeightField>>,

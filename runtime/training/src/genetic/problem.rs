@@ -230,7 +230,7 @@ impl Problem {
         self.setup.first_fitness(&self.course)
     }
 
-    /// Returns the trained stack with a set of genes.
+    /// Returns the stack under training, with the given genes applied.
     pub fn stack(&self, genes: &[f64]) -> Stack {
         let mut stack = self.stack.clone();
         self.genome.apply(genes, &mut stack);

@@ -52,7 +52,7 @@ pub(super) fn events(api: &mut Registrar) {
         (
             "on_no_route",
             "fn on_no_route(agent)",
-            "Called after a go_to for which there is no route. Without this handler an agent that has arrived is then removed.",
+            "Called if go_to finds no route. If the script does not define this handler, an agent that has already arrived is removed.",
         ),
         (
             "on_stage",
