@@ -546,7 +546,7 @@ unsafe extern "C" fn parameter_text<E: Export>(
     unsafe { copy_text(text, buffer, capacity) }
 }
 
-/// Copies values that a host asks for.
+/// Copies values that the host requests.
 ///
 /// # Safety
 /// `out` must have room for `count` values.

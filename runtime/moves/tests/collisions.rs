@@ -50,7 +50,7 @@ fn square(middle: DVec2, half: f64) -> Convex {
     ])
 }
 
-/// Whether a move from a place is free. Both tests have to agree.
+/// Whether a move from a place hits nothing. Both tests have to agree.
 fn is_free(sweep: &Sweep, place: Placement, around: &Surroundings) -> bool {
     let trial = Trial {
         sweep,

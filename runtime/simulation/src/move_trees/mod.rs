@@ -93,7 +93,7 @@ enum MoveStatus {
     New,
     /// The agent plays clips.
     Plays,
-    /// No move is free.
+    /// Every move is blocked.
     NoPath,
     /// The agent has touched something.
     Touched,

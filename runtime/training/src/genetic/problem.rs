@@ -97,7 +97,7 @@ impl From<SimulationError> for ProblemError {
 
 impl Problem {
     /// Prepares an experiment. `scenario` is the scenario named in the experiment, if any. All agents of the
-    /// scenario use the trained stack.
+    /// scenario use the stack under training.
     ///
     /// # Errors
     /// If the course, vehicle, stack, modules or genes do not exist.
