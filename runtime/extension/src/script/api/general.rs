@@ -27,7 +27,7 @@ pub(super) fn events(api: &mut Registrar) {
         (
             "on_arrive",
             "fn on_arrive(agent)",
-            "Called at the last destination. Without a new destination or a wait the agent is then removed.",
+            "Called at the last destination. Afterwards, the agent is removed, unless the script gives it a new destination or makes it wait.",
         ),
         (
             "on_blocked",
