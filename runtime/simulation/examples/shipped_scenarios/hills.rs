@@ -23,7 +23,8 @@ pub(crate) fn hill_country() -> Scenario {
     let mut b = Builder::new(
         "hill-country",
         "A village in a valley, with vehicles as rigid bodies: \
-         jeeps and a tracked vehicle cross the hills, a bus ploughs through a field of loose posts, cars keep to the road.",
+         jeeps and a tracked vehicle cross the hills, a bus ploughs through a field of loose posts, \
+         cars keep to the road.",
         DrivingSide::Right,
     );
     b.settings(4, 150.0);
