@@ -91,7 +91,7 @@ impl Derivation {
         }
     }
 
-    /// Takes the answers of the workers.
+    /// Stores the answers of the workers.
     pub(crate) fn take_answers(&mut self, cx: &mut Context) {
         if let Some(scene) = self.scenes.take() {
             self.take_scene(cx, scene);

@@ -496,7 +496,7 @@ impl DocumentFlow {
         cx.view.panels.bring_to_front(PanelId::Import);
     }
 
-    /// Takes the outcome of a job.
+    /// Handles the outcome of a job.
     pub(crate) fn take(&mut self, cx: &mut Context, outcome: DocumentOutcome) {
         match outcome {
             DocumentOutcome::Opened(path, Ok(scenario)) => {

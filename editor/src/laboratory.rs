@@ -328,7 +328,7 @@ impl Laboratory {
         }
     }
 
-    /// Takes the results of checks and the state of the training, and requests the next check.
+    /// Stores the results of checks and the state of the training, and requests the next check.
     pub(crate) fn look(&mut self, cx: &mut Context) {
         if let Some(checked) = self.checker.take() {
             self.is_checking = false;

@@ -6,7 +6,7 @@ use crate::model::Tone;
 use crate::sharing;
 
 impl Editor {
-    /// Takes the outcomes of finished jobs, and handles them.
+    /// Handles the outcomes of finished jobs.
     pub(crate) fn take_jobs(&mut self) {
         // All outcomes are taken before any is handled, because handling one may start another job.
         let mut outcomes = Vec::new();

@@ -128,7 +128,7 @@ impl RoutePlanner {
         asked.question = question;
     }
 
-    /// Takes the newest answer.
+    /// Stores the newest answer.
     pub(crate) fn take(&mut self, cx: &mut Context) {
         if let Some((number, routes)) = self.worker.take() {
             let asked = &mut self.asked;

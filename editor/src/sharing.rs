@@ -27,7 +27,7 @@ pub(crate) fn act(cx: &mut Context, modules: &ModuleHost, action: BundleAction) 
     }
 }
 
-/// Takes the outcome of a job.
+/// Handles the outcome of a job.
 pub(crate) fn take(cx: &mut Context, modules: &ModuleHost, outcome: BundleOutcome) {
     match outcome {
         BundleOutcome::Read(path, Ok(bundle)) => take_bundle(cx, modules, path, *bundle),

@@ -51,7 +51,7 @@ impl Shop {
         }
     }
 
-    /// Takes the outcome of a job.
+    /// Handles the outcome of a job.
     pub(crate) fn take(&mut self, cx: &mut Context, outcome: VehicleOutcome) {
         match outcome {
             VehicleOutcome::Read(path, BenchPlace::Beside, Ok((file, _))) => {

@@ -234,8 +234,7 @@ fn memory_is_bounded_and_the_oldest_goes() {
     assert!(seen.error.is_none(), "{:?}", seen.error);
 }
 
-/// Old-town with a constant number of 150 vehicles. It is constant because vehicles restart after
-/// their arrival.
+/// The old-town scenario with a constant 150 vehicles, because each one restarts its trip on arrival.
 fn lively_town() -> Arc<Scenario> {
     let mut scenario = Scenario::clone(&shipped("old-town"));
     let agents = scenario.agents().clone();

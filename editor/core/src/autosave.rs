@@ -15,7 +15,7 @@ use std::time::Duration;
 /// Longest time between an edit and its autosave, in seconds.
 pub const PERIOD: f64 = 4.0;
 
-/// Description of an autosave, which its session writes beside it.
+/// Metadata of an autosave, stored in `N.json` beside the scenario.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 struct About {
     /// The edited file, if any.
@@ -142,8 +142,8 @@ impl Autosave {
         let (sender, receiver) = channel();
         std::thread::spawn(move || {
             // A failed autosave must not stop the user from working; saving will report the problem. The
-            // description is written first, because a scenario without it would be recovered without its
-            // file.
+            // metadata are written first, because a scenario without them would be recovered without the path
+            // of its file.
             if let Ok(text) = serde_json::to_string(&about) {
                 let _ = roadwright_files::write(&about_file, text.as_bytes());
             }

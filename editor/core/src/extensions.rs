@@ -39,7 +39,7 @@ pub struct StepRequest {
     pub text: String,
     /// Name of the handler.
     pub event: String,
-    /// The agent of the run; `None` for a made-up one.
+    /// The agent of the run; `None` for a mock agent.
     pub agent: Option<u64>,
 }
 

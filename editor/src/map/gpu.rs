@@ -95,7 +95,7 @@ struct Drawn {
 struct Draw {
     vertices: wgpu::Buffer,
     indices: wgpu::Buffer,
-    /// Offset of the mesh's origin in the buffer of origins.
+    /// Byte offset of the mesh's origin in the buffer of origins.
     origin: u64,
     range: std::ops::Range<u32>,
     /// The list, its first instance, and the number of instances.

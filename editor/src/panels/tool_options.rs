@@ -144,7 +144,7 @@ fn road(ui: &mut Ui, model: &Model, options: &mut ToolOptions) {
     ui.label(format!("{:.0} km/h", chosen.speed_limit * 3.6));
     if let Some(ObjectId::Road(id)) = model.single()
         && ui
-            .button("Keep selected as preset")
+            .button("Save as preset")
             .on_hover_text("Add the cross-section of the selected road to the list.")
             .clicked()
     {

@@ -303,7 +303,7 @@ fn a_cross_section_is_kept_as_a_preset() {
     bench.click(-60.0, 0.5);
     bench.press("Add right lane");
     bench.key(Key::R);
-    bench.press("Keep selected as preset");
+    bench.press("Save as preset");
     let tools = &bench.editor().model().settings.tools;
     assert_eq!(tools.chosen().section.forward.len(), 2);
     bench.drag(&[(-120.0, 60.0), (-40.0, 60.0)]);

@@ -546,7 +546,7 @@ unsafe extern "C" fn parameter_text<E: Export>(
     unsafe { copy_text(text, buffer, capacity) }
 }
 
-/// Copies values that a host asks for.
+/// Copies values that the host requests.
 ///
 /// # Safety
 /// `out` must have room for `count` values.
@@ -1002,7 +1002,7 @@ mod tests {
     #[test]
     fn tables_are_described_by_the_extension_and_numbers_by_both() {
         type Exported = AsFitness<Net>;
-        /// A description of a later version of the interface, which is longer.
+        /// A parameter description as in a later version of the interface, with additional fields.
         #[repr(C)]
         struct Longer {
             info: RwParameter,

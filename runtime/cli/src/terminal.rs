@@ -27,7 +27,7 @@ pub(crate) fn say_line(words: fmt::Arguments<'_>) {
     let _ = std::io::stderr().write_all(visible(&line).as_bytes());
 }
 
-/// Returns standard output for texts and documents.
+/// Returns standard output, with control characters escaped.
 pub(crate) fn out() -> Visible<StdoutLock<'static>> {
     Visible(std::io::stdout().lock())
 }

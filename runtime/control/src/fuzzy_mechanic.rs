@@ -371,7 +371,7 @@ impl Settings {
         }
     }
 
-    /// Maximum acceleration within the allowed speed, m/s^2.
+    /// Maximum acceleration that keeps the vehicle within the allowed speed, m/s^2.
     fn most(&self, input: &ControllerInput) -> f64 {
         let allowed = input
             .road_speed

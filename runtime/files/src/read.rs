@@ -67,9 +67,9 @@ fn check(metadata: &Metadata, limit: u64) -> Result<()> {
 fn too_large(size: u64, limit: u64) -> Error {
     let mebibytes = |bytes: u64| bytes as f64 / MEBIBYTE as f64;
     let what = format!(
-        "the file is too large: {:.3} MiB, at most {:.3} MiB are read",
-        mebibytes(limit),
-        mebibytes(size)
+        "the file is too large: {:.3} MiB; the limit is {:.3} MiB",
+        mebibytes(size),
+        mebibytes(limit)
     );
     Error::new(ErrorKind::FileTooLarge, what)
 }

@@ -23,8 +23,12 @@ fn files_are_read_up_to_their_limit() {
     let path = folder.path().join("a");
     fs::write(&path, b"12345").unwrap();
     assert_eq!(read(&path, 5).unwrap(), b"12345");
-    let error = read(&path, 4).unwrap_err().to_string();
-    assert!(error.contains("too large"), "{error}");
+    fs::write(&path, vec![0u8; 3 << 19]).unwrap();
+    let error = read(&path, 1 << 20).unwrap_err().to_string();
+    assert_eq!(
+        error,
+        "the file is too large: 1.500 MiB; the limit is 1.000 MiB"
+    );
     let error = read(folder.path(), 4).unwrap_err().to_string();
     assert_eq!(error, "it is a folder, not a file");
 }

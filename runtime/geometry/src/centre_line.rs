@@ -25,7 +25,7 @@ pub struct CentreLine<'a> {
     poses: &'a [Pose],
 }
 
-/// Position of a line in [`CentreLines`].
+/// Range of the points of a line in [`CentreLines`], with their spacing.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct LineSpan {
     /// Distance between points along the line, m.

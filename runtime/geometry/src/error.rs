@@ -22,13 +22,13 @@ pub enum GeometryError {
     /// A segment has a number that is out of range or not finite.
     #[error("segment {index}: a value is out of range or not finite")]
     Segment {
-        /// Position in the list, from 0.
+        /// Index in the list, from 0.
         index: usize,
     },
     /// A segment is too short or far too long.
     #[error("segment {index} is {length} m long; expected 0.000001 to 10,000,000 m")]
     SegmentLength {
-        /// Position in the list, from 0.
+        /// Index in the list, from 0.
         index: usize,
         /// Length, m.
         length: f64,

@@ -17,7 +17,7 @@ pub struct OccupancyGrid {
 }
 
 impl OccupancyGrid {
-    /// Makes a free grid with its south-west corner at `origin`.
+    /// Creates a grid without occupied cells, with its south-west corner at `origin`.
     ///
     /// # Errors
     /// If it has no cell, more than [`MAX_CELLS`], or a cell size that is not positive.

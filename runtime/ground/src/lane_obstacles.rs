@@ -175,7 +175,7 @@ impl Known<'_> {
 
 impl LaneObstacles {
     /// Finds the obstacles that obstruct vehicles of the given sizes. How close obstacles come to a lanelet is
-    /// found when a vehicle first asks. Results for lanes that an edit has not changed are copied from
+    /// computed on first use. Results for lanes that an edit has not changed are copied from
     /// `known`.
     pub(super) fn new(
         sizes: VehicleSizes,

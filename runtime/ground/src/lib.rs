@@ -72,7 +72,7 @@ pub const WARMED: usize = 128;
 pub struct Ground {
     roads: Arc<Roads>,
     obstacles: Arc<Obstacles>,
-    /// Obstacles near each lane, found when a vehicle first asks.
+    /// Obstacles near each lane, computed on first use.
     lane_obstacles: Arc<OnceLock<LaneObstacles>>,
     vehicle_sizes: VehicleSizes,
     terrain: Option<Arc<HeightField>>,

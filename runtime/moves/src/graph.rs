@@ -105,7 +105,7 @@ impl MoveFile {
         if let Some(threshold) = self.threshold
             && !(threshold >= 0.0 && threshold.is_finite())
         {
-            let reason = format!("{threshold} is not a number of at least 0");
+            let reason = format!("{threshold} is not a finite number of at least 0");
             return Err(MoveFileError::at("threshold", reason));
         }
         if self.states.len().max(self.moves.len()) > MOST {

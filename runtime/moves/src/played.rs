@@ -1,7 +1,7 @@
 //! Drives in which a vehicle follows the frames of its moves exactly, on a course, as in the source.
 //!
 //! At every transition point, a plan is made from the current positions of the cars. Their velocity is
-//! assumed to be constant. If no move is free, the vehicle follows the rest of its last plan. Contacts are
+//! assumed to be constant. If every move is blocked, the vehicle follows the rest of its last plan. Contacts are
 //! tested from frame to frame against the actual motion of the cars.
 
 use crate::course::Course;

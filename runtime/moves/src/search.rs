@@ -15,8 +15,8 @@
 //! - A move that passes the goal within its reach, if there is one, is also a leaf, and its f is the time
 //!   until then. Goals of the source are far ahead and have no reach.
 //! - If no free leaf was taken, because the limit came first or every route is blocked, the free node that is
-//!   latest in time wins, and among equally late nodes the one with the smallest f. If nothing is free, there
-//!   is no plan.
+//!   latest in time wins, and among equally late nodes the one with the smallest f. If every node is
+//!   blocked, there is no plan.
 //!
 //! Because f never falls along a route, the first free leaf taken is the best one, and the search may stop
 //! there. [`Stop::AtLimit`] searches until the list is empty or full, as the source does, with the same plan.
@@ -72,7 +72,7 @@ pub struct Question<'a> {
 /// Outcome of a search.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Plan {
-    /// Moves to drive, in order; empty if no move is free.
+    /// Moves to drive, in order; empty if every move is blocked.
     pub moves: Vec<MoveNumber>,
     /// How the search ended.
     pub end: PlanEnd,
@@ -93,7 +93,7 @@ pub enum PlanEnd {
     Limit,
     /// Every route is blocked before the horizon. The plan is the longest free part.
     Blocked,
-    /// No move is free.
+    /// Every move is blocked.
     NoPath {
         /// The obstacle that blocks the first move with the longest duration.
         obstacle: Option<ObstacleNumber>,

@@ -23,7 +23,7 @@ fn straight() -> Vec<Frame> {
         .collect()
 }
 
-/// A turn to the left of 1.2 rad in a second at 15 m/s.
+/// A left turn of 1.2 rad in one second, at 15 m/s.
 fn turn() -> Vec<Frame> {
     let mut pose = Pose::new(0.0, 0.0, 0.0);
     (0..26)
@@ -50,7 +50,7 @@ fn square(middle: DVec2, half: f64) -> Convex {
     ])
 }
 
-/// Whether a move from a place is free. Both tests have to agree.
+/// Whether a move from a place hits nothing. Both tests have to agree.
 fn is_free(sweep: &Sweep, place: Placement, around: &Surroundings) -> bool {
     let trial = Trial {
         sweep,

@@ -134,7 +134,7 @@ pub enum EditError {
         /// The node.
         node: NodeId,
     },
-    /// A terrain sample does not exist, or its height is not a number.
+    /// A terrain sample does not exist, or its new height is out of range.
     #[error("terrain sample {index} cannot be set to {height}")]
     TerrainSample {
         /// Index of the sample.

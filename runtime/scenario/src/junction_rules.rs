@@ -449,7 +449,7 @@ pub struct SignalStage {
 pub struct Movement {
     /// The road that the vehicles come from.
     pub road: RoadId,
-    /// Turns that the vehicles make; all turns by default.
+    /// The turns that the vehicles make; all turns by default.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub turns: Vec<Turn>,
 }

@@ -212,7 +212,7 @@ pub struct Lane {
     /// Speed limit of the lane if it differs from that of the road, m/s.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub speed_limit: OptionalQuantity<Speed>,
-    /// Turns that vehicles may make at the junction ahead, shown as arrows on the lane. By default, they are
+    /// The turns that vehicles may make at the junction ahead, shown as arrows on the lane. By default, they are
     /// derived from the turning rules. If a road has several lane sections, those of the last section before
     /// the junction apply.
     #[serde(default, skip_serializing_if = "is_default")]

@@ -391,7 +391,7 @@ impl Validate for ModuleSetting {
     fn validate(&self) -> Result<(), String> {
         at("rate_hz", self.rate_hz.check())?;
         match self.parameters.iter().find(|(_, value)| !value.is_finite()) {
-            Some((key, value)) => Err(format!("parameters.{key}: {value} is not a number")),
+            Some((key, value)) => Err(format!("parameters.{key}: {value} is not a finite number")),
             None => Ok(()),
         }
     }

@@ -327,7 +327,9 @@ impl World {
         // Worlds that were saved before deviations were summed have none, so their sums start here.
         if let Some(deviations) = saved.get_if_any::<BTreeMap<u64, Deviation>>(parts::DEVIATIONS)? {
             if !deviations.values().all(Deviation::is_sound) {
-                return Err(SaveError::Damaged("a deviation is not a number".into()));
+                return Err(SaveError::Damaged(
+                    "a deviation is not a finite number".into(),
+                ));
             }
             agents.accounts.deviations = deviations;
         }

@@ -158,7 +158,7 @@ pub struct MechanicsRecord {
 pub struct TrailerRecord {
     /// Id of the agent that tows the trailer.
     pub agent: u64,
-    /// Place of the trailer in the train. 1 is directly behind the vehicle.
+    /// Number of the trailer, counted from 1 directly behind the vehicle.
     pub number: u8,
     /// Pose of the centre of the trailer's body.
     pub body: Pose,

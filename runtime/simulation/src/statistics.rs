@@ -36,7 +36,7 @@ pub struct TimeRow {
     pub faults: u64,
 }
 
-/// The trip of an agent that no longer drives.
+/// A trip that has ended. Agents that repeat their trips have several.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Trip {
     /// Id of the agent.

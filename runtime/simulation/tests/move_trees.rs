@@ -185,7 +185,7 @@ fn clips_that_cannot_be_played_are_refused_in_words() {
     refused(
         &with("bmw-320i"),
         &at(DynamicsLevel::OneTrack),
-        "another vehicle",
+        "front end 2.70 m instead of 3.68 m",
     );
     refused(
         &with("escort-caravan"),

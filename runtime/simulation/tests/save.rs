@@ -168,7 +168,7 @@ fn another_ground_is_an_error() {
     let saved = world.save().unwrap();
     let error = restore(&shipped("figure-eight"), &saved, 1).err().unwrap();
     assert_eq!(error, SaveError::OtherGround);
-    assert!(error.to_string().contains("other roads"));
+    assert!(error.to_string().contains("different roads"));
 }
 
 /// The bytes of a save of a busy world.

@@ -139,7 +139,7 @@ impl Gamepads {
 mod tests {
     use super::*;
 
-    /// A source of made-up events.
+    /// A mock source of events.
     struct MadeUp(Vec<PadEvent>);
 
     impl Source for MadeUp {

@@ -200,7 +200,7 @@ impl Live {
         self.give(Order::Pause);
     }
 
-    /// Takes one step and pauses the run.
+    /// Simulates one step and pauses the run.
     pub fn step(&mut self) {
         self.give(Order::Step);
     }

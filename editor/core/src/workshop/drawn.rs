@@ -15,7 +15,7 @@ pub struct Drawn {
     pub facts: Vec<Fact>,
     /// Torque and power at full throttle; empty without a drive train.
     pub engine: Vec<EnginePoint>,
-    /// Forces over speed; `None` without a drive train.
+    /// Forces against speed; `None` without a drive train.
     pub traction: Option<Traction>,
     /// Response of the hull to a step in the ground below a front wheel and below a rear wheel; `None`
     /// without springs.

@@ -158,7 +158,7 @@ fn curves(ui: &mut Ui, model: &Model, training: &TrainingPicture) {
         let low: Vec<f64> = spread.iter().map(|(_, (low, _))| *low).collect();
         let high: Vec<f64> = spread.iter().map(|(_, (_, high))| *high).collect();
         if at.len() > 1 {
-            plot.add(FilledArea::new("spread", &at, &low, &high).fill_color(band));
+            plot.add(FilledArea::new("mean ± SD", &at, &low, &high).fill_color(band));
         }
     });
     let hint = "Band: mean of each generation ± standard deviation of its individuals.";

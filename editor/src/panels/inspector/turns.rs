@@ -10,7 +10,7 @@ use roadwright_scenario::operation::{slip_lane, with_turn, without_turn};
 use roadwright_scenario::{ConnectionIndex, NodeId, RestrictionKind, RoadId};
 use std::collections::BTreeSet;
 
-/// Cosine of 135 degrees. Arms whose bearings differ by more than this face each other.
+/// Cosine of 135 degrees. Arms whose bearings differ by a larger angle face each other.
 const ONCOMING: f64 = -std::f64::consts::FRAC_1_SQRT_2;
 
 /// A movement from one road into another.

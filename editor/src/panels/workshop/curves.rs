@@ -58,7 +58,7 @@ impl Curves<'_> {
         ui.label(RichText::new(text).weak());
     }
 
-    /// Draws torque and power over engine speed.
+    /// Draws torque and power against engine speed.
     fn engine(&self, ui: &mut Ui) {
         if self.own.engine.is_empty() {
             return;
@@ -79,7 +79,7 @@ impl Curves<'_> {
             curves.push(self.curve(names[0], torque, of(|point| point.torque)));
             curves.push(self.curve(names[1], power, of(|point| 1e-3 * point.power)));
         }
-        plot(ui, "Engine over rpm", HEIGHT, curves);
+        plot(ui, "Engine torque and power against rpm", HEIGHT, curves);
     }
 
     /// Both vehicles. Each has its name in the colour of its curve.
@@ -121,7 +121,7 @@ impl Curves<'_> {
             curves.push(self.curve(names[1], resistance, points));
         }
         let mark = Some((own.top_speed, self.theme.plot(LIMIT)));
-        plot_at(ui, "Force (kN) over speed (m/s)", HEIGHT, curves, mark);
+        plot_at(ui, "Force (kN) against speed (m/s)", HEIGHT, curves, mark);
         let top = own.top_speed;
         let mut text = format!("Top speed {top:.1} m/s ({:.0} km/h).", 3.6 * top);
         if own.grip.is_finite() {
@@ -147,10 +147,10 @@ impl Curves<'_> {
                 curves.push(self.curve(names[number], color, points.iter().copied()));
             }
         }
-        plot(ui, "Ground step response over s", HEIGHT, curves);
+        plot(ui, "Ground step response against time (s)", HEIGHT, curves);
     }
 
-    /// Draws the roll angle over lateral acceleration, with the limit marked.
+    /// Draws the roll angle against lateral acceleration, with the limit marked.
     fn roll(&self, ui: &mut Ui) {
         let Some(own) = &self.own.roll else {
             return;
@@ -165,7 +165,7 @@ impl Curves<'_> {
         let mark = Some((own.tips_at, self.theme.plot(LIMIT)));
         plot_at(
             ui,
-            "Roll (°) over acceleration (m/s²)",
+            "Roll (°) against acceleration (m/s²)",
             HEIGHT,
             curves,
             mark,

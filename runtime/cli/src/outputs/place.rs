@@ -4,18 +4,18 @@ use roadwright_files::{Standard, Stream, Target};
 use std::fs::Metadata;
 use std::path::{Path, PathBuf};
 
-/// Identity of a file, by its path and by its number on the disk.
+/// Identity of a file: its resolved path, and its device and inode number.
 #[derive(Debug, Clone)]
 pub(super) struct Identity {
     /// The path without links and `..`, resolved as far as the path exists.
     path: PathBuf,
-    /// Number of the file in the system. It is the same under all names of the file; `None` for a
-    /// new file.
+    /// Device and inode number, which are the same under all names of the file; `None` for a new
+    /// file, and on systems without such numbers.
     number: Option<Number>,
     standard: Option<Standard>,
 }
 
-/// The numbers of a disk and of a file on it.
+/// Device and inode number.
 type Number = (u64, u64);
 
 impl Identity {

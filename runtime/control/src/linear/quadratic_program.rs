@@ -28,8 +28,9 @@ pub enum NoMinimum {
 
 /// Largest distance beyond a limit that does not count as a violation, in units of the variables.
 const TOLERANCE: f64 = 1e-9;
-/// Square of the part of a unit row that the active limits leave free. If it is smaller than this
-/// value, the row counts as linearly dependent on the active limits.
+/// Threshold below which a row counts as linearly dependent on the active limits. It applies to the
+/// squared norm of the row's component outside the span of the active rows, divided by that of its
+/// component inside.
 const DEPENDENT: f64 = 1e-18;
 
 impl QuadraticProgram {

@@ -10,7 +10,7 @@ const ONE: u64 = 1 << 1;
 /// Bits that contain the number of calls in progress.
 // 15 bits leave 48 for a time in ms, which is enough for 8,900 years.
 const COUNT: u64 = 0x7fff << 1;
-/// Position of the bits that contain the time (ms) at which the earliest call in progress began.
+/// Index of the lowest of the bits that contain the time (ms) at which the earliest call in progress began.
 const SINCE: u32 = 16;
 
 /// The calls of a library in progress. They are stored in a single number, so that the answer of a call that

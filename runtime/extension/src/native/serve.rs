@@ -29,13 +29,14 @@ pub(super) const START_SIZE: usize = 1 << 16;
 // The other side may be faulty, so the memory for a received length is limited.
 const MOST_MESSAGE: usize = 1 << 30;
 
-/// Position of the memory used by the child in shared memory, in MiB, stored as eight bytes.
+/// Byte offset in shared memory of the number that states how much memory the child uses, in MiB. The number
+/// has eight bytes.
 pub(super) const USED: usize = 0;
-/// Position of the [`StepHead`] in shared memory.
+/// Byte offset of the [`StepHead`] in shared memory.
 pub(super) const HEAD: usize = USED + 8;
 
-/// Positions of the arrays of a batch in shared memory, in bytes from its start. Both sides compute them from
-/// the head of the batch.
+/// Byte offsets of the arrays of a batch in shared memory. The host and the child both compute them from the
+/// head of the batch.
 pub(super) struct Layout {
     pub(super) ids: usize,
     pub(super) seeds: usize,
@@ -117,7 +118,7 @@ pub(super) const STEP: u8 = b'S';
 const MESSAGE: u8 = b'M';
 
 impl Layout {
-    /// Computes the positions for a batch from its counts and strides.
+    /// Computes the byte offsets of a batch's arrays from its counts and strides.
     pub(super) fn of(head: &StepHead) -> Self {
         let mut end = HEAD + StepHead::SIZE;
         // All arrays begin at multiples of eight bytes, because plugins write their answers in place as

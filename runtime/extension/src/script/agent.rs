@@ -89,7 +89,7 @@ impl std::fmt::Display for Wants {
             parts.push(format!("at most {} m/s", self.desired_speed));
         }
         if self.speed_factor != none.speed_factor {
-            parts.push(format!("{} of the allowed speed", self.speed_factor));
+            parts.push(format!("{} times the allowed speed", self.speed_factor));
         }
         if self.is_stopped {
             parts.push("to stand".into());
@@ -146,7 +146,7 @@ pub(super) struct Content {
     pub(super) effects: Vec<Effect>,
     /// Whether the agent has received a destination during this call.
     pub(super) has_new_goal: bool,
-    /// Whether the agent is made up for a rehearsal. If so, any place name is accepted.
+    /// Whether the agent is a mock agent of a rehearsal. If so, any place name is accepted.
     pub(super) is_made_up: bool,
     pub(super) has_started: bool,
     /// Number of complete periods at a standstill that have already been reported to the script.

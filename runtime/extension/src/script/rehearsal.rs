@@ -31,8 +31,7 @@ pub struct Rehearsal {
 /// The agent for which a handler is called.
 #[derive(Debug, Clone)]
 pub enum Subject {
-    /// An invented agent with the given id, which drives at 8 m/s on a free road with another agent 10 m
-    /// ahead.
+    /// A mock agent with the given id, which drives at 8 m/s on a free road with another agent 10 m ahead.
     MadeUp(u64),
     /// An agent of a run in its current state. The agent keeps its memory if its behaviour is the called
     /// script.
@@ -44,7 +43,7 @@ pub enum Subject {
     },
 }
 
-/// Other vehicles around an invented agent.
+/// Other vehicles around a mock agent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Company {
     /// A vehicle 10 m ahead, measured from rear axle to rear axle, and another one 10 m behind.

@@ -69,8 +69,8 @@ pub enum ImportError {
     },
     /// The OSM data require a feature that is not supported.
     #[error(
-        "the file needs {0}, which is not supported. Convert it, for instance by \
-         osmium cat --output-format=pbf"
+        "the file needs {0}, which is not supported; convert it, for instance with \
+         `osmium cat --output-format=pbf`"
     )]
     Unsupported(String),
     /// There is no drivable way.

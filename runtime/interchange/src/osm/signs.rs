@@ -101,7 +101,7 @@ fn guarded(
 pub(super) struct Signs {
     /// Control of each junction, and its major roads.
     pub(super) decided: BTreeMap<i64, (Control, Vec<RoadId>)>,
-    /// Number of signs that apply to a junction.
+    /// Total number of signs that were assigned to junctions.
     pub(super) count: usize,
 }
 

@@ -12,7 +12,7 @@ use super::space::{Space, for_each_step};
 
 /// Cost of a cell from which the goal cannot be reached.
 const UNREACHED: u64 = u64::MAX;
-/// Position of a cell that is not in the queue.
+/// Queue position that marks a cell as not in the queue.
 const ABSENT: u32 = u32::MAX;
 /// Number of children per heap entry. Four entries fit into a cache line.
 const BRANCHES: usize = 4;

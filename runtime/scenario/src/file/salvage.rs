@@ -334,7 +334,11 @@ impl Reading<'_> {
                 entries.map(|((_, key), value)| (key, value)).collect()
             }
             Some(_) => {
-                self.leave_out(section, "", "expected objects by their ids".into());
+                self.leave_out(
+                    section,
+                    "",
+                    "expected an object with one entry per id".into(),
+                );
                 Vec::new()
             }
         }

@@ -17,7 +17,7 @@ pub(super) struct EnteringLanes<'a> {
     /// Index of the arm.
     pub(super) index: usize,
     pub(super) entering: &'a [ArmLane],
-    /// Turns from these lanes that are derived from the rules.
+    /// The turns from these lanes that follow from the rules.
     pub(super) known: &'a [LaneTurn],
     /// The arms that the lanes lead to, with the turns.
     pub(super) exits: &'a [(usize, Turn)],

@@ -527,7 +527,7 @@ impl<'a> Planner<'a> {
             .collect()
     }
 
-    /// Turns from lane to lane that the rules at the nodes of a cluster add or remove.
+    /// The lane turns that the rules at the nodes of a cluster add or remove.
     fn turns(&self, root: NodeId) -> TurnRules {
         let mut all = TurnRules::default();
         for rules in self.rules_of_nodes(root) {

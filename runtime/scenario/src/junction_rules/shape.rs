@@ -35,14 +35,14 @@ pub struct LaneTurn {
     pub to: RoadLane,
 }
 
-/// Turns that are added to or removed from a junction, regardless of the turning rules.
+/// The turns that are added to or removed from a junction, regardless of the turning rules.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TurnRules {
-    /// Turns that are added, including turns that restrictions prohibit.
+    /// Added turns, including turns that restrictions prohibit.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub add: Vec<LaneTurn>,
-    /// Turns that are removed.
+    /// Removed turns.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub remove: Vec<LaneTurn>,
 }
@@ -67,7 +67,7 @@ impl TurnRules {
         self.remove.sort_unstable();
     }
 
-    /// Removes a turn from both lists, so that the turning rules decide about it.
+    /// Deletes a turn from both lists, so that the turning rules decide whether it exists.
     pub fn forget(&mut self, turn: LaneTurn) {
         self.add.retain(|other| *other != turn);
         self.remove.retain(|other| *other != turn);

@@ -113,7 +113,7 @@ pub struct Steering {
     pub lock: Quantity<SteeringLock>,
     /// Steering rate of the wheels, rad/s.
     pub rate: Quantity<Acceleration>,
-    /// Torque of the motor that turns the wheels, N m.
+    /// Torque of the steering motor, N m.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub torque_nm: OptionalQuantity<Force>,
 }

@@ -17,13 +17,14 @@ const HILLS: [((f64, f64), f64, f64); 4] = [
     ((-140.0, -110.0), 11.0, 50.0),
 ];
 
-/// A village in a valley. Jeeps and a tracked vehicle cross the hills, a bus clears a field of posts, and
-/// cars keep to the road.
+/// A village in a valley. Jeeps and a tracked vehicle cross the hills, a bus ploughs through a field of loose
+/// posts, and cars keep to the road.
 pub(crate) fn hill_country() -> Scenario {
     let mut b = Builder::new(
         "hill-country",
         "A village in a valley, with vehicles as rigid bodies: \
-         jeeps and a tracked vehicle cross the hills, a bus clears a field of posts, cars keep to the road.",
+         jeeps and a tracked vehicle cross the hills, a bus ploughs through a field of loose posts, \
+         cars keep to the road.",
         DrivingSide::Right,
     );
     b.settings(4, 150.0);

@@ -315,7 +315,7 @@ impl Identity {
         matches!(self.phase, Phase::Driving | Phase::AtGoal)
     }
 
-    /// Whether the agent's modules have been notified of it.
+    /// Whether the agent has been announced to its modules.
     #[inline]
     pub(crate) fn is_known(&self) -> bool {
         self.drives() || self.phase == Phase::Planning

@@ -212,7 +212,7 @@ impl Editing<'_> {
                 agent: 0,
                 module: "edit".into(),
                 text: format!(
-                    "{gone} uncoupled trains were removed, because no vehicle type has them any more"
+                    "{gone} rows of uncoupled trailers were removed, because their vehicle type no longer has these trailers"
                 ),
                 is_fault: false,
             });

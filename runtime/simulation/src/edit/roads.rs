@@ -329,8 +329,9 @@ impl Editing<'_> {
         }
     }
 
-    /// Keeps grants at unchanged junctions for agents that keep their routes. At changed junctions, only
-    /// agents inside keep theirs. Returns the remaining claims.
+    /// Carries grants over an edit. At unchanged junctions, agents that keep their routes keep their grants; at
+    /// changed junctions, only agents inside keep them. Returns the other claims, which `let_in_again` tries to
+    /// restore.
     fn take_over_claims(
         &mut self,
         held: &Claims,

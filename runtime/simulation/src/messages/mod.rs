@@ -96,14 +96,15 @@ impl Messages {
         }
     }
 
-    /// Keeps only the messages for agents that have not been updated yet.
+    /// Drops the messages whose recipients could read them in this step, or no longer drive. Messages that were
+    /// sent in this step stay for the next one.
     pub(crate) fn drop_read(
         &mut self,
         read: &Arc<Surroundings>,
         agents: Census<'_>,
         mut was_asked: impl FnMut(AgentIndex) -> bool,
     ) {
-        // Messages sent in this step stay for the next one, after the unread ones.
+        // The messages of this step are added after the unread ones.
         let new = std::mem::take(&mut self.mail);
         // What counts is which agents were updated in this step, not their current modules, which they may
         // have changed.

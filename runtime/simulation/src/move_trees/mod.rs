@@ -93,7 +93,7 @@ enum MoveStatus {
     New,
     /// The agent plays clips.
     Plays,
-    /// No move is free.
+    /// Every move is blocked.
     NoPath,
     /// The agent has touched something.
     Touched,
@@ -132,7 +132,7 @@ impl MoveStatus {
     fn words(self) -> Option<String> {
         match self {
             Self::New | Self::Plays => None,
-            Self::NoPath => Some("no path: no move is free".into()),
+            Self::NoPath => Some("no path: every move is blocked".into()),
             Self::Touched => {
                 Some("a contact has ended its plan, so its controller has taken over".into())
             }

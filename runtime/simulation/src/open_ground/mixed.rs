@@ -534,7 +534,8 @@ impl<'a> Search<'a> {
         way / speed.min(self.traveller.max_speed)
     }
 
-    /// Adds the cell beside a place on a lane to the queue.
+    /// Expands a node on a lane to the open-ground cell at its position, if the vehicle may leave the lane
+    /// there.
     fn leave(&mut self, node: Node, lanelet: LaneletIndex, cost: u64) {
         let Some(kind) = self.kind_beside_lanes() else {
             return;

@@ -49,7 +49,7 @@ pub enum SaveError {
         /// Version of the part.
         version: u16,
     },
-    /// The save belongs to other roads or obstacles.
+    /// The save belongs to a scenario with different roads or obstacles.
     #[error("the saved world belongs to a scenario with different roads or obstacles")]
     OtherGround,
     /// The save belongs to a scenario with other stacks.

@@ -56,9 +56,9 @@ pub(crate) struct Exact {
     pub(crate) is_last: bool,
 }
 
-/// Speeds at which the response of a driver is known, m/s.
+/// Speeds at which the steering response of a driver is probed, m/s.
 const SPEEDS: [f64; 3] = [1.0, 4.0, 8.0];
-/// Spacing of the angles at which the response of a driver is known, rad.
+/// Spacing of the angles at which the steering response of a driver is probed, rad.
 const ANGLE_STEP: f64 = 0.1;
 /// Number of these angles at each speed.
 const ANGLES: usize = 16;

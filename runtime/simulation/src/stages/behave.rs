@@ -160,7 +160,7 @@ impl Effecting<'_> {
         let index = agent.index();
         let mut wish = self.agents.wish[index];
         // A wish to brake lasts only until the next update, even by another behaviour. Most other wishes stay
-        // until an answer replaces them, which an answer that is not a number does not do.
+        // until a finite value replaces them.
         wish.braking = 0.0;
         // The same holds for a lateral wish.
         wish.lane_offset = 0.0;

@@ -109,9 +109,9 @@ pub enum CourseError {
         /// The reason.
         error: Box<SimulationError>,
     },
-    /// A score is not a number.
+    /// A score is not a finite number.
     #[error(
-        "course {course}, seed {seed}: the fitness \"{fitness}\" returns {score}, which is not a number"
+        "course {course}, seed {seed}: the fitness \"{fitness}\" returns {score}, which is not a finite number"
     )]
     NoNumber {
         /// The course.

@@ -268,7 +268,7 @@ impl Results {
         } else if complete != row.completed {
             Err("the number of completed drives does not match the ends")
         } else if !row.fitness.is_some_and(f64::is_finite) || !row.time.is_finite() {
-            Err("its fitness or time is not a number")
+            Err("its fitness or time is not a finite number")
         } else {
             Ok(())
         }

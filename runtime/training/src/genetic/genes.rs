@@ -288,7 +288,7 @@ impl Genome {
             .collect()
     }
 
-    /// Returns the values as parameters by module.
+    /// Converts a chromosome to a preset, which lists parameter values by module.
     pub fn preset(&self, chromosome: &[f64]) -> Preset {
         let mut preset = Preset::new();
         for (gene, value) in self.values(chromosome) {

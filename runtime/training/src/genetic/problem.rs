@@ -97,7 +97,7 @@ impl From<SimulationError> for ProblemError {
 
 impl Problem {
     /// Prepares an experiment. `scenario` is the scenario named in the experiment, if any. All agents of the
-    /// scenario use the trained stack.
+    /// scenario use the stack under training.
     ///
     /// # Errors
     /// If the course, vehicle, stack, modules or genes do not exist.
@@ -230,7 +230,7 @@ impl Problem {
         self.setup.first_fitness(&self.course)
     }
 
-    /// Returns the trained stack with a set of genes.
+    /// Returns the stack under training, with the given genes applied.
     pub fn stack(&self, genes: &[f64]) -> Stack {
         let mut stack = self.stack.clone();
         self.genome.apply(genes, &mut stack);

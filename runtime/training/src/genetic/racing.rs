@@ -56,7 +56,7 @@ impl Racing {
             ));
         }
         if !self.least.is_finite() {
-            return Err(format!("least: {} is not a number", self.least));
+            return Err(format!("least: {} is not a finite number", self.least));
         }
         if let Some(doubt) = self.doubt.filter(|doubt| !(*doubt > 0.0 && *doubt < 0.5)) {
             return Err(format!(

@@ -26,7 +26,7 @@ const NONE: Pedals = Pedals {
     brake: 0.0,
 };
 
-/// Time from rest to 80 % of the top speed. Compared with the sum of m dv / F over speeds, gear by gear.
+/// Time from rest to 80 % of the top speed. Compared with the sum of m dv / F over all speeds, gear by gear.
 pub(super) fn acceleration(train: &DriveTrain, recorder: &mut Recorder) -> Measured {
     recorder.axes("time, s", "speed, m/s");
     let target = 0.8 * train.top_speed();

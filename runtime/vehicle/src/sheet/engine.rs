@@ -1,4 +1,4 @@
-//! Torque and power of the engine, and forces over speed.
+//! Torque and power of the engine, and forces against speed.
 
 use super::Sheet;
 use crate::drive_train::DriveTrain;
@@ -30,7 +30,7 @@ pub struct GearForce {
     pub points: Vec<[f64; 2]>,
 }
 
-/// Forces over speed on level ground.
+/// Forces against speed on level ground.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Traction {
     /// Forces of the forward gears, from first to last.
@@ -107,7 +107,7 @@ impl Sheet<'_> {
         train.map(DriveTrain::engine_curve).unwrap_or_default()
     }
 
-    /// Forces over speed; `None` if the file has no drive train.
+    /// Forces against speed; `None` if the file has no drive train.
     pub fn traction_curves(&self) -> Option<Traction> {
         self.train.as_ref().map(DriveTrain::traction_curves)
     }

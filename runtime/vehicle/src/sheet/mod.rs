@@ -1,7 +1,7 @@
 //! The data sheet of a vehicle: figures that follow from its file without driving.
 //!
 //! The proving ground ([`crate::proving`]) compares manoeuvres with some of them. Front ends draw the others:
-//! torque over engine speed, force over speed, springs, roll, a side view and a rear view.
+//! torque against engine speed, force against speed, springs, roll, a side view and a rear view.
 
 mod engine;
 mod facts;

@@ -13,7 +13,7 @@ const BEYOND: f64 = 2.0;
 /// Number of bisections in the search for the height of the hull.
 const HALVINGS: u32 = 40;
 
-/// Roll angle over lateral acceleration on level ground.
+/// Roll angle against lateral acceleration on level ground.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct RollCurve {
     /// Points up to the limit. Each has a lateral acceleration (m/s^2) and a roll angle (rad).

@@ -28,8 +28,8 @@ const TO: usize = 0;
 const SPEEDS: [f64; 3] = [30.0, 50.0, 70.0];
 /// Demand, vehicles/h.
 const RATE: f64 = 2000.0;
-/// Green time of the leg with the queue, s. Twenty vehicles pass in the first green, and as many
-/// arrive per cycle.
+/// Green time of the leg with the queue, s. It is long enough for [`LAST`] vehicles to pass, and at
+/// [`RATE`] at least as many arrive per cycle.
 const GREEN: f64 = 70.0;
 /// Green time of the other legs, s.
 const OTHERS: f64 = 30.0;

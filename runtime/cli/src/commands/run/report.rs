@@ -481,8 +481,8 @@ pub(in crate::commands) fn failure_text(module: &str, failure: &ModuleFailure) -
     text
 }
 
-/// Returns the figures of each stack in a separate line: the mean over its drives, and their spread. The
-/// drives of a run interact, so the error of the mean cannot be derived from their number.
+/// Returns the figures of each stack in separate lines: the mean over its drives, and their standard
+/// deviation. The drives of a run interact, so the error of the mean cannot be derived from their number.
 fn stack_table(stacks: &[StackSummary]) -> String {
     let mut text = String::new();
     for stack in stacks {
@@ -492,9 +492,9 @@ fn stack_table(stacks: &[StackSummary]) -> String {
         );
         let mut line = |name: &str, unit: &str, of: &Statistic| {
             if of.count > 0 {
-                let (mean, spread) = (of.mean, of.standard_deviation);
+                let (mean, deviation) = (of.mean, of.standard_deviation);
                 let under_way = of.count.saturating_sub(stack.arrived);
-                text += &format!("  {name:<24} {mean:>10.4}{unit}, spread {spread:.4}{unit}");
+                text += &format!("  {name:<24} {mean:>10.4}{unit}, SD {deviation:.4}{unit}");
                 if under_way > 0 {
                     text += &format!(" ({under_way} of {} drives have not arrived)", of.count);
                 }

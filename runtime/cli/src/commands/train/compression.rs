@@ -14,7 +14,8 @@ use std::io::Write;
 /// Name of the study.
 pub(super) const NAME: &str = "time-compression";
 /// Subject of the study.
-pub(super) const DOC: &str = "Rules trained at 1, 2 and 4 times the time step, evaluated at 1: are cheaper drives less instructive?";
+pub(super) const DOC: &str =
+    "Do rules trained at 2 or 4 times the time step score worse at the normal time step?";
 
 /// Experiment of the study.
 const EXPERIMENT: &str = include_str!("../../../../../experiments/obstacle-stream.experiment.json");

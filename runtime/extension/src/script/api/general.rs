@@ -27,7 +27,7 @@ pub(super) fn events(api: &mut Registrar) {
         (
             "on_arrive",
             "fn on_arrive(agent)",
-            "Called at the last destination. Without a new destination or a wait the agent is then removed.",
+            "Called at the last destination. Afterwards, the agent is removed, unless the script gives it a new destination or makes it wait.",
         ),
         (
             "on_blocked",
@@ -52,7 +52,7 @@ pub(super) fn events(api: &mut Registrar) {
         (
             "on_no_route",
             "fn on_no_route(agent)",
-            "Called after a go_to for which there is no route. Without this handler an agent that has arrived is then removed.",
+            "Called if go_to finds no route. If the script does not define this handler, an agent that has already arrived is removed.",
         ),
         (
             "on_stage",

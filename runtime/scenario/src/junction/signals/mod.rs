@@ -167,13 +167,13 @@ impl Programme {
         (stage + 1) % self.stages.len()
     }
 
-    /// Duration of a stage with fixed times, including the change to the next one, s.
+    /// Duration of a stage of a fixed-time plan, including the change to the next one, s.
     pub fn duration(&self, stage: usize) -> f64 {
         let intergreen = self.intergreen(stage, self.next(stage));
         self.stages[stage].green + intergreen.duration()
     }
 
-    /// Duration of a cycle with fixed times, s.
+    /// Duration of a cycle of a fixed-time plan, s.
     pub fn cycle(&self) -> f64 {
         (0..self.stages.len()).map(|i| self.duration(i)).sum()
     }
@@ -205,7 +205,7 @@ impl Programme {
         }
     }
 
-    /// Returns the stage at the given time, and the seconds since it began, with fixed times. O(stages).
+    /// Returns the stage of a fixed-time plan at a time, and the seconds since the stage began. O(stages).
     pub fn stage_at(&self, time: f64) -> (usize, f64) {
         // Times before the offset are valid too, because cycles extend endlessly into the past.
         let mut within = (time - self.offset).rem_euclid(self.cycle());
@@ -263,7 +263,7 @@ impl Signals {
         self.permitted.get(stage).is_some_and(|paths| paths[path])
     }
 
-    /// Light of a path at the given time, with fixed times. O(stages).
+    /// Light of a path at the given time in a fixed-time plan. O(stages).
     pub fn light(&self, path: usize, time: f64) -> Light {
         let (stage, within) = self.programme.stage_at(time);
         let next = self.programme.next(stage);

@@ -198,7 +198,7 @@ impl Alleys {
         !ground.alleys().is_empty()
     }
 
-    /// Revokes the alleys that an agent holds from index `at` of its route onwards, unless the agent is
+    /// Releases the alleys that an agent holds from index `at` of its route onwards, unless the agent is
     /// already in an alley. An agent in an alley keeps all its alleys, because it needs them in order to
     /// leave.
     pub(super) fn forget_from(&mut self, agent: AgentIndex, at: u32) {
@@ -208,7 +208,7 @@ impl Alleys {
         }
     }
 
-    /// Revokes all alleys that an agent holds.
+    /// Releases all alleys that an agent holds.
     pub(super) fn forget(&mut self, agent: AgentIndex) {
         self.held.retain(|hold| hold.agent != agent);
     }

@@ -39,7 +39,7 @@ pub(super) struct Desk {
     requests: Vec<Request>,
     /// Time at which the hold of the current stage began, s.
     held_since: Option<f64>,
-    /// Whether a request has interrupted the fixed times.
+    /// Whether an agent's request has taken the signals off their fixed-time plan.
     pub(super) is_off_clock: bool,
     /// Whether the module failed to decide at its last call.
     pub(super) is_by_demand: bool,

@@ -112,7 +112,7 @@ pub(crate) struct Shown {
     pub(crate) since: f64,
     /// Time at which a vehicle or pedestrian began to wait for another stage, s; infinite if none waits.
     pub(crate) opposed: f64,
-    /// Whether requests of agents have interrupted fixed times.
+    /// Whether an agent's request has taken the signals off their fixed-time plan.
     pub(crate) is_off_clock: bool,
     /// Time until which agents hold the stage, s.
     pub(crate) held_until: Option<f64>,
@@ -176,7 +176,7 @@ impl State {
         (self.phase, self.since) = (phase, time);
     }
 
-    /// Computes the state of fixed times from the clock.
+    /// Computes the state of a fixed-time plan from the clock.
     fn read_off(&mut self, programme: &Programme, time: f64) {
         let (stage, within) = programme.stage_at(time);
         let next = programme.next(stage);
@@ -241,9 +241,9 @@ impl State {
         }
     }
 
-    /// Whether fixed times follow the clock. They do not follow it while an agent calls or holds a
-    /// stage. Afterwards, they follow the clock again once it shows the same stage with enough time
-    /// left for its minimum green.
+    /// Whether the signals follow a fixed-time plan. They leave it while an agent calls or holds a
+    /// stage. Afterwards, they return to it once it has the same stage with enough time left for the
+    /// stage's minimum green.
     fn is_on_clock(&self, programme: &Programme, time: f64, desk: &mut Desk) -> bool {
         if programme.mode != SignalMode::Fixed {
             return false;
@@ -294,7 +294,7 @@ impl State {
             opposed_for,
             calls: others,
             is_extended: demand.extends,
-            // Only fixed times use it, and most signals have none.
+            // Only fixed-time plans use it, and most signals have none.
             planned: if is_fixed {
                 planned(programme, time)
             } else {

@@ -1,4 +1,4 @@
-//! The policy that chooses the next stage: fixed times, demand, or a module.
+//! The policy that chooses the next stage: a fixed-time plan, demand, or a module.
 
 use super::desk::Desk;
 use crate::modules::SignalControllers;
@@ -46,7 +46,7 @@ impl Policy<'_> {
     }
 }
 
-/// The stage that fixed times show at `time` (in seconds), or are changing to.
+/// The stage that a fixed-time plan shows at `time` (in seconds), or is changing to.
 pub(super) fn planned(programme: &Programme, time: f64) -> u32 {
     let (stage, within) = programme.stage_at(time);
     if within < programme.stages[stage].green {
