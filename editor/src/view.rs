@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 /// Display time of a success message, s. Such a message can be read at a glance.
 const SECONDS_DONE: u64 = 3;
-/// Display time of the reason for a refusal, s. A reason takes longer to read.
+/// Display time of the reason for a refusal, s. A reason takes longer to read than a success message.
 const SECONDS_REFUSED: u64 = 8;
 /// Maximum number of messages at a time.
 const MOST_MESSAGES: usize = 3;

@@ -18,7 +18,7 @@ macro_rules! commands {
         }
         $($later:ident: $later_title:literal, $later_hint:literal, $later_key:literal;)*
     ) => {
-        /// A command without further details.
+        /// A command of the user.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub enum Command {
             $(#[doc = $hint] $name,)*

@@ -107,7 +107,7 @@ pub(super) fn ui(ui: &mut Ui, frame: PanelFrame<'_>) {
     }
 }
 
-/// Figures and curves, side by side if there is room.
+/// Shows figures and curves, side by side if there is room.
 fn beside(ui: &mut Ui, model: &Model, runs: [&Arc<RunResults>; 2], comparison: &Comparison) {
     if ui.available_width() < WIDE {
         figures(ui, model, comparison);
@@ -290,7 +290,7 @@ fn row(ui: &mut Ui, model: &Model, figure: &Figure) {
     ui.end_row();
 }
 
-/// Curves of both runs, each over its whole length.
+/// Draws the curves of both runs, each over its whole length.
 fn curves(ui: &mut Ui, model: &Model, [a, b]: [&Arc<RunResults>; 2]) {
     let theme = model.theme();
     let mut one = |title: &'static str, of: fn(&TimeRow) -> f64| {

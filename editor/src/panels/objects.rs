@@ -156,7 +156,7 @@ const DYNAMICS: Choice<Settings, DynamicsLevel> = Choice {
 /// Range allowed in files.
 const GRIP_RANGE: RangeInclusive<f64> = 0.01..=1.5;
 
-/// Share of tyre friction on dry asphalt, by ground.
+/// Grip on each kind of ground, as a share of the tyre friction on dry asphalt.
 const GRIP: [Property<Settings>; 8] = [
     Property {
         name: "Grip: open ground",

@@ -190,8 +190,8 @@ typedef struct rw_fitness_input {
   double mean_squared_acceleration;         /* longitudinal, (m/s^2)^2 */
   double mean_squared_jerk;                 /* longitudinal, (m/s^3)^2 */
   double mean_squared_lateral_acceleration; /* (m/s^2)^2 */
-  /* Since 1.2. All zeros are perfect. Fields marked "full conduct" are RW_NOTHING (the first one) or
-   * 0 (the others) unless a fitness of the run declares RW_CAP_FULL_CONDUCT. */
+  /* Since 1.2. Fields marked "full conduct" are recorded only if a fitness of the run declares
+   * RW_CAP_FULL_CONDUCT. Otherwise least_post_encroachment is RW_NOTHING and the others are 0. */
   double collision_exposure;      /* mean shortfall of the time to collision below 3 s, 0 to 1 */
   double tailgating;              /* mean shortfall of the headway to the leader below 1 s, 0 to 1 */
   double least_post_encroachment; /* smallest post-encroachment time in junctions, s, or RW_NOTHING;

@@ -1,6 +1,6 @@
-//! Scores the comfort and safety of a drive. Jerk, acceleration and lateral acceleration count relative to
-//! the values that passengers tolerate, and crashes and the speed shortfall also count. 0 is perfect, and
-//! lower is better.
+//! Scores the comfort and safety of a drive. The score is a weighted sum of the discomfort, the crash rating
+//! and the speed shortfall. Discomfort is the jerk, acceleration and lateral acceleration relative to the
+//! values that passengers tolerate. 0 is perfect, and lower is better.
 
 use roadwright_plugin_sdk::prelude::*;
 

@@ -10,7 +10,7 @@ pub const PRESETS: &str = "presets.json";
 pub const PLACEMENT: &str = "background.json";
 /// File names of background pictures.
 const PICTURES: [&str; 3] = ["background.png", "background.jpg", "background.jpeg"];
-/// Maximum size of these files, in bytes.
+/// Maximum size of the presets, of the placement and of a picture, in bytes.
 const LARGEST: u64 = 64 * roadwright_files::MEBIBYTE;
 
 /// Placement of a picture on the map.

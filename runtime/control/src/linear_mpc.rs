@@ -118,11 +118,11 @@ struct Plan {
     time: f64,
     /// Step of the model, s.
     step: f64,
-    /// Steering at that time, in the unit of the model's steering state.
+    /// Steering at the time of the plan, in the unit of the model's steering state.
     wheels: f64,
-    /// Steering rates of the steps.
+    /// Steering rate in each step, in the unit of the model's steering state per second.
     rates: Vec<f64>,
-    /// Accelerations of the steps, m/s^2.
+    /// Acceleration in each step, m/s^2.
     accelerations: Vec<f64>,
 }
 
@@ -365,9 +365,9 @@ fn both_ways(rows: &Matrix) -> Matrix {
 struct PlanLimits {
     /// Largest steering, in the unit of the model's steering state.
     wheels: f64,
-    /// Steering at the beginning.
+    /// Steering at the beginning of the plan.
     begin: f64,
-    /// Largest steering rate.
+    /// Largest steering rate, in the unit of the model's steering state per second.
     rate: f64,
     /// Maximum acceleration, m/s^2.
     max_acceleration: f64,

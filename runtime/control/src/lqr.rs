@@ -100,13 +100,13 @@ pub enum LqrSolution {
 /// Design of a regulator: weights, step and solution.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct LqrDesign {
-    /// Method.
+    /// Method that computes the gains.
     pub solution: LqrSolution,
     /// Number of steps of a finite horizon.
     pub horizon: usize,
     /// Step of the model, s.
     pub step: f64,
-    /// Weights.
+    /// Weights of the cost.
     pub weights: LateralWeights,
 }
 
@@ -241,7 +241,8 @@ impl Lqr {
         let speed = input.seen.speed.max(SLOWEST);
         let below = (speed / SPEED_STEP).floor();
         let share = speed / SPEED_STEP - below;
-        // Two models that differ have no gains in between: then the one of the higher speed counts.
+        // Gains of models with different states cannot be interpolated, so those of the higher speed are
+        // used.
         let ends = [below, below + 1.0].map(|at| LateralModel::of(input, at * SPEED_STEP));
         let is_alike = ends[0].states().len() == ends[1].states().len();
         let shares = match is_alike {
@@ -273,8 +274,8 @@ impl Lqr {
     }
 }
 
-/// Returns the control for a state. The offset is clamped to the value that balances an approach at the
-/// maximum angle.
+/// Returns the control for a state. The lateral offset is clamped so that the vehicle approaches the path at
+/// no more than the maximum angle.
 fn requested(gains: &Gains, limits: &SteeringLimits, state: &[f64], ahead: &[f64]) -> f64 {
     let (by_offset, by_heading) = (gains.state[[0, 0]].abs(), gains.state[[0, 1]].abs());
     let mut state = state.to_vec();

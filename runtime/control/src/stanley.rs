@@ -46,7 +46,7 @@ static PARAMETERS: [ParameterInfo; 9] = [
     speed_law::REACTION,
 ];
 
-/// Parts of the path ahead that it uses.
+/// Parts of the path ahead that the controller uses.
 const PARTS: PathParts = PathParts {
     time: 0.02,
     slowest: 5.0,

@@ -22,7 +22,7 @@ pub fn with_hangup_kept<T>(install: impl FnOnce() -> T) -> T {
     done
 }
 
-/// Lets `install` set signal handlers; this system has no SIGHUP.
+/// Calls `install`, which sets signal handlers. Nothing else is needed, because this system has no SIGHUP.
 #[cfg(not(unix))]
 pub fn with_hangup_kept<T>(install: impl FnOnce() -> T) -> T {
     install()

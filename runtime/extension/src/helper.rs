@@ -71,7 +71,7 @@ pub struct ReportLine {
     pub name: String,
     /// Problem; `None` if the check passed.
     pub problem: Option<String>,
-    /// Details.
+    /// Details of the result.
     pub note: String,
 }
 

@@ -14,7 +14,7 @@ const BACKSPACE: usize = 12;
 
 /// A stroke in progress.
 enum Stroke {
-    /// A drag.
+    /// A road drawn by dragging.
     Freehand {
         /// Positions of the pointer in drawing order.
         points: Vec<DVec2>,
@@ -28,7 +28,7 @@ enum Stroke {
     Chain { points: Vec<DVec2>, from: Catch },
 }
 
-/// The next end of a road, at the pointer.
+/// The end that the road would have if the user clicked at the pointer.
 #[derive(Clone)]
 struct Hover {
     /// Position of the next point, m. If the point joins something, this is the position of the joint.

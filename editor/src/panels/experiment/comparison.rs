@@ -159,7 +159,7 @@ fn line(painter: &Painter, from: f32, to: f32, y: f32, stroke: Stroke) {
     }
 }
 
-/// Shows the difference of two results, paired by seeds.
+/// Shows the difference between two results, paired by seeds.
 fn compare(ui: &mut Ui, theme: Theme, results: &[Arc<OpenResults>], state: &mut ExperimentPanel) {
     heading(ui, "Difference");
     if results.len() < 2 {

@@ -119,7 +119,7 @@ const WIDE: f32 = 620.0;
 /// Gap between the columns, points.
 const GAP: f32 = 18.0;
 
-/// A part of a panel.
+/// One of the two parts of a panel that are shown side by side or one below the other.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Part {
     First,

@@ -175,8 +175,8 @@ fn train(
             }
             None => {
                 let of = &draft.experiment;
-                // For the first generation. A run consists of several drives, so the number is a multiple of
-                // them.
+                // For the first generation. Each course is run once, and each run consists of several
+                // drives.
                 let drives = of.courses_of(1, checked.drives).len() * checked.drives;
                 let count = model.experiment.ticks.chosen.len();
                 ui.label(format!(

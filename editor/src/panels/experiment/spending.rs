@@ -275,7 +275,7 @@ pub(super) fn weights(ui: &mut Ui, model: &Model, experiment: &mut Experiment) {
         for cell in parameter_table::table(ui, &module, cells, value) {
             put_weight(experiment, &module, entry.parameters, cell.info, cell.value);
         }
-        // It stands in a grid of rows with a name and a value.
+        // Every table ends a row of the surrounding grid.
         ui.end_row();
     }
 }
@@ -333,7 +333,7 @@ fn put_weight(
         Some(NameOr::Name(_)) | None => ModuleSetting::new(module),
     };
     write_value(&mut setting.parameters, all, info, value);
-    // Without weights of its own, the fitness is stored by name.
+    // A fitness without weights is stored by its name.
     experiment.fitness = Some(if setting.parameters.is_empty() {
         NameOr::Name(setting.module)
     } else {

@@ -48,7 +48,7 @@ pub(super) struct GreenWavePanel {
 }
 
 impl GreenWavePanel {
-    /// Adapts to another selection or scenario.
+    /// Updates the panel if the selection or the scenario has changed.
     fn follow(&mut self, model: &Model) {
         if self.chosen != model.selection && signals_of(model) > 1 {
             *self = Self {

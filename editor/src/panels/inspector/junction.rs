@@ -55,7 +55,7 @@ impl Decides {
             }
             Self::Module(module) => {
                 let plan = plan.get_or_insert_default();
-                // Otherwise flashing or disabled signals would stay so.
+                // Otherwise, flashing or disabled signals would remain in that mode.
                 plan.mode = SignalMode::Actuated;
                 plan.controller = Some(SignalControllerSetting::new(&module));
             }

@@ -196,7 +196,7 @@ impl Cards<'_> {
         }
     }
 
-    /// Turns that vehicles in this lane may make at the junction ahead.
+    /// Shows the turns that vehicles in this lane may make at the junction ahead.
     fn arrows(&self, ui: &mut Ui, at: usize, actions: &mut Vec<Action>) {
         let lane = &self.lanes[at];
         ui.label("turns").on_hover_text(
@@ -242,7 +242,7 @@ impl Cards<'_> {
         })
     }
 
-    /// Sides to which vehicles in this lane may change lanes.
+    /// Shows the sides to which vehicles in this lane may change lanes.
     fn changes(&self, ui: &mut Ui, at: usize, actions: &mut Vec<Action>) {
         let lane = &self.lanes[at];
         ui.label("changes").on_hover_text(

@@ -81,7 +81,7 @@ pub(super) fn ui(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
     }
 }
 
-/// Shows the row of a vehicle type: whether the type has a separate cost, and this cost.
+/// Shows the row of a vehicle type: whether the type has a separate cost, and the cost itself.
 fn own_cost(ui: &mut Ui, subject: &mut Subject<'_, PaintLayer>, id: PaintId, key: &str) {
     let own = subject.object.vehicles.get(key).copied();
     let mut is_own = own.is_some();

@@ -216,7 +216,7 @@ fn driving(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
     }
 }
 
-/// Warnings about missing and contradictory numbers.
+/// Shows warnings about missing and contradictory numbers.
 fn warnings(ui: &mut Ui, theme: Theme, bench: &Bench) {
     let color = theme.tone(Tone::Warning);
     let missing = &bench.drawn.missing;

@@ -164,7 +164,7 @@ impl Recursion {
 pub struct Regulator {
     /// P: cost of a state.
     pub cost: Matrix,
-    /// K.
+    /// K: gain of the state.
     pub gain: Matrix,
     /// A - B K.
     pub closed: Matrix,

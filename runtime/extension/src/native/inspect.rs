@@ -30,7 +30,7 @@ pub struct PluginInfo {
     pub version: String,
     /// Author.
     pub author: String,
-    /// Language.
+    /// Programming language.
     pub language: String,
     /// Identifies the build.
     pub build_id: String,

@@ -83,7 +83,7 @@ mod unix {
     use std::sync::OnceLock;
     use std::sync::atomic::{AtomicI32, Ordering};
 
-    /// Descriptor that stands for no file.
+    /// Value of [`FILE`] if there is no file.
     pub(super) const NOWHERE: i32 = -1;
     /// File descriptor for records that are read at the next start.
     pub(super) static FILE: AtomicI32 = AtomicI32::new(NOWHERE);

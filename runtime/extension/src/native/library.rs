@@ -1,4 +1,4 @@
-//! A loaded library, which is loaded from a copy of the file and never unloaded.
+//! A loaded library. It is loaded from a copy of the file and never unloaded.
 
 use super::backend::printable;
 use super::calls::Calls;

@@ -32,7 +32,7 @@ const HASHING: [u64; 4] = [0x526f_6164, 0x7772_6967, 0x6874_2e31, 0x2e30_0000];
 /// Number of characters of a line that are shown in an error. It is slightly more than the usual line length
 /// in an editor.
 const SHOWN: usize = 120;
-/// Number of those characters before the position of the error.
+/// Number of characters that are shown before the position of the error.
 const SHOWN_BEFORE: usize = 80;
 
 /// An error in a script with its position.

@@ -173,7 +173,7 @@ pub struct Sliding {
 pub struct Tracks {
     /// Torque that turns one side against the other, N m.
     pub torque_nm: Quantity<Force>,
-    /// Relative speed of the two sides when the vehicle turns on the spot, m/s.
+    /// Speed of each track, in opposite directions, when the vehicle turns on the spot, m/s.
     #[serde(default = "pivot_speed")]
     pub pivot_speed: Quantity<Speed>,
 }

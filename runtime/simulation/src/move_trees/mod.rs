@@ -44,7 +44,7 @@ const PAUSE: f64 = 1.0;
 const TRIES_AGAIN: f64 = 0.2;
 /// Maximum difference between the grip of the ground and the grip of the recording.
 const OTHER_GRIP: f64 = 0.05;
-/// Maximum difference between the slope of the ground and the slope of the recording, m per m.
+/// Maximum difference between the slope of the ground and the slope of the recording, as rise over run.
 const STEEP: f64 = 0.03;
 /// Maximum deviation of a frame period from a whole number of steps, in steps.
 const UNEVEN: f64 = 1e-6;

@@ -64,7 +64,7 @@ pub enum SaveError {
          there must be the same ones"
     )]
     OtherVehicleTypes,
-    /// Agents were playing clips of a library that is another one now.
+    /// Agents were playing clips of a library that has changed since the save.
     #[error(
         "the saved world uses the moves of the library \"{0}\", which this version of the program has with \
          other contents; run the scenario from its start"

@@ -47,6 +47,11 @@ pub struct WaitChain {
 }
 
 impl WaitChain {
+    /// Whether the vehicle in question stands.
+    pub fn begins_standing(&self) -> bool {
+        self.links.first().is_some_and(|link| link.since.is_some())
+    }
+
     /// The vehicles that wait for each other in a ring; empty if there is no deadlock.
     pub fn deadlocked(&self) -> &[WaitLink] {
         match self.end {

@@ -31,7 +31,7 @@ pub struct StopTarget {
 /// Reasons why a vehicle has to stop.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum StopReason {
-    /// This agent is ahead. The vehicle stops behind it if the agent stops.
+    /// The agent with this id is ahead. The vehicle has to stop if that agent stops.
     Leader(u64),
     /// A junction does not admit the vehicle, or makes it wait inside.
     Junction(Waits),

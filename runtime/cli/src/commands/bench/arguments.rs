@@ -232,28 +232,28 @@ pub(crate) struct OpenGround {
 /// Tables of [Adam 2007].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum MoveTable {
-    /// Small tree on a long straight among cars
+    /// Small tree among cars on a long straight
     #[value(name = "4.1")]
     T41,
     /// Small trees on a track with corners
     #[value(name = "4.2")]
     T42,
-    /// Small trees on a track with corners among cars
+    /// Small trees among cars on a track with corners
     #[value(name = "4.3")]
     T43,
-    /// Large tree on the long straight among cars
+    /// Large tree among cars on the long straight
     #[value(name = "4.4")]
     T44,
     /// Large tree on the track with corners
     #[value(name = "4.5")]
     T45,
-    /// Large tree on the track with corners among cars
+    /// Large tree among cars on the track with corners
     #[value(name = "4.6")]
     T46,
     /// Large tree on a track with sharp corners
     #[value(name = "4.7")]
     T47,
-    /// Large tree on a track with cars in a large centre and a sharp corner
+    /// Large tree on a track with a sharp corner and with cars in a large central area
     #[value(name = "4.8")]
     T48,
 }
@@ -275,8 +275,8 @@ pub(crate) struct MoveTrees {
     /// Drive each row from this many starts
     #[arg(long, default_value_t = 20, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub(crate) starts: u32,
-    /// Test collisions in the same way as the source: only at its frames, with the lines of both sides of the
-    /// car
+    /// Test collisions in the same way as the source: only at the source's frames, with the lines along both
+    /// sides of the car
     #[arg(long)]
     pub(crate) source_sweep: bool,
     /// End each search with the first free leaf, which gives the same plans but expands fewer nodes

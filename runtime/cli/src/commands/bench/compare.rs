@@ -25,16 +25,16 @@ struct Comparison {
     difference: f64,
     standard_deviation: f64,
     standard_error: f64,
-    /// Interval by Student's t.
+    /// Confidence interval of the difference by Student's t.
     interval: [f64; 2],
     method: &'static str,
     level: f64,
-    /// Interval by the bootstrap.
+    /// Confidence interval of the difference by the bootstrap.
     bootstrap: [f64; 2],
     bootstrap_method: &'static str,
     /// Probability of a difference at least this large by chance, according to Student's t.
     p: f64,
-    /// The same probability, corrected for multiple comparisons.
+    /// The probability `p`, corrected for multiple comparisons by Holm's method.
     p_holm: f64,
     /// Whether the difference is an improvement; absent if the interval contains 0.
     is_better: Option<bool>,

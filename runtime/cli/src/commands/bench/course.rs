@@ -246,7 +246,7 @@ struct Against {
 }
 
 impl Against {
-    /// Compares results with other ones. Returns `None` for fewer than two pairs.
+    /// Compares results with `other`. Returns `None` for fewer than two pairs.
     fn new(arguments: &Run, other: &Results, results: &Results) -> anyhow::Result<Option<Self>> {
         let path = arguments.until_difference.as_deref();
         let path = path.unwrap_or(Path::new("")).display().to_string();

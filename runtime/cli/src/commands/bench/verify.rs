@@ -29,7 +29,7 @@ struct Verified {
     sampling: Sampling,
     /// Errors in the header, in the hashes, and at the end of the rows.
     wrong: Vec<String>,
-    /// Rows that have another result when they are run again.
+    /// Rows whose results differ when they are run again.
     different: Vec<Different>,
     /// Fields that were not checked.
     not_checked: Vec<Unchecked>,

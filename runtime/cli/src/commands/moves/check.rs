@@ -8,7 +8,7 @@ use roadwright_moves::{BodyOutline, MoveFileError};
 use serde_json::json;
 use std::io::Write;
 
-/// Minimum difference of dimensions that is reported, m.
+/// Minimum difference between dimensions that is reported, m.
 const DIFFERS: f64 = 1e-3;
 
 pub(super) fn check(arguments: &Check) -> anyhow::Result<Outcome> {

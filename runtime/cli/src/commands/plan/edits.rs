@@ -12,11 +12,11 @@ use roadwright_planning::open_ground::{
 use serde::Serialize;
 use std::io::Write;
 
-/// Side of the generated map, cells.
+/// Edge length of the generated map, cells.
 const EDGE: u32 = 1000;
 /// Fraction of the cells that are blocked by rectangles.
 const SHARE: f64 = 0.15;
-/// Maximum side of a rectangle, cells.
+/// Maximum edge length of a rectangle, cells.
 const LARGEST: u32 = 40;
 /// Cost factor of a cell that was freed.
 const FREE: u32 = 16;
@@ -50,7 +50,7 @@ pub(crate) struct Report {
     incremental_p99: u64,
     incremental_max: u64,
     a_star_mean: f64,
-    /// Mean number of cells expanded by D* Lite, divided by that of A*.
+    /// Mean number of cells expanded by D* Lite, divided by the mean for A*.
     pub(crate) ratio: f64,
     incremental_median_ms: f64,
     incremental_p99_ms: f64,

@@ -77,7 +77,7 @@ pub(super) struct Scores {
     module: String,
     /// Score of the driver that arrives.
     drives: f64,
-    /// Score of the driver that stands.
+    /// Score of the driver that never moves.
     stands: f64,
 }
 
@@ -440,12 +440,12 @@ impl Drives {
     }
 }
 
-/// Behaviour of a module under test in a drive.
+/// Role of the module under test in a drive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Task {
-    /// It steers, so it has to stay on its lane.
+    /// The module steers, so the vehicle has to stay on its lane.
     Steer,
-    /// It plans the route that the built-in controller drives.
+    /// The module plans the route, which the built-in controller drives.
     Route,
 }
 

@@ -162,7 +162,7 @@ pub(crate) struct Front {
     /// Number of threads; does not affect the result [default: one per core]
     #[arg(long)]
     pub(crate) workers: Option<usize>,
-    /// Plot the objectives against the fitness into this folder, as pictures and tables
+    /// Folder for plots of the objectives against the fitness, as pictures and tables
     #[arg(long, value_name = "DIR")]
     pub(crate) plots: Option<PathBuf>,
     /// Print one JSON document and nothing else

@@ -8,7 +8,8 @@ use rhai::{Array, Dynamic};
 use roadwright_agent::Effect;
 use roadwright_geometry::DVec2;
 
-/// Registers driving along given positions, beside the lane, and back to it.
+/// Registers the functions for driving along given positions and for pulling over to the side of the
+/// lane.
 pub(super) fn free_paths(api: &mut Registrar) {
     call!(
         api,
@@ -43,7 +44,7 @@ pub(super) fn free_paths(api: &mut Registrar) {
     );
 }
 
-/// Registers driving into a parking bay.
+/// Registers the functions for parking in a bay.
 pub(super) fn parking(api: &mut Registrar) {
     call!(
         api,
@@ -77,7 +78,7 @@ pub(super) fn parking(api: &mut Registrar) {
     );
 }
 
-/// Registers passing obstacles in the lane.
+/// Registers the function for passing obstacles within the lane.
 pub(super) fn passing(api: &mut Registrar) {
     call!(
         api,

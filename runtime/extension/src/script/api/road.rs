@@ -55,7 +55,7 @@ pub(super) fn lane(api: &mut Registrar) {
     }
 }
 
-/// Registers vehicles ahead and behind, the next junction, and the destination.
+/// Registers the properties for vehicles ahead and behind, the next junction, and the destination.
 pub(super) fn ahead(api: &mut Registrar) {
     properties! { api, agent: Agent;
         "leader" -> "Other", "The vehicle ahead on its route, within 200 m; () if there is none."

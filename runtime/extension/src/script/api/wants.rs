@@ -1,4 +1,4 @@
-//! Requests of a script for its agent: speed, standing, signals to other drivers, lanes.
+//! Requests of a script for its agent: speed, stopping, signals to other drivers, lanes.
 
 use super::Registrar;
 use super::messages::{broadcast, letter};
@@ -42,7 +42,7 @@ pub(super) fn speed(api: &mut Registrar) {
     );
 }
 
-/// Registers stopping, braking and leaving the road.
+/// Registers the functions for stopping, resuming, braking and leaving the road.
 pub(super) fn standing(api: &mut Registrar) {
     call!(
         api,
@@ -171,7 +171,7 @@ pub(super) fn lane_offset(api: &mut Registrar) {
     );
 }
 
-/// Registers waiting for a time.
+/// Registers the function for waiting, and the property that states whether the agent waits.
 pub(super) fn waiting(api: &mut Registrar) {
     call!(
         api,

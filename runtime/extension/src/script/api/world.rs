@@ -12,7 +12,7 @@ use roadwright_geometry::DVec2;
 /// to make a suggestion.
 const MISSED_PLACE: u64 = 2000;
 
-/// Registers spawning vehicles.
+/// Registers the function that spawns vehicles.
 pub(super) fn vehicles(api: &mut Registrar) {
     call!(
         api,
@@ -40,7 +40,7 @@ pub(super) fn vehicles(api: &mut Registrar) {
     );
 }
 
-/// Registers pedestrians.
+/// Registers the function that makes a pedestrian arrive at a crossing.
 pub(super) fn people(api: &mut Registrar) {
     call!(
         api,
@@ -122,7 +122,7 @@ pub(super) fn conditions(api: &mut Registrar) {
     );
 }
 
-/// Registers random numbers.
+/// Registers the functions for random numbers.
 pub(super) fn chance(api: &mut Registrar) {
     call!(
         api,

@@ -65,7 +65,7 @@ impl<'a> Judged<'a> {
         rows.filter(move |row| row.table == table.number())
     }
 
-    /// Rows of the source.
+    /// Rows of a table that are also in the source.
     fn printed(&self, table: Table) -> impl Iterator<Item = &'a Row> {
         self.of(table).filter(|row| !row.is_control)
     }
