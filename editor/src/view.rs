@@ -56,7 +56,10 @@ impl ViewState {
 
     /// Shows a message. A repeated message gets a counter instead of being shown twice. If there
     /// are too many messages, the oldest is removed, so that messages never cover the map.
-    #[expect(clippy::disallowed_methods, reason = "messages fade by the clock")]
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "messages fade out by the wall clock"
+    )]
     pub(crate) fn say(&mut self, tone: Tone, text: &str) {
         let seconds = match tone {
             Tone::Done => SECONDS_DONE,

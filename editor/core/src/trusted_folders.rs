@@ -12,7 +12,7 @@ const UNPACKED: [&str; 1] = ["manifest.json"];
 /// Returns the canonical folder of a file if all its builds may be allowed, otherwise the reason why not.
 /// `own` is a file or folder that is known to belong to the user.
 pub(crate) fn may_be_trusted(file: &Path, own: &Path) -> Result<PathBuf, String> {
-    let folder = file.parent().ok_or("The file has no folder.")?;
+    let folder = file.parent().ok_or("The file is not in a folder.")?;
     let folder = folder
         .canonicalize()
         .map_err(|error| format!("{}: {error}", folder.display()))?;

@@ -156,11 +156,7 @@ fn choose(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
                 *side = chosen;
             }
         }
-        if ui
-            .button("Swap")
-            .on_hover_text("Exchange A and B.")
-            .clicked()
-        {
+        if ui.button("Swap").on_hover_text("Swap A and B.").clicked() {
             (a, b) = (b, a);
         }
         if (a, b) != (runs.a, runs.b) {
@@ -172,7 +168,7 @@ fn choose(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
         }
         let can = model.run_of(a).is_some() && model.run_of(b).is_some();
         let export = ui.add_enabled(can, egui::Button::new("Export comparison…"));
-        let hint = "Write figures.csv, trips.csv and timeline.csv into a folder.";
+        let hint = "Write figures.csv, trips.csv and timeline.csv to a folder.";
         if export.on_hover_text(hint).clicked() {
             actions.push(Action::KeptRun(KeptRunAction::Export));
         }

@@ -38,7 +38,7 @@ pub(super) fn ui(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
     match &seen.comparison {
         Some(both) => comparison(ui, model, both),
         None => {
-            ui.label("Measure another path (M, click along it, Enter) to compare their costs.");
+            ui.label("Measure another path (M, click along it, Enter) to compare its cost.");
         }
     }
 }

@@ -57,7 +57,7 @@ const ABOUT: [TextProperty<About>; 4] = [
     TextProperty {
         name: "Attribution",
         label: ABOUT_LABEL,
-        hint: "source of the data",
+        hint: "Source of the data.",
         wraps: true,
         get: |about| &about.attribution,
         set: |about, attribution| about.attribution = attribution,
@@ -65,7 +65,7 @@ const ABOUT: [TextProperty<About>; 4] = [
     TextProperty {
         name: "Country",
         label: ABOUT_LABEL,
-        hint: "country code, such as US",
+        hint: "Country code, such as US.",
         wraps: false,
         get: |about| &about.country,
         // Files contain two capital letters.

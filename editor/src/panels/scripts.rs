@@ -248,7 +248,7 @@ impl ScriptPanel {
         }
         let check = ui.button("Check");
         if check
-            .on_hover_text("Look for mistakes without saving.")
+            .on_hover_text("Check for errors without saving.")
             .clicked()
         {
             let action = ModuleAction::CheckScript(script.id.clone(), text.clone());

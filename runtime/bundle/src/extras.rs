@@ -39,7 +39,9 @@ impl Placement {
             return Err(wrong(&"picture: expected background.png, .jpg or .jpeg"));
         }
         if !placement.low.iter().all(|x| x.abs() <= 1e7) {
-            return Err(wrong(&"low: expected metres within 10,000 km"));
+            return Err(wrong(
+                &"low: expected coordinates within 10,000 km, in metres",
+            ));
         }
         if !(1e-4..=1e4).contains(&placement.metres_per_pixel) {
             return Err(wrong(&"metres_per_pixel: expected 0.0001 to 10,000"));

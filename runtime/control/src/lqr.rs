@@ -35,7 +35,7 @@ pub(crate) const LATERAL_ACCELERATION: ParameterInfo = ParameterInfo::number(
     "m/s^2",
     (0.5, 15.0),
     4.0,
-    "Maximum lateral acceleration of steering.",
+    "Maximum lateral acceleration that steering may cause.",
 );
 
 static PARAMETERS: [ParameterInfo; 15] = [
@@ -67,7 +67,7 @@ static PARAMETERS: [ParameterInfo; 15] = [
         "",
         (0.0, 1000.0),
         10.0,
-        "Factor on the weights of the errors at the end of a finite horizon.",
+        "Multiplier of the error weights at the end of a finite horizon.",
     ),
     APPROACH,
     LATERAL_ACCELERATION,

@@ -36,7 +36,7 @@ static PARAMETERS: [ParameterInfo; 9] = [
         "m/s^2",
         (0.5, 15.0),
         4.0,
-        "Maximum lateral acceleration of steering.",
+        "Maximum lateral acceleration that steering may cause.",
     ),
     speed_law::SPEED_GAIN,
     speed_law::GAP_GAIN,

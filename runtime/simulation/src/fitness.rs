@@ -206,7 +206,7 @@ static FORMULAS: [Described; 18] = [
         info: ModuleInfo {
             id: "time_times_overlap",
             name: "Time times overlap",
-            doc: "Duration of the drive times the depth of overlap with vehicles and obstacles, \
+            doc: "Duration of the drive, multiplied by the depth of overlap with vehicles and obstacles \
                   summed over time.",
         },
         parameters: &[],
@@ -266,7 +266,7 @@ static FORMULAS: [Described; 18] = [
                 "s",
                 (1.0, 3600.0),
                 60.0,
-                "Time limit for reaching the goal, and penalty for drives that do not.",
+                "Time limit for reaching the goal, and penalty for drives that do not reach it.",
             ),
             ParameterInfo::number(
                 "goal_radius",
@@ -344,7 +344,7 @@ static FORMULAS: [Described; 18] = [
         info: ModuleInfo {
             id: "path_error",
             name: "Path error",
-            doc: "Root mean square of the rear axle's lateral offset from its lane or path, in m, from 10 s on.",
+            doc: "Root mean square of the rear axle's lateral offset from its lane or path, in m, after the first 10 s.",
         },
         parameters: &[],
         score: path_error,
@@ -355,7 +355,7 @@ static FORMULAS: [Described; 18] = [
         info: ModuleInfo {
             id: "settled_speed",
             name: "Settled speed",
-            doc: "Mean speed from 10 s on, in m/s.",
+            doc: "Mean speed after the first 10 s, in m/s.",
         },
         parameters: &[],
         score: settled_speed,

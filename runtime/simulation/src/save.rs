@@ -296,7 +296,9 @@ impl World {
                 .restore(moves)
                 .map_err(|error| match error {
                     ResumeError::OtherLibrary(name) => SaveError::OtherMoves(name),
-                    ResumeError::Damaged => SaveError::Damaged("a move of an agent".into()),
+                    ResumeError::Damaged => {
+                        SaveError::Damaged("a move of an agent is invalid".into())
+                    }
                 })?;
         }
         Ok((world, notes))
@@ -368,7 +370,7 @@ impl World {
         let told: SavedMembership = saved.get(parts::MEMBERSHIP)?;
         if !told.fits(self.agents.census().capacity()) {
             return Err(SaveError::Damaged(
-                "an agent that has left is invalid".into(),
+                "the record of an agent that has left is invalid".into(),
             ));
         }
         let now = self.modules.signals.deciders(&self.ground);

@@ -543,10 +543,10 @@ impl Tool for RoadTool {
         let tolerance = StrokeOptions::at_scale(context.scale, 1.0).tolerance;
         match &self.stroke {
             None => format!(
-                "Drag: draw freehand (to {tolerance:.1} m). Click: add points. Ends join the roads under them; Ctrl suspends."
+                "Drag: draw freehand (to {tolerance:.1} m). Click: add points. Ends join the roads under them unless Ctrl is held."
             ),
             Some(Stroke::Freehand { .. }) => {
-                "Release: build the road. Back up: shorten. Esc: cancel.".into()
+                "Release: build the road. Drag back: shorten. Esc: cancel.".into()
             }
             Some(Stroke::Chain { .. }) => {
                 "Click: next point. Type a length, or <angle. Double-click or Enter: finish. Backspace: \

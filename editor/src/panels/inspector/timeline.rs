@@ -195,7 +195,7 @@ impl<'a> Chart<'a> {
         }
         ui.label(RichText::new(text).weak());
         if law.is_shared {
-            let text = "Coordinated with neighbouring signals; a change separates it.";
+            let text = "Coordinated with neighbouring signals; a change ends the coordination.";
             ui.label(RichText::new(text).weak());
         }
     }

@@ -316,7 +316,7 @@ const DRIVE: [Number; 4] = [
     ),
     number(
         "Frontal area",
-        "Area for air resistance.",
+        "Area that determines the air resistance.",
         "m²",
         0.01..=1e4,
         0.01,

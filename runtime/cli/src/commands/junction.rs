@@ -384,7 +384,7 @@ impl Report {
         if let Some(bound) = self.bound {
             writeln!(
                 out,
-                "  no wait exceeds {bound:.0} s while the lanes beyond drain"
+                "  no wait exceeds {bound:.0} s while the lanes beyond the junction drain"
             )?;
         }
         Ok(())
@@ -531,7 +531,11 @@ impl SignalReport {
                 stage.green
             )?;
             if !stage.permitted.is_empty() {
-                writeln!(out, "      give way to the others: {:?}", stage.permitted)?;
+                writeln!(
+                    out,
+                    "      give way to the other movements: {:?}",
+                    stage.permitted
+                )?;
             }
         }
         Ok(())

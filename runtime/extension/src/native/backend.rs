@@ -113,10 +113,7 @@ pub(crate) fn bytes_of_mut<T: Row>(rows: &mut [T]) -> &mut [u8] {
 ///
 /// # Safety
 /// The type must have these properties.
-#[expect(
-    unsafe_code,
-    reason = "what rows are cannot be checked by the compiler"
-)]
+#[expect(unsafe_code, reason = "the compiler cannot check these properties")]
 pub(crate) unsafe trait Row: Copy + Default + Send + Sync + 'static {}
 
 macro_rules! rows {

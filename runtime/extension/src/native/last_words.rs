@@ -130,7 +130,7 @@ mod unix {
     }
 
     /// Writes texts, using only functions that are safe in signal handlers.
-    #[expect(unsafe_code, reason = "writes to the descriptor itself")]
+    #[expect(unsafe_code, reason = "writes directly to the file descriptor")]
     fn write(to: i32, parts: &[&str]) {
         for part in parts {
             // SAFETY: the bytes live as long as the call; errors cannot be reported here.

@@ -106,7 +106,7 @@ impl std::fmt::Display for Wants {
             _ => {}
         }
         if self.braking > 0.0 {
-            parts.push(format!("to brake with {} m/s^2", self.braking));
+            parts.push(format!("to brake at {} m/s^2", self.braking));
         }
         if self.indicator != none.indicator {
             parts.push(format!("to signal {}", self.indicator.name()));

@@ -281,7 +281,7 @@ fn compile_at_depth(
         |position: Position, message: String| ScriptError::at(file, text, position, message);
     // The text may come from the editor, and not from a file of limited size.
     if text.len() as u64 > LONGEST_SCRIPT {
-        let message = format!("scripts may have at most {} KiB", LONGEST_SCRIPT / 1024);
+        let message = format!("a script may be at most {} KiB long", LONGEST_SCRIPT / 1024);
         return Err(error(Position::NONE, message));
     }
     let described = Parameters::default();

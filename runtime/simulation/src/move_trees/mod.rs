@@ -133,7 +133,9 @@ impl MoveStatus {
         match self {
             Self::New | Self::Plays => None,
             Self::NoPath => Some("no path: no move is free".into()),
-            Self::Touched => Some("a contact has ended its plan; its controller drives on".into()),
+            Self::Touched => {
+                Some("a contact has ended its plan, so its controller has taken over".into())
+            }
             Self::Unfit(reason) => Some(format!("its move tree is not in use: {}", reason.words())),
         }
     }

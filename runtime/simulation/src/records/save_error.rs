@@ -50,7 +50,7 @@ pub enum SaveError {
         version: u16,
     },
     /// The save belongs to other roads or obstacles.
-    #[error("the saved world belongs to other roads or obstacles than this scenario has")]
+    #[error("the saved world belongs to a scenario with different roads or obstacles")]
     OtherGround,
     /// The save belongs to a scenario with other stacks.
     #[error(

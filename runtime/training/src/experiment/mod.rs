@@ -66,7 +66,7 @@ pub enum ExperimentError {
     #[error(transparent)]
     Stop(#[from] StopError),
     /// The range of seeds ends before all runs are done.
-    #[error("seed {first}: fewer than {runs} seeds remain from there on")]
+    #[error("seed {first}: fewer than {runs} seeds remain from this seed onwards")]
     Seeds {
         /// The first seed.
         first: u64,

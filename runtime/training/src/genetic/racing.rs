@@ -60,7 +60,7 @@ impl Racing {
         }
         if let Some(doubt) = self.doubt.filter(|doubt| !(*doubt > 0.0 && *doubt < 0.5)) {
             return Err(format!(
-                "doubt: {doubt} is out of range: expected above 0 and below 0.5"
+                "doubt: {doubt} is out of range: expected more than 0 and less than 0.5"
             ));
         }
         Ok(())

@@ -9,13 +9,13 @@ use roadwright_scenario::DynamicsLevel;
 pub(crate) enum BenchVerb {
     /// List the courses
     List(List),
-    /// Drive a course with many seeds; prints means with error bars
+    /// Drive a course with many seeds, and print means with error bars
     Run(Box<Run>),
     /// Run some rows of results again and compare them bit by bit
     Verify(Verify),
     /// Sign results or a training record, so that others can verify their author
     Sign(Sign),
-    /// Compare results in pairs of the same seed
+    /// Compare results, paired by seed
     Compare(Compare),
     /// Compare all built-in controllers on all courses
     League(League),
@@ -198,7 +198,7 @@ pub(crate) struct Planners {
 #[derive(Debug, Args)]
 #[command(
     after_help = "A seed passes if all its drivers arrive, touch nothing, and take at most 2.5 \
-times the time that they would need alone on their shortest paths. Seeds from 300001 on were not \
+times as long as they would need alone on their shortest paths. Seeds from 300001 upwards were not \
 used to tune any planner or controller.\nExit code 1 if fewer than --pass of the seeds of a \
 course pass."
 )]
@@ -218,7 +218,7 @@ pub(crate) struct OpenGround {
     /// Level of dynamics of the vehicles [default: as in the course]
     #[arg(long, value_name = "LEVEL")]
     pub(crate) dynamics: Option<DynamicsLevel>,
-    /// Share of the seeds that has to pass
+    /// Fraction of the seeds that must pass
     #[arg(long, default_value_t = 0.95, value_parser = share, value_name = "SHARE")]
     pub(crate) pass: f64,
     /// Number of threads; does not affect the result [default: one per core]
@@ -269,7 +269,7 @@ pub(crate) struct MoveTrees {
     /// Only this table [default: all]
     #[arg(long, value_enum)]
     pub(crate) table: Option<MoveTable>,
-    /// Only this row of each table, from 1; additional rows follow those of the source
+    /// Only this row of each table, counted from 1; additional rows follow those of the source
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=9))]
     pub(crate) row: Option<u32>,
     /// Drive each row from this many starts

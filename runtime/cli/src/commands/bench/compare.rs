@@ -52,7 +52,10 @@ struct Document {
 
 pub(crate) fn compare(arguments: &Compare) -> anyhow::Result<Outcome> {
     if !(arguments.level > 0.0 && arguments.level < 1.0) {
-        bail!("--level {}: expected above 0 and below 1", arguments.level);
+        bail!(
+            "--level {}: expected more than 0 and less than 1",
+            arguments.level
+        );
     }
     let first = read(&arguments.first)?;
     tell_version(&first, &arguments.first);
@@ -179,7 +182,7 @@ fn print(document: &Document) -> anyhow::Result<()> {
         let level = found.level * 100.0;
         writeln!(
             out,
-            "  difference {difference:.6} of {} pairs, standard error {:.6}",
+            "  difference {difference:.6} over {} pairs, standard error {:.6}",
             found.pairs, found.standard_error
         )?;
         writeln!(

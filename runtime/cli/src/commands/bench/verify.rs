@@ -159,7 +159,7 @@ fn print(results: &Results, verified: &Verified) -> anyhow::Result<()> {
         writeln!(
             out,
             "version 1 of the format: the hash covers the rows only; course, drivers, fitness, direction and end \
-             were computed again"
+             were recomputed"
         )?;
     }
     for Unchecked { field, why } in &verified.not_checked {

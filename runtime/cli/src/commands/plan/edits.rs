@@ -77,7 +77,7 @@ pub(super) fn run(arguments: &Grid, cells: u32) -> anyhow::Result<Outcome> {
 
 /// Generates the map that is used if none is given.
 pub(crate) fn generated(seed: u64) -> anyhow::Result<GridMap> {
-    samples::rectangles(EDGE, EDGE, SHARE, LARGEST, seed).context("cannot make the map")
+    samples::rectangles(EDGE, EDGE, SHARE, LARGEST, seed).context("cannot create the map")
 }
 
 /// Changes cells of a map repeatedly while the start moves along the path, and measures both planners.
@@ -205,8 +205,8 @@ fn print(report: &Report) -> anyhow::Result<()> {
     }
     writeln!(
         out,
-        "D* Lite of A*: mean {:.1} of {:.1} cells, ratio {:.4}; p99 {}, maximum {}; median {:.3} \
-         of {:.3} ms; {} without a path, {} differ",
+        "D* Lite against A*: mean {:.1} against {:.1} cells, ratio {:.4}, p99 {}, maximum {}; median {:.3} \
+         against {:.3} ms; {} without a path, {} differ",
         report.incremental_mean,
         report.a_star_mean,
         report.ratio,

@@ -481,7 +481,7 @@ impl Drive {
             "not arrived after"
         };
         let gap = |drive: &Self| drive.gap.map(|gap| format!("{gap:.1} m"));
-        let own = gap(self).map_or("never stands".to_owned(), |gap| format!("stands {gap}"));
+        let own = gap(self).map_or("never stops".to_owned(), |gap| format!("stops {gap}"));
         format!(
             "{arrives} {:.1} s ({} {:.1} s), mean {:.1} m/s ({:.1}), at most {:.2} m from the middle \
              of its lane ({:.2}), {own} behind the standing car ({}), {} collisions ({})",

@@ -450,7 +450,7 @@ fn fault_lines(report: &Report) -> String {
     }
     for script in &report.script_faults {
         text += &format!(
-            "  {}: {} faults; the built-in behaviour answered instead. The last:\n    {}\n",
+            "  {}: {} faults; the built-in behaviour answered instead. The last fault:\n    {}\n",
             script.script,
             script.faults,
             script.last.replace('\n', "\n    ")

@@ -230,7 +230,7 @@ fn shape_change(old: &ParameterInfo, new: &[ParameterInfo]) -> Option<Option<Str
     let told = match new.iter().find(same).and_then(|info| info.cell) {
         Some(new) if new.table.shape() == had => return None,
         Some(new) => format!(
-            "{key} had {had} and has {} now, so it starts from its defaults",
+            "the shape of {key} has changed from {had} to {}, so it starts from its defaults",
             new.table.shape()
         ),
         None => format!("{key} was removed"),

@@ -128,7 +128,7 @@ pub(super) fn chance(api: &mut Registrar) {
         api,
         "rand",
         "agent.rand() -> float",
-        "A random number from 0 to 1 that depends on run, agent and step only.",
+        "A random number from 0 to 1 that depends only on the run, the agent and the step.",
         |a: &mut Agent| a.random()
     );
     call!(
