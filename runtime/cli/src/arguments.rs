@@ -274,12 +274,12 @@ pub(crate) struct Run {
     /// run
     #[arg(long)]
     pub(crate) stage_times: bool,
-    /// Explain what an agent does at a time (s), or at the end of the run, and which vehicles it waits for; may be
-    /// repeated
+    /// Explain what an agent does and which vehicles it waits for, at the given time (s) or at the end of the
+    /// run; may be repeated
     #[arg(long, value_name = "AGENT[@TIME]", value_parser = explained_agent)]
     pub(crate) explain: Vec<ExplainedAgent>,
-    /// Uncouple the last trailer of an agent at a time (s), or trailer N and all trailers behind it; may be
-    /// repeated
+    /// Uncouple the last trailer of an agent at the given time (s), or trailer N and all trailers behind it;
+    /// may be repeated
     #[arg(long, value_name = "AGENT@TIME[:N]", value_parser = agent_at_from)]
     pub(crate) uncouple: Vec<(u64, f64, Option<u8>)>,
     /// At the given time (s), couple the trailers that stand at the free coupling of an agent; may be repeated

@@ -225,10 +225,7 @@ fn write_results(
     results.finish(tables, world, &drives)?;
     if let Some(mut out) = document {
         let stages = stages.map(StageTimes::shares);
-        let document = Document {
-            explanations,
-            ..Document::new(report, junctions, &drives, stages)
-        };
+        let document = Document::new(report, junctions, &drives, explanations, stages);
         write_json(&mut *out, &document)?;
     } else if !arguments.quiet {
         write!(terminal::out(), "{}", table(report))?;

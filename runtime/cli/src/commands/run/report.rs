@@ -61,7 +61,7 @@ pub(super) struct Document<'a> {
     drives: &'a [AgentDrive<'a>],
     /// What agents do at requested times, and what they wait for.
     #[serde(skip_serializing_if = "<[Explanation]>::is_empty")]
-    pub(super) explanations: &'a [Explanation],
+    explanations: &'a [Explanation],
     /// CPU time by stage, if requested.
     #[serde(skip_serializing_if = "Option::is_none")]
     stages: Option<StageShares>,
@@ -72,6 +72,7 @@ impl<'a> Document<'a> {
         report: &'a Report,
         junctions: &'a [JunctionFigures],
         drives: &'a [AgentDrive<'a>],
+        explanations: &'a [Explanation],
         stages: Option<StageShares>,
     ) -> Self {
         Self {
@@ -80,7 +81,7 @@ impl<'a> Document<'a> {
             reproducible: report.not_reproducible_because.is_none(),
             report,
             drives,
-            explanations: &[],
+            explanations,
         }
     }
 }
