@@ -350,7 +350,7 @@ fn counts_of_standing_vehicles_are_saved_and_restored() {
     let scenario = block(None, 0.3);
     let mut saved = world(&scenario, 1);
     run_to(&mut saved, 300.0);
-    let save = saved.save(false).unwrap();
+    let save = saved.save().unwrap();
     let options = RunOptions::default();
     let ground = Ground::new(&scenario);
     let (mut restored, _) =
