@@ -14,8 +14,10 @@ use std::fmt;
 
 /// Distance from a vehicle within which an obstacle that another vehicle perceives is that vehicle, m.
 const IS_IT: f64 = 0.5;
-/// Speed below which a behaviour that limits the speed stops the vehicle, m/s.
+/// Speed below which a vehicle stands, and below which a limit of its behaviour stops it, m/s.
 const STOPPED: f64 = 0.1;
+/// Maximum distance to the place where a vehicle has to stop for this to be the reason why its behaviour brakes, m.
+const NEAR: f64 = 10.0;
 
 /// A place where a vehicle has to stop.
 #[derive(Debug, Clone, PartialEq)]
@@ -100,17 +102,30 @@ impl fmt::Display for StopReason {
 impl Standing<'_> {
     /// The next place within `reach` metres where an agent has to stop; `None` if nothing stops it.
     pub(crate) fn stop(&self, agent: AgentIndex, reach: f64) -> Option<StopTarget> {
-        let index = agent.index();
-        if let Some(reason) = self.own_reason(agent) {
-            return Some(StopTarget {
-                distance: 0.0,
-                at: self.front(agent),
-                reason,
-            });
+        if self.hands.controls(self.id(agent)).is_some() {
+            return Some(self.stop_here(agent, StopReason::Hand));
         }
-        if !self.view.agents.position[index].is_on_lane() {
-            return self.obstacle_ahead(agent);
+        let nearest = match self.view.agents.position[agent.index()].is_on_lane() {
+            true => self.stop_on_lane(agent, reach),
+            false => self.stop_off_lanes(agent),
+        };
+        // Behaviours brake for junctions and other vehicles, too. Then these are the reason.
+        let is_near = |stop: &StopTarget| stop.distance < NEAR;
+        if self.is_stopped_by_behaviour(agent) && !nearest.as_ref().is_some_and(is_near) {
+            return Some(self.stop_here(agent, StopReason::Behaviour));
         }
+        nearest
+    }
+
+    fn stop_here(&self, agent: AgentIndex, reason: StopReason) -> StopTarget {
+        StopTarget {
+            distance: 0.0,
+            at: self.front(agent),
+            reason,
+        }
+    }
+
+    fn stop_on_lane(&self, agent: AgentIndex, reach: f64) -> Option<StopTarget> {
         let nearest = self.view.nearest_stop(agent, reach);
         let on_route = nearest.and_then(|(distance, at, cause)| {
             Some(StopTarget {
@@ -123,24 +138,20 @@ impl Standing<'_> {
         both.min_by(|a, b| a.distance.total_cmp(&b.distance))
     }
 
-    /// The reason why an agent stands wherever it is, if there is one.
-    fn own_reason(&self, agent: AgentIndex) -> Option<StopReason> {
-        let index = agent.index();
-        if self.hands.controls(self.id(agent)).is_some() {
-            return Some(StopReason::Hand);
-        }
-        let wish = &self.view.agents.wish[index];
-        let is_stopped = wish.braking > 0.0 || wish.top_speed < STOPPED;
-        if is_stopped && self.view.agents.motion[index].speed < STOPPED {
-            return Some(StopReason::Behaviour);
-        }
-        if self.view.agents.position[index].is_on_lane() {
-            return None;
-        }
+    fn stop_off_lanes(&self, agent: AgentIndex) -> Option<StopTarget> {
         if let Some(PathStatus::NoPath(why)) = self.ground_plans.status(self.id(agent)) {
-            return Some(StopReason::NoPath(why.text.clone()));
+            return Some(self.stop_here(agent, StopReason::NoPath(why.text.clone())));
         }
-        self.view.waits_for_gap(agent).then_some(StopReason::Gap)
+        match self.view.waits_for_gap(agent) {
+            true => Some(self.stop_here(agent, StopReason::Gap)),
+            false => self.obstacle_ahead(agent),
+        }
+    }
+
+    fn is_stopped_by_behaviour(&self, agent: AgentIndex) -> bool {
+        let wish = &self.view.agents.wish[agent.index()];
+        let is_stopped = wish.braking > 0.0 || wish.top_speed < STOPPED;
+        is_stopped && self.view.agents.motion[agent.index()].speed < STOPPED
     }
 
     fn reason(&self, agent: AgentIndex, cause: StopCause) -> Option<StopReason> {
