@@ -50,10 +50,7 @@ fn sentence(link: &WaitLink) -> String {
         Some(since) => format!("has stood since {}", super::past::clock(since)),
         None => format!("drives at {:.1} m/s", link.speed),
     };
-    match &link.stop {
-        Some(stop) => format!("{state} and waits for {}.", stop.reason),
-        None => format!("{state}. Nothing stops it but its controller."),
-    }
+    format!("{state} and {}.", link.why())
 }
 
 #[cfg(test)]
@@ -82,6 +79,10 @@ mod tests {
             "{text}"
         );
         (waiting.since, waiting.stop) = (None, None);
-        assert!(sentence(&waiting).starts_with("drives at 0.0 m/s"));
+        let text = sentence(&waiting);
+        assert_eq!(
+            text,
+            "drives at 0.0 m/s and is stopped by its controller alone."
+        );
     }
 }

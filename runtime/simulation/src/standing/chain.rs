@@ -1,6 +1,6 @@
 //! Chains of vehicles that wait for each other.
 
-use super::{Standing, StopTarget};
+use super::{Standing, StopReason, StopTarget};
 use crate::records::AgentIndex;
 use glam::DVec2;
 use roadwright_scenario::RoadId;
@@ -25,6 +25,19 @@ pub struct WaitLink {
     pub since: Option<f64>,
     /// What stops the vehicle; `None` if nothing does, so that only its controller decides.
     pub stop: Option<StopTarget>,
+}
+
+impl WaitLink {
+    /// What the vehicle waits for, as a sentence without its subject: "waits for the vehicle ahead (agent 3)".
+    pub fn why(&self) -> String {
+        match self.stop.as_ref().map(|stop| &stop.reason) {
+            None => "is stopped by its controller alone".into(),
+            Some(StopReason::Behaviour) => "is stopped by its behaviour".into(),
+            Some(StopReason::Hand) => "is driven by a person".into(),
+            Some(StopReason::Destination) => "is at its destination".into(),
+            Some(reason) => format!("waits for {reason}"),
+        }
+    }
 }
 
 /// How a chain of waiting vehicles ends.
@@ -60,7 +73,7 @@ impl WaitChain {
         }
     }
 
-    /// Why the last vehicle stands, in one word: `deadlock`, [`StopReason::name`](super::StopReason::name)
+    /// Why the last vehicle stands, in one word: `deadlock`, [`StopReason::name`]
     /// of the last vehicle, or `controller` if nothing stops it.
     pub fn cause(&self) -> &'static str {
         let last = self.links.last().and_then(|link| link.stop.as_ref());

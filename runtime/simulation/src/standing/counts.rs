@@ -13,8 +13,9 @@ use std::collections::{BTreeMap, BTreeSet};
 const STANDS_LONG: f64 = 60.0;
 /// How often standing vehicles are counted, Hz.
 const RATE: f64 = 0.2;
-/// The cause that is not counted: signals may show red for longer than a minute.
-const NOT_COUNTED: &str = "red";
+/// Causes that are not counted: signals may show red for longer than a minute, and vehicles may stay at a
+/// destination as long as their behaviour or the person who drives them wants.
+const NOT_COUNTED: [&str; 3] = ["red", "destination", "hand"];
 
 /// The counts of a world. They are part of its saves, but not of its state hash.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -97,7 +98,7 @@ impl StandingCounts {
     }
 
     fn count(&mut self, cause: &str, agent: AgentIndex, standing: &Standing<'_>) {
-        if cause == NOT_COUNTED {
+        if NOT_COUNTED.contains(&cause) {
             return;
         }
         let count = self.by_cause.entry(cause.to_owned());

@@ -215,13 +215,12 @@ fn link_line(link: &WaitLink) -> String {
         Some(since) => format!("has stood since {since:.1} s"),
         None => format!("drives at {:.1} m/s", link.speed),
     };
-    let why = match &link.stop {
-        Some(stop) => format!("waits for {}", stop.reason),
-        None => "nothing stops it but its controller".into(),
-    };
     let at = link.at;
     format!(
-        "\n  agent {}{place} at ({:.1}, {:.1}) m {since}: {why}",
-        link.agent, at.x, at.y
+        "\n  agent {}{place} at ({:.1}, {:.1}) m {since}: {}",
+        link.agent,
+        at.x,
+        at.y,
+        link.why()
     )
 }
