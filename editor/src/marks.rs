@@ -15,7 +15,7 @@ use roadwright_render::{bodies, signal};
 use roadwright_scenario::Scenario;
 use roadwright_scenario::check::{Finding, Severity};
 use roadwright_scenario::junction::Light;
-use roadwright_simulation::{Ground, SignalHead, Snapshot};
+use roadwright_simulation::{ChainEnd, Ground, SignalHead, Snapshot, WaitChain};
 use roadwright_training::experiment::DrivePath;
 
 /// Width of the bar that shows a signal, m.
@@ -453,6 +453,9 @@ impl Board<'_> {
             ));
             self.painter.circle_filled(to, 4.0, color);
         }
+        if let Some(chain) = &live.wait_chain {
+            self.wait_chain(chain);
+        }
         if let Some(own) = own {
             // From far away, the ring is at least large enough to be found.
             let radius = ((0.5 * own.length + 1.0) / self.camera.scale).max(11.0) as f32;
@@ -463,7 +466,52 @@ impl Board<'_> {
             );
         }
     }
+
+    /// Draws an arrow from each waiting vehicle to the vehicle that it waits for, and from the last one to
+    /// the place where it has to stop. The arrows of a deadlock are red.
+    fn wait_chain(&self, chain: &WaitChain) {
+        let (waiting, locked) = (self.theme.tone(Tone::Guide), self.theme.tone(Tone::Danger));
+        let ring = match chain.end {
+            ChainEnd::Root => chain.links.len(),
+            ChainEnd::Ring(first) => first,
+        };
+        for (number, link) in chain.links.iter().enumerate() {
+            let next = match chain.links.get(number + 1) {
+                Some(next) => Some(next.at),
+                None if ring < chain.links.len() => Some(chain.links[ring].at),
+                None => link.stop.as_ref().map(|stop| stop.at),
+            };
+            if let Some(next) = next {
+                let color = if number >= ring { locked } else { waiting };
+                self.arrow_between(link.at, next, color);
+            }
+        }
+    }
+
+    /// Draws an arrow from one place to another; only a dot if they are too close to each other.
+    fn arrow_between(&self, from: DVec2, to: DVec2, color: Color32) {
+        let (from, to) = (self.at(from), self.at(to));
+        let along = to - from;
+        if along.length() < ARROW_HEAD {
+            self.painter.circle_filled(to, 0.5 * ARROW_HEAD, color);
+            return;
+        }
+        let ahead = along.normalized();
+        let neck = to - ahead * ARROW_HEAD;
+        let aside = ahead.rot90() * (0.5 * ARROW_HEAD);
+        // A light rim keeps the arrow visible on asphalt and on vehicles.
+        for (color, wider) in [(self.theme.handle(), 2.5), (color, 0.0)] {
+            self.painter
+                .line_segment([from, neck], Stroke::new(3.0 + wider, color));
+            let head = vec![to, neck + aside, neck - aside];
+            let rim = Stroke::new(wider, color);
+            self.painter.add(Shape::convex_polygon(head, color, rim));
+        }
+    }
 }
+
+/// Length of the head of an arrow between waiting vehicles, points.
+const ARROW_HEAD: f32 = 10.0;
 
 /// A number with commas between thousands.
 fn with_thousands(count: usize) -> String {

@@ -36,6 +36,7 @@ mod stepping;
 mod tool_options;
 mod tools;
 mod vehicle;
+mod wait_chain;
 mod welcome;
 mod widgets;
 mod workshop;

@@ -3,6 +3,7 @@
 use super::PanelFrame;
 use super::past::clock;
 use super::plots::{Curve, plot};
+use super::wait_chain;
 use super::widgets::{empty, heading};
 use crate::command::Command;
 use crate::live::{LivePicture, TracePoint};
@@ -45,6 +46,9 @@ pub(super) fn ui(ui: &mut Ui, frame: PanelFrame<'_>) {
             let vehicle = vehicles.find(|vehicle| vehicle.agent == agent);
             mishap(ui, vehicle.and_then(|vehicle| vehicle.mishap.words()));
             facts(ui, seen);
+            if let Some(chain) = &live.wait_chain {
+                wait_chain::ui(ui, chain, actions);
+            }
             super::ground_plan::ui(ui, model, actions);
         }
         None => {

@@ -28,3 +28,20 @@ pub(crate) fn agent_at(text: &str) -> Result<(u64, f64), String> {
         ))
     }
 }
+
+/// An agent that is to be explained.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct ExplainedAgent {
+    pub(crate) agent: u64,
+    /// Time, s; `None` for the end of the run.
+    pub(crate) time: Option<f64>,
+}
+
+/// Parses an agent with or without a time, as in `12@60.5` or `12`.
+pub(crate) fn explained_agent(text: &str) -> Result<ExplainedAgent, String> {
+    let of = |agent, time| ExplainedAgent { agent, time };
+    match text.parse() {
+        Ok(agent) => Ok(of(agent, None)),
+        Err(_) => agent_at(text).map(|(agent, time)| of(agent, Some(time))),
+    }
+}

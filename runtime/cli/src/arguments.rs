@@ -1,6 +1,6 @@
 //! The command line.
 
-use crate::agent_times::{agent_at, agent_at_from};
+use crate::agent_times::{ExplainedAgent, agent_at, agent_at_from, explained_agent};
 use crate::commands::{BenchVerb, Compare, MovesVerb, Plan, Train, VehicleVerb};
 use clap::{Args, Parser, Subcommand};
 use roadwright_extension::ISOLATED_MEMORY;
@@ -274,9 +274,10 @@ pub(crate) struct RunScenario {
     /// run
     #[arg(long)]
     pub(crate) stage_times: bool,
-    /// Explain what an agent does at the given time (s) and what it waits for; may be repeated
-    #[arg(long, value_name = "AGENT@TIME", value_parser = agent_at)]
-    pub(crate) explain: Vec<(u64, f64)>,
+    /// Explain what an agent does and which vehicles it waits for, at the given time (s) or at the end of the
+    /// run; may be repeated
+    #[arg(long, value_name = "AGENT[@TIME]", value_parser = explained_agent)]
+    pub(crate) explain: Vec<ExplainedAgent>,
     /// Uncouple the last trailer of an agent at the given time (s), or trailer N and all trailers behind it;
     /// may be repeated
     #[arg(long, value_name = "AGENT@TIME[:N]", value_parser = agent_at_from)]

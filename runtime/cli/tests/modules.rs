@@ -90,6 +90,7 @@ const SIMULATION: Layered = Layered {
         &["move_trees", "open_ground"],
         &["setup"],
         &["perception"],
+        &["standing"],
         &["stages"],
         &["edit"],
         &["fitness"],

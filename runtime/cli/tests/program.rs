@@ -211,6 +211,7 @@ fn run_tells_what_junctions_and_signals_do_and_whom_agents_wait_for() {
         .nth(1)
         .unwrap();
     let asked = [format!("{agent}@40"), "7@3".into(), format!("{agent}@4000")];
+    let standing = asked[0].clone();
     let asked = [
         "--quiet",
         "--explain",
@@ -221,8 +222,15 @@ fn run_tells_what_junctions_and_signals_do_and_whom_agents_wait_for() {
         &asked[2],
     ];
     let told = stderr(&call(&[&common[..], &asked].concat()));
-    let lines: Vec<&str> = told.lines().collect();
+    let (chain, lines): (Vec<&str>, Vec<&str>) =
+        told.lines().partition(|line| line.starts_with("  "));
     assert_eq!(lines.len(), 3, "{told}");
+    let first = format!("  agent {agent} on road ");
+    assert!(chain[0].starts_with(&first), "{told}");
+    assert!(
+        chain[0].contains(" has stood since ") && chain[0].contains(": waits for "),
+        "{told}"
+    );
     assert_eq!(lines[0], "agent 7 is not driving at 3.00 s");
     assert!(
         lines[1].starts_with(&format!("agent {agent} at 40.00 s: on road ")),
@@ -230,7 +238,18 @@ fn run_tells_what_junctions_and_signals_do_and_whom_agents_wait_for() {
     );
     assert!(lines[1].contains("; waits for "), "{told}");
     assert!(lines[2].ends_with("the run ended before that"), "{told}");
-    let wrong = call(&["run", &file, "--explain", "7"]);
+    // Without a time, the end of the run.
+    let asked = ["--json", "--explain", &standing, "--explain", agent];
+    let document = json(&[&common[..], &asked].concat());
+    let explanations = document["explanations"].as_array().unwrap();
+    assert_eq!(explanations.len(), 2, "{explanations:?}");
+    assert_eq!(explanations[0]["time"].as_f64().unwrap().round(), 40.0);
+    let chain = explanations[0]["chain"].as_array().unwrap();
+    assert_eq!(chain[0]["agent"].to_string(), agent);
+    assert!(chain[0]["since"].as_f64().unwrap() < 40.0, "{chain:?}");
+    assert!(chain[0]["waits_for"].is_string(), "{chain:?}");
+    assert_eq!(explanations[1]["time"], document["sim_seconds"]);
+    let wrong = call(&["run", &file, "--explain", "x"]);
     assert_eq!(code(&wrong), 2);
     assert!(stderr(&wrong).contains("not an agent with a time"));
 }

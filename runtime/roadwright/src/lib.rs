@@ -69,18 +69,19 @@ pub use roadwright_scenario::operation::draw;
 
 /// Running: worlds, grounds, sessions, observers, and results of runs.
 pub use roadwright_simulation::{
-    AgentCounts, AlleyInspection, ApproachFigures, ApproachLane, Attitude, CarriedOut, Collision,
-    CouplingError, CouplingOrder, Drive, DriveReading, Ending, FitnessSummary, FreshStart, Ground,
-    HandControls, HeadVehicle, HeatCell, HeatLane, HeatMap, HeatPlace, Indicator, Inspection,
-    JunctionFigures, JunctionInspection, JunctionWatch, LaneInspection, LawCounts, LogLine,
-    LooseCounts, LooseRecord, Lying, Mark, MechanicsRecord, Mishap, MishapCounts, ModuleOverrides,
-    ModuleRecord, NoCrossing, Observer, Party, PeopleCounts, PersonRecord, PlannedLane,
-    PlannedRoute, PopulateFrom, Population, ProgrammeInspection, RandomTrip, ReplanCounts,
-    RigidShape, RoadCell, RoadInspection, RoadVehicle, RouteFinder, RunOptions, SaveError,
-    SavedWorld, Session, SignalHead, SimulationError, Snapshot, StackSummary, Stage, StagePhase,
-    StandingTrailer, Statistic, Statistics, StatisticsMark, Status, StopReason, StopTarget,
-    Summary, SwapRecord, Ticket, TimeRow, TrailerRecord, Trip, Turning, VehicleRecord, Waiting,
-    Waits, Waypoint, WheelRecord, Why, World, builtin_modules, random_trips, unmet,
+    AgentCounts, AlleyInspection, ApproachFigures, ApproachLane, Attitude, CarriedOut, ChainEnd,
+    Collision, CouplingError, CouplingOrder, Drive, DriveReading, Ending, FitnessSummary,
+    FreshStart, Ground, HandControls, HeadVehicle, HeatCell, HeatLane, HeatMap, HeatPlace,
+    Indicator, Inspection, JunctionFigures, JunctionInspection, JunctionWatch, LaneInspection,
+    LawCounts, LogLine, LooseCounts, LooseRecord, Lying, Mark, MechanicsRecord, Mishap,
+    MishapCounts, ModuleOverrides, ModuleRecord, NoCrossing, Observer, Party, PeopleCounts,
+    PersonRecord, PlannedLane, PlannedRoute, PopulateFrom, Population, ProgrammeInspection,
+    RandomTrip, ReplanCounts, RigidShape, RoadCell, RoadInspection, RoadVehicle, RouteFinder,
+    RunOptions, SaveError, SavedWorld, Session, SignalHead, SimulationError, Snapshot,
+    StackSummary, Stage, StagePhase, StandingCount, StandingTrailer, Statistic, Statistics,
+    StatisticsMark, Status, StopReason, StopTarget, Summary, SwapRecord, Ticket, TimeRow,
+    TrailerRecord, Trip, Turning, VehicleRecord, WaitChain, WaitLink, Waiting, Waits, Waypoint,
+    WheelRecord, Why, World, builtin_modules, random_trips, unmet,
 };
 
 /// Modules: the registry, and the interfaces through which a program adds modules of its own.

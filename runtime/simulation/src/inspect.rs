@@ -8,7 +8,6 @@ pub use junction::{
 };
 pub use road::{
     AlleyInspection, LaneInspection, PlannedLane, RoadCell, RoadInspection, RoadVehicle,
-    StopReason, StopTarget,
 };
 
 use crate::hands::{HandControls, Hands};

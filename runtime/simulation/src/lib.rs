@@ -79,6 +79,7 @@ mod slope_cost;
 mod snapshot;
 mod stage;
 mod stages;
+mod standing;
 mod statistics;
 mod summary;
 #[cfg(test)]
@@ -101,7 +102,7 @@ pub use heat_map::{HeatCell, HeatLane, HeatMap, HeatPlace, heat_as_csv};
 pub use inspect::{
     AlleyInspection, ApproachLane, Followed, HeadVehicle, Inspection, JunctionInspection,
     LaneInspection, PlannedLane, ProgrammeInspection, RoadCell, RoadInspection, RoadVehicle,
-    StopReason, StopTarget, Turning, Waiting,
+    Turning, Waiting,
 };
 pub use junction_watch::{ApproachFigures, JunctionFigures, JunctionWatch};
 pub use messages::{LogLine, Mark};
@@ -127,10 +128,11 @@ pub use snapshot::{
     VehicleRecord, WheelRecord,
 };
 pub use stage::Stage;
+pub use standing::{ChainEnd, StopReason, StopTarget, WaitChain, WaitLink};
 pub use statistics::{Statistics, StatisticsMark, TimeRow, Trip, time_rows_as_csv, trips_as_csv};
 pub use summary::{
     AgentCounts, AgentWithoutPath, FitnessSummary, FreshStart, LawCounts, MishapCounts,
-    ModuleRecord, ReplanCounts, StackSummary, Statistic, Summary, SwapRecord,
+    ModuleRecord, ReplanCounts, StackSummary, StandingCount, Statistic, Summary, SwapRecord,
 };
 pub use traffic::{NoCrossing, PERSON_RADIUS, StagePhase, Ticket, Waits, Why, longest_wait_at};
 pub use trip_finder::{LegKind, TripAnswer, TripFinder, TripLeg, TripPlan, TripQuestion};

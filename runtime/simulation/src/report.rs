@@ -360,6 +360,7 @@ pub(crate) fn summary(world: &World) -> Summary {
         people: world.traffic.people.summary(),
         loose: world.dynamics.rigid.counts(&world.ground),
         mishaps: mishaps(world),
+        standing: world.standing_counts.list(),
         no_path: without_path(world),
         travel_time: Statistic::of(&trips.times),
         stacks: stacks

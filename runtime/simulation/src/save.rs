@@ -31,6 +31,7 @@ use crate::options::{ModuleOverrides, RunOptions};
 use crate::records::{AgentIndex, Identity, ModuleFailures, SaveError, are_countable};
 use crate::route::Routes;
 use crate::stages::company::MOST_SPAWNED;
+use crate::standing::StandingCounts;
 use crate::summary::{FreshStart, ReplanCounts, SwapRecord};
 use crate::traffic::{Claims, Contacts, Delays, Encroachment, People, SignalStates};
 use crate::world::World;
@@ -145,6 +146,7 @@ impl World {
         saved.put(parts::ROUTES, &self.routes);
         saved.put(parts::DYNAMICS, &self.dynamics);
         saved.put(parts::STANDING, &self.dynamics.standing);
+        saved.put(parts::STANDING_COUNTS, &self.standing_counts);
         saved.put(parts::DEPARTURES, &self.demand.departures);
         saved.put(parts::POPULATION, &self.demand.population);
         let flows = self.demand.flows.iter().map(|flow| flow.progress().clone());
@@ -254,6 +256,11 @@ impl World {
             world.demand.population = population;
         }
         world.restore_traffic(saved)?;
+        // Saves from before standing vehicles were counted have none.
+        if let Some(counts) = saved.get_if_any::<StandingCounts>(parts::STANDING_COUNTS)? {
+            sound("the count of standing vehicles", counts.is_sound())?;
+            world.standing_counts = counts;
+        }
         if options.pedestrians != pedestrians {
             let rate = options.pedestrians_in(scenario)?;
             let people = &mut world.traffic.people;

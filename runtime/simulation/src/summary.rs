@@ -33,6 +33,21 @@ pub struct MishapCounts {
     pub stuck: usize,
 }
 
+/// Vehicles that have stood for longer than a minute for the same cause.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct StandingCount {
+    /// Cause at the root of the chain of waiting vehicles, see [`WaitChain::cause`](crate::WaitChain::cause).
+    pub cause: String,
+    /// Number of times that a vehicle has stood for longer than a minute.
+    pub count: u64,
+    /// The first of these vehicles.
+    pub agent: u64,
+    /// Time at which it was counted, up to 5 s after the minute, s.
+    pub time: f64,
+    /// Position of its front, m.
+    pub at: [f64; 2],
+}
+
 /// Mean and spread over the drives of one run.
 ///
 /// The drives of one run interact, so they are not independent observations and give no information about the
@@ -146,8 +161,9 @@ pub struct LawCounts {
     pub rotations: u64,
     /// Vehicles in rings of full lanes that were rerouted so that the others could continue.
     pub sent_round: u64,
-    /// Number of rings of full lanes that stood for a minute without an alternative route for any
-    /// of their vehicles. Each ring is counted once, however long it stands.
+    /// Number of rings of vehicles that stood for a minute while each waited for the next: rings of
+    /// full lanes without an alternative route for any of their vehicles, and rings with other
+    /// reasons. Each ring is counted once, however long it stands.
     pub gridlocks: u64,
 }
 
@@ -265,6 +281,10 @@ pub struct Summary {
     pub loose: Option<LooseCounts>,
     /// Numbers of vehicles that cannot continue.
     pub mishaps: MishapCounts,
+    /// Vehicles that have stood for more than a minute for another reason than a red light, by
+    /// cause.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub standing: Vec<StandingCount>,
     /// Agents off the lanes that have no path to their goal.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub no_path: Vec<AgentWithoutPath>,

@@ -31,6 +31,7 @@ use crate::stages::retire::Exit;
 use crate::stages::{
     advance, appear, aside, behave, collide, control, detour, ground_plan, plan, play,
 };
+use crate::standing::StandingCounts;
 use crate::summary::ReplanCounts;
 use crate::traffic::{
     AccountInputs, Contact, EncroachmentInputs, Given, NoCrossing, People, Roadside, Traffic,
@@ -101,6 +102,8 @@ pub struct World {
     pub(crate) ground_plans: GroundPlans,
     /// Moves of agents with move trees.
     pub(crate) move_trees: MoveTrees,
+    /// Vehicles that have stood for long.
+    pub(crate) standing_counts: StandingCounts,
     /// One row for each agent that no longer drives, in the order in which their drives ended.
     pub(crate) finished: Finished,
     /// An edit that waits until junctions are empty.
@@ -191,6 +194,7 @@ impl World {
             hands: Hands::default(),
             ground_plans: GroundPlans::default(),
             move_trees: MoveTrees::default(),
+            standing_counts: StandingCounts::default(),
             finished,
             waiting: None,
             agent_updates: 0,
@@ -245,11 +249,24 @@ impl World {
         self.collide();
         self.walk_strays();
         self.modules.take_failures(self.clock.time());
+        self.count_standing();
         self.clock.step += 1;
         self.update_ground_map();
         let (demand, time) = (&mut self.demand, self.clock.time());
         let ended = &self.finished.rows[ended..];
         demand.repeats.after(ended, time, &mut demand.departures);
+    }
+
+    /// Counts vehicles that have stood for a minute, and rings of them, once a second.
+    fn count_standing(&mut self) {
+        if !StandingCounts::are_due(&self.clock) {
+            return;
+        }
+        let mut counts = std::mem::take(&mut self.standing_counts);
+        for ring in counts.update(&self.standing()) {
+            self.traffic.claims.count_deadlock(&ring);
+        }
+        self.standing_counts = counts;
     }
 
     fn appear(&mut self, begins: &mut impl FnMut(Stage)) {

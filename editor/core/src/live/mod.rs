@@ -16,7 +16,7 @@ use roadwright_scenario::{NodeId, ObjectId, RoadId, Scenario};
 use roadwright_simulation::{
     AgentCounts, Collision, CouplingOrder, Ground, GroundInspection, GroundQuestion, HandControls,
     Inspection, JunctionInspection, LogLine, Mark, RoadInspection, SignalHead, Snapshot, Status,
-    VehicleRecord,
+    VehicleRecord, WaitChain,
 };
 use runner::Runner;
 use std::sync::mpsc::{Sender, channel};
@@ -104,6 +104,8 @@ pub struct LivePicture {
     pub collisions: Arc<Vec<Collision>>,
     /// The watched agent.
     pub inspection: Option<Inspection>,
+    /// The chain of vehicles that the watched agent waits for; `None` unless it stands.
+    pub wait_chain: Option<WaitChain>,
     /// Outcome of the watched agent's last drive, and the time at which it ended, in seconds; `None` if it is
     /// driving now or has not driven yet.
     pub ending: Option<(Status, f64)>,

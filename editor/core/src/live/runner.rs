@@ -12,7 +12,7 @@ use roadwright_recording::{AgentTrace, Intervention, ObservedRun, Rewind, RunRes
 use roadwright_scenario::{AgentId, Scenario};
 use roadwright_simulation::{
     CouplingOrder, GroundInspection, GroundQuestion, HandControls, PathStatus, Snapshot, Status,
-    World,
+    WaitChain, World,
 };
 use std::sync::mpsc::{Receiver, TryRecvError};
 use std::sync::{Arc, Mutex};
@@ -419,6 +419,8 @@ impl Runner {
         // The hash is not shown while the run is playing, because it changes too fast to be read.
         picture.hash = if self.playing { 0 } else { world.state_hash() };
         picture.inspection = self.watched.and_then(|id| world.inspect(id));
+        let chain = self.watched.and_then(|id| world.wait_chain(id));
+        picture.wait_chain = chain.filter(WaitChain::begins_standing);
         if let (Some(id), None) = (self.watched, &picture.inspection) {
             let last = world.finished().filter(|drive| drive.id == id).last();
             picture.ending = last.map(|drive| (drive.status, drive.ended));

@@ -3,18 +3,16 @@
 
 use super::junction::{foremost_first, goes, path_of};
 use super::path_ahead;
-use crate::perception::{Look, StopCause};
 use crate::records::AgentIndex;
-use crate::traffic::{LaneEntry, Waits};
+use crate::standing::StopTarget;
+use crate::traffic::LaneEntry;
 use crate::world::World;
 use glam::DVec2;
-use roadwright_geometry::{Pose, unit};
-use roadwright_plugin_api::NOTHING;
+use roadwright_geometry::Pose;
 use roadwright_scenario::alleys::AlleySide;
 use roadwright_scenario::junction::{Light, Turn};
 use roadwright_scenario::lane_graph::{LaneletIndex, LaneletKind};
 use roadwright_scenario::{Connection, NodeId, RoadId};
-use std::fmt;
 
 /// Length of a car with the gap that it leaves in a queue, m. It is the minimum length of a cell.
 const CAR_AND_GAP: f64 = 4.5 + 2.0;
@@ -110,47 +108,6 @@ pub struct PlannedLane {
     pub lane: i8,
     /// Turn of the connection to the lane; `None` if the lane is adjacent or follows without a junction.
     pub turn: Option<Turn>,
-}
-
-/// A place where a vehicle has to stop.
-#[derive(Debug, Clone, PartialEq)]
-pub struct StopTarget {
-    /// Distance from the vehicle's front, m.
-    pub distance: f64,
-    /// Place, m.
-    pub at: DVec2,
-    /// Reason why the vehicle has to stop.
-    pub reason: StopReason,
-}
-
-/// Reasons why a vehicle has to stop.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum StopReason {
-    /// The agent with this id is ahead. The vehicle has to stop if that agent stops.
-    Leader(u64),
-    /// A junction does not admit the vehicle, or makes it wait inside.
-    Junction(Waits),
-    /// A junction has not admitted the vehicle yet, because it is not close enough to send a request.
-    NotAsked(NodeId),
-    /// An obstacle.
-    Obstacle,
-    /// The vehicle's destination.
-    Destination,
-    /// The vehicle's lane leads elsewhere, so the vehicle has to change lanes.
-    LaneChange,
-}
-
-impl fmt::Display for StopReason {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Leader(agent) => write!(f, "the vehicle ahead (agent {agent})"),
-            Self::Junction(waits) => waits.fmt(f),
-            Self::NotAsked(node) => write!(f, "a grant to enter ({node})"),
-            Self::Obstacle => f.write_str("an obstacle"),
-            Self::Destination => f.write_str("its destination"),
-            Self::LaneChange => f.write_str("a lane change"),
-        }
-    }
 }
 
 /// Inspects a road.
@@ -277,7 +234,7 @@ fn vehicle(world: &World, entry: &LaneEntry) -> RoadVehicle {
         s: entry.s,
         speed: world.agents.motion[index].speed,
         next: next_lane(world, entry.agent),
-        stop: stop_target(world, entry.agent),
+        stop: world.standing().stop(entry.agent, REACH),
         path: path_ahead(&world.view(), entry.agent, REACH),
     }
 }
@@ -297,58 +254,4 @@ fn next_lane(world: &World, agent: AgentIndex) -> Option<PlannedLane> {
             } => turn = Some(direction),
         }
     }
-}
-
-fn stop_target(world: &World, agent: AgentIndex) -> Option<StopTarget> {
-    let view = world.view();
-    if !world.agents.position[agent.index()].is_on_lane() {
-        return None;
-    }
-    let nearest = view.nearest_stop(agent, REACH);
-    let on_route = nearest.and_then(|(distance, at, cause)| {
-        Some(StopTarget {
-            distance,
-            at,
-            reason: reason(world, agent, cause)?,
-        })
-    });
-    let obstacle = obstacle_ahead(world, agent);
-    let both = on_route.into_iter().chain(obstacle);
-    both.min_by(|a, b| a.distance.total_cmp(&b.distance))
-}
-
-fn reason(world: &World, agent: AgentIndex, cause: StopCause) -> Option<StopReason> {
-    Some(match cause {
-        StopCause::Leader(other) => StopReason::Leader(world.agents.identity[other.index()].id),
-        StopCause::Goal => StopReason::Destination,
-        StopCause::LaneEnd => StopReason::LaneChange,
-        StopCause::Wall => StopReason::Junction(world.waits_of(agent)?),
-        StopCause::Closed(connection) => {
-            let junction = path_of(world.lane_graph(), connection)?.junction;
-            let node = world.ground().node(junction)?;
-            match world.waits_of(agent).filter(|waits| waits.node == node) {
-                Some(waits) => StopReason::Junction(waits),
-                None => StopReason::NotAsked(node),
-            }
-        }
-    })
-}
-
-/// The nearest obstacle that obstructs an agent.
-fn obstacle_ahead(world: &World, agent: AgentIndex) -> Option<StopTarget> {
-    let view = world.view();
-    let who = &world.agents.identity[agent.index()];
-    let look = Look::of(world.modules.controller(who.modules));
-    let input = view.controller_input(agent, look);
-    if input.obstacle_distance >= NOTHING {
-        return None;
-    }
-    let pose = view.bodies().pose(agent);
-    let front = pose.point(world.types.get(who.vehicle_type).front, 0.0);
-    let direction = unit(pose.heading + input.obstacle_angle);
-    Some(StopTarget {
-        distance: input.obstacle_distance,
-        at: front + input.obstacle_distance * direction,
-        reason: StopReason::Obstacle,
-    })
 }

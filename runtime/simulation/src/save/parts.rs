@@ -64,6 +64,8 @@ parts! {
     STANDING "standing" 17;
     /// Agents waiting to be spawned. 14: directions take turns in alleys.
     DEPARTURES "departures" 17;
+    /// Vehicles that have stood for more than a minute, by cause.
+    STANDING_COUNTS "standing_counts" 1;
     /// Number of random trips requested and made.
     POPULATION "population" 17;
     /// Progress of flows.

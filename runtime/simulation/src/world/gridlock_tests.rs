@@ -285,3 +285,80 @@ fn turning_rings_are_the_same_with_any_number_of_threads_and_after_a_save() {
         assert_eq!(one.summary().law, restored.summary().law);
     }
 }
+
+#[test]
+fn a_locked_block_is_explained_as_a_deadlock_and_counted_once() {
+    let mut world = world(&block(None, 0.0), 1);
+    world.traffic.claims.gridlock.leaves_rings = true;
+    run_to(&mut world, 900.0);
+    let driving: Vec<u64> = (world.agents.census().driving())
+        .map(|agent| world.agents.identity[agent.index()].id)
+        .collect();
+    let chains = driving.iter().map(|&id| world.wait_chain(id).unwrap());
+    let chains: Vec<_> = chains.filter(|chain| chain.begins_standing()).collect();
+    assert!(chains.len() > 20, "{}", chains.len());
+    for chain in &chains {
+        // Each vehicle of a ring waits for the next one, and the last for the first.
+        let ring = chain.deadlocked();
+        assert!(ring.len() > 3, "{chain:?}");
+        assert_eq!(chain.cause(), "deadlock");
+        let next = ring.iter().skip(1).chain(ring.first());
+        for (link, next) in ring.iter().zip(next) {
+            let reason = &link.stop.as_ref().unwrap().reason;
+            assert!(reason.agents().contains(&next.agent), "{link:?}, {next:?}");
+            assert!(link.since.is_some());
+        }
+    }
+    let summary = world.summary();
+    assert_eq!(summary.law.gridlocks, 1, "{:?}", summary.law);
+    let causes: Vec<&str> = (summary.standing.iter())
+        .map(|standing| standing.cause.as_str())
+        .collect();
+    assert!(causes.contains(&"deadlock"), "{causes:?}");
+    assert!(world.wait_chain(9_999).is_none());
+}
+
+#[test]
+fn a_queue_at_a_red_light_ends_at_its_head_and_is_not_counted() {
+    let mut world = world(&block(Some(Control::Signals), 0.0), 1);
+    let mut queues = 0;
+    while world.time() < 60.0 {
+        world.step();
+        let driving: Vec<_> = world.agents.census().driving().collect();
+        for agent in driving {
+            let id = world.agents.identity[agent.index()].id;
+            let chain = world.wait_chain(id).unwrap();
+            let last = chain.links.last().unwrap();
+            let is_root = chain.end == crate::ChainEnd::Root;
+            if is_root && chain.links.len() > 1 && chain.cause() == "red" {
+                let reason = &last.stop.as_ref().unwrap().reason;
+                assert!(reason.agents().is_empty(), "{last:?}");
+                queues += 1;
+            }
+        }
+    }
+    assert!(queues > 20, "{queues}");
+    let causes = world.summary().standing;
+    assert!(
+        causes.iter().all(|standing| standing.cause != "red"),
+        "{causes:?}"
+    );
+}
+
+#[test]
+fn counts_of_standing_vehicles_are_saved_and_restored() {
+    let scenario = block(None, 0.3);
+    let mut saved = world(&scenario, 1);
+    run_to(&mut saved, 300.0);
+    let save = saved.save().unwrap();
+    let options = RunOptions::default();
+    let ground = Ground::new(&scenario);
+    let (mut restored, _) =
+        World::restore(ground, &scenario, &builtin_modules(), &options, &save).unwrap();
+    for world in [&mut saved, &mut restored] {
+        run_to(world, 600.0);
+    }
+    assert!(!saved.summary().standing.is_empty());
+    assert_eq!(saved.summary().standing, restored.summary().standing);
+    assert_eq!(saved.summary().law, restored.summary().law);
+}

@@ -9,6 +9,7 @@ use crate::open_ground::PathStatus;
 use crate::perception::{Surroundings, View};
 use crate::records::{AgentIndex, Collision};
 use crate::stages::scene::Onlooking;
+use crate::standing::{Standing, WaitChain};
 use crate::summary::{ModuleRecord, SwapRecord};
 use crate::traffic::{Setting, Waits};
 use roadwright_agent::BehaviourView;
@@ -170,6 +171,26 @@ impl World {
             signals: &self.traffic.signals,
         };
         onlooking.behaviour_view(id)
+    }
+
+    /// Why a driving agent stands, with the chain of vehicles that it waits for; `None` if it does not
+    /// drive. O(vehicles in the chain), and O(driving vehicles) for each of them that is off the lanes.
+    pub fn wait_chain(&self, id: u64) -> Option<WaitChain> {
+        let agent = self.agents.census().find(id)?;
+        Some(self.standing().chain(agent))
+    }
+
+    /// Everything that may be the reason why a vehicle stands.
+    pub(crate) fn standing(&self) -> Standing<'_> {
+        Standing {
+            clock: &self.clock,
+            view: self.view(),
+            setting: self.setting(),
+            claims: &self.traffic.claims,
+            modules: &self.modules,
+            hands: &self.hands,
+            ground_plans: &self.ground_plans,
+        }
     }
 
     pub(crate) fn view(&self) -> View<'_> {

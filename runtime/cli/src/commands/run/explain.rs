@@ -1,55 +1,160 @@
 //! Explanations of what agents do at given times and what they wait for.
 
+use crate::agent_times::ExplainedAgent;
 use crate::terminal::say;
 use roadwright_plugin_api::NOTHING;
-use roadwright_simulation::{Inspection, Observer, World};
+use roadwright_simulation::{Inspection, Observer, WaitChain, WaitLink, World};
+use serde::Serialize;
 
 /// Explains agents during the run.
 pub(super) struct Explainer {
-    /// Agents with the times (s) at which they are explained, latest time first.
-    asked: Vec<(u64, f64)>,
+    /// Agents with the times at which they are explained, latest time first. Those without a time are explained at
+    /// the end of the run.
+    asked: Vec<ExplainedAgent>,
+    /// Whether explanations are printed as text.
+    prints: bool,
+    explanations: Vec<Explanation>,
+}
+
+/// What an agent does at some time, and the chain of vehicles that it waits for.
+#[derive(Debug, Serialize)]
+pub(super) struct Explanation {
+    agent: u64,
+    /// Time, s.
+    time: f64,
+    /// The description that is printed without `--json`.
+    text: String,
+    /// Why the last vehicle of the chain stands, in one word; `deadlock` if it waits for another one of the
+    /// chain, and `controller` if only its controller decides.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cause: Option<&'static str>,
+    /// The agent, the vehicle that it waits for, and so on; empty if the agent does not drive.
+    chain: Vec<Link>,
+    /// Ids of the vehicles that wait for each other in a ring.
+    deadlock: Vec<u64>,
+}
+
+/// A vehicle in a chain of waiting vehicles.
+#[derive(Debug, Serialize)]
+struct Link {
+    agent: u64,
+    /// Position of the vehicle's front, m.
+    at: [f64; 2],
+    road: Option<u32>,
+    lane: Option<i8>,
+    /// Speed, m/s.
+    speed: f64,
+    /// Time at which the vehicle came to a stop, s; `null` while it drives.
+    since: Option<f64>,
+    /// What stops the vehicle, in one word; `null` if nothing does.
+    cause: Option<&'static str>,
+    /// What it waits for, in words.
+    waits_for: Option<String>,
+    /// Place where it has to stop, m.
+    stops_at: Option<[f64; 2]>,
+    /// Ids of the agents that it waits for.
+    agents: Vec<u64>,
 }
 
 impl Explainer {
-    pub(super) fn new(asked: &[(u64, f64)]) -> Self {
+    pub(super) fn new(asked: &[ExplainedAgent], prints: bool) -> Self {
         let mut asked = asked.to_vec();
-        asked.sort_by(|a, b| b.1.total_cmp(&a.1).then(b.0.cmp(&a.0)));
-        Self { asked }
+        let time = |asked: &ExplainedAgent| asked.time.unwrap_or(f64::INFINITY);
+        asked.sort_by(|a, b| time(b).total_cmp(&time(a)).then(b.agent.cmp(&a.agent)));
+        Self {
+            asked,
+            prints,
+            explanations: Vec::new(),
+        }
     }
 
-    fn tell(&mut self, world: &World) {
-        while let Some(&(agent, time)) = self.asked.last()
+    fn explain_due(&mut self, world: &World) {
+        while let Some(asked) = self.asked.last()
             // Time is a sum of steps, so without the margin an explanation could be a step late.
-            && time <= world.time() + 1e-9
+            && asked.time.is_some_and(|time| time <= world.time() + 1e-9)
         {
+            let agent = asked.agent;
             self.asked.pop();
-            match world.inspect(agent) {
-                Some(seen) => say!("{}", explained(&seen, world)),
-                None => say!("agent {agent} is not driving at {time:.2} s"),
+            self.explain(agent, world);
+        }
+    }
+
+    fn explain(&mut self, agent: u64, world: &World) {
+        let explanation = Explanation::of(agent, world);
+        if self.prints {
+            say!("{}", explanation.text);
+        }
+        self.explanations.push(explanation);
+    }
+
+    /// Explains the remaining agents at the end of the run, and returns all explanations.
+    pub(super) fn finish(mut self, world: &World) -> Vec<Explanation> {
+        for ExplainedAgent { agent, time } in std::mem::take(&mut self.asked) {
+            match time {
+                None => self.explain(agent, world),
+                Some(time) => say!("agent {agent} at {time:.2} s: the run ended before that"),
             }
         }
-    }
-
-    /// Reports the explanations that were requested for times after the end of the run.
-    pub(super) fn finish(&self) {
-        for (agent, time) in &self.asked {
-            say!("agent {agent} at {time:.2} s: the run ended before that");
-        }
+        self.explanations
     }
 }
 
 impl Observer for Explainer {
     fn begin(&mut self, world: &World) {
-        self.tell(world);
+        self.explain_due(world);
     }
 
     fn after_step(&mut self, world: &World) {
-        self.tell(world);
+        self.explain_due(world);
+    }
+}
+
+impl Explanation {
+    fn of(agent: u64, world: &World) -> Self {
+        let time = world.time();
+        let found = world.inspect(agent).zip(world.wait_chain(agent));
+        let Some((seen, chain)) = found else {
+            return Self {
+                agent,
+                time,
+                text: format!("agent {agent} is not driving at {time:.2} s"),
+                cause: None,
+                chain: Vec::new(),
+                deadlock: Vec::new(),
+            };
+        };
+        let deadlocked = chain.deadlocked().iter();
+        Self {
+            agent,
+            time,
+            text: format!("{}{}", described(&seen, world), waiting(&chain)),
+            cause: Some(chain.cause()),
+            deadlock: deadlocked.map(|link| link.agent).collect(),
+            chain: chain.links.into_iter().map(Link::from).collect(),
+        }
+    }
+}
+
+impl From<WaitLink> for Link {
+    fn from(link: WaitLink) -> Self {
+        let stop = link.stop.as_ref();
+        Self {
+            agent: link.agent,
+            at: link.at.to_array(),
+            road: link.lane.map(|(road, _)| road.0),
+            lane: link.lane.map(|(_, lane)| lane),
+            speed: link.speed,
+            since: link.since,
+            cause: stop.map(|stop| stop.reason.name()),
+            waits_for: stop.map(|stop| stop.reason.to_string()),
+            stops_at: stop.map(|stop| stop.at.to_array()),
+            agents: stop.map_or(Vec::new(), |stop| stop.reason.agents().to_vec()),
+        }
     }
 }
 
 /// Describes an agent in one line.
-fn explained(seen: &Inspection, world: &World) -> String {
+fn described(seen: &Inspection, world: &World) -> String {
     let input = &seen.input;
     let vehicles = world.snapshot().vehicles;
     let record = vehicles.iter().find(|vehicle| vehicle.agent == seen.agent);
@@ -82,4 +187,40 @@ fn explained(seen: &Inspection, world: &World) -> String {
         text += &format!("; waits for {waits}");
     }
     text
+}
+
+/// Describes the chain of vehicles that a standing agent waits for, one line for each of them; empty if the agent
+/// drives.
+fn waiting(chain: &WaitChain) -> String {
+    if !chain.begins_standing() {
+        return String::new();
+    }
+    let mut text: String = chain.links.iter().map(link_line).collect();
+    let members: Vec<String> = (chain.deadlocked().iter())
+        .map(|link| link.agent.to_string())
+        .collect();
+    if !members.is_empty() {
+        let members = members.join(", ");
+        text += &format!("\n  deadlock: agents {members} wait for each other");
+    }
+    text
+}
+
+fn link_line(link: &WaitLink) -> String {
+    let place = match link.lane {
+        Some((road, lane)) => format!(" on {road} lane {lane}"),
+        None => String::new(),
+    };
+    let since = match link.since {
+        Some(since) => format!("has stood since {since:.1} s"),
+        None => format!("drives at {:.1} m/s", link.speed),
+    };
+    let at = link.at;
+    format!(
+        "\n  agent {}{place} at ({:.1}, {:.1}) m {since}: {}",
+        link.agent,
+        at.x,
+        at.y,
+        link.why()
+    )
 }

@@ -18,7 +18,7 @@ use crate::extensions::Notes;
 use crate::terminal::{self, say};
 use crate::{Outcome, extensions};
 use anyhow::{Context, bail};
-use explain::Explainer;
+use explain::{Explainer, Explanation};
 use report::Document;
 use results::{Results, Tables};
 use roadwright_agent::{ModuleError, Registry};
@@ -73,7 +73,7 @@ pub(crate) fn run(arguments: &RunScenario) -> anyhow::Result<Outcome> {
     if let Some(stages) = &mut stages {
         observers.insert(0, stages);
     }
-    let mut explainer = Explainer::new(&arguments.explain);
+    let mut explainer = Explainer::new(&arguments.explain, !arguments.json);
     observers.push(&mut explainer);
     observers.extend(junctions.as_mut().map(|watch| watch as &mut dyn Observer));
     let quiet = is_quiet(arguments);
@@ -92,7 +92,7 @@ pub(crate) fn run(arguments: &RunScenario) -> anyhow::Result<Outcome> {
         }),
     };
     let mut report = run.drive(ending)?;
-    explainer.finish();
+    let explanations = explainer.finish(session.world());
     let all_carried_out = coupling::tell(&session, quiet);
     let junctions = junctions.map(|watch| watch.figures(session.world()));
     let junctions = junctions.unwrap_or_default();
@@ -102,6 +102,7 @@ pub(crate) fn run(arguments: &RunScenario) -> anyhow::Result<Outcome> {
         Reported {
             report: &report,
             junctions: &junctions,
+            explanations: &explanations,
             stages: stages.as_ref(),
         },
         &mut results,
@@ -130,7 +131,7 @@ fn check_times(arguments: &RunScenario, world: &World) -> anyhow::Result<()> {
         ("--seconds", arguments.seconds),
         (
             "--explain",
-            earliest(arguments.explain.iter().map(|asked| asked.1)),
+            earliest(arguments.explain.iter().filter_map(|asked| asked.time)),
         ),
         ("--uncouple", earliest(orders)),
         (
@@ -195,6 +196,7 @@ fn open(
 struct Reported<'a> {
     report: &'a Report,
     junctions: &'a [JunctionFigures],
+    explanations: &'a [Explanation],
     /// CPU times of the stages; `None` if they are not requested.
     stages: Option<&'a StageTimes>,
 }
@@ -211,6 +213,7 @@ fn write_results(
     let Reported {
         report,
         junctions,
+        explanations,
         stages,
     } = reported;
     // Computed once for all results, because fitness modules are called.
@@ -222,7 +225,7 @@ fn write_results(
     results.finish(tables, world, &drives)?;
     if let Some(mut out) = document {
         let stages = stages.map(StageTimes::shares);
-        let document = Document::new(report, junctions, &drives, stages);
+        let document = Document::new(report, junctions, &drives, explanations, stages);
         write_json(&mut *out, &document)?;
     } else if !arguments.quiet {
         write!(terminal::out(), "{}", table(report))?;

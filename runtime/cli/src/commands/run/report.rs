@@ -1,5 +1,6 @@
 //! Report on a run, as JSON and as text.
 
+use super::explain::Explanation;
 use super::stage_times::StageShares;
 use crate::progress;
 use roadwright_extension::Host;
@@ -58,6 +59,9 @@ pub(super) struct Document<'a> {
     reproducible: bool,
     junctions: &'a [JunctionFigures],
     drives: &'a [AgentDrive<'a>],
+    /// What agents do at requested times, and what they wait for.
+    #[serde(skip_serializing_if = "<[Explanation]>::is_empty")]
+    explanations: &'a [Explanation],
     /// CPU time by stage, if requested.
     #[serde(skip_serializing_if = "Option::is_none")]
     stages: Option<StageShares>,
@@ -68,6 +72,7 @@ impl<'a> Document<'a> {
         report: &'a Report,
         junctions: &'a [JunctionFigures],
         drives: &'a [AgentDrive<'a>],
+        explanations: &'a [Explanation],
         stages: Option<StageShares>,
     ) -> Self {
         Self {
@@ -76,6 +81,7 @@ impl<'a> Document<'a> {
             reproducible: report.not_reproducible_because.is_none(),
             report,
             drives,
+            explanations,
         }
     }
 }
@@ -276,7 +282,7 @@ fn population_text(population: &Population) -> String {
 }
 
 /// Returns the figures that depend only on the world.
-fn traffic_figures(summary: &Summary) -> [(&'static str, String); 12] {
+fn traffic_figures(summary: &Summary) -> [(&'static str, String); 13] {
     let agents = summary.agents;
     [
         (
@@ -345,8 +351,27 @@ fn traffic_figures(summary: &Summary) -> [(&'static str, String); 12] {
                 summary.mishaps.tipped_over, summary.mishaps.stuck
             ),
         ),
+        ("stood for 60 s", stood(summary)),
         ("no path", without_path(summary)),
     ]
+}
+
+/// Describes in one line how often vehicles have stood for more than a minute, and where first, by cause.
+fn stood(summary: &Summary) -> String {
+    let causes = summary.standing.iter().map(|standing| {
+        let [x, y] = standing.at;
+        format!(
+            "{} {}, first agent {} at ({x:.0}, {y:.0}) m, {:.0} s",
+            standing.count,
+            standing.cause.replace('_', " "),
+            standing.agent,
+            standing.time
+        )
+    });
+    match summary.standing.is_empty() {
+        true => "none outside red lights".into(),
+        false => causes.collect::<Vec<_>>().join("; "),
+    }
 }
 
 /// Describes agents without a path to their goals in one line.

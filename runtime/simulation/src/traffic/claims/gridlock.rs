@@ -182,6 +182,12 @@ impl Claims {
     pub(crate) fn count_gridlock(&mut self, first_id: u64) {
         self.counts.gridlocks += u64::from(self.gridlock.is_new(first_id));
     }
+
+    /// Counts a ring of vehicles that wait for each other, for whatever reasons, unless it is a ring of full
+    /// lanes that has been counted already.
+    pub(crate) fn count_deadlock(&mut self, members: &[u64]) {
+        self.counts.gridlocks += u64::from(!self.gridlock.has_counted_one_of(members));
+    }
 }
 
 /// State of the search for rings of full lanes.
@@ -219,6 +225,11 @@ impl Gridlock {
     /// Copies the counted rings from the state before an edit of the roads.
     pub(super) fn take_over(&mut self, before: &Self) {
         self.gridlocked.clone_from(&before.gridlocked);
+    }
+
+    /// Whether one of these agents identifies a ring of full lanes that has been counted.
+    fn has_counted_one_of(&self, agents: &[u64]) -> bool {
+        self.gridlocked.iter().any(|id| agents.contains(id))
     }
 
     /// Keeps the counted rings that still exist.

@@ -51,6 +51,26 @@ pub enum Why {
     Alley(RoadId),
 }
 
+impl Why {
+    /// The reason in one word, for tables and `--json`.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Queue => "queue",
+            Self::Red => "red",
+            Self::Stop => "stop_sign",
+            Self::GivesWay => "gives_way",
+            Self::Looks => "follows_at_sign",
+            Self::Occupied => "occupied",
+            Self::NoRoom => "no_room",
+            Self::Inside => "inside",
+            Self::People => "pedestrians",
+            Self::Closed => "edit",
+            Self::OffLanes => "off_lanes",
+            Self::Alley(_) => "alley",
+        }
+    }
+}
+
 impl fmt::Display for Why {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {

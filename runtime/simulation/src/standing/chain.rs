@@ -1,0 +1,204 @@
+//! Chains of vehicles that wait for each other.
+
+use super::{Standing, StopReason, StopTarget};
+use crate::records::AgentIndex;
+use glam::DVec2;
+use roadwright_scenario::RoadId;
+use roadwright_scenario::lane_graph::LaneletKind;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Distance ahead within which a vehicle may have to stop because of what the chain explains, m.
+const REACH: f64 = 120.0;
+
+/// A vehicle in a chain of waiting vehicles.
+#[derive(Debug, Clone, PartialEq)]
+pub struct WaitLink {
+    /// Id of the agent.
+    pub agent: u64,
+    /// Position of the vehicle's front, m.
+    pub at: DVec2,
+    /// Road and lane of the vehicle; `None` inside a junction and off the lanes.
+    pub lane: Option<(RoadId, i8)>,
+    /// Speed, m/s.
+    pub speed: f64,
+    /// Time at which the vehicle came to a stop, s; `None` while it drives.
+    pub since: Option<f64>,
+    /// What stops the vehicle; `None` if nothing does, so that only its controller decides.
+    pub stop: Option<StopTarget>,
+}
+
+impl WaitLink {
+    /// What the vehicle waits for, as a sentence without its subject: "waits for the vehicle ahead (agent 3)".
+    pub fn why(&self) -> String {
+        match self.stop.as_ref().map(|stop| &stop.reason) {
+            None => "is stopped by its controller alone".into(),
+            Some(StopReason::Behaviour) => "is stopped by its behaviour".into(),
+            Some(StopReason::Hand) => "is driven by a person".into(),
+            Some(StopReason::Destination) => "is at its destination".into(),
+            Some(reason) => format!("waits for {reason}"),
+        }
+    }
+}
+
+/// How a chain of waiting vehicles ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ChainEnd {
+    /// The last vehicle waits for no standing vehicle. It is the root.
+    Root,
+    /// The last vehicle waits for the vehicle with this index in the chain. The vehicles from there
+    /// on form a deadlock.
+    Ring(usize),
+}
+
+/// A vehicle, the vehicle that it waits for, and so on.
+#[derive(Debug, Clone, PartialEq)]
+pub struct WaitChain {
+    /// The vehicles, beginning with the one in question. Never empty.
+    pub links: Vec<WaitLink>,
+    /// How the chain ends.
+    pub end: ChainEnd,
+}
+
+impl WaitChain {
+    /// Whether the vehicle in question stands.
+    pub fn begins_standing(&self) -> bool {
+        self.links.first().is_some_and(|link| link.since.is_some())
+    }
+
+    /// The vehicles that wait for each other in a ring; empty if there is no deadlock.
+    pub fn deadlocked(&self) -> &[WaitLink] {
+        match self.end {
+            ChainEnd::Root => &[],
+            ChainEnd::Ring(first) => &self.links[first..],
+        }
+    }
+
+    /// Why the last vehicle stands, in one word: `deadlock`, [`StopReason::name`]
+    /// of the last vehicle, or `controller` if nothing stops it.
+    pub fn cause(&self) -> &'static str {
+        let last = self.links.last().and_then(|link| link.stop.as_ref());
+        match self.end {
+            ChainEnd::Ring(_) => "deadlock",
+            ChainEnd::Root => last.map_or("controller", |stop| stop.reason.name()),
+        }
+    }
+}
+
+/// The stops of vehicles that have been looked at.
+pub(super) type Stops = BTreeMap<AgentIndex, Option<StopTarget>>;
+
+/// Agents in the order in which they wait, and the place in it that the last one waits for.
+pub(super) struct Walk {
+    agents: Vec<AgentIndex>,
+    ring: Option<usize>,
+}
+
+impl Walk {
+    /// The agents that wait for each other; `None` if there is no ring.
+    pub(super) fn ring(&self) -> Option<&[AgentIndex]> {
+        self.ring.map(|first| &self.agents[first..])
+    }
+
+    /// The agent that the walk ends with.
+    pub(super) fn last(&self) -> Option<AgentIndex> {
+        self.agents.last().copied()
+    }
+}
+
+impl Standing<'_> {
+    /// The chain that begins with an agent.
+    pub(crate) fn chain(&self, agent: AgentIndex) -> WaitChain {
+        let mut stops = Stops::new();
+        let walk = self.walk(agent, 0.0, &mut stops);
+        let link = |agent: AgentIndex| self.link(agent, stops.remove(&agent).flatten());
+        WaitChain {
+            links: walk.agents.into_iter().map(link).collect(),
+            end: walk.ring.map_or(ChainEnd::Root, ChainEnd::Ring),
+        }
+    }
+
+    fn link(&self, agent: AgentIndex, stop: Option<StopTarget>) -> WaitLink {
+        let index = agent.index();
+        let agents = &self.view.agents;
+        let position = &agents.position[index];
+        let lane = || match self.view.ground.graph().lanelet(position.lanelet).kind {
+            LaneletKind::Lane { road, lane, .. } => Some((road, lane)),
+            LaneletKind::Connection { .. } => None,
+        };
+        let stood = self.time_of(agent);
+        WaitLink {
+            agent: self.id(agent),
+            at: self.front(agent),
+            lane: position.is_on_lane().then(lane).flatten(),
+            speed: agents.motion[index].speed,
+            since: (stood > 0.0).then(|| self.clock.time() - stood),
+            stop,
+        }
+    }
+
+    /// Walks from an agent to the vehicles that it waits for, among those that have stood for longer than
+    /// `stood` seconds. Prefers a ring. Otherwise follows the vehicle that has stood the longest.
+    pub(super) fn walk(&self, from: AgentIndex, stood: f64, stops: &mut Stops) -> Walk {
+        if let Some(found) = self.find_ring(from, stood, stops, &mut BTreeSet::new()) {
+            return found;
+        }
+        let mut agents = vec![from];
+        let mut at = from;
+        // There is no ring, so this ends.
+        while let Some(&next) = self.waited_for(at, stood, stops).first() {
+            agents.push(next);
+            at = next;
+        }
+        Walk { agents, ring: None }
+    }
+
+    /// Searches depth first for a ring among the vehicles that an agent waits for, directly or not. Leaves out
+    /// agents that have been `seen` by earlier searches, and adds those of this one.
+    pub(super) fn find_ring(
+        &self,
+        from: AgentIndex,
+        stood: f64,
+        stops: &mut Stops,
+        seen: &mut BTreeSet<AgentIndex>,
+    ) -> Option<Walk> {
+        let mut path = vec![from];
+        let mut left = vec![self.waited_for(from, stood, stops)];
+        seen.insert(from);
+        while let Some(choices) = left.last_mut() {
+            let Some(next) = choices.pop() else {
+                left.pop();
+                path.pop();
+                continue;
+            };
+            if let Some(ring) = path.iter().position(|&agent| agent == next) {
+                return Some(Walk {
+                    agents: path,
+                    ring: Some(ring),
+                });
+            }
+            if seen.insert(next) {
+                path.push(next);
+                left.push(self.waited_for(next, stood, stops));
+            }
+        }
+        None
+    }
+
+    /// The vehicles that an agent waits for and that have stood for longer than `stood` seconds, the longest
+    /// first.
+    fn waited_for(&self, agent: AgentIndex, stood: f64, stops: &mut Stops) -> Vec<AgentIndex> {
+        let stop = stops
+            .entry(agent)
+            .or_insert_with(|| self.stop(agent, REACH));
+        let ids = stop.as_ref().map_or(&[][..], |stop| stop.reason.agents());
+        let found = ids.iter().filter_map(|&id| self.view.agents.find(id));
+        let mut found: Vec<AgentIndex> = found
+            .filter(|&other| other != agent && self.time_of(other) > stood)
+            .collect();
+        found.sort_by(|&a, &b| {
+            let longest = self.time_of(b).total_cmp(&self.time_of(a));
+            longest.then(self.id(a).cmp(&self.id(b)))
+        });
+        found
+    }
+}

@@ -1,0 +1,134 @@
+//! The number of vehicles that have stood for longer than a minute, by cause.
+
+use super::Standing;
+use super::chain::{Stops, Walk};
+use crate::clock::Clock;
+use crate::records::AgentIndex;
+use crate::summary::StandingCount;
+use roadwright_agent::Rate;
+use serde::{Deserialize, Serialize};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Time after which a standing vehicle is counted, s.
+const STANDS_LONG: f64 = 60.0;
+/// How often standing vehicles are counted, Hz.
+const RATE: f64 = 0.2;
+/// Causes that are not counted: signals may show red for longer than a minute, and vehicles may stay at a
+/// destination as long as their behaviour or the person who drives them wants.
+const NOT_COUNTED: [&str; 3] = ["red", "destination", "hand"];
+
+/// The counts of a world. They are part of its saves, but not of its state hash.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub(crate) struct StandingCounts {
+    by_cause: BTreeMap<String, StandingCount>,
+    /// Agents that have been counted and have not moved since.
+    counted: BTreeSet<u64>,
+    /// Agents of rings that have been counted, while they stand.
+    deadlocked: BTreeSet<u64>,
+}
+
+impl StandingCounts {
+    /// Whether vehicles are counted after this step.
+    pub(crate) fn are_due(clock: &Clock) -> bool {
+        Rate::new(RATE, clock.dt).is_due(clock.step, 0)
+    }
+
+    /// Counts by cause, in the order of the causes' names.
+    pub(crate) fn list(&self) -> Vec<StandingCount> {
+        self.by_cause.values().cloned().collect()
+    }
+
+    /// Whether these counts are valid in a save.
+    pub(crate) fn is_sound(&self) -> bool {
+        let is_finite = |count: &StandingCount| {
+            count.time.is_finite() && count.at.iter().all(|value| value.is_finite())
+        };
+        self.by_cause.values().all(is_finite)
+    }
+
+    /// Counts the vehicles that have stood for a minute since the last update. Returns the agents of each new
+    /// ring.
+    pub(crate) fn update(&mut self, standing: &Standing<'_>) -> Vec<Vec<u64>> {
+        let long = standing.standing_long();
+        if long.is_empty() {
+            self.counted.clear();
+            self.deadlocked.clear();
+            return Vec::new();
+        }
+        let ids: BTreeMap<u64, AgentIndex> = long
+            .into_iter()
+            .map(|agent| (standing.id(agent), agent))
+            .collect();
+        self.counted.retain(|id| ids.contains_key(id));
+        self.deadlocked.retain(|id| ids.contains_key(id));
+        let mut stops = Stops::new();
+        for (&id, &agent) in &ids {
+            if self.counted.insert(id) {
+                let walk = standing.walk(agent, 0.0, &mut stops);
+                self.count(standing.cause(&walk, &stops), agent, standing);
+            }
+        }
+        self.new_rings(&ids, standing, &mut stops)
+    }
+
+    /// The agents of each ring that has not been counted yet. O(vehicles that have stood for a minute).
+    fn new_rings(
+        &mut self,
+        long: &BTreeMap<u64, AgentIndex>,
+        standing: &Standing<'_>,
+        stops: &mut Stops,
+    ) -> Vec<Vec<u64>> {
+        let mut seen = BTreeSet::new();
+        let mut rings = Vec::new();
+        for &agent in long.values() {
+            if seen.contains(&agent) {
+                continue;
+            }
+            let found = standing.find_ring(agent, STANDS_LONG, stops, &mut seen);
+            let Some(ring) = found.as_ref().and_then(Walk::ring) else {
+                continue;
+            };
+            let members: Vec<u64> = ring.iter().map(|&agent| standing.id(agent)).collect();
+            if members.iter().all(|id| !self.deadlocked.contains(id)) {
+                self.deadlocked.extend(&members);
+                rings.push(members);
+            }
+        }
+        rings
+    }
+
+    fn count(&mut self, cause: &str, agent: AgentIndex, standing: &Standing<'_>) {
+        if NOT_COUNTED.contains(&cause) {
+            return;
+        }
+        let count = self.by_cause.entry(cause.to_owned());
+        let first = || StandingCount {
+            cause: cause.to_owned(),
+            count: 0,
+            agent: standing.id(agent),
+            time: standing.clock.time(),
+            at: standing.front(agent).to_array(),
+        };
+        count.or_insert_with(first).count += 1;
+    }
+}
+
+impl Standing<'_> {
+    /// Agents that have stood for at least a minute.
+    fn standing_long(&self) -> Vec<AgentIndex> {
+        let agents = self.view.agents.driving();
+        agents
+            .filter(|&agent| self.time_of(agent) >= STANDS_LONG)
+            .collect()
+    }
+
+    /// Cause at the root of a walk, in one word.
+    fn cause(&self, walk: &Walk, stops: &Stops) -> &'static str {
+        if walk.ring().is_some() {
+            return "deadlock";
+        }
+        let last = walk.last().and_then(|last| stops.get(&last));
+        let stop = last.and_then(Option::as_ref);
+        stop.map_or("controller", |stop| stop.reason.name())
+    }
+}
