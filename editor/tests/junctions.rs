@@ -86,6 +86,48 @@ fn a_click_on_who_waits_watches_it() {
 }
 
 #[test]
+fn a_standing_vehicle_is_explained_down_to_the_vehicle_at_the_light() {
+    let mut bench = crossroads(1_000);
+    // A vehicle behind others in a queue at a red light.
+    let queue = |bench: &Bench| {
+        let chain = bench.editor().model().live.as_ref()?.wait_chain.clone()?;
+        (chain.links.len() > 1 && chain.cause() == "red").then_some(chain)
+    };
+    let mut found = None;
+    'run: for _ in 0..60 {
+        bench.step_run(100);
+        bench.settle();
+        let live = bench.editor().model().live.clone().unwrap();
+        let standing = live.snapshot.vehicles.iter().filter(|v| v.speed < 0.05);
+        for vehicle in standing {
+            bench.ask(Action::Watch(Some(vehicle.agent)));
+            found = queue(&bench);
+            if found.is_some() {
+                break 'run;
+            }
+        }
+    }
+    let chain = found.expect("there is a queue at a red light within 60 s");
+    bench.press_tab("Vehicle");
+    assert!(bench.harness.query_by_label("Why it stands").is_some());
+    // The root waits for green; a click on its name watches it.
+    let root = chain.links.last().unwrap();
+    let reason = root.stop.as_ref().unwrap().reason.to_string();
+    assert!(reason.starts_with("green"), "{reason}");
+    let name = format!("agent {}", root.agent);
+    bench.scroll_to(&name);
+    bench
+        .harness
+        .query_all_by_label(&name)
+        .next()
+        .unwrap()
+        .click();
+    bench.harness.step();
+    bench.settle();
+    assert_eq!(bench.editor().model().watched, Some(root.agent));
+}
+
+#[test]
 fn the_end_of_a_green_is_dragged_while_the_run_goes_on_and_undone_in_one_step() {
     let mut bench = crossroads(500);
     assert_eq!(plan(&bench), None);
