@@ -77,6 +77,7 @@ impl Editor {
             Action::Do(command) => self.command(command),
             Action::Apply(label, edit) => self.cx.apply(&label, edit),
             Action::Repair(finding) => self.edit(EditAction::Repair(finding)),
+            Action::RepairAll(code) => self.edit(EditAction::RepairAll(code)),
             Action::Preview(label, edit) => self.cx.preview(&label, edit),
             Action::Commit(None) => self.cx.model.document.commit(),
             Action::Commit(Some(label)) => self.cx.model.document.commit_gesture(&label),

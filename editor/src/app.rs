@@ -298,6 +298,7 @@ fn first_model(document: Document, settings: Settings) -> Model {
         waiting: None,
         scene: Arc::new(Scene::empty()),
         findings: (0, Arc::default()),
+        problems: Default::default(),
         measured: Vec::new(),
         import: None,
         modules: Modules::default(),

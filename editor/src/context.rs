@@ -91,6 +91,7 @@ impl Context {
         let before = std::mem::replace(&mut model.document, document);
         model.selection.clear();
         model.explained = None;
+        model.problems = Default::default();
         model.changed_on_disk = false;
         model.dialog = Dialog::None;
         // The run and all derived data belong to the old document. They must not be used for the new one,

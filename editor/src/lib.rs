@@ -49,6 +49,7 @@ mod panels;
 mod paths;
 mod planned_routes;
 mod playing;
+mod problem_marks;
 mod random_trips;
 mod requests;
 mod run_keeping;

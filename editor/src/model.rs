@@ -23,12 +23,12 @@ use crate::tools::{RoadPreset, ToolKind};
 use crate::workshop::{Workshop, WorkshopAction};
 use roadwright_bundle::{Bundle, Lack};
 use roadwright_geometry::DVec2;
-use roadwright_scenario::check::Finding;
+use roadwright_scenario::check::{Code, Finding};
 use roadwright_scenario::junction::LaneEnd;
 use roadwright_scenario::operation::Objects;
 use roadwright_scenario::{Edit, NodeId, ObjectId, Scenario};
 use roadwright_simulation::{CouplingOrder, HandControls, PlannedRoute};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -63,6 +63,8 @@ pub struct Model {
     pub scene: Arc<Scene>,
     /// Findings of the check, and the checked revision.
     pub findings: (u64, Arc<Vec<Finding>>),
+    /// Which problems are shown.
+    pub problems: ShownProblems,
     /// Result of the last import.
     pub import: Option<Arc<ImportReport>>,
     /// Plugins, scripts and all available modules.
@@ -150,6 +152,18 @@ impl Model {
         self.findings.1.len() + self.without_path().len()
     }
 
+    /// The findings that the Problems panel lists.
+    pub(crate) fn listed_problems(&self) -> impl Iterator<Item = &Finding> {
+        let place = self.problems.place;
+        let is_there = move |at: DVec2| {
+            place.is_none_or(|(low, high)| at.cmpge(low).all() && at.cmple(high).all())
+        };
+        self.findings
+            .1
+            .iter()
+            .filter(move |finding| is_there(finding.place))
+    }
+
     /// The selected object, if there is exactly one.
     pub fn single(&self) -> Option<ObjectId> {
         match self.selection.len() {
@@ -166,6 +180,15 @@ impl Model {
             _ => None,
         })
     }
+}
+
+/// The choice of problems that are shown. It is saved neither in the scenario nor in the settings.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct ShownProblems {
+    /// Kinds that are hidden on the map and folded in the list.
+    pub hidden: BTreeSet<Code>,
+    /// The corners of the box whose problems are listed, m; `None` for all.
+    pub place: Option<(DVec2, DVec2)>,
 }
 
 /// The routes of trips; `None` for trips without a route.
@@ -353,6 +376,8 @@ pub enum Action {
     Apply(String, Edit),
     /// Applies the suggested repair of a problem.
     Repair(Finding),
+    /// Applies the suggested repairs of all problems of a kind as one step.
+    RepairAll(Code),
     /// Sets the state of the gesture in progress.
     Preview(String, Edit),
     /// Ends the gesture in progress, or only the one with this label.
@@ -464,6 +489,10 @@ pub enum ViewAction {
     StopFollowing,
     /// Sets the world point under the pointer, m; `None` if the pointer is not on the map.
     Point(Option<DVec2>),
+    /// Hides the problems of a kind, or shows them again.
+    ToggleProblems(Code),
+    /// Lists only the problems inside a box, given by its corners in m; `None` lists all.
+    ListProblems(Option<(DVec2, DVec2)>),
 }
 
 /// Actions on plugins and scripts.
