@@ -124,21 +124,21 @@ impl Theme {
     pub(crate) fn fill(self, fill: Fill) -> Color32 {
         match fill {
             Fill::Tint(tone) => self.tone(tone).gamma_multiply(0.22),
-            Fill::Lane(kind) => {
-                let lane = match kind {
-                    LaneType::Driving | LaneType::Shoulder | LaneType::PaintedMedian => {
-                        palette::ASPHALT
-                    }
-                    LaneType::Bus => palette::BUS_LANE,
-                    LaneType::Biking => palette::CYCLE_LANE,
-                    LaneType::Parking => palette::PARKING,
-                    LaneType::Sidewalk => palette::SIDEWALK,
-                    LaneType::Median => palette::MEDIAN,
-                };
-                // The map below remains visible through a road that is being drawn.
-                hex(lane).gamma_multiply(0.72)
-            }
+            // The map below remains visible through a road that is being drawn.
+            Fill::Lane(kind) => self.solid_lane(kind).gamma_multiply(0.72),
         }
+    }
+
+    /// The colour of a lane's surface.
+    pub(crate) fn solid_lane(self, kind: LaneType) -> Color32 {
+        hex(match kind {
+            LaneType::Driving | LaneType::Shoulder | LaneType::PaintedMedian => palette::ASPHALT,
+            LaneType::Bus => palette::BUS_LANE,
+            LaneType::Biking => palette::CYCLE_LANE,
+            LaneType::Parking => palette::PARKING,
+            LaneType::Sidewalk => palette::SIDEWALK,
+            LaneType::Median => palette::MEDIAN,
+        })
     }
 
     /// Colour inside a handle.

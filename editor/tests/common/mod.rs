@@ -13,6 +13,7 @@ use roadwright_editor::experiment::ExperimentFile;
 use roadwright_editor::extensions::Folders;
 use roadwright_editor::live::LivePicture;
 use roadwright_editor::model::{Action, Dialog, Purpose};
+use roadwright_editor::tools::{PLAIN_STREET, ToolOptions};
 use roadwright_editor::{Editor, Options};
 use roadwright_geometry::DVec2;
 use roadwright_scenario::file::to_text;
@@ -72,8 +73,13 @@ impl Bench {
             .with_step_dt(0.05)
             .renderer(Rasterizer::default())
             .build_eframe(|cc| Editor::new(cc, options));
+        let is_new_user = !folder.path().join("settings").exists();
         let mut bench = Self { harness, folder };
         bench.settle();
+        if is_new_user {
+            // Most tests draw on the asphalt or beside it, so they need streets without pavements.
+            bench.set(|settings| plain_streets(&mut settings.tools));
+        }
         bench
     }
 
@@ -382,6 +388,12 @@ impl Bench {
     pub(crate) fn picture(&mut self, path: &Path) {
         self.harness.render().unwrap().save(path).unwrap();
     }
+}
+
+/// Selects streets without pavements.
+pub(crate) fn plain_streets(options: &mut ToolOptions) {
+    let mut presets = options.presets.iter();
+    options.preset = presets.position(|p| p.name == PLAIN_STREET).unwrap();
 }
 
 /// An experiment that takes one or two seconds.

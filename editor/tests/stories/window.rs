@@ -73,7 +73,13 @@ fn marks_that_are_close_together_become_a_disc_that_zooms_in_and_then_lists() {
     assert!(bench.editor().model().selection.is_empty());
     // Two boxes in the same place do not come apart at any zoom, so they are listed.
     let mut bench = boxes_on_the_road(2);
-    let mut twin = bench.scenario().obstacles().values().next().unwrap().clone();
+    let mut twin = bench
+        .scenario()
+        .obstacles()
+        .values()
+        .next()
+        .unwrap()
+        .clone();
     twin.name = "twin".into();
     let id = bench.scenario().next_obstacle_id();
     bench.ask(Action::Apply(

@@ -498,7 +498,8 @@ fn check_groups_findings_by_kind_with_errors_first() {
     let last_error = headings.iter().rposition(|code| code.starts_with("error"));
     assert!(first_warning.unwrap() > last_error.unwrap(), "{headings:?}");
     // The document has one flat list, as before.
-    let document: Value = serde_json::from_str(&stdout(&call(&["check", &path, "--json"]))).unwrap();
+    let document: Value =
+        serde_json::from_str(&stdout(&call(&["check", &path, "--json"]))).unwrap();
     let listed = document["findings"].as_array().unwrap().len();
     assert_eq!(listed + headings.len() + 1, lines.len());
 }

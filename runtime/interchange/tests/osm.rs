@@ -52,16 +52,25 @@ fn bends_tighter_than_the_road_are_rounded_and_reported() {
     let road = scenario.network().roads().next().unwrap().1;
     let inner = road.edges(1.0).1;
     let radius = 1.0 / road.reference_line.max_curvature();
-    assert!(inner > 10.0 && (radius - (inner + 1.0)).abs() < 1e-6, "{inner}, {radius}");
+    assert!(
+        inner > 10.0 && (radius - (inner + 1.0)).abs() < 1e-6,
+        "{inner}, {radius}"
+    );
     let told = summary.warnings.iter();
     let told: Vec<_> = told
         .filter(|warning| warning.reason.starts_with("bends tighter"))
         .map(|warning| (warning.count, warning.examples.clone()))
         .collect();
     assert_eq!(told, [(1, vec!["way 10".to_owned()])]);
-    assert!(check(&scenario).iter().all(|finding| finding.code != Code::Kink));
+    assert!(
+        check(&scenario)
+            .iter()
+            .all(|finding| finding.code != Code::Kink)
+    );
     // A gentle bend of two lanes is kept as it is.
-    let narrow = TIGHT.replace("v=\"8\"", "v=\"2\"").replace("53.34069", "53.3404");
+    let narrow = TIGHT
+        .replace("v=\"8\"", "v=\"2\"")
+        .replace("53.34069", "53.3404");
     let (_, summary) = imported(&read(narrow.as_bytes()).unwrap());
     let mut told = summary.warnings.iter();
     assert!(told.all(|warning| !warning.reason.starts_with("bends")));

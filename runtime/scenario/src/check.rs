@@ -104,6 +104,8 @@ pub enum Code {
     WrongLane,
     /// A trip leads to a road that is closed to all traffic.
     ClosedRoad,
+    /// An agent or flow whose stack does not steer around obstacles heads straight for one.
+    StraightIntoObstacle,
     /// An agent has neither a destination nor a waypoint.
     NoDestination,
     /// The outline of an area of land crosses itself or encloses no area.
@@ -170,6 +172,7 @@ impl Code {
             Self::UnreachableDestination => "unreachable-destination",
             Self::WrongLane => "wrong-lane",
             Self::ClosedRoad => "closed-road",
+            Self::StraightIntoObstacle => "straight-into-obstacle",
             Self::NoDestination => "no-destination",
             Self::LandOutline => "land-outline",
             Self::NameUnclear => "name-unclear",
@@ -215,6 +218,7 @@ impl Code {
             Self::UnreachableDestination => "Destinations that cannot be reached",
             Self::WrongLane => "Trips on a lane without a route",
             Self::ClosedRoad => "Trips to closed roads",
+            Self::StraightIntoObstacle => "Trips that head straight into an obstacle",
             Self::NoDestination => "Agents without a destination",
             Self::LandOutline => "Areas of land with an invalid outline",
             Self::NameUnclear => "Places without a unique name",

@@ -66,6 +66,34 @@ fn kinks_and_self_crossings_are_found() {
     assert!(!codes(&with_line(bend(0.1, 1.0))).contains(&Code::SelfIntersection));
 }
 
+#[test]
+fn trips_that_head_straight_into_an_obstacle_are_found() {
+    let scenario = |planner: &str, x: f64, y: f64| {
+        let mut scenario = crossroads();
+        let mut stack = scenario.stacks()["idm"].clone();
+        stack.set(Slot::GroundPlanner, vec![ModuleSetting::new(planner)]);
+        let agent = Agent {
+            start: Place::ground(0.0, 40.0, 0.0),
+            via: vec![],
+            destination: Some(Place::ground(60.0, 40.0, 0.0)),
+            stack: "idm".into(),
+            ..west_to_east()
+        };
+        let edits = vec![
+            Edit::Stack("idm".into(), Some(Box::new(stack))),
+            Edit::Agent(AgentId(1), Some(Box::new(agent))),
+            Edit::Obstacle(ObstacleId(1), Some(Box::new(crate_at(x, y)))),
+        ];
+        scenario.apply(Edit::Batch(edits)).unwrap();
+        scenario
+    };
+    let straight = scenario("straight", 30.0, 40.0);
+    assert_eq!(codes(&straight), [Code::StraightIntoObstacle]);
+    // Beside the path, and with a planner.
+    assert_eq!(codes(&scenario("straight", 30.0, 45.0)), []);
+    assert_eq!(codes(&scenario("hybrid_fuzzy_path", 30.0, 40.0)), []);
+}
+
 /// A road of 3.5 m lanes with a bend.
 fn with_bend(radius: f64, turn: f64) -> Scenario {
     let segments = vec![

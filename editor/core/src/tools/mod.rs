@@ -25,8 +25,9 @@ pub mod turns;
 mod vehicle;
 
 pub use options::{
-    ForestOptions, ObstacleKind, ObstacleOptions, PaintOptions, RandomTripOptions, RoadPreset,
-    SnapOptions, TerrainMode, TerrainOptions, ToolOptions, standard_presets,
+    ForestOptions, ObstacleKind, ObstacleOptions, PLAIN_STREET, PaintOptions, RandomTripOptions,
+    RoadPreset, SnapOptions, StackChoice, TerrainMode, TerrainOptions, ToolOptions, TripGround,
+    standard_presets,
 };
 pub use paint::new_paint_layer;
 pub use ribbon::ribbon;

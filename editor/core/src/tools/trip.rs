@@ -1,7 +1,9 @@
 //! Drawing a trip from a start to a destination, as used for vehicles and flows.
 
 use super::handles::place_at;
-use super::{Effect, HandleShape, Mark, Pointer, Tone, ToolContext, ToolEvent};
+use super::{
+    Effect, HandleShape, Mark, Pointer, StackChoice, Tone, ToolContext, ToolEvent, TripGround,
+};
 use roadwright_geometry::{DVec2, heading_of};
 use roadwright_scenario::Place;
 
@@ -112,8 +114,10 @@ impl Trip {
                     hot: true,
                 });
                 let distance = (to - from).length();
-                let text = format!("destination {word}\n{distance:.0} m away");
-                marks.push(Mark::label(to, text, Tone::Guide));
+                let (start, goal) = places(start, now, context);
+                let stack = stack_label(&[start, goal], context);
+                let text = format!("destination {word}\n{distance:.0} m away\n{}", stack.text);
+                marks.push(Mark::label(to, text, stack.tone));
             }
         } else if let Some(now) = self.now {
             let (at, word) = caught(now);
@@ -122,7 +126,10 @@ impl Trip {
                 radius: (9.0 * context.scale).max(2.5),
                 tone: Tone::Hover,
             });
-            marks.push(Mark::label(at, format!("start {word}"), Tone::Guide));
+            let (start, _) = places(now, now + DVec2::X, context);
+            let stack = stack_label(&[start], context);
+            let text = format!("start {word}\n{}", stack.text);
+            marks.push(Mark::label(at, text, stack.tone));
         }
         marks
     }
@@ -141,6 +148,45 @@ pub(super) fn places(from: DVec2, to: DVec2, context: &ToolContext<'_>) -> (Plac
     let start = place_at(from, &ground, context.scenario, context);
     let goal = place_at(to, &ground, context.scenario, context);
     (start, goal)
+}
+
+/// Returns the stack of a new trip between places.
+///
+/// # Errors
+/// The refusal, if the scenario does not have the chosen stack.
+pub(super) fn stack_for(
+    places: &[Place],
+    context: &ToolContext<'_>,
+) -> Result<String, Vec<Effect>> {
+    let choice = &context.options.stack;
+    let key = choice.key(context.scenario, TripGround::of(places));
+    key.map_err(|key| missing("stack", &key))
+}
+
+/// The line of a label that names the stack of a trip.
+struct StackLabel {
+    text: String,
+    tone: Tone,
+}
+
+fn stack_label(places: &[Place], context: &ToolContext<'_>) -> StackLabel {
+    let choice = &context.options.stack;
+    let ground = TripGround::of(places);
+    let label = |text: String, tone| StackLabel { text, tone };
+    let key = match choice.key(context.scenario, ground) {
+        Ok(key) => key,
+        Err(key) => return label(format!("there is no stack \"{key}\""), Tone::Danger),
+    };
+    let stack = context.scenario.stacks().get(&key);
+    let is_blind = stack.is_some_and(|stack| !stack.steers_around_obstacles());
+    if ground == TripGround::OpenGround && is_blind {
+        let text = format!("stack {key} does not steer around obstacles");
+        return label(text, Tone::Warning);
+    }
+    match choice {
+        StackChoice::Automatic => label(format!("stack {key} (automatic)"), Tone::Guide),
+        StackChoice::Chosen(_) => label(format!("stack {key}"), Tone::Guide),
+    }
 }
 
 /// Describes the location of a place for the history: the street, or open ground.
