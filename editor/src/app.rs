@@ -383,7 +383,8 @@ impl eframe::App for Editor {
         view.apply_theme(context, &model.settings);
         crate::keyboard::read(context, model, view, actions);
         panels::ui(ui, model, &mut view.canvas, &mut view.panels, actions);
-        view.show_messages(ui.ctx());
+        let map = view.canvas.rect;
+        view.messages.ui(ui.ctx(), map, model, actions);
         self.after_frame();
         // Events that wait for the next frame are handled with the data of the edited document.
         let model = &self.cx.model;

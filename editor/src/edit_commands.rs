@@ -167,10 +167,11 @@ impl Editing {
         put_down_stroke(cx);
         let count = repairs.count;
         cx.apply(&format!("{title} ({count} problems)"), repairs.edit);
-        if count < all {
-            let text = format!("{count} of {all} problems are repaired. The others need you.");
-            cx.say(Tone::Done, &text);
-        }
+        cx.say_undoable(&if count < all {
+            format!("{count} of {all} problems are repaired. The others need you.")
+        } else {
+            format!("All {count} problems of this kind are repaired.")
+        });
     }
 
     /// Undoes the last step. A stroke in progress is only cancelled, because it is not a step yet.
@@ -265,6 +266,10 @@ impl Editing {
         let selection = std::mem::take(&mut cx.model.selection);
         let edit = operation::deleted(cx.model.document.scenario(), &selection);
         cx.apply(&format!("Delete {}", named(&selection)), edit);
+        // One object is missed at once, several may be more than the user has seen.
+        if selection.len() > 1 {
+            cx.say_undoable(&format!("{} objects are deleted.", selection.len()));
+        }
     }
 
     fn selected_road(&mut self, cx: &mut Context) -> Option<RoadId> {

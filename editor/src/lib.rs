@@ -40,6 +40,7 @@ mod laboratory;
 pub mod map;
 pub mod map_view;
 mod marks;
+mod messages;
 mod minimap;
 pub mod model;
 mod module_actions;

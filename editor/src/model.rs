@@ -312,7 +312,7 @@ pub enum Dialog {
         /// The operation to continue with after saving.
         then: Option<Next>,
     },
-    /// Lists all commands.
+    /// Finds commands, names, objects and problems.
     Palette {
         /// The search text.
         query: String,
@@ -328,11 +328,6 @@ pub enum Dialog {
     },
     /// Asks whether a build may run for the first time.
     AllowPlugin,
-    /// Searches for streets by name.
-    Search {
-        /// The search text.
-        query: String,
-    },
     /// Shows a bundle and asks where to unpack it.
     Bundle {
         /// The folder, as a string.
@@ -356,13 +351,6 @@ impl Dialog {
         Self::Keys {
             waiting: None,
             filter: String::new(),
-        }
-    }
-
-    /// Returns an empty search for streets.
-    pub(crate) fn search() -> Self {
-        Self::Search {
-            query: String::new(),
         }
     }
 }

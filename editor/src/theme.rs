@@ -165,6 +165,30 @@ impl Theme {
         Color32::from_white_alpha(if self.dark { 110 } else { 150 })
     }
 
+    /// The plate of a message.
+    pub(crate) fn toast(self) -> Color32 {
+        hex(if self.dark { 0x3a_4552 } else { 0x23_272e })
+    }
+
+    /// Text of a message.
+    pub(crate) fn toast_text(self) -> Color32 {
+        Color32::WHITE
+    }
+
+    /// The action of a message.
+    pub(crate) fn toast_action(self) -> Color32 {
+        ACCENT_DARK
+    }
+
+    /// The sign of a message. Plates are dark in both themes.
+    pub(crate) fn toast_sign(self, tone: crate::model::Tone) -> Color32 {
+        match tone {
+            crate::model::Tone::Done => hex(0x5c_c97f),
+            crate::model::Tone::Refused => WARNING_DARK,
+            crate::model::Tone::Failed => DANGER_DARK,
+        }
+    }
+
     /// Colour of working modules.
     pub(crate) fn good(self) -> Color32 {
         hex(if self.dark { 0x4f_b76b } else { 0x2e_8b4a })

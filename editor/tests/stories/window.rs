@@ -2,8 +2,8 @@
 
 use super::*;
 use roadwright_editor::model::ViewAction;
-use roadwright_scenario::Edit;
 use roadwright_scenario::check::Code;
+use roadwright_scenario::{Edit, NodeId, ObstacleId};
 
 #[test]
 fn a_problem_is_repaired_by_a_click() {
@@ -188,6 +188,66 @@ fn streets_are_found_by_their_names() {
     };
     let road = model.document.scenario().network().road(*id).unwrap();
     assert_eq!(road.name, "Parliament Row");
+}
+
+#[test]
+fn one_field_finds_commands_objects_and_problems() {
+    let mut bench = boxes_on_the_road(2);
+    bench.key_with(Modifiers::COMMAND, Key::P);
+    bench.type_text("obstacle 2");
+    bench.key(Key::Enter);
+    let selected = |bench: &Bench| bench.editor().model().selection.clone();
+    let obstacle = |id| Objects::from([ObjectId::Obstacle(ObstacleId(id))]);
+    assert_eq!(selected(&bench), obstacle(2));
+    // The number alone finds all kinds of objects, and the arrow keys choose one.
+    bench.key_with(Modifiers::COMMAND, Key::F);
+    bench.type_text("1");
+    for label in ["road 1", "node 1", "obstacle 1"] {
+        assert!(bench.harness.query_by_label_contains(label).is_some());
+    }
+    bench.key(Key::ArrowDown);
+    bench.key(Key::Enter);
+    assert_eq!(selected(&bench), Objects::from([ObjectId::Node(NodeId(1))]));
+    // Part of the title of a problem.
+    bench.look_at(-1000.0, 0.0, 100.0);
+    bench.key_with(Modifiers::COMMAND, Key::P);
+    bench.type_text("obstacles on");
+    bench.key(Key::Enter);
+    assert_eq!(selected(&bench), obstacle(1));
+    let model = bench.editor().model();
+    let place = model.findings.1[0].place;
+    assert!((model.camera.centre - place).length() < 1.0);
+    // Commands of the same rank come first.
+    bench.key_with(Modifiers::COMMAND, Key::P);
+    bench.type_text("tool: road");
+    bench.key(Key::Enter);
+    assert_eq!(bench.editor().model().tool, ToolKind::Road);
+}
+
+#[test]
+fn recent_files_are_opened_from_the_menu() {
+    let mut bench = Bench::empty();
+    let path = bench.folder.path().join("lately.scenario.json");
+    let scenario = roadwright_scenario::Scenario::new("lately");
+    std::fs::write(&path, roadwright_scenario::file::to_text(&scenario)).unwrap();
+    bench.set(|settings| settings.recent = vec![path.clone()]);
+    bench.press("File");
+    bench.press("Open recent");
+    bench.press("lately.scenario.json");
+    assert_eq!(bench.editor().model().document.path(), Some(path.as_path()));
+}
+
+#[test]
+fn a_message_about_many_deleted_objects_undoes_them() {
+    let mut bench = boxes_on_the_road(3);
+    let before = bench.scenario().clone();
+    bench.key_with(Modifiers::COMMAND, Key::A);
+    bench.key(Key::Delete);
+    assert_ne!(bench.scenario(), &before);
+    bench.press("Undo");
+    assert_eq!(bench.scenario(), &before);
+    // The document has changed since, so that the message has nothing left to undo.
+    assert!(bench.harness.query_by_label("Undo").is_none());
 }
 
 #[test]
