@@ -305,6 +305,7 @@ fn first_model(document: Document, settings: Settings) -> Model {
         selection: Objects::new(),
         explained: None,
         routes: PlannedRoutes::new(),
+        drawn_route: None,
         tool: ToolKind::Select,
         camera: Camera::default(),
         settings,

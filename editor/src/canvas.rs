@@ -9,6 +9,7 @@ use crate::map_view::{MapView, in_points};
 use crate::marks::{Board, round_length};
 use crate::minimap::Minimap;
 use crate::model::{Action, Model, ViewAction};
+use crate::planned_routes::{DrawnRoute, route_text};
 use crate::problem_marks::ProblemMarks;
 use crate::settings::Heat;
 use crate::tools::{MapPart, ToolKind, grid_spacing, outline_of};
@@ -318,7 +319,6 @@ impl Canvas {
         self.names(board, model);
         board.painter.extend(over_names);
         over_traffic(board, model);
-        let options = &model.settings.tools;
         self.problem_marks.draw(board, model);
         if let Some(paths) = &model.experiment.paths {
             board.drive_paths(paths);
@@ -503,8 +503,26 @@ impl Canvas {
                 board.disagreement(live);
             }
         }
+        let drawn = model.drawn_route.as_ref();
+        let trip = drawn.and_then(|_| self.hand.tool().trip(&context));
+        if let Some(DrawnRoute {
+            route: Ok(route), ..
+        }) = drawn.filter(|_| trip.is_some())
+        {
+            board.route(&route.points);
+        }
         // Drawn last, because the stroke covers everything else.
         board.marks(&self.hand.tool().marks(&context));
+        if let (Some(drawn), Some(trip)) = (drawn, trip) {
+            // Below the pointer; the label of the tool is above it.
+            let at = board.at(trip.pointer) + egui::vec2(14.0, 10.0);
+            let tone = match drawn.route {
+                Ok(_) => crate::tools::Tone::Guide,
+                Err(_) => crate::tools::Tone::Danger,
+            };
+            let text = route_text(&drawn.route);
+            board.plate(at, egui::Align2::LEFT_TOP, &text, board.theme.tone(tone));
+        }
     }
 
     /// Draws the hint on an empty map.

@@ -97,6 +97,7 @@ impl Context {
         let before = std::mem::replace(&mut model.document, document);
         model.selection.clear();
         model.explained = None;
+        model.drawn_route = None;
         model.problems = Default::default();
         model.changed_on_disk = false;
         model.dialog = Dialog::None;

@@ -48,7 +48,7 @@ mod object_menu;
 mod outcomes;
 mod panels;
 mod paths;
-mod planned_routes;
+pub mod planned_routes;
 mod playing;
 mod problem_marks;
 mod random_trips;

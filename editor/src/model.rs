@@ -16,6 +16,7 @@ use crate::input::KeyChord;
 use crate::kept_runs::{KeptRunAction, KeptRuns};
 use crate::live::{LivePicture, PathNotice};
 use crate::panel::PanelId;
+use crate::planned_routes::DrawnRoute;
 use crate::scene::Scene;
 use crate::settings::Settings;
 use crate::theme::Theme;
@@ -77,6 +78,8 @@ pub struct Model {
     pub measured: Vec<DVec2>,
     /// Planned routes of selected vehicles and flows.
     pub(crate) routes: PlannedRoutes,
+    /// The route of the trip that is being drawn, once it is found.
+    pub drawn_route: Option<DrawnRoute>,
     /// The current tool.
     pub tool: ToolKind,
     /// The view of the map.

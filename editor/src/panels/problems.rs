@@ -15,7 +15,7 @@ const MOST_NOTICES: usize = 300;
 /// Maximum number of problems listed of each kind.
 const MOST: usize = 100;
 /// Number of problems up to which a kind is unfolded at first.
-const UNFOLDED: usize = 10;
+const UNFOLDED: usize = 5;
 
 pub(super) fn ui(ui: &mut Ui, frame: PanelFrame<'_>) {
     let PanelFrame { model, actions, .. } = frame;
@@ -47,7 +47,9 @@ fn group(ui: &mut Ui, model: &Model, findings: &[&Finding], actions: &mut Vec<Ac
     let is_hidden = model.problems.hidden.contains(&code);
     let (tone, word) = of_severity(severity);
     let title = format!("{}: {}", counted(findings.len(), word), code.title());
-    let id = ui.id().with((severity == Severity::Error, code.name()));
+    let id = ui
+        .scope_id()
+        .with((severity == Severity::Error, code.name()));
     let is_open = findings.len() <= UNFOLDED || severity == Severity::Error;
     let state = CollapsingState::load_with_default_open(ui, id, is_open);
     let mut toggled = false;

@@ -209,22 +209,25 @@ fn section_picture(ui: &mut Ui, theme: Theme, section: &CrossSection) -> Respons
     let scale = SECTION_SCALE.min(SECTION_SIZE.x / total.max(1.0));
     let mut x = rect.center().x - 0.5 * scale * total;
     let line = egui::Stroke::new(1.0, theme.on_road());
-    let mut before = None;
+    let mut before: Option<f32> = None;
     for ((kind, width), direction) in lanes {
         let right = x + scale * *width as f32;
         let lane = egui::Rect::from_x_y_ranges(x..=right, rect.y_range());
         ui.painter().rect_filled(lane, 0.0, theme.solid_lane(*kind));
         // Lane lines, which are broken, and the centre line.
-        if before.is_some_and(|before: f32| kind.is_drivable() && before != 0.0) {
-            let ends = [lane.left_top(), lane.left_bottom()];
-            if before == direction {
-                ui.painter()
-                    .extend(egui::Shape::dashed_line(&ends, line, 4.0, 4.0));
-            } else {
+        let ends = [lane.left_top(), lane.left_bottom()];
+        let is_drivable = kind.is_drivable();
+        match before.filter(|_| is_drivable) {
+            Some(before) if before == direction => {
+                let dashes = egui::Shape::dashed_line(&ends, line, 4.0, 4.0);
+                ui.painter().extend(dashes);
+            }
+            Some(_) => {
                 ui.painter().line_segment(ends, line);
             }
+            None => {}
         }
-        before = Some(if kind.is_drivable() { direction } else { 0.0 });
+        before = is_drivable.then_some(direction);
         x = right;
     }
     response

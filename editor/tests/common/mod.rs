@@ -49,6 +49,7 @@ impl Bench {
 
     /// Starts the editor with the settings and autosaves of a folder.
     pub(crate) fn open_in(folder: Arc<tempfile::TempDir>, open: Option<PathBuf>) -> Self {
+        let is_new_user = !folder.path().join("settings").exists();
         let options = Options {
             open,
             settings: folder.path().join("settings"),
@@ -73,7 +74,6 @@ impl Bench {
             .with_step_dt(0.05)
             .renderer(Rasterizer::default())
             .build_eframe(|cc| Editor::new(cc, options));
-        let is_new_user = !folder.path().join("settings").exists();
         let mut bench = Self { harness, folder };
         bench.settle();
         if is_new_user {
@@ -219,6 +219,30 @@ impl Bench {
         self.harness.step();
         self.harness
             .event(egui::Event::ModifiersChanged(Modifiers::NONE));
+        self.settle();
+    }
+
+    /// Presses the left button at a world point.
+    pub(crate) fn press_at(&mut self, x: f64, y: f64) {
+        let at = self.at(x, y);
+        self.harness.hover_at(at);
+        self.harness.step();
+        self.button(at, true, Modifiers::NONE);
+        self.settle();
+    }
+
+    /// Moves the pointer to a world point without changing its buttons.
+    pub(crate) fn move_to(&mut self, x: f64, y: f64) {
+        let at = self.at(x, y);
+        self.harness.event(egui::Event::PointerMoved(at));
+        self.harness.step();
+        self.settle();
+    }
+
+    /// Releases the left button at a world point.
+    pub(crate) fn release_at(&mut self, x: f64, y: f64) {
+        let at = self.at(x, y);
+        self.button(at, false, Modifiers::NONE);
         self.settle();
     }
 

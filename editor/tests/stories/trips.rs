@@ -72,6 +72,30 @@ fn the_stack_is_automatic_until_one_is_chosen_and_the_label_names_it() {
 }
 
 #[test]
+fn a_dragged_trip_tells_its_route_or_why_there_is_none() {
+    let mut bench = Bench::crossroads();
+    bench.key(Key::L);
+    bench.press_at(-100.0, -1.6);
+    bench.move_to(-50.0, -1.6);
+    bench.move_to(1.6, 80.0);
+    let model = bench.editor().model();
+    let drawn = model.drawn_route.as_ref().unwrap();
+    let route = drawn.route.as_ref().unwrap();
+    assert!((150.0..220.0).contains(&route.length), "{}", route.length);
+    assert!(route.time > 5.0);
+    // The left half of the road leads away from there.
+    bench.move_to(-1.6, 80.0);
+    let drawn = bench.editor().model().drawn_route.clone().unwrap();
+    let problem = drawn.route.unwrap_err();
+    assert!(problem.contains("lane"), "{problem}");
+    assert!(bench.scenario().flows().is_empty());
+    bench.move_to(1.6, 80.0);
+    bench.release_at(1.6, 80.0);
+    assert_eq!(bench.scenario().flows().len(), 1);
+    assert!(bench.editor().model().drawn_route.is_none());
+}
+
+#[test]
 fn a_stack_that_heads_straight_for_its_goal_is_told_before_the_release_and_found_by_check() {
     let mut bench = Bench::empty();
     let mut blind = bench.scenario().stacks()["idm"].clone();

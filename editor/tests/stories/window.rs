@@ -88,6 +88,8 @@ fn marks_that_are_close_together_become_a_disc_that_zooms_in_and_then_lists() {
     ));
     let place = bench.editor().model().findings.1[0].place;
     bench.look_at(place.x, place.y, 40.0);
+    // The boxes overlap, which is a problem half a metre beside the others: it comes apart from them first.
+    bench.click(place.x, place.y);
     bench.click(place.x, place.y);
     let model = bench.editor().model();
     assert!(model.problems.place.is_some());
@@ -202,8 +204,8 @@ fn one_field_finds_commands_objects_and_problems() {
     // The number alone finds all kinds of objects, and the arrow keys choose one.
     bench.key_with(Modifiers::COMMAND, Key::F);
     bench.type_text("1");
-    for label in ["road 1", "node 1", "obstacle 1"] {
-        assert!(bench.harness.query_by_label_contains(label).is_some());
+    for label in ["road 1", "node 1"] {
+        assert!(bench.harness.query_all_by_label_contains(label).count() > 0);
     }
     bench.key(Key::ArrowDown);
     bench.key(Key::Enter);

@@ -461,7 +461,7 @@ fn check_tells_why_a_run_would_not_begin(path: &str) {
 
 #[test]
 fn check_groups_findings_by_kind_with_errors_first() {
-    let text = std::fs::read_to_string(scenario("crossroads")).unwrap();
+    let text = std::fs::read_to_string(scenario("obstacle-field")).unwrap();
     let mut file: Value = serde_json::from_str(&text).unwrap();
     let places = &mut file["points_of_interest"];
     *places = serde_json::json!({

@@ -71,7 +71,7 @@ fn trips_that_head_straight_into_an_obstacle_are_found() {
     let scenario = |planner: &str, x: f64, y: f64| {
         let mut scenario = crossroads();
         let mut stack = scenario.stacks()["idm"].clone();
-        stack.set(Slot::GroundPlanner, vec![ModuleSetting::new(planner)]);
+        assert!(stack.set(Slot::GroundPlanner, vec![ModuleSetting::new(planner)]));
         let agent = Agent {
             start: Place::ground(0.0, 40.0, 0.0),
             via: vec![],

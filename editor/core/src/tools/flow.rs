@@ -1,7 +1,7 @@
 //! Drawing flows of vehicles.
 
 use super::trip::{Progress, Trip, missing, places, stack_for, whereabouts};
-use super::{Effect, Mark, Tool, ToolContext, ToolEvent};
+use super::{DrawnTrip, Effect, Mark, Tool, ToolContext, ToolEvent};
 use roadwright_scenario::operation::Objects;
 use roadwright_scenario::{Edit, Flow, ObjectId};
 
@@ -62,5 +62,9 @@ impl Tool for FlowTool {
 
     fn is_busy(&self) -> bool {
         self.trip.is_busy()
+    }
+
+    fn trip(&self, context: &ToolContext<'_>) -> Option<DrawnTrip> {
+        self.trip.drawn(context)
     }
 }

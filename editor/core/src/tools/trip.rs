@@ -2,7 +2,8 @@
 
 use super::handles::place_at;
 use super::{
-    Effect, HandleShape, Mark, Pointer, StackChoice, Tone, ToolContext, ToolEvent, TripGround,
+    DrawnTrip, Effect, Fill, HandleShape, Mark, Pointer, StackChoice, Tone, ToolContext, ToolEvent,
+    TripGround,
 };
 use roadwright_geometry::{DVec2, heading_of};
 use roadwright_scenario::Place;
@@ -88,6 +89,20 @@ impl Trip {
         self.start.is_some()
     }
 
+    /// The trip that a release would add; `None` if the start is not placed or the stack does not exist.
+    pub(super) fn drawn(&self, context: &ToolContext<'_>) -> Option<DrawnTrip> {
+        let (from, pointer) = (self.start?, self.now?);
+        let (start, destination) = places(from, pointer, context);
+        let stack = stack_for(&[start, destination], context).ok()?;
+        Some(DrawnTrip {
+            vehicle: context.options.vehicle.clone(),
+            stack,
+            start,
+            destination,
+            pointer,
+        })
+    }
+
     pub(super) fn waits_for_destination(&self) -> bool {
         self.by_clicks
     }
@@ -98,6 +113,8 @@ impl Trip {
             Some(on_lane) => (on_lane, "on a lane"),
             None => (point, "on open ground"),
         };
+        let ends = [self.start, self.now].into_iter().flatten();
+        marks.extend(ends.filter_map(|end| lane_strip(end, context)));
         if let Some(start) = self.start {
             let (from, _) = caught(start);
             marks.push(Mark::Circle {
@@ -133,6 +150,37 @@ impl Trip {
         }
         marks
     }
+}
+
+/// Length of the highlighted part of a lane to either side of a place, m.
+const STRIP_REACH: f64 = 15.0;
+/// Distance between the points of a highlighted lane, m.
+const STRIP_SPACING: f64 = 1.5;
+
+/// The highlighted part of the lane on which a trip would begin or end; `None` on open ground.
+fn lane_strip(point: DVec2, context: &ToolContext<'_>) -> Option<Mark> {
+    let place = context.scene.lane_at(point, 0.3 * context.reach())?;
+    let road = context.scenario.network().road(place.road)?;
+    let from = (place.s - STRIP_REACH).max(0.0);
+    let to = (place.s + STRIP_REACH).min(road.length());
+    let count = ((to - from) / STRIP_SPACING).ceil().max(1.0) as u32;
+    let places = (0..=count).map(|i| from + (to - from) * f64::from(i) / f64::from(count));
+    let (mut left, mut right) = (Vec::new(), Vec::new());
+    for s in places {
+        // The lane may end within this distance.
+        let Some(band) = road.lane_band(place.lane, s) else {
+            continue;
+        };
+        let side = |t: f64| road.reference_line.point(s, band.centre + t * band.width);
+        left.push(side(0.5));
+        right.push(side(-0.5));
+    }
+    right.reverse();
+    left.append(&mut right);
+    Some(Mark::Area {
+        points: left,
+        fill: Fill::Tint(Tone::Accent),
+    })
 }
 
 fn lane_point(point: DVec2, context: &ToolContext<'_>) -> Option<DVec2> {

@@ -1,7 +1,7 @@
 //! Placing vehicles.
 
 use super::trip::{Progress, Trip, missing, places, stack_for, whereabouts};
-use super::{Effect, Mark, StackChoice, Tool, ToolContext, ToolEvent};
+use super::{DrawnTrip, Effect, Mark, StackChoice, Tool, ToolContext, ToolEvent};
 use roadwright_geometry::DVec2;
 use roadwright_scenario::operation::Objects;
 use roadwright_scenario::{Agent, AgentId, Edit, ObjectId, Place};
@@ -122,5 +122,9 @@ impl Tool for VehicleTool {
 
     fn is_busy(&self) -> bool {
         self.trip.is_busy()
+    }
+
+    fn trip(&self, context: &ToolContext<'_>) -> Option<DrawnTrip> {
+        self.trip.drawn(context)
     }
 }

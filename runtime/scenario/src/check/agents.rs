@@ -5,7 +5,8 @@ use crate::access::VehicleClass;
 use crate::agents::{Agent, LanePlace, Place};
 use crate::edit::Edit;
 use crate::ids::{AgentId, ObstacleId};
-use crate::lane_graph::{LaneletIndex, ROOM_TO_CHANGE, Reachability};
+use crate::junction::Layout;
+use crate::lane_graph::{LaneGraph, LaneletIndex, ROOM_TO_CHANGE, Reachability};
 use crate::objects::Obstacle;
 use crate::scenario::Scenario;
 use crate::vehicle_type::VehicleType;
@@ -161,6 +162,28 @@ fn changed_files(subjects: &Subjects<'_>, findings: &mut Vec<Finding>) {
             ),
         });
     }
+}
+
+/// Returns the reason why a vehicle cannot drive from one stop to the next on lanes, as `check` reports it; `None`
+/// if it can. Legs over open ground are not searched.
+pub fn trip_problem(
+    scenario: &Scenario,
+    graph: &LaneGraph,
+    vehicle: &str,
+    stops: &[Place],
+) -> Option<String> {
+    let subjects = Subjects {
+        scenario,
+        // Trips depend on the lanes alone.
+        layout: &Layout::default(),
+        graph,
+    };
+    let mut findings = Vec::new();
+    // The object is not in the message.
+    let object = ObjectId::Agent(scenario.next_agent_id());
+    let mut reach = Reach::default();
+    journey(&subjects, object, vehicle, stops, &mut reach, &mut findings);
+    findings.pop().map(|finding| finding.message)
 }
 
 /// Reachability for the vehicles of each class.
