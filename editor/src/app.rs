@@ -298,12 +298,14 @@ fn first_model(document: Document, settings: Settings) -> Model {
         waiting: None,
         scene: Arc::new(Scene::empty()),
         findings: (0, Arc::default()),
+        problems: Default::default(),
         measured: Vec::new(),
         import: None,
         modules: Modules::default(),
         selection: Objects::new(),
         explained: None,
         routes: PlannedRoutes::new(),
+        drawn_route: None,
         tool: ToolKind::Select,
         camera: Camera::default(),
         settings,
@@ -382,7 +384,8 @@ impl eframe::App for Editor {
         view.apply_theme(context, &model.settings);
         crate::keyboard::read(context, model, view, actions);
         panels::ui(ui, model, &mut view.canvas, &mut view.panels, actions);
-        view.show_messages(ui.ctx());
+        let map = view.canvas.rect;
+        view.messages.ui(ui.ctx(), map, model, actions);
         self.after_frame();
         // Events that wait for the next frame are handled with the data of the edited document.
         let model = &self.cx.model;

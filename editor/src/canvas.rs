@@ -9,6 +9,8 @@ use crate::map_view::{MapView, in_points};
 use crate::marks::{Board, round_length};
 use crate::minimap::Minimap;
 use crate::model::{Action, Model, ViewAction};
+use crate::planned_routes::{DrawnRoute, route_text};
+use crate::problem_marks::ProblemMarks;
 use crate::settings::Heat;
 use crate::tools::{MapPart, ToolKind, grid_spacing, outline_of};
 use crate::{object_menu, vehicle_menu};
@@ -94,6 +96,7 @@ pub struct Canvas {
     pub(crate) hand: Hand,
     minimap: Minimap,
     hidden_chip: HiddenChip,
+    problem_marks: ProblemMarks,
     /// Where the context menu was opened, m.
     menu_at: Option<DVec2>,
     /// The driving vehicle on which the context menu was opened.
@@ -118,6 +121,7 @@ impl Canvas {
             hand: Hand::new(ToolKind::Select),
             minimap: Minimap::default(),
             hidden_chip: HiddenChip::default(),
+            problem_marks: ProblemMarks::default(),
             menu_at: None,
             menu_vehicle: None,
             rect: Rect::from_min_size(Pos2::ZERO, Vec2::new(1000.0, 700.0)),
@@ -168,6 +172,11 @@ impl Canvas {
         }
         self.hidden_chip.ui(ui, response.rect, model, actions);
         self.cursor(ui, &response, model);
+        if model.tool == ToolKind::Select && !self.hand.tool().is_busy() {
+            self.problem_marks.ui(ui, self.rect, &model.camera, actions);
+        } else {
+            self.problem_marks.release();
+        }
         self.menu(&response, model, &view, actions);
         view.send(model, actions);
     }
@@ -226,14 +235,16 @@ impl Canvas {
         actions: &mut Vec<Action>,
     ) {
         let on_map = response.contains_pointer();
-        let (minimap, chip) = (&self.minimap, &self.hidden_chip);
+        let (minimap, chip, problems) = (&self.minimap, &self.hidden_chip, &self.problem_marks);
         let mut reach = Reach {
             model,
             camera: view.camera,
             rect: self.rect,
             actions,
         };
-        let is_free = |at: Pos2| on_map && !minimap.contains(at) && !chip.contains(at);
+        let is_free = |at: Pos2| {
+            on_map && !minimap.contains(at) && !chip.contains(at) && !problems.contains(at)
+        };
         if let Some(pointer) = self.hand.pointer_events(ui, &mut reach, is_free) {
             view.pointer = pointer;
         }
@@ -308,13 +319,7 @@ impl Canvas {
         self.names(board, model);
         board.painter.extend(over_names);
         over_traffic(board, model);
-        let options = &model.settings.tools;
-        if model.settings.problems {
-            let scenario = model.document.scenario();
-            let findings = model.findings.1.iter();
-            let seen = findings.filter(|finding| !options.is_hidden(scenario, finding.object));
-            board.problems(seen);
-        }
+        self.problem_marks.draw(board, model);
         if let Some(paths) = &model.experiment.paths {
             board.drive_paths(paths);
         }
@@ -498,8 +503,26 @@ impl Canvas {
                 board.disagreement(live);
             }
         }
+        let drawn = model.drawn_route.as_ref();
+        let trip = drawn.and_then(|_| self.hand.tool().trip(&context));
+        if let Some(DrawnRoute {
+            route: Ok(route), ..
+        }) = drawn.filter(|_| trip.is_some())
+        {
+            board.route(&route.points);
+        }
         // Drawn last, because the stroke covers everything else.
         board.marks(&self.hand.tool().marks(&context));
+        if let (Some(drawn), Some(trip)) = (drawn, trip) {
+            // Below the pointer; the label of the tool is above it.
+            let at = board.at(trip.pointer) + egui::vec2(14.0, 10.0);
+            let tone = match drawn.route {
+                Ok(_) => crate::tools::Tone::Guide,
+                Err(_) => crate::tools::Tone::Danger,
+            };
+            let text = route_text(&drawn.route);
+            board.plate(at, egui::Align2::LEFT_TOP, &text, board.theme.tone(tone));
+        }
     }
 
     /// Draws the hint on an empty map.

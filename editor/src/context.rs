@@ -63,7 +63,13 @@ impl Context {
 
     /// Shows a message.
     pub(crate) fn say(&mut self, tone: Tone, text: &str) {
-        self.view.say(tone, text);
+        self.view.messages.say(tone, text, None);
+    }
+
+    /// Shows a message about the step that was just applied, with a button to undo it.
+    pub(crate) fn say_undoable(&mut self, text: &str) {
+        let revision = self.model.document.revision();
+        self.view.messages.say(Tone::Done, text, Some(revision));
     }
 
     /// Returns a function that another thread can call to wake the window.
@@ -91,6 +97,8 @@ impl Context {
         let before = std::mem::replace(&mut model.document, document);
         model.selection.clear();
         model.explained = None;
+        model.drawn_route = None;
+        model.problems = Default::default();
         model.changed_on_disk = false;
         model.dialog = Dialog::None;
         // The run and all derived data belong to the old document. They must not be used for the new one,

@@ -6,7 +6,7 @@ use crate::planned_routes::RoutePlanner;
 use crate::scene::Scene;
 use crate::worker::Worker;
 use roadwright_scenario::Scenario;
-use roadwright_scenario::check::{Finding, check};
+use roadwright_scenario::check::{Finding, check, sort};
 use roadwright_simulation::unreachable_over_ground;
 use std::sync::Arc;
 
@@ -102,7 +102,9 @@ impl Derivation {
             self.ground_checked =
                 ground_checked.unwrap_or(std::mem::take(&mut self.ground_checked));
             let all = self.checked.1.iter().chain(&self.ground_checked.1);
-            cx.model.findings = (self.checked.0, Arc::new(all.cloned().collect()));
+            let mut all: Vec<Finding> = all.cloned().collect();
+            sort(&mut all);
+            cx.model.findings = (self.checked.0, Arc::new(all));
         }
         self.routes.take(cx);
     }

@@ -7,7 +7,7 @@ use crate::settings::Settings;
 use crate::tools::named;
 use roadwright_geometry::DVec2;
 use roadwright_geometry::projection::Projector;
-use roadwright_scenario::check::{Finding, repair};
+use roadwright_scenario::check::{Code, Finding, repair, repair_all};
 use roadwright_scenario::operation::draw;
 use roadwright_scenario::operation::{self, Motion, Objects, OperationError};
 use roadwright_scenario::{Edit, NodeId, ObjectId, RoadId, Scenario, file};
@@ -33,6 +33,8 @@ pub(crate) enum EditAction {
     Redo,
     /// Applies the suggested repair of a problem.
     Repair(Finding),
+    /// Applies the suggested repairs of all problems of a kind.
+    RepairAll(Code),
     /// Copies the selection.
     Copy,
     /// Copies and deletes the selection.
@@ -104,6 +106,7 @@ impl Editing {
             EditAction::Undo => self.undo(cx),
             EditAction::Redo => self.redo(cx),
             EditAction::Repair(finding) => self.repair(cx, &finding),
+            EditAction::RepairAll(code) => self.repair_all(cx, code),
             EditAction::Copy => self.copy(cx),
             EditAction::Cut => self.cut(cx),
             EditAction::Paste => self.paste(cx),
@@ -143,8 +146,32 @@ impl Editing {
                 put_down_stroke(cx);
                 cx.apply(title, edit);
             }
+            None if finding.code == Code::Kink => {
+                let text = "A wider bend does not fit within 1.5 m of this road. Move its points.";
+                cx.say(Tone::Refused, text);
+            }
             None => cx.say(Tone::Refused, "This problem no longer exists."),
         }
+    }
+
+    /// Applies the suggested repairs of all problems of a kind as one step, and says how many are left.
+    fn repair_all(&mut self, cx: &mut Context, code: Code) {
+        let title = code.repair().unwrap_or_default();
+        let findings = cx.model.findings.1.clone();
+        let all = findings.iter().filter(|finding| finding.code == code);
+        let all = all.count();
+        let Some(repairs) = repair_all(cx.model.document.scenario(), code, &findings) else {
+            let text = "None of these problems can be repaired automatically.";
+            return cx.say(Tone::Refused, text);
+        };
+        put_down_stroke(cx);
+        let count = repairs.count;
+        cx.apply(&format!("{title} ({count} problems)"), repairs.edit);
+        cx.say_undoable(&if count < all {
+            format!("{count} of {all} problems are repaired. The others need you.")
+        } else {
+            format!("All {count} problems of this kind are repaired.")
+        });
     }
 
     /// Undoes the last step. A stroke in progress is only cancelled, because it is not a step yet.
@@ -239,6 +266,10 @@ impl Editing {
         let selection = std::mem::take(&mut cx.model.selection);
         let edit = operation::deleted(cx.model.document.scenario(), &selection);
         cx.apply(&format!("Delete {}", named(&selection)), edit);
+        // One object is missed at once, several may be more than the user has seen.
+        if selection.len() > 1 {
+            cx.say_undoable(&format!("{} objects are deleted.", selection.len()));
+        }
     }
 
     fn selected_road(&mut self, cx: &mut Context) -> Option<RoadId> {
@@ -398,6 +429,7 @@ impl EditAction {
             // These actions cancel the stroke themselves once they have an edit, or do not affect it.
             Self::Undo
             | Self::Repair(_)
+            | Self::RepairAll(_)
             | Self::Copy
             | Self::PasteText(_)
             | Self::Select(_)

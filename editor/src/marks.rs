@@ -13,7 +13,6 @@ use egui::{
 use roadwright_geometry::{DVec2, Pose};
 use roadwright_render::{bodies, signal};
 use roadwright_scenario::Scenario;
-use roadwright_scenario::check::{Finding, Severity};
 use roadwright_scenario::junction::Light;
 use roadwright_simulation::{ChainEnd, Ground, SignalHead, Snapshot, WaitChain};
 use roadwright_training::experiment::DrivePath;
@@ -347,33 +346,6 @@ impl Board<'_> {
             let tick = left + vec2(x, 0.0);
             self.painter
                 .line_segment([tick - vec2(0.0, 4.0), tick + vec2(0.0, 4.0)], stroke);
-        }
-    }
-
-    /// Marks the places of problems.
-    pub(crate) fn problems<'f>(&self, findings: impl Iterator<Item = &'f Finding>) {
-        let mut drawn = 0;
-        for finding in findings {
-            let at = self.at(finding.place);
-            // An import may have thousands of problems, all of which the panel lists.
-            if !self.rect.expand(20.0).contains(at) || drawn > 400 {
-                continue;
-            }
-            drawn += 1;
-            let (tone, sign) = match finding.severity {
-                Severity::Error => (Tone::Danger, "!"),
-                Severity::Warning => (Tone::Warning, "!"),
-            };
-            let color = self.theme.tone(tone);
-            let triangle = [(0.0, -9.0), (9.0, 7.0), (-9.0, 7.0)];
-            let points = triangle.map(|(x, y)| at + vec2(x, y)).to_vec();
-            let stroke = Stroke::new(1.5, self.theme.handle());
-            self.painter
-                .add(Shape::convex_polygon(points, color, stroke));
-            let font = FontId::proportional(11.0);
-            let ink = self.theme.handle();
-            self.painter
-                .text(at + vec2(0.0, 1.5), Align2::CENTER_CENTER, sign, font, ink);
         }
     }
 

@@ -16,6 +16,7 @@ use crate::input::KeyChord;
 use crate::kept_runs::{KeptRunAction, KeptRuns};
 use crate::live::{LivePicture, PathNotice};
 use crate::panel::PanelId;
+use crate::planned_routes::DrawnRoute;
 use crate::scene::Scene;
 use crate::settings::Settings;
 use crate::theme::Theme;
@@ -23,12 +24,12 @@ use crate::tools::{RoadPreset, ToolKind};
 use crate::workshop::{Workshop, WorkshopAction};
 use roadwright_bundle::{Bundle, Lack};
 use roadwright_geometry::DVec2;
-use roadwright_scenario::check::Finding;
+use roadwright_scenario::check::{Code, Finding};
 use roadwright_scenario::junction::LaneEnd;
 use roadwright_scenario::operation::Objects;
 use roadwright_scenario::{Edit, NodeId, ObjectId, Scenario};
 use roadwright_simulation::{CouplingOrder, HandControls, PlannedRoute};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -63,6 +64,8 @@ pub struct Model {
     pub scene: Arc<Scene>,
     /// Findings of the check, and the checked revision.
     pub findings: (u64, Arc<Vec<Finding>>),
+    /// Which problems are shown.
+    pub problems: ShownProblems,
     /// Result of the last import.
     pub import: Option<Arc<ImportReport>>,
     /// Plugins, scripts and all available modules.
@@ -75,6 +78,8 @@ pub struct Model {
     pub measured: Vec<DVec2>,
     /// Planned routes of selected vehicles and flows.
     pub(crate) routes: PlannedRoutes,
+    /// The route of the trip that is being drawn, once it is found.
+    pub drawn_route: Option<DrawnRoute>,
     /// The current tool.
     pub tool: ToolKind,
     /// The view of the map.
@@ -150,6 +155,18 @@ impl Model {
         self.findings.1.len() + self.without_path().len()
     }
 
+    /// The findings that the Problems panel lists.
+    pub(crate) fn listed_problems(&self) -> impl Iterator<Item = &Finding> {
+        let place = self.problems.place;
+        let is_there = move |at: DVec2| {
+            place.is_none_or(|(low, high)| at.cmpge(low).all() && at.cmple(high).all())
+        };
+        self.findings
+            .1
+            .iter()
+            .filter(move |finding| is_there(finding.place))
+    }
+
     /// The selected object, if there is exactly one.
     pub fn single(&self) -> Option<ObjectId> {
         match self.selection.len() {
@@ -166,6 +183,15 @@ impl Model {
             _ => None,
         })
     }
+}
+
+/// The choice of problems that are shown. It is saved neither in the scenario nor in the settings.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct ShownProblems {
+    /// Kinds that are hidden on the map and folded in the list.
+    pub hidden: BTreeSet<Code>,
+    /// The corners of the box whose problems are listed, m; `None` for all.
+    pub place: Option<(DVec2, DVec2)>,
 }
 
 /// The routes of trips; `None` for trips without a route.
@@ -289,7 +315,7 @@ pub enum Dialog {
         /// The operation to continue with after saving.
         then: Option<Next>,
     },
-    /// Lists all commands.
+    /// Finds commands, names, objects and problems.
     Palette {
         /// The search text.
         query: String,
@@ -305,11 +331,6 @@ pub enum Dialog {
     },
     /// Asks whether a build may run for the first time.
     AllowPlugin,
-    /// Searches for streets by name.
-    Search {
-        /// The search text.
-        query: String,
-    },
     /// Shows a bundle and asks where to unpack it.
     Bundle {
         /// The folder, as a string.
@@ -335,13 +356,6 @@ impl Dialog {
             filter: String::new(),
         }
     }
-
-    /// Returns an empty search for streets.
-    pub(crate) fn search() -> Self {
-        Self::Search {
-            query: String::new(),
-        }
-    }
 }
 
 /// An action requested by a panel, the map or a key.
@@ -353,6 +367,8 @@ pub enum Action {
     Apply(String, Edit),
     /// Applies the suggested repair of a problem.
     Repair(Finding),
+    /// Applies the suggested repairs of all problems of a kind as one step.
+    RepairAll(Code),
     /// Sets the state of the gesture in progress.
     Preview(String, Edit),
     /// Ends the gesture in progress, or only the one with this label.
@@ -464,6 +480,10 @@ pub enum ViewAction {
     StopFollowing,
     /// Sets the world point under the pointer, m; `None` if the pointer is not on the map.
     Point(Option<DVec2>),
+    /// Hides the problems of a kind, or shows them again.
+    ToggleProblems(Code),
+    /// Lists only the problems inside a box, given by its corners in m; `None` lists all.
+    ListProblems(Option<(DVec2, DVec2)>),
 }
 
 /// Actions on plugins and scripts.

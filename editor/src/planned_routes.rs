@@ -2,8 +2,10 @@
 
 use crate::context::Context;
 use crate::model::{Model, PlannedRoutes};
+use crate::tools::{DrawnTrip, TripGround};
 use crate::worker::Worker;
-use roadwright_scenario::{ObjectId, Scenario};
+use roadwright_geometry::DVec2;
+use roadwright_scenario::{Flow, ObjectId, Place, Scenario};
 use roadwright_simulation::{PlannedRoute, RouteFinder};
 use std::sync::Arc;
 
@@ -18,6 +20,44 @@ struct RouteQuestion {
     scenario: Arc<Scenario>,
     revision: u64,
     trips: Vec<ObjectId>,
+    /// The trip that is being drawn.
+    drawn: Option<DrawnTrip>,
+}
+
+/// The answer to a request.
+struct RouteAnswer {
+    /// Number of the request.
+    number: u64,
+    routes: PlannedRoutes,
+    drawn: Option<DrawnRoute>,
+}
+
+/// The route of the trip that is being drawn.
+#[derive(Debug, Clone, PartialEq)]
+pub struct DrawnRoute {
+    /// The trip.
+    pub trip: DrawnTrip,
+    /// The route, or the reason why there is none.
+    pub route: Result<PlannedRoute, String>,
+}
+
+/// Distance that an end of a trip moves along its lane or over the ground before its route is searched again, m.
+const SEARCH_STEP: f64 = 10.0;
+
+/// Whether two trips are so similar that the route of one need not be searched again for the other.
+fn is_near(one: &DrawnTrip, other: &DrawnTrip) -> bool {
+    let near = |a: &Place, b: &Place| match (a, b) {
+        (Place::Lane(a), Place::Lane(b)) => {
+            (a.road, a.lane) == (b.road, b.lane) && (a.s.get() - b.s.get()).abs() < SEARCH_STEP
+        }
+        (Place::Ground(a), Place::Ground(b)) => {
+            DVec2::new(a.x - b.x, a.y - b.y).length() < SEARCH_STEP
+        }
+        _ => false,
+    };
+    (&one.vehicle, &one.stack) == (&other.vehicle, &other.stack)
+        && near(&one.start, &other.start)
+        && near(&one.destination, &other.destination)
 }
 
 /// The last request and the last answer.
@@ -37,8 +77,8 @@ impl Asked {
 }
 
 impl RouteQuestion {
-    /// Returns the request for a model's current state; `None` if no trip is selected.
-    fn of(model: &Model) -> Option<Self> {
+    /// Returns the request for a model's current state; `None` if no trip is selected or being drawn.
+    fn of(model: &Model, drawn: Option<DrawnTrip>) -> Option<Self> {
         let is_trip = |id: &&ObjectId| matches!(id, ObjectId::Agent(_) | ObjectId::Flow(_));
         let trips: Vec<ObjectId> = model
             .selection
@@ -47,24 +87,29 @@ impl RouteQuestion {
             .take(MOST)
             .copied()
             .collect();
-        (!trips.is_empty()).then(|| Self {
+        (!trips.is_empty() || drawn.is_some()).then(|| Self {
             number: 0,
             scenario: model.document.scenario().clone(),
             revision: model.document.revision(),
             trips,
+            drawn,
         })
     }
 
     fn is_same(&self, other: &Self) -> bool {
         self.revision == other.revision
             && self.trips == other.trips
+            && match (&self.drawn, &other.drawn) {
+                (Some(one), Some(other)) => is_near(one, other),
+                (one, other) => one.is_none() && other.is_none(),
+            }
             // The revisions of another document start from the same number.
             && Arc::ptr_eq(&self.scenario, &other.scenario)
     }
 }
 
 /// Returns the function that answers requests. It keeps the prepared scenario for the next request.
-fn answers() -> impl FnMut(RouteQuestion) -> (u64, PlannedRoutes) + Send + 'static {
+fn answers() -> impl FnMut(RouteQuestion) -> RouteAnswer + Send + 'static {
     let mut kept: Option<RouteFinder> = None;
     move |question| {
         let scenario = question.scenario;
@@ -82,13 +127,40 @@ fn answers() -> impl FnMut(RouteQuestion) -> (u64, PlannedRoutes) + Send + 'stat
             Some((id, route))
         };
         let routes = question.trips.into_iter().filter_map(route).collect();
-        (question.number, routes)
+        RouteAnswer {
+            number: question.number,
+            routes,
+            drawn: question.drawn.map(|trip| route_of_drawn(finder, trip)),
+        }
     }
+}
+
+fn route_of_drawn(finder: &RouteFinder, trip: DrawnTrip) -> DrawnRoute {
+    let stops = [trip.start, trip.destination];
+    let route = match finder.problem(&trip.vehicle, &stops) {
+        Some(problem) => Err(problem),
+        None => {
+            let [origin, destination] = stops;
+            let flow = Flow {
+                vehicle: trip.vehicle.clone(),
+                stack: trip.stack.clone(),
+                dynamics: None,
+                origin,
+                destination,
+                rate_per_hour: 1.0.into(),
+                begin: 0.0.into(),
+                end: 1.0.into(),
+            };
+            let found = finder.route_of_flow(&flow);
+            found.ok_or_else(|| "no lanes lead there".into())
+        }
+    };
+    DrawnRoute { trip, route }
 }
 
 /// Finds the routes of the selected trips in the background.
 pub(crate) struct RoutePlanner {
-    worker: Worker<RouteQuestion, (u64, PlannedRoutes)>,
+    worker: Worker<RouteQuestion, RouteAnswer>,
     asked: Asked,
 }
 
@@ -108,7 +180,18 @@ impl RoutePlanner {
 
     /// Requests the routes of the selected trips if they may have changed.
     pub(crate) fn plan(&mut self, cx: &mut Context) {
-        let mut question = RouteQuestion::of(&cx.model);
+        let tool = cx.view.canvas.hand.tool();
+        let drawn = tool.trip(&crate::hand::context(&cx.model, &cx.model.camera));
+        // A trip over open ground only has no route on lanes.
+        let on_lanes = |trip: &DrawnTrip| {
+            TripGround::of([&trip.start]) == TripGround::Lanes
+                || TripGround::of([&trip.destination]) == TripGround::Lanes
+        };
+        let drawn = drawn.filter(on_lanes);
+        if drawn.is_none() {
+            cx.model.drawn_route = None;
+        }
+        let mut question = RouteQuestion::of(&cx.model, drawn);
         let asked = &mut self.asked;
         let is_same = match (&question, &asked.question) {
             (Some(question), Some(asked)) => question.is_same(asked),
@@ -130,15 +213,37 @@ impl RoutePlanner {
 
     /// Stores the newest answer.
     pub(crate) fn take(&mut self, cx: &mut Context) {
-        if let Some((number, routes)) = self.worker.take() {
+        if let Some(answer) = self.worker.take() {
             let asked = &mut self.asked;
-            asked.answered = number;
-            // The selection may have become empty since the request.
-            if asked.question.is_some() {
-                cx.model.routes = routes;
+            asked.answered = answer.number;
+            // The selection may have become empty since the request, and the stroke may have ended.
+            if let Some(question) = &asked.question {
+                cx.model.routes = answer.routes;
+                cx.model.drawn_route = answer.drawn.filter(|_| question.drawn.is_some());
             }
         }
     }
+}
+
+/// The text about the route of a trip that is being drawn.
+pub(crate) fn route_text(route: &Result<PlannedRoute, String>) -> String {
+    let route = match route {
+        Ok(route) => route,
+        Err(problem) if problem.starts_with("no route") => return problem.clone(),
+        Err(problem) => return format!("no route: {problem}"),
+    };
+    let length = if route.length < 995.0 {
+        // The search is repeated every 10 m.
+        format!("{:.0} m", (route.length / 10.0).round() * 10.0)
+    } else {
+        format!("{:.1} km", route.length / 1000.0)
+    };
+    let time = if route.time < 99.5 {
+        format!("{:.0} s", route.time)
+    } else {
+        format!("{:.0} min", route.time / 60.0)
+    };
+    format!("route {length}, {time}")
 }
 
 impl Model {
@@ -157,5 +262,28 @@ impl Model {
         let routes = self.routes.iter();
         let shown = routes.filter(move |(id, _)| self.selection.contains(id) && !drives(id));
         shown.filter_map(|(_, route)| route.as_ref())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn routes_are_told_in_metres_or_kilometres_and_in_seconds_or_minutes() {
+        let text = |length: f64, time: f64| {
+            route_text(&Ok(PlannedRoute {
+                points: Vec::new(),
+                length,
+                time,
+            }))
+        };
+        assert_eq!(text(123.0, 9.6), "route 120 m, 10 s");
+        assert_eq!(text(994.0, 99.0), "route 990 m, 99 s");
+        assert_eq!(text(1_234.0, 121.0), "route 1.2 km, 2 min");
+        let none = route_text(&Err("lane 1 of road 2 leads away".into()));
+        assert_eq!(none, "no route: lane 1 of road 2 leads away");
+        let none = route_text(&Err("no route leads there".into()));
+        assert_eq!(none, "no route leads there");
     }
 }

@@ -3,7 +3,7 @@
 use crate::context::Context;
 use crate::edit_commands::Editing;
 use crate::model::Tone;
-use crate::tools::ToolOptions;
+use crate::tools::{ToolOptions, TripGround};
 use roadwright_geometry::{DVec2, Pose};
 use roadwright_scenario::operation::Objects;
 use roadwright_scenario::{Agent, AgentId, Edit, ObjectId, Scenario};
@@ -21,7 +21,7 @@ impl Editing {
         let options = &cx.model.settings.tools;
         let scenario = cx.model.document.scenario();
         if !scenario.vehicle_types().contains_key(&options.vehicle)
-            || !scenario.stacks().contains_key(&options.stack)
+            || options.stack.key(scenario, TripGround::Lanes).is_err()
         {
             let text = "First choose a vehicle type and a stack of this scenario.";
             return cx.say(Tone::Refused, text);
@@ -55,11 +55,12 @@ fn drawn(scenario: &Scenario, options: &ToolOptions) -> (Vec<(AgentId, Agent)>, 
     let (count, from) = (options.random.count as usize, options.random.from);
     let (trips, population) = random_trips(scenario, &Ground::new(scenario), count, from, seed);
     let mut queues = Queues::of(scenario);
-    let agents = (first..).zip(trips).map(|(id, trip)| {
+    let agents = (first..).zip(trips).filter_map(|(id, trip)| {
+        let ground = TripGround::of([&trip.start, &trip.destination]);
         let agent = Agent {
             name: String::new(),
             vehicle: options.vehicle.clone(),
-            stack: options.stack.clone(),
+            stack: options.stack.key(scenario, ground).ok()?,
             dynamics: None,
             start: trip.start,
             via: Vec::new(),
@@ -68,7 +69,7 @@ fn drawn(scenario: &Scenario, options: &ToolOptions) -> (Vec<(AgentId, Agent)>, 
             repeat: options.random.repeats.then_some(PAUSE).into(),
             speed: 0.0.into(),
         };
-        (AgentId(id), agent)
+        Some((AgentId(id), agent))
     });
     (agents.collect(), population)
 }

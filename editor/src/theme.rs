@@ -124,21 +124,21 @@ impl Theme {
     pub(crate) fn fill(self, fill: Fill) -> Color32 {
         match fill {
             Fill::Tint(tone) => self.tone(tone).gamma_multiply(0.22),
-            Fill::Lane(kind) => {
-                let lane = match kind {
-                    LaneType::Driving | LaneType::Shoulder | LaneType::PaintedMedian => {
-                        palette::ASPHALT
-                    }
-                    LaneType::Bus => palette::BUS_LANE,
-                    LaneType::Biking => palette::CYCLE_LANE,
-                    LaneType::Parking => palette::PARKING,
-                    LaneType::Sidewalk => palette::SIDEWALK,
-                    LaneType::Median => palette::MEDIAN,
-                };
-                // The map below remains visible through a road that is being drawn.
-                hex(lane).gamma_multiply(0.72)
-            }
+            // The map below remains visible through a road that is being drawn.
+            Fill::Lane(kind) => self.solid_lane(kind).gamma_multiply(0.72),
         }
+    }
+
+    /// The colour of a lane's surface.
+    pub(crate) fn solid_lane(self, kind: LaneType) -> Color32 {
+        hex(match kind {
+            LaneType::Driving | LaneType::Shoulder | LaneType::PaintedMedian => palette::ASPHALT,
+            LaneType::Bus => palette::BUS_LANE,
+            LaneType::Biking => palette::CYCLE_LANE,
+            LaneType::Parking => palette::PARKING,
+            LaneType::Sidewalk => palette::SIDEWALK,
+            LaneType::Median => palette::MEDIAN,
+        })
     }
 
     /// Colour inside a handle.
@@ -163,6 +163,30 @@ impl Theme {
     /// Colour of less important marks on asphalt, such as blocked connections and free car lengths.
     pub(crate) fn on_road(self) -> Color32 {
         Color32::from_white_alpha(if self.dark { 110 } else { 150 })
+    }
+
+    /// The plate of a message.
+    pub(crate) fn toast(self) -> Color32 {
+        hex(if self.dark { 0x3a_4552 } else { 0x23_272e })
+    }
+
+    /// Text of a message.
+    pub(crate) fn toast_text(self) -> Color32 {
+        Color32::WHITE
+    }
+
+    /// The action of a message.
+    pub(crate) fn toast_action(self) -> Color32 {
+        ACCENT_DARK
+    }
+
+    /// The sign of a message. Plates are dark in both themes.
+    pub(crate) fn toast_sign(self, tone: crate::model::Tone) -> Color32 {
+        match tone {
+            crate::model::Tone::Done => hex(0x5c_c97f),
+            crate::model::Tone::Refused => WARNING_DARK,
+            crate::model::Tone::Failed => DANGER_DARK,
+        }
     }
 
     /// Colour of working modules.

@@ -24,6 +24,13 @@ impl Context {
             ViewAction::Look(camera) => self.model.camera = camera,
             ViewAction::StopFollowing => self.model.follow = false,
             ViewAction::Point(point) => self.model.pointer = point,
+            ViewAction::ListProblems(place) => self.model.problems.place = place,
+            ViewAction::ToggleProblems(code) => {
+                let hidden = &mut self.model.problems.hidden;
+                if !hidden.remove(&code) {
+                    hidden.insert(code);
+                }
+            }
         }
     }
 

@@ -120,10 +120,12 @@ impl Hand {
     fn new(scenario: Scenario) -> Self {
         let document = Document::new(scenario);
         let scene = Scene::new(document.scenario().clone(), document.revision());
+        let mut options = ToolOptions::default();
+        crate::common::plain_streets(&mut options);
         Self {
             document,
             scene,
-            options: ToolOptions::default(),
+            options,
             scale: 0.3,
         }
     }

@@ -117,7 +117,7 @@ commands! {
     Follow: "Follow vehicle", "Keep the watched vehicle in the centre of the map.", "Shift+F";
     FrameSelection: "Frame selection", "Show the selection, or everything if nothing is selected.", "F";
     FrameAll: "Frame all", "Show the whole scenario.", "Home";
-    Search: "Find street…", "Find a street, a park or a body of water by name.", "Ctrl+F";
+    Search: "Find…", "Find a street, a park, a body of water, an object by its number, a problem or a command.", "Ctrl+F";
     ShowHidden: "Show everything hidden", "Show everything that View > Hide has hidden.", "Alt+H";
     ToggleGrid: "Grid", "Show or hide the grid.", "G";
     ToggleGridSnap: "Snap to grid", "Snap the pointer to the grid.", "Shift+G";
@@ -142,7 +142,7 @@ commands! {
         Measure: "Tool: Measure", "Measure distances.", "M";
         Overlay: "Tool: Picture", "Place a background picture.", "B";
     }
-    Palette: "Command palette", "Find a command by name.", "Ctrl+P";
+    Palette: "Command palette", "Find a command, a street, an object by its number or a problem.", "Ctrl+P";
     Keys: "Keys", "Show and change the keyboard shortcuts.", "Questionmark";
     KeepRun: "Keep this run", "Keep the results so far, to compare other runs with them.", "";
     ResetPanels: "Reset panels", "Restore the default layout of the panels.", "";

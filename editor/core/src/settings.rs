@@ -174,6 +174,7 @@ impl Settings {
         if settings.tools.presets.is_empty() {
             settings.tools.presets = crate::tools::standard_presets();
         }
+        settings.tools.renew_presets();
         settings
     }
 

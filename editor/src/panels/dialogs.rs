@@ -58,7 +58,6 @@ impl OpenDialog {
                 bundle::ui(&context, model, folder, presets, actions);
             }
             Dialog::AllowPlugin => allow_plugin(&context, model, actions),
-            Dialog::Search { query } => palette::search(&context, model, query, actions),
         }
     }
 

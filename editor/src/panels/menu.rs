@@ -2,7 +2,7 @@
 
 use crate::command::{Command, Command as C};
 use crate::icons::{self, PlaySign};
-use crate::model::{Action, Model, SPEEDS};
+use crate::model::{Action, Model, Next, SPEEDS};
 use crate::panel::{MenuPlace, PanelId};
 use crate::settings::{Heat, Settings};
 use crate::tools::{MapPart, Tone};
@@ -22,7 +22,7 @@ const SLOW: f64 = 0.9;
 /// Minimum margin between a menu and the lower edge of the window, points.
 const MENU_MARGIN: f32 = 12.0;
 
-use Line::{Do, Panels};
+use Line::{Do, Panels, Recent};
 
 /// Lines of a menu in groups that are separated by rules.
 type Groups = &'static [&'static [Line]];
@@ -34,10 +34,12 @@ enum Line {
     Do(C),
     /// The commands of the panels that belong to this place.
     Panels(MenuPlace),
+    /// The files that were opened or saved last.
+    Recent,
 }
 
 const FILE: Groups = &[
-    &[Do(C::New), Do(C::Open), Do(C::Save), Do(C::SaveAs)],
+    &[Do(C::New), Do(C::Open), Recent, Do(C::Save), Do(C::SaveAs)],
     &[
         Do(C::Import),
         Panels(MenuPlace::Import),
@@ -142,6 +144,22 @@ fn view(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
     items(ui, model, actions, &window);
 }
 
+/// Shows the submenu of recent files.
+fn recent(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
+    ui.add_enabled_ui(!model.settings.recent.is_empty(), |ui| {
+        ui.menu_button("Open recent", |ui| {
+            for path in &model.settings.recent {
+                let name = path.file_name().unwrap_or(path.as_os_str());
+                let row = ui.button(name.to_string_lossy());
+                if row.on_hover_text(path.display().to_string()).clicked() {
+                    actions.push(Action::Leave(Next::Open(path.clone())));
+                    ui.close();
+                }
+            }
+        });
+    });
+}
+
 fn menu(ui: &mut Ui, name: &str, model: &Model, actions: &mut Vec<Action>, groups: Groups) {
     ui.menu_button(name, |ui| {
         rolling(ui, |ui| {
@@ -152,6 +170,7 @@ fn menu(ui: &mut Ui, name: &str, model: &Model, actions: &mut Vec<Action>, group
                 for line in *group {
                     match *line {
                         Do(command) => item(ui, model, actions, command),
+                        Recent => recent(ui, model, actions),
                         Panels(place) => {
                             for panel in PanelId::at(place) {
                                 item(ui, model, actions, C::Panel(panel));

@@ -1,15 +1,82 @@
-//! The command palette and the search for streets.
+//! The command palette: one field that finds commands, streets and other names, objects by number, and problems.
 
 use super::widgets;
 use crate::command::Command;
 use crate::model::{Action, Dialog, Model};
 use egui::{Key, Role, ScrollArea, WidgetInfo};
-use roadwright_geometry::DVec2;
-use roadwright_scenario::ObjectId;
+use roadwright_geometry::{DVec2, polygon};
+use roadwright_scenario::check::Finding;
 use roadwright_scenario::operation::Objects;
+use roadwright_scenario::{
+    AgentId, FlowId, ForestId, LandId, NodeId, ObjectId, ObstacleId, PointOfInterestId, RoadId,
+};
+use std::collections::BTreeSet;
 
-/// Maximum number of streets listed.
+/// Maximum number of entries listed.
 const MOST: usize = 60;
+/// Rank from which a text contains only the letters of a query in order, and not the query itself.
+const LOOSE: usize = 100;
+/// Half the size of the surroundings that are shown of a problem, m.
+const SURROUNDINGS: f64 = 15.0;
+
+/// An entry of the palette.
+#[derive(Clone, Copy)]
+enum Entry<'a> {
+    Command(Command),
+    /// An object, found by its number.
+    Object(ObjectId),
+    /// The name of a street, a park or a body of water.
+    Name(&'a str),
+    Problem(&'a Finding),
+}
+
+impl Entry<'_> {
+    fn text(&self) -> String {
+        match self {
+            Self::Command(command) => command.title().to_owned(),
+            Self::Object(object) => object.to_string(),
+            Self::Name(name) => (*name).to_owned(),
+            Self::Problem(finding) => problem_text(finding),
+        }
+    }
+
+    /// The key of a command, or the kind of any other entry.
+    fn note(&self, model: &Model) -> String {
+        match self {
+            Self::Command(command) => model.settings.keys.label(*command),
+            Self::Object(_) => "object".into(),
+            Self::Name(_) => "name".into(),
+            Self::Problem(_) => "problem".into(),
+        }
+    }
+
+    fn hint(&self) -> String {
+        match self {
+            Self::Command(command) => command.hint().to_owned(),
+            Self::Object(_) => "Selects the object and shows it.".into(),
+            Self::Name(_) => "Selects all roads or areas of this name and shows them.".into(),
+            Self::Problem(finding) => finding.message.clone(),
+        }
+    }
+
+    /// Carries out a command, or selects and shows what was found.
+    fn choose(&self, model: &Model, actions: &mut Vec<Action>) {
+        match self {
+            Self::Command(command) => actions.push(Action::Do(*command)),
+            Self::Object(object) => show(model, Objects::from([*object]), actions),
+            Self::Name(name) => show(model, objects_called(model, name), actions),
+            Self::Problem(finding) => {
+                let around = DVec2::splat(SURROUNDINGS);
+                actions.push(Action::Jump(finding.place - around, finding.place + around));
+                actions.push(Action::Select(Objects::from([finding.object])));
+            }
+        }
+    }
+}
+
+fn problem_text(finding: &Finding) -> String {
+    format!("{}: {}", finding.code.title(), finding.object)
+}
 
 /// Rank of a text for a query; `None` unless the text contains all letters of the query in order. Smaller
 /// ranks are better.
@@ -26,7 +93,87 @@ fn rank(query: &str, text: &str) -> Option<usize> {
         last = letters.find(|(_, c)| *c == wanted)?.0;
     }
     // Ranks after all texts that contain the whole query. The earlier the last letter is found, the better.
-    Some(100 + last)
+    Some(LOOSE + last)
+}
+
+/// Returns the entries for a query, best match first. Without a query these are all commands, in the order of
+/// their table, which groups them by subject.
+fn entries<'a>(model: &'a Model, query: &str) -> Vec<Entry<'a>> {
+    // `RedoToo` is only a second key of Redo.
+    let commands = Command::all().iter().filter(|c| **c != Command::RedoToo);
+    if query.trim().is_empty() {
+        return commands.map(|command| Entry::Command(*command)).collect();
+    }
+    let commands = commands
+        .filter_map(|command| Some((rank(query, command.title())?, Entry::Command(*command))));
+    let objects = numbered(model, query).map(|object| (0, Entry::Object(object)));
+    // A street consists of many roads with the same name.
+    let streets = model.scene.street_names.iter().map(|street| &*street.name);
+    let land = model.scene.land_names.iter().map(|land| &*land.name);
+    let names: BTreeSet<&str> = streets.chain(land).collect();
+    let names = names
+        .into_iter()
+        .filter_map(|name| Some((rank(query, name)?, Entry::Name(name))));
+    // Thousands of problems contain the letters of almost any query.
+    let problems = model.findings.1.iter().filter_map(|finding| {
+        let rank = rank(query, &problem_text(finding)).filter(|rank| *rank < LOOSE)?;
+        Some((rank, Entry::Problem(finding)))
+    });
+    let mut found: Vec<(usize, Entry<'a>)> = objects
+        .chain(commands)
+        .chain(names)
+        .chain(problems)
+        .collect();
+    // A stable sort: of equally good matches, commands come before names and problems.
+    found.sort_by_key(|(rank, _)| *rank);
+    found.truncate(MOST);
+    found.into_iter().map(|(_, entry)| entry).collect()
+}
+
+/// Returns the objects with the number at the end of a query. Letters before it select kinds of objects: "road 12",
+/// "r12" and "12" find road 12.
+fn numbered(model: &Model, query: &str) -> impl Iterator<Item = ObjectId> {
+    let query = query.trim().to_lowercase();
+    let kind = query.trim_end_matches(|c: char| c.is_ascii_digit());
+    let number: Option<u32> = query[kind.len()..].parse().ok();
+    let kind = kind.trim_end_matches(['#', ' ']).to_owned();
+    let all = number.map(|n| {
+        [
+            ObjectId::Road(RoadId(n)),
+            ObjectId::Node(NodeId(n)),
+            ObjectId::Agent(AgentId(n)),
+            ObjectId::Flow(FlowId(n)),
+            ObjectId::Obstacle(ObstacleId(n)),
+            ObjectId::Forest(ForestId(n)),
+            ObjectId::Land(LandId(n)),
+            ObjectId::PointOfInterest(PointOfInterestId(n)),
+        ]
+    });
+    let scenario = model.document.scenario();
+    all.into_iter().flatten().filter(move |object| {
+        scenario.contains(*object) && object.to_string().starts_with(kind.as_str())
+    })
+}
+
+/// All roads and areas of land with a given name.
+fn objects_called(model: &Model, name: &str) -> Objects {
+    let network = model.document.scenario().network();
+    let roads = network.roads().filter(|(_, road)| road.name == name);
+    let mut objects: Objects = roads.map(|(id, _)| ObjectId::Road(id)).collect();
+    let land = model.document.scenario().land().iter();
+    let land = land.filter(|(_, land)| land.name == name);
+    objects.extend(land.map(|(id, _)| ObjectId::Land(*id)));
+    objects
+}
+
+/// Selects and shows objects.
+fn show(model: &Model, objects: Objects, actions: &mut Vec<Action>) {
+    let boxes = objects.iter().filter_map(|o| model.scene.bounds_of(*o));
+    let corners: Vec<DVec2> = boxes.flat_map(|(low, high)| [low, high]).collect();
+    actions.push(Action::Select(objects));
+    if let Some((low, high)) = polygon::bounds(&corners) {
+        actions.push(Action::Jump(low, high));
+    }
 }
 
 pub(super) fn ui(
@@ -36,112 +183,44 @@ pub(super) fn ui(
     line: &mut usize,
     actions: &mut Vec<Action>,
 ) {
-    let mut found: Vec<(usize, Command)> = Command::all()
-        .iter()
-        // `RedoToo` is only a second key of Redo.
-        .filter(|command| **command != Command::RedoToo)
-        .filter_map(|command| Some((rank(query, command.title())?, *command)))
-        .collect();
-    // Without a query, the order of the table is better because it groups commands by subject.
-    if !query.trim().is_empty() {
-        found.sort_by_key(|(rank, _)| *rank);
-    }
-    *line = (*line).min(found.len().saturating_sub(1));
     let mut chosen = None;
     let response = widgets::modal(context, "palette").show(context, |ui| {
         ui.set_width(460.0);
-        let entered = field(ui, query, "Command", "type a command");
+        let hint = "command, street, object or problem";
+        let entered = field(ui, query, "Command", hint);
+        let found = entries(model, query);
+        let last = found.len().saturating_sub(1);
         ui.input(|i| {
             if i.key_pressed(Key::ArrowDown) {
-                *line = (*line + 1).min(found.len().saturating_sub(1));
+                *line += 1;
             }
             if i.key_pressed(Key::ArrowUp) {
                 *line = line.saturating_sub(1);
             }
         });
+        *line = (*line).min(last);
         ScrollArea::vertical().max_height(380.0).show(ui, |ui| {
-            for (i, (_, command)) in found.iter().enumerate() {
-                let key = model.settings.keys.label(*command);
-                let button = egui::Button::selectable(i == *line, command.title())
-                    .shortcut_text(key)
-                    .min_size(egui::vec2(440.0, 0.0));
-                let response = ui.add(button).on_hover_text(command.hint());
-                if i == *line && entered {
-                    chosen = Some(*command);
-                }
-                if response.clicked() {
-                    chosen = Some(*command);
+            for (i, entry) in found.iter().enumerate() {
+                let button = egui::Button::selectable(i == *line, entry.text())
+                    .shortcut_text(entry.note(model))
+                    .min_size(egui::vec2(440.0, 0.0))
+                    .truncate();
+                let response = ui.add(button).on_hover_text(entry.hint());
+                if response.clicked() || (i == *line && entered) {
+                    chosen = Some(*entry);
                 }
             }
             if found.is_empty() {
-                ui.label("No matching command.");
+                ui.label("Nothing matches.");
             }
         });
     });
     if response.should_close() {
         actions.push(Action::Show(Dialog::None));
     }
-    if let Some(command) = chosen {
+    if let Some(entry) = chosen {
         actions.push(Action::Show(Dialog::None));
-        actions.push(Action::Do(command));
-    }
-}
-
-pub(super) fn search(
-    context: &egui::Context,
-    model: &Model,
-    query: &mut String,
-    actions: &mut Vec<Action>,
-) {
-    let streets = &model.scene.street_names;
-    // A street consists of many roads with the same name.
-    let streets = streets.iter().map(|street| &*street.name);
-    let land = model.scene.land_names.iter().map(|land| &*land.name);
-    let names: std::collections::BTreeSet<&str> = streets.chain(land).collect();
-    let ranked = names
-        .iter()
-        .filter_map(|name| Some((rank(query, name)?, *name)));
-    let mut found: Vec<(usize, &str)> = ranked.collect();
-    if !query.trim().is_empty() {
-        found.sort();
-    }
-    let mut chosen = None;
-    let response = widgets::modal(context, "search").show(context, |ui| {
-        ui.set_width(380.0);
-        let entered = field(ui, query, "Street", "street, park or water");
-        if names.is_empty() {
-            ui.label("No street has a name yet.");
-        }
-        ScrollArea::vertical().max_height(320.0).show(ui, |ui| {
-            for (i, (_, name)) in found.iter().take(MOST).enumerate() {
-                if ui.selectable_label(i == 0, *name).clicked() || (i == 0 && entered) {
-                    chosen = Some((*name).to_owned());
-                }
-            }
-        });
-    });
-    if response.should_close() {
-        actions.push(Action::Show(Dialog::None));
-    }
-    if let Some(name) = chosen {
-        actions.push(Action::Show(Dialog::None));
-        jump_to(model, &name, actions);
-    }
-}
-
-/// Selects and shows all roads and areas of land with a given name.
-fn jump_to(model: &Model, name: &str, actions: &mut Vec<Action>) {
-    let network = model.document.scenario().network();
-    let roads = network.roads().filter(|(_, road)| road.name == name);
-    let mut objects: Objects = roads.map(|(id, _)| ObjectId::Road(id)).collect();
-    let land = model.document.scenario().land().iter();
-    let land = land.filter(|(_, land)| land.name == name);
-    objects.extend(land.map(|(id, _)| ObjectId::Land(*id)));
-    let boxes = objects.iter().filter_map(|o| model.scene.bounds_of(*o));
-    let corners: Vec<DVec2> = boxes.flat_map(|(low, high)| [low, high]).collect();
-    if let Some((low, high)) = roadwright_geometry::polygon::bounds(&corners) {
-        actions.push(Action::Select(objects));
-        actions.push(Action::Jump(low, high));
+        entry.choose(model, actions);
     }
 }
 

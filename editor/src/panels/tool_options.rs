@@ -3,12 +3,13 @@
 use super::widgets::{choice, named};
 use crate::command::Command;
 use crate::model::{Action, Dialog, Model, Purpose};
+use crate::theme::Theme;
 use crate::tools::{
-    ObstacleKind, RandomTripOptions, RoadPreset, TerrainMode, ToolKind, ToolOptions,
+    ObstacleKind, RandomTripOptions, RoadPreset, StackChoice, TerrainMode, ToolKind, ToolOptions,
     new_paint_layer,
 };
-use egui::{DragValue, Slider, Ui};
-use roadwright_scenario::{Edit, LandUse, Lane, ObjectId, PaintId, Poly3};
+use egui::{DragValue, Response, Role, Slider, Ui, WidgetInfo};
+use roadwright_scenario::{CrossSection, Edit, LandUse, Lane, ObjectId, PaintId, Poly3};
 use roadwright_simulation::PopulateFrom;
 
 pub(super) fn ui(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
@@ -128,18 +129,7 @@ fn select(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
 }
 
 fn road(ui: &mut Ui, model: &Model, options: &mut ToolOptions) {
-    let names: Vec<(usize, String)> = options
-        .presets
-        .iter()
-        .enumerate()
-        .map(|(i, preset)| (i, preset.name.clone()))
-        .collect();
-    ui.scope(|ui| {
-        ui.spacing_mut().combo_width = 170.0;
-        if let Some(chosen) = choice(ui, "Cross-section", &options.preset, &names) {
-            options.preset = chosen;
-        }
-    });
+    preset_choice(ui, model.theme(), options);
     let chosen = options.chosen();
     ui.label(format!("{:.0} km/h", chosen.speed_limit * 3.6));
     if let Some(ObjectId::Road(id)) = model.single()
@@ -170,6 +160,77 @@ fn road(ui: &mut Ui, model: &Model, options: &mut ToolOptions) {
         0.5,
     );
     layer(ui, options);
+}
+
+/// Shows the list of presets, each with its cross-section as a small drawing.
+fn preset_choice(ui: &mut Ui, theme: Theme, options: &mut ToolOptions) {
+    let chosen = options.chosen();
+    section_picture(ui, theme, &chosen.section);
+    let mut picked = None;
+    let combo = egui::ComboBox::from_id_salt("Cross-section")
+        .selected_text(&chosen.name)
+        .width(170.0)
+        .height(PRESET_LIST_HEIGHT)
+        .show_ui(ui, |ui| {
+            for (index, preset) in options.presets.iter().enumerate() {
+                ui.horizontal(|ui| {
+                    let picture = section_picture(ui, theme, &preset.section);
+                    let row = ui.selectable_label(index == options.preset, &preset.name);
+                    if row.clicked() || picture.clicked() {
+                        picked = Some(index);
+                        ui.close();
+                    }
+                });
+            }
+        });
+    let name = format!("Cross-section: {}", chosen.name);
+    combo
+        .response
+        .widget_info(|| WidgetInfo::labeled(Role::ComboBox, true, &name));
+    if let Some(picked) = picked {
+        options.preset = picked;
+    }
+}
+
+/// Maximum height of the list of presets, points.
+const PRESET_LIST_HEIGHT: f32 = 420.0;
+/// Size of the drawing of a cross-section, points.
+const SECTION_SIZE: egui::Vec2 = egui::vec2(76.0, 18.0);
+/// Scale of the drawing of a cross-section, points per metre. Wide roads are drawn smaller.
+const SECTION_SCALE: f32 = 4.0;
+
+/// Draws a cross-section seen from above in the direction of the road, with lanes against it on the left.
+fn section_picture(ui: &mut Ui, theme: Theme, section: &CrossSection) -> Response {
+    let (rect, response) = ui.allocate_exact_size(SECTION_SIZE, egui::Sense::click());
+    let backward = section.backward.iter().rev().map(|lane| (lane, -1.0));
+    let forward = section.forward.iter().map(|lane| (lane, 1.0));
+    let lanes: Vec<_> = backward.chain(forward).collect();
+    let total: f32 = lanes.iter().map(|((_, width), _)| *width as f32).sum();
+    let scale = SECTION_SCALE.min(SECTION_SIZE.x / total.max(1.0));
+    let mut x = rect.center().x - 0.5 * scale * total;
+    let line = egui::Stroke::new(1.0, theme.on_road());
+    let mut before: Option<f32> = None;
+    for ((kind, width), direction) in lanes {
+        let right = x + scale * *width as f32;
+        let lane = egui::Rect::from_x_y_ranges(x..=right, rect.y_range());
+        ui.painter().rect_filled(lane, 0.0, theme.solid_lane(*kind));
+        // Lane lines, which are broken, and the centre line.
+        let ends = [lane.left_top(), lane.left_bottom()];
+        let is_drivable = kind.is_drivable();
+        match before.filter(|_| is_drivable) {
+            Some(before) if before == direction => {
+                let dashes = egui::Shape::dashed_line(&ends, line, 4.0, 4.0);
+                ui.painter().extend(dashes);
+            }
+            Some(_) => {
+                ui.painter().line_segment(ends, line);
+            }
+            None => {}
+        }
+        before = is_drivable.then_some(direction);
+        x = right;
+    }
+    response
 }
 
 fn layer(ui: &mut Ui, options: &mut ToolOptions) {
@@ -319,7 +380,10 @@ fn terrain(ui: &mut Ui, options: &mut ToolOptions) {
 fn agents(ui: &mut Ui, model: &Model, options: &mut ToolOptions) {
     let scenario = model.document.scenario();
     let types = super::kinds::vehicle_types(scenario);
-    let stacks = super::kinds::stacks(scenario);
+    let automatic = (StackChoice::Automatic, "automatic".to_owned());
+    let stacks = super::kinds::stacks(scenario).into_iter();
+    let stacks = stacks.map(|(key, name)| (StackChoice::Chosen(key), name));
+    let stacks: Vec<_> = std::iter::once(automatic).chain(stacks).collect();
     ui.label("Vehicle");
     if let Some(chosen) = choice(ui, "Vehicle type", &options.vehicle, &types) {
         options.vehicle = chosen;

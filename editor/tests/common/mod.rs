@@ -13,6 +13,7 @@ use roadwright_editor::experiment::ExperimentFile;
 use roadwright_editor::extensions::Folders;
 use roadwright_editor::live::LivePicture;
 use roadwright_editor::model::{Action, Dialog, Purpose};
+use roadwright_editor::tools::{PLAIN_STREET, ToolOptions};
 use roadwright_editor::{Editor, Options};
 use roadwright_geometry::DVec2;
 use roadwright_scenario::file::to_text;
@@ -48,6 +49,7 @@ impl Bench {
 
     /// Starts the editor with the settings and autosaves of a folder.
     pub(crate) fn open_in(folder: Arc<tempfile::TempDir>, open: Option<PathBuf>) -> Self {
+        let is_new_user = !folder.path().join("settings").exists();
         let options = Options {
             open,
             settings: folder.path().join("settings"),
@@ -74,6 +76,10 @@ impl Bench {
             .build_eframe(|cc| Editor::new(cc, options));
         let mut bench = Self { harness, folder };
         bench.settle();
+        if is_new_user {
+            // Most tests draw on the asphalt or beside it, so they need streets without pavements.
+            bench.set(|settings| plain_streets(&mut settings.tools));
+        }
         bench
     }
 
@@ -213,6 +219,30 @@ impl Bench {
         self.harness.step();
         self.harness
             .event(egui::Event::ModifiersChanged(Modifiers::NONE));
+        self.settle();
+    }
+
+    /// Presses the left button at a world point.
+    pub(crate) fn press_at(&mut self, x: f64, y: f64) {
+        let at = self.at(x, y);
+        self.harness.hover_at(at);
+        self.harness.step();
+        self.button(at, true, Modifiers::NONE);
+        self.settle();
+    }
+
+    /// Moves the pointer to a world point without changing its buttons.
+    pub(crate) fn move_to(&mut self, x: f64, y: f64) {
+        let at = self.at(x, y);
+        self.harness.event(egui::Event::PointerMoved(at));
+        self.harness.step();
+        self.settle();
+    }
+
+    /// Releases the left button at a world point.
+    pub(crate) fn release_at(&mut self, x: f64, y: f64) {
+        let at = self.at(x, y);
+        self.button(at, false, Modifiers::NONE);
         self.settle();
     }
 
@@ -382,6 +412,12 @@ impl Bench {
     pub(crate) fn picture(&mut self, path: &Path) {
         self.harness.render().unwrap().save(path).unwrap();
     }
+}
+
+/// Selects streets without pavements.
+pub(crate) fn plain_streets(options: &mut ToolOptions) {
+    let mut presets = options.presets.iter();
+    options.preset = presets.position(|p| p.name == PLAIN_STREET).unwrap();
 }
 
 /// An experiment that takes one or two seconds.

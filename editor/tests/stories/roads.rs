@@ -1,6 +1,8 @@
 //! Drawing, bending, joining and splitting roads.
 
 use super::*;
+use roadwright_editor::tools::ToolOptions;
+use roadwright_scenario::LaneType;
 
 #[test]
 fn a_freehand_stroke_is_a_road_of_lines_and_arcs() {
@@ -309,4 +311,34 @@ fn a_cross_section_is_kept_as_a_preset() {
     bench.drag(&[(-120.0, 60.0), (-40.0, 60.0)]);
     let (_, road) = bench.scenario().network().roads().last().unwrap();
     assert_eq!(road.lane_sections[0].lanes.len(), 3);
+}
+
+#[test]
+fn the_first_road_of_a_new_user_has_pavements_and_presets_show_their_lanes() {
+    let mut bench = Bench::empty();
+    bench.set(|settings| settings.tools = ToolOptions::default());
+    bench.look_at(0.0, 0.0, 60.0);
+    bench.key(Key::R);
+    bench.drag(&[(-40.0, 0.0), (40.0, 0.0)]);
+    let (_, road) = bench.scenario().network().roads().next().unwrap();
+    let kinds: Vec<LaneType> = road.lane_sections[0]
+        .lanes
+        .iter()
+        .map(|lane| lane.kind)
+        .collect();
+    use LaneType::{Driving, Sidewalk};
+    assert_eq!(kinds, [Sidewalk, Driving, Driving, Sidewalk]);
+    // Another preset from the list.
+    bench.press("Cross-section: Street 1+1");
+    bench.press("Slip road");
+    assert_eq!(
+        bench.editor().model().settings.tools.chosen().name,
+        "Slip road"
+    );
+    assert!(
+        bench
+            .harness
+            .query_by_label("Cross-section: Slip road")
+            .is_some()
+    );
 }

@@ -1,6 +1,137 @@
 //! Vehicles, their trips, and runs that are edited.
 
 use super::*;
+use roadwright_editor::scene::Scene;
+use roadwright_editor::tools::{
+    Mark, Pointer, StackChoice, ToolContext, ToolEvent, ToolKind as Kind, ToolOptions,
+};
+use roadwright_scenario::{Edit, ModuleSetting, Scenario, Slot};
+
+/// The text at the pointer while a trip is dragged with a tool.
+fn label_of_drag(
+    scenario: &Scenario,
+    options: &ToolOptions,
+    kind: Kind,
+    ends: [DVec2; 2],
+) -> String {
+    let scene = Scene::new(Arc::new(scenario.clone()), 0);
+    let scenario = Arc::new(scenario.clone());
+    let context = ToolContext {
+        scenario: &scenario,
+        scene: &scene,
+        selection: &Objects::new(),
+        options,
+        scale: 0.2,
+    };
+    let pointer = |at: DVec2| Pointer {
+        at,
+        ..Pointer::default()
+    };
+    let mut tool = kind.tool();
+    tool.event(ToolEvent::Press(pointer(ends[0])), &context);
+    tool.event(ToolEvent::Drag(pointer(ends[1])), &context);
+    let labels = tool
+        .marks(&context)
+        .into_iter()
+        .filter_map(|mark| match mark {
+            Mark::Label { text, .. } => Some(text),
+            _ => None,
+        });
+    labels.collect()
+}
+
+#[test]
+fn the_stack_is_automatic_until_one_is_chosen_and_the_label_names_it() {
+    let mut bench = Bench::crossroads();
+    bench.key(Key::A);
+    bench.drag(&[(-100.0, -1.6), (100.0, -1.6)]);
+    let stacks = |bench: &Bench| -> Vec<String> {
+        let agents = bench.scenario().agents().values();
+        agents.map(|agent| agent.stack.clone()).collect()
+    };
+    assert_eq!(stacks(&bench), ["idm"]);
+    let options = bench.editor().model().settings.tools.clone();
+    assert_eq!(options.stack, StackChoice::Automatic);
+    let scenario = bench.scenario().clone();
+    let on_lanes = [DVec2::new(-100.0, -1.6), DVec2::new(100.0, -1.6)];
+    let on_ground = [DVec2::new(-100.0, 60.0), DVec2::new(-40.0, 60.0)];
+    for kind in [Kind::Vehicle, Kind::Flow] {
+        for ends in [on_lanes, on_ground] {
+            let label = label_of_drag(&scenario, &options, kind, ends);
+            assert!(label.ends_with("\nstack idm (automatic)"), "{label}");
+        }
+    }
+    // Chosen in the bar above the map.
+    bench.press("Stack: automatic");
+    bench.press("pursuit");
+    bench.drag(&[(-80.0, -1.6), (100.0, -1.6)]);
+    assert_eq!(stacks(&bench), ["idm", "pursuit"]);
+    let chosen = bench.editor().model().settings.tools.clone();
+    let label = label_of_drag(&scenario, &chosen, Kind::Vehicle, on_lanes);
+    assert!(label.ends_with("\nstack pursuit"), "{label}");
+}
+
+#[test]
+fn a_dragged_trip_tells_its_route_or_why_there_is_none() {
+    let mut bench = Bench::crossroads();
+    bench.key(Key::L);
+    bench.press_at(-100.0, -1.6);
+    bench.move_to(-50.0, -1.6);
+    bench.move_to(1.6, 80.0);
+    let model = bench.editor().model();
+    let drawn = model.drawn_route.as_ref().unwrap();
+    let route = drawn.route.as_ref().unwrap();
+    assert!((150.0..220.0).contains(&route.length), "{}", route.length);
+    assert!(route.time > 5.0);
+    // The left half of the road leads away from there.
+    bench.move_to(-1.6, 80.0);
+    let drawn = bench.editor().model().drawn_route.clone().unwrap();
+    let problem = drawn.route.unwrap_err();
+    assert!(problem.contains("lane"), "{problem}");
+    assert!(bench.scenario().flows().is_empty());
+    bench.move_to(1.6, 80.0);
+    bench.release_at(1.6, 80.0);
+    assert_eq!(bench.scenario().flows().len(), 1);
+    assert!(bench.editor().model().drawn_route.is_none());
+}
+
+#[test]
+fn a_stack_that_heads_straight_for_its_goal_is_told_before_the_release_and_found_by_check() {
+    let mut bench = Bench::empty();
+    let mut blind = bench.scenario().stacks()["idm"].clone();
+    assert!(blind.set(Slot::GroundPlanner, vec![ModuleSetting::new("straight")]));
+    let edit = Edit::Stack("blind".into(), Some(Box::new(blind)));
+    bench.ask(Action::Apply("Add stack".into(), edit));
+    bench.set(|settings| settings.tools.stack = StackChoice::Chosen("blind".into()));
+    let options = bench.editor().model().settings.tools.clone();
+    let ends = [DVec2::new(-50.0, 0.0), DVec2::new(50.0, 0.0)];
+    let label = label_of_drag(bench.scenario(), &options, Kind::Vehicle, ends);
+    assert!(
+        label.ends_with("stack blind does not steer around obstacles"),
+        "{label}"
+    );
+    bench.look_at(0.0, 0.0, 100.0);
+    bench.key(Key::A);
+    bench.drag(&[(-50.0, 0.0), (50.0, 0.0)]);
+    let codes = |bench: &Bench| -> Vec<&str> {
+        let findings = bench.editor().model().findings.1.iter();
+        findings.map(|finding| finding.code.name()).collect()
+    };
+    // Nothing is in the way yet.
+    assert_eq!(codes(&bench), [""; 0]);
+    bench.key(Key::O);
+    bench.drag(&[(-5.0, -5.0), (5.0, 5.0)]);
+    assert_eq!(codes(&bench), ["straight-into-obstacle"]);
+    // Automatic vehicles plan a path around it.
+    bench.set(|settings| settings.tools.stack = StackChoice::Automatic);
+    bench.key_with(Modifiers::COMMAND, Key::Z);
+    bench.key_with(Modifiers::COMMAND, Key::Z);
+    bench.key(Key::A);
+    bench.drag(&[(-50.0, 0.0), (50.0, 0.0)]);
+    bench.key(Key::O);
+    bench.drag(&[(-5.0, -5.0), (5.0, 5.0)]);
+    assert_eq!(codes(&bench), [""; 0]);
+}
 
 #[test]
 fn a_vehicle_whose_road_is_deleted_is_told_and_sets_out_again_after_undo() {

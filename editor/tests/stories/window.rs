@@ -1,6 +1,9 @@
 //! The map, panels, keys and messages of the window.
 
 use super::*;
+use roadwright_editor::model::ViewAction;
+use roadwright_scenario::check::Code;
+use roadwright_scenario::{Edit, NodeId, ObstacleId};
 
 #[test]
 fn a_problem_is_repaired_by_a_click() {
@@ -35,6 +38,114 @@ fn problems_are_listed_marked_and_jumped_to() {
         bench.editor().model().selection,
         Objects::from([finding.object])
     );
+}
+
+/// Draws `count` boxes of 2 m on the lanes of the crossroads, 6 m apart.
+fn boxes_on_the_road(count: usize) -> Bench {
+    let mut bench = Bench::crossroads();
+    bench.key(Key::O);
+    for i in 0..count {
+        let x = 40.0 + 6.0 * i as f64;
+        bench.drag(&[(x, -3.0), (x + 2.0, -1.0)]);
+    }
+    bench.key(Key::V);
+    bench.ask(Action::Select(Objects::new()));
+    assert_eq!(bench.editor().model().findings.1.len(), count);
+    bench
+}
+
+#[test]
+fn marks_that_are_close_together_become_a_disc_that_zooms_in_and_then_lists() {
+    let mut bench = boxes_on_the_road(5);
+    bench.look_at(0.0, 0.0, 1000.0);
+    let disc = "5 problems on the map";
+    // Only the disc under the pointer is a widget.
+    assert!(bench.harness.query_by_label(disc).is_none());
+    let far = bench.editor().model().camera.scale;
+    let first = bench.editor().model().findings.1[0].place;
+    bench.hover(first.x, first.y);
+    assert!(bench.harness.query_by_label(disc).is_some());
+    bench.click(first.x, first.y);
+    let camera = bench.editor().model().camera;
+    assert!(camera.scale < 0.2 * far, "{}", camera.scale);
+    assert!((camera.centre.x - 53.0).abs() < 3.0, "{}", camera.centre);
+    // The click was not one of the tool.
+    assert!(bench.editor().model().selection.is_empty());
+    // Two boxes in the same place do not come apart at any zoom, so they are listed.
+    let mut bench = boxes_on_the_road(2);
+    let mut twin = bench
+        .scenario()
+        .obstacles()
+        .values()
+        .next()
+        .unwrap()
+        .clone();
+    twin.name = "twin".into();
+    let id = bench.scenario().next_obstacle_id();
+    bench.ask(Action::Apply(
+        "Add".into(),
+        Edit::Obstacle(id, Some(Box::new(twin))),
+    ));
+    let place = bench.editor().model().findings.1[0].place;
+    bench.look_at(place.x, place.y, 40.0);
+    // The boxes overlap, which is a problem half a metre beside the others: it comes apart from them first.
+    bench.click(place.x, place.y);
+    bench.click(place.x, place.y);
+    let model = bench.editor().model();
+    assert!(model.problems.place.is_some());
+    let labels = ["warning: obstacle 1", "warning: obstacle 2"];
+    let listed = labels.map(|label| bench.harness.query_all_by_label(label).count());
+    assert!(listed[0] > 0 && listed[1] == 0, "{listed:?}");
+    bench.press("List all problems");
+    assert!(bench.harness.query_by_label(labels[1]).is_some());
+}
+
+#[test]
+fn a_stroke_may_begin_on_a_disc_of_problems() {
+    let mut bench = boxes_on_the_road(3);
+    bench.look_at(0.0, 0.0, 600.0);
+    let first = bench.editor().model().findings.1[0].place;
+    bench.key(Key::R);
+    let roads = bench.scenario().network().road_count();
+    bench.drag(&[(first.x, first.y), (first.x, first.y + 300.0)]);
+    assert!(bench.scenario().network().road_count() > roads);
+}
+
+#[test]
+fn problems_of_a_kind_are_hidden_together_and_fixed_in_one_step() {
+    let mut bench = boxes_on_the_road(3);
+    let before = bench.scenario().clone();
+    bench.press_tab("Problems (3)");
+    let header = "3 warnings: Obstacles on lanes";
+    assert!(bench.harness.query_by_label(header).is_some());
+    bench.press("Hide: Obstacles on lanes");
+    assert!(
+        bench
+            .harness
+            .query_by_label("warning: obstacle 1")
+            .is_none()
+    );
+    assert_eq!(bench.scenario(), &before);
+    bench.look_at(0.0, 0.0, 1000.0);
+    let first = bench.editor().model().findings.1[0].place;
+    bench.hover(first.x, first.y);
+    let disc = "3 problems on the map";
+    assert!(bench.harness.query_by_label(disc).is_none());
+    bench.press("Show: Obstacles on lanes");
+    bench.hover(first.x, first.y);
+    assert!(bench.harness.query_by_label(disc).is_some());
+    let steps = bench.undo_steps();
+    bench.press("Fix all: Obstacles on lanes");
+    assert_eq!(bench.undo_steps(), steps + 1);
+    assert!(bench.editor().model().findings.1.is_empty());
+    assert!(bench.scenario().obstacles().is_empty());
+    undo_gives_back(&mut bench, &before);
+    // Another document begins with everything shown.
+    bench.ask(Action::View(ViewAction::ToggleProblems(
+        Code::ObstacleOnRoad,
+    )));
+    bench.ask(Action::Go(Next::New));
+    assert!(bench.editor().model().problems.hidden.is_empty());
 }
 
 #[test]
@@ -79,6 +190,66 @@ fn streets_are_found_by_their_names() {
     };
     let road = model.document.scenario().network().road(*id).unwrap();
     assert_eq!(road.name, "Parliament Row");
+}
+
+#[test]
+fn one_field_finds_commands_objects_and_problems() {
+    let mut bench = boxes_on_the_road(2);
+    bench.key_with(Modifiers::COMMAND, Key::P);
+    bench.type_text("obstacle 2");
+    bench.key(Key::Enter);
+    let selected = |bench: &Bench| bench.editor().model().selection.clone();
+    let obstacle = |id| Objects::from([ObjectId::Obstacle(ObstacleId(id))]);
+    assert_eq!(selected(&bench), obstacle(2));
+    // The number alone finds all kinds of objects, and the arrow keys choose one.
+    bench.key_with(Modifiers::COMMAND, Key::F);
+    bench.type_text("1");
+    for label in ["road 1", "node 1"] {
+        assert!(bench.harness.query_all_by_label_contains(label).count() > 0);
+    }
+    bench.key(Key::ArrowDown);
+    bench.key(Key::Enter);
+    assert_eq!(selected(&bench), Objects::from([ObjectId::Node(NodeId(1))]));
+    // Part of the title of a problem.
+    bench.look_at(-1000.0, 0.0, 100.0);
+    bench.key_with(Modifiers::COMMAND, Key::P);
+    bench.type_text("obstacles on");
+    bench.key(Key::Enter);
+    assert_eq!(selected(&bench), obstacle(1));
+    let model = bench.editor().model();
+    let place = model.findings.1[0].place;
+    assert!((model.camera.centre - place).length() < 1.0);
+    // Commands of the same rank come first.
+    bench.key_with(Modifiers::COMMAND, Key::P);
+    bench.type_text("tool: road");
+    bench.key(Key::Enter);
+    assert_eq!(bench.editor().model().tool, ToolKind::Road);
+}
+
+#[test]
+fn recent_files_are_opened_from_the_menu() {
+    let mut bench = Bench::empty();
+    let path = bench.folder.path().join("lately.scenario.json");
+    let scenario = roadwright_scenario::Scenario::new("lately");
+    std::fs::write(&path, roadwright_scenario::file::to_text(&scenario)).unwrap();
+    bench.set(|settings| settings.recent = vec![path.clone()]);
+    bench.press("File");
+    bench.press("Open recent");
+    bench.press("lately.scenario.json");
+    assert_eq!(bench.editor().model().document.path(), Some(path.as_path()));
+}
+
+#[test]
+fn a_message_about_many_deleted_objects_undoes_them() {
+    let mut bench = boxes_on_the_road(3);
+    let before = bench.scenario().clone();
+    bench.key_with(Modifiers::COMMAND, Key::A);
+    bench.key(Key::Delete);
+    assert_ne!(bench.scenario(), &before);
+    bench.press("Undo");
+    assert_eq!(bench.scenario(), &before);
+    // The document has changed since, so that the message has nothing left to undo.
+    assert!(bench.harness.query_by_label("Undo").is_none());
 }
 
 #[test]

@@ -478,6 +478,51 @@ fn check_tells_why_a_run_would_not_begin(path: &str) {
     assert_eq!(lines[0], format!("error[refused] {refused}"));
 }
 
+#[test]
+fn check_groups_findings_by_kind_with_errors_first() {
+    let text = std::fs::read_to_string(scenario("obstacle-field")).unwrap();
+    let mut file: Value = serde_json::from_str(&text).unwrap();
+    let places = &mut file["points_of_interest"];
+    *places = serde_json::json!({
+        "1": {"name": "Here", "x": 5, "y": 5},
+        "2": {"name": "Here", "x": 9, "y": 5},
+        "3": {"name": "Here", "x": 9, "y": 9},
+    });
+    for agent in file["agents"].as_object_mut().unwrap().values_mut() {
+        agent["destination"] = Value::Null;
+        agent["via"] = serde_json::json!([]);
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("kinds.scenario.json");
+    std::fs::write(&path, file.to_string()).unwrap();
+    let path = path.display().to_string();
+    let checked = call(&["check", &path]);
+    let lines = stdout(&checked);
+    let lines: Vec<&str> = lines.lines().collect();
+    // A heading with the number of its lines, and then the lines, indented.
+    let mut rest = &lines[..lines.len() - 1];
+    let mut headings = Vec::new();
+    while let Some((heading, others)) = rest.split_first() {
+        let count = heading.rsplit_once('(').unwrap().1;
+        let count: usize = count.trim_end_matches(')').parse().unwrap();
+        let (group, others) = others.split_at(count);
+        let code = |line: &str| line.trim().split(' ').next().unwrap().to_owned();
+        assert!(group.iter().all(|line| line.starts_with("  ")), "{lines:?}");
+        assert!(group.iter().all(|line| code(line) == code(group[0])));
+        headings.push(code(group[0]));
+        rest = others;
+    }
+    assert!(headings.len() > 1, "{lines:?}");
+    let first_warning = headings.iter().position(|code| code.starts_with("warning"));
+    let last_error = headings.iter().rposition(|code| code.starts_with("error"));
+    assert!(first_warning.unwrap() > last_error.unwrap(), "{headings:?}");
+    // The document has one flat list, as before.
+    let document: Value =
+        serde_json::from_str(&stdout(&call(&["check", &path, "--json"]))).unwrap();
+    let listed = document["findings"].as_array().unwrap().len();
+    assert_eq!(listed + headings.len() + 1, lines.len());
+}
+
 const OSM: &str = r#"<osm><node id="1" lat="53.34" lon="-6.262"/><node id="2" lat="53.34" lon="-6.26"/>
 <node id="3" lat="53.34" lon="-6.258"/><node id="4" lat="53.339" lon="-6.26"/><node id="5" lat="53.341" lon="-6.26"/>
 <way id="10"><nd ref="1"/><nd ref="2"/><nd ref="3"/><tag k="highway" v="secondary"/></way>

@@ -16,6 +16,26 @@ pub struct FilletOptions {
     pub miss: f64,
 }
 
+/// Smallest radii that bends of a road should have, so that its inner edge does not run backwards.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct SmallestRadii {
+    /// Smallest radius of bends to the left, m.
+    pub left: f64,
+    /// Smallest radius of bends to the right, m.
+    pub right: f64,
+    /// Largest distance between a corner point and a curve that is widened to such a radius, m.
+    pub miss: f64,
+}
+
+/// A line whose tight bends were widened.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Widened {
+    /// The line.
+    pub line: ReferenceLine,
+    /// Number of bends that have a larger radius than [`FilletOptions::miss`] allows.
+    pub count: usize,
+}
+
 /// Distance below which two points count as the same, m.
 const SAME_POINT: f64 = 0.01;
 /// Smallest turn of a corner that gets an arc, rad.
@@ -31,6 +51,27 @@ const MIN_TURN: f64 = 1e-9;
 /// # Errors
 /// If fewer than two distinct points are given or a coordinate is out of range.
 pub fn fillet(points: &[DVec2], options: FilletOptions) -> Result<ReferenceLine, GeometryError> {
+    Ok(rounded(points, options, None)?.line)
+}
+
+/// Returns the line of [`fillet`], with bends that are tighter than `smallest` widened to that radius, as far as
+/// their legs and [`SmallestRadii::miss`] allow.
+///
+/// # Errors
+/// If fewer than two distinct points are given or a coordinate is out of range.
+pub fn fillet_widened(
+    points: &[DVec2],
+    options: FilletOptions,
+    smallest: SmallestRadii,
+) -> Result<Widened, GeometryError> {
+    rounded(points, options, Some(smallest))
+}
+
+fn rounded(
+    points: &[DVec2],
+    options: FilletOptions,
+    smallest: Option<SmallestRadii>,
+) -> Result<Widened, GeometryError> {
     let points = distinct(points);
     if points.len() < 2 {
         return Err(GeometryError::TooFewPoints {
@@ -43,10 +84,15 @@ pub fn fillet(points: &[DVec2], options: FilletOptions) -> Result<ReferenceLine,
     let mut segments = Vec::with_capacity(2 * points.len());
     // Length of this leg that the arc at the previous corner has used.
     let mut used = 0.0;
+    let mut count = 0;
     for i in 0..legs.len() {
         let corner = (i + 1 < legs.len()).then(|| {
             let turn = wrap_angle(headings[i + 1] - headings[i]);
-            Corner::new(turn, legs[i].min(legs[i + 1]), options)
+            let leg = legs[i].min(legs[i + 1]);
+            let corner = Corner::new(turn, leg, options);
+            let wider = smallest.and_then(|smallest| corner.widened(leg, smallest));
+            count += usize::from(wider.is_some());
+            wider.unwrap_or(corner)
         });
         let tangent = corner.as_ref().map_or(0.0, |c| c.tangent);
         let straight = legs[i] - used - tangent;
@@ -66,7 +112,8 @@ pub fn fillet(points: &[DVec2], options: FilletOptions) -> Result<ReferenceLine,
         position: points[0],
         heading: headings[0],
     };
-    ReferenceLine::new(start, segments)
+    let line = ReferenceLine::new(start, segments)?;
+    Ok(Widened { line, count })
 }
 
 /// An arc that rounds one corner.
@@ -95,17 +142,32 @@ impl Corner {
                 tangent: 0.0,
             };
         }
-        // The arc misses the corner by radius (1 / cos(turn / 2) - 1), and uses radius tan(turn / 2) of each
-        // leg.
-        let by_miss = options.miss / (1.0 / cos(half) - 1.0).max(1e-12);
-        // A little less than half, so that two arcs of maximum size leave some of the leg between them.
-        let by_leg = 0.49 * leg / tan(half);
-        let radius = options.radius.min(by_miss).min(by_leg);
+        let radius = options.radius.min(largest_radius(half, leg, options.miss));
         Self {
             turn,
             radius,
             tangent: radius * tan(half),
         }
+    }
+
+    /// Returns the corner with the smallest radius that bends in its direction should have, or as much of it as
+    /// fits. `None` if that is no larger than the present radius.
+    fn widened(&self, leg: f64, smallest: SmallestRadii) -> Option<Self> {
+        let wanted = if self.turn > 0.0 {
+            smallest.left
+        } else {
+            smallest.right
+        };
+        let half = 0.5 * self.turn.abs().min(175f64.to_radians());
+        if self.turn == 0.0 || wanted <= self.radius {
+            return None;
+        }
+        let radius = wanted.min(largest_radius(half, leg, smallest.miss));
+        (radius > self.radius).then(|| Self {
+            turn: self.turn,
+            radius,
+            tangent: radius * tan(half),
+        })
     }
 
     fn length(&self) -> f64 {
@@ -115,6 +177,17 @@ impl Corner {
             self.radius * self.turn.abs()
         }
     }
+}
+
+/// Largest radius of an arc that turns by twice `half` (rad), uses less than half of a leg, and misses its corner
+/// by at most `miss`, m.
+fn largest_radius(half: f64, leg: f64, miss: f64) -> f64 {
+    // The arc misses the corner by radius (1 / cos(turn / 2) - 1), and uses radius tan(turn / 2) of each
+    // leg.
+    let by_miss = miss / (1.0 / cos(half) - 1.0).max(1e-12);
+    // A little less than half, so that two arcs of maximum size leave some of the leg between them.
+    let by_leg = 0.49 * leg / tan(half);
+    by_miss.min(by_leg)
 }
 
 fn distinct(points: &[DVec2]) -> Vec<DVec2> {
@@ -143,6 +216,32 @@ mod tests {
         radius: 10.0,
         miss: 5.0,
     };
+
+    #[test]
+    fn tight_bends_are_widened_on_their_own_side_as_far_as_they_may_miss() {
+        let points = [DVec2::ZERO, DVec2::new(50.0, 0.0), DVec2::new(90.0, 20.0)];
+        let tight = FilletOptions {
+            radius: 40.0,
+            miss: 0.05,
+        };
+        let radius = |line: &ReferenceLine| 1.0 / line.max_curvature();
+        let before = radius(&fillet(&points, tight).unwrap());
+        assert!(before < 2.0, "{before}");
+        let widened = |left: f64, right: f64, miss: f64| {
+            let smallest = SmallestRadii { left, right, miss };
+            fillet_widened(&points, tight, smallest).unwrap()
+        };
+        // The line bends to the left.
+        let wide = widened(8.0, 1.0, 1.5);
+        assert_eq!(wide.count, 1);
+        assert!((radius(&wide.line) - 8.0).abs() < 1e-9);
+        let other = widened(1.0, 8.0, 1.5);
+        assert_eq!((other.count, radius(&other.line)), (0, before));
+        // 27 degrees with a radius of 8 m miss the corner by 0.22 m.
+        let short = widened(8.0, 8.0, 0.1);
+        assert_eq!(short.count, 1);
+        assert!((radius(&short.line) - 2.0 * before).abs() < 1e-9);
+    }
 
     #[test]
     fn a_right_angle_gets_its_arc() {

@@ -38,6 +38,44 @@ pub(crate) fn imported(elements: &Elements) -> (Scenario, ImportSummary) {
     import(elements, &options).unwrap()
 }
 
+/// A street of four lanes each way with a vertex of 32 degrees.
+const TIGHT: &str = r#"<osm>
+  <node id="1" lat="53.3400" lon="-6.2620"/>
+  <node id="2" lat="53.3400" lon="-6.2600"/>
+  <node id="3" lat="53.34069" lon="-6.25816"/>
+  <way id="10"><nd ref="1"/><nd ref="2"/><nd ref="3"/><tag k="highway" v="primary"/><tag k="lanes" v="8"/></way>
+</osm>"#;
+
+#[test]
+fn bends_tighter_than_the_road_are_rounded_and_reported() {
+    let (scenario, summary) = imported(&read(TIGHT.as_bytes()).unwrap());
+    let road = scenario.network().roads().next().unwrap().1;
+    let inner = road.edges(1.0).1;
+    let radius = 1.0 / road.reference_line.max_curvature();
+    assert!(
+        inner > 10.0 && (radius - (inner + 1.0)).abs() < 1e-6,
+        "{inner}, {radius}"
+    );
+    let told = summary.warnings.iter();
+    let told: Vec<_> = told
+        .filter(|warning| warning.reason.starts_with("bends tighter"))
+        .map(|warning| (warning.count, warning.examples.clone()))
+        .collect();
+    assert_eq!(told, [(1, vec!["way 10".to_owned()])]);
+    assert!(
+        check(&scenario)
+            .iter()
+            .all(|finding| finding.code != Code::Kink)
+    );
+    // A gentle bend of two lanes is kept as it is.
+    let narrow = TIGHT
+        .replace("v=\"8\"", "v=\"2\"")
+        .replace("53.34069", "53.3404");
+    let (_, summary) = imported(&read(narrow.as_bytes()).unwrap());
+    let mut told = summary.warnings.iter();
+    assert!(told.all(|warning| !warning.reason.starts_with("bends")));
+}
+
 #[test]
 fn a_crossroads_arrives_whole() {
     let (scenario, summary) = imported(&read(CROSSROADS.as_bytes()).unwrap());

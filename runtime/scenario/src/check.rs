@@ -4,6 +4,7 @@ mod agents;
 mod forests;
 mod groups;
 mod junctions;
+mod kinks;
 mod land;
 mod loose_ends;
 mod obstacles;
@@ -12,7 +13,8 @@ mod points_of_interest;
 mod repair;
 mod roads;
 
-pub use repair::repair;
+pub use agents::trip_problem;
+pub use repair::{Repairs, repair, repair_all};
 
 use crate::ids::ObjectId;
 use crate::junction::{Layout, layout};
@@ -38,7 +40,7 @@ pub enum Severity {
 pub enum Code {
     /// The reference line of a road does not end at its node.
     JointGap,
-    /// A bend of a road is tighter than half the road's width.
+    /// A bend of a road is tighter than half the road's width, so that its inner edge runs backwards.
     Kink,
     /// A road crosses itself.
     SelfIntersection,
@@ -103,6 +105,8 @@ pub enum Code {
     WrongLane,
     /// A trip leads to a road that is closed to all traffic.
     ClosedRoad,
+    /// An agent or flow whose stack does not steer around obstacles heads straight for one.
+    StraightIntoObstacle,
     /// An agent has neither a destination nor a waypoint.
     NoDestination,
     /// The outline of an area of land crosses itself or encloses no area.
@@ -169,12 +173,59 @@ impl Code {
             Self::UnreachableDestination => "unreachable-destination",
             Self::WrongLane => "wrong-lane",
             Self::ClosedRoad => "closed-road",
+            Self::StraightIntoObstacle => "straight-into-obstacle",
             Self::NoDestination => "no-destination",
             Self::LandOutline => "land-outline",
             Self::NameUnclear => "name-unclear",
             Self::VehicleFileChanged => "vehicle-file-changed",
             Self::GroupMember => "group-member",
             Self::TooMuch => "too-much",
+        }
+    }
+
+    /// Heading for findings of this kind, such as "Roads that cross themselves".
+    pub fn title(self) -> &'static str {
+        match self {
+            Self::JointGap => "Road ends away from their nodes",
+            Self::Kink => "Bends tighter than the road is wide",
+            Self::SelfIntersection => "Roads that cross themselves",
+            Self::EndsOnRoad => "Road ends on a road that they do not join",
+            Self::DanglingRestriction => "Turn restrictions for missing roads",
+            Self::DanglingCrossing => "Crossings of missing roads",
+            Self::DanglingTurn => "Turns of missing lanes",
+            Self::DanglingCorner => "Radii of corners that do not exist",
+            Self::DanglingInternalRoad => "Internal roads outside their junction",
+            Self::DanglingMajor => "Major roads that do not lead to their junction",
+            Self::DanglingStage => "Signal stages for missing roads",
+            Self::CornerSqueezed => "Corners without room for their radius",
+            Self::StageConflict => "Conflicting movements in one signal stage",
+            Self::NoRoomForCrossing => "Pedestrian crossings without room",
+            Self::LaneWithoutSuccessor => "Lanes that lead nowhere",
+            Self::ArrowToNowhere => "Arrows for turns that do not exist",
+            Self::RoadSqueezed => "Roads too short for their junctions",
+            Self::NoRoomForRing => "Mini roundabouts without room",
+            Self::JunctionDegraded => "Junctions with a rough outline",
+            Self::ImpossibleTurn => "Turns that are too tight for vehicles",
+            Self::Alley => "Narrow stretches of two-way roads",
+            Self::NoBuses => "Roads too narrow for buses",
+            Self::LanesOverlap => "Lanes that overlap without a junction",
+            Self::ObstacleOnRoad => "Obstacles on lanes",
+            Self::ObstaclesOverlap => "Obstacles that overlap",
+            Self::ObstacleWithoutHeight => "Obstacles without a height",
+            Self::HangingMass => "Hanging obstacles with a mass",
+            Self::NoSuchLane => "Places on lanes that do not exist",
+            Self::AgentInObstacle => "Agents that start inside an obstacle",
+            Self::AgentsOverlap => "Agents that start in the same place",
+            Self::UnreachableDestination => "Destinations that cannot be reached",
+            Self::WrongLane => "Trips on a lane without a route",
+            Self::ClosedRoad => "Trips to closed roads",
+            Self::StraightIntoObstacle => "Trips that head straight into an obstacle",
+            Self::NoDestination => "Agents without a destination",
+            Self::LandOutline => "Areas of land with an invalid outline",
+            Self::NameUnclear => "Places without a unique name",
+            Self::VehicleFileChanged => "Vehicle files that have changed",
+            Self::GroupMember => "Invalid members of groups",
+            Self::TooMuch => "Limits that are exceeded",
         }
     }
 }

@@ -377,7 +377,16 @@ impl fmt::Display for Slot {
     }
 }
 
+/// Ground planner that leads straight to the goal.
+const STRAIGHT: &str = "straight";
+
 impl Stack {
+    /// Whether vehicles off the lanes plan paths around obstacles. The ground planner `straight` does not.
+    pub fn steers_around_obstacles(&self) -> bool {
+        let planner = self.settings(Slot::GroundPlanner);
+        planner.iter().all(|setting| setting.module != STRAIGHT)
+    }
+
     /// A stack with the built-in modules and the given controller.
     pub fn with_controller(controller: &str) -> Self {
         Self {

@@ -2,7 +2,7 @@
 
 use crate::common::*;
 use roadwright_geometry::{DVec2, Pose, ReferenceLine, Segment};
-use roadwright_scenario::check::{Code, Severity, check, repair};
+use roadwright_scenario::check::{Code, Finding, Severity, check, repair, repair_all};
 use roadwright_scenario::operation::draw;
 use roadwright_scenario::*;
 
@@ -64,6 +64,101 @@ fn kinks_and_self_crossings_are_found() {
     assert!(codes(&with_line(bend(0.5, 1.5))).contains(&Code::Kink));
     assert!(codes(&with_line(bend(0.1, 5.0))).contains(&Code::SelfIntersection));
     assert!(!codes(&with_line(bend(0.1, 1.0))).contains(&Code::SelfIntersection));
+}
+
+#[test]
+fn trips_that_head_straight_into_an_obstacle_are_found() {
+    let scenario = |planner: &str, x: f64, y: f64| {
+        let mut scenario = crossroads();
+        let mut stack = scenario.stacks()["idm"].clone();
+        assert!(stack.set(Slot::GroundPlanner, vec![ModuleSetting::new(planner)]));
+        let agent = Agent {
+            start: Place::ground(0.0, 40.0, 0.0),
+            via: vec![],
+            destination: Some(Place::ground(60.0, 40.0, 0.0)),
+            stack: "idm".into(),
+            ..west_to_east()
+        };
+        let edits = vec![
+            Edit::Stack("idm".into(), Some(Box::new(stack))),
+            Edit::Agent(AgentId(1), Some(Box::new(agent))),
+            Edit::Obstacle(ObstacleId(1), Some(Box::new(crate_at(x, y)))),
+        ];
+        scenario.apply(Edit::Batch(edits)).unwrap();
+        scenario
+    };
+    let straight = scenario("straight", 30.0, 40.0);
+    assert_eq!(codes(&straight), [Code::StraightIntoObstacle]);
+    // Beside the path, and with a planner.
+    assert_eq!(codes(&scenario("straight", 30.0, 45.0)), []);
+    assert_eq!(codes(&scenario("hybrid_fuzzy_path", 30.0, 40.0)), []);
+}
+
+/// A road of 3.5 m lanes with a bend.
+fn with_bend(radius: f64, turn: f64) -> Scenario {
+    let segments = vec![
+        Segment::Line { length: 40.0 },
+        Segment::Arc {
+            length: turn * radius,
+            curvature: 1.0 / radius,
+        },
+        Segment::Line { length: 40.0 },
+    ];
+    with_line(ReferenceLine::new(Pose::new(-100.0, 0.0, 0.0), segments).unwrap())
+}
+
+fn kinks(scenario: &Scenario) -> Vec<Finding> {
+    let findings = check(scenario).into_iter();
+    findings
+        .filter(|finding| finding.code == Code::Kink)
+        .collect()
+}
+
+#[test]
+fn a_bend_is_a_kink_where_its_inner_edge_runs_half_a_metre_backwards() {
+    let road = |scenario: &Scenario| scenario.network().roads().next().unwrap().1.clone();
+    let (_, inner) = road(&with_bend(10.0, 0.5)).edges(45.0);
+    // The inner edge runs (inner - radius) * turn backwards.
+    let radius = |backwards: f64| inner - backwards / 0.5;
+    assert_eq!(kinks(&with_bend(radius(0.49), 0.5)).len(), 0);
+    assert_eq!(kinks(&with_bend(radius(0.51), 0.5)).len(), 1);
+}
+
+#[test]
+fn kinks_are_rounded_within_one_and_a_half_metres_or_left_alone() {
+    let kinked = with_bend(1.0, 0.6);
+    let finding = &kinks(&kinked)[0];
+    let mut mended = kinked.clone();
+    mended.apply(repair(&kinked, finding).unwrap()).unwrap();
+    assert_eq!(kinks(&mended), []);
+    let road = |scenario: &Scenario| scenario.network().roads().next().unwrap().1.clone();
+    let (before, after) = (road(&kinked), road(&mended));
+    let ends = |road: &Road| [road.reference_line.start(), road.reference_line.end()];
+    for (old, new) in ends(&before).into_iter().zip(ends(&after)) {
+        assert!((old.position - new.position).length() < 1e-6);
+    }
+    let inner = before.edges(40.2).1;
+    assert!((1.0 / after.reference_line.max_curvature() - (inner + 1.0)).abs() < 1e-6);
+    // A hairpin would have to move farther.
+    let hairpin = with_bend(0.5, 1.8);
+    assert_eq!(repair(&hairpin, &kinks(&hairpin)[0]), None);
+}
+
+#[test]
+fn all_problems_of_a_kind_are_repaired_by_one_edit() {
+    let put = |id, x| Edit::Obstacle(ObstacleId(id), Some(Box::new(crate_at(x, 2.0))));
+    let before = with(Edit::Batch(vec![put(1, 30.0), put(2, 50.0), put(3, 70.0)]));
+    let found = check(&before);
+    assert_eq!(found.len(), 3);
+    let repairs = repair_all(&before, Code::ObstacleOnRoad, &found).unwrap();
+    assert_eq!(repairs.count, 3);
+    let mut mended = before.clone();
+    let undo = mended.apply(repairs.edit).unwrap();
+    assert_eq!(check(&mended), []);
+    mended.apply(undo).unwrap();
+    assert_eq!(mended, before);
+    assert_eq!(repair_all(&before, Code::Kink, &found), None);
+    assert_eq!(repair_all(&before, Code::Alley, &found), None);
 }
 
 #[test]

@@ -9,6 +9,7 @@ use crate::setup::TripDriver;
 use roadwright_agent::{Module, Planner, PlannerView, Registry, Step};
 use roadwright_geometry::{DVec2, Pose};
 use roadwright_ground::{Ground, LANE_REACH, Spot};
+use roadwright_scenario::check::trip_problem;
 use roadwright_scenario::{Agent, Flow, ModuleSetting, Place, Scenario, Slot, VehicleType};
 use std::sync::Arc;
 
@@ -99,6 +100,11 @@ impl RouteFinder {
             &flow.origin,
             &[flow.destination],
         )
+    }
+
+    /// Returns the reason why a vehicle type cannot drive from one stop to the next on lanes; `None` if it can.
+    pub fn problem(&self, vehicle: &str, stops: &[Place]) -> Option<String> {
+        trip_problem(&self.scenario, self.ground.graph(), vehicle, stops)
     }
 
     pub(crate) fn ground(&self) -> &Ground {

@@ -1,7 +1,7 @@
 //! Drawing flows of vehicles.
 
-use super::trip::{Progress, Trip, missing, places, whereabouts};
-use super::{Effect, Mark, Tool, ToolContext, ToolEvent};
+use super::trip::{Progress, Trip, missing, places, stack_for, whereabouts};
+use super::{DrawnTrip, Effect, Mark, Tool, ToolContext, ToolEvent};
 use roadwright_scenario::operation::Objects;
 use roadwright_scenario::{Edit, Flow, ObjectId};
 
@@ -21,10 +21,11 @@ impl Tool for FlowTool {
         if !scenario.vehicle_types().contains_key(&options.vehicle) {
             return missing("vehicle type", &options.vehicle);
         }
-        if !scenario.stacks().contains_key(&options.stack) {
-            return missing("stack", &options.stack);
-        }
         let (origin, destination) = places(from, to, context);
+        let stack = match stack_for(&[origin, destination], context) {
+            Ok(stack) => stack,
+            Err(refusal) => return refusal,
+        };
         let id = scenario.next_flow_id();
         let label = format!(
             "Draw flow from {} to {}",
@@ -33,7 +34,7 @@ impl Tool for FlowTool {
         );
         let flow = Flow {
             vehicle: options.vehicle.clone(),
-            stack: options.stack.clone(),
+            stack,
             dynamics: None,
             origin,
             destination,
@@ -61,5 +62,9 @@ impl Tool for FlowTool {
 
     fn is_busy(&self) -> bool {
         self.trip.is_busy()
+    }
+
+    fn trip(&self, context: &ToolContext<'_>) -> Option<DrawnTrip> {
+        self.trip.drawn(context)
     }
 }

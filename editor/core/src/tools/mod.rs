@@ -25,8 +25,9 @@ pub mod turns;
 mod vehicle;
 
 pub use options::{
-    ForestOptions, ObstacleKind, ObstacleOptions, PaintOptions, RandomTripOptions, RoadPreset,
-    SnapOptions, TerrainMode, TerrainOptions, ToolOptions, standard_presets,
+    ForestOptions, ObstacleKind, ObstacleOptions, PLAIN_STREET, PaintOptions, RandomTripOptions,
+    RoadPreset, SnapOptions, StackChoice, TerrainMode, TerrainOptions, ToolOptions, TripGround,
+    standard_presets,
 };
 pub use paint::new_paint_layer;
 pub use ribbon::ribbon;
@@ -39,7 +40,7 @@ use crate::scene::Scene;
 use roadwright_geometry::DVec2;
 use roadwright_scenario::junction::LaneEnd;
 use roadwright_scenario::operation::{Objects, groups};
-use roadwright_scenario::{Edit, LaneType, ObjectId, Scenario};
+use roadwright_scenario::{Edit, LaneType, ObjectId, Place, Scenario};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
@@ -404,4 +405,24 @@ pub trait Tool {
 
     /// Whether a stroke is in progress, which Escape cancels.
     fn is_busy(&self) -> bool;
+
+    /// The trip that is being drawn, as far as both ends are known.
+    fn trip(&self, _: &ToolContext<'_>) -> Option<DrawnTrip> {
+        None
+    }
+}
+
+/// A trip that is being drawn.
+#[derive(Debug, Clone, PartialEq)]
+pub struct DrawnTrip {
+    /// Key of the vehicle type.
+    pub vehicle: String,
+    /// Key of the stack.
+    pub stack: String,
+    /// Start.
+    pub start: Place,
+    /// Destination.
+    pub destination: Place,
+    /// Position of the pointer, m.
+    pub pointer: DVec2,
 }

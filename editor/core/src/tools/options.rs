@@ -3,7 +3,7 @@
 use super::MapPart;
 use roadwright_scenario::operation::draw::RoadStyle;
 use roadwright_scenario::{
-    CrossSection, LandUse, LaneType, ObjectId, PaintId, RoadClass, Scenario,
+    CrossSection, LandUse, LaneType, ObjectId, PaintId, Place, RoadClass, Scenario, Stack,
 };
 use roadwright_simulation::PopulateFrom;
 use serde::{Deserialize, Serialize};
@@ -33,8 +33,61 @@ impl RoadPreset {
     }
 }
 
-/// The default presets.
+/// Name of the default preset without pavements, for streets of which only the carriageway matters.
+pub const PLAIN_STREET: &str = "1+1 without pavements";
+
+/// The default presets. The first one is a street as in a town; roads outside towns have no pavements.
 pub fn standard_presets() -> Vec<RoadPreset> {
+    use LaneType::{Biking, Bus, Parking, Shoulder, Sidewalk};
+    use RoadClass::{Arterial, Collector, Motorway, Ramp, Residential};
+    let driving = CrossSection::driving;
+    vec![
+        RoadPreset::new(
+            "Street 1+1",
+            Residential,
+            driving(1, 1, 3.25).with_border(Sidewalk, 2.5),
+        ),
+        RoadPreset::new(
+            "Avenue 2+2",
+            Arterial,
+            driving(2, 2, 3.25).with_border(Sidewalk, 3.0),
+        ),
+        RoadPreset::new(
+            "1+1 with parking",
+            Residential,
+            driving(1, 1, 3.0)
+                .with_border(Parking, 2.2)
+                .with_border(Sidewalk, 2.5),
+        ),
+        RoadPreset::new(
+            "1+1 with cycle lanes",
+            Collector,
+            driving(1, 1, 3.25)
+                .with_border(Biking, 1.8)
+                .with_border(Sidewalk, 2.5),
+        ),
+        RoadPreset::new(
+            "1+1 with bus lanes",
+            Arterial,
+            driving(1, 1, 3.25)
+                .with_border(Bus, 3.25)
+                .with_border(Sidewalk, 3.0),
+        ),
+        RoadPreset::new("One-way, 1 lane", Residential, driving(1, 0, 3.5)),
+        RoadPreset::new("One-way, 2 lanes", Collector, driving(2, 0, 3.25)),
+        RoadPreset::new("One-way, 3 lanes", Motorway, driving(3, 0, 3.5)),
+        RoadPreset::new("Slip road", Ramp, driving(1, 0, 3.6)),
+        RoadPreset::new(PLAIN_STREET, Residential, driving(1, 1, 3.25)),
+        RoadPreset::new(
+            "Rural road 1+1",
+            Arterial,
+            driving(1, 1, 3.5).with_border(Shoulder, 1.5),
+        ),
+    ]
+}
+
+/// The default presets before streets had pavements.
+fn presets_without_pavements() -> Vec<RoadPreset> {
     use LaneType::{Biking, Bus, Parking, Sidewalk};
     use RoadClass::{Arterial, Collector, Motorway, Ramp, Residential};
     let driving = CrossSection::driving;
@@ -71,6 +124,93 @@ pub fn standard_presets() -> Vec<RoadPreset> {
             driving(1, 1, 3.25).with_border(Bus, 3.25),
         ),
     ]
+}
+
+/// The ground on which a trip begins and ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TripGround {
+    /// Both on lanes.
+    Lanes,
+    /// At least one of them off the lanes.
+    OpenGround,
+}
+
+impl TripGround {
+    /// Returns the ground of a trip between places.
+    pub fn of<'a>(places: impl IntoIterator<Item = &'a Place>) -> Self {
+        let mut places = places.into_iter();
+        if places.any(|place| matches!(place, Place::Ground(_))) {
+            Self::OpenGround
+        } else {
+            Self::Lanes
+        }
+    }
+}
+
+/// Stack of new agents and flows.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", from = "StoredStack")]
+pub enum StackChoice {
+    /// A stack that suits the trip.
+    #[default]
+    Automatic,
+    /// The stack with this key, chosen by the user.
+    Chosen(String),
+}
+
+/// A stack in the settings. Older versions stored the key alone, which was `idm` unless the user chose another one.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum StoredStack {
+    Chosen { chosen: String },
+    Key(String),
+}
+
+impl From<StoredStack> for StackChoice {
+    fn from(stored: StoredStack) -> Self {
+        match stored {
+            StoredStack::Chosen { chosen } => Self::Chosen(chosen),
+            StoredStack::Key(key) if key == "automatic" || key == PREFERRED_STACK => {
+                Self::Automatic
+            }
+            StoredStack::Key(key) => Self::Chosen(key),
+        }
+    }
+}
+
+/// Stack that is chosen automatically where it suits the trip.
+const PREFERRED_STACK: &str = "idm";
+
+impl StackChoice {
+    /// Returns the key of the stack for a trip, or the missing key as an error.
+    ///
+    /// Automatic trips use `idm`, or the first stack of the list if there is none. Off the lanes only stacks count
+    /// that steer around obstacles, as long as there are any.
+    ///
+    /// # Errors
+    /// If the scenario does not have the chosen stack, or has none at all.
+    pub fn key(&self, scenario: &Scenario, ground: TripGround) -> Result<String, String> {
+        let stacks = scenario.stacks();
+        let Self::Automatic = self else {
+            let Self::Chosen(key) = self else {
+                return Err(String::new());
+            };
+            let is_there = stacks.contains_key(key);
+            return if is_there {
+                Ok(key.clone())
+            } else {
+                Err(key.clone())
+            };
+        };
+        let suits = |stack: &Stack| ground == TripGround::Lanes || stack.steers_around_obstacles();
+        let preferred = stacks.get_key_value(PREFERRED_STACK);
+        let listed = || preferred.into_iter().chain(scenario.listed_stacks());
+        let suited = listed().find(|(_, stack)| suits(stack));
+        let chosen = suited.or_else(|| listed().next());
+        chosen
+            .map(|(key, _)| key.clone())
+            .ok_or_else(|| PREFERRED_STACK.to_owned())
+    }
 }
 
 /// Shape of new obstacles.
@@ -201,7 +341,7 @@ pub struct ToolOptions {
     /// Vehicle type of new agents and flows.
     pub vehicle: String,
     /// Stack of new agents and flows.
-    pub stack: String,
+    pub stack: StackChoice,
     /// Options of random trips.
     pub random: RandomTripOptions,
     /// Vehicles per hour of new flows.
@@ -274,7 +414,7 @@ impl Default for ToolOptions {
                 falloff: 0.8,
             },
             vehicle: "car".into(),
-            stack: "idm".into(),
+            stack: StackChoice::Automatic,
             random: RandomTripOptions {
                 count: 20,
                 from: PopulateFrom::Both,
@@ -294,6 +434,23 @@ impl Default for ToolOptions {
 }
 
 impl ToolOptions {
+    /// Replaces the default presets of an older version if the user has not changed them. The selected
+    /// cross-section stays, except that the old default becomes the new one.
+    pub(crate) fn renew_presets(&mut self) {
+        let old = presets_without_pavements();
+        if self.presets != old {
+            return;
+        }
+        self.presets = standard_presets();
+        let chosen = old.get(self.preset).filter(|_| self.preset > 0);
+        let is_chosen = |preset: &RoadPreset| {
+            chosen.is_some_and(|chosen| {
+                preset.name == chosen.name || preset.section == chosen.section
+            })
+        };
+        self.preset = self.presets.iter().position(is_chosen).unwrap_or(0);
+    }
+
     /// The selected cross-section.
     pub fn chosen(&self) -> RoadPreset {
         let first = || standard_presets().swap_remove(0);
@@ -330,5 +487,80 @@ impl ToolOptions {
         // side would fold in the bend.
         let width = half(&preset.section.forward).max(half(&preset.section.backward));
         by_class.max(width + 1.0)
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
+mod tests {
+    use super::*;
+    use roadwright_scenario::{Edit, ModuleSetting};
+
+    #[test]
+    fn unchanged_old_presets_are_replaced_and_changed_ones_are_kept() {
+        let mut options = ToolOptions {
+            presets: presets_without_pavements(),
+            ..ToolOptions::default()
+        };
+        options.renew_presets();
+        assert_eq!(options, ToolOptions::default());
+        let name = |options: &ToolOptions| options.chosen().name;
+        let slip = |preset: &RoadPreset| preset.name == "Slip road";
+        options.presets = presets_without_pavements();
+        options.preset = options.presets.iter().position(slip).unwrap();
+        options.renew_presets();
+        assert_eq!(name(&options), "Slip road");
+        // The same cross-section has another name now.
+        options.presets = presets_without_pavements();
+        options.preset = 6;
+        options.renew_presets();
+        assert_eq!(name(&options), "Street 1+1");
+        let mut own = presets_without_pavements();
+        own.swap(0, 1);
+        options.presets = own.clone();
+        options.renew_presets();
+        assert_eq!(options.presets, own);
+    }
+
+    #[test]
+    fn every_preset_has_its_own_name_and_the_first_one_has_pavements() {
+        let presets = standard_presets();
+        let names: BTreeSet<&str> = presets.iter().map(|preset| preset.name.as_str()).collect();
+        assert_eq!(names.len(), presets.len());
+        let sides = [&presets[0].section.forward, &presets[0].section.backward];
+        for side in sides {
+            let kinds: Vec<LaneType> = side.iter().map(|(kind, _)| *kind).collect();
+            assert_eq!(kinds, [LaneType::Driving, LaneType::Sidewalk]);
+        }
+        assert!(names.contains(PLAIN_STREET));
+    }
+
+    #[test]
+    fn stacks_come_back_from_settings_of_any_version() {
+        let read = |text: &str| serde_json::from_str::<StackChoice>(text).unwrap();
+        let chosen = |key: &str| StackChoice::Chosen(key.into());
+        assert_eq!(read("\"idm\""), StackChoice::Automatic);
+        assert_eq!(read("\"pursuit\""), chosen("pursuit"));
+        for choice in [StackChoice::Automatic, chosen("idm"), chosen("automatic")] {
+            let text = serde_json::to_string(&choice).unwrap();
+            assert_eq!(read(&text), choice);
+        }
+    }
+
+    #[test]
+    fn automatic_trips_off_the_lanes_steer_around_obstacles() {
+        let mut scenario = Scenario::new("stacks");
+        let key = |scenario: &Scenario, ground| StackChoice::Automatic.key(scenario, ground);
+        assert_eq!(key(&scenario, TripGround::OpenGround).unwrap(), "idm");
+        let mut blind = scenario.stacks()["idm"].clone();
+        let straight = vec![ModuleSetting::new("straight")];
+        assert!(blind.set(roadwright_scenario::Slot::GroundPlanner, straight));
+        let edit = Edit::Stack("idm".into(), Some(Box::new(blind)));
+        scenario.apply(edit).unwrap();
+        assert_eq!(key(&scenario, TripGround::Lanes).unwrap(), "idm");
+        let other = key(&scenario, TripGround::OpenGround).unwrap();
+        assert!(scenario.stacks()[&other].steers_around_obstacles());
+        let none = StackChoice::Chosen("none".into());
+        assert_eq!(none.key(&scenario, TripGround::Lanes), Err("none".into()));
     }
 }

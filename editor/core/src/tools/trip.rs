@@ -1,7 +1,10 @@
 //! Drawing a trip from a start to a destination, as used for vehicles and flows.
 
 use super::handles::place_at;
-use super::{Effect, HandleShape, Mark, Pointer, Tone, ToolContext, ToolEvent};
+use super::{
+    DrawnTrip, Effect, Fill, HandleShape, Mark, Pointer, StackChoice, Tone, ToolContext, ToolEvent,
+    TripGround,
+};
 use roadwright_geometry::{DVec2, heading_of};
 use roadwright_scenario::Place;
 
@@ -86,6 +89,20 @@ impl Trip {
         self.start.is_some()
     }
 
+    /// The trip that a release would add; `None` if the start is not placed or the stack does not exist.
+    pub(super) fn drawn(&self, context: &ToolContext<'_>) -> Option<DrawnTrip> {
+        let (from, pointer) = (self.start?, self.now?);
+        let (start, destination) = places(from, pointer, context);
+        let stack = stack_for(&[start, destination], context).ok()?;
+        Some(DrawnTrip {
+            vehicle: context.options.vehicle.clone(),
+            stack,
+            start,
+            destination,
+            pointer,
+        })
+    }
+
     pub(super) fn waits_for_destination(&self) -> bool {
         self.by_clicks
     }
@@ -96,6 +113,8 @@ impl Trip {
             Some(on_lane) => (on_lane, "on a lane"),
             None => (point, "on open ground"),
         };
+        let ends = [self.start, self.now].into_iter().flatten();
+        marks.extend(ends.filter_map(|end| lane_strip(end, context)));
         if let Some(start) = self.start {
             let (from, _) = caught(start);
             marks.push(Mark::Circle {
@@ -112,8 +131,10 @@ impl Trip {
                     hot: true,
                 });
                 let distance = (to - from).length();
-                let text = format!("destination {word}\n{distance:.0} m away");
-                marks.push(Mark::label(to, text, Tone::Guide));
+                let (start, goal) = places(start, now, context);
+                let stack = stack_label(&[start, goal], context);
+                let text = format!("destination {word}\n{distance:.0} m away\n{}", stack.text);
+                marks.push(Mark::label(to, text, stack.tone));
             }
         } else if let Some(now) = self.now {
             let (at, word) = caught(now);
@@ -122,10 +143,44 @@ impl Trip {
                 radius: (9.0 * context.scale).max(2.5),
                 tone: Tone::Hover,
             });
-            marks.push(Mark::label(at, format!("start {word}"), Tone::Guide));
+            let (start, _) = places(now, now + DVec2::X, context);
+            let stack = stack_label(&[start], context);
+            let text = format!("start {word}\n{}", stack.text);
+            marks.push(Mark::label(at, text, stack.tone));
         }
         marks
     }
+}
+
+/// Length of the highlighted part of a lane to either side of a place, m.
+const STRIP_REACH: f64 = 15.0;
+/// Distance between the points of a highlighted lane, m.
+const STRIP_SPACING: f64 = 1.5;
+
+/// The highlighted part of the lane on which a trip would begin or end; `None` on open ground.
+fn lane_strip(point: DVec2, context: &ToolContext<'_>) -> Option<Mark> {
+    let place = context.scene.lane_at(point, 0.3 * context.reach())?;
+    let road = context.scenario.network().road(place.road)?;
+    let from = (place.s - STRIP_REACH).max(0.0);
+    let to = (place.s + STRIP_REACH).min(road.length());
+    let count = ((to - from) / STRIP_SPACING).ceil().max(1.0) as u32;
+    let places = (0..=count).map(|i| from + (to - from) * f64::from(i) / f64::from(count));
+    let (mut left, mut right) = (Vec::new(), Vec::new());
+    for s in places {
+        // The lane may end within this distance.
+        let Some(band) = road.lane_band(place.lane, s) else {
+            continue;
+        };
+        let side = |t: f64| road.reference_line.point(s, band.centre + t * band.width);
+        left.push(side(0.5));
+        right.push(side(-0.5));
+    }
+    right.reverse();
+    left.append(&mut right);
+    Some(Mark::Area {
+        points: left,
+        fill: Fill::Tint(Tone::Accent),
+    })
 }
 
 fn lane_point(point: DVec2, context: &ToolContext<'_>) -> Option<DVec2> {
@@ -141,6 +196,45 @@ pub(super) fn places(from: DVec2, to: DVec2, context: &ToolContext<'_>) -> (Plac
     let start = place_at(from, &ground, context.scenario, context);
     let goal = place_at(to, &ground, context.scenario, context);
     (start, goal)
+}
+
+/// Returns the stack of a new trip between places.
+///
+/// # Errors
+/// The refusal, if the scenario does not have the chosen stack.
+pub(super) fn stack_for(
+    places: &[Place],
+    context: &ToolContext<'_>,
+) -> Result<String, Vec<Effect>> {
+    let choice = &context.options.stack;
+    let key = choice.key(context.scenario, TripGround::of(places));
+    key.map_err(|key| missing("stack", &key))
+}
+
+/// The line of a label that names the stack of a trip.
+struct StackLabel {
+    text: String,
+    tone: Tone,
+}
+
+fn stack_label(places: &[Place], context: &ToolContext<'_>) -> StackLabel {
+    let choice = &context.options.stack;
+    let ground = TripGround::of(places);
+    let label = |text: String, tone| StackLabel { text, tone };
+    let key = match choice.key(context.scenario, ground) {
+        Ok(key) => key,
+        Err(key) => return label(format!("there is no stack \"{key}\""), Tone::Danger),
+    };
+    let stack = context.scenario.stacks().get(&key);
+    let is_blind = stack.is_some_and(|stack| !stack.steers_around_obstacles());
+    if ground == TripGround::OpenGround && is_blind {
+        let text = format!("stack {key} does not steer around obstacles");
+        return label(text, Tone::Warning);
+    }
+    match choice {
+        StackChoice::Automatic => label(format!("stack {key} (automatic)"), Tone::Guide),
+        StackChoice::Chosen(_) => label(format!("stack {key}"), Tone::Guide),
+    }
 }
 
 /// Describes the location of a place for the history: the street, or open ground.

@@ -1,7 +1,7 @@
 //! Placing vehicles.
 
-use super::trip::{Progress, Trip, missing, places, whereabouts};
-use super::{Effect, Mark, Tool, ToolContext, ToolEvent};
+use super::trip::{Progress, Trip, missing, places, stack_for, whereabouts};
+use super::{DrawnTrip, Effect, Mark, StackChoice, Tool, ToolContext, ToolEvent};
 use roadwright_geometry::DVec2;
 use roadwright_scenario::operation::Objects;
 use roadwright_scenario::{Agent, AgentId, Edit, ObjectId, Place};
@@ -29,9 +29,11 @@ impl VehicleTool {
         {
             return missing("vehicle type", &options.vehicle);
         }
-        if !context.scenario.stacks().contains_key(&options.stack) {
-            return missing("stack", &options.stack);
-        }
+        let places: Vec<Place> = [Some(start), destination].into_iter().flatten().collect();
+        let stack = match stack_for(&places, context) {
+            Ok(stack) => stack,
+            Err(refusal) => return refusal,
+        };
         let id = context.scenario.next_agent_id();
         let mut label = format!("Place vehicle on {}", whereabouts(&start, context));
         if let Some(destination) = &destination {
@@ -40,7 +42,7 @@ impl VehicleTool {
         let agent = Agent {
             name: String::new(),
             vehicle: options.vehicle.clone(),
-            stack: options.stack.clone(),
+            stack,
             dynamics: None,
             start,
             via: Vec::new(),
@@ -67,6 +69,12 @@ impl VehicleTool {
             agent.start = start;
         }
         agent.destination = Some(goal);
+        // A destination off the lanes may need another stack.
+        if context.options.stack == StackChoice::Automatic
+            && let Ok(stack) = stack_for(&[agent.start, goal], context)
+        {
+            agent.stack = stack;
+        }
         vec![Effect::Apply(
             "Set destination".into(),
             Edit::Agent(id, Some(Box::new(agent))),
@@ -114,5 +122,9 @@ impl Tool for VehicleTool {
 
     fn is_busy(&self) -> bool {
         self.trip.is_busy()
+    }
+
+    fn trip(&self, context: &ToolContext<'_>) -> Option<DrawnTrip> {
+        self.trip.drawn(context)
     }
 }

@@ -10,7 +10,7 @@ use roadwright_scenario::check::{Finding, Severity, check as find, sort};
 use roadwright_scenario::{Scenario, file};
 use roadwright_simulation::{unmet, unreachable_over_ground};
 use serde::Serialize;
-use std::io::Write;
+use std::io::{self, Write};
 use std::path::Path;
 
 #[derive(Serialize)]
@@ -54,15 +54,25 @@ pub(crate) fn check(arguments: &Check) -> anyhow::Result<Outcome> {
             refused: &refused,
         })?;
     } else {
-        for finding in &findings {
-            writeln!(out, "{finding}")?;
-        }
+        write_groups(&mut out, &findings)?;
         for refused in &refused {
             writeln!(out, "error[refused] cannot run the scenario: {refused}")?;
         }
         writeln!(out, "{}", super::counts(errors, warnings))?;
     }
     Ok(Outcome::of(errors == 0))
+}
+
+/// Writes sorted findings in groups of one kind, each with a heading and the number of its findings.
+fn write_groups(out: &mut impl Write, findings: &[Finding]) -> io::Result<()> {
+    let kind = |finding: &Finding| (finding.severity, finding.code);
+    for group in findings.chunk_by(|a, b| kind(a) == kind(b)) {
+        writeln!(out, "{} ({})", group[0].code.title(), group.len())?;
+        for finding in group {
+            writeln!(out, "  {finding}")?;
+        }
+    }
+    Ok(())
 }
 
 /// Returns the reasons why a run of a scenario would not start, such as unknown modules or parameters.

@@ -14,7 +14,7 @@ use super::trams;
 use super::{ATTRIBUTION, ImportError, ImportOptions, Warnings};
 use country_boundaries::{BOUNDARIES_ODBL_360X180, CountryBoundaries, LatLon};
 use glam::DVec2;
-use roadwright_geometry::fillet::{FilletOptions, fillet};
+use roadwright_geometry::fillet::{FilletOptions, SmallestRadii, fillet, fillet_widened};
 use roadwright_scenario::{
     About, Control, CrossingRule, DrivingSide, Edit, GeoOrigin, MAX_ROAD_ENDS, Node, NodeId, Road,
     RoadClass, RoadId, Scenario, SignalMode, SignalPlan,
@@ -27,6 +27,10 @@ const FILLET: FilletOptions = FilletOptions {
     radius: 40.0,
     miss: 0.15,
 };
+/// Distance by which the radius of a bend exceeds the half-width of its road on the inner side, m.
+const BEND_MARGIN: f64 = 1.0;
+/// Largest error at a vertex whose bend would otherwise be tighter than its road is wide, m.
+const BEND_MISS: f64 = 1.5;
 /// Change of direction above which a vertex is a corner, rad. The way is cut at the vertex, so that the
 /// corner gets the radius of a junction and the reference lines keep the length of the way.
 const SHARP_TURN: f64 = 0.6;
@@ -374,9 +378,17 @@ impl Built {
                 restrictions.timed.get(osm).cloned().unwrap_or_default();
             scenario.apply(Edit::Node(*id, Some(node)))?;
         }
-        let roads = self.pieces.iter();
-        let roads = roads.map(|piece| self.road(piece, &projection, &ids, side));
-        let mut roads = roads.collect::<Result<Vec<Road>, ImportError>>()?;
+        let mut roads = Vec::with_capacity(self.pieces.len());
+        for piece in &self.pieces {
+            let (road, widened) = self.road(piece, &projection, &ids, side)?;
+            roads.push(road);
+            for _ in 0..widened {
+                warnings.add(
+                    "bends tighter than their road is wide (rounded, at most 1.5 m beside the data)",
+                    format!("way {}", piece.way),
+                );
+            }
+        }
         for index in carriageways::part(&mut roads, side, |index| !self.pieces[index].is_ring) {
             warnings.add(
                 "carriageways closer together than their lanes are wide (moved apart)",
@@ -455,13 +467,14 @@ impl Built {
         ids
     }
 
+    /// Returns the road of a piece, and the number of its bends that were widened.
     fn road(
         &self,
         piece: &Piece,
         projection: &LocalProjection,
         ids: &BTreeMap<i64, NodeId>,
         side: DrivingSide,
-    ) -> Result<Road, ImportError> {
+    ) -> Result<(Road, usize), ImportError> {
         let style = &self.styles[piece.style];
         let points: Vec<_> = piece
             .nodes
@@ -474,15 +487,16 @@ impl Built {
         //     a --------.  b               A turn of 10 degrees gets a radius of 39 m, one of
         //                ` .               20 degrees 9.7 m.
         //                    ` c
-        let reference_line = fillet(&points, FILLET).map_err(|error| ImportError::Geometry {
+        let failed = |error| ImportError::Geometry {
             way: piece.way,
             error,
-        })?;
+        };
+        let reference_line = fillet(&points, FILLET).map_err(failed)?;
         let (lane_offset, mut lanes) = style.section.lanes(side);
         style.bus_lanes.apply(&mut lanes, side);
         (style.turn_lanes).apply(&mut lanes, side, piece.begins, piece.ends);
         style.change_lanes.apply(&mut lanes, side);
-        Ok(Road {
+        let mut road = Road {
             from: ids[&piece.nodes[0]],
             to: ids[&piece.nodes[piece.nodes.len() - 1]],
             name: style.name.clone(),
@@ -493,7 +507,17 @@ impl Built {
             reference_line,
             lane_offset,
             lane_sections: vec![lanes],
-        })
+        };
+        // All lanes have constant widths.
+        let (right, left) = road.edges(0.0);
+        let smallest = SmallestRadii {
+            left: left + BEND_MARGIN,
+            right: BEND_MARGIN - right,
+            miss: BEND_MISS,
+        };
+        let widened = fillet_widened(&points, FILLET, smallest).map_err(failed)?;
+        road.reference_line = widened.line;
+        Ok((road, widened.count))
     }
 }
 

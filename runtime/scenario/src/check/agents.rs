@@ -5,14 +5,15 @@ use crate::access::VehicleClass;
 use crate::agents::{Agent, LanePlace, Place};
 use crate::edit::Edit;
 use crate::ids::{AgentId, ObstacleId};
-use crate::lane_graph::{LaneletIndex, ROOM_TO_CHANGE, Reachability};
+use crate::junction::Layout;
+use crate::lane_graph::{LaneGraph, LaneletIndex, ROOM_TO_CHANGE, Reachability};
 use crate::objects::Obstacle;
 use crate::scenario::Scenario;
 use crate::vehicle_type::VehicleType;
 use glam::DVec2;
-use roadwright_geometry::Pose;
 use roadwright_geometry::grid_index::GridIndex;
 use roadwright_geometry::oriented_box::OrientedBox;
+use roadwright_geometry::{Pose, heading_of};
 use std::collections::BTreeMap;
 
 pub(super) fn check(subjects: &Subjects<'_>, findings: &mut Vec<Finding>) {
@@ -51,7 +52,85 @@ pub(super) fn check(subjects: &Subjects<'_>, findings: &mut Vec<Finding>) {
         );
     }
     starts(subjects, findings);
+    straight_trips(subjects, findings);
     changed_files(subjects, findings);
+}
+
+/// Finds trips over open ground that lead straight into an obstacle or a tree, because their stack does not steer
+/// around them. Each trip is reported once. Legs from or to a lane are not checked.
+fn straight_trips(subjects: &Subjects<'_>, findings: &mut Vec<Finding>) {
+    let scenario = subjects.scenario;
+    let is_blind = |stack: &String| {
+        let stack = scenario.stacks().get(stack);
+        stack.is_some_and(|stack| !stack.steers_around_obstacles())
+    };
+    let agents = scenario.agents().iter();
+    let agents = agents.filter(|(_, agent)| is_blind(&agent.stack));
+    let agents = agents.map(|(&id, agent)| {
+        let stops: Vec<Place> = agent.places().copied().collect();
+        (ObjectId::Agent(id), &agent.vehicle, &agent.stack, stops)
+    });
+    let flows = scenario.flows().iter();
+    let flows = flows.filter(|(_, flow)| is_blind(&flow.stack));
+    let flows = flows.map(|(&id, flow)| {
+        let stops = vec![flow.origin, flow.destination];
+        (ObjectId::Flow(id), &flow.vehicle, &flow.stack, stops)
+    });
+    let trips: Vec<_> = agents.chain(flows).collect();
+    if trips.is_empty() {
+        return;
+    }
+    let (obstacles, trees) = (Obstacles::new(scenario), Trees::new(scenario));
+    for (object, vehicle, stack, stops) in trips {
+        let Some(vehicle) = scenario.vehicle_types().get(vehicle) else {
+            continue;
+        };
+        let hit = stops.windows(2).find_map(|leg| {
+            let path = straight_path(subjects, leg, vehicle)?;
+            let near = obstacles.near(&path).into_iter();
+            let mut met = near.filter(|(_, obstacle)| {
+                obstacle.vertical_span().is_met_by(vehicle.vertical_span())
+                    && super::obstacles::outlines_overlap(
+                        &path.corners(),
+                        &obstacle.shape.outline(),
+                        super::obstacles::TOUCHING,
+                    )
+            });
+            let obstacle = met.next().map(|(id, _)| id.to_string());
+            obstacle.or_else(|| trees.touch(&path).then(|| "a tree".to_owned()))
+        });
+        if let Some(hit) = hit {
+            findings.push(Finding {
+                severity: Severity::Warning,
+                code: Code::StraightIntoObstacle,
+                object,
+                place: position_of(subjects, &stops[0]),
+                message: format!(
+                    "heads straight into {hit}, because the ground planner of its stack \"{stack}\" is \
+                     `straight`; choose another stack or ground planner"
+                ),
+            });
+        }
+    }
+}
+
+/// Returns the ground that a vehicle covers on the straight line of a leg; `None` if the leg begins or ends on a
+/// lane.
+fn straight_path(
+    subjects: &Subjects<'_>,
+    leg: &[Place],
+    vehicle: &VehicleType,
+) -> Option<OrientedBox> {
+    let [from @ Place::Ground(_), to @ Place::Ground(_)] = leg else {
+        return None;
+    };
+    let (from, to) = (position_of(subjects, from), position_of(subjects, to));
+    let middle = Pose {
+        position: 0.5 * (from + to),
+        heading: heading_of(to - from),
+    };
+    let length = (to - from).length();
+    Some(OrientedBox::new(middle, length, vehicle.width.get()))
 }
 
 /// Reports vehicle types whose files have changed since the scenario was saved. Each type is reported at the
@@ -83,6 +162,28 @@ fn changed_files(subjects: &Subjects<'_>, findings: &mut Vec<Finding>) {
             ),
         });
     }
+}
+
+/// Returns the reason why a vehicle cannot drive from one stop to the next on lanes, as `check` reports it; `None`
+/// if it can. Legs over open ground are not searched.
+pub fn trip_problem(
+    scenario: &Scenario,
+    graph: &LaneGraph,
+    vehicle: &str,
+    stops: &[Place],
+) -> Option<String> {
+    let subjects = Subjects {
+        scenario,
+        // Trips depend on the lanes alone.
+        layout: &Layout::default(),
+        graph,
+    };
+    let mut findings = Vec::new();
+    // The object is not in the message.
+    let object = ObjectId::Agent(scenario.next_agent_id());
+    let mut reach = Reach::default();
+    journey(&subjects, object, vehicle, stops, &mut reach, &mut findings);
+    findings.pop().map(|finding| finding.message)
 }
 
 /// Reachability for the vehicles of each class.

@@ -1,6 +1,6 @@
 //! Repairs: edits that fix some kinds of findings in an obvious way.
 
-use super::{Code, Finding, Subjects, agents, junctions};
+use super::{Code, Finding, Subjects, agents, junctions, kinks};
 use crate::edit::Edit;
 use crate::ids::{NodeId, ObjectId, RoadId};
 use crate::junction::{Flag, Junction, LaneEnd, Layout, layout};
@@ -14,6 +14,7 @@ use crate::road_boxes::RoadBoxes;
 use crate::scenario::Scenario;
 use crate::turn::Turn;
 use glam::DVec2;
+use std::cell::OnceCell;
 use std::collections::BTreeSet;
 
 /// Additional delay of an agent whose start is occupied, s.
@@ -24,6 +25,7 @@ impl Code {
     /// the user.
     pub fn repair(self) -> Option<&'static str> {
         match self {
+            Self::Kink => Some("Round the bend"),
             Self::EndsOnRoad => Some("Join the roads"),
             Self::ObstacleOnRoad => Some("Delete the obstacle"),
             Self::AgentsOverlap => Some("Depart 5 s later"),
@@ -45,12 +47,97 @@ impl Code {
     }
 }
 
+/// Layout and lane graph of a scenario, derived when a repair needs them.
+struct Derived<'a> {
+    scenario: &'a Scenario,
+    layout: OnceCell<Layout>,
+    graph: OnceCell<LaneGraph>,
+}
+
+impl<'a> Derived<'a> {
+    fn of(scenario: &'a Scenario) -> Self {
+        Self {
+            scenario,
+            layout: OnceCell::new(),
+            graph: OnceCell::new(),
+        }
+    }
+
+    fn layout(&self) -> &Layout {
+        let scenario = self.scenario;
+        self.layout
+            .get_or_init(|| layout(scenario.network(), scenario.about()))
+    }
+
+    fn subjects(&self) -> Subjects<'_> {
+        let layout = self.layout();
+        Subjects {
+            scenario: self.scenario,
+            layout,
+            graph: self
+                .graph
+                .get_or_init(|| LaneGraph::new(self.scenario, layout)),
+        }
+    }
+}
+
 /// Returns the edit that repairs a finding; `None` if there is no such edit, or if there is nothing left to
 /// repair.
 ///
 /// A finding about the rules at a node is repaired together with all findings of its kind there. For findings
 /// about junctions, the network is laid out again: O(roads).
 pub fn repair(scenario: &Scenario, finding: &Finding) -> Option<Edit> {
+    repaired(scenario, finding, &Derived::of(scenario))
+}
+
+/// The repair of several findings.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Repairs {
+    /// The edit that repairs them.
+    pub edit: Edit,
+    /// Number of findings that it repairs.
+    pub count: usize,
+}
+
+/// Returns the edit that repairs all findings of one kind that have a repair; `None` if none has.
+///
+/// The network is laid out once, and for roads that join others once for each of them: O(roads) each.
+pub fn repair_all(scenario: &Scenario, code: Code, findings: &[Finding]) -> Option<Repairs> {
+    let mut mended = scenario.clone();
+    let mut edits = Vec::new();
+    let mut count = 0;
+    // Objects of which one repair removes all findings of this kind.
+    let mut done = BTreeSet::new();
+    let derived = Derived::of(scenario);
+    for finding in findings.iter().filter(|finding| finding.code == code) {
+        if done.contains(&finding.object) {
+            count += 1;
+            continue;
+        }
+        let edit = if code == Code::EndsOnRoad {
+            repair(&mended, finding)
+        } else {
+            repaired(&mended, finding, &derived)
+        };
+        let Some(edit) = edit.filter(|edit| mended.apply(edit.clone()).is_ok()) else {
+            continue;
+        };
+        edits.push(edit);
+        count += 1;
+        // A road may have several bends, and two ends.
+        if !matches!(code, Code::Kink | Code::EndsOnRoad) {
+            done.insert(finding.object);
+        }
+    }
+    (count > 0).then_some(Repairs {
+        edit: Edit::Batch(edits),
+        count,
+    })
+}
+
+/// Returns the repair of a finding in a scenario. `derived` may be older than the scenario, as long as the
+/// junctions that the finding concerns have not changed.
+fn repaired(scenario: &Scenario, finding: &Finding, derived: &Derived<'_>) -> Option<Edit> {
     finding.code.repair()?;
     match finding.object {
         ObjectId::Obstacle(_) => Some(deleted(scenario, &[finding.object].into())),
@@ -60,14 +147,7 @@ pub fn repair(scenario: &Scenario, finding: &Finding) -> Option<Edit> {
             Some(Edit::Agent(id, Some(Box::new(agent))))
         }
         object if finding.code == Code::WrongLane => {
-            let layout = layout(scenario.network(), scenario.about());
-            let graph = LaneGraph::new(scenario, &layout);
-            let subjects = Subjects {
-                scenario,
-                layout: &layout,
-                graph: &graph,
-            };
-            agents::on_other_lanes(&subjects, object)
+            agents::on_other_lanes(&derived.subjects(), object)
         }
         ObjectId::PointOfInterest(id) if finding.code == Code::NameUnclear => {
             let mut point = scenario.points_of_interest().get(&id)?.clone();
@@ -78,8 +158,11 @@ pub fn repair(scenario: &Scenario, finding: &Finding) -> Option<Edit> {
         ObjectId::Road(id) if finding.code == Code::EndsOnRoad => {
             joined(scenario, id, finding.place)
         }
-        ObjectId::Road(id) => without_arrows(scenario, id),
-        ObjectId::Node(id) => with_rules(scenario, id, finding.code),
+        ObjectId::Road(id) if finding.code == Code::Kink => {
+            kinks::rounded(scenario, id, finding.place)
+        }
+        ObjectId::Road(id) => without_arrows(scenario, id, derived.layout()),
+        ObjectId::Node(id) => with_rules(scenario, id, finding.code, derived.layout()),
         _ => None,
     }
 }
@@ -151,8 +234,7 @@ fn in_one_group(scenario: &Scenario, object: ObjectId) -> Option<Edit> {
 }
 
 /// Removes the arrows for turns that the junctions do not offer from the lanes of a road.
-fn without_arrows(scenario: &Scenario, id: RoadId) -> Option<Edit> {
-    let layout = layout(scenario.network(), scenario.about());
+fn without_arrows(scenario: &Scenario, id: RoadId, layout: &Layout) -> Option<Edit> {
     let flags = layout
         .junctions
         .iter()
@@ -177,11 +259,10 @@ fn without_arrows(scenario: &Scenario, id: RoadId) -> Option<Edit> {
 }
 
 /// Returns the rules of a node without the entries that findings with this code refer to.
-fn with_rules(scenario: &Scenario, id: NodeId, code: Code) -> Option<Edit> {
+fn with_rules(scenario: &Scenario, id: NodeId, code: Code, layout: &Layout) -> Option<Edit> {
     let node: &Node = scenario.network().node(id)?;
-    let layout: Layout = layout(scenario.network(), scenario.about());
     let mut changed = node.clone();
-    mend(scenario, id, code, &mut changed.rules, &layout)?;
+    mend(scenario, id, code, &mut changed.rules, layout)?;
     (changed.rules != node.rules).then_some(Edit::Node(id, Some(changed)))
 }
 

@@ -1,6 +1,6 @@
 //! Findings about roads and junctions.
 
-use super::{Code, Finding, ObjectId, Severity, Subjects};
+use super::{Code, Finding, ObjectId, Severity, Subjects, kinks};
 use crate::access::LaneAccess;
 use crate::alleys::{Alleys, Passing};
 use crate::ids::RoadId;
@@ -18,7 +18,7 @@ const MAX_GAP: f64 = 0.01;
 pub(super) fn check(subjects: &Subjects<'_>, findings: &mut Vec<Finding>) {
     for (id, road) in subjects.scenario.network().roads() {
         joint_gaps(subjects, id, road, findings);
-        kink(id, road, findings);
+        kinks::check(id, road, findings);
         self_intersection(id, road, findings);
     }
     left_out(subjects, findings);
@@ -120,35 +120,6 @@ fn joint_gaps(subjects: &Subjects<'_>, id: RoadId, road: &Road, findings: &mut V
                 object: ObjectId::Road(id),
                 place: pose.position,
                 message: format!("ends {gap:.3} m away from {node_id}; move the end onto it"),
-            });
-        }
-    }
-}
-
-fn kink(id: RoadId, road: &Road, findings: &mut Vec<Finding>) {
-    let starts: Vec<_> = road.reference_line.segment_starts().collect();
-    for (i, &s) in starts.iter().enumerate() {
-        let next = starts.get(i + 1).copied().unwrap_or(road.length());
-        let middle = 0.5 * (s + next);
-        let curvature = road.reference_line.curvature(middle);
-        // A short arc of a few degrees is a vertex of a traced line and not a bend.
-        let turn = (curvature * (next - s)).abs();
-        let (right, left) = road.edges(middle);
-        // Where the radius is smaller than the half-width, the inner edge runs backwards.
-        let inner = if curvature > 0.0 { left } else { -right };
-        // 0.35 rad is 20 degrees.
-        if curvature.abs() * inner >= 1.0 && turn > 0.35 {
-            findings.push(Finding {
-                severity: Severity::Warning,
-                code: Code::Kink,
-                object: ObjectId::Road(id),
-                place: road.reference_line.pose(middle).position,
-                message: format!(
-                    "turns {:.0} degrees with a radius of {:.2} m, tighter than its half-width of \
-                     {inner:.2} m; give the bend a larger radius or put a junction there",
-                    turn.to_degrees(),
-                    1.0 / curvature.abs()
-                ),
             });
         }
     }

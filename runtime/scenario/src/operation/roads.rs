@@ -98,6 +98,15 @@ fn stretched(poly: &Poly3, scale: f64) -> Poly3 {
     }
 }
 
+/// Returns the edit that puts a road on another line between its nodes. Lane sections, and places of agents and
+/// flows, keep their relative position along the road.
+pub(crate) fn on_line(scenario: &Scenario, id: RoadId, road: &Road, line: ReferenceLine) -> Edit {
+    let lengths = BTreeMap::from([(id, (road.length(), line.length()))]);
+    let mut edits = vec![Edit::Road(id, Some(Box::new(fitted(road, line))))];
+    edits.extend(stretched_places(scenario, &lengths));
+    Edit::Batch(edits)
+}
+
 /// Edits of the agents and flows on stretched roads. Their places keep their relative position along the
 /// road.
 pub(super) fn stretched_places(
