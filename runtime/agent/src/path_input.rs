@@ -38,7 +38,7 @@ pub struct PathInput {
     pub yaw_rate: f64,
     /// Mean curvature of the path in each part ahead of the vehicle, 1/m.
     pub curvature: [f64; PATH_PARTS],
-    /// Vehicle.
+    /// Data of the vehicle.
     pub body: BodyInput,
     /// Curvature with which the rear axle has to be driven just ahead, 1/m, on a path that has to be followed exactly,
     /// such as into a parking bay; `None` elsewhere.

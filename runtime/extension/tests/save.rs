@@ -6,7 +6,7 @@ use roadwright_agent::Slot;
 use roadwright_scenario::Scenario;
 use roadwright_simulation::{RunOptions, SaveError, SavedWorld, World};
 
-/// Runs to each of the moments, saves and restores the world, and compares both worlds after some more time.
+/// Runs to each of the moments, saves and restores the world there, and compares both worlds some time later.
 fn hold(bench: &Bench, scenario: &Scenario, options: &RunOptions, moments: &[f64]) {
     let registry = bench.host().registry();
     let mut whole = World::new(scenario, &registry, options).unwrap();
@@ -98,7 +98,7 @@ fn plugins_get_their_state_back() {
     }
 }
 
-/// Saves at a random step, and compares all later snapshots with the snapshots of the restored world.
+/// Saves at a random step, and compares all later snapshots with those of the restored world.
 fn hold_at_random(bench: &Bench, name: &str, options: &RunOptions, random: &mut Random) {
     let (scenario, registry) = (shipped(name), bench.host().registry());
     let mut whole = World::new(&scenario, &registry, options).unwrap();
@@ -213,7 +213,7 @@ fn a_module_that_cannot_save_is_named() {
     let error = world.save(false).err().unwrap();
     assert_eq!(error, SaveError::Modules(vec![format!("controller {id}")]));
     assert!(error.to_string().contains(id) && error.to_string().contains("--allow-inexact"));
-    // If that is allowed, the save reports it, and the restored world reports what starts fresh.
+    // If that is allowed, the save reports what will start fresh, and so does the restored world.
     let saved = world.save(true).unwrap();
     assert_eq!(saved.inexact(), [format!("controller {id}")]);
     let options = RunOptions {
@@ -255,7 +255,7 @@ fn another_build_of_a_module_starts_fresh_and_is_told() {
     assert!(
         notes
             .iter()
-            .any(|note| note.contains(id) && note.contains("another build")),
+            .any(|note| note.contains(id) && note.contains("its build has changed")),
         "{notes:?}"
     );
     run(&mut world, 5.0);

@@ -62,7 +62,9 @@ pub enum RecordError {
         time: f64,
     },
     /// The requested time range is not within the drive, or is too short.
-    #[error("{from} to {to} s is not within the drive, {begin:.3} to {end:.3} s, or too short")]
+    #[error(
+        "{from} to {to} s is too short or outside the drive, which lasts from {begin:.3} to {end:.3} s"
+    )]
     Outside {
         /// Requested start, s.
         from: f64,
@@ -166,7 +168,7 @@ impl Recording {
         let period = time(second) - time(first);
         for pair in rows.windows(2) {
             let other = time(&pair[1]) - time(&pair[0]);
-            // Negated, so that NaN is rejected.
+            // The condition is negated, so that NaN is rejected.
             if !((other - period).abs() <= UNEVEN && other > 0.0) {
                 return Err(RecordError::Uneven {
                     period,
@@ -191,7 +193,7 @@ impl Recording {
     /// Returns the rows between two times, s, as a clip that begins at the origin and faces east.
     ///
     /// # Errors
-    /// If it is not within the drive, or has fewer than two frames.
+    /// If the times are not within the drive, or the clip has fewer than two frames.
     pub fn clip(&self, name: &str, from: f64, to: f64) -> Result<Clip, RecordError> {
         let end = self.begin + (self.frames.len() - 1) as f64 / self.rate;
         let frame = |time: f64| ((time - self.begin) * self.rate).round();

@@ -41,7 +41,7 @@ pub struct PlannedRoute {
 /// Where a trip begins or ends.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct TripEnd {
-    /// Centre of the rear axle, m. If the heading is `None`, the centre of the body.
+    /// Centre of the rear axle or, if the heading is `None`, of the body, m.
     pub position: DVec2,
     /// Heading, rad; `None` if any heading is allowed.
     pub heading: Option<f64>,

@@ -2,8 +2,8 @@
 //!
 //! A save is a set of named parts, each with a version ([`parts`]), so that adding a part affects no others.
 //! It contains everything that is carried from step to step; derived data (indices, grids, landmarks) is
-//! rebuilt. The ground is not included: a world is restored on the ground of its scenario, which must be
-//! equal.
+//! rebuilt. The ground is not included: a world is restored on the ground of its scenario, which must be the
+//! same as when it was saved.
 //!
 //! A save may be damaged or forged. Each part is read on its own, then all indices from one part into another
 //! are checked in one place ([`World::check_indices`]) before they are used. A save with invalid indices
@@ -289,7 +289,9 @@ impl World {
                 .restore(moves)
                 .map_err(|error| match error {
                     ResumeError::OtherLibrary(name) => SaveError::OtherMoves(name),
-                    ResumeError::Damaged => SaveError::Damaged("a move of an agent".into()),
+                    ResumeError::Damaged => {
+                        SaveError::Damaged("a move of an agent is invalid".into())
+                    }
                 })?;
         }
         Ok((world, notes))
@@ -302,7 +304,7 @@ impl World {
         if let Some(accounts) = saved.get_if_any::<Accounts>(parts::ACCOUNTS)? {
             agents.accounts = accounts;
         }
-        // Worlds that were saved before deviations were summed have none: they count from here.
+        // Worlds that were saved before deviations were summed have none, so their sums start here.
         if let Some(deviations) = saved.get_if_any::<BTreeMap<u64, Deviation>>(parts::DEVIATIONS)? {
             if !deviations.values().all(Deviation::is_sound) {
                 return Err(SaveError::Damaged("a deviation is not a number".into()));
@@ -361,11 +363,11 @@ impl World {
         let told: SavedMembership = saved.get(parts::MEMBERSHIP)?;
         if !told.fits(self.agents.census().capacity()) {
             return Err(SaveError::Damaged(
-                "an agent that has left is invalid".into(),
+                "the record of an agent that has left is invalid".into(),
             ));
         }
         let now = self.modules.signals.deciders(&self.ground);
-        // Older saves have the same ones, because their hash includes them.
+        // Older saves have the same deciders, because the ground hash of those saves includes them.
         let was: Option<Vec<Decider>> = saved.get_if_any(parts::DECIDERS)?;
         let deciders = DeciderChange {
             was: was.as_ref().unwrap_or(&now),

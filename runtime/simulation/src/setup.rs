@@ -11,10 +11,10 @@ use crate::vehicle_type::VehicleTypes;
 use roadwright_geometry::DVec2;
 use roadwright_scenario::{Agent, AgentId, LaneletIndex, OffRoad, Place, Scenario, VehicleType};
 
-/// Planners of agents that use no map, so that their trips off the lanes are not planned in advance.
+/// Planners that use no map, so the trips of their agents off the lanes are not planned in advance.
 const WITHOUT_MAP: [&str; 2] = ["straight", "move_tree"];
-/// Distance before the point of the lane that is nearest to its destination at which a vehicle
-/// leaves the lane, m. The vehicle needs this distance to turn.
+/// Distance before the point nearest to its destination at which a vehicle leaves the lane, m. The vehicle
+/// needs this distance to turn.
 const EXIT_BEFORE: f64 = 30.0;
 /// Vehicle type of random trips.
 const POPULATION_VEHICLE: &str = "car";

@@ -188,7 +188,7 @@ const MOST_STRANGERS: usize = 1000;
 struct Part {
     /// Number of the type with all its trailers.
     whole: u16,
-    /// Number of the type that its trailers belong to, usually its own.
+    /// Number of the type that the trailers belong to, usually the vehicle's own type.
     of: u16,
     /// Number of trailers that the vehicle tows, from the front.
     towed: u8,
@@ -251,7 +251,7 @@ pub(crate) struct VehicleTypes {
     keys: Vec<Arc<str>>,
     /// Type and towed trailers of each number.
     parts: Vec<Part>,
-    /// Coupling of each vehicle itself; `None` if it has none.
+    /// Coupling of each vehicle without its trailers; `None` if it has none.
     couplings: Vec<Option<OwnCoupling>>,
     types: Vec<VehicleType>,
     /// Drive trains, for vehicle files that have one.
@@ -407,7 +407,7 @@ impl VehicleTypes {
         self.parts[number as usize].whole
     }
 
-    /// Number of the type that its trailers belong to; its own if it tows none.
+    /// Number of the type that the trailers of a type belong to; its own number if it tows none.
     pub(crate) fn trailers_of(&self, number: u16) -> u16 {
         self.parts[number as usize].of
     }

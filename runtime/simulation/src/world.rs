@@ -101,7 +101,7 @@ pub struct World {
     pub(crate) ground_plans: GroundPlans,
     /// Moves of agents with move trees.
     pub(crate) move_trees: MoveTrees,
-    /// One row for each agent that no longer drives, in the order in which they ended.
+    /// One row for each agent that no longer drives, in the order in which their drives ended.
     pub(crate) finished: Finished,
     /// An edit that waits until junctions are empty.
     pub(crate) waiting: Option<WaitingEdit>,
@@ -785,11 +785,10 @@ impl World {
         self.traffic.people.call(&self.ground, node, road)
     }
 
-    /// Puts an agent under manual control from the next step onwards. If it already is under manual
-    /// control, only its controls are moved. The agent leaves its lane and is exempt from the rules
-    /// of junctions, while others watch out for it. An agent of level `lane` continues as
-    /// `one_track`. Its modules are still called, but their output is ignored. Returns whether the
-    /// agent is driving.
+    /// Puts an agent under manual control from the next step onwards. If it is already under manual control,
+    /// only its controls are moved. The agent leaves its lane and is exempt from the rules of junctions,
+    /// while others watch out for it. An agent of level `lane` continues as `one_track`. Its modules are
+    /// still called, but their output is ignored. Returns whether the agent is driving.
     pub fn drive_by_hand(&mut self, id: u64, controls: HandControls) -> bool {
         let Some(agent) = self.agents.census().find(id) else {
             return false;

@@ -139,7 +139,7 @@ fn six(world: &mut World, look: impl Fn(World) -> World) -> Vec<u64> {
     drive(world, 0.2, 0.0, 8.0);
     stop(world);
     let stood = world.snapshot();
-    // Reverses a little. Forwards, angles have died away, so it stays a line.
+    // Reverses a little. After driving forwards, the angles are so small that the train stays in line.
     back_until(world, |now| {
         (now.vehicles[0].pose.position - stood.vehicles[0].pose.position).length() > 2.0
     });
@@ -263,7 +263,8 @@ fn what_cannot_be_done_is_said_and_changes_nothing() {
     assert_eq!(world.couple(1), Ok(1));
     assert_eq!(world.couple(1), Ok(1));
     assert_eq!(world.uncouple(1, Some(1)), Ok(2));
-    // Turned away on the spot it is too far off; beside the trailer and askew, the angle is too large.
+    // A car that has turned away on the spot is too far from the trailer. Beside the trailer and at an angle
+    // to it, the angle is too large.
     for _ in 0..40 {
         drive(&mut world, 0.3, 1.0, 1.0);
         stop(&mut world);

@@ -316,7 +316,7 @@ fn contacts_by_order_are_those_of_bodies() {
         });
         let steering = contacts(&at_level(DynamicsLevel::OneTrack, 0.01));
         assert_eq!((by_bodies.len(), by_order.len()), (1, 1), "start {number}");
-        // Bodies are compared in each step, orders five times a second.
+        // Bodies are compared in each step, the order along lanes five times a second.
         let late = by_order[0] - by_bodies[0];
         assert!((0.0..0.2).contains(&late), "start {number}: {late} s");
         assert!((by_bodies[0] - steering[0]).abs() < 0.1, "start {number}");

@@ -433,7 +433,7 @@ fn agents_of_a_deleted_stack_leave_and_others_drive_on() {
         scenario.apply(stack).unwrap();
         let options = RunOptions {
             populate: 6,
-            // All of them have a place at once, while at an edge one would wait for the other.
+            // All of them are placed at once, whereas at an edge one would have to wait for another.
             populate_from: PopulateFrom::Inside,
             populate_stack: Some(name.into()),
             ..RunOptions::default()

@@ -102,7 +102,7 @@ fn a_saved_world_goes_on_bit_for_bit_with_any_number_of_threads() {
 fn goes_on_bit_for_bit(shape: WheelShape) -> u64 {
     let kind = vehicle("willys-mb", |file| file.wheels.shape = shape);
     let mut scenario = hilly(driven_by(shipped("figure-eight"), &kind), 1.0);
-    // Half of them use another level: they push.
+    // All but the first use level `rigid`.
     let agents = scenario.agents().clone();
     for (number, (id, agent)) in agents.into_iter().enumerate() {
         let dynamics = if number == 0 {

@@ -3,7 +3,7 @@
 //! Both queues keep outdated entries, which searches recognise and skip. Among equal keys, the entry that was
 //! pushed last is popped first, so that a search continues where it has advanced farthest.
 
-/// A queue whose keys are never smaller than the last popped key.
+/// A queue in which pushed keys are never smaller than the last popped key.
 #[derive(Debug, Clone)]
 pub(super) enum MonotoneQueue {
     /// A bucket for each key.
@@ -12,7 +12,7 @@ pub(super) enum MonotoneQueue {
     Radix(RadixQueue),
 }
 
-/// Maximum number of buckets. Above it, the radix queue is used.
+/// Maximum number of buckets. If more would be needed, the radix queue is used.
 const MOST_BUCKETS: u64 = 1 << 16;
 
 impl MonotoneQueue {
@@ -83,7 +83,7 @@ pub(super) struct BucketQueue {
     unit: u64,
     /// The smallest key that may be in the queue, in units.
     base: u64,
-    /// First entry of each bucket. The number of buckets is a power of two.
+    /// Most recent entry of each bucket. The number of buckets is a power of two.
     heads: Vec<u32>,
     /// A bit for each bucket that is not empty.
     words: Vec<u64>,
@@ -102,7 +102,7 @@ struct Link {
 
 impl BucketQueue {
     fn restart(&mut self, unit: u64, buckets: u64, first: u64) {
-        // At least one full word, so that the bitmaps need no special case.
+        // At least one full word of buckets, so that the bitmaps need no special case.
         let buckets = buckets.next_power_of_two().max(64) as usize;
         self.unit = unit;
         self.base = first / unit;
@@ -121,7 +121,7 @@ impl BucketQueue {
     #[inline]
     fn push(&mut self, key: u64, value: u32) {
         let scaled = key / self.unit;
-        // With a consistent estimate no key is below the base.
+        // With a consistent estimate, no key is below the base.
         let bucket = (scaled.max(self.base) as usize) & (self.heads.len() - 1);
         let link = Link {
             value,
@@ -181,7 +181,8 @@ impl BucketQueue {
         if rest != 0 {
             return (word << 6) + rest.trailing_zeros() as usize;
         }
-        // First the words after the first one, then those from the start of the ring up to and including it.
+        // Searches the words after the first one, and then those from the start of the ring up to and
+        // including the first one.
         let behind = self.next_word(word + 1);
         let word = behind.or_else(|| self.next_word(0)).unwrap_or(word);
         (word << 6) + self.words[word].trailing_zeros() as usize
@@ -257,7 +258,7 @@ impl RadixQueue {
         (!self.buckets[0].is_empty()).then(|| self.pop())?
     }
 
-    /// Distributes the entries of the first bucket that is not empty over the buckets before it.
+    /// Distributes the entries of the first non-empty bucket over the buckets before it.
     fn spread(&mut self) -> Option<()> {
         if self.filled == 0 {
             return None;

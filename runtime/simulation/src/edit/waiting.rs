@@ -40,7 +40,7 @@ pub(crate) struct WaitingEdit {
     pub(crate) registry: Registry,
     /// Ground after the edit.
     pub(crate) ground: Arc<Ground>,
-    /// Time of the first edit of this wait, s.
+    /// Time at which the first edit began to wait, s.
     pub(crate) since: f64,
     /// Whether approaching vehicles are held back because stop lines move outward.
     pub(crate) holds_back: bool,
@@ -141,7 +141,7 @@ impl Editing<'_> {
     /// Starts emptying junctions for an edit.
     pub(super) fn empty(&mut self, junctions: Vec<JunctionIndex>, after: Arc<Ground>) -> EditEntry {
         let claims = &self.traffic.claims;
-        // The emptying begun for a previous edit continues.
+        // If junctions are already being emptied for a previous edit, this continues for the new one.
         let held_back = claims.closing.held_back();
         let has_closed = !claims.closing.closed().is_empty();
         let holds_back = !held_back.is_empty() || self.moves_lines(&junctions, &after);

@@ -82,7 +82,7 @@ impl Crossings {
         &self.sites
     }
 
-    /// Numbers of the crossings of a junction.
+    /// Indices of a junction's crossings.
     #[inline]
     pub(crate) fn of_junction(&self, junction: JunctionIndex) -> Range<u32> {
         let junction = junction.index();

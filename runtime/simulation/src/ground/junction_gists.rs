@@ -9,14 +9,14 @@ use std::sync::{Arc, OnceLock};
 /// Value that means "no signal group".
 const NO_GROUP: u32 = u32::MAX;
 
-/// Junctions of the roads; the connections of all junctions are in one list, junction by junction.
+/// Facts about all junctions and their connections. The connections are in one list, ordered by junction.
 pub(super) struct JunctionGists {
     junctions: Vec<JunctionGist>,
     /// Facts about each connection, collected when a vehicle first approaches it.
     paths: Vec<OnceLock<ConnectionGist>>,
 }
 
-/// A junction, as approaching vehicles see it.
+/// Facts about a junction that matter to approaching vehicles.
 #[derive(Debug)]
 pub(super) struct JunctionGist {
     /// Longest time between two greens of a stage of its signals, in seconds; infinite without signals.
@@ -31,7 +31,7 @@ pub(super) struct JunctionGist {
     pub(super) is_ruled: bool,
 }
 
-/// A connection of a junction.
+/// Facts about a connection of a junction.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct ConnectionGist {
     /// Distance of the connection's stop line from the junction if no buses use the connection, m.

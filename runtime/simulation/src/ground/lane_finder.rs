@@ -11,7 +11,7 @@ pub(crate) const LANE_REACH: f64 = 3.0;
 const LANE_TURN: f64 = 0.9;
 /// Cell size of the index over the lanes, m.
 const CELL: f64 = 12.0;
-/// Greatest distance of a place from the nearest lane, m.
+/// Greatest distance between a place and a lane at which the lane is still found, m.
 const FAR: f64 = 100.0;
 
 /// Index over the lanes of a graph; it does not own the graph.

@@ -60,7 +60,8 @@ use unchanged::{Unchanged, kept_or};
 pub(crate) const COUNTED_ON: f64 = 0.6;
 /// Maximum speed off the roads, m/s.
 pub(crate) const OPEN_GROUND_SPEED: f64 = 8.0;
-/// Number of agents whose ground data a stage prefetches at once, so that it fits the nearer caches.
+/// Number of agents for which a stage prefetches ground data at once, so that the data fit into the nearer
+/// caches.
 pub(crate) const WARMED: usize = 128;
 
 /// Roads and obstacles of a scenario, prepared for driving.
@@ -280,7 +281,8 @@ impl Ground {
         (!grade.is_level()).then_some(grade)
     }
 
-    /// Largest slope under a vehicle, along or across it, m per m. The sign is that of the slope along it.
+    /// Largest slope under a vehicle, along or across it, as rise over run. It has the sign of the
+    /// longitudinal slope.
     pub(crate) fn slope(&self, pose: Pose, wheelbase: f64) -> f64 {
         let Some(land) = self.slopes() else {
             return 0.0;
@@ -752,7 +754,7 @@ impl Ground {
         hasher.finish()
     }
 
-    /// Lanelets within `reach` of a place, m.
+    /// Lanelets within `reach` metres of a place.
     pub(crate) fn near(&self, place: DVec2, reach: f64) -> impl Iterator<Item = Spot> + use<> {
         let found = self.finder().around(&self.roads.graph, place, reach);
         found.into_iter().map(|(_, spot)| spot)

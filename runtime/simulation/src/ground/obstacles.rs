@@ -20,7 +20,7 @@ use std::sync::{Arc, OnceLock};
 pub(crate) const OBSTACLE_REACH: f64 = 28.28;
 /// Angle to either side within which a vehicle on a lane sees obstacles, rad.
 pub(crate) const OBSTACLE_ANGLE: f64 = 1.2;
-/// Distance from the side of the vehicle's path within which bodies count as obstructing it, m.
+/// Clearance to the vehicle's path below which a body obstructs the vehicle, m.
 pub(crate) const SIDE_CLEARANCE: f64 = 0.3;
 /// Maximum offset from the centre line by which a vehicle shifts the strip that it searches for
 /// obstacles, m. Because of this shift, a vehicle that changes lanes does not watch the lane that
@@ -140,8 +140,8 @@ impl Body {
                 (distance - radius).max(0.0)
             }
             Self::Polygon(corners) => {
-                // Two convex bodies are at least as far apart as a line along an edge leaves between them.
-                // The largest of these distances is close enough.
+                // Perpendicular to each edge, there is a gap between the two convex bodies, which are at
+                // least that far apart. The largest of these gaps is close enough.
                 let turn = polygon::signed_area(corners);
                 let beside = |(a, b): (DVec2, DVec2)| {
                     let outwards = left_of(a - b).normalize() * turn.signum();
@@ -189,7 +189,7 @@ impl Displaced {
         self.0.is_empty()
     }
 
-    /// Numbers of the bodies with their current footprints.
+    /// The moved bodies, each by its number and with its current footprint.
     pub(crate) fn shapes(&self) -> impl Iterator<Item = (u32, GroundShape)> {
         self.0.iter().map(|(&number, body)| (number, body.shape()))
     }
@@ -542,7 +542,7 @@ impl Obstacles {
         kind.as_ref()
     }
 
-    /// Number of the body of a loose obstacle.
+    /// Body number of a loose obstacle.
     pub(crate) fn number_of(&self, id: ObstacleId) -> Option<u32> {
         // For an obstacle with several bodies any of them may be found, but such an obstacle is never loose.
         let found = self
@@ -574,8 +574,8 @@ impl Obstacles {
         })
     }
 
-    /// Returns the outline of a body as used for contacts with rigid bodies: seen from above and
-    /// listed counter-clockwise. `None` if it has no area.
+    /// Returns the outline of a body as used for contacts with rigid bodies: in plan view, counter-clockwise.
+    /// `None` if it has no area.
     pub(crate) fn outline(&self, number: u32) -> Option<Vec<DVec2>> {
         match &self.all.bodies[number as usize].1 {
             // A cylinder is round for the solver.
@@ -602,7 +602,7 @@ impl Obstacles {
         for (number, (owner, body)) in self.all.bodies.iter().enumerate() {
             let stature = self.all.statures.get(number);
             let span = stature.map_or(standing(TREE_HEIGHT), |stature| stature.span);
-            // There is nothing between a lower edge and a top that is not above it.
+            // A body has no volume if its top is not above its lower edge.
             if span.low >= span.high {
                 continue;
             }

@@ -32,7 +32,7 @@ pub(super) enum Deciders {
 
 /// Braking that speed profiles assume, m/s^2.
 pub(crate) const PROFILE_BRAKING: f64 = 1.8;
-/// Number of junction laws below which all of them are built on the calling thread.
+/// If there are fewer junction laws than this, all of them are built on the calling thread.
 const FEW_LAWS: usize = 200;
 /// Number of successors stored with a lanelet; if there are more, they are looked up in the graph.
 const NEAR_SUCCESSORS: usize = 3;
@@ -51,7 +51,7 @@ const NO_CONNECTION: Connection = Connection::new(NO_JUNCTION, ConnectionIndex::
 #[derive(Debug)]
 pub(crate) struct JunctionLaw {
     junction: Arc<Junction>,
-    /// Shapes of all junctions, from which its own is taken.
+    /// Shapes of all junctions, including this one.
     shapes: Arc<JunctionShapes>,
     shape: OnceLock<Arc<JunctionShape>>,
     right_of_way: OnceLock<RightOfWay>,
@@ -97,7 +97,7 @@ impl JunctionLaw {
         self.shape().conflicts()
     }
 
-    /// The shape of its connections.
+    /// Shape of the junction's connections.
     #[inline]
     fn shape(&self) -> &JunctionShape {
         self.shape
@@ -138,9 +138,9 @@ impl JunctionLaw {
         self.shape().wide_conflicts()
     }
 
-    /// Whether a bus on the connection would sweep over traffic on another one, or a bus on another
-    /// one over traffic on this one. Cars on these connections need not do so. This happens in
-    /// bends between two roads and beside entries into rings.
+    /// Whether a bus on this connection would sweep over traffic on another connection, or a bus on another
+    /// connection over traffic on this one, even if cars would not. This happens in bends between two roads
+    /// and beside entries into rings.
     fn is_swept(&self, path: ConnectionIndex, has_long: bool) -> bool {
         if self.control() == Control::Roundabout {
             return self.wide().is_contested(path);
@@ -516,7 +516,7 @@ impl Roads {
         let own = |i: usize| laws[i].signals.clone();
         let plans = signal_plans(scenario.network(), &layout, own, |i| laws[i].conflicts());
         let has_long = scenario.has_long_vehicles();
-        // Which connections have to be requested depends on whether buses drive.
+        // Which connections have to be requested depends on whether there are long vehicles.
         let known = known.filter(|known| known.roads.has_long == has_long);
         let gist = |id: LaneletIndex| {
             let lanelet = graph.lanelet(id);

@@ -70,8 +70,8 @@ pub struct Turning {
     pub turn: Turn,
     /// State of the connection's signal, if the junction has signal control.
     pub light: Option<Light>,
-    /// Whether a vehicle could enter it now: the signal is green, no admitted vehicle blocks it, and no
-    /// approaching vehicle has priority.
+    /// Whether a vehicle could enter the connection now: the signal is green, no admitted vehicle blocks it,
+    /// and no approaching vehicle has priority.
     pub goes: bool,
 }
 

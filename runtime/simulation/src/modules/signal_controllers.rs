@@ -146,7 +146,7 @@ impl SignalControllers {
 
     /// Lets newer builds replace older ones.
     pub(super) fn pass_boundary(&mut self, clock: &Clock, swaps: &mut Vec<SwapRecord>) {
-        // They know no agents, so none come or leave.
+        // Signal controllers know no agents, so none are added or removed.
         let moment = StepBoundary {
             step: clock.step,
             time: clock.time(),

@@ -44,7 +44,7 @@ const PAUSE: f64 = 1.0;
 const TRIES_AGAIN: f64 = 0.2;
 /// Maximum difference between the grip of the ground and the grip of the recording.
 const OTHER_GRIP: f64 = 0.05;
-/// Maximum difference between the slope of the ground and the slope of the recording, m per m.
+/// Maximum difference between the slope of the ground and the slope of the recording, as rise over run.
 const STEEP: f64 = 0.03;
 /// Maximum deviation of a frame period from a whole number of steps, in steps.
 const UNEVEN: f64 = 1e-6;
@@ -133,7 +133,9 @@ impl MoveStatus {
         match self {
             Self::New | Self::Plays => None,
             Self::NoPath => Some("no path: no move is free".into()),
-            Self::Touched => Some("a contact has ended its plan; its controller drives on".into()),
+            Self::Touched => {
+                Some("a contact has ended its plan, so its controller has taken over".into())
+            }
             Self::Unfit(reason) => Some(format!("its move tree is not in use: {}", reason.words())),
         }
     }

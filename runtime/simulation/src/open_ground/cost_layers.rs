@@ -1,6 +1,6 @@
 //! Cost layers of open ground: slopes, water, paved and slippery ground.
 //!
-//! They make cells more expensive but block none, because a vehicle that got onto them can leave them.
+//! They make cells more expensive but never block them, so that a vehicle on such cells can still leave.
 
 use super::fixed_items::{FixedItems, ItemSource};
 use super::pieces::cut;

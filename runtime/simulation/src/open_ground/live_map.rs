@@ -1,5 +1,4 @@
-//! The map of a running world: the fixed items, and everything that currently lies, stands or moves on the
-//! ground.
+//! The map of a running world: the fixed items, and everything else that is currently on the ground.
 
 use super::FixedItems;
 use super::fixed_items::ItemSource;
@@ -19,7 +18,7 @@ use std::sync::Arc;
 const STANDS_AFTER: f64 = 5.0;
 /// Speed below which a body blocks the cells under it, m/s. A faster body will soon be elsewhere.
 const SLOW: f64 = 0.5;
-/// Distance from all planning agents beyond which bodies are left out, m.
+/// Bodies that are farther than this from all planning agents are left out, m.
 const REACH: f64 = 150.0;
 /// Cost added to a cell below a moving body. The cost decreases to zero along the forecast path.
 const FORECAST_COST: i32 = 64;
@@ -27,9 +26,9 @@ const FORECAST_COST: i32 = 64;
 /// An item that is not fixed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Mobile {
-    /// A part of an agent's body, 0 for the vehicle, with the id of the agent.
+    /// A body of an agent, given by the id of the agent and the number of the body: 0 for the vehicle.
     Body(u64, u8),
-    /// An uncoupled trailer, by the number of its train and its position in it.
+    /// An uncoupled trailer, given by the number of its train and by its position in the train.
     Trailer(u32, u8),
 }
 

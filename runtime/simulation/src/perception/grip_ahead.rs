@@ -24,7 +24,7 @@ const REACTION: f64 = 0.5;
 const GAP: f64 = 2.5;
 /// Gap left to a stop line, m. It is slightly larger than the gap that controllers leave.
 const STOP_GAP: f64 = 0.7;
-/// Lowest speed to which the grip limits the speed in a bend, m/s.
+/// Minimum speed in a bend, however low the grip is, m/s.
 const SLOWEST: f64 = 1.0;
 
 /// A place on the route ahead.

@@ -28,7 +28,7 @@ const MOST_STEPS: f64 = 30.0;
 /// Overlap that is ignored, as a fraction of the clearance. A vehicle with a larger overlap may only drive away from
 /// the obstacle.
 const IGNORED: f64 = 0.4;
-/// Distance from the vehicle's outline within which the centres of other vehicles are searched, m.
+/// Distance from the vehicle's outline within which the centres of other vehicles are looked for, m.
 const OTHERS: f64 = 12.0;
 /// Minimum speed for computing how far the wheels turn along the path, m/s.
 const ROLLING: f64 = 0.3;

@@ -94,7 +94,7 @@ impl<'a> Surroundings<'a> {
 pub(crate) struct Look {
     /// Lookahead of the controller's waypoint.
     pub(crate) ahead: Lookahead,
-    /// Whether the accelerations that it chooses depend on the direction of the path.
+    /// Whether the accelerations that the controller chooses depend on the direction of the path.
     pub(crate) at_path: bool,
     /// Whether the controller's waypoint lies along the bend just ahead rather than on the lane.
     pub(crate) along_bend: bool,
@@ -315,7 +315,7 @@ impl<'a> View<'a> {
         near.map(|stretch| stretch.lanelet)
     }
 
-    /// The vehicle ahead on the route, as far as behaviours see.
+    /// The vehicle ahead on the route, within the range that behaviours see.
     pub(crate) fn leader(&self, agent: AgentIndex) -> Option<AgentIndex> {
         if !self.position(agent).is_on_lane() {
             return None;

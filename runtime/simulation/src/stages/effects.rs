@@ -391,8 +391,8 @@ fn use_module(settings: &mut Vec<ModuleSetting>, module: &str) {
     };
 }
 
-/// Sets a parameter of the first module of a slot that has it. If none has it, it is set for the first
-/// module, so that the error names a module and lists its parameters.
+/// Sets a parameter in the first module of a slot that has the parameter. If none has it, it is set for the
+/// first module, so that the error names a module and lists its parameters.
 fn set_parameter(
     registry: &Registry,
     slot: Slot,

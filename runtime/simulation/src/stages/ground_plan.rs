@@ -17,9 +17,9 @@ use roadwright_geometry::math::tan;
 use roadwright_plugin_api::{ControllerInput, ControllerOutput, NOTHING};
 use std::sync::Arc;
 
-/// Distances to the waypoint, m, at which the steering of a controller is measured, besides its lookahead
-/// distance, if it does not steer sharply enough there. Controllers that follow the circle to their waypoint
-/// steer more sharply towards near waypoints.
+/// Waypoint distances at which the steering of a controller is also measured if the controller does not steer
+/// sharply enough at its lookahead distance, m. Controllers that follow the circle to their waypoint steer
+/// more sharply towards near waypoints.
 const PROBE_DISTANCES: [f64; 2] = [1.5, 0.5];
 /// Maximum factor by which the sine of the angle to a waypoint may grow when the waypoint is moved farther
 /// away, for a driver whose steering is not known.
@@ -293,8 +293,8 @@ impl OffRoad<'_> {
         }
     }
 
-    /// How a controller steers towards waypoints at its lookahead distance or, if it steers more sharply
-    /// there, nearer ones. `most` is the sharpest curvature of its vehicle, 1/m.
+    /// How a controller steers towards waypoints at its lookahead distance, or at a shorter distance if it
+    /// steers more sharply there. `most` is the sharpest curvature of its vehicle, 1/m.
     fn response(&self, agent: AgentIndex, agents: AgentsRef<'_>, most: f64) -> SteeringResponse {
         let who = &agents.identity[agent.index()];
         let farthest = self.modules.controller(who.modules).lookahead().distance;

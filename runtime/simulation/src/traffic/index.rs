@@ -18,9 +18,9 @@ pub(crate) struct LaneEntry {
     pub(crate) agent: AgentIndex,
 }
 
-/// Side of a cell of the grid, m.
+/// Size of a grid cell, m.
 const CELL: f64 = 20.0;
-/// No entry.
+/// Value that means "no entry".
 const ABSENT: u32 = u32::MAX;
 
 /// The entries of one lanelet.

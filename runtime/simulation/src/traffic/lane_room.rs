@@ -91,7 +91,7 @@ impl LaneRoom<'_> {
         drifts.reduce(f64::max).unwrap_or(f64::INFINITY)
     }
 
-    /// Greatest deviation between two positions on a lanelet, limited to its ends.
+    /// Greatest deviation between two positions on a lanelet. Positions beyond its ends are clamped.
     fn drift_on(&self, lanelet: LaneletIndex, from: f64, to: f64) -> f64 {
         let line = self.ground.line(lanelet);
         let (spacing, last) = (line.spacing(), line.count() - 1);

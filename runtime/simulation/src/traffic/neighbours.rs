@@ -25,7 +25,7 @@ use rayon::prelude::*;
 use roadwright_geometry::heading_of;
 use roadwright_geometry::math::wrap_angle;
 
-/// Room between bounding circles below which two bodies are neighbours, m.
+/// Maximum gap between the bounding circles of two neighbours, m.
 const MARGIN: f64 = 8.0;
 /// Maximum room to obstacles that is computed, m. Larger room is stored as this value.
 const OBSTACLE_MARGIN: f64 = 1.0;
@@ -52,7 +52,7 @@ struct Followed {
     /// added up.
     place: DVec2,
     heading: f32,
-    /// Distance since neighbours were listed, m. No point of the body has moved farther.
+    /// Upper bound on the distance that any point of the body has moved since neighbours were listed, m.
     moved: f32,
     /// Distance that the body may move before it can touch an obstacle, m.
     free_to: f32,
@@ -90,7 +90,7 @@ struct Pair {
 pub(crate) struct Neighbours {
     bodies: Vec<Followed>,
     pairs: Vec<Pair>,
-    /// Room between two bodies up to which they are listed, m.
+    /// Maximum gap between listed bodies, m.
     margin: f32,
 }
 
@@ -353,7 +353,7 @@ impl Followed {
     }
 }
 
-/// Adds the pairs of a body with neighbours that have larger numbers. Each pair has the number of
+/// Adds the pairs of a body with neighbours that have larger numbers. Each pair is stored with the number of
 /// the body.
 fn add_pairs(
     number: usize,
@@ -367,7 +367,7 @@ fn add_pairs(
     let middle = index.middles[number];
     let radius_of = |number: usize| index.radius(number, &shapes.bodies, shapes.types);
     let radius = radius_of(number);
-    // More than the margin by the moves that have not been added up.
+    // Larger than the margin, to allow for motion that has not been added up yet.
     let margin = margin + SLACK;
     index.for_each_near(middle, radius + index.largest + margin, |other, place| {
         let other_number = other as usize;
@@ -498,7 +498,7 @@ mod tests {
             let id = stand.agents.identity[index].id;
             let motion = &mut stand.agents.motion[index];
             let place = motion.pose.point(motion.speed * dt, 0.0);
-            // A third of them stays close to its lane, so that what is known of lanes counts.
+            // A third of them stay close to their lanes, so that the known room beside lanes matters.
             let wild = if id.is_multiple_of(3) { 0.02 } else { 1.5 };
             motion.pose.heading += wild * stream.next_in(-1.0, 1.0) * dt;
             motion.pose.position = place;

@@ -108,7 +108,7 @@ impl World {
         self.dynamics.rigid.counts(&self.ground).unwrap_or_default()
     }
 
-    /// One row for each agent that no longer drives, in the order in which they ended.
+    /// One row for each agent that no longer drives, in the order in which their drives ended.
     pub fn finished(&self) -> impl ExactSizeIterator<Item = Drive<'_>> {
         self.finished.iter()
     }

@@ -246,7 +246,7 @@ struct Against {
 }
 
 impl Against {
-    /// Compares results with other ones. Returns `None` for fewer than two pairs.
+    /// Compares results with `other`. Returns `None` for fewer than two pairs.
     fn new(arguments: &Run, other: &Results, results: &Results) -> anyhow::Result<Option<Self>> {
         let path = arguments.until_difference.as_deref();
         let path = path.unwrap_or(Path::new("")).display().to_string();
@@ -281,7 +281,7 @@ fn difference_rule(arguments: &Run, other: &Results) -> anyhow::Result<Stop> {
     let (min_runs, common) = (arguments.min_runs, after.saturating_sub(seed.max(first)));
     if seed < first || common < min_runs {
         bail!(
-            "--until-difference: the results need a row for each seed from {seed} on, and at least --min-runs \
+            "--until-difference: the results need a row for each seed from {seed} onwards, and at least --min-runs \
              {min_runs} such rows; they have {common}"
         );
     }
@@ -345,7 +345,7 @@ pub(super) fn tell_version(results: &Results, path: &Path) {
         let path = path.display();
         say!(
             "{path}: the hash of these older results covers the rows only, not course, drivers, fitness and \
-             direction; `roadwright bench verify {path}` computes them again"
+             direction; `roadwright bench verify {path}` recomputes them"
         );
     }
 }
@@ -497,7 +497,7 @@ fn print(
         let percent = level * 100.0;
         writeln!(
             out,
-            "difference {mean:.6} to {against}, {percent} % interval {low:.6} to {high:.6} ({method}), \
+            "difference {mean:.6} from {against}, {percent} % interval {low:.6} to {high:.6} ({method}), \
              standard error {standard_error:.6}"
         )?;
     }

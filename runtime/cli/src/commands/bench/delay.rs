@@ -21,7 +21,7 @@ const LEG: f64 = 700.0;
 const SPEED_LIMIT: f64 = 13.9;
 /// Legs that are measured. They have green at the same time.
 const STREET: [usize; 2] = [2, 0];
-/// Green time of these legs, and of the other street, s.
+/// Green time of the measured legs, and of the street that crosses them, s.
 const GREEN: f64 = 30.0;
 /// Degrees of saturation: arrivals as a fraction of the capacity.
 const DEGREES: [f64; 2] = [0.5, 0.8];

@@ -27,12 +27,11 @@ const HALVES_FROM: f64 = 1800.0;
 const LEAST_SHARE: f64 = 0.95;
 /// Fraction of the time for which exits are closed.
 const CLOSED_SHARE: f64 = 1.0 / 12.0;
-/// Time after the exits have opened again that is not counted, s. Their queues are still
-/// dissolving.
+/// Time after the exits have reopened that is not counted, s. During this time, their queues dissolve.
 const DRAINING: f64 = 60.0;
 /// Key of the vehicle that closes an exit.
 const BREAKDOWN: &str = "breakdown";
-/// Position beyond the junction of the vehicle that closes an exit, m.
+/// Distance from the junction to the vehicle that closes an exit, m.
 const BREAKDOWN_AT: f64 = 90.0;
 /// Crawling speed of the vehicle that closes an exit, m/s.
 const CRAWL: f64 = 0.1;
@@ -53,7 +52,7 @@ struct Row {
     second_half: f64,
     /// Longest wait, s.
     longest_wait: f64,
-    /// Longest wait that the junction guarantees, including `closed`, s.
+    /// Upper limit of the wait that the junction guarantees, including `closed`, s.
     bound: f64,
     closed: f64,
     overlaps: usize,

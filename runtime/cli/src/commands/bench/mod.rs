@@ -116,7 +116,7 @@ impl Run {
         };
         let world = World::new(scenario, &builtin_modules(), &options);
         Ok(Self {
-            session: Session::new(world.context("cannot run the bench")?),
+            session: Session::new(world.context("cannot run the benchmark")?),
             watch: JunctionWatch::default(),
         })
     }

@@ -41,7 +41,8 @@ struct Report {
     drives: usize,
     arrived: usize,
     struck: usize,
-    /// Mean of this ratio over the drives that arrived; `None` if no drive arrived.
+    /// Mean ratio of the duration to the free travel time, over the drives that arrived; `None` if
+    /// no drive arrived.
     mean_ratio: Option<f64>,
     rows: Vec<SeedRow>,
 }
@@ -108,7 +109,7 @@ struct Run {
 }
 
 impl Run {
-    /// Creates the row of a seed in whose run no vehicle has moved.
+    /// Creates the row of a seed without any moving vehicle.
     fn without_drives(seed: u64) -> Self {
         Self {
             row: SeedRow {

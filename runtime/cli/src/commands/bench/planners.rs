@@ -21,7 +21,7 @@ use roadwright_simulation::body_of;
 use serde::Serialize;
 use std::io::Write;
 
-/// Ratio of all obstacles to those that are moved for each problem.
+/// One obstacle in this many is moved for each problem.
 const MOVED: usize = 10;
 /// Maximum displacement along each axis, m.
 const FARTHEST: f64 = 0.3;

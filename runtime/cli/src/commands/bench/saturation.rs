@@ -22,7 +22,7 @@ use std::io::Write;
 const LEG: f64 = 400.0;
 /// Leg with the queue, which leads to the east.
 const FROM: usize = 2;
-/// Opposite leg.
+/// Leg opposite the queue, on which its vehicles leave the junction.
 const TO: usize = 0;
 /// Speed limits, km/h.
 const SPEEDS: [f64; 3] = [30.0, 50.0, 70.0];

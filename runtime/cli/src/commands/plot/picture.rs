@@ -40,7 +40,7 @@ const MARK_COLORS: [RGBColor; 4] = [
 /// lines.
 const CLOSED: RGBColor = RGBColor(20, 20, 20);
 /// Maximum distance between a mark and the lines, as a multiple of the span of the lines. Marks farther away
-/// appear only in the legend. Including it in the picture would flatten the lines.
+/// appear only in the legend. Including them in the picture would flatten the lines.
 const FAR: f64 = 1.5;
 /// Maximum number of error bars of a line. More could not be told apart.
 const BARS: usize = 30;

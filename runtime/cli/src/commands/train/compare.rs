@@ -158,7 +158,7 @@ pub(super) fn check_comparable(first: &Record, other: &Record, path: &Path) -> a
     };
     if of(first) != of(other) {
         bail!(
-            "{}: the record was evaluated on other courses, with another vehicle or by another fitness",
+            "{}: the record was evaluated on other courses, with another vehicle or with another fitness",
             path.display()
         );
     }

@@ -8,13 +8,14 @@ use rhai::{Array, Dynamic};
 use roadwright_agent::Effect;
 use roadwright_geometry::DVec2;
 
-/// Registers driving along given positions, beside the lane, and back to it.
+/// Registers the functions for driving along given positions and for pulling over to the side of the
+/// lane.
 pub(super) fn free_paths(api: &mut Registrar) {
     call!(
         api,
         "drive_path",
         "agent.drive_path(points: array)",
-        "Drives along positions [x, y, speed], in m and m/s, over lanes and open ground; traffic rules are ignored meanwhile. A \
+        "Drives along positions [x, y, speed], in m and m/s, over lanes and open ground, ignoring traffic rules. A \
          negative speed means driving in reverse to that position; the vehicle creeps where it \
          changes direction. At the end it has arrived; go_to() takes it back to a nearby lane.",
         |a: &mut Agent, points: Array| -> Outcome<()> {
@@ -43,7 +44,7 @@ pub(super) fn free_paths(api: &mut Registrar) {
     );
 }
 
-/// Registers driving into a parking bay.
+/// Registers the functions for parking in a bay.
 pub(super) fn parking(api: &mut Registrar) {
     call!(
         api,
@@ -77,7 +78,7 @@ pub(super) fn parking(api: &mut Registrar) {
     );
 }
 
-/// Registers passing obstacles in the lane.
+/// Registers the function for passing obstacles within the lane.
 pub(super) fn passing(api: &mut Registrar) {
     call!(
         api,
@@ -85,8 +86,8 @@ pub(super) fn passing(api: &mut Registrar) {
         "agent.pass(offset: float, within: float, along: float)",
         "Passes an obstacle: moves offset metres to the left of its lane's centre line (negative: \
          to the right) over `within` metres, stays there for `along` metres, moves back over \
-         `within` metres, and continues to its destinations. It does not look out \
-         for other traffic meanwhile.",
+         `within` metres, and continues to its destinations. Meanwhile, it does not \
+         watch for other traffic.",
         |a: &mut Agent, offset: Dynamic, within: Dynamic, along: Dynamic| -> Outcome<()> {
             let swerve = swerve(&offset, &within, number(&along)?, true)?;
             charge(ROUTE)?;

@@ -5,7 +5,7 @@ use roadwright_geometry::math::mix64;
 /// Marks an empty entry.
 const EMPTY: u32 = u32::MAX;
 
-/// Hash table from states to nodes. It is never iterated, so that its order affects no result.
+/// Hash table from states to nodes. It is never iterated, so the order of its entries affects no result.
 #[derive(Debug, Clone)]
 pub(super) struct States {
     entries: Vec<Entry>,

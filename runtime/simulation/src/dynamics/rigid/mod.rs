@@ -213,7 +213,7 @@ impl States for RigidBodies {
     }
 
     fn one_by_one(&mut self) -> Option<&mut [Motion]> {
-        // They move together.
+        // Rigid bodies all move together, not one by one.
         None
     }
 }

@@ -40,7 +40,7 @@ pub(crate) struct Around<'a> {
 
 /// The area that rigid bodies may reach in a step.
 pub(super) struct Nearby {
-    /// Numbers of the loose obstacles in this area that are still at their places in the scenario.
+    /// Body numbers of the loose obstacles in this area that are still at their places in the scenario.
     pub(super) loose: BTreeSet<u32>,
     circles: Vec<(DVec2, f64)>,
 }
@@ -92,7 +92,7 @@ impl Around<'_> {
             let radii = std::iter::once(radius).chain(trailers.iter().map(Hitched::radius));
             let cars = std::iter::once(&train.0).chain(&train.1);
             cars.zip(radii).map(|(car, radius)| {
-                // The whole body, wherever its centre of gravity is.
+                // Twice the radius covers the whole body, wherever its centre of gravity is.
                 let reach = 2.0 * radius + car.body.velocity.length() * self.dt + MARGIN;
                 (car.body.position.truncate(), reach)
             })
@@ -108,7 +108,7 @@ impl Around<'_> {
         }
     }
 
-    /// Adds nearby fixed obstacles. Returns the numbers of the loose obstacles nearby.
+    /// Adds nearby fixed obstacles. Returns the body numbers of the loose obstacles nearby.
     fn add_stills(
         &self,
         places: &[DVec2],
@@ -174,7 +174,7 @@ impl Around<'_> {
                 }
             }
         }
-        // The sort is stable, so trailers stay behind what tows them.
+        // The sort is stable, so trailers stay behind the body that tows them.
         movers.sort_by_key(|(id, _)| *id);
         movers
             .into_iter()

@@ -33,8 +33,8 @@ pub fn longest_wait_at(ground: &Ground, node: NodeId) -> Option<f64> {
 }
 
 impl Claims {
-    /// Longest wait of a vehicle that requests a junction, s. The lanes beyond the junction must
-    /// drain, and no vehicle may stand in it.
+    /// Longest wait of a vehicle that requests a junction, s. The lanes beyond the junction must drain, and
+    /// no vehicle may stand in the junction.
     pub(crate) fn bound(junction: JunctionIndex, ground: &Ground) -> f64 {
         let connections = ground.connections_through(junction);
         let longest = connections.lengths.fold(0.0, f64::max);

@@ -244,7 +244,7 @@ impl Claims {
         self.grants.take_over(&held.grants, moved);
     }
 
-    /// Revokes the grants of a vehicle, starting at an index of its route.
+    /// Revokes the grants of a vehicle from index `at` of its route onwards.
     pub(crate) fn forget_from(&mut self, agent: AgentIndex, at: u32) {
         self.alleys.forget_from(agent, at);
         self.grants.forget_from(agent, at);

@@ -64,7 +64,7 @@ const MOST_AT_CROSSING: usize = 200;
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct People {
     id: Vec<u64>,
-    /// Number of the crossing in the ground.
+    /// Index of each pedestrian's crossing in the ground.
     crossing: Vec<u32>,
     /// Whether each pedestrian comes from the right kerb, as seen outward from the junction.
     is_from_right: Vec<bool>,

@@ -23,7 +23,7 @@ const MOST_AHEAD: u32 = 8;
 /// A vehicle that approaches signals, as seen by detectors.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Comer {
-    /// Number of the programme.
+    /// Index of the programme.
     pub(super) group: usize,
     /// Junction and connection.
     pub(super) path: Connection,

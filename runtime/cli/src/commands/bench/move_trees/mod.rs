@@ -16,7 +16,7 @@ use roadwright_moves::{
 use serde::Serialize;
 use std::io::Write;
 
-/// Minimum duration of a skid at a sharp corner that counts, s.
+/// Minimum duration of sliding that counts as a skid at a sharp corner, s.
 const SKID_COUNTS: f64 = 0.3;
 /// Prefix of the names of skids in the shipped trees.
 const SKID: &str = "skid";
@@ -42,7 +42,7 @@ struct Row {
     survived: u32,
     /// Median duration of all drives, s.
     median_s: f64,
-    /// Quartiles of that duration, s.
+    /// Quartiles of the duration of all drives, s.
     quartiles_s: [f64; 2],
     /// Median duration of the drives that arrived, s.
     finish_s: Option<f64>,
@@ -58,7 +58,7 @@ struct Row {
     ms_per_plan: f64,
     /// Number of drives that skidded at a sharp corner with a slip of more than 20 degrees for 0.3 s.
     skids_at_corner: u32,
-    /// Median time that the drives that arrived spent near sharp corners, s.
+    /// Median time spent near sharp corners by the drives that arrived, s.
     at_corner_s: Option<f64>,
     /// Maximum difference of the motion at a seam between moves.
     worst_seam: f64,
@@ -153,7 +153,7 @@ struct Drive {
     figures: DriveFigures,
     /// Whether the vehicle has skidded.
     has_skidded: bool,
-    /// CPU time of its plans, and CPU time of the whole drive, s.
+    /// CPU time of planning, and CPU time of the whole drive, s.
     planning: f64,
     cpu: f64,
 }

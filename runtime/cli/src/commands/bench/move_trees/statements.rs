@@ -65,7 +65,7 @@ impl<'a> Judged<'a> {
         rows.filter(move |row| row.table == table.number())
     }
 
-    /// Rows of the source.
+    /// Rows of a table that are also in the source.
     fn printed(&self, table: Table) -> impl Iterator<Item = &'a Row> {
         self.of(table).filter(|row| !row.is_control)
     }
@@ -97,7 +97,7 @@ impl<'a> Judged<'a> {
         let grows = |pair: &[&Row]| pair[0].median_s < pair[1].median_s;
         vec![
             (
-                "the median time to the crash grows from 24 to 99 frames",
+                "the median time to a crash increases as the frames increase from 24 to 99",
                 shorter.windows(2).all(grows),
             ),
             (
@@ -135,7 +135,7 @@ impl<'a> Judged<'a> {
                 rows().filter(is_blind).all(crashes),
             ),
             (
-                "four of five drives arrive with seven branches from 99 frames on",
+                "four of five drives arrive with seven branches and at least 99 frames",
                 rows().filter(|row| !is_blind(row)).all(arrives),
             ),
         ]
