@@ -71,7 +71,7 @@ fn figures_of_parking() {
                 dynamics: Some(*level.1),
                 ..Setup::default()
             };
-            let (mut parked, mut time, mut changes) = (0, 0.0, 0.0);
+            let (mut parked, mut time, mut changes) = (0u32, 0.0, 0.0);
             for seed in first..first + seeds {
                 let drive = &run(course, &setup, seed).drives[0];
                 if drive.end == End::Arrived {
@@ -91,6 +91,60 @@ fn figures_of_parking() {
                 level.1,
                 time / count,
                 changes / count
+            );
+        }
+    }
+}
+
+#[test]
+#[ignore = "measures; planners are in FIELD_PLANNERS, controllers in FIELD_CONTROLLERS, the number of seeds in FIELD_SEEDS"]
+fn figures_of_the_obstacle_field() {
+    use roadwright_scenario::{ModuleSetting, file};
+    use roadwright_simulation::{RunOptions, World};
+    const FIELD: &str = include_str!("../../../scenarios/obstacle-field.scenario.json");
+    let list = |key: &str, usual: &str| -> Vec<String> {
+        let text = std::env::var(key).unwrap_or_else(|_| usual.into());
+        text.split(',').map(String::from).collect()
+    };
+    let scenario = file::from_text(FIELD).unwrap();
+    let course = Course::own("obstacle-field", scenario);
+    for planner in list("FIELD_PLANNERS", "drivable_path") {
+        for controller in list("FIELD_CONTROLLERS", "fuzzy_driver") {
+            let (mut trips, mut time, mut missing, mut contacts, mut fastest) =
+                (0, 0.0, 0, 0, 0.0f64);
+            for seed in 1..=number_of("FIELD_SEEDS", 3) {
+                let mut setup = Setup::default();
+                let slots = [("ground_planner", &planner), ("controller", &controller)];
+                for (slot, module) in slots.into_iter().filter(|(_, module)| *module != "own") {
+                    let setting = vec![ModuleSetting::new(module.as_str())];
+                    setup.modules.insert(slot.into(), setting);
+                }
+                let scenario = course.whole_scenario(seed, &setup).unwrap();
+                let options = RunOptions {
+                    seed: Some(seed),
+                    ..RunOptions::default()
+                };
+                let mut world = World::new(&scenario, &builtin_modules(), &options).unwrap();
+                while !world.is_over() && world.time() < 60.0 {
+                    world.step();
+                    let snapshot = world.snapshot();
+                    let speeds = snapshot.vehicles.iter().map(|vehicle| vehicle.speed.abs());
+                    fastest = speeds.fold(fastest, f64::max);
+                }
+                contacts += world.collisions().len();
+                for drive in world.finished() {
+                    trips += 1;
+                    time += drive.ended - drive.started;
+                }
+                // An agent that has not arrived counts 60 s plus the distance left, without which this is too low.
+                let left = scenario.agents().len() - world.finished().len();
+                missing += left;
+                time += 60.0 * left as f64;
+                trips += left;
+            }
+            println!(
+                "{planner} {controller}: {trips} trips, {missing} missing, {contacts} contacts, {:.1} s, {fastest:.2} m/s",
+                time / trips as f64
             );
         }
     }

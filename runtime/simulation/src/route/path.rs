@@ -381,6 +381,32 @@ mod tests {
     }
 
     #[test]
+    fn a_path_through_close_waypoints_keeps_their_headings_to_its_end() {
+        // An arc of 4 m radius and 1.2 m length, driven in reverse.
+        let (radius, count) = (4.0, 5);
+        let waypoint = |number: i32| {
+            let turned = 1.2 / radius * f64::from(number) / f64::from(count);
+            let (sin, cos) = roadwright_geometry::math::sin_cos(turned);
+            Waypoint {
+                pose: Pose::new(-radius * sin, radius * (cos - 1.0), turned),
+                speed: 1.0,
+                gear: -1,
+            }
+        };
+        let path = GroundPath::from((0..=count).map(waypoint).collect::<Vec<_>>());
+        let length = path.line().length();
+        assert!((length - 1.2).abs() < 0.01, "{length}");
+        let end = path.line().heading(length);
+        assert!((wrap_angle(end - PI) - 0.3).abs() < 1e-9, "{end}");
+        // The bend continues before the start and beyond the end.
+        for s in [-0.5, 0.0, 0.7, length, length + 0.5] {
+            let curvature = path.curvature(s, s + 0.4);
+            assert!((curvature - 0.25).abs() < 0.01, "{s}: {curvature}");
+        }
+        assert_eq!(path.end().map(|end| end.heading), Some(0.3));
+    }
+
+    #[test]
     fn a_path_in_one_place_is_still_a_path() {
         assert!(path(&[(3.0, 1.0), (3.0, 1.0)]).line().length() > 0.5);
         assert!(path(&[]).line().length() > 0.5);

@@ -345,6 +345,38 @@ fn portions_of_a_search_give_the_same_path_as_one_run() {
 }
 
 #[test]
+fn runs_of_a_path_have_one_gear_and_even_poses() {
+    let pieces = [(0.2, 1.03), (0.0, 0.41), (-0.2, -0.7), (0.2, 0.0004)];
+    let path = DrivablePath {
+        start: Pose::new(3.0, -2.0, 0.7),
+        pieces: pieces
+            .map(|(curvature, length)| DrivablePiece { curvature, length })
+            .to_vec(),
+        cost: 0.0,
+        margin: 0.3,
+    };
+    let runs = path.runs(0.25);
+    let gears: Vec<i8> = runs.iter().map(|run| run.gear).collect();
+    // The last piece is shorter than a millimetre.
+    assert_eq!(gears, [1, -1]);
+    assert!((runs[0].spacing - 0.24).abs() < 1e-12);
+    assert_eq!(runs[0].poses.len(), 7);
+    assert_eq!(runs[0].poses[6], runs[1].poses[0]);
+    for run in &runs {
+        for pair in run.poses.windows(2) {
+            let chord = pair[1].position - pair[0].position;
+            // A chord of an arc is slightly shorter.
+            assert!((chord.length() - run.spacing).abs() < 1e-3, "{run:?}");
+            let ahead = chord.dot(pair[0].forward());
+            assert_eq!(ahead > 0.0, run.gear > 0, "{run:?}");
+        }
+    }
+    let end = path.end();
+    let last = runs[1].poses.last().unwrap();
+    assert!((last.position - end.position).length() < 1e-3);
+}
+
+#[test]
 fn only_changes_near_the_trip_outdate_a_search() {
     let (mut ground, profile) = ground_with([]);
     let trip = trip(profile, Pose::default(), Pose::new(30.0, 0.0, 0.0));
