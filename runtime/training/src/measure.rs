@@ -333,7 +333,7 @@ impl CourseRun<'_> {
         for drive in self.session.world().finished().skip(self.gone) {
             let end = match drive.status {
                 // It has arrived, but does not stand in its bay.
-                Status::Arrived if self.watch.is_parked(drive.id) == Some(false) => End::Removed,
+                Status::Arrived if self.watch.was_in_place(drive.id) == Some(false) => End::Removed,
                 Status::Arrived => End::Arrived,
                 Status::Removed | Status::Active => End::Removed,
                 Status::Refused => continue,

@@ -37,7 +37,9 @@ pub(super) struct Watch {
 /// Observations of a vehicle that parks.
 #[derive(Debug, Clone, Copy, Default)]
 struct Moves {
-    /// Whether the vehicle is parked.
+    /// Whether the vehicle is in its place.
+    is_in_place: bool,
+    /// Whether the vehicle stands there.
     is_parked: bool,
     /// Number of changes between forwards and reverse.
     gear_changes: u32,
@@ -52,9 +54,8 @@ impl Moves {
     fn look(&mut self, vehicle: &VehicleRecord, goal: Pose, parked: &Parked) {
         let turned = wrap_angle(vehicle.pose.heading - goal.heading).abs();
         let offset = (vehicle.pose.position - goal.position).length();
-        self.is_parked = offset <= parked.distance
-            && turned <= parked.angle
-            && vehicle.speed.abs() < parked.speed;
+        self.is_in_place = offset <= parked.distance && turned <= parked.angle;
+        self.is_parked = self.is_in_place && vehicle.speed.abs() < parked.speed;
         let direction = match vehicle.speed {
             speed if speed > Self::MOVING => 1,
             speed if speed < -Self::MOVING => -1,
@@ -141,10 +142,18 @@ impl Watch {
         })
     }
 
-    /// Whether a vehicle is parked, or was when it was last seen; `None` if the course does not end in a bay.
+    /// Whether a vehicle is parked; `None` if the course does not end in a bay.
     pub(super) fn is_parked(&self, agent: u64) -> Option<bool> {
         self.parked?;
         Some(self.moves.get(&agent).is_some_and(|moves| moves.is_parked))
+    }
+
+    /// Whether a vehicle was in its place when it was last seen, at most 0.1 s before it despawned; `None` if the course
+    /// does not end in a bay.
+    pub(super) fn was_in_place(&self, agent: u64) -> Option<bool> {
+        self.parked?;
+        let moves = self.moves.get(&agent);
+        Some(moves.is_some_and(|moves| moves.is_in_place))
     }
 
     /// Number of changes between forwards and reverse; `None` if the course does not end in a bay.
