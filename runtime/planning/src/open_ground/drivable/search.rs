@@ -54,15 +54,6 @@ const ESTIMATED: f64 = 8.0;
 const RADII_PER_POSE: f64 = 1.0;
 /// Fraction of the cost by which another path may still be better when the search ends.
 const SLACK: f64 = 0.05;
-/// Weight of the estimate with which a search looks for a better path after it has found one.
-const POLISHING: f64 = 1.0;
-/// Number of expansions for this.
-const POLISH: u64 = 3000;
-/// Cost of a path, as a multiple of the estimate at the root, above which the search looks for a better path. Such a
-/// path shunts or makes detours for its headings.
-const SHUNTS: f64 = 1.5;
-/// Reduction of the cost from which a node is expanded again meanwhile, m.
-const REOPENED: f64 = 0.5;
 /// Units of cost per metre in the queue.
 const UNITS: f64 = 256.0;
 /// Number of cells of the estimate that count as one expansion.
@@ -263,10 +254,6 @@ struct Tree {
     weight: f64,
     /// Number of times that the weight was raised.
     hurries: usize,
-    /// Number of expanded poses at which the search ends, once it has found a path.
-    ends_at: Option<u64>,
-    /// Estimated cost at the root, m.
-    least: f64,
     gear_change: f64,
     /// Whether no chain of cells connects the root with the target.
     is_unreachable: bool,
@@ -514,8 +501,6 @@ impl Tree {
             fineness: if attempt.is_fine { 2 } else { 1 },
             weight: settings.weight,
             hurries: 0,
-            ends_at: None,
-            least: 0.0,
             gear_change: settings.gear_change,
             is_unreachable: false,
         };
@@ -581,18 +566,6 @@ impl Tree {
         }
     }
 
-    /// Lets the search look for a better path than the one that it has found.
-    fn polish(&mut self) {
-        self.ends_at = Some(self.poses_expanded + POLISH);
-        self.hurry(POLISHING);
-    }
-
-    /// Whether the best path costs much more than the estimate.
-    fn shunts(&self) -> bool {
-        let direct = SHUNTS * self.least + self.gear_change;
-        self.best.is_some_and(|best| best.cost > direct)
-    }
-
     fn push(&mut self, total: f64, entry: Entry) {
         let key = (total * UNITS).min(f64::from(u32::MAX - 1)) as u64;
         // Among equal costs, the newest node comes first, because it leads to the target sooner.
@@ -650,7 +623,6 @@ impl Run<'_> {
         }
         while self.tree.work() < until {
             if let Some((after, times)) = HURRIES.get(self.tree.hurries)
-                && self.tree.ends_at.is_none()
                 && self.tree.poses_expanded >= *after
             {
                 self.tree.hurry(times * self.settings.weight);
@@ -667,14 +639,6 @@ impl Run<'_> {
                 .best
                 .is_some_and(|best| best.cost <= total * (1.0 + SLACK))
             {
-                if self.tree.ends_at.is_some() || !self.tree.shunts() {
-                    return DrivableProgress::Found;
-                }
-                self.tree.queue.push(Reverse(key));
-                self.tree.polish();
-                continue;
-            }
-            if (self.tree.ends_at).is_some_and(|ends| self.tree.poses_expanded >= ends) {
                 return DrivableProgress::Found;
             }
             let entry = Entry(u32::MAX - key as u32);
@@ -702,7 +666,6 @@ impl Run<'_> {
             tree.estimate.cost(&mut tree.surface, self.ground, cell)
         });
         self.tree.is_unreachable = cost.is_none();
-        self.tree.least = cost.unwrap_or(0.0);
         cost.is_some()
     }
 
@@ -883,18 +846,12 @@ impl Run<'_> {
             .get(state)
             .map(|other| &tree.nodes[other as usize]);
         let least = node.cost + change + rate * piece.length.abs() * 0.5;
-        let is_known = |cost: f64| {
-            known.is_some_and(|other| {
-                let reopens = tree.ends_at.is_some() && other.cost > cost + REOPENED;
-                other.cost <= cost || other.is_closed && !reopens
-            })
-        };
-        if is_known(least) {
+        if known.is_some_and(|other| other.is_closed || other.cost <= least) {
             return;
         }
         let plain = tree.surface.cost(self.ground, vehicle, node.at, piece);
         let cost = node.cost + change + rate * plain;
-        if is_known(cost) {
+        if known.is_some_and(|other| other.cost <= cost) {
             return;
         }
         let Some(cell) = tree.surface.cell(end.point(vehicle.centre)) else {
