@@ -45,7 +45,7 @@ pub(crate) enum Verb {
         file: Option<PathBuf>,
     },
     /// Run a scenario and report the results.
-    Run(Run),
+    Run(RunScenario),
     /// Check a scenario or an experiment for mistakes.
     Check(Check),
     /// Show the rules of the junctions of a scenario.
@@ -235,7 +235,7 @@ SIGTERM and SIGHUP stop the run, which still writes its summary and the results 
 are replaced when the run ends; a killed run leaves those of an earlier run. --save, --trace and --signals \
 may be pipes or devices (/dev/null, or /dev/stdout with --quiet)."
 )]
-pub(crate) struct Run {
+pub(crate) struct RunScenario {
     /// The scenario
     pub(crate) file: PathBuf,
     /// Simulated time in seconds [default: the scenario's, or until all agents have arrived]

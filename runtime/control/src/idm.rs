@@ -1,6 +1,6 @@
 //! The intelligent driver model, with steering towards a pursuit point.
 
-use crate::laws::{STOP_GAP, steady_steering};
+use crate::laws::{STOP_GAP, chosen_lookahead, steady_steering};
 use crate::term::{self, Term};
 use roadwright_agent::{
     Controller, Logic, Lookahead, ModuleEntry, ModuleInfo, ParameterInfo, ParameterSet, Step,
@@ -212,10 +212,7 @@ impl Controller for Idm {
     }
 
     fn lookahead(&self, parameters: &ParameterSet) -> Lookahead {
-        Lookahead {
-            time: parameters.value("lookahead_time"),
-            distance: parameters.value("lookahead_distance"),
-        }
+        chosen_lookahead(parameters)
     }
 
     fn aims_along_bend(&self, _: &ParameterSet) -> bool {

@@ -305,7 +305,7 @@ fn a_table_is_a_list_of_rows_in_the_stack() {
         run(&mut world, 5.0);
         assert_eq!(shown(&world), 30_000.0 - 3.125, "isolated: {isolated}");
         // A saved world continues with the same values.
-        let saved = world.save(false).unwrap();
+        let saved = world.save().unwrap();
         let ground = world.ground().clone();
         let options = RunOptions::default();
         let restored = World::restore(ground, &scenario, &registry, &options, &saved);

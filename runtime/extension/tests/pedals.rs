@@ -76,7 +76,7 @@ fn a_saved_world_goes_on_with_pedals_and_with_those_that_were_kept() {
         let level = DynamicsLevel::DynamicOneTrack;
         let mut whole = world(&bench, level, 1);
         run(&mut whole, 5.0);
-        let bytes = whole.save(false).unwrap().to_bytes();
+        let bytes = whole.save().unwrap().to_bytes();
         let saved = SavedWorld::from_bytes(&bytes).unwrap();
         let modules = crate::common::only(Slot::Controller, FOOT);
         let options = RunOptions {

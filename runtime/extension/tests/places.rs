@@ -317,7 +317,7 @@ fn a_world_saved_while_somebody_reverses_goes_on_the_same() {
         seconds += 0.5;
         assert!(seconds < 90.0, "it never reverses");
     }
-    let bytes = first.save(false).unwrap().to_bytes();
+    let bytes = first.save().unwrap().to_bytes();
     let saved = SavedWorld::from_bytes(&bytes).unwrap();
     let ground = Ground::new(&scenario);
     let (mut second, notes) =

@@ -318,7 +318,7 @@ fn runs_are_the_same_for_every_number_of_threads_and_from_a_save_in_the_middle_o
         assert_eq!(hashes, [hashes[0]; 3]);
         let mut going = world(&bench, &scenario, 1);
         run(&mut going, 70.0);
-        let bytes = going.save(false).unwrap().to_bytes();
+        let bytes = going.save().unwrap().to_bytes();
         let saved = SavedWorld::from_bytes(&bytes).unwrap();
         let registry = bench.host().registry();
         let options = RunOptions::default();
@@ -546,7 +546,7 @@ fn what_a_plugin_keeps_is_saved_and_taken_over_by_the_next_build() {
     with_plan(&mut scenario, node, by(PLUGIN));
     let mut going = world(&bench, &scenario, 1);
     run(&mut going, 70.0);
-    let bytes = going.save(false).unwrap().to_bytes();
+    let bytes = going.save().unwrap().to_bytes();
     let saved = SavedWorld::from_bytes(&bytes).unwrap();
     let registry = bench.host().registry();
     let ground = Ground::new(&scenario);

@@ -470,7 +470,7 @@ fn a_saved_world_goes_on_as_if_nothing_had_been_saved() {
         for at in [2.5, 6.51, 9.3, 11.0, 17.77] {
             let mut first = world(1);
             run(&mut first, at);
-            let bytes = first.save(false).unwrap().to_bytes();
+            let bytes = first.save().unwrap().to_bytes();
             let saved = SavedWorld::from_bytes(&bytes).unwrap();
             let ground = Ground::new(&scenario);
             let (second, notes) =

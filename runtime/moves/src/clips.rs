@@ -149,12 +149,12 @@ struct Document {
 #[serde(deny_unknown_fields)]
 struct DocumentClip {
     name: String,
-    frames: Vec<Row>,
+    frames: Vec<FrameRow>,
 }
 
 /// Values of a frame, in the order of [`COLUMNS`].
 #[derive(Deserialize)]
-struct Row(
+struct FrameRow(
     f64,
     f64,
     f64,
@@ -374,7 +374,7 @@ fn row_of(frame: &Frame) -> String {
     format!("[{}]", cells.join(","))
 }
 
-fn frame_of(row: &Row) -> Result<Frame, String> {
+fn frame_of(row: &FrameRow) -> Result<Frame, String> {
     let pedals = match (row.9, row.10) {
         (Some(throttle), Some(brake)) => Some(HeldPedals { throttle, brake }),
         (None, None) => None,

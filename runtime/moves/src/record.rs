@@ -104,7 +104,7 @@ const OPTIONAL: [&str; 6] = [
 ];
 
 /// A row of the requested agent.
-struct Row {
+struct TraceRow {
     needed: [f64; NEEDED.len()],
     optional: [Option<f64>; OPTIONAL.len()],
 }
@@ -125,7 +125,7 @@ impl Recording {
             *place_of = place(name).ok_or(RecordError::Column(name))?;
         }
         let optional = OPTIONAL.map(place);
-        let mut rows: Vec<Row> = Vec::new();
+        let mut rows: Vec<TraceRow> = Vec::new();
         let mut known: Vec<u64> = Vec::new();
         for (number, line) in (2..).zip(lines) {
             let cells: Vec<&str> = line.split(',').collect();
@@ -137,7 +137,7 @@ impl Recording {
             if agent.is_some_and(|agent| agent != own) {
                 continue;
             }
-            let mut row = Row {
+            let mut row = TraceRow {
                 needed: [0.0; NEEDED.len()],
                 optional: [None; OPTIONAL.len()],
             };
@@ -160,11 +160,11 @@ impl Recording {
         Self::of_rows(agent, &rows, centre)
     }
 
-    fn of_rows(agent: u64, rows: &[Row], centre: f64) -> Result<Self, RecordError> {
+    fn of_rows(agent: u64, rows: &[TraceRow], centre: f64) -> Result<Self, RecordError> {
         let [first, second, ..] = rows else {
             return Err(RecordError::Short(agent));
         };
-        let time = |row: &Row| row.needed[0];
+        let time = |row: &TraceRow| row.needed[0];
         let period = time(second) - time(first);
         for pair in rows.windows(2) {
             let other = time(&pair[1]) - time(&pair[0]);
@@ -238,7 +238,7 @@ fn number_of(cell: &str, line: usize, column: &'static str) -> Result<f64, Recor
     })
 }
 
-fn frame_of(rows: &[Row], i: usize, rate: f64, centre: f64) -> Frame {
+fn frame_of(rows: &[TraceRow], i: usize, rate: f64, centre: f64) -> Frame {
     let [_, _, x, y, heading, forward, acceleration, wheels] = rows[i].needed;
     let [sideways, yaw_rate, throttle, brake, steering, reversing] = rows[i].optional;
     let yaw_rate = yaw_rate.unwrap_or_else(|| {

@@ -171,23 +171,29 @@ fn d_star_lite_equals_a_star_after_each_of_many_edits() {
     }
 }
 
-#[test]
-#[ignore = "set ROADWRIGHT_TEST_DATA"]
-fn problems_of_moving_ai_are_solved_optimally() {
-    let folder = std::env::var_os("ROADWRIGHT_TEST_DATA").expect("ROADWRIGHT_TEST_DATA");
-    let folder = PathBuf::from(folder).join("movingai");
-    let mut solved = 0;
-    for name in ["Berlin_0_256", "maze512-8-0", "random512-10-0"] {
-        let read = |ending: &str| std::fs::read(folder.join(format!("{name}{ending}"))).unwrap();
-        let mut map = moving_ai::read_map(&read(".map")).unwrap();
-        let problems = moving_ai::read_problems(&read(".map.scen")).unwrap();
-        let mut planner = GridPath::new(Rules::MOVING_AI, Guide::AStar);
-        for problem in problems {
-            let answer = planner.find(&mut map, problem.start, problem.goal);
-            let path = answer.path().expect("a path");
-            assert!(problem.is_optimal(path), "{problem:?}: {}", path.length());
-            solved += 1;
+/// Tests that need data from outside the repository.
+mod real_data {
+    use super::*;
+
+    #[test]
+    #[ignore = "set ROADWRIGHT_TEST_DATA"]
+    fn problems_of_moving_ai_are_solved_optimally() {
+        let folder = std::env::var_os("ROADWRIGHT_TEST_DATA").expect("ROADWRIGHT_TEST_DATA");
+        let folder = PathBuf::from(folder).join("movingai");
+        let mut solved = 0;
+        for name in ["Berlin_0_256", "maze512-8-0", "random512-10-0"] {
+            let read =
+                |ending: &str| std::fs::read(folder.join(format!("{name}{ending}"))).unwrap();
+            let mut map = moving_ai::read_map(&read(".map")).unwrap();
+            let problems = moving_ai::read_problems(&read(".map.scen")).unwrap();
+            let mut planner = GridPath::new(Rules::MOVING_AI, Guide::AStar);
+            for problem in problems {
+                let answer = planner.find(&mut map, problem.start, problem.goal);
+                let path = answer.path().expect("a path");
+                assert!(problem.is_optimal(path), "{problem:?}: {}", path.length());
+                solved += 1;
+            }
         }
+        assert_eq!(solved, 8690);
     }
-    assert_eq!(solved, 8690);
 }

@@ -274,7 +274,7 @@ impl ObservedRun {
         let world = self.world();
         Ok(Checkpoint {
             step: world.steps(),
-            saved: world.save(false)?,
+            saved: world.save()?,
             ground: world.ground().clone(),
             scenario: self.scenario.clone(),
             heat: self.heat.clone(),

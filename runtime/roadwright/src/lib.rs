@@ -15,7 +15,7 @@
 //! let undo = edited.apply(Edit::Flow(roadwright::FlowId(1), None))?;
 //! session.world_mut().update(&scenario, &edited, &modules)?;
 //! save(&edited, copy)?;
-//! let moment = session.world().save(false)?.to_bytes();
+//! let moment = session.world().save()?.to_bytes();
 //! # assert!(load(copy)? == edited && !moment.is_empty());
 //! # edited.apply(undo)?;
 //! # assert!(edited == scenario);

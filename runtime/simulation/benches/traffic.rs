@@ -253,7 +253,7 @@ fn measure_saving(world: &World, scenario: &Scenario, run: &RunOptions) -> Strin
     // The ground is hashed only once, at the first save.
     world.ground().hash();
     let cpu = ProcessTime::now();
-    let bytes = world.save(false).expect("built-in modules").to_bytes();
+    let bytes = world.save().expect("built-in modules").to_bytes();
     let save = 1e3 * cpu.elapsed().as_secs_f64();
     let modules = builtin_modules();
     let cpu = ProcessTime::now();

@@ -7,10 +7,10 @@
 
 use crate::agents::Agents;
 use crate::dynamics::{Bodies, Dynamics, FreeCoupling, MOST_ANGLE, REACH, StandingTrain};
-use crate::ground::Ground;
 use crate::records::AgentIndex;
 use crate::vehicle_type::{LEVEL, VehicleTypes};
 use roadwright_geometry::math::wrap_angle;
+use roadwright_ground::Ground;
 use thiserror::Error;
 
 /// Maximum speed for uncoupling and coupling, m/s. It is walking speed.
@@ -130,7 +130,7 @@ impl Couplings<'_> {
             // A vehicle file has at most eight trailers.
             first: kept as u8,
             states: states.split_off(kept),
-            layers: self.ground.layers(&self.agents.position[agent.index()]),
+            layers: (self.ground).layers(self.agents.position[agent.index()].lanelet),
         };
         self.dynamics.standing.add(standing);
         self.dynamics.trailers.forget(agent);
@@ -147,7 +147,7 @@ impl Couplings<'_> {
         let free = bodies
             .free_coupling(agent, self.types)
             .ok_or(CouplingError::NoFreeCoupling)?;
-        let layers = self.ground.layers(&self.agents.position[agent.index()]);
+        let layers = (self.ground).layers(self.agents.position[agent.index()].lanelet);
         let standing = self.dynamics.standing.iter();
         let reachable = standing.filter(|train| train.layers & layers != 0);
         let distance =

@@ -89,7 +89,7 @@ impl JunctionWatch {
         let ground = world.ground();
         let figures = junctions.into_iter().filter_map(|(junction, approaches)| {
             Some(JunctionFigures {
-                node: ground.roads.node(junction)?,
+                node: ground.node(junction)?,
                 control: ground.control(junction),
                 approaches,
                 longest_wait: world.traffic.claims.requests.longest_wait(junction),
@@ -153,7 +153,7 @@ fn approach(world: &World, lanelet: LaneletIndex) -> Option<Approach> {
     let LaneletKind::Connection { junction, path, .. } = graph.lanelet(next).kind else {
         return None;
     };
-    let end = world.ground().roads.path(junction, path).from.end;
+    let end = world.ground().paths(junction)[path.index()].from.end;
     Some((junction, road, end))
 }
 

@@ -19,7 +19,6 @@ use crate::agents::{Accounts, Agents, Deviation, Finished};
 use crate::clock::Clock;
 use crate::demand::{Departure, Departures, FlowProgress};
 use crate::dynamics::{Bodies, Dynamics, StandingTrains};
-use crate::ground::Ground;
 use crate::hands::Hands;
 use crate::messages::{Groups, Log};
 use crate::modules::{
@@ -37,6 +36,7 @@ use crate::traffic::{Claims, Contacts, Delays, Encroachment, People, SignalState
 use crate::world::World;
 use origin::Origin;
 use roadwright_agent::{Message, Registry, Slot};
+use roadwright_ground::Ground;
 use roadwright_scenario::Scenario;
 use roadwright_vehicle::PedalCommand;
 use serde::{Deserialize, Serialize};
@@ -89,27 +89,47 @@ impl World {
         unsaved(&self.modules.saved())
     }
 
-    /// Saves everything that is carried from step to step, so that the run can be resumed. O(agents ever
-    /// seen).
+    /// Saves everything that is carried from step to step, so that the run can be resumed exactly. O(agents
+    /// ever seen).
     ///
     /// # Errors
-    /// If a module can neither save its state nor declare that it has none, unless `allow_inexact`; or while
-    /// an edit waits ([`World::closing_nodes`]).
-    pub fn save(&self, allow_inexact: bool) -> Result<SavedWorld, SaveError> {
-        if let Some(edit) = &self.waiting {
-            return Err(SaveError::EditWaits {
-                junctions: self.traffic.claims.closing.changing().len(),
-                // Rounded up to whole seconds, because the edit is applied at the beginning of a step.
-                seconds: (edit.since + edit.longest() - self.time() + self.dt()).ceil(),
-            });
-        }
+    /// If a module can neither save its state nor declare that it has none
+    /// ([`save_inexact`](World::save_inexact) saves such a world), or while an edit waits
+    /// ([`World::closing_nodes`]).
+    pub fn save(&self) -> Result<SavedWorld, SaveError> {
+        self.check_no_edit_waits()?;
         // Collected before anything is written, so that a world that cannot be saved is left unchanged.
         let modules = self.modules.saved();
         let inexact = unsaved(&modules);
-        if !inexact.is_empty() && !allow_inexact {
+        if !inexact.is_empty() {
             return Err(SaveError::Modules(inexact));
         }
-        let mut saved = SavedWorld::new(self.ground.hash(), inexact);
+        Ok(self.saved_with(&modules))
+    }
+
+    /// Saves a world whose modules need not be able to save their state. Those that cannot start from a fresh
+    /// state when it is restored; [`SavedWorld::inexact`] names them.
+    ///
+    /// # Errors
+    /// While an edit waits ([`World::closing_nodes`]).
+    pub fn save_inexact(&self) -> Result<SavedWorld, SaveError> {
+        self.check_no_edit_waits()?;
+        Ok(self.saved_with(&self.modules.saved()))
+    }
+
+    fn check_no_edit_waits(&self) -> Result<(), SaveError> {
+        let Some(edit) = &self.waiting else {
+            return Ok(());
+        };
+        Err(SaveError::EditWaits {
+            junctions: self.traffic.claims.closing.changing().len(),
+            // Rounded up to whole seconds, because the edit is applied at the beginning of a step.
+            seconds: (edit.since + edit.longest() - self.time() + self.dt()).ceil(),
+        })
+    }
+
+    fn saved_with(&self, modules: &[SavedInstance]) -> SavedWorld {
+        let mut saved = SavedWorld::new(self.ground.hash(), unsaved(modules));
         saved.put(
             parts::COUNTERS,
             &Counters {
@@ -166,7 +186,7 @@ impl World {
         let deciders = self.modules.signals.deciders(&self.ground);
         saved.put(parts::DECIDERS, &deciders);
         saved.put(parts::FRESH, &self.modules.fresh);
-        Ok(saved)
+        saved
     }
 
     /// Restores a world that continues exactly where the saved one was. Returns it with notes on modules that

@@ -1,11 +1,12 @@
 //! Vehicle types, prepared for use in steps.
 
-use crate::records::RigidShape;
+use crate::records::{LanePosition, RigidShape};
 use crate::slope_cost::climbable_cost;
 use glam::DVec2;
 use roadwright_geometry::Pose;
 use roadwright_geometry::math::tan;
 use roadwright_geometry::oriented_box::OrientedBox;
+use roadwright_ground::{COUNTED_ON, Ground};
 use roadwright_planning::open_ground::{Body as GroundBody, Effect, Layer, LayerEffect};
 use roadwright_scenario::junction::Body;
 use roadwright_scenario::{DynamicsLevel, OffRoad, VehicleClass, VerticalSpan};
@@ -90,6 +91,23 @@ impl VehicleType {
     #[inline]
     pub(crate) fn hardest(&self) -> f64 {
         self.single_track.friction * GRAVITY
+    }
+
+    /// Braking that others may expect of the vehicle on a lane, m/s^2: `dry`, or less if the ground is known
+    /// to be slippery.
+    #[inline]
+    pub(crate) fn expected_braking(
+        &self,
+        dry: f64,
+        ground: &Ground,
+        position: &LanePosition,
+    ) -> f64 {
+        if !ground.is_grip_known() || !position.is_on_lane() {
+            return dry;
+        }
+        let place = ground.line(position.lanelet).position(position.s);
+        let grip = ground.grip_on(place, ground.layers(position.lanelet));
+        dry.min(COUNTED_ON * grip * self.hardest())
     }
 
     /// Whether the vehicle counts as a bus or lorry in junctions, because it swings out in bends.

@@ -9,7 +9,6 @@ use crate::demand::Demand;
 use crate::dynamics::{Bodies, Dynamics, LevelChoice};
 use crate::edit::{EditEntry, Editing, WaitingEdit};
 use crate::fixed::Fixed;
-use crate::ground::Ground;
 use crate::hands::{HandControls, Hands};
 use crate::messages::{LogLine, Messages};
 use crate::modules::{Modules, Rota, SignalControllers, node_of};
@@ -19,7 +18,7 @@ use crate::options::{RunOptions, SimulationError, helpers};
 use crate::perception::Surroundings;
 use crate::records::AgentIndex;
 use crate::route::{Goal, Routes};
-use crate::setup::Sources;
+use crate::setup::{Sources, check_size};
 use crate::stage::Stage;
 use crate::stages::advance::Guided;
 use crate::stages::appear::AppearInputs;
@@ -39,6 +38,7 @@ use crate::traffic::{
 };
 use crate::vehicle_type::VehicleTypes;
 use roadwright_agent::Registry;
+use roadwright_ground::Ground;
 use roadwright_scenario::{NodeId, RoadId, Scenario};
 use std::sync::Arc;
 
@@ -142,7 +142,7 @@ impl World {
         options: &RunOptions,
     ) -> Result<Self, SimulationError> {
         let clock = Clock::new(&scenario.settings(), options)?;
-        ground.check_size()?;
+        check_size(&ground)?;
         let pedestrians = options.pedestrians_in(scenario)?;
         let levels = LevelChoice {
             forced: options.dynamics,

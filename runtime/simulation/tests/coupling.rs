@@ -195,7 +195,7 @@ fn a_train_of_six_goes_round_bends_and_back_loses_two_and_gets_them_again() {
         assert_eq!(runs[0], runs[1], "{level}");
         assert!(runs[0].windows(2).all(|pair| pair[0] != pair[1]));
         let restored = |whole: World| {
-            let saved = SavedWorld::from_bytes(&whole.save(false).unwrap().to_bytes()).unwrap();
+            let saved = SavedWorld::from_bytes(&whole.save().unwrap().to_bytes()).unwrap();
             let ground = Ground::new(&scenario);
             let options = options(level, 1);
             let made = World::restore(ground, &scenario, &builtin_modules(), &options, &saved);

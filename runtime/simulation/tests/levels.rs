@@ -248,7 +248,7 @@ fn a_save_of_mixed_levels_goes_on_exactly() {
     for moment in [333, 2006, 4999] {
         let mut whole = world(&scenario, &RunOptions::default());
         (0..moment).for_each(|_| whole.step());
-        let bytes = whole.save(false).unwrap().to_bytes();
+        let bytes = whole.save().unwrap().to_bytes();
         let saved = SavedWorld::from_bytes(&bytes).unwrap();
         let ground = Ground::new(&scenario);
         let options = RunOptions::default();

@@ -113,7 +113,7 @@ fn backed_up(scenario: &Scenario, from: u8, ahead: f64, options: &RunOptions) ->
 const BALL: f64 = -2.25 + 1.50876;
 
 fn restored(world: &World, scenario: &Scenario, options: &RunOptions) -> World {
-    let saved = SavedWorld::from_bytes(&world.save(false).unwrap().to_bytes()).unwrap();
+    let saved = SavedWorld::from_bytes(&world.save().unwrap().to_bytes()).unwrap();
     let ground = Ground::new(scenario);
     let made = World::restore(ground, scenario, &builtin_modules(), options, &saved);
     let (restored, notes) = made.unwrap();

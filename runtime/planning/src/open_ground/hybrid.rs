@@ -268,7 +268,7 @@ impl HybridPath {
         }
     }
 
-    fn run(&mut self, ground: &mut OpenGround, trip: &Trip, reading: Reading) -> Run {
+    fn run(&mut self, ground: &mut OpenGround, trip: &Trip, reading: Reading) -> EndedSearch {
         let reader = Reader {
             profile: trip.profile,
             owner: trip.owner,
@@ -283,7 +283,7 @@ impl HybridPath {
         });
         let (start, goal) = match spots {
             Ok(nodes) => nodes,
-            Err(error) => return Run::nowhere(PlanEnd::Spot(error)),
+            Err(error) => return EndedSearch::nowhere(PlanEnd::Spot(error)),
         };
         let rules = self.parameters.rules;
         let estimate = LearnedEstimate {
@@ -319,7 +319,7 @@ impl HybridPath {
         let path = path.unwrap_or_default();
         let expanded = search.expanded();
         let points = path.cells.iter().map(|cell| size.centre(*cell)).collect();
-        Run {
+        EndedSearch {
             cache: Some(cache),
             plan: HybridPlan {
                 path,
@@ -331,7 +331,7 @@ impl HybridPath {
         }
     }
 
-    fn learn(&mut self, run: &Run) {
+    fn learn(&mut self, run: &EndedSearch) {
         for lesson in &run.lessons {
             self.memory.learned.raise(lesson.cell, lesson.cost);
         }
@@ -397,14 +397,14 @@ impl HybridPath {
 }
 
 /// A search that has ended.
-struct Run {
+struct EndedSearch {
     plan: HybridPlan,
     lessons: Vec<Lesson>,
     /// The tiles that the search has read; `None` if the search did not begin.
     cache: Option<TileCache>,
 }
 
-impl Run {
+impl EndedSearch {
     fn nowhere(end: PlanEnd) -> Self {
         Self {
             plan: HybridPlan {

@@ -45,7 +45,7 @@ impl MonotoneQueue {
 
     /// Removes and returns the entry with the smallest key.
     #[inline]
-    pub(super) fn pop(&mut self) -> Option<Entry> {
+    pub(super) fn pop(&mut self) -> Option<KeyedValue> {
         match self {
             Self::Buckets(queue) => queue.pop(),
             Self::Radix(queue) => queue.pop(),
@@ -53,7 +53,7 @@ impl MonotoneQueue {
     }
 
     /// Removes and returns another entry with the same key as the last popped one.
-    pub(super) fn pop_equal(&mut self) -> Option<Entry> {
+    pub(super) fn pop_equal(&mut self) -> Option<KeyedValue> {
         match self {
             Self::Buckets(queue) => queue.pop_equal(),
             Self::Radix(queue) => queue.pop_equal(),
@@ -69,7 +69,7 @@ impl Default for MonotoneQueue {
 
 /// A value with its key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Entry {
+pub(super) struct KeyedValue {
     pub(super) key: u64,
     pub(super) value: u32,
 }
@@ -143,7 +143,7 @@ impl BucketQueue {
     }
 
     #[inline]
-    fn pop(&mut self) -> Option<Entry> {
+    fn pop(&mut self) -> Option<KeyedValue> {
         if self.len == 0 {
             return None;
         }
@@ -165,10 +165,10 @@ impl BucketQueue {
         }
         self.len -= 1;
         let key = self.base * self.unit;
-        Some(Entry { key, value })
+        Some(KeyedValue { key, value })
     }
 
-    fn pop_equal(&mut self) -> Option<Entry> {
+    fn pop_equal(&mut self) -> Option<KeyedValue> {
         let bucket = self.base as usize & self.heads.len().checked_sub(1)?;
         (self.heads[bucket] != END).then(|| self.pop())?
     }
@@ -209,7 +209,7 @@ impl BucketQueue {
 pub(super) struct RadixQueue {
     last: u64,
     filled: u128,
-    buckets: Vec<Vec<Entry>>,
+    buckets: Vec<Vec<KeyedValue>>,
 }
 
 impl Default for RadixQueue {
@@ -232,18 +232,18 @@ impl RadixQueue {
     #[inline]
     fn push(&mut self, key: u64, value: u32) {
         let key = key.max(self.last);
-        self.place(Entry { key, value });
+        self.place(KeyedValue { key, value });
     }
 
     #[inline]
-    fn place(&mut self, entry: Entry) {
+    fn place(&mut self, entry: KeyedValue) {
         let bucket = (64 - (entry.key ^ self.last).leading_zeros()) as usize;
         self.buckets[bucket].push(entry);
         self.filled |= 1 << bucket;
     }
 
     #[inline]
-    fn pop(&mut self) -> Option<Entry> {
+    fn pop(&mut self) -> Option<KeyedValue> {
         if self.buckets[0].is_empty() {
             self.spread()?;
         }
@@ -254,7 +254,7 @@ impl RadixQueue {
         entry
     }
 
-    fn pop_equal(&mut self) -> Option<Entry> {
+    fn pop_equal(&mut self) -> Option<KeyedValue> {
         (!self.buckets[0].is_empty()).then(|| self.pop())?
     }
 

@@ -1,7 +1,6 @@
 //! Agents before they are spawned: their starts and goals, and the check for room.
 
 use crate::dynamics::Bodies;
-use crate::ground::Ground;
 use crate::options::SimulationError;
 use crate::records::{AgentIndex, FARTHEST};
 use crate::route::Goal;
@@ -9,6 +8,7 @@ use crate::traffic::{Claims, Index, Lanes, space};
 use crate::vehicle_type::{VehicleType, VehicleTypes};
 use roadwright_geometry::Pose;
 use roadwright_geometry::oriented_box::OrientedBox;
+use roadwright_ground::Ground;
 use roadwright_scenario::alleys::AlleySide;
 use roadwright_scenario::lane_graph::{LaneletIndex, NO_LANELET};
 use roadwright_scenario::{DynamicsLevel, Place, Scenario};

@@ -1,10 +1,10 @@
 //! Random trips of agents, into the map or out of it over its edges, and inside it.
 
 use super::pools::{Pool, Pools, entry, exit, spot_inside};
-use crate::ground::Ground;
 use crate::options::{PopulateFrom, Population};
 use crate::records::LaneSpot;
 use roadwright_geometry::math::Stream;
+use roadwright_ground::Ground;
 use roadwright_scenario::lane_graph::{
     LaneGraph, LaneletIndex, LaneletKind, NO_LANELET, ROOM_FOR_CHANGE, Reachability,
 };

@@ -1,12 +1,12 @@
 //! Tests of random trips: their starts and ends, and whether each of them can be driven.
 
 use super::populate::{Trip, random_trips, trips};
-use crate::ground::Ground;
 use crate::options::{PopulateFrom, Population};
 use crate::records::LaneSpot;
 use roadwright_agent::{PlannerView, Step};
 use roadwright_geometry::math::Stream;
 use roadwright_geometry::{DVec2, ReferenceLine};
+use roadwright_ground::Ground;
 use roadwright_planning::RoutePlanner;
 use roadwright_plugin_api::{PlannerInput, PlannerOutput};
 use roadwright_scenario::junction::layout;

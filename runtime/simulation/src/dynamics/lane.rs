@@ -4,11 +4,11 @@
 //! is a smooth profile of t that ends with t = 0 before a connection begins.
 
 use super::{Bodies, Body, Dynamics, Level, LevelStep, RecordedSlip, STANDING};
-use crate::ground::Ground;
 use crate::records::{AgentIndex, Aside, LanePosition, Motion};
 use crate::vehicle_type::VehicleType;
 use roadwright_geometry::Pose;
 use roadwright_geometry::math::atan;
+use roadwright_ground::Ground;
 use roadwright_scenario::DynamicsLevel;
 use roadwright_scenario::lane_graph::LaneletIndex;
 use roadwright_vehicle::{Effort, Grade, at_rest, moving_time};
@@ -290,7 +290,7 @@ impl LaneState {
 /// Grip of the ground below a body.
 fn grip_here(ground: &Ground, position: &LanePosition) -> f64 {
     let place = ground.line(position.lanelet).position(position.s);
-    ground.grip_on(place, ground.layers(position))
+    ground.grip_on(place, ground.layers(position.lanelet))
 }
 
 /// Distance to the end of a lane before a junction, m.

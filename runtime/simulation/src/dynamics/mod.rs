@@ -36,7 +36,6 @@ pub(crate) use standing::{FreeCoupling, MOST_ANGLE, REACH, StandingTrain, Standi
 pub(crate) use trailers::Trailers;
 
 use crate::agents::{Agents, AgentsRef};
-use crate::ground::Ground;
 use crate::hash::StateHasher;
 use crate::options::SimulationError;
 use crate::records::{AgentIndex, Aside, Command, LanePosition, Motion, PlayedFrame};
@@ -44,6 +43,7 @@ use crate::snapshot::MechanicsRecord;
 use crate::vehicle_type::{VehicleType, VehicleTypes};
 use roadwright_agent::TyreInput;
 use roadwright_geometry::{Pose, unit};
+use roadwright_ground::Ground;
 use roadwright_scenario::lane_graph::LaneletIndex;
 use roadwright_scenario::{DynamicsLevel, Scenario};
 use roadwright_vehicle::{Ask, DriveState, DriveTrain, Grade, PedalCommand};
@@ -107,7 +107,7 @@ impl Body<'_> {
 
     /// Mean grip below both axles at a pose.
     fn mean_grip(&self, ground: &Ground, pose: Pose) -> f64 {
-        let layers = ground.layers(self.position);
+        let layers = ground.layers(self.position.lanelet);
         let front = pose.point(self.vehicle_type.limits.wheelbase, 0.0);
         0.5 * (ground.grip_on(pose.position, layers) + ground.grip_on(front, layers))
     }

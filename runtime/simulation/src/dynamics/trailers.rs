@@ -2,13 +2,13 @@
 
 use super::Bodies;
 use crate::agents::AgentsRef;
-use crate::ground::Ground;
 use crate::records::AgentIndex;
 use crate::snapshot::TrailerRecord;
 use crate::vehicle_type::VehicleTypes;
 use roadwright_geometry::Pose;
 use roadwright_geometry::math::{atan2, wrap_angle};
 use roadwright_geometry::oriented_box::OrientedBox;
+use roadwright_ground::Ground;
 use roadwright_vehicle::rigid::CarState;
 use roadwright_vehicle::trailer::{TrailerState, Train};
 use serde::{Deserialize, Serialize};

@@ -14,14 +14,13 @@ use crate::clock::Clock;
 use crate::demand::{Demand, Departure, Start};
 use crate::dynamics::{Bodies, Dynamics, LevelChoice};
 use crate::fixed::Fixed;
-use crate::ground::Ground;
 use crate::messages::LogLine;
 use crate::modules::{Modules, new_numbers, number_of};
 use crate::open_ground::MixedTrips;
 use crate::options::SimulationError;
 use crate::records::{AgentIndex, Identity, LanePosition, Phase, keeps_to_lanes};
 use crate::route::{Asking, Goal, Route, Routes, Travel};
-use crate::setup::{Sources, running_flows, trip};
+use crate::setup::{Sources, check_size, running_flows, trip};
 use crate::stages::appear::off_lanes;
 use crate::stages::effects::give_up_grants;
 use crate::stages::retire::Exit;
@@ -29,6 +28,7 @@ use crate::traffic::{Setting, Traffic};
 use crate::vehicle_type::VehicleTypes;
 use glam::DVec2;
 use roadwright_agent::Registry;
+use roadwright_ground::Ground;
 use roadwright_scenario::{Agent, AgentId, DynamicsLevel, Scenario};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -76,7 +76,7 @@ impl Editing<'_> {
         }
         let may_wait = prepared.is_none();
         let ground = prepared.unwrap_or_else(|| self.ground.after_edit(old, new));
-        ground.check_size()?;
+        check_size(&ground)?;
         let levels = LevelChoice {
             default: new.settings().dynamics,
             ..*self.levels
@@ -102,7 +102,7 @@ impl Editing<'_> {
         }
         // A ground that shares its roads with the old one has the same lanelets with the same numbers.
         let before = std::mem::replace(self.ground, ground);
-        if !Arc::ptr_eq(&before.roads, &self.ground.roads) {
+        if !before.shares_roads_with(self.ground) {
             self.take_roads(&before, new, &flows);
         }
         self.dynamics.stop_rolling();

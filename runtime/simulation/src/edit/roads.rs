@@ -12,7 +12,6 @@
 use super::Editing;
 use crate::agents::AgentsRef;
 use crate::demand::{RunningFlow, Start};
-use crate::ground::{Ground, LANE_REACH, Spot};
 use crate::messages::LogLine;
 use crate::open_ground::MixedTrips;
 use crate::records::{AgentIndex, LanePosition, Phase, Progress};
@@ -20,6 +19,7 @@ use crate::route::{Goal, Route};
 use crate::setup::trip;
 use crate::traffic::{Claims, Encroachment, Index, RouteConnection};
 use roadwright_geometry::DVec2;
+use roadwright_ground::{Ground, LANE_REACH, Spot};
 use roadwright_scenario::lane_graph::{LaneletIndex, NO_LANELET};
 use roadwright_scenario::{AgentId, Connection, Scenario};
 use std::collections::BTreeSet;

@@ -14,9 +14,9 @@
 
 use super::Editing;
 use crate::agents::AgentsRef;
-use crate::ground::Ground;
 use crate::traffic::{Claims, Setting};
 use roadwright_agent::Registry;
+use roadwright_ground::Ground;
 use roadwright_scenario::{JunctionIndex, RoadEnd, RoadId, Scenario};
 use std::sync::Arc;
 
@@ -107,7 +107,7 @@ impl Editing<'_> {
         let before = &**self.ground;
         let is_changed = |&junction: &JunctionIndex| {
             let node = before.node(junction);
-            let now = node.and_then(|node| after.roads.junction_of(node));
+            let now = node.and_then(|node| after.junction_of(node));
             !now.is_some_and(|now| after.has_law_of(now, before, junction))
         };
         let (claims, setting) = (&self.traffic.claims, self.setting());
@@ -127,11 +127,11 @@ impl Editing<'_> {
         let before = &**self.ground;
         junctions.iter().any(|&junction| {
             let node = before.node(junction);
-            let now = node.and_then(|node| after.roads.junction_of(node));
-            let lines = before.roads.stop_lines(junction);
+            let now = node.and_then(|node| after.junction_of(node));
+            let lines = before.stop_lines(junction);
             // A deleted arm counts as trimmed farther back as well. In that case no arm has its road and end.
             let cut = |now: JunctionIndex, line: (RoadId, RoadEnd, f64)| {
-                let mut arms = after.roads.stop_lines(now);
+                let mut arms = after.stop_lines(now);
                 arms.all(|arm| (arm.0, arm.1) != (line.0, line.1) || arm.2 > line.2 + SAME_LINE)
             };
             now.is_none_or(|now| lines.into_iter().any(|line| cut(now, line)))

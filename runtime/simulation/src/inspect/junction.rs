@@ -1,9 +1,9 @@
 //! Inspection of one junction: queues, grants, waiting vehicles and signals.
 
-use crate::ground::Ground;
 use crate::records::AgentIndex;
 use crate::traffic::{LaneEntry, Shown, StagePhase, Ticket, Waits};
 use crate::world::World;
+use roadwright_ground::Ground;
 use roadwright_scenario::junction::{Between, LaneEnd, Light, Programme, Turn};
 use roadwright_scenario::lane_graph::{LaneGraph, LaneletIndex, LaneletKind};
 use roadwright_scenario::{
@@ -119,7 +119,7 @@ pub struct Waiting {
 /// Inspects the junction of a node.
 pub(crate) fn inspect(world: &World, node: NodeId) -> Option<JunctionInspection> {
     let ground = &**world.ground();
-    let junction = ground.roads.junction_of(node)?;
+    let junction = ground.junction_of(node)?;
     let turns = turns(world, junction);
     let mut ends: Vec<LaneEnd> = turns.iter().map(|turning| turning.from).collect();
     ends.sort_unstable();
@@ -170,7 +170,7 @@ fn turns(world: &World, junction: JunctionIndex) -> Vec<Turning> {
         }),
         goes: goes(world, Connection::new(junction, number)),
     };
-    let paths = ground.roads.paths(junction);
+    let paths = ground.paths(junction);
     let numbered = ConnectionIndex::up_to(paths.len()).zip(paths);
     numbered.map(turning).collect()
 }

@@ -3,13 +3,13 @@
 use super::saving::{SavedInstance, SavedModule};
 use super::succession::Anew;
 use crate::clock::Clock;
-use crate::ground::Ground;
 use crate::options::SimulationError;
 use crate::records::ModuleFailures;
 use crate::summary::{ModuleRecord, SwapRecord};
 use roadwright_agent::{
     Module, ModuleError, ModuleKind, Rate, Registry, SignalController, SignalView, StepBoundary,
 };
+use roadwright_ground::Ground;
 use roadwright_scenario::{ModuleSetting, Scenario, SignalControllerSetting};
 use serde::{Deserialize, Serialize};
 

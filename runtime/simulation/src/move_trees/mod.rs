@@ -20,13 +20,13 @@ pub(crate) use frame::PlayedFrames;
 pub(crate) use refusal::Asked;
 
 use crate::dynamics::Bodies;
-use crate::ground::Ground;
 use crate::records::{AgentIndex, FARTHEST};
 use crate::vehicle_type::VehicleTypes;
 use around::{Around, Viewer};
 use frame::{Moment, Placed};
 use roadwright_agent::MoveTreeSearch;
 use roadwright_geometry::DVec2;
+use roadwright_ground::Ground;
 use roadwright_moves::{
     Bounded, Frame, Loaded, MoveNumber, Phase, Placement, Plan, PlanEnd, Question, ShippedLibrary,
     StateNumber, Stop, Weights, distance, plan,
@@ -70,7 +70,7 @@ pub(crate) struct Player {
 
 /// Parts of the world that move trees read.
 #[derive(Clone, Copy)]
-pub(crate) struct Scene<'a> {
+pub(crate) struct MoveTreeView<'a> {
     pub(crate) ground: &'a Arc<Ground>,
     pub(crate) bodies: Bodies<'a>,
     pub(crate) types: &'a VehicleTypes,
@@ -260,7 +260,7 @@ impl MoveTrees {
 
     /// Plans for agents at the end of a move, and determines the frame that each agent plays in this step. `players`
     /// must be in ascending order of id. Agents that are not in `players` lose their moves.
-    pub(crate) fn step(&mut self, players: &[Player], scene: Scene<'_>) -> Vec<Note> {
+    pub(crate) fn step(&mut self, players: &[Player], scene: MoveTreeView<'_>) -> Vec<Note> {
         self.frames.clear();
         let has_player = |id: &u64| players.binary_search_by_key(id, |one| one.id).is_ok();
         self.saved.agents.retain(|id, _| has_player(id));
@@ -289,7 +289,7 @@ impl MoveTrees {
     }
 
     /// Plays the next step of an agent's move. If the move has ended, a new move begins.
-    fn play(&mut self, player: &Player, own: &mut AgentMoves, scene: Scene<'_>) {
+    fn play(&mut self, player: &Player, own: &mut AgentMoves, scene: MoveTreeView<'_>) {
         let shipped = ShippedLibrary::named(player.search.library);
         let Some(loaded) = shipped.and_then(|shipped| self.load(shipped)) else {
             own.rest(MoveStatus::Unfit(Misfit::Library));
@@ -335,7 +335,7 @@ impl MoveTrees {
         player: &Player,
         own: &mut AgentMoves,
         loaded: &Loaded,
-        scene: Scene<'_>,
+        scene: MoveTreeView<'_>,
     ) {
         let (place, state) = match own.end_of_move(player.search.library, &self.libraries) {
             Some(end) => end,
@@ -377,7 +377,13 @@ impl MoveTrees {
         });
     }
 
-    fn plan(&mut self, player: &Player, loaded: &Loaded, begin: Begin, scene: Scene<'_>) -> Plan {
+    fn plan(
+        &mut self,
+        player: &Player,
+        loaded: &Loaded,
+        begin: Begin,
+        scene: MoveTreeView<'_>,
+    ) -> Plan {
         let library = &loaded.library;
         let longest = library.moves().iter().map(|one| one.length()).max();
         let frames = player.search.horizon + longest.unwrap_or(0);
@@ -452,7 +458,7 @@ impl AgentMoves {
     }
 }
 
-impl Scene<'_> {
+impl MoveTreeView<'_> {
     fn count(&self, seconds: f64) -> u64 {
         (seconds / self.dt).ceil() as u64
     }
@@ -470,9 +476,8 @@ impl Scene<'_> {
         let steps = steps_of_frame(loaded.library.rate(), self.dt);
         let steps = steps.ok_or(Misfit::Step)?;
         let (pose, recorded) = (self.bodies.pose(player.agent), &loaded.clips.ground);
-        let layers = self
-            .ground
-            .layers(&self.bodies.agents.position[player.agent.index()]);
+        let position = &self.bodies.agents.position[player.agent.index()];
+        let layers = self.ground.layers(position.lanelet);
         let grip = self.ground.grip_on(pose.position, layers);
         if (grip - recorded.grip).abs() > OTHER_GRIP {
             return Err(Misfit::Grip);

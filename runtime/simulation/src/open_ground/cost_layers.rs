@@ -4,10 +4,10 @@
 
 use super::fixed_items::{FixedItems, ItemSource};
 use super::pieces::cut;
-use crate::ground::Ground;
 use crate::slope_cost::{WATER_COST, slope_cost};
 use roadwright_geometry::oriented_box::OrientedBox;
 use roadwright_geometry::{DVec2, HeightField, Pose};
+use roadwright_ground::Ground;
 use roadwright_planning::open_ground::{Item, Layer, PLAIN, SMALLEST_FACTOR, Shape};
 use roadwright_scenario::LandUse;
 

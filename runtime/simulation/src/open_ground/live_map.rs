@@ -3,11 +3,11 @@
 use super::FixedItems;
 use super::fixed_items::ItemSource;
 use crate::dynamics::Bodies;
-use crate::ground::Ground;
 use crate::records::AgentIndex;
 use crate::vehicle_type::VehicleTypes;
 use roadwright_geometry::DVec2;
 use roadwright_geometry::oriented_box::OrientedBox;
+use roadwright_ground::Ground;
 use roadwright_planning::open_ground::{
     Heights, Item, ItemId, Layer, Mobility, OpenGround, Owner, Role, Shape, Teardrop,
 };
@@ -105,7 +105,7 @@ impl LiveMap {
 
     /// Moves the items of loose obstacles to the current positions of the obstacles.
     fn move_loose(&mut self, shown: &OnGround<'_>) {
-        let obstacles = &self.ground.obstacles;
+        let obstacles = self.ground.obstacles();
         for (number, shape) in shown.bodies.dynamics.rigid.displaced().shapes() {
             let Some(kind) = obstacles.loose(number) else {
                 continue;

@@ -15,10 +15,10 @@
 //! parts is a different node of the search in each.
 
 use super::{FixedItems, body_of, effects_of};
-use crate::ground::{Ground, OPEN_GROUND_SPEED};
 use crate::records::LaneSpot;
 use crate::route::Goal;
 use roadwright_geometry::DVec2;
+use roadwright_ground::{Ground, OPEN_GROUND_SPEED};
 use roadwright_planning::open_ground::{
     Body, Cell, CellSize, Direction, LayerEffect, OpenGround, PLAIN, Profile, ProfileId, Reading,
 };

@@ -9,7 +9,6 @@ use super::live_map::{LiveMap, OnGround};
 use super::manoeuvre::{Begin, Manoeuvre};
 use super::search::{Fields, Found, SavedWindow, Seeker};
 use super::verdict::{NoPath, PathStatus, SavedSearch};
-use crate::ground::Ground;
 use crate::records::FARTHEST;
 use crate::route::{Exact, PlannedPath, SteeringResponse, Waypoint};
 use crate::vehicle_type::VehicleType;
@@ -17,6 +16,7 @@ use roadwright_agent::{Avoid, GroundPlanning, GroundSearch};
 use roadwright_geometry::centre_line::CentreLine;
 use roadwright_geometry::math::wrap_angle;
 use roadwright_geometry::{DVec2, Pose, heading_of, polyline};
+use roadwright_ground::Ground;
 use roadwright_planning::open_ground::{
     Body, CellSize, HybridMemory, HybridParameters, HybridPath, IncrementalPath, LayerEffect,
     OpenGround, Owner, PlanEnd, Profile, Reachability, Spot, Stamp, Trip, Verdict,

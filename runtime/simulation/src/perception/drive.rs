@@ -75,7 +75,7 @@ impl View<'_> {
             return 1.0;
         }
         let pose = self.pose(agent);
-        let layers = self.ground.layers(self.position(agent));
+        let layers = self.ground.layers(self.position(agent).lanelet);
         let front = pose.point(self.vehicle_type(agent).limits.wheelbase, 0.0);
         0.5 * (self.ground.grip_on(pose.position, layers) + self.ground.grip_on(front, layers))
     }

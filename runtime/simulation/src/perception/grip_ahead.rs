@@ -6,8 +6,8 @@
 //! this is computed.
 
 use super::{OPEN_GROUND_SPEED, Stretch, View};
-use crate::ground::{COUNTED_ON, PROFILE_BRAKING};
 use crate::records::AgentIndex;
+use roadwright_ground::{COUNTED_ON, PROFILE_BRAKING};
 use roadwright_plugin_api::ControllerInput;
 
 /// Highest deceleration that drivers count on, even with more grip, m/s^2.
@@ -115,7 +115,8 @@ impl View<'_> {
 
     /// Deceleration that a driver counts on at the vehicle's place, m/s^2.
     fn braking_here(&self, agent: AgentIndex) -> f64 {
-        let (pose, layers) = (self.pose(agent), self.ground.layers(self.position(agent)));
+        let lanelet = self.position(agent).lanelet;
+        let (pose, layers) = (self.pose(agent), self.ground.layers(lanelet));
         let grip = self.ground.grip_on(pose.position, layers);
         (COUNTED_ON * grip * self.vehicle_type(agent).hardest()).clamp(LEAST, FIRM)
     }

@@ -78,7 +78,7 @@ impl View<'_> {
     }
 
     fn is_clear_of_obstacles(&self, around: &OrientedBox, reach: f64) -> bool {
-        let obstacles = &self.ground.obstacles;
+        let obstacles = self.ground.obstacles();
         let stands =
             self.dynamics.rigid.displaced().is_empty() && self.dynamics.standing.is_empty();
         let has_room = || obstacles.room_around(around, reach + CLEARANCE) > reach;
@@ -148,7 +148,7 @@ impl View<'_> {
     fn overlap(&self, agent: AgentIndex, outline: Outline) -> f64 {
         let Outline { body, time } = outline;
         let mut deepest = 0.0_f64;
-        self.ground.obstacles.for_each_contact(
+        self.ground.obstacles().for_each_contact(
             body.centre,
             body.radius(),
             self.dynamics.rigid.displaced(),

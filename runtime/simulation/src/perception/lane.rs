@@ -1,13 +1,13 @@
 //! The route ahead of an agent on a lane: speed, leader, stops, waypoint.
 
 use super::{Stretch, View, aim};
-use crate::ground::PROFILE_BRAKING;
 use crate::records::AgentIndex;
 use crate::route::{Goal, Route, WAITS_BEFORE, place_to_wait};
 use crate::traffic::LaneEntry;
 use glam::DVec2;
 use roadwright_geometry::math::{sin, wrap_angle};
 use roadwright_geometry::{Pose, unit};
+use roadwright_ground::PROFILE_BRAKING;
 use roadwright_plugin_api::ControllerInput;
 use roadwright_scenario::Connection;
 use roadwright_scenario::alleys::TightStretch;

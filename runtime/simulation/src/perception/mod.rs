@@ -29,13 +29,12 @@ mod open_ground;
 mod path_ahead;
 mod warm;
 
-pub(crate) use crate::ground::OPEN_GROUND_SPEED;
 pub(crate) use lane::StopCause;
 pub use path_ahead::{Travel, lateral_model};
+pub(crate) use roadwright_ground::OPEN_GROUND_SPEED;
 
 use crate::agents::AgentsRef;
 use crate::dynamics::{Bodies, Dynamics};
-use crate::ground::Ground;
 use crate::records::{AgentIndex, LanePosition, Motion, Progress, keeps_to_lanes};
 use crate::route::{Route, Routes};
 use crate::traffic::{Index, LaneEntry};
@@ -44,6 +43,7 @@ use glam::DVec2;
 use roadwright_agent::{Controller, Lookahead, Module, Outlook, PathParts};
 use roadwright_geometry::math::wrap_angle;
 use roadwright_geometry::{Pose, heading_of};
+use roadwright_ground::Ground;
 use roadwright_plugin_api::{ControllerInput, NOTHING};
 use roadwright_scenario::lane_graph::LaneletIndex;
 use roadwright_scenario::{DynamicsLevel, VerticalSpan};

@@ -1,9 +1,9 @@
 //! Tests of perception in hand-made scenes.
 
 use super::*;
-use crate::ground::PROFILE_BRAKING;
 use crate::records::AgentIndex;
 use crate::testing::Stand;
+use roadwright_ground::PROFILE_BRAKING;
 use roadwright_scenario::LaneletIndex;
 use roadwright_scenario::lane_graph::NO_LANELET;
 

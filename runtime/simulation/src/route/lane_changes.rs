@@ -1,7 +1,7 @@
 //! Lane changes that a route requires.
 
 use super::{Goal, Leg, Route};
-use crate::ground::Ground;
+use roadwright_ground::Ground;
 use roadwright_scenario::VehicleClass;
 use roadwright_scenario::lane_graph::{LaneGraph, LaneletIndex, NO_LANELET, ROOM_FOR_CHANGE};
 

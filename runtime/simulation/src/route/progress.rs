@@ -13,9 +13,9 @@
 //! | [`Travel::move_goals`] | the same lanelets, goals elsewhere on them | stays | stay | no |
 
 use super::{Goal, Leg, Route, Routes};
-use crate::ground::Ground;
 use crate::records::{Claim, LanePosition, Motion, Progress};
 use roadwright_geometry::DVec2;
+use roadwright_ground::Ground;
 use roadwright_scenario::lane_graph::{LaneletIndex, NO_LANELET};
 
 /// Distance within which a goal on open ground counts as reached, m ([Gerdelan 2011], chapter 12).

@@ -385,7 +385,7 @@ impl View<'_> {
         Stand {
             speed: input.speed,
             way: input.stop_distance - HELD_BEFORE,
-            firm: self.ground.expected_braking(HELD_FROM, position, kind),
+            firm: kind.expected_braking(HELD_FROM, self.ground, position),
         }
     }
 

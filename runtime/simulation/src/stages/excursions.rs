@@ -6,12 +6,12 @@
 //! continues to its remaining goals on lanes, whereas a path from its behaviour replaces them.
 
 use super::effects::{Effecting, give_up_grants};
-use crate::ground::Spot;
 use crate::records::{AgentIndex, LanePosition, LaneSpot, Phase, keeps_to_lanes};
 use crate::route::{Goal, Leg, Route, Waypoint, goal_input};
 use glam::DVec2;
 use roadwright_geometry::Pose;
 use roadwright_geometry::math::wrap_angle;
+use roadwright_ground::Spot;
 use roadwright_scenario::DynamicsLevel;
 use roadwright_scenario::lane_graph::NO_LANELET;
 use std::f64::consts::PI;

@@ -3,7 +3,6 @@
 use crate::agents::{AgentsRef, GroundColumns};
 use crate::clock::Clock;
 use crate::dynamics::{Bodies, Dynamics};
-use crate::ground::Ground;
 use crate::hands::Hands;
 use crate::modules::{Modules, Rota};
 use crate::open_ground::{Beyond, GroundPlans, OnGround, Planner, Steering, Step};
@@ -14,6 +13,7 @@ use crate::traffic::Index;
 use crate::vehicle_type::VehicleTypes;
 use roadwright_agent::{GroundPlanning, GroundSearch, Slot};
 use roadwright_geometry::math::tan;
+use roadwright_ground::Ground;
 use roadwright_plugin_api::{ControllerInput, ControllerOutput, NOTHING};
 use std::sync::Arc;
 

@@ -17,10 +17,10 @@
 use super::Claims;
 use super::claims::Held;
 use crate::agents::{AgentsRef, ContactColumns};
-use crate::ground::Ground;
 use crate::records::AgentIndex;
 use crate::route::Routes;
 use crate::vehicle_type::VehicleTypes;
+use roadwright_ground::Ground;
 use roadwright_scenario::JunctionIndex;
 use roadwright_scenario::junction::Interval;
 use serde::{Deserialize, Serialize};

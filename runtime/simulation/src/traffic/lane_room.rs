@@ -1,9 +1,9 @@
 //! Room beside a lane: how far a vehicle may deviate before it touches an obstacle.
 
-use crate::ground::Ground;
 use crate::records::LanePosition;
 use crate::vehicle_type::VehicleType;
 use roadwright_geometry::math::wrap_angle;
+use roadwright_ground::Ground;
 use roadwright_scenario::lane_graph::{LaneletIndex, NO_LANELET};
 
 /// Computes the free room around a vehicle with a given heading: the room beside its lane, minus the

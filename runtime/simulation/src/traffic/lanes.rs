@@ -3,9 +3,9 @@
 
 use super::{Index, LaneEntry, space};
 use crate::agents::AgentsRef;
-use crate::ground::Ground;
 use crate::records::{AgentIndex, LaneSpot};
 use crate::vehicle_type::{VehicleType, VehicleTypes};
+use roadwright_ground::Ground;
 use roadwright_scenario::Connection;
 use roadwright_scenario::lane_graph::{LaneletIndex, NO_LANELET};
 

@@ -136,7 +136,7 @@ impl Shapes<'_> {
             return on_lane;
         }
         let covered = self.bodies.body(body.agent, body.part, self.types);
-        self.bodies.ground.obstacles.room_around(&covered, most)
+        self.bodies.ground.obstacles().room_around(&covered, most)
     }
 
     /// Like `room_to_obstacles`, but for a vehicle, and derived from the data of its lane; 0 or
@@ -305,7 +305,7 @@ impl Neighbours {
 
     /// Recomputes the room to obstacles of bodies that have used it up.
     fn look_for_obstacles(&mut self, shapes: Shapes<'_>, helpers: Option<&rayon::ThreadPool>) {
-        let obstacles = &shapes.bodies.ground.obstacles;
+        let obstacles = shapes.bodies.ground.obstacles();
         let displaced = shapes.bodies.dynamics.rigid.displaced();
         if obstacles.is_empty() || !displaced.is_empty() {
             // Obstacles that move are examined in each step.
@@ -393,14 +393,14 @@ fn add_pairs(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ground::Ground;
     use crate::testing::{Stand, draw_street, put_post, street};
     use crate::traffic::{Contact, Search};
     use roadwright_geometry::math::Stream;
     use roadwright_geometry::oriented_box::OrientedBox;
     use roadwright_geometry::unit;
+    use roadwright_ground::{Displaced, Ground};
     use roadwright_scenario::LaneletIndex;
-    use roadwright_scenario::{Scenario, Shape};
+    use roadwright_scenario::{Scenario, Shape, VerticalSpan};
     use std::collections::BTreeSet;
 
     /// Two crossing streets with posts and boxes on and beside them, and a third street with posts along it.
@@ -451,6 +451,24 @@ mod tests {
     /// Pairs of ids that touch; 0 stands for an obstacle.
     type Touching = BTreeSet<(u64, u64)>;
 
+    /// Whether a body touches any obstacle.
+    fn touches_any(ground: &Ground, body: &OrientedBox) -> bool {
+        let any_height = VerticalSpan {
+            low: f64::NEG_INFINITY,
+            high: f64::INFINITY,
+        };
+        let (displaced, mut touches) = (Displaced::default(), false);
+        ground.obstacles().for_each_contact(
+            body.centre,
+            body.radius(),
+            &displaced,
+            any_height,
+            || *body,
+            |_, _| touches = true,
+        );
+        touches
+    }
+
     fn compared_with_all(stand: &Stand) -> Touching {
         let bodies = stand.view().bodies();
         let driving: Vec<AgentIndex> = stand.agents.census().driving().collect();
@@ -459,7 +477,7 @@ mod tests {
         });
         for &a in &driving {
             let body = bodies.body(a, 0, &stand.types);
-            if stand.ground.obstacles.is_any_touched_by(&body) {
+            if touches_any(&stand.ground, &body) {
                 touching.insert((0, id(a)));
             }
             for &b in driving.iter().filter(|&&b| id(b) > id(a)) {
@@ -644,7 +662,7 @@ mod tests {
                 centre: body.centre + away,
                 ..body
             };
-            let is_touched = stand.ground.obstacles.is_any_touched_by(&moved);
+            let is_touched = touches_any(&stand.ground, &moved);
             assert!(room <= 0.0 || !is_touched, "{lanelet} at {s} m");
             free += usize::from(room > 0.0);
             in_bends += usize::from(room > 0.0 && of_lanelet(lanelet).is_connection());

@@ -1,6 +1,6 @@
 //! The command line of `roadwright bench`.
 
-use super::course_arguments::{Compare, League, List, Reproduce, Run, Sign, Verify};
+use super::course_arguments::{Compare, League, List, Reproduce, RunCourse, Sign, Verify};
 use clap::{Args, Subcommand, ValueEnum};
 use roadwright_scenario::DynamicsLevel;
 
@@ -10,7 +10,7 @@ pub(crate) enum BenchVerb {
     /// List the courses
     List(List),
     /// Drive a course with many seeds, and print means with error bars
-    Run(Box<Run>),
+    Run(Box<RunCourse>),
     /// Run some rows of results again and compare them bit by bit
     Verify(Verify),
     /// Sign results or a training record, so that others can verify their author

@@ -21,7 +21,7 @@ pub(crate) struct List {
 the same command continues an interrupted experiment; FILE.csv is written beside FILE.\nExit code 1 if a module failed \
 in a run, which then has no result; 128 plus the number of the signal if a signal stopped it (Ctrl-C: 130)."
 )]
-pub(crate) struct Run {
+pub(crate) struct RunCourse {
     /// A course (see `bench list`), or a scenario file
     pub(crate) name: String,
     /// Vehicle type of all drivers [default: the course's]

@@ -23,7 +23,7 @@ const FREE: u32 = 16;
 
 /// Results of planning after one change of the map.
 #[derive(Debug, Serialize)]
-struct Row {
+struct EditRow {
     /// Cost of the path; `None` if there is none.
     cost: Option<u64>,
     incremental_expanded: u64,
@@ -57,7 +57,7 @@ pub(crate) struct Report {
     a_star_median_ms: f64,
     a_star_p99_ms: f64,
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    edits: Vec<Row>,
+    edits: Vec<EditRow>,
 }
 
 pub(super) fn run(arguments: &Grid, cells: u32) -> anyhow::Result<Outcome> {
@@ -116,7 +116,7 @@ pub(crate) fn measure(map: GridMap, cells: u32, times: u32, seed: u64) -> anyhow
         differing += usize::from(answer.cost() != expected.cost());
         own_times.add(own);
         other_times.add(other);
-        edits.push(Row {
+        edits.push(EditRow {
             cost: answer.cost(),
             incremental_expanded: incremental.expanded(),
             incremental_ms: own.as_secs_f64() * 1e3,

@@ -36,7 +36,7 @@ pub(super) fn free_paths(api: &mut Registrar) {
          that distance, it pulls over after the \
          junction. At the end it has arrived; go_to() takes it back.",
         |a: &mut Agent, offset: Dynamic, within: Dynamic| -> Outcome<()> {
-            swerve(&offset, &within, 0.0, false)?;
+            check_swerve(number(&offset)?, number(&within)?, 0.0)?;
             charge(ROUTE)?;
             a.pull_over(number(&offset)?, number(&within)?);
             Ok(())
@@ -89,9 +89,15 @@ pub(super) fn passing(api: &mut Registrar) {
          `within` metres, and continues to its destinations. Meanwhile, it does not \
          watch for other traffic.",
         |a: &mut Agent, offset: Dynamic, within: Dynamic, along: Dynamic| -> Outcome<()> {
-            let swerve = swerve(&offset, &within, number(&along)?, true)?;
+            let (offset, within, along) = (number(&offset)?, number(&within)?, number(&along)?);
+            check_swerve(offset, within, along)?;
             charge(ROUTE)?;
-            a.drive_path(swerve);
+            a.drive_path(Effect::Swerve {
+                offset,
+                within,
+                along,
+                comes_back: true,
+            });
             Ok(())
         }
     );
@@ -109,17 +115,12 @@ fn path_of(points: &Array) -> Outcome<Vec<(DVec2, f64)>> {
     points.iter().map(point).collect()
 }
 
-fn swerve(offset: &Dynamic, within: &Dynamic, along: f64, comes_back: bool) -> Outcome<Effect> {
-    let (offset, within) = (number(offset)?, number(within)?);
+/// Checks the lengths of a swerve, m.
+fn check_swerve(offset: f64, within: f64, along: f64) -> Outcome<()> {
     if offset.abs() > 20.0 || !(2.0..=200.0).contains(&within) || !(0.0..=500.0).contains(&along) {
         return fail(
             "expected an offset from -20 to 20 m, reached within 2 to 200 m and held over 0 to 500 m".into(),
         );
     }
-    Ok(Effect::Swerve {
-        offset,
-        within,
-        along,
-        comes_back,
-    })
+    Ok(())
 }

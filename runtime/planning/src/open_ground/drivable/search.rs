@@ -298,7 +298,7 @@ impl DrivableSearch {
         let until = self.expanded().saturating_add(budget);
         while self.progress == DrivableProgress::Searching && self.expanded() < until {
             let Some(tree) = &mut self.tree else { break };
-            let mut run = Run {
+            let mut run = Expansion {
                 tree,
                 ground: &mut *ground,
                 trip: &self.trip,
@@ -521,7 +521,7 @@ impl Tree {
             is_refined: false,
         });
         tree.states.set(state, 0);
-        tree.push(0.0, Entry::own(0));
+        tree.push(0.0, GearNode::own(0));
         Ok((tree, attempt))
     }
 
@@ -552,10 +552,10 @@ impl Tree {
                 self.gear_change
             }
         };
-        let all: Vec<(f64, Entry)> = entries
+        let all: Vec<(f64, GearNode)> = entries
             .into_iter()
             .map(|Reverse(key)| {
-                let entry = Entry(u32::MAX - key as u32);
+                let entry = GearNode(u32::MAX - key as u32);
                 let node = &self.nodes[entry.node() as usize];
                 let change = if entry.is_other() { change(node) } else { 0.0 };
                 (node.cost + change + weight * node.ahead, entry)
@@ -566,7 +566,7 @@ impl Tree {
         }
     }
 
-    fn push(&mut self, total: f64, entry: Entry) {
+    fn push(&mut self, total: f64, entry: GearNode) {
         let key = (total * UNITS).min(f64::from(u32::MAX - 1)) as u64;
         // Among equal costs, the newest node comes first, because it leads to the target sooner.
         self.queue
@@ -581,9 +581,9 @@ impl Tree {
 
 /// Queue entry of a node that is to be expanded in its own gear or in the other gear.
 #[derive(Debug, Clone, Copy)]
-struct Entry(u32);
+struct GearNode(u32);
 
-impl Entry {
+impl GearNode {
     fn own(node: u32) -> Self {
         Self(2 * node)
     }
@@ -609,14 +609,14 @@ struct Engaged {
 }
 
 /// Borrowed state of a search that is expanding nodes.
-struct Run<'a> {
+struct Expansion<'a> {
     tree: &'a mut Tree,
     ground: &'a mut OpenGround,
     trip: &'a DrivableTrip,
     settings: &'a DrivableSettings,
 }
 
-impl Run<'_> {
+impl Expansion<'_> {
     fn until(&mut self, until: u64) -> DrivableProgress {
         if !self.is_connected() {
             return DrivableProgress::NoPath;
@@ -641,7 +641,7 @@ impl Run<'_> {
             {
                 return DrivableProgress::Found;
             }
-            let entry = Entry(u32::MAX - key as u32);
+            let entry = GearNode(u32::MAX - key as u32);
             match entry.is_other() {
                 false => self.visit(entry.node()),
                 true => {
@@ -684,7 +684,7 @@ impl Run<'_> {
             if least > node.ahead {
                 kept.ahead = least;
                 let total = node.cost + self.tree.weight * least;
-                self.tree.push(total, Entry::own(number));
+                self.tree.push(total, GearNode::own(number));
                 return;
             }
         }
@@ -702,7 +702,7 @@ impl Run<'_> {
         if self.trip.vehicle.reverses || node.gear < 0 {
             let change = self.settings.gear_change;
             let total = node.cost + change + self.tree.weight * node.ahead;
-            self.tree.push(total, Entry::other(number));
+            self.tree.push(total, GearNode::other(number));
         }
     }
 
@@ -875,7 +875,7 @@ impl Run<'_> {
             is_refined: false,
         });
         tree.states.set(state, new);
-        tree.push(cost + tree.weight * ahead, Entry::own(new));
+        tree.push(cost + tree.weight * ahead, GearNode::own(new));
     }
 
     /// Returns the best path after smoothing.

@@ -3,7 +3,6 @@
 use super::Land;
 use crate::agents::AgentsRef;
 use crate::dynamics::{Bodies, Dynamics};
-use crate::ground::Ground;
 use crate::hands::Hands;
 use crate::records::{AgentIndex, Command};
 use crate::route::Routes;
@@ -13,6 +12,7 @@ use roadwright_geometry::Pose;
 use roadwright_geometry::grid_index::GridIndex;
 use roadwright_geometry::math::atan2;
 use roadwright_geometry::oriented_box::OrientedBox;
+use roadwright_ground::Ground;
 use roadwright_scenario::DynamicsLevel;
 use roadwright_vehicle::PedalCommand;
 use roadwright_vehicle::rigid::{CarState, KinematicBody, Surface, Yard};
@@ -68,7 +68,7 @@ impl Around<'_> {
     /// Road layers of an agent (bit mask). Vehicles on a bridge and on the road below it cannot
     /// collide.
     pub(super) fn layers(&self, agent: AgentIndex) -> u32 {
-        self.ground.layers(&self.agents.position[agent.index()])
+        (self.ground).layers(self.agents.position[agent.index()].lanelet)
     }
 
     fn driving(&self, wanted: impl Fn(DynamicsLevel) -> bool) -> impl Iterator<Item = AgentIndex> {
@@ -115,7 +115,7 @@ impl Around<'_> {
         reaches: &[f64],
         yard: &mut Yard<'_, Land<'_>>,
     ) -> BTreeSet<u32> {
-        let obstacles = &self.ground.obstacles;
+        let obstacles = self.ground.obstacles();
         let mut near = BTreeSet::new();
         if obstacles.is_empty() {
             return near;

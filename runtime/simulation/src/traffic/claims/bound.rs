@@ -9,8 +9,8 @@
 
 use super::Claims;
 use super::rule::keep_out_after;
-use crate::ground::Ground;
 use crate::traffic::people::{PATIENCE, PATIENCE_OF_DRIVERS};
+use roadwright_ground::Ground;
 use roadwright_scenario::junction::WALKING_SPEED;
 use roadwright_scenario::{JunctionIndex, NodeId};
 
@@ -28,7 +28,7 @@ const BEFORE_PEOPLE: f64 = 3.0;
 /// The lanes beyond the junction must drain, and the junction itself must not be obstructed.
 #[must_use]
 pub fn longest_wait_at(ground: &Ground, node: NodeId) -> Option<f64> {
-    let junction = ground.roads.junction_of(node)?;
+    let junction = ground.junction_of(node)?;
     Some(Claims::bound(junction, ground))
 }
 

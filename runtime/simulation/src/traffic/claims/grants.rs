@@ -2,8 +2,8 @@
 
 use super::request::{Need, Request};
 use super::situation::Situation;
-use crate::ground::Ground;
 use crate::records::{AgentIndex, are_distinct};
+use roadwright_ground::Ground;
 use roadwright_scenario::lane_graph::LaneletIndex;
 use roadwright_scenario::{Connection, ConnectionIndex, JunctionIndex};
 use serde::{Deserialize, Serialize};

@@ -96,7 +96,6 @@ mod walls;
 mod watch;
 
 use super::signals::Arrival;
-use crate::ground::Ground;
 use crate::records::AgentIndex;
 use crate::summary::LawCounts;
 use alley::Alleys;
@@ -111,6 +110,7 @@ pub(crate) use gridlock::{Detour, StuckRing};
 pub use look::Ticket;
 use off_lanes::BlockedConnections;
 use request::{Need, Requests};
+use roadwright_ground::Ground;
 use roadwright_scenario::lane_graph::LaneletIndex;
 use roadwright_scenario::{Connection, JunctionIndex};
 use serde::{Deserialize, Serialize};

@@ -8,10 +8,10 @@ use super::situation::Situation;
 use super::watch::Intruder;
 use crate::agents::{AgentsRef, ClaimColumns};
 use crate::fixed::Fixed;
-use crate::ground::{Ground, PROFILE_BRAKING, WARMED};
 use crate::records::{AgentIndex, LanePosition, Motion};
 use crate::route::{Route, Routes};
 use crate::vehicle_type::VehicleType;
+use roadwright_ground::{Ground, PROFILE_BRAKING, WARMED};
 use roadwright_scenario::lane_graph::{LaneletIndex, NO_LANELET};
 use roadwright_scenario::{Connection, ConnectionIndex, JunctionIndex};
 use serde::{Deserialize, Serialize};
@@ -503,6 +503,6 @@ pub(super) fn reach(
     position: &LanePosition,
     vehicle_type: &VehicleType,
 ) -> f64 {
-    let braking = ground.expected_braking(PROFILE_BRAKING, position, vehicle_type);
+    let braking = vehicle_type.expected_braking(PROFILE_BRAKING, ground, position);
     motion.speed * motion.speed / (2.0 * braking) + ASKING_MARGIN + vehicle_type.front
 }

@@ -5,9 +5,9 @@ use super::grants::{Grant, Grants};
 use super::request::{Need, Request};
 use super::rule::{LONGEST_WAIT_INSIDE, Pending, Reserved};
 use super::situation::Situation;
-use crate::ground::{Ground, Ring};
 use crate::records::AgentIndex;
 use crate::route::{Route, place_to_wait};
+use roadwright_ground::{Ground, Ring};
 use roadwright_scenario::Connection;
 use roadwright_scenario::lane_graph::LaneletIndex;
 

@@ -4,11 +4,11 @@ use super::grants::Grant;
 use crate::agents::AgentsRef;
 use crate::clock::Clock;
 use crate::fixed::Fixed;
-use crate::ground::Ground;
 use crate::records::AgentIndex;
 use crate::route::{Route, Routes};
 use crate::traffic::{Index, Lanes, People, SignalStates};
 use crate::vehicle_type::{VehicleType, VehicleTypes};
+use roadwright_ground::Ground;
 use roadwright_scenario::alleys::AlleySide;
 use roadwright_scenario::junction::{Light, Sign};
 use roadwright_scenario::lane_graph::LaneletIndex;
@@ -273,7 +273,7 @@ impl<'a> Situation<'a> {
     pub(super) fn braking(&self, agent: AgentIndex, dry: f64) -> f64 {
         let position = &self.agents.position[agent.index()];
         let kind = self.vehicle_type(agent);
-        self.ground.expected_braking(dry, position, kind)
+        kind.expected_braking(dry, self.ground, position)
     }
 
     /// Whether an agent stands before the connection at index `at` of its route, or could comfortably stop

@@ -2,8 +2,8 @@
 
 use super::People;
 use crate::clock::Clock;
-use crate::ground::Ground;
 use roadwright_geometry::math::{Stream, ln};
+use roadwright_ground::Ground;
 use roadwright_scenario::{RoadEnd, RoadId};
 use serde::{Deserialize, Serialize};
 

@@ -11,11 +11,11 @@ use super::{People, RADIUS};
 use crate::agents::{AgentsRef, ClaimColumns};
 use crate::clock::Clock;
 use crate::dynamics::Bodies;
-use crate::ground::Ground;
 use crate::records::{AgentIndex, PersonRecord};
 use crate::route::Routes;
 use crate::vehicle_type::{VehicleType, VehicleTypes};
 use roadwright_geometry::{DVec2, Pose, heading_of};
+use roadwright_ground::Ground;
 use roadwright_scenario::junction::WALKING_SPEED;
 use serde::{Deserialize, Serialize};
 

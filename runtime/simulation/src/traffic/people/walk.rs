@@ -2,10 +2,10 @@
 
 use super::{BEFORE_KERB, GOES_TO, PATIENCE, PATIENCE_OF_DRIVERS, People, RADIUS, overlap};
 use crate::clock::Clock;
-use crate::ground::{CrossingSite, Ground};
 use crate::traffic::SignalStates;
 use roadwright_geometry::DVec2;
 use roadwright_geometry::oriented_box::OrientedBox;
+use roadwright_ground::{CrossingSite, Ground};
 use roadwright_scenario::JunctionIndex;
 use roadwright_scenario::junction::{Interval, WALK_WINDOW, WALKING_SPEED};
 

@@ -21,13 +21,13 @@ mod walk;
 
 use crate::agents::Census;
 use crate::clock::Clock;
-use crate::ground::Ground;
 use crate::modules::SignalControllers;
 use desk::Desk;
 pub(crate) use desk::Wish;
 pub(crate) use detectors::{Comer, look};
 use policy::{Policy, planned};
 use roadwright_agent::SignalView;
+use roadwright_ground::Ground;
 use roadwright_scenario::junction::{Between, LONGEST_WAIT, Light, Programme};
 use roadwright_scenario::{Connection, JunctionIndex, SignalMode};
 use serde::{Deserialize, Serialize, Serializer};

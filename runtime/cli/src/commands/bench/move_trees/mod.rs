@@ -23,7 +23,7 @@ const SKID: &str = "skid";
 
 /// A row of a table, with the values that the source prints.
 #[derive(Debug, Serialize)]
-struct Row {
+struct MeasuredRow {
     table: &'static str,
     row: u32,
     /// Whether the row is an additional one that is not in the source.
@@ -71,7 +71,7 @@ struct Row {
 struct Report {
     starts: u32,
     source_sweep: bool,
-    rows: Vec<Row>,
+    rows: Vec<MeasuredRow>,
     statements: Vec<statements::Statement>,
 }
 
@@ -175,7 +175,7 @@ impl Tree {
     }
 }
 
-fn measure(printed: &TableRow, number: u32, arguments: &Arguments) -> anyhow::Result<Row> {
+fn measure(printed: &TableRow, number: u32, arguments: &Arguments) -> anyhow::Result<MeasuredRow> {
     let course = printed.track.course();
     let kind = if arguments.source_sweep {
         SweepKind::Source
@@ -231,7 +231,7 @@ fn drive(tree: &Tree, course: &Course, bounded: Bounded) -> Option<Drive> {
     }
 }
 
-fn row_of(printed: &TableRow, number: u32, course: &Course, drives: &[Drive]) -> Row {
+fn row_of(printed: &TableRow, number: u32, course: &Course, drives: &[Drive]) -> MeasuredRow {
     let count = |ending| drives.iter().filter(|one| one.ending == ending).count() as u32;
     let times = sorted(drives.iter().map(|one| one.time));
     let arrived = || drives.iter().filter(|one| one.ending == Ending::Arrived);
@@ -242,7 +242,7 @@ fn row_of(printed: &TableRow, number: u32, course: &Course, drives: &[Drive]) ->
     let is_small = matches!(printed.tree, Preset::Five | Preset::Seven);
     let sum = |of: fn(&Drive) -> f64| drives.iter().map(of).sum::<f64>();
     let plans = sum(|one| f64::from(one.figures.plans)).max(1.0);
-    Row {
+    MeasuredRow {
         table: printed.table.number(),
         row: number,
         is_control: printed.table.rows().all(|row| row != printed),
@@ -348,7 +348,7 @@ fn print_head() -> anyhow::Result<()> {
     Ok(())
 }
 
-fn print_row(row: &Row) -> anyhow::Result<()> {
+fn print_row(row: &MeasuredRow) -> anyhow::Result<()> {
     let mut out = terminal::out();
     let or_dash = |value: Option<String>| value.unwrap_or_else(|| "-".to_owned());
     writeln!(

@@ -22,7 +22,7 @@ struct CellEntry {
 
 /// Boxes, indexed by the cells that they cover.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub(crate) struct Cells {
+pub struct Cells {
     origin: DVec2,
     cell: f64,
     columns: usize,

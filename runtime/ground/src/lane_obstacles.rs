@@ -94,7 +94,7 @@ impl NearCell {
 
 /// How close obstacles come to each lanelet.
 #[derive(Default)]
-pub(crate) struct LaneObstacles {
+pub struct LaneObstacles {
     near: Vec<NearCell>,
     /// Distance by which vehicles swing out from the centre line of each lanelet, m: first for cars, then for
     /// any vehicle. Computed on first use.
@@ -212,21 +212,21 @@ impl LaneObstacles {
 
     /// Whether vehicles on a lanelet have to watch out for obstacles.
     #[inline]
-    pub(crate) fn is_watched(&self, lanelet: LaneletIndex) -> bool {
+    pub fn is_watched(&self, lanelet: LaneletIndex) -> bool {
         self.nearness(lanelet).is_watched
     }
 
     /// Whether a vehicle that drives along the centre line of a lanelet may touch an obstacle. `is_long` is
     /// set for vehicles other than cars.
     #[inline]
-    pub(crate) fn may_be_touched(&self, lanelet: LaneletIndex, is_long: bool) -> bool {
+    pub fn may_be_touched(&self, lanelet: LaneletIndex, is_long: bool) -> bool {
         self.nearness(lanelet).is_touched[usize::from(is_long)]
     }
 
     /// Greatest distance of a vehicle's longitudinal axis from the centre line of a lanelet at which the
     /// vehicle touches no obstacle, m; 0 if unknown. `is_long` is set for vehicles other than cars.
     #[inline]
-    pub(crate) fn room_aside(&self, lanelet: LaneletIndex, is_long: bool) -> f64 {
+    pub fn room_aside(&self, lanelet: LaneletIndex, is_long: bool) -> f64 {
         match self.nearness(lanelet).is_touched_aside[usize::from(is_long)] {
             true => 0.0,
             false => ASIDE,
@@ -235,7 +235,7 @@ impl LaneObstacles {
 
     /// Whether a vehicle that keeps to a lanelet may see an obstacle that obstructs it.
     #[inline]
-    pub(crate) fn is_seen_from(&self, lanelet: LaneletIndex) -> bool {
+    pub fn is_seen_from(&self, lanelet: LaneletIndex) -> bool {
         self.nearness(lanelet).is_seen
     }
 
@@ -273,7 +273,7 @@ impl LaneObstacles {
 
     /// Obstacles that may obstruct vehicles on a lane.
     #[inline]
-    pub(crate) fn in_the_way(&self) -> &Cells {
+    pub fn in_the_way(&self) -> &Cells {
         &self.in_the_way.cells
     }
 }
