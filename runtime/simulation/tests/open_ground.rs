@@ -722,7 +722,7 @@ fn a_car_parks_beside_a_kerb_the_same_after_saves_and_leaves_forwards() {
     let mut step = 0;
     while !whole.is_over() && whole.time() < 90.0 {
         if step % 300 == 150 {
-            let bytes = whole.save(false).unwrap().to_bytes();
+            let bytes = whole.save().unwrap().to_bytes();
             let saved = SavedWorld::from_bytes(&bytes).unwrap();
             let ground = Ground::new(&scenario);
             let options = RunOptions::default();
