@@ -40,6 +40,9 @@ pub struct PathInput {
     pub curvature: [f64; PATH_PARTS],
     /// Data of the vehicle.
     pub body: BodyInput,
+    /// Curvature with which the rear axle has to be driven just ahead, 1/m, on a path that has to be followed exactly,
+    /// such as into a parking bay; `None` elsewhere.
+    pub exact_curvature: Option<f64>,
     /// First trailer of a vehicle that drives backwards; `None` when driving forwards or without trailers.
     pub towed: Option<TowedInput>,
 }
@@ -115,6 +118,7 @@ impl PathInput {
             yaw_rate: 0.0,
             curvature: [seen.path_curvature; PATH_PARTS],
             body: BodyInput::CAR,
+            exact_curvature: None,
             towed: None,
         }
     }

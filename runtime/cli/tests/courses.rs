@@ -74,6 +74,8 @@ fn courses_are_listed_and_driven_with_error_bars() {
         "pendulum",
         "trailer-reverse",
         "follow-path",
+        "park-parallel",
+        "park-perpendicular",
         "maze",
         "office",
         "obstacle-town",

@@ -66,6 +66,8 @@ struct FrontErrors {
     offset: f64,
     /// Heading of the body relative to the path at the leading axle, rad.
     heading: f64,
+    /// Steering angle that the path requires without errors, rad.
+    feed_forward: f64,
 }
 
 impl FrontErrors {
@@ -73,6 +75,14 @@ impl FrontErrors {
         let ControllerInput {
             wheelbase, speed, ..
         } = input.seen;
+        if let Some(curvature) = input.exact_curvature {
+            // The path is that of the rear axle. The leading axle swings out in its bends.
+            return Self {
+                offset: input.offset + wheelbase * sin(input.heading_error),
+                heading: input.heading_error,
+                feed_forward: atan(wheelbase * curvature),
+            };
+        }
         let part = PARTS.length(speed);
         // The course of the path between the axles, as seen from the path beside the rear axle.
         let (mut along, mut across, mut heading) = (0.0, 0.0, 0.0);
@@ -89,6 +99,7 @@ impl FrontErrors {
         Self {
             offset: (own - across) * cos(heading),
             heading: input.heading_error - heading,
+            feed_forward: 0.0,
         }
     }
 }
@@ -133,10 +144,11 @@ impl Controller for Stanley {
         for (input, output) in inputs.iter().zip(outputs) {
             let errors = FrontErrors::of(input);
             let back = atan(gain * errors.offset / (softening + input.seen.speed.abs()));
+            let steering = errors.feed_forward - errors.heading - back;
             let largest = limits.largest(input);
             *output = ControllerOutput {
                 acceleration: speeds.acceleration(&input.seen),
-                steering: (-errors.heading - back).clamp(-largest, largest),
+                steering: steering.clamp(-largest, largest),
             };
         }
     }

@@ -111,6 +111,44 @@ impl CentreLines {
         })
     }
 
+    /// Adds a line through poses, resampled to equal distances of about `spacing` metres. Headings between the poses are
+    /// interpolated, so that short bends keep their directions, also at their ends. Returns `None` if there are fewer
+    /// than two poses, or if all are at the same place.
+    pub fn push_poses(&mut self, poses: &[Pose], spacing: f64) -> Option<LineSpan> {
+        let mut along = vec![0.0];
+        for pair in poses.windows(2) {
+            along.push(along[along.len() - 1] + (pair[1].position - pair[0].position).length());
+        }
+        let length = along[along.len() - 1];
+        if length < 1e-6 {
+            return None;
+        }
+        let count = (length / spacing).round().max(1.0) as usize;
+        let spacing = length / count as f64;
+        let first = self.poses.len();
+        let mut piece = 0;
+        let resampled = (0..=count).map(|i| {
+            let s = i as f64 * spacing;
+            while piece + 2 < along.len() && along[piece + 1] < s {
+                piece += 1;
+            }
+            let span = (along[piece + 1] - along[piece]).max(1e-12);
+            let u = ((s - along[piece]) / span).clamp(0.0, 1.0);
+            let (a, b) = (&poses[piece], &poses[piece + 1]);
+            Pose {
+                position: a.position.lerp(b.position, u),
+                heading: wrap_angle(between(a.heading, b.heading, u)),
+            }
+        });
+        let resampled: Vec<Pose> = resampled.collect();
+        self.poses.extend(resampled);
+        Some(LineSpan {
+            spacing,
+            first: first as u32,
+            count: count as u32 + 1,
+        })
+    }
+
     /// Adds a copy of a line of another buffer.
     pub fn push_copy(&mut self, others: &Self, span: LineSpan) -> LineSpan {
         let first = self.poses.len() as u32;

@@ -29,6 +29,9 @@ pub struct DriveRow {
     pub time: f64,
     /// Distance driven, m.
     pub distance: f64,
+    /// Number of changes between forwards and reverse; `None` on courses that do not end in a bay.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub gear_changes: Option<u32>,
     /// Final values of the fitness functions with their ids, in the order of the stack.
     pub scores: Vec<(String, f64)>,
 }
@@ -57,6 +60,9 @@ pub struct RunRow {
     pub ends: BTreeMap<End, usize>,
     /// Mean time of the drives, s.
     pub time: f64,
+    /// Mean number of changes between forwards and reverse of the drives; `None` on courses that do not end in a bay.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub gear_changes: Option<f64>,
     /// Hash of the visible state of the world each second and at the end, 16 hexadecimal digits. Empty in a
     /// failed row.
     pub hash: String,
@@ -77,6 +83,7 @@ impl RunRow {
             fitness: None,
             ends: BTreeMap::new(),
             time: 0.0,
+            gear_changes: None,
             hash: String::new(),
             failed: Some(reason),
         }
@@ -171,7 +178,7 @@ pub fn measure_while(
     let level = setup.dynamics.unwrap_or(scenario.settings().dynamics);
     let mut run = CourseRun {
         course,
-        watch: Watch::new(course.ends, level, &scenario),
+        watch: Watch::new(course, level, &scenario),
         session: Session::new(world),
         ended: BTreeMap::new(),
         hash: mix64(seed),
@@ -298,7 +305,9 @@ impl CourseRun<'_> {
                 continue;
             }
             let moment = self.watch.moment(agent, distance, now - started);
+            let is_parked = self.watch.is_parked(agent) == Some(true);
             let end = self.course.ends.end_of(&moment);
+            let end = end.or(is_parked.then_some(End::Arrived));
             match end.or(is_last.then_some(End::Time)) {
                 Some(end) => ending.push((agent, end)),
                 None => under_way += 1,
@@ -306,7 +315,10 @@ impl CourseRun<'_> {
         }
         for (agent, end) in ending {
             let drive = self.world().drive_so_far(agent);
-            let row = drive.map(|drive| row_of(&drive, end));
+            let row = drive.map(|drive| DriveRow {
+                gear_changes: self.watch.gear_changes(agent),
+                ..row_of(&drive, end)
+            });
             self.ended.extend(row.map(|row| (agent, row)));
         }
         // Vehicles that continue after the ends of their drives keep the world running, but there is nothing
@@ -320,12 +332,17 @@ impl CourseRun<'_> {
     fn note_gone(&mut self) {
         for drive in self.session.world().finished().skip(self.gone) {
             let end = match drive.status {
+                // It has arrived, but does not stand in its bay.
+                Status::Arrived if self.watch.was_in_place(drive.id) == Some(false) => End::Removed,
                 Status::Arrived => End::Arrived,
                 Status::Removed | Status::Active => End::Removed,
                 Status::Refused => continue,
             };
             // If a vehicle continued after the end of its drive, the drive has already been recorded.
-            let row = || row_of(&drive, end);
+            let row = || DriveRow {
+                gear_changes: self.watch.gear_changes(drive.id),
+                ..row_of(&drive, end)
+            };
             // A vehicle that despawned before it moved has not driven, so it is not scored.
             if drive.distance > 0.0 {
                 self.ended.entry(drive.id).or_insert_with(row);
@@ -344,6 +361,7 @@ fn row_of(drive: &Drive<'_>, end: End) -> DriveRow {
         end,
         time: drive.ended - drive.started,
         distance: drive.distance,
+        gear_changes: None,
         scores: scores.map(|&(id, score)| (id.into(), score)).collect(),
     }
 }
@@ -387,6 +405,11 @@ pub(crate) fn summarize(seed: u64, drives: &[DriveRow], hash: u64) -> Option<Run
         fitness: Some(mean(scores.iter().sum(), scores.len())),
         ends,
         time: mean(drives.iter().map(|drive| drive.time).sum(), drives.len()),
+        gear_changes: {
+            let changes = drives.iter().map(|drive| drive.gear_changes);
+            let sum: Option<f64> = changes.map(|count| count.map(f64::from)).sum();
+            sum.map(|sum| mean(sum, drives.len()))
+        },
         hash: format!("{hash:016x}"),
         failed: None,
     })

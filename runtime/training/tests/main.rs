@@ -1,6 +1,7 @@
 //! Tests of training and measurement.
 #![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
+mod bays;
 mod follow_path;
 mod forest_rigid;
 mod forest_training;

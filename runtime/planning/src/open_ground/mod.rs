@@ -54,7 +54,7 @@ pub use cost::{
 };
 pub use drivable::{
     DrivablePath, DrivablePiece, DrivableProblems, DrivableProgress, DrivableSearch,
-    DrivableSettings, DrivableTrip, DrivableVehicle, DrivenPose, LONGEST_TRIP,
+    DrivableSettings, DrivableTrip, DrivableVehicle, DrivenPose, DrivenRun, LONGEST_TRIP,
 };
 pub use explain::{ExplainedPlan, LayerCost, PathCosts};
 pub use export::{CellMap, Mark};

@@ -4,7 +4,7 @@
 //! A search takes several steps. Meanwhile, the vehicle stands, or drives to the end of the part of its last path that
 //! is still free, and the search begins there.
 
-use super::follow::{Track, brake_in_time, end_slowly};
+use super::follow::{Driver, Track, brake_in_time, end_slowly};
 use super::plans::{PlannedPart, Planner, Planning, STUCK_AFTER, Step};
 use super::verdict::PathStatus;
 use crate::records::FARTHEST;
@@ -18,8 +18,8 @@ use roadwright_planning::open_ground::{
 };
 use serde::{Deserialize, Serialize};
 
-/// Distance between the poses of a path, m.
-const STEP: f64 = 0.5;
+/// Maximum distance between the poses of a path, m.
+const STEP: f64 = 0.25;
 /// Length of forward driving that costs as much as one second of a gear change, m.
 const METRES_PER_SECOND: f64 = 4.0;
 /// Clearance to use where even the minimum clearance does not fit, m.
@@ -31,8 +31,19 @@ const NEAR_START: f64 = 0.3;
 const TURNED_FROM_START: f64 = 0.05;
 /// Speed below which a vehicle counts as stationary, m/s.
 const STANDS: f64 = 0.05;
-/// Distance from the end of a part at which the next one begins, m.
-const PART_END: f64 = 0.3;
+/// Distance from the end of a part within which a standing vehicle begins the next one, m.
+const PART_END: f64 = 0.1;
+/// Distance from the end of a part within which a vehicle that has stood for some time begins the next one, m.
+const NEAR_PART_END: f64 = 0.4;
+/// This time, s.
+const STANDS_FOR: f64 = 0.7;
+/// Speed before a gear change and before the destination, m/s.
+const END_SPEED: f64 = 0.3;
+/// Maximum speed where the usual clearance does not fit, m/s.
+const NARROW_SPEED: f64 = 1.0;
+/// Number of times that an agent repeats the last part of its trip because it does not stand exactly at its goal.
+/// After that it arrives as it stands.
+const MOST_CORRECTIONS: u32 = 5;
 /// Lateral offset from the path beyond which the agent replans, m.
 const BESIDE: f64 = 0.6;
 /// Time after which an agent without a path repeats the search even if the map has not changed, s.
@@ -56,6 +67,8 @@ pub(crate) struct DrivePlan {
     halts: bool,
     /// Time before which no search begins, s.
     waits_until: Option<f64>,
+    /// Number of times that the agent has not stood exactly at its goal.
+    corrections: u32,
     #[serde(skip)]
     live: Option<DrivableSearch>,
     /// Version of the map for which the path was last checked.
@@ -89,7 +102,8 @@ impl DrivePlan {
 
     /// Whether there is nothing to save.
     pub(crate) fn is_empty(&self) -> bool {
-        self.search.is_none() && !self.follows && !self.halts && self.waits_until.is_none()
+        let is_idle = self.search.is_none() && self.waits_until.is_none();
+        is_idle && !self.follows && !self.halts && self.corrections == 0
     }
 
     /// Drops a search that is based on an outdated map. Call this after each change of the map.
@@ -192,18 +206,23 @@ impl Planning<'_> {
         let until = self.plan.manoeuvre_until.unwrap_or(0.0);
         let is_last = self.plan.rest.is_empty();
         let has_left = agent.t.abs() > BESIDE || agent.disagrees();
+        let is_exact = !is_last || self.is_exact();
         let since = self
             .plan
             .planned_at
             .map_or(f64::INFINITY, |at| agent.now - at);
         let is_stuck = agent.standing > STUCK_AFTER && since > STUCK_AFTER;
-        if has_left || is_stuck && (is_last || agent.s < until - PART_END) {
+        let is_over = is_exact && self.is_part_over(until);
+        if has_left || is_stuck && !is_over {
             self.leave_path();
             return None;
         }
-        if agent.s >= until - PART_END && !is_last {
+        if is_over && !is_last {
             let next = self.plan.rest.remove(0);
             return Some(self.begin_drive_part(next));
+        }
+        if is_over {
+            return self.correct();
         }
         if self.plan.drive.checked == self.map.stamp() {
             return self.stays_on_path(is_last, until);
@@ -223,6 +242,31 @@ impl Planning<'_> {
             None => self.stays_on_path(is_last, until),
             Some(free) => Some(self.stop_at(free)),
         }
+    }
+
+    /// Whether the vehicle stands at the end of the current part, or near it for some time.
+    fn is_part_over(&self, until: f64) -> bool {
+        let agent = self.agent;
+        let since = (self.plan.planned_at).map_or(f64::INFINITY, |at| agent.now - at);
+        let stands = agent.speed.abs() < STANDS;
+        let stays = agent.standing > STANDS_FOR && since > STANDS_FOR;
+        let near = NEAR_PART_END.min(0.5 * until);
+        stands && agent.s >= until - PART_END.min(near) || stays && agent.s >= until - near
+    }
+
+    /// Plans again for a vehicle that stands at the end of its path, but not exactly at its goal. After some attempts,
+    /// the vehicle arrives as it stands.
+    fn correct(&mut self) -> Option<Step> {
+        self.plan.drive.corrections += 1;
+        if self.plan.drive.corrections > MOST_CORRECTIONS {
+            // A goal at the end of such a path is reached within a radius.
+            return Some(match self.agent.path {
+                Some(path) => Step::Follow(Box::new(path.clone())),
+                None => Step::Stays,
+            });
+        }
+        self.leave_path();
+        None
     }
 
     fn stays_on_path(&mut self, is_last: bool, until: f64) -> Option<Step> {
@@ -471,10 +515,11 @@ impl Planning<'_> {
         self.plan.planned_at = Some(self.agent.now);
         self.plan.manoeuvre_until = Some(part.until);
         let is_last = self.plan.rest.is_empty();
-        let exact = self.is_exact().then_some(Exact { is_last });
+        let exact = (!is_last || self.is_exact()).then_some(Exact { is_last });
         self.follow_as(part.waypoints, part.margin, exact)
     }
 
+    /// Whether the vehicle has to stand exactly at its goal.
     fn is_exact(&self) -> bool {
         self.agent.lane.is_none() && self.agent.heading_at_goal().is_some()
     }
@@ -489,8 +534,8 @@ impl Planning<'_> {
             path.ahead = path.ahead.min(AHEAD_IN_GAPS);
         }
         match exact {
-            Some(exact) if self.is_exact() => Step::Exact(path, exact),
-            _ => Step::Follow(path),
+            Some(exact) => Step::Exact(path, exact),
+            None => Step::Follow(path),
         }
     }
 
@@ -502,20 +547,22 @@ impl Planning<'_> {
         };
         let is_exact = self.is_exact();
         let driver = self.driver();
-        let poses = path.poses(STEP);
-        let runs: Vec<_> = poses.chunk_by(|a, b| a.gear == b.gear).collect();
+        let runs = path.runs(STEP.min(driver.step()));
         let last = runs.len().saturating_sub(1);
-        let parts = runs.iter().enumerate().map(|(number, run)| {
+        let parts = runs.into_iter().enumerate().map(|(number, run)| {
             let track = Track {
-                poses: run.iter().map(|at| at.pose).collect(),
-                margin: path.margin,
+                poses: run.poses,
+                margin: path.margin.max(driver.margin),
+                spacing: run.spacing,
             };
-            let gear = run.first().map_or(1, |at| at.gear);
             let is_last = number == last;
             let beyond = if is_last { &beyond[..] } else { &[][..] };
-            let mut waypoints = driver.waypoints(&track, gear, None, beyond);
+            let mut waypoints = driver.waypoints(&track, run.gear, None, beyond);
+            if path.margin < driver.margin {
+                slow_in_gaps(&driver, &mut waypoints);
+            }
             match !is_last || is_exact {
-                true => end_slowly(&mut waypoints),
+                true => end_slowly(&mut waypoints, END_SPEED),
                 false => brake_in_time(&mut waypoints),
             }
             PlannedPart {
@@ -524,7 +571,16 @@ impl Planning<'_> {
                 until: track.length(),
             }
         });
-        parts.filter(|part| part.until > 1e-3).collect()
+        parts.collect()
+    }
+}
+
+/// Limits the speed at waypoints where the usual clearance does not fit.
+fn slow_in_gaps(driver: &Driver<'_>, waypoints: &mut [Waypoint]) {
+    for waypoint in waypoints {
+        if waypoint.speed > NARROW_SPEED && !driver.fits(waypoint.pose, driver.margin) {
+            waypoint.speed = NARROW_SPEED;
+        }
     }
 }
 

@@ -47,7 +47,7 @@ const NARROWEST_SPEED: f64 = 1.2;
 /// Speed in reverse, m/s.
 const REVERSE_SPEED: f64 = 2.5;
 /// Speed before a gear change, m/s.
-const CREEP: f64 = 0.5;
+pub(super) const CREEP: f64 = 0.5;
 /// Speed at the start of a path until the wheels are turned to its first bend, m/s.
 const TURNING_WHEELS: f64 = 0.4;
 /// Distance after which the wheels have turned to the first bend, m.
@@ -86,6 +86,8 @@ pub(super) struct Track {
     pub(super) poses: Vec<Pose>,
     /// Clearance to obstacles, m.
     pub(super) margin: f64,
+    /// Distance between the poses along the track, m.
+    pub(super) spacing: f64,
 }
 
 impl Track {
@@ -105,7 +107,7 @@ impl Driver<'_> {
     }
 
     /// Distance between successive poses of a track, m.
-    fn step(&self) -> f64 {
+    pub(super) fn step(&self) -> f64 {
         STEP * self.scale()
     }
 
@@ -310,7 +312,11 @@ impl Driver<'_> {
             }
             poses.push(pose);
         }
-        Some(Track { poses, margin })
+        Some(Track {
+            poses,
+            margin,
+            spacing: step,
+        })
     }
 
     /// Returns waypoints along a track driven in one gear, and then along the rest of the path. `wheels` is the
@@ -336,20 +342,20 @@ impl Driver<'_> {
         };
         let mut waypoints: Vec<Waypoint> = Vec::new();
         // The wheels turn to the first bend while the vehicle drives off.
-        let first = self.curvature_at(&track.poses, 0);
+        let first = self.curvature_at(track, 0);
         let to_turn = wheels.map_or(0.0, |wheels| (first - f64::from(gear) * wheels).abs());
         for (at, pose) in track.poses.iter().enumerate() {
-            let bend = self.curvature_at(&track.poses, at);
-            let driven = at as f64 * self.step();
+            let bend = self.curvature_at(track, at);
+            let driven = at as f64 * track.spacing;
             let at_start = match to_turn > 0.0 && driven < SETTLED * self.scale() {
                 true => self.bending_rate() * driven / to_turn.max(1e-6),
                 false => f64::INFINITY,
             };
             let in_bend = (LATERAL / bend.abs().max(1e-6)).sqrt();
             // The bend may not tighten faster than the wheels turn.
-            let after = (at + 2).min(track.poses.len() - 1);
-            let tightens = (self.curvature_at(&track.poses, after) - bend).abs()
-                / (((after - at) as f64) * self.step()).max(self.step());
+            let after = (at + self.reach(track)).min(track.poses.len() - 1);
+            let tightens = (self.curvature_at(track, after) - bend).abs()
+                / (((after - at) as f64) * track.spacing).max(track.spacing);
             let while_steering = (self.bending_rate() / tightens.max(1e-6)).max(CREEP);
             let speed = in_bend
                 .min(while_steering)
@@ -374,7 +380,7 @@ impl Driver<'_> {
     pub(super) fn wheels_after(&self, track: &Track, gear: i8) -> f64 {
         match track.poses.len() {
             0 | 1 => self.curvature,
-            count => f64::from(gear) * self.curvature_at(&track.poses, count - 1),
+            count => f64::from(gear) * self.curvature_at(track, count - 1),
         }
     }
 
@@ -394,15 +400,21 @@ impl Driver<'_> {
         track.length() / compared.min(self.most_speed(track.margin)).max(CREEP)
     }
 
+    /// Number of poses on either side from which the curvature of a track is computed.
+    fn reach(&self, track: &Track) -> usize {
+        (2.0 * self.step() / track.spacing.max(1e-3)).round() as usize
+    }
+
     /// Curvature of a track near a pose, 1/m, positive to the left.
-    fn curvature_at(&self, poses: &[Pose], at: usize) -> f64 {
-        let (from, to) = (at.saturating_sub(2), (at + 2).min(poses.len() - 1));
-        let length = (to - from) as f64 * self.step();
+    fn curvature_at(&self, track: &Track, at: usize) -> f64 {
+        let (poses, reach) = (&track.poses, self.reach(track));
+        let (from, to) = (at.saturating_sub(reach), (at + reach).min(poses.len() - 1));
+        let length = (to - from) as f64 * track.spacing;
         let turn: f64 = poses[from..=to]
             .windows(2)
             .map(|pair| wrap_angle(pair[1].heading - pair[0].heading))
             .sum();
-        turn / length.max(self.step())
+        turn / length.max(track.spacing)
     }
 }
 
@@ -450,10 +462,10 @@ pub(super) fn brake_in_time(waypoints: &mut [Waypoint]) {
     }
 }
 
-/// Lowers the speed at the end of a path where the vehicle changes gear.
-pub(super) fn end_slowly(waypoints: &mut [Waypoint]) {
+/// Lowers the speed at the end of a path where the vehicle changes gear to `speed`, m/s.
+pub(super) fn end_slowly(waypoints: &mut [Waypoint], speed: f64) {
     if let Some(last) = waypoints.last_mut() {
-        last.speed = CREEP;
+        last.speed = speed;
     }
     brake_in_time(waypoints);
 }

@@ -461,6 +461,7 @@ fn assemble(nodes: &[Node], last: u32, joins: usize, room: Room) -> Manoeuvre {
                 track: Track {
                     poses: vec![from.pose],
                     margin: room.margin,
+                    spacing: room.piece,
                 },
             });
         }

@@ -1,7 +1,9 @@
 //! The plans of all agents off the lanes, and the map that they share.
 
 use super::drivable::DrivePlan;
-use super::follow::{Closeness, DRIVEN, Driver, Track, brake_in_time, end_slowly, moved, scale_of};
+use super::follow::{
+    CREEP, Closeness, DRIVEN, Driver, Track, brake_in_time, end_slowly, moved, scale_of,
+};
 use super::inspection::{self, GroundInspection, GroundQuestion};
 use super::live_map::{LiveMap, OnGround};
 use super::manoeuvre::{Begin, Manoeuvre};
@@ -1011,7 +1013,7 @@ fn parts_of(driver: &Driver<'_>, manoeuvre: &Manoeuvre, path: &[DVec2]) -> Vec<P
         let mut waypoints = driver.waypoints(&part.track, part.gear, Some(wheels), beyond);
         match is_last {
             true => brake_in_time(&mut waypoints),
-            false => end_slowly(&mut waypoints),
+            false => end_slowly(&mut waypoints, CREEP),
         }
         PlannedPart {
             waypoints,

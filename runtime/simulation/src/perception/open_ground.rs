@@ -35,6 +35,13 @@ const LEAST_ROOM: f64 = 0.05;
 /// turn.
 const FORESIGHT: f64 = 0.15;
 
+/// Constant part of the distance for which the curvature of an exact path is averaged, m.
+const EXACT_AHEAD: f64 = 0.1;
+/// Part of this distance that is proportional to the speed, s.
+const EXACT_AHEAD_TIME: f64 = 0.6;
+/// Distance within which a vehicle returns to an exact path, m.
+const EXACT_RETURN: f64 = 1.0;
+
 /// Limits for the waypoint distance on a planned path, m.
 #[derive(Debug, Clone, Copy)]
 struct Reach {
@@ -129,6 +136,17 @@ pub(super) fn curvature_to(target: DVec2, pose: Pose, input: &ControllerInput) -
     }
 }
 
+/// Mean curvature of a path just ahead of a position, 1/m. It looks ahead because the wheels take time to turn.
+pub(super) fn curvature_ahead(path: &GroundPath, s: f64, speed: f64) -> f64 {
+    path.curvature(s, s + EXACT_AHEAD + EXACT_AHEAD_TIME * speed.max(0.0))
+}
+
+/// Curvature with which a vehicle returns to a path that it has to follow exactly, 1/m.
+fn exact_curvature(path: &GroundPath, s: f64, input: &ControllerInput) -> f64 {
+    let errors = 2.0 * input.heading_error + input.lane_offset / EXACT_RETURN;
+    curvature_ahead(path, s, input.speed) - errors / EXACT_RETURN
+}
+
 impl View<'_> {
     /// Fills the row of an agent off the lanes. It follows the path to its next goal, or drives straight to
     /// the goal if there is no path.
@@ -193,7 +211,8 @@ impl View<'_> {
         input.lane_offset = position.t;
         input.heading_error = wrap_angle(pose.heading - here);
         input.road_speed = speed * self.open_ground_share(agent);
-        let planned = self.route(agent).planned_to(self.progress(agent).reached);
+        let reached = self.progress(agent).reached;
+        let planned = self.route(agent).planned_to(reached);
         let reach = planned.map_or(lookahead, |planned| {
             self.reach_on(agent, planned, pose, input.speed)
         });
@@ -203,9 +222,13 @@ impl View<'_> {
             if let Some(distance) = self.wait_before_road(agent, path) {
                 input.stop_distance = distance;
             }
+            let exact = self.route(agent).exact_to(reached);
             match &planned.response {
                 Some(response) => {
-                    let curvature = curvature_to(target.position, pose, input);
+                    let curvature = match exact {
+                        Some(_) => exact_curvature(path, position.s, input),
+                        None => curvature_to(target.position, pose, input),
+                    };
                     input.waypoint_angle = response.angle(input.speed, curvature);
                     input.waypoint_distance = response.distance();
                 }

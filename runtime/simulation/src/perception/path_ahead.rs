@@ -1,5 +1,6 @@
 //! The path ahead and the state of the vehicle, for controllers with a model of their vehicle.
 
+use super::open_ground::curvature_ahead;
 use super::{Look, View};
 use crate::dynamics::{Level, of_level};
 use crate::records::AgentIndex;
@@ -43,7 +44,17 @@ impl View<'_> {
                 + input
                     .towed
                     .map_or(0.0, |towed| towed.coupling + towed.to_axle);
-            input.curvature = curvatures(path.line(), from, part);
+            let exact = route.exact_to(reached);
+            let s = self.position(agent).s;
+            input.exact_curvature = exact.map(|_| curvature_ahead(path, s, seen.speed));
+            input.curvature = match route.exact_to(reached) {
+                // A vehicle that has to end exactly on the path does not straighten its wheels before the end.
+                Some(_) => std::array::from_fn(|at| {
+                    let begins = from + at as f64 * part;
+                    path.curvature(begins, begins + part)
+                }),
+                None => curvatures(path.line(), from, part),
+            };
         } else {
             // Without a path, the vehicle drives straight to its goal.
             input.heading_error = -seen.waypoint_angle;

@@ -19,10 +19,18 @@ pub(crate) use planning::{Asking, Question, Trip, ask_all, goal_input, plan_legs
 pub(crate) use progress::{Arrival, Travel};
 pub(crate) use store::Routes;
 
-use crate::records::{FARTHEST, LanePosition, LaneSpot, Progress};
+use crate::records::{FARTHEST, LanePosition, LaneSpot, Motion, Progress};
 use roadwright_geometry::DVec2;
+use roadwright_geometry::math::wrap_angle;
 use roadwright_scenario::lane_graph::{LaneGraph, LaneletIndex};
 use serde::{Deserialize, Serialize};
+
+/// Maximum distance from a goal with a heading at which the goal is reached, m.
+const EXACT_OFFSET: f64 = 0.15;
+/// Maximum difference from the heading of such a goal, rad.
+const EXACT_TURN: f64 = 0.07;
+/// Speed below which a vehicle stands there, m/s.
+const EXACT_SPEED: f64 = 0.05;
 
 /// A place to reach.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -210,15 +218,24 @@ impl Route {
         }
     }
 
-    /// Whether an agent at position `s` of a planned path has reached a goal that is reached only at the end of its
-    /// path; `None` for other goals.
-    pub(crate) fn reaches_exactly(&self, goal: u32, s: f64, tolerance: f64) -> Option<bool> {
+    /// The path to a goal that has to be driven to its end, and whether the goal is there; `None` for other paths.
+    pub(crate) fn exact_to(&self, goal: u32) -> Option<(&PlannedPath, Exact)> {
         match self.legs.get(goal as usize)? {
-            Leg::Exact(planned, exact) => {
-                Some(exact.is_last && s >= planned.path.line().length() - tolerance)
-            }
+            Leg::Exact(planned, exact) => Some((planned, *exact)),
             Leg::Lanes { .. } | Leg::Straight | Leg::Path(_) | Leg::Planned(_) => None,
         }
+    }
+
+    /// Whether an agent stands at a goal that is reached only at the end of its path, with the heading of the path
+    /// there; `None` for other goals.
+    pub(crate) fn stands_at(&self, goal: u32, motion: &Motion) -> Option<bool> {
+        let (planned, exact) = self.exact_to(goal)?;
+        let is_there = planned.path.end().is_some_and(|end| {
+            let offset = (motion.pose.position - end.position).length();
+            let turned = wrap_angle(motion.pose.heading - end.heading);
+            offset < EXACT_OFFSET && turned.abs() < EXACT_TURN
+        });
+        Some(exact.is_last && is_there && motion.speed.abs() < EXACT_SPEED)
     }
 
     /// Returns the route with the leg to the next goal replaced by `leg`, over open ground.

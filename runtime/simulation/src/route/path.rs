@@ -2,8 +2,16 @@
 
 use crate::records::FARTHEST;
 use roadwright_geometry::centre_line::{CentreLine, CentreLines, LineSpan};
+use roadwright_geometry::math::wrap_angle;
 use roadwright_geometry::{DVec2, Pose};
 use serde::{Deserialize, Serialize};
+use std::f64::consts::PI;
+
+/// Maximum distance between waypoints whose headings determine the headings of the path, m. The points of the path are
+/// about as far apart.
+const CLOSE: f64 = 0.26;
+/// Length over which the curvature at the ends of a path is measured, m.
+const CURVATURE_PIECE: f64 = 0.5;
 
 /// A pose that a path leads through.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -183,7 +191,7 @@ impl From<Vec<Waypoint>> for GroundPath {
     fn from(waypoints: Vec<Waypoint>) -> Self {
         let mut points: Vec<DVec2> = waypoints.iter().map(|w| w.pose.position).collect();
         let mut lines = CentreLines::default();
-        let span = lines.push(&points).unwrap_or_else(|| {
+        let span = push(&mut lines, &waypoints, &points).unwrap_or_else(|| {
             // All waypoints are at the same place, so a path of one metre along the heading is used.
             let pose = waypoints.first().map_or_else(Pose::default, |w| w.pose);
             points = vec![pose.position, pose.point(1.0, 0.0)];
@@ -207,6 +215,24 @@ impl From<Vec<Waypoint>> for GroundPath {
     }
 }
 
+/// Adds the line through waypoints. A line through waypoints that are close together follows their headings, so that
+/// bends are represented that are shorter than the usual distance between the points of a line.
+fn push(lines: &mut CentreLines, waypoints: &[Waypoint], points: &[DVec2]) -> Option<LineSpan> {
+    let is_close = |pair: &[DVec2]| (pair[1] - pair[0]).length() <= CLOSE;
+    if points.len() < 2 || !points.windows(2).all(is_close) {
+        return lines.push(points);
+    }
+    let turned = |waypoint: &Waypoint| {
+        let turn = if waypoint.gear < 0 { PI } else { 0.0 };
+        Pose {
+            heading: wrap_angle(waypoint.pose.heading + turn),
+            ..waypoint.pose
+        }
+    };
+    let poses: Vec<Pose> = waypoints.iter().map(turned).collect();
+    lines.push_poses(&poses, CLOSE)
+}
+
 impl From<GroundPath> for Vec<Waypoint> {
     fn from(path: GroundPath) -> Self {
         path.waypoints
@@ -228,7 +254,7 @@ impl GroundPath {
     }
 
     /// Builds the line of a path that was read from a save. The line takes about 24 bytes per metre of its
-    /// [length](Self::checked_length).
+    /// [length](Self::checked_length), or per waypoint if the waypoints are close together.
     pub(super) fn build(&mut self) {
         *self = Self::from(std::mem::take(&mut self.waypoints));
     }
@@ -236,6 +262,34 @@ impl GroundPath {
     /// The line to follow.
     pub(crate) fn line(&self) -> CentreLine<'_> {
         self.lines.line(self.span)
+    }
+
+    /// Pose of the vehicle at the end of the path; `None` without waypoints.
+    pub(crate) fn end(&self) -> Option<Pose> {
+        self.waypoints.last().map(|last| last.pose)
+    }
+
+    /// Mean curvature between two positions on the path, 1/m. Before its start and beyond its end, the path continues
+    /// with the curvature that it has there.
+    pub(crate) fn curvature(&self, from: f64, to: f64) -> f64 {
+        wrap_angle(self.heading(to) - self.heading(from)) / (to - from).max(1e-3)
+    }
+
+    /// Heading of the line at a position that may lie beyond its end, where the line continues with the curvature
+    /// of its end, rad.
+    pub(crate) fn heading(&self, s: f64) -> f64 {
+        let line = self.line();
+        let length = line.length();
+        let piece = CURVATURE_PIECE.min(length);
+        let (inner, beyond) = match (s < 0.0, s > length) {
+            (true, _) => (0.0, s),
+            (_, true) => (length, s - length),
+            _ => return line.heading(s),
+        };
+        let far = if inner == 0.0 { piece } else { length - piece };
+        let (low, high) = (inner.min(far), inner.max(far));
+        let turn = wrap_angle(line.heading(high) - line.heading(low));
+        line.heading(inner) + turn / piece.max(1e-3) * beyond
     }
 
     /// Whether the path is driven in reverse, according to the gear of its first waypoint.
@@ -324,6 +378,32 @@ mod tests {
         assert_eq!(path.speed(5.0), waypoints[1].speed);
         // The saved form.
         assert_eq!(Vec::from(path), waypoints);
+    }
+
+    #[test]
+    fn a_path_through_close_waypoints_keeps_their_headings_to_its_end() {
+        // An arc of 4 m radius and 1.2 m length, driven in reverse.
+        let (radius, count) = (4.0, 5);
+        let waypoint = |number: i32| {
+            let turned = 1.2 / radius * f64::from(number) / f64::from(count);
+            let (sin, cos) = roadwright_geometry::math::sin_cos(turned);
+            Waypoint {
+                pose: Pose::new(-radius * sin, radius * (cos - 1.0), turned),
+                speed: 1.0,
+                gear: -1,
+            }
+        };
+        let path = GroundPath::from((0..=count).map(waypoint).collect::<Vec<_>>());
+        let length = path.line().length();
+        assert!((length - 1.2).abs() < 0.01, "{length}");
+        let end = path.line().heading(length);
+        assert!((wrap_angle(end - PI) - 0.3).abs() < 1e-9, "{end}");
+        // The bend continues before the start and beyond the end.
+        for s in [-0.5, 0.0, 0.7, length, length + 0.5] {
+            let curvature = path.curvature(s, s + 0.4);
+            assert!((curvature - 0.25).abs() < 0.01, "{s}: {curvature}");
+        }
+        assert_eq!(path.end().map(|end| end.heading), Some(0.3));
     }
 
     #[test]

@@ -13,7 +13,7 @@
 //! | [`Travel::move_goals`] | the same lanelets, goals elsewhere on them | stays | stay | no |
 
 use super::{Goal, Leg, Route, Routes};
-use crate::records::{Claim, LanePosition, Progress};
+use crate::records::{Claim, LanePosition, Motion, Progress};
 use roadwright_geometry::DVec2;
 use roadwright_ground::Ground;
 use roadwright_scenario::lane_graph::{LaneletIndex, NO_LANELET};
@@ -233,14 +233,15 @@ impl Progress {
     ///
     /// A goal on a lane is reached when the rear axle has passed it. A goal on open ground is reached within
     /// a radius, because a vehicle that just misses a point would circle around it. The end of a path, and a
-    /// goal with a heading, is reached when the path is completed.
+    /// goal with a heading, is reached when the path is completed. At the goal with a heading the vehicle has to stand.
     #[inline]
     pub(crate) fn reach_goals(
         &mut self,
         route: &Route,
         position: &LanePosition,
-        place: DVec2,
+        motion: &Motion,
     ) -> Arrival {
+        let place = motion.pose.position;
         // The most frequent case: the goal is on a lanelet farther ahead.
         if self.at < self.goal_at {
             return Arrival::UnderWay;
@@ -250,7 +251,7 @@ impl Progress {
                 Goal::Ground(goal) => match route.given_path_to(self.reached) {
                     Some(path) => position.s >= path.line().length() - PATH_END,
                     None => route
-                        .reaches_exactly(self.reached, position.s, PATH_END)
+                        .stands_at(self.reached, motion)
                         .unwrap_or((place - goal).length() < GROUND_GOAL_RADIUS),
                 },
                 // The agent joins the lane in a separate stage.

@@ -112,8 +112,8 @@ parts! {
     GROUND_PLANNERS "ground_planners" 1;
     /// Plans of agents off the lanes.
     GROUND_PLANS "ground_plans" 1;
-    /// Searches of agents off the lanes for paths that they can drive.
-    DRIVES "drives" 1;
+    /// Searches of agents off the lanes for paths that they can drive. 2: number of corrections at the goal.
+    DRIVES "drives" 2;
     /// Moves of agents with move trees.
     MOVE_TREES "move_trees" 1;
     /// Modules that override those of the stacks.

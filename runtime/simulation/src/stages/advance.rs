@@ -381,7 +381,6 @@ impl<S> Mover<'_, S> {
             }
             None => L::advance(self.state, body, step),
         };
-        let place = self.motion.pose.position;
         let distance = match distance {
             Some(distance) => self.go_along(distance, before.speed, route, scene),
             None => self.find_place(before.pose.position, route, scene),
@@ -409,7 +408,7 @@ impl<S> Mover<'_, S> {
             L::let_roll(self.state, self.motion, self.position, vehicle_type, until);
         }
         let reached = self.progress.reached;
-        let arrival = self.progress.reach_goals(route, self.position, place);
+        let arrival = (self.progress).reach_goals(route, self.position, self.motion);
         if self.progress.reached != reached && !self.position.is_on_lane() {
             // The next path begins here; s and t refer to the completed one.
             (self.position.s, self.position.t) = (0.0, 0.0);

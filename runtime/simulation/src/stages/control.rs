@@ -1,5 +1,6 @@
 //! Updates controllers, which steer and accelerate.
 
+use super::exact_drive::ExactDrive;
 use super::pivot::Pivot;
 use crate::agents::ControlColumns;
 use crate::clock::Clock;
@@ -252,6 +253,9 @@ fn take_orders(
         if let Some(pivot) = sample.pivot {
             order = pivot.over(order);
         }
+        if let Some(exact) = sample.exact {
+            order = exact.over(order, period);
+        }
         // The behaviour's wish to brake overrides the controller.
         let braking = agents.wish[agent.index()].braking;
         let wanted = order.command.acceleration.min(-braking);
@@ -287,19 +291,19 @@ fn take_orders(
 
 /// A vehicle that approaches a place where it has to stop.
 #[derive(Debug, Clone, Copy, Default)]
-struct Stand {
+pub(super) struct Stand {
     /// Speed, m/s.
-    speed: f64,
+    pub(super) speed: f64,
     /// Distance to the place where it has to stop, m.
-    way: f64,
+    pub(super) way: f64,
     /// Deceleration above which the host brakes the vehicle, m/s^2.
-    firm: f64,
+    pub(super) firm: f64,
 }
 
 impl Stand {
     /// Acceleration that replaces `wanted`, m/s^2. `None` unless the vehicle would have to brake
     /// hard after driving with `wanted` for `period` seconds.
-    fn held(self, wanted: f64, period: f64) -> Option<f64> {
+    pub(super) fn held(self, wanted: f64, period: f64) -> Option<f64> {
         let speed = self.speed + wanted * period;
         // During the period it drives at the mean of both speeds. Afterwards v^2 / 2 b must fit into the
         // remaining distance.
@@ -341,6 +345,7 @@ struct Sample {
     /// something.
     guard: Option<Stand>,
     pivot: Option<Pivot>,
+    exact: Option<ExactDrive>,
     stands: bool,
     collision_exposure: f64,
     tailgating: f64,
@@ -366,6 +371,7 @@ impl View<'_> {
                 stand,
                 guard: self.guard(agent, input, stand),
                 pivot: self.pivot(agent, input),
+                exact: self.exact_drive(agent, input),
                 ..self.sample(agent, input)
             };
         }

@@ -13,7 +13,7 @@
 //! | [`ground_plan`], of paths off the lanes (`open_ground`) | ground, vehicle types, identity, motion, dynamics, modules, hands | position, progress, claim, routes, ground plans |
 //! | [`play`], of recorded clips (`move_trees`), before and after controllers | ground, vehicle types, identity, motion, position, progress, dynamics, routes, modules, hands, contacts | move trees, command, pedals |
 //! | [`aside`] | ground, vehicle types, routes, index, motion, position, progress, wish | aside |
-//! | [`control`], with turns on the spot (`pivot.rs`), then manual control (`hands.rs`) | all that perception reads, modules, hands | command, claim, statistics, pedals |
+//! | [`control`], with turns on the spot (`pivot.rs`) and exact stops (`exact_drive.rs`), then manual control (`hands.rs`) | all that perception reads, modules, hands | command, claim, statistics, pedals |
 //! | [`advance`] | ground, vehicle types, command, pedals, routes, hands | motion, dynamics, position, progress, statistics, identity |
 //! | post-encroachment (`traffic/encroachment.rs`), if a fitness function uses it | ground, vehicle types, routes, claims, motion, position, progress | encroachment, statistics |
 //! | [`collide`] | ground, vehicle types, routes, identity, motion, dynamics, position, progress | index, neighbours, contacts, statistics |
@@ -29,6 +29,7 @@ pub(crate) mod company;
 pub(crate) mod control;
 pub(crate) mod detour;
 pub(crate) mod effects;
+mod exact_drive;
 mod excursions;
 pub(crate) mod ground_plan;
 mod parking;

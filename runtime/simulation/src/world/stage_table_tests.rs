@@ -49,7 +49,12 @@ const STAGES: [(&str, &[&str]); 16] = [
     ("aside", &["stages/aside.rs"]),
     (
         "control",
-        &["stages/control.rs", "stages/pivot.rs", "hands.rs"],
+        &[
+            "stages/control.rs",
+            "stages/exact_drive.rs",
+            "stages/pivot.rs",
+            "hands.rs",
+        ],
     ),
     ("advance", &["stages/advance.rs", "stages/trailers.rs"]),
     ("encroachment", &["traffic/encroachment.rs"]),

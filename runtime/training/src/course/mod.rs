@@ -1,6 +1,7 @@
 //! Courses. A course is a scenario generated from a seed, with end conditions and a fitness.
 
 mod arena;
+mod bays;
 mod draft;
 mod ends;
 mod follow_path;
@@ -11,6 +12,7 @@ mod old_town;
 mod open_ground;
 mod setup;
 
+pub(crate) use bays::Parked;
 pub(crate) use draft::driver_of;
 pub use ends::{End, Ends, Stuck};
 pub(crate) use ends::{LOOK, Moment, passes_through};
@@ -58,6 +60,7 @@ enum Kind {
     TrailerReverse,
     FollowPath,
     OpenGround(open_ground::Site),
+    Bay(bays::Bay),
     /// A user's scenario. It is the same for all seeds except for random draws during its run.
     Own(Box<Scenario>),
 }
@@ -156,8 +159,12 @@ impl Course {
             trailer_reverse::course(),
             follow_path::course(),
         ];
+        let in_bays = bays::Bay::ALL.map(bays::course);
         let without_lanes = open_ground::Site::ALL.map(open_ground::course);
-        own.into_iter().chain(without_lanes).collect()
+        own.into_iter()
+            .chain(in_bays)
+            .chain(without_lanes)
+            .collect()
     }
 
     /// Returns the built-in course with the given name.
@@ -213,6 +220,7 @@ impl Course {
             Kind::TrailerReverse => trailer_reverse::draft(seed),
             Kind::FollowPath => follow_path::draft(seed),
             Kind::OpenGround(site) => open_ground::draft(*site, seed),
+            Kind::Bay(bay) => bays::draft(*bay, seed),
             Kind::Own(scenario) => return self.own_scenario(scenario, seed, setup),
         };
         self.check_dynamics(setup)?;

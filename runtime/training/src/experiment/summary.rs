@@ -73,6 +73,9 @@ pub struct Summary {
     pub interquartile_mean: f64,
     /// Mean time of the drives of a run, s.
     pub time: f64,
+    /// Mean number of changes between forwards and reverse of a drive; absent for courses that do not end in a bay.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub gear_changes: Option<f64>,
     /// Reason why the experiment ended; absent if it is not finished.
     pub stopped: Option<Stopped>,
     /// Hash of all rows.
@@ -110,6 +113,10 @@ impl Summary {
             ),
             interquartile_mean: interquartile_mean(&fitnesses)?,
             time: Moments::of(&times).mean(),
+            gear_changes: {
+                let changes: Option<Vec<f64>> = rows.iter().map(|row| row.gear_changes).collect();
+                changes.map(|changes| Moments::of(&changes).mean())
+            },
             stopped: results.stopped,
             hash: results.hash.clone(),
             failures,

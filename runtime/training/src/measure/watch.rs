@@ -1,10 +1,11 @@
 //! Observation of vehicles at each check, for courses whose drives do not end only by time and distance.
 
 use super::Handling;
-use crate::course::{Ends, LOOK, Moment, passes_through};
-use roadwright_geometry::DVec2;
+use crate::course::{Course, LOOK, Moment, Parked, passes_through};
+use roadwright_geometry::math::wrap_angle;
+use roadwright_geometry::{DVec2, Pose};
 use roadwright_scenario::{DynamicsLevel, Scenario};
-use roadwright_simulation::{Party, World};
+use roadwright_simulation::{Party, VehicleRecord, World};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 /// Current and earlier positions of vehicles. Empty if a course does not need them.
@@ -14,7 +15,11 @@ pub(super) struct Watch {
     /// Number of checks within the time after which a vehicle counts as stuck.
     memory: usize,
     /// Last goals of vehicles, by agent.
-    goals: BTreeMap<u64, DVec2>,
+    goals: BTreeMap<u64, Pose>,
+    /// When a vehicle counts as parked; `None` if the course does not end in a bay.
+    parked: Option<Parked>,
+    /// Latest observations of vehicles on a course that ends in a bay, by agent.
+    moves: BTreeMap<u64, Moves>,
     seen: BTreeMap<u64, VecDeque<DVec2>>,
     /// Current roll of vehicles, rad. Only available at levels at which bodies can roll.
     rolls: BTreeMap<u64, f64>,
@@ -22,18 +27,51 @@ pub(super) struct Watch {
     most_roll: f64,
     /// Roll at which a vehicle has tipped over, rad; `None` if the roll is not limited.
     roll_limit: Option<f64>,
-    /// Whether bodies pass through objects that they touch.
-    passes_through: bool,
+    /// Whether contacts are recorded: bodies pass through objects that they touch, or must not touch any.
+    records_contacts: bool,
     /// Number of collisions that have been processed.
     collisions: usize,
     struck: BTreeSet<u64>,
 }
 
+/// Observations of a vehicle that parks.
+#[derive(Debug, Clone, Copy, Default)]
+struct Moves {
+    /// Whether the vehicle is in its place.
+    is_in_place: bool,
+    /// Whether the vehicle stands there.
+    is_parked: bool,
+    /// Number of changes between forwards and reverse.
+    gear_changes: u32,
+    /// Direction of the last motion: 1 forwards, -1 in reverse, 0 before the first motion.
+    direction: i8,
+}
+
+impl Moves {
+    /// Speed above which a vehicle moves, m/s.
+    const MOVING: f64 = 0.1;
+
+    fn look(&mut self, vehicle: &VehicleRecord, goal: Pose, parked: &Parked) {
+        let turned = wrap_angle(vehicle.pose.heading - goal.heading).abs();
+        let offset = (vehicle.pose.position - goal.position).length();
+        self.is_in_place = offset <= parked.distance && turned <= parked.angle;
+        self.is_parked = self.is_in_place && vehicle.speed.abs() < parked.speed;
+        let direction = match vehicle.speed {
+            speed if speed > Self::MOVING => 1,
+            speed if speed < -Self::MOVING => -1,
+            _ => return,
+        };
+        self.gear_changes += u32::from(self.direction == -direction);
+        self.direction = direction;
+    }
+}
+
 impl Watch {
-    /// Creates the observation of agents at a level of dynamics.
-    pub(super) fn new(ends: Ends, level: DynamicsLevel, scenario: &Scenario) -> Self {
+    /// Creates the observation of agents on a course, at a level of dynamics.
+    pub(super) fn new(course: &Course, level: DynamicsLevel, scenario: &Scenario) -> Self {
+        let ends = course.ends;
         let looks = ends.looks_closely();
-        let goal = |place| scenario.pose_of(place).map(|pose| pose.position);
+        let goal = |place| scenario.pose_of(place);
         let goals = scenario.agents().iter().filter_map(|(id, agent)| {
             let goal = agent.destination.as_ref().and_then(goal)?;
             Some((u64::from(id.0), goal))
@@ -52,7 +90,9 @@ impl Watch {
             rolls: BTreeMap::new(),
             most_roll: 0.0,
             roll_limit: ends.roll,
-            passes_through: passes_through(level),
+            parked: course.parked(),
+            moves: BTreeMap::new(),
+            records_contacts: passes_through(level) || course.is_in_bay(),
             collisions: 0,
             struck: BTreeSet::new(),
         }
@@ -71,12 +111,16 @@ impl Watch {
                 places.pop_front();
             }
             places.push_back(vehicle.body.position);
+            if let (Some(parked), Some(goal)) = (&self.parked, self.goals.get(&vehicle.agent)) {
+                let moves = self.moves.entry(vehicle.agent).or_default();
+                moves.look(&vehicle, *goal, parked);
+            }
             if let Some(attitude) = vehicle.attitude {
                 self.rolls.insert(vehicle.agent, attitude.roll);
                 self.most_roll = self.most_roll.max(attitude.roll.abs());
             }
         }
-        if !self.passes_through {
+        if !self.records_contacts {
             return;
         }
         // The list in the world only grows, so each check processes only the new entries.
@@ -91,11 +135,31 @@ impl Watch {
 
     /// Roll margin and felled obstacles; `None` if bodies cannot roll or the course does not need them.
     pub(super) fn handling(&self, world: &World) -> Option<Handling> {
-        let limit = self.roll_limit.filter(|_| !self.passes_through)?;
+        let limit = self.roll_limit.filter(|_| !self.records_contacts)?;
         Some(Handling {
             roll_margin: limit - self.most_roll,
             felled: world.loose_counts().felled,
         })
+    }
+
+    /// Whether a vehicle is parked; `None` if the course does not end in a bay.
+    pub(super) fn is_parked(&self, agent: u64) -> Option<bool> {
+        self.parked?;
+        Some(self.moves.get(&agent).is_some_and(|moves| moves.is_parked))
+    }
+
+    /// Whether a vehicle was in its place when it was last seen, at most 0.1 s before it despawned; `None` if the course
+    /// does not end in a bay.
+    pub(super) fn was_in_place(&self, agent: u64) -> Option<bool> {
+        self.parked?;
+        let moves = self.moves.get(&agent);
+        Some(moves.is_some_and(|moves| moves.is_in_place))
+    }
+
+    /// Number of changes between forwards and reverse; `None` if the course does not end in a bay.
+    pub(super) fn gear_changes(&self, agent: u64) -> Option<u32> {
+        self.parked?;
+        Some(self.moves.get(&agent).map_or(0, |moves| moves.gear_changes))
     }
 
     /// Returns the state of a drive. At levels without roll, bodies stay upright.
@@ -105,13 +169,14 @@ impl Watch {
         let then = seen
             .filter(|places| places.len() == self.memory)
             .and_then(|places| places.front());
-        let to = |place: Option<&DVec2>| Some((*here? - *place?).length());
+        let to = |place: Option<DVec2>| Some((*here? - place?).length());
+        let goal = self.goals.get(&agent).map(|goal| goal.position);
         Moment {
             mileage,
             time,
-            to_goal: to(self.goals.get(&agent)).unwrap_or(f64::INFINITY),
+            to_goal: to(goal).unwrap_or(f64::INFINITY),
             roll: self.rolls.get(&agent).copied().unwrap_or(0.0),
-            moved: to(then),
+            moved: to(then.copied()),
             struck: self.struck.contains(&agent),
         }
     }

@@ -485,6 +485,9 @@ fn print(
         summary.interquartile_mean
     )?;
     writeln!(out, "time       {:.2} s per drive", summary.time)?;
+    if let Some(changes) = summary.gear_changes {
+        writeln!(out, "gears      {changes:.2} changes per drive")?;
+    }
     if let Some(difference) = difference {
         let Against {
             against,

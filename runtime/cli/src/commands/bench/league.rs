@@ -30,7 +30,7 @@ pub(super) fn league(arguments: &League) -> anyhow::Result<Outcome> {
         // `bench open-ground` judges the courses without lanes.
         [] => Course::all()
             .into_iter()
-            .filter(|course| !course.is_on_open_ground())
+            .filter(|course| !course.is_on_open_ground() && !course.is_in_bay())
             .collect(),
         names => names
             .iter()

@@ -28,7 +28,7 @@ mod surface;
 mod tests;
 mod vehicle;
 
-pub use path::{DrivablePath, DrivablePiece, DrivenPose};
+pub use path::{DrivablePath, DrivablePiece, DrivenPose, DrivenRun};
 pub use problems::DrivableProblems;
 pub use search::{DrivableProgress, DrivableSearch, DrivableSettings, DrivableTrip, LONGEST_TRIP};
 pub use vehicle::DrivableVehicle;

@@ -28,6 +28,17 @@ pub struct DrivenPose {
     pub gear: i8,
 }
 
+/// Part of a path that is driven in one gear.
+#[derive(Debug, Clone, PartialEq)]
+pub struct DrivenRun {
+    /// 1 forwards, -1 in reverse.
+    pub gear: i8,
+    /// Distance between the poses along the path, m.
+    pub spacing: f64,
+    /// Poses of the rear axle from the start of the run to its end.
+    pub poses: Vec<Pose>,
+}
+
 /// A path that a vehicle can drive. It is clear of obstacles, and no bend is tighter than the vehicle can steer.
 #[derive(Debug, Clone, PartialEq)]
 pub struct DrivablePath {
@@ -88,6 +99,40 @@ impl DrivablePath {
             poses.push(DrivenPose { pose, gear: 1 });
         }
         poses
+    }
+
+    /// Divides the path into runs, each in one gear, with poses at equal distances of at most `step` metres. Runs that
+    /// are shorter than a millimetre are left out.
+    pub fn runs(&self, step: f64) -> Vec<DrivenRun> {
+        let mut at = Placement::of(self.start);
+        let mut runs = Vec::new();
+        for pieces in self.pieces.chunk_by(|a, b| a.gear() == b.gear()) {
+            let gear = pieces.first().map_or(1, DrivablePiece::gear);
+            let length: f64 = pieces.iter().map(|piece| piece.length.abs()).sum();
+            let count = (length / step).ceil().max(1.0) as u32;
+            let spacing = length / f64::from(count);
+            let mut poses = vec![at.pose()];
+            let (mut next, mut before) = (1, 0.0);
+            for piece in pieces {
+                let end = before + piece.length.abs();
+                while next < count && f64::from(next) * spacing <= end {
+                    let along = f64::from(gear) * (f64::from(next) * spacing - before);
+                    poses.push(at.moved(piece.curvature, along).pose());
+                    next += 1;
+                }
+                at = at.moved(piece.curvature, piece.length);
+                before = end;
+            }
+            poses.push(at.pose());
+            if length > 1e-3 {
+                runs.push(DrivenRun {
+                    gear,
+                    spacing,
+                    poses,
+                });
+            }
+        }
+        runs
     }
 
     /// Returns the same path without pieces of zero length. Consecutive pieces of the same curvature and gear

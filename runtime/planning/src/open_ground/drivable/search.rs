@@ -36,6 +36,14 @@ const ROOM_FOR_LONG: f64 = 0.75;
 const FAR: f64 = 2.5;
 /// Curvatures of steps, as fractions of the maximum curvature.
 const SHARES: [f64; 5] = [0.0, 0.5, -0.5, 1.0, -1.0];
+/// Clearance around the vehicle below which steps up to the next obstacle are tried as well, m.
+const NARROW: f64 = 0.5;
+/// Maximum length of such a step, in turning radii.
+const LONGEST_SHUNT: f64 = 0.6;
+/// Minimum length of such a step, m.
+const LEAST_SHUNT: f64 = 0.1;
+/// Curvatures of such steps, as fractions of the maximum curvature.
+const SHUNT_SHARES: [f64; 3] = [1.0, -1.0, 0.0];
 /// Up to this distance from the target, a curve to the target is tried from every pose, in turning radii.
 const NEAR: f64 = 3.0;
 /// Up to this distance from the target, the estimate includes the cost of a curve to the target, in turning
@@ -790,6 +798,36 @@ impl Expansion<'_> {
                 length: step * self.tree.direction.sign(gear),
             };
             self.reach(number, &node, piece, Engaged { gear, change });
+        }
+        if node.room < NARROW {
+            self.shunt(number, &node, Engaged { gear, change });
+        }
+    }
+
+    /// Adds the nodes halfway to the next obstacle and just before it. In a narrow bay, a vehicle turns most if each
+    /// move uses all the room.
+    fn shunt(&mut self, number: u32, node: &Node, engaged: Engaged) {
+        let vehicle = &self.trip.vehicle;
+        let sign = self.tree.direction.sign(engaged.gear);
+        for share in SHUNT_SHARES {
+            let curvature = share * vehicle.curvature;
+            let whole = Arc {
+                curvature,
+                length: sign * LONGEST_SHUNT * vehicle.radius(),
+            };
+            let Tree {
+                surface, margin, ..
+            } = &*self.tree;
+            let free = surface.free_length(vehicle, *margin, node.at, node.room, whole);
+            // Where no obstacle follows, the usual steps suffice.
+            if free < LEAST_SHUNT || free >= whole.length.abs() {
+                continue;
+            }
+            for length in [free, 0.5 * free] {
+                let length = sign * length;
+                let piece = Arc { curvature, length };
+                self.reach(number, node, piece, engaged);
+            }
         }
     }
 

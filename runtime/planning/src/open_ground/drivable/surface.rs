@@ -193,6 +193,30 @@ impl Surface {
         Some((at, room))
     }
 
+    /// Length of the part of an arc that the vehicle can drive without a collision, m; at most the length of the arc.
+    /// `room` is the clearance at the start. [`Self::sweep`] succeeds on an arc of this length.
+    pub(super) fn free_length(
+        &self,
+        vehicle: &DrivableVehicle,
+        margin: f64,
+        from: Placement,
+        room: f64,
+        piece: Arc,
+    ) -> f64 {
+        let (whole, sign) = (piece.length.abs(), piece.length.signum());
+        let faster = 1.0 + piece.curvature.abs() * vehicle.reach(margin);
+        let (mut free, mut room) = (0.0, room);
+        while free < whole {
+            let s = (free + (room / faster).max(CLOSE_STEP)).min(whole);
+            let at = from.moved(piece.curvature, sign * s);
+            match self.room(&vehicle.outline(at, margin)) {
+                Some(left) => (free, room) = (s, left),
+                None => return free,
+            }
+        }
+        free
+    }
+
     /// Cost of driving along an arc, regardless of the gear, in metres of plain ground.
     pub(super) fn cost(
         &mut self,

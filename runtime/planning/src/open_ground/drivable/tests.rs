@@ -216,7 +216,96 @@ fn bay(gap: f64) -> (OpenGround, ProfileId, Pose) {
     ];
     let (ground, profile) = ground_with(shapes);
     let centre = Pose::new(0.0, -1.1, 0.0);
-    (ground, profile, CAR.rear_axle(centre))
+    (ground, profile, PLANNED_CAR.rear_axle(centre))
+}
+
+/// Car of scenarios, with the radius of its planned bends: 1.15 times its turning radius.
+const PLANNED_CAR: DrivableVehicle = DrivableVehicle {
+    centre: 1.3,
+    curvature: 1.0 / 4.44,
+    ..CAR
+};
+
+/// Maximum number of expansions for a trip into or out of a bay.
+const MOST_FOR_BAY: u64 = 20_000;
+
+/// Searches with margins from 0.3 m to 0.15 m, and returns the path with the number of expansions.
+fn manoeuvre(ground: &mut OpenGround, trip: DrivableTrip) -> Option<(DrivablePath, u64)> {
+    let settings = DrivableSettings {
+        margins: [0.3, 0.15, 0.15],
+        ..DrivableSettings::default()
+    };
+    let mut search = DrivableSearch::new(ground, trip, settings);
+    search.advance(ground, MOST_FOR_BAY);
+    let path = search.path()?.clone();
+    println!(
+        "{} expanded, margin {}, length {:.1}, {} changes, cost {:.1}",
+        search.expanded(),
+        path.margin,
+        path.length(),
+        path.gear_changes(),
+        path.cost,
+    );
+    Some((path, search.expanded()))
+}
+
+#[test]
+fn a_bay_of_6_5_m_is_entered_from_both_sides_of_the_street_and_left_forwards() {
+    let (mut ground, profile, parked) = bay(6.5);
+    let vehicle = PLANNED_CAR;
+    let on_road = [
+        Pose::new(-12.0, 1.7, 0.0),
+        Pose::new(-5.0, 2.2, 0.1),
+        Pose::new(12.0, 4.9, PI),
+        Pose::new(-9.0, 4.9, PI),
+    ];
+    for from in on_road {
+        let trip = DrivableTrip {
+            vehicle,
+            ..trip(profile, from, parked)
+        };
+        let found = manoeuvre(&mut ground, trip);
+        let (path, _) = found.unwrap_or_else(|| panic!("no path from {from:?}"));
+        check(&ground, &trip, &path);
+        assert!(path.margin >= 0.15, "{from:?}");
+    }
+    for to in [Pose::new(18.0, 1.7, 0.0), Pose::new(-15.0, 4.9, PI)] {
+        let trip = DrivableTrip {
+            vehicle,
+            gear: 0,
+            ..trip(profile, parked, to)
+        };
+        let found = manoeuvre(&mut ground, trip);
+        let (path, _) = found.unwrap_or_else(|| panic!("no path to {to:?}"));
+        check(&ground, &trip, &path);
+        assert!(path.margin >= 0.15, "{to:?}");
+    }
+}
+
+#[test]
+fn a_perpendicular_bay_is_entered_in_either_direction() {
+    let shapes = [
+        block(-2.5, -2.5, 1.8, 4.5),
+        block(2.5, -2.5, 1.8, 4.5),
+        block(0.0, -5.25, 40.0, 0.5),
+        block(0.0, 6.75, 40.0, 0.5),
+    ];
+    let (mut ground, profile) = ground_with(shapes);
+    let vehicle = PLANNED_CAR;
+    let bays =
+        [0.5 * PI, -0.5 * PI].map(|heading| PLANNED_CAR.rear_axle(Pose::new(0.0, -2.5, heading)));
+    for parked in bays {
+        for from in [Pose::new(-9.0, 3.0, 0.0), Pose::new(8.0, 3.5, PI)] {
+            let trip = DrivableTrip {
+                vehicle,
+                ..trip(profile, from, parked)
+            };
+            let found = manoeuvre(&mut ground, trip);
+            let (path, _) = found.unwrap_or_else(|| panic!("no path from {from:?} to {parked:?}"));
+            check(&ground, &trip, &path);
+            assert!(path.margin >= 0.15, "{from:?}");
+        }
+    }
 }
 
 #[test]
@@ -262,6 +351,38 @@ fn portions_of_a_search_give_the_same_path_as_one_run() {
     }
     assert!(portions > 5, "{portions}");
     assert_eq!(search.path(), Some(&whole));
+}
+
+#[test]
+fn runs_of_a_path_have_one_gear_and_even_poses() {
+    let pieces = [(0.2, 1.03), (0.0, 0.41), (-0.2, -0.7), (0.2, 0.0004)];
+    let path = DrivablePath {
+        start: Pose::new(3.0, -2.0, 0.7),
+        pieces: pieces
+            .map(|(curvature, length)| DrivablePiece { curvature, length })
+            .to_vec(),
+        cost: 0.0,
+        margin: 0.3,
+    };
+    let runs = path.runs(0.25);
+    let gears: Vec<i8> = runs.iter().map(|run| run.gear).collect();
+    // The last piece is shorter than a millimetre.
+    assert_eq!(gears, [1, -1]);
+    assert!((runs[0].spacing - 0.24).abs() < 1e-12);
+    assert_eq!(runs[0].poses.len(), 7);
+    assert_eq!(runs[0].poses[6], runs[1].poses[0]);
+    for run in &runs {
+        for pair in run.poses.windows(2) {
+            let chord = pair[1].position - pair[0].position;
+            // A chord of an arc is slightly shorter.
+            assert!((chord.length() - run.spacing).abs() < 1e-3, "{run:?}");
+            let ahead = chord.dot(pair[0].forward());
+            assert_eq!(ahead > 0.0, run.gear > 0, "{run:?}");
+        }
+    }
+    let end = path.end();
+    let last = runs[1].poses.last().unwrap();
+    assert!((last.position - end.position).length() < 1e-3);
 }
 
 #[test]

@@ -176,6 +176,7 @@ impl Course {
             | Kind::Forest
             | Kind::FollowPath
             | Kind::OpenGround(_)
+            | Kind::Bay(_)
             | Kind::Own(_) => None,
         }
     }
@@ -441,6 +442,7 @@ impl ManoeuvreRun {
             end,
             time,
             distance,
+            gear_changes: None,
             scores,
         }
     }

@@ -94,7 +94,7 @@ pub(in crate::course) fn draft(seed: u64) -> Draft {
 }
 
 /// Returns a rectangle with the given middle, heading, length and width.
-pub(super) fn a_box(x: f64, y: f64, heading: f64, length: f64, width: f64) -> Shape {
+pub(in crate::course) fn a_box(x: f64, y: f64, heading: f64, length: f64, width: f64) -> Shape {
     Shape::Box {
         x: x.into(),
         y: y.into(),

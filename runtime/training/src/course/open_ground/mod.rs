@@ -446,6 +446,7 @@ impl Course {
     pub(super) fn ground_planner(&self) -> Option<ModuleSetting> {
         match self.kind {
             Kind::OpenGround(site) => site.planner(),
+            Kind::Bay(_) => Some(ModuleSetting::new("drivable_path").with("arrive", 1.0)),
             _ if self.is_without_planner() => Some(ModuleSetting::new("straight")),
             _ => None,
         }

@@ -1,0 +1,194 @@
+//! Courses `park-parallel` and `park-perpendicular`: a car parks in a bay beside a street, in a real world.
+//!
+//! ```text
+//!   ____________________________   kerb
+//!                       <-car
+//!     car->                        street of 7 m
+//!         ______     ______
+//!        | car  |bay| car  |       bay of 6.5 m beside a kerb
+//!   _____|______|___|______|____
+//! ```
+//!
+//! Kerbs are obstacles, so a vehicle that crosses one has touched it. The side of the street on which the bay lies, the
+//! lane and direction from which the car arrives, its start, and the places of the two parked cars are random. In a
+//! perpendicular bay, the direction that the car has to face is random too.
+
+use super::draft::{Draft, Trip};
+use super::manoeuvre::parking::a_box;
+use super::{Course, Ends, Kind};
+use roadwright_geometry::math::{Stream, wrap_angle};
+use roadwright_geometry::{DVec2, Pose};
+use roadwright_scenario::{Place, VehicleType};
+use std::f64::consts::{FRAC_PI_2, PI};
+
+/// Time limit, s.
+const TIME: f64 = 90.0;
+/// Length of the street, m.
+const STREET: f64 = 70.0;
+/// Width of the street beside the bays, m.
+const WIDTH: f64 = 7.0;
+/// Width of the aisle beside perpendicular bays, m.
+const AISLE: f64 = 6.5;
+/// Distance between the bumpers of the cars beside a parallel bay, m.
+const GAP: f64 = 6.5;
+/// Width of perpendicular bays, m.
+const BAY_WIDTH: f64 = 2.5;
+/// Depth of perpendicular bays, m.
+const BAY_DEPTH: f64 = 5.0;
+/// Length and width of parked cars, m.
+const OTHER: (f64, f64) = (4.5, 1.8);
+/// Distance of parked cars from the kerb, m.
+const FROM_KERB: f64 = 0.3;
+/// Maximum deviation of parked cars from their places, m.
+const OTHERS_OFF: f64 = 0.1;
+/// Maximum deviation of parked cars in heading, rad.
+const OTHERS_ASKEW: f64 = 0.03;
+/// Height of kerbs, m. It is more than the ground clearance of a car.
+const KERB: f64 = 0.3;
+/// Thickness of kerbs, m.
+const THICKNESS: f64 = 0.5;
+
+/// Orientation of a bay relative to its street.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Bay {
+    Parallel,
+    Perpendicular,
+}
+
+/// Maximum deviations of a parked vehicle from its place.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Parked {
+    /// Distance of the rear axle from its place, m.
+    pub(crate) distance: f64,
+    /// Difference in heading, rad.
+    pub(crate) angle: f64,
+    /// Speed below which the vehicle stands, m/s.
+    pub(crate) speed: f64,
+}
+
+/// The deviations that the courses accept.
+const PARKED: Parked = Parked {
+    distance: 0.2,
+    angle: 5.0 * PI / 180.0,
+    speed: 0.05,
+};
+
+impl Bay {
+    pub(super) const ALL: [Self; 2] = [Self::Parallel, Self::Perpendicular];
+}
+
+pub(super) fn course(bay: Bay) -> Course {
+    let (name, doc) = match bay {
+        Bay::Parallel => (
+            "park-parallel",
+            "A car parks beside a kerb between two cars that are 6.5 m apart, from either side of the street; it \
+             has 90 s.",
+        ),
+        Bay::Perpendicular => (
+            "park-perpendicular",
+            "A car parks in a bay of 2.5 x 5 m at right angles to an aisle of 6.5 m, forwards or in reverse; it has \
+             90 s.",
+        ),
+    };
+    Course {
+        name: name.into(),
+        doc: doc.into(),
+        vehicle: "car",
+        driver: "lqr",
+        fitness: "safe_arrival",
+        ends: Ends {
+            contact: true,
+            ..Ends::after(TIME)
+        },
+        kind: Kind::Bay(bay),
+    }
+}
+
+impl Course {
+    /// Deviations up to which a vehicle counts as parked; `None` if the course does not end in a bay.
+    pub(crate) fn parked(&self) -> Option<Parked> {
+        matches!(self.kind, Kind::Bay(_)).then_some(PARKED)
+    }
+
+    /// Whether drivers have to park in a bay of a real world: `park-parallel` and `park-perpendicular`.
+    pub fn is_in_bay(&self) -> bool {
+        self.parked().is_some()
+    }
+}
+
+pub(super) fn draft(bay: Bay, seed: u64) -> Draft {
+    let (name, width) = match bay {
+        Bay::Parallel => ("park-parallel", WIDTH),
+        Bay::Perpendicular => ("park-perpendicular", AISLE),
+    };
+    let mut draft = Draft::new(name, seed, TIME);
+    let mut stream = Stream::new(seed, name, 0);
+    let mirror = match stream.next_unit() < 0.5 {
+        true => -1.0,
+        false => 1.0,
+    };
+    let place = |pose: Pose| Pose {
+        position: mirrored(pose.position, mirror),
+        heading: wrap_angle(mirror * pose.heading),
+    };
+    // The street leads along x, its middle is y = 0, and the bay lies at negative y.
+    let edge = -0.5 * width;
+    let depth = match bay {
+        Bay::Parallel => OTHER.1 + 2.0 * FROM_KERB,
+        Bay::Perpendicular => BAY_DEPTH,
+    };
+    let (across, beside, heading) = match bay {
+        Bay::Parallel => (edge - 0.5 * depth, GAP + OTHER.0, 0.0),
+        Bay::Perpendicular => (edge - 0.5 * depth, 2.0 * BAY_WIDTH, FRAC_PI_2),
+    };
+    for side in [-0.5, 0.5] {
+        let mut off = |most: f64| stream.next_in(-most, most);
+        let along = match bay {
+            // The gap is never shorter than it is called.
+            Bay::Parallel => side * (beside + off(OTHERS_OFF).abs()),
+            Bay::Perpendicular => side * beside + off(OTHERS_OFF),
+        };
+        let turned = heading + off(OTHERS_ASKEW);
+        let at = place(Pose::new(along, across + off(OTHERS_OFF), turned));
+        let (length, width) = OTHER;
+        let shape = a_box(at.position.x, at.position.y, at.heading, length, width);
+        draft.obstacle("parked car", shape, 1.5);
+    }
+    for y in [
+        edge - depth - 0.5 * THICKNESS,
+        0.5 * width + 0.5 * THICKNESS,
+    ] {
+        let at = place(Pose::new(0.0, y, 0.0));
+        let shape = a_box(at.position.x, at.position.y, 0.0, STREET, THICKNESS);
+        draft.obstacle("kerb", shape, KERB);
+    }
+    let direction = match stream.next_unit() < 0.5 {
+        true => 1.0,
+        false => -1.0,
+    };
+    let start = place(Pose::new(
+        -direction * stream.next_in(8.0, 16.0),
+        -direction * 0.25 * width + stream.next_in(-0.3, 0.3),
+        0.5 * (1.0 - direction) * PI + stream.next_in(-0.05, 0.05),
+    ));
+    let faces = match bay {
+        Bay::Parallel => 0.0,
+        Bay::Perpendicular if stream.next_unit() < 0.5 => FRAC_PI_2,
+        Bay::Perpendicular => -FRAC_PI_2,
+    };
+    let body = place(Pose::new(0.0, across, faces));
+    let axle = body.point(-VehicleType::car().body_centre(), 0.0);
+    draft.trip(Trip {
+        start: Place::ground(start.position.x, start.position.y, start.heading),
+        starts_by_middle: true,
+        via: Vec::new(),
+        destination: Place::ground(axle.x, axle.y, body.heading),
+        speed: 0.0,
+    });
+    draft
+}
+
+/// Mirrors a position at the x axis if `mirror` is -1.
+fn mirrored(position: DVec2, mirror: f64) -> DVec2 {
+    DVec2::new(position.x, mirror * position.y)
+}
