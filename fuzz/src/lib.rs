@@ -164,7 +164,7 @@ pub fn vehicle(bytes: &[u8]) {
             return;
         }
     }
-    for level in DynamicsLevel::ALL {
+    for level in DynamicsLevel::FOR_VEHICLES {
         let options = RunOptions {
             dynamics: Some(level),
             ..one_thread()

@@ -1,5 +1,6 @@
 //! Levels of dynamics: the models that move the bodies of agents.
 
+use crate::body_kind::BodyKind;
 use crate::named::file_value;
 use std::fmt;
 use std::str::FromStr;
@@ -22,6 +23,8 @@ file_value! {
         /// The sliding car, which skids into bends. It has a throttle, a brake, and a grip for each
         /// axle.
         Sliding = "sliding",
+        /// Characters on foot: they walk forwards, step sideways and turn on the spot.
+        Walker = "walker",
     }
 }
 
@@ -43,6 +46,8 @@ pub enum VehiclePart {
 pub struct LevelTraits {
     /// Name on the screen.
     pub title: &'static str,
+    /// Kind of bodies that it moves.
+    pub moves: BodyKind,
     /// Whether it only works on lanes.
     pub keeps_to_lanes: bool,
     /// Whether its vehicles steer.
@@ -56,11 +61,21 @@ pub struct LevelTraits {
 }
 
 impl DynamicsLevel {
+    /// The levels that move vehicles.
+    pub const FOR_VEHICLES: [Self; 5] = [
+        Self::OneTrack,
+        Self::Lane,
+        Self::DynamicOneTrack,
+        Self::Rigid,
+        Self::Sliding,
+    ];
+
     /// Its traits: the table of levels.
     #[inline]
     pub const fn traits(self) -> LevelTraits {
         let plain = LevelTraits {
             title: "",
+            moves: BodyKind::Vehicle,
             keeps_to_lanes: false,
             steers: true,
             slips: false,
@@ -101,6 +116,11 @@ impl DynamicsLevel {
                 needs: &[VehiclePart::Sliding],
                 ..plain
             },
+            Self::Walker => LevelTraits {
+                title: "Walker",
+                moves: BodyKind::Character,
+                ..plain
+            },
         }
     }
 }
@@ -131,6 +151,13 @@ mod tests {
     use super::*;
 
     #[test]
+    fn the_levels_for_vehicles_are_those_that_move_vehicles() {
+        let moves = DynamicsLevel::ALL.into_iter();
+        let moves = moves.filter(|level| level.traits().moves == BodyKind::Vehicle);
+        assert!(moves.eq(DynamicsLevel::FOR_VEHICLES));
+    }
+
+    #[test]
     fn names_are_those_of_files() {
         for level in DynamicsLevel::ALL {
             assert_eq!(level.name().parse(), Ok(level));
@@ -139,7 +166,7 @@ mod tests {
         }
         let error = "dense".parse::<DynamicsLevel>().unwrap_err();
         assert!(
-            error.contains("one_track, lane, dynamic_one_track, rigid, sliding"),
+            error.contains("one_track, lane, dynamic_one_track, rigid, sliding, walker"),
             "{error}"
         );
     }

@@ -44,6 +44,7 @@
 mod access;
 mod agents;
 pub mod alleys;
+mod body_kind;
 pub mod check;
 mod country;
 mod defaults;
@@ -92,6 +93,7 @@ mod week_times;
 
 pub use access::{LaneAccess, RoadAccess, TripPart, VehicleClass};
 pub use agents::{Agent, Flow, GroundPlace, LanePlace, Place};
+pub use body_kind::BodyKind;
 pub use country::{Custom, RoadLaw};
 pub use driving_side::DrivingSide;
 pub use dynamics::{DynamicsLevel, LevelTraits, VehiclePart};

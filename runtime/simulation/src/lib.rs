@@ -124,6 +124,7 @@ pub use route::Waypoint;
 pub use save::SavedWorld;
 pub use session::{CarriedOut, Ending, Observer, Session};
 pub use snapshot::{
+    CharacterRecord,
     Attitude, Lying, MechanicsRecord, Mishap, Snapshot, StandingTrailer, TrailerRecord,
     VehicleRecord, WheelRecord,
 };

@@ -8,7 +8,7 @@ use roadwright_geometry::math::tan;
 use roadwright_geometry::oriented_box::OrientedBox;
 use roadwright_planning::open_ground::{Body as GroundBody, Effect, Layer, LayerEffect};
 use roadwright_scenario::junction::Body;
-use roadwright_scenario::{DynamicsLevel, OffRoad, VehicleClass, VerticalSpan};
+use roadwright_scenario::{BodyKind, DynamicsLevel, OffRoad, VehicleClass, VerticalSpan};
 use roadwright_vehicle::dynamic::GRAVITY;
 use roadwright_vehicle::rigid::RigidModel;
 use roadwright_vehicle::sliding::SlidingModel;
@@ -165,6 +165,13 @@ pub fn effects_of(vehicle: &roadwright_scenario::VehicleType) -> Vec<LayerEffect
             limit: climbable_cost(vehicle.max_acceleration.get()),
         },
     }];
+    if vehicle.body == BodyKind::Character {
+        // Characters plan around each other in time (`open_ground/walking.rs`).
+        effects.push(LayerEffect {
+            layer: Layer::Characters,
+            effect: Effect::Nothing,
+        });
+    }
     let file = vehicle.file.as_ref();
     if file.is_some_and(|file| file.vehicle.tracks.is_some()) {
         let halved = |layer| LayerEffect {
@@ -271,6 +278,8 @@ pub(crate) struct VehicleTypes {
     /// Conditions under which each type leaves the lanes. Not part of the hash, because it only affects trips
     /// when they are planned.
     off_road: Vec<OffRoad>,
+    /// Kind of body of each type.
+    bodies: Vec<BodyKind>,
     /// Vertical extents of the vehicles and their trailers.
     spans: Vec<Spans>,
     /// Whether any of the types has trailers.
@@ -323,6 +332,7 @@ impl VehicleTypes {
                 .map(|kind| effects_of(kind).into())
                 .collect(),
             off_road: described.iter().map(|kind| kind.off_road).collect(),
+            bodies: described.iter().map(|kind| kind.body).collect(),
             spans: described.iter().map(Spans::of).collect(),
             couplings: described.iter().map(OwnCoupling::of).collect(),
             drive_trains: described.iter().map(drive_train).collect(),
@@ -372,6 +382,11 @@ impl VehicleTypes {
     /// Conditions under which a type leaves the lanes.
     pub(crate) fn off_road(&self, number: u16) -> OffRoad {
         self.off_road[number as usize]
+    }
+
+    /// Kind of body of a type.
+    pub(crate) fn body(&self, number: u16) -> BodyKind {
+        self.bodies[number as usize]
     }
 
     /// Trailers of a vehicle type.

@@ -163,7 +163,7 @@ fn list(json: bool) -> anyhow::Result<Outcome> {
 /// Returns the names of the levels that a vehicle supports.
 fn levels(vehicle: &VehicleFile) -> Vec<&'static str> {
     let served = |level: &DynamicsLevel| vehicle.missing(*level).is_empty();
-    let levels = DynamicsLevel::ALL.into_iter().filter(served);
+    let levels = DynamicsLevel::FOR_VEHICLES.into_iter().filter(served);
     levels.map(DynamicsLevel::name).collect()
 }
 
@@ -203,7 +203,7 @@ fn show(name: &str, json: bool) -> anyhow::Result<Outcome> {
             "{what:<16} {length:>10.2} m, {axle:.2} m from its coupling to its axle, {mass:.0} kg"
         )?;
     }
-    for level in DynamicsLevel::ALL {
+    for level in DynamicsLevel::FOR_VEHICLES {
         writeln!(out, "{}", level_line(&vehicle, level))?;
     }
     if let Some(train) = DriveTrain::new(&vehicle) {
@@ -252,12 +252,12 @@ fn check(path: &str, json: bool) -> anyhow::Result<Outcome> {
     let vehicle = VehicleFile::load(Path::new(path)).context("cannot open the vehicle")?;
     let findings = Sheet::of(&vehicle).contradictions();
     if json {
-        let levels = DynamicsLevel::ALL
+        let levels = DynamicsLevel::FOR_VEHICLES
             .map(|level| json!({"level": level.name(), "missing": vehicle.missing(level)}));
         print_json(&json!({"vehicle": vehicle.name, "levels": levels, "findings": findings}))?;
     } else {
         let mut out = terminal::out();
-        for level in DynamicsLevel::ALL {
+        for level in DynamicsLevel::FOR_VEHICLES {
             writeln!(out, "{}", level_line(&vehicle, level))?;
         }
         for finding in &findings {

@@ -15,6 +15,8 @@
 //! | `follow.rs` | from cells to a line that a vehicle can drive |
 //! | `drivable.rs` | searches of `drivable_path`, and how its paths are followed |
 //! | `manoeuvre.rs` | how a vehicle comes onto its path, forwards and backwards |
+//! | `walking.rs` | characters on foot, and how they plan around each other |
+//! | `space_time.rs` | the search for a walk among people who move |
 //! | `mixed.rs` | trips on lanes and over open ground, by the least time in all |
 //! | `verdict.rs` | whether an agent can get to its goal, as it is reported |
 
@@ -31,8 +33,10 @@ mod pieces;
 mod plans;
 mod profiles;
 mod search;
+mod space_time;
 mod unreachable;
 mod verdict;
+mod walking;
 
 pub(crate) use drivable::{DrivePlan, settings_for};
 pub use fixed_items::{FixedItems, ItemSource};
@@ -46,4 +50,5 @@ pub(crate) use mixed::{End, Itinerary, MixedTrips, Part, Traveller};
 pub(crate) use plans::{AgentPlan, Beyond, GroundPlans, Planner, Steering, Step};
 pub use profiles::{body_of, effects_of, profile_of};
 pub use unreachable::unreachable_over_ground;
+pub(crate) use walking::WalkPlan;
 pub use verdict::{NarrowGap, NoPath, NoPathKind, PathStatus};

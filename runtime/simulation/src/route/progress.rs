@@ -19,7 +19,14 @@ use roadwright_geometry::DVec2;
 use roadwright_scenario::lane_graph::{LaneletIndex, NO_LANELET};
 
 /// Distance within which a goal on open ground counts as reached, m ([Gerdelan 2011], chapter 12).
-const GROUND_GOAL_RADIUS: f64 = 6.0;
+pub(crate) const GROUND_GOAL_RADIUS: f64 = 6.0;
+
+/// Place of an agent, and distance from it within which a goal on open ground counts as reached, m.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Reached {
+    pub(crate) place: DVec2,
+    pub(crate) radius: f64,
+}
 
 /// Progress of one agent, with the data that must change with it.
 pub(crate) struct Travel<'a> {
@@ -239,7 +246,7 @@ impl Progress {
         &mut self,
         route: &Route,
         position: &LanePosition,
-        place: DVec2,
+        at: Reached,
     ) -> Arrival {
         // The most frequent case: the goal is on a lanelet farther ahead.
         if self.at < self.goal_at {
@@ -251,7 +258,7 @@ impl Progress {
                     Some(path) => position.s >= path.line().length() - PATH_END,
                     None => route
                         .reaches_exactly(self.reached, position.s, PATH_END)
-                        .unwrap_or((place - goal).length() < GROUND_GOAL_RADIUS),
+                        .unwrap_or((at.place - goal).length() < at.radius),
                 },
                 // The agent joins the lane in a separate stage.
                 Goal::Join { .. } => false,
