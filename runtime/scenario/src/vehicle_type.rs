@@ -3,6 +3,7 @@
 use crate::access::VehicleClass;
 use crate::body_kind::BodyKind;
 use crate::dynamics::DynamicsLevel;
+use crate::gait::Gaits;
 use crate::off_road::OffRoad;
 use crate::quantity::{
     Acceleration, Mass, Quantity, Size, Speed, SteeringLock, Validate, check_keys,
@@ -47,6 +48,9 @@ pub struct VehicleType {
     /// Conditions under which the vehicle leaves the lanes.
     #[serde(default, skip_serializing_if = "OffRoad::is_default")]
     pub off_road: OffRoad,
+    /// Gaits of a character; by default those of an adult who walks at 1.4 m/s and jogs at 2.6 m/s.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub gaits: Option<Arc<Gaits>>,
     /// The file from which these values come, if there is one.
     #[serde(skip)]
     pub file: Option<Arc<FileReference>>,
@@ -82,6 +86,7 @@ impl VehicleType {
             steering_rate: 0.9.into(),
             off_road: OffRoad::WhenNeeded,
             body: BodyKind::Vehicle,
+            gaits: None,
             file: None,
         }
     }
@@ -106,6 +111,7 @@ impl VehicleType {
             steering_rate: 0.9.into(),
             off_road: OffRoad::WhenNeeded,
             body: BodyKind::Vehicle,
+            gaits: None,
             file: None,
         }
     }
@@ -130,6 +136,7 @@ impl VehicleType {
             steering_rate: 0.5.into(),
             off_road: OffRoad::WhenNeeded,
             body: BodyKind::Vehicle,
+            gaits: None,
             file: None,
         }
     }
@@ -154,6 +161,7 @@ impl VehicleType {
             max_steering: 1.4.into(),
             steering_rate: 20.0.into(),
             off_road: OffRoad::WhenNeeded,
+            gaits: None,
             file: None,
         }
     }
@@ -178,7 +186,13 @@ impl VehicleType {
     /// Checks that the numbers of a character describe a disc with its axle in the middle.
     fn check_disc(&self) -> Result<(), String> {
         if self.body == BodyKind::Vehicle {
-            return Ok(());
+            return match self.gaits {
+                None => Ok(()),
+                Some(_) => Err("gaits: only characters have gaits".into()),
+            };
+        }
+        if let Some(gaits) = &self.gaits {
+            gaits.validate()?;
         }
         if self.length != self.width {
             return Err(format!(
@@ -236,6 +250,7 @@ impl VehicleFile {
             steering_rate: self.steering.rate,
             off_road: self.off_road,
             body: BodyKind::Vehicle,
+            gaits: None,
             file: None,
         }
     }

@@ -206,7 +206,7 @@ pub(crate) fn snapshot(world: &World, share: f64) -> Snapshot {
         characters: driving
             .iter()
             .filter_map(|&agent| {
-                let figure = bodies.figure(agent)?;
+                let figure = bodies.figure(agent, &world.types)?;
                 let agent = world.agents.identity[agent.index()].id;
                 Some(CharacterRecord { agent, figure })
             })

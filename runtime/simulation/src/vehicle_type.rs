@@ -10,6 +10,7 @@ use roadwright_planning::open_ground::{Body as GroundBody, Effect, Layer, LayerE
 use roadwright_scenario::junction::Body;
 use roadwright_scenario::{BodyKind, DynamicsLevel, OffRoad, VehicleClass, VerticalSpan};
 use roadwright_vehicle::dynamic::GRAVITY;
+use roadwright_vehicle::gait::GaitTable;
 use roadwright_vehicle::rigid::RigidModel;
 use roadwright_vehicle::sliding::SlidingModel;
 use roadwright_vehicle::trailer::Train;
@@ -280,6 +281,8 @@ pub(crate) struct VehicleTypes {
     off_road: Vec<OffRoad>,
     /// Kind of body of each type.
     bodies: Vec<BodyKind>,
+    /// Gaits of each type; `None` for vehicles.
+    gaits: Vec<Option<Arc<GaitTable>>>,
     /// Vertical extents of the vehicles and their trailers.
     spans: Vec<Spans>,
     /// Whether any of the types has trailers.
@@ -333,6 +336,7 @@ impl VehicleTypes {
                 .collect(),
             off_road: described.iter().map(|kind| kind.off_road).collect(),
             bodies: described.iter().map(|kind| kind.body).collect(),
+            gaits: described.iter().map(gaits_of).collect(),
             spans: described.iter().map(Spans::of).collect(),
             couplings: described.iter().map(OwnCoupling::of).collect(),
             drive_trains: described.iter().map(drive_train).collect(),
@@ -382,6 +386,11 @@ impl VehicleTypes {
     /// Conditions under which a type leaves the lanes.
     pub(crate) fn off_road(&self, number: u16) -> OffRoad {
         self.off_road[number as usize]
+    }
+
+    /// Gaits of a type; `None` for vehicles.
+    pub(crate) fn gaits(&self, number: u16) -> Option<&GaitTable> {
+        self.gaits[number as usize].as_deref()
     }
 
     /// Kind of body of a type.
@@ -550,6 +559,14 @@ fn with_trailers(
         Arc::new(file)
     });
     shorter
+}
+
+/// Gaits of a character.
+fn gaits_of(described: &roadwright_scenario::VehicleType) -> Option<Arc<GaitTable>> {
+    match described.body {
+        BodyKind::Vehicle => None,
+        BodyKind::Character => Some(Arc::new(GaitTable::from(described))),
+    }
 }
 
 /// Fraction of the wheels that the hand brake acts on; one half if the file does not state it.

@@ -3,7 +3,7 @@
 use super::builder::{Builder, named, trip};
 use roadwright_geometry::DVec2;
 use roadwright_scenario::{
-    Agent, DrivingSide, Edit, ModuleSetting, Obstacle, Place, Scenario, Settings, Shape, Stack,
+    Agent, DrivingSide, Edit, Obstacle, Place, Scenario, Settings, Shape, Stack,
     VehicleType,
 };
 
@@ -33,10 +33,7 @@ pub(crate) fn office_people() -> Scenario {
     }));
     let person = VehicleType::person();
     b.apply(Edit::VehicleType("person".into(), Some(Box::new(person))));
-    let mut stack = Stack::with_controller("pd_follower");
-    stack.controller = ModuleSetting::new("pd_follower").with("lookahead_time", 0.0);
-    stack.ground_planner = Some(ModuleSetting::new("grid_path"));
-    b.stack("on_foot", stack);
+    b.stack("on_foot", Stack::on_foot());
     // Outer walls.
     let (right, top) = (LENGTH, DEPTH);
     wall(&mut b, (0.0, 0.0), (right, 0.0), &[]);

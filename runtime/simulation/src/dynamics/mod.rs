@@ -48,6 +48,7 @@ use roadwright_agent::TyreInput;
 use roadwright_geometry::{Pose, unit};
 use roadwright_scenario::lane_graph::LaneletIndex;
 use roadwright_scenario::{BodyKind, DynamicsLevel, Scenario};
+use roadwright_vehicle::gait::GaitTable;
 use roadwright_vehicle::{Ask, DriveState, DriveTrain, Grade, PedalCommand};
 use serde::{Deserialize, Serialize};
 
@@ -90,6 +91,8 @@ pub(crate) struct Body<'a> {
     pub(crate) vehicle_type: &'a VehicleType,
     /// Drive train, if the vehicle's file has one.
     pub(crate) drive_train: Option<&'a DriveTrain>,
+    /// Gaits, if it is a character.
+    pub(crate) gaits: Option<&'a GaitTable>,
     /// Whether the driver wants to reverse.
     pub(crate) is_reversing: bool,
     /// Guided offset from the centre line of its lane.

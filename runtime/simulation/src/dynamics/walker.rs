@@ -2,22 +2,18 @@
 
 use super::{Bodies, Body, Dynamics, Level, LevelStep, RecordedSlip};
 use crate::records::{AgentIndex, Motion};
-use crate::vehicle_type::VehicleType;
+use crate::vehicle_type::{VehicleType, VehicleTypes};
 use roadwright_geometry::math::wrap_angle;
 use roadwright_scenario::DynamicsLevel;
-use roadwright_vehicle::gait::{BaseMotion, GaitTable, Stride};
+use roadwright_vehicle::gait::{BaseMotion, Figure, Stride};
 use roadwright_vehicle::walker::{self, Facing, WalkerCommand, WalkerState};
 use serde::{Deserialize, Serialize};
-use std::sync::LazyLock;
 
 /// Level of characters. Slopes and slippery ground do not affect them.
 pub(crate) struct Walker;
 
 /// Distance from a goal on open ground at which a character without a planned path has arrived, m.
 const ARRIVED: f64 = 0.5;
-
-/// The gaits of all characters.
-pub(crate) static GAITS: LazyLock<GaitTable> = LazyLock::new(GaitTable::default);
 
 /// State of one character.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
@@ -93,7 +89,9 @@ impl Level for Walker {
             acceleration: (after.speed - motion.speed) / dt,
         };
         let base = state.base(motion);
-        state.stride.advance(&GAITS, &base, dt);
+        if let Some(gaits) = body.gaits {
+            state.stride.advance(gaits, &base, dt);
+        }
         None
     }
 
@@ -113,7 +111,8 @@ impl Level for Walker {
     fn recorded_slip(bodies: &Bodies<'_>, agent: AgentIndex, _: &VehicleType) -> RecordedSlip {
         let state = &bodies.dynamics.walker[agent.index()];
         RecordedSlip {
-            sideways: Some(state.sideways),
+            // Side slip is a matter of tyres.
+            sideways: None,
             yaw_rate: Some(state.turn_rate),
         }
     }
@@ -121,12 +120,13 @@ impl Level for Walker {
 
 impl Bodies<'_> {
     /// Feet and shoulders of a character; `None` for vehicles. Computed only when a snapshot is made.
-    pub(crate) fn figure(&self, agent: AgentIndex) -> Option<roadwright_vehicle::gait::Figure> {
+    pub(crate) fn figure(&self, agent: AgentIndex, types: &VehicleTypes) -> Option<Figure> {
         if self.level(agent) != DynamicsLevel::Walker {
             return None;
         }
+        let gaits = types.gaits(self.agents.identity[agent.index()].vehicle_type)?;
         let state = self.dynamics.walker.get(agent.index())?;
         let base = state.base(&self.agents.motion[agent.index()]);
-        Some(state.stride.figure(&GAITS, &base))
+        Some(state.stride.figure(gaits, &base))
     }
 }

@@ -364,6 +364,7 @@ impl<S> Mover<'_, S> {
             pedals: order.pedals,
             vehicle_type: scene.types.get(who.vehicle_type),
             drive_train: scene.types.drive_train(who.vehicle_type),
+            gaits: scene.types.gaits(who.vehicle_type),
             is_reversing,
             aside,
         };

@@ -18,10 +18,11 @@ pub use cycle::{Cycle, CycleError, Frame};
 pub use stride::{BaseMotion, Figure, FootPose, Stride};
 
 use roadwright_geometry::math::{cos, sin};
+use roadwright_scenario::{GaitNumbers, VehicleType};
 use std::f64::consts::{PI, TAU};
 
 /// Number of samples of the path of a foot through the air.
-pub const SAMPLES: usize = 17;
+pub const SAMPLES: usize = roadwright_scenario::GAIT_SAMPLES;
 
 /// Factors of the stride by speed, as a fraction of the speed of the cycle. Slow people take shorter steps, and
 /// fewer of them. The cadence follows from speed and stride, so that feet on the ground do not slide.
@@ -140,6 +141,51 @@ pub struct GaitOrderError {
     pub jog: f64,
 }
 
+impl From<&GaitNumbers> for Gait {
+    fn from(numbers: &GaitNumbers) -> Self {
+        let curve = |values: &[f64]| {
+            std::array::from_fn(|at| values.get(at).copied().unwrap_or_default())
+        };
+        Self {
+            speed: numbers.speed.get(),
+            duration: numbers.duration.get(),
+            duty: numbers.duty.get(),
+            half_width: numbers.half_width.get(),
+            lift: numbers.lift.get(),
+            swing: curve(&numbers.swing),
+            height: curve(&numbers.height),
+            twist: numbers.twist.get(),
+        }
+    }
+}
+
+impl Gait {
+    /// The gait as numbers of a vehicle type, rounded to four decimals.
+    pub fn numbers(&self) -> GaitNumbers {
+        let rounded = |value: f64| (value * 1e4).round() / 1e4;
+        let curve = |values: &[f64; SAMPLES]| values.map(rounded).to_vec().into();
+        GaitNumbers {
+            speed: rounded(self.speed).into(),
+            duration: rounded(self.duration).into(),
+            duty: rounded(self.duty).into(),
+            half_width: rounded(self.half_width).into(),
+            lift: rounded(self.lift).into(),
+            twist: rounded(self.twist).into(),
+            swing: curve(&self.swing),
+            height: curve(&self.height),
+        }
+    }
+}
+
+impl From<&VehicleType> for GaitTable {
+    /// The gaits of a vehicle type, or the shipped ones if it has none that fit each other.
+    fn from(kind: &VehicleType) -> Self {
+        let own = kind.gaits.as_ref();
+        let own = own.and_then(|gaits| Self::new((&gaits.walk).into(), (&gaits.jog).into()).ok());
+        own.unwrap_or_default()
+    }
+}
+
 impl Default for GaitTable {
     fn default() -> Self {
         Self {
@@ -234,6 +280,19 @@ mod tests {
             assert!(pair[1] / fast < 110.0 / 60.0, "{pair:?}");
         }
         assert_eq!([table.duty(0.5), table.duty(3.0)], [0.62, 0.38]);
+    }
+
+    #[test]
+    fn gaits_of_a_vehicle_type_replace_the_shipped_ones() {
+        let mut kind = VehicleType::person();
+        assert_eq!(GaitTable::from(&kind), GaitTable::default());
+        let mut walk = Gait::walk().numbers();
+        walk.speed = 1.0.into();
+        let jog = Gait::jog().numbers();
+        kind.gaits = Some(std::sync::Arc::new(roadwright_scenario::Gaits { walk, jog }));
+        let table = GaitTable::from(&kind);
+        assert!((table.stride(1.0) - 1.035).abs() < 1e-9);
+        assert!((table.stride(2.6) - 2.6 * 0.72).abs() < 1e-9);
     }
 
     #[test]

@@ -47,6 +47,7 @@ fn cart() -> VehicleType {
         steering_rate: 2.5.into(),
         off_road: roadwright_scenario::OffRoad::default(),
         body: roadwright_scenario::BodyKind::default(),
+        gaits: None,
         file: None,
     }
 }
