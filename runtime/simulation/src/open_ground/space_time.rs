@@ -24,6 +24,7 @@ const LONGEST_CHORD: usize = 12;
 /// A map of cells with the times at which they are taken.
 pub(super) struct SpaceTime {
     map: GridMap,
+    columns: u32,
     size: CellSize,
     /// Time slots in which somebody else is too near, for each cell.
     taken: Vec<u128>,
@@ -54,6 +55,7 @@ impl SpaceTime {
     pub(super) fn new(map: GridMap, size: CellSize, begin: f64, speed: f64) -> Self {
         Self {
             taken: vec![0; map.area() as usize],
+            columns: map.columns(),
             map,
             size,
             begin,
@@ -86,16 +88,24 @@ impl SpaceTime {
             for x in -cells..=cells {
                 let cell = Cell::new(middle.x + x, middle.y + y);
                 let is_near = (self.size.centre(cell) - at).length() < reach;
-                if let Some(index) = self.map.index_of(cell).filter(|_| is_near) {
-                    self.taken[index.index()] |= mask;
+                if let Some(index) = self.index_of(cell).filter(|_| is_near) {
+                    self.taken[index] |= mask;
                 }
             }
         }
     }
 
+    /// Index of a cell in `taken`; `None` off the map.
+    fn index_of(&self, cell: Cell) -> Option<usize> {
+        self.map.index_of(cell)?;
+        let origin = self.map.origin();
+        let (x, y) = (cell.x.abs_diff(origin.x), cell.y.abs_diff(origin.y));
+        Some((y * self.columns + x) as usize)
+    }
+
     fn taken(&self, cell: Cell) -> u128 {
-        let index = self.map.index_of(cell);
-        index.map_or(u128::MAX, |index| self.taken[index.index()])
+        self.index_of(cell)
+            .map_or(u128::MAX, |index| self.taken[index])
     }
 
     fn is_open(&self, cell: Cell) -> bool {

@@ -19,6 +19,10 @@ const TURNED: f64 = 0.3;
 const REACH: f64 = 0.62;
 /// Maximum rotation that the place of the next step takes into account, rad.
 const MOST_TURN: f64 = 0.9;
+/// Share of its path through the air up to which a foot follows the place where it is going to land.
+const AIMING: f64 = 0.7;
+/// Share from which it keeps its aim.
+const AIMED: f64 = 0.9;
 /// Half the distance between the shoulders, m.
 const SHOULDERS: f64 = 0.2;
 
@@ -62,11 +66,36 @@ struct Foot {
     heading: f64,
     /// Phase at which it was lifted; negative while it is on the ground.
     lifted_at: f64,
+    /// Where it will land.
+    aim: Pose,
 }
 
 impl Foot {
     fn is_down(&self) -> bool {
         self.lifted_at < 0.0
+    }
+
+    /// A foot on the ground.
+    fn standing(at: Pose) -> Self {
+        Self {
+            place: at.position,
+            heading: at.heading,
+            lifted_at: -1.0,
+            aim: at,
+        }
+    }
+
+    /// Share of its path through the air, at a phase.
+    fn share(&self, phase: f64) -> f64 {
+        ((phase - self.lifted_at) / (1.0 - self.lifted_at).max(1e-6)).clamp(0.0, 1.0)
+    }
+
+    /// Follows the place where it is going to land. Just before it lands it keeps its aim, so that it does not slide.
+    fn follow(&mut self, landing: Pose, phase: f64) {
+        let share = ((AIMED - self.share(phase)) / (AIMED - AIMING)).clamp(0.0, 1.0);
+        self.aim.position += (landing.position - self.aim.position) * share;
+        let turn = wrap_angle(landing.heading - self.aim.heading);
+        self.aim.heading = wrap_angle(self.aim.heading + share * turn);
     }
 }
 
@@ -142,14 +171,12 @@ impl Stride {
                 let other = self.feet[1 - side].is_down();
                 if !wrapped && (now >= rhythm.duty || is_far && other && now > 0.1) {
                     self.feet[side].lifted_at = now.max(1e-6);
+                    self.feet[side].aim = landing(base, rhythm, side, now);
                 }
             } else if wrapped {
-                let landing = landing(base, rhythm, side, 1.0);
-                self.feet[side] = Foot {
-                    place: landing.position,
-                    heading: landing.heading,
-                    lifted_at: -1.0,
-                };
+                self.feet[side] = Foot::standing(foot.aim);
+            } else {
+                self.feet[side].follow(landing(base, rhythm, side, now), now);
             }
         }
     }
@@ -161,7 +188,6 @@ impl Stride {
         if !own.has_feet {
             own.stand(table, base);
         }
-        let rhythm = own.rhythm(table, base);
         let gait = table.gait(base.pace());
         let heading = base.pose.heading + GaitTable::twist(&gait, own.phase) * own.effort(base);
         let shoulders = Pose {
@@ -169,7 +195,7 @@ impl Stride {
             ..base.pose
         };
         Figure {
-            feet: [0, 1].map(|side| own.foot(&gait, base, rhythm, side)),
+            feet: [0, 1].map(|side| own.foot(&gait, side)),
             shoulders: [SHOULDERS, -SHOULDERS].map(|left| shoulders.point(0.0, left)),
         }
     }
@@ -179,7 +205,7 @@ impl Stride {
         (base.pace() / 0.4).min(1.0)
     }
 
-    fn foot(&self, gait: &Gait, base: &BaseMotion, rhythm: Rhythm, side: usize) -> FootPose {
+    fn foot(&self, gait: &Gait, side: usize) -> FootPose {
         let foot = self.feet[side];
         if foot.is_down() {
             return FootPose {
@@ -189,13 +215,11 @@ impl Stride {
                 is_down: true,
             };
         }
-        let phase = self.phase_of(side);
-        let share = ((phase - foot.lifted_at) / (1.0 - foot.lifted_at).max(1e-6)).clamp(0.0, 1.0);
-        let landing = landing(base, rhythm, side, phase);
+        let share = foot.share(self.phase_of(side));
         let moved = sampled(&gait.swing, share);
         FootPose {
-            place: foot.place + (landing.position - foot.place) * moved,
-            heading: wrap_angle(foot.heading + wrap_angle(landing.heading - foot.heading) * moved),
+            place: foot.place + (foot.aim.position - foot.place) * moved,
+            heading: wrap_angle(foot.heading + wrap_angle(foot.aim.heading - foot.heading) * moved),
             height: gait.lift * sampled(&gait.height, share),
             is_down: false,
         }
@@ -208,10 +232,11 @@ impl Stride {
     /// Puts both feet below the hips.
     fn stand(&mut self, table: &GaitTable, base: &BaseMotion) {
         let half_width = table.half_width(0.0);
-        self.feet = [half_width, -half_width].map(|left| Foot {
-            place: base.pose.point(0.0, left),
-            heading: base.pose.heading,
-            lifted_at: -1.0,
+        self.feet = [half_width, -half_width].map(|left| {
+            Foot::standing(Pose {
+                position: base.pose.point(0.0, left),
+                ..base.pose
+            })
         });
         // Both feet are on the ground, and the right one is lifted next.
         self.phase = 0.05;
@@ -318,13 +343,13 @@ mod tests {
             for side in [0, 1] {
                 let (was, is) = (before[side], now[side]);
                 seen.fastest = seen.fastest.max((is.place - was.place).length());
+                seen.steps += u32::from(is.is_down && !was.is_down);
                 if was.height > DOWN || is.height > DOWN {
                     stood[side] = is.place;
                     continue;
                 }
                 seen.slide = seen.slide.max((is.place - stood[side]).length());
                 seen.reach = seen.reach.max((is.place - base.pose.position).length());
-                seen.steps += u32::from(is.is_down && !was.is_down);
             }
             before = now;
         }
