@@ -82,7 +82,7 @@ pub fn walk(
     let along = direction * before.speed;
     let acceleration = limits.acceleration(command.acceleration);
     let along = if along < 0.0 {
-        // It stops before it walks the other way.
+        // It stops before it walks in the other direction.
         (along + limits.max_braking * dt).min(0.0)
     } else {
         (along + acceleration * dt).clamp(0.0, limits.max_speed)

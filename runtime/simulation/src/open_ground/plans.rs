@@ -380,8 +380,13 @@ impl GroundPlans {
         }
     }
 
-    /// The characters around a planning one, as it sees them, in the order of their ids.
+    /// The characters around a planning one, as it sees them, in the order of their ids. Empty if it does not look at
+    /// them in this step.
     fn others(&self, agent: &Planner<'_>) -> Vec<Other> {
+        let own = self.agents.get(&agent.id);
+        if !own.is_some_and(|plan| plan.walk.looks(agent.now)) {
+            return Vec::new();
+        }
         let own = agent.pose.position;
         let from = self.pedestrians.partition_point(|one| one.place.x < own.x - SIGHT);
         let near = self.pedestrians[from..].iter();

@@ -1,6 +1,6 @@
-//! Search for a walk among people who move: where to go, and when to wait.
+//! Search for a walk among moving characters: where to walk, and when to wait.
 //!
-//! The cells around a character know at which times somebody else is too near. A state of the search is a cell in
+//! Each cell around a character has the times at which another one is too near. A state of the search is a cell in
 //! one of its free intervals, reached as early as possible (safe interval path planning). So the search finds the
 //! earliest arrival, including waits, without a node for each moment.
 
@@ -17,7 +17,11 @@ pub(super) const SLOT: f64 = 0.1;
 /// Duration of a slot, ms.
 const SLOT_MS: u32 = 100;
 /// Maximum number of states that a search expands.
-const MOST: u32 = 6000;
+const MOST: u32 = 2500;
+/// Factor of cells from which they are nearer to obstacles than usual.
+const NEAR_OBSTACLES: u32 = 32;
+/// Distance from the start within which all free cells are open, in cells.
+const AT_START: u32 = 3;
 /// Maximum number of steps that are joined to a straight line.
 const LONGEST_CHORD: usize = 12;
 
@@ -26,12 +30,29 @@ pub(super) struct SpaceTime {
     map: GridMap,
     columns: u32,
     size: CellSize,
-    /// Time slots in which somebody else is too near, for each cell.
+    /// Time slots in which another character is too near, for each cell.
     taken: Vec<u128>,
     /// Time of the first slot, s.
     begin: f64,
     /// Speed, m/s.
     speed: f64,
+}
+
+/// Clearance from obstacles.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Room {
+    /// The usual one.
+    Usual,
+    /// None beyond the outline.
+    Narrow,
+}
+
+/// Start and target of a search, with the clearance.
+#[derive(Clone, Copy)]
+struct Query {
+    start: Cell,
+    target: Cell,
+    room: Room,
 }
 
 /// A state: a cell, the time of arrival (ms), and the state before it.
@@ -51,7 +72,7 @@ pub(super) struct FoundWalk {
 }
 
 impl SpaceTime {
-    /// Creates a search over a map. Nobody is on it yet.
+    /// Creates a search over a map without other characters.
     pub(super) fn new(map: GridMap, size: CellSize, begin: f64, speed: f64) -> Self {
         Self {
             taken: vec![0; map.area() as usize],
@@ -63,14 +84,14 @@ impl SpaceTime {
         }
     }
 
-    /// Takes the cells within `reach` metres of somebody who is at `place(time)`.
+    /// Takes the cells within `reach` metres of a character that is at `place(time)`.
     pub(super) fn take(&mut self, reach: f64, place: impl Fn(f64) -> DVec2) {
         let mut slot = 0;
         while slot < SLOTS {
             let at = place(self.begin + (f64::from(slot) + 0.5) * SLOT);
             let mut mask = 1u128 << slot;
             slot += 1;
-            // Somebody who stands is entered once.
+            // A standing character is entered once.
             while slot < SLOTS && place(self.begin + (f64::from(slot) + 0.5) * SLOT) == at {
                 mask |= 1u128 << slot;
                 slot += 1;
@@ -108,8 +129,17 @@ impl SpaceTime {
             .map_or(u128::MAX, |index| self.taken[index])
     }
 
-    fn is_open(&self, cell: Cell) -> bool {
-        self.map.index_of(cell).is_some() && self.map.factor_at(cell) > 0
+    fn is_open(&self, cell: Cell, query: &Query) -> bool {
+        if self.map.index_of(cell).is_none() {
+            return false;
+        }
+        let factor = self.map.factor_at(cell);
+        let is_near = |other: Cell| {
+            let away = cell.distance(other);
+            (away.columns.max(away.rows) as u32) < AT_START
+        };
+        let is_usual = || factor < NEAR_OBSTACLES || is_near(query.start) || is_near(query.target);
+        factor > 0 && (query.room == Room::Narrow || is_usual())
     }
 
     /// Time to walk from a cell to one beside it, ms.
@@ -129,13 +159,24 @@ impl SpaceTime {
         (long - short) * (self.duration(false) - 1) + short * (self.duration(true) - 1)
     }
 
-    /// Finds the earliest walk from a place to another one. `None` if there is neither a walk nor a place where the
+    /// Finds the earliest walk from a place to another one that begins after `delay` seconds. `None` if there is neither a walk nor a place where the
     /// character can stay.
-    pub(super) fn find(&self, from: DVec2, to: DVec2) -> Option<FoundWalk> {
+    pub(super) fn find(
+        &self,
+        from: DVec2,
+        to: DVec2,
+        delay: f64,
+        room: Room,
+    ) -> Option<FoundWalk> {
         let (start, target) = (self.size.cell_of(from)?, self.size.cell_of(to)?);
+        let query = Query {
+            start,
+            target,
+            room,
+        };
         let mut states = vec![State {
             cell: start,
-            time: 0,
+            time: (1000.0 * delay.clamp(0.0, 3.0)) as u32,
             before: 0,
         }];
         let mut open = BinaryHeap::from([Reverse((self.estimate(start, target), 0u32))]);
@@ -150,7 +191,7 @@ impl SpaceTime {
                 continue;
             }
             if state.cell == target {
-                return Some(self.walk(&states, number, from, Some(to)));
+                return Some(self.walk(&query, &states, number, [from, to]));
             }
             if run.until >= SLOTS {
                 let rank = (self.estimate(state.cell, target), state.time, number);
@@ -160,7 +201,7 @@ impl SpaceTime {
             if expanded > MOST {
                 break;
             }
-            self.expand(state, run, |next| {
+            self.expand(&query, state, run, |next| {
                 let own = (key(next.cell), self.run(next).from);
                 let best = reached.entry(own).or_insert(u32::MAX);
                 if next.time < *best {
@@ -174,10 +215,15 @@ impl SpaceTime {
                 }
             });
         }
-        refuge.map(|(_, _, number)| self.walk(&states, number, from, None))
+        refuge.map(|(_, _, number)| {
+            let end = self.size.centre(states[number as usize].cell);
+            let mut walk = self.walk(&query, &states, number, [from, end]);
+            walk.arrives = false;
+            walk
+        })
     }
 
-    /// The free interval of a state. Somebody too near at the start is left at once, within a second.
+    /// The free interval of a state. A character that begins too near to another one leaves within a second.
     fn run(&self, state: State) -> Run {
         let slot = (state.time / SLOT_MS).min(SLOTS - 1);
         let taken = self.taken(state.cell);
@@ -196,7 +242,7 @@ impl SpaceTime {
     }
 
     /// Calls `visit` with the earliest arrivals in the free intervals of the cells beside a state.
-    fn expand(&self, state: State, run: Run, mut visit: impl FnMut(State)) {
+    fn expand(&self, query: &Query, state: State, run: Run, mut visit: impl FnMut(State)) {
         let latest = if run.until >= SLOTS {
             SLOTS * SLOT_MS
         } else {
@@ -218,7 +264,8 @@ impl SpaceTime {
                 Cell::new(cell.x, state.cell.y),
                 Cell::new(state.cell.x, cell.y),
             ];
-            if !self.is_open(cell) || is_diagonal && !beside.iter().all(|&cell| self.is_open(cell)) {
+            let is_open = |cell: &Cell| self.is_open(*cell, query);
+            if !is_open(&cell) || is_diagonal && !beside.iter().all(is_open) {
                 continue;
             }
             let duration = self.duration(is_diagonal);
@@ -246,7 +293,8 @@ impl SpaceTime {
         }
     }
 
-    fn walk(&self, states: &[State], last: u32, from: DVec2, to: Option<DVec2>) -> FoundWalk {
+    fn walk(&self, query: &Query, states: &[State], last: u32, ends: [DVec2; 2]) -> FoundWalk {
+        let [from, to] = ends;
         let mut chain = vec![states[last as usize]];
         let mut at = last;
         while at != 0 {
@@ -263,7 +311,7 @@ impl SpaceTime {
             let [a, b] = [pair[0], pair[1]];
             let departs = b.time - self.duration(a.cell.x != b.cell.x && a.cell.y != b.cell.y);
             let before = moments[moments.len() - 1];
-            if departs > a.time {
+            if departs > a.time || a.time > 0 && moments.len() == 1 {
                 moments.push(Moment {
                     time: time(departs),
                     ..before
@@ -274,19 +322,19 @@ impl SpaceTime {
                 time: time(b.time),
             });
         }
-        if let (Some(to), true) = (to, moments.len() > 1)
+        if moments.len() > 1
             && let Some(last) = moments.last_mut()
         {
             last.place = to;
         }
         FoundWalk {
-            moments: self.straightened(&moments),
-            arrives: to.is_some(),
+            moments: self.straightened(query, &moments),
+            arrives: true,
         }
     }
 
     /// Joins steps to straight lines where these are free at the same times.
-    fn straightened(&self, moments: &[Moment]) -> Vec<Moment> {
+    fn straightened(&self, query: &Query, moments: &[Moment]) -> Vec<Moment> {
         let mut joined = vec![moments[0]];
         let mut at = 0;
         while at + 1 < moments.len() {
@@ -296,7 +344,7 @@ impl SpaceTime {
                 && end + 1 < moments.len()
                 && end < at + LONGEST_CHORD
                 && !waits(end)
-                && self.is_free(moments[at], moments[end + 1])
+                && self.is_free(query, moments[at], moments[end + 1])
             {
                 end += 1;
             }
@@ -306,7 +354,7 @@ impl SpaceTime {
         joined
     }
 
-    fn is_free(&self, a: Moment, b: Moment) -> bool {
+    fn is_free(&self, query: &Query, a: Moment, b: Moment) -> bool {
         let length = (b.place - a.place).length();
         let steps = (2.0 * length / self.size.metres()).ceil().max(1.0) as u32;
         (0..=steps).all(|step| {
@@ -316,7 +364,7 @@ impl SpaceTime {
             };
             let time = a.time + share * (b.time - a.time) - self.begin;
             let slot = ((time / SLOT).floor().max(0.0) as u32).min(SLOTS - 1);
-            step == 0 || self.is_open(cell) && self.taken(cell) >> slot & 1 == 0
+            step == 0 || self.is_open(cell, query) && self.taken(cell) >> slot & 1 == 0
         })
     }
 }
@@ -358,7 +406,7 @@ mod tests {
     fn without_others_the_walk_is_straight() {
         let search = corridor();
         let [from, to] = [DVec2::new(1.0, 0.4), DVec2::new(9.0, 0.4)];
-        let found = search.find(from, to).unwrap();
+        let found = search.find(from, to, 0.0, Room::Usual).unwrap();
         assert!(found.arrives);
         let time = found.moments.last().unwrap().time;
         assert!((time - 8.0 / 1.4).abs() < 0.1, "{time}");
@@ -370,7 +418,7 @@ mod tests {
         let other = |time: f64| DVec2::new(11.0 - 1.2 * time, 0.4);
         search.take(0.65, other);
         let [from, to] = [DVec2::new(1.0, 0.4), DVec2::new(11.0, 0.4)];
-        let found = search.find(from, to).unwrap();
+        let found = search.find(from, to, 0.0, Room::Usual).unwrap();
         assert!(found.arrives);
         assert!(found.moments.iter().any(|moment| moment.place.y > 0.85));
         for pair in found.moments.windows(2) {
@@ -386,7 +434,8 @@ mod tests {
     fn where_nobody_can_pass_one_stays_out_of_the_other_s_way() {
         let mut search = corridor();
         search.take(0.65, |_| DVec2::new(8.0, 0.4));
-        let found = search.find(DVec2::new(1.0, 0.4), DVec2::new(11.0, 0.4)).unwrap();
+        let (from, to) = (DVec2::new(1.0, 0.4), DVec2::new(11.0, 0.4));
+        let found = search.find(from, to, 0.0, Room::Narrow).unwrap();
         assert!(!found.arrives);
         let end = found.moments.last().unwrap().place;
         assert!(end.x < 8.0 - 0.6 && end.x > 5.0, "{end}");

@@ -1,16 +1,17 @@
 //! Characters on foot: how they follow the path over cells, and how they plan around each other.
 //!
 //! The planner of a character finds a path among everything that stands. A few times a second, the character
-//! compares its course along this path with the courses that the others have announced. If somebody would come too
-//! near, it searches for another course, which may wait (`space_time.rs`), and announces it. Characters do this in
-//! the order of their ids, each knowing the latest courses of all others. So two of them never change places at the
-//! same time, and one of two that meet in a door waits beside it.
+//! compares its course along this path with the courses that the others have announced. If one of them would come too
+//! near, it searches for another course, which may wait (`space_time.rs`), and announces it. Characters with larger
+//! ids make room for those with smaller ones, so two of them never wait for each other, and one of two that meet in a
+//! door waits beside it.
 
 use super::plans::{Planner, Planning, Step};
 use super::search::Found;
-use super::space_time::{SpaceTime, SLOT, SLOTS};
+use super::space_time::{Room, SLOT, SLOTS, SpaceTime};
 use crate::records::FARTHEST;
 use crate::route::{Exact, PlannedPath, Waypoint};
+use roadwright_geometry::math::wrap_angle;
 use roadwright_geometry::{DVec2, Pose, heading_of};
 use roadwright_planning::open_ground::{
     Cell, CellSize, PlanEnd, Reader, Reading, Space, TileCache, TileSpace, Window,
@@ -18,7 +19,7 @@ use roadwright_planning::open_ground::{
 use serde::{Deserialize, Serialize};
 
 /// Time between two looks at the others, s.
-const LOOKS_EVERY: f64 = 0.2;
+const LOOKS_EVERY: f64 = 0.24;
 /// Distance within which others are taken into account, m.
 pub(super) const SIGHT: f64 = 9.0;
 /// Distance that the middles of two characters keep, as a multiple of the diagonal of their outline.
@@ -35,8 +36,10 @@ const STRAYED: f64 = 0.45;
 const WAIT: f64 = 0.25;
 /// Shortest path that is worth walking, m.
 const SHORTEST: f64 = 0.15;
-/// Time after which somebody who stands expects others with larger ids to make way, s.
-const INSISTS_AFTER: f64 = 1.0;
+/// Angle to the beginning of its course above which a character first turns on the spot, rad.
+const TURNS_FROM: f64 = 1.4;
+/// Turn rate on the spot, rad/s.
+const TURNING: f64 = 2.3;
 /// Deceleration before a stop, m/s^2.
 const STOPPING: f64 = 1.0;
 /// Clearance of paths that is reported to controllers, m.
@@ -54,7 +57,7 @@ pub(super) struct Moment {
     pub(super) time: f64,
 }
 
-/// What a character does.
+/// Activity of a character.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 enum Mode {
     /// It has no path yet.
@@ -62,9 +65,9 @@ enum Mode {
     Idle,
     /// It follows its path.
     OnPath,
-    /// It passes somebody.
+    /// It passes other characters.
     Passing,
-    /// It stands until somebody has passed.
+    /// It stands until others have passed.
     Waiting,
 }
 
@@ -95,15 +98,15 @@ pub(super) struct Pedestrian {
     pub(super) radius: f64,
 }
 
-/// Somebody else, as a character sees it.
+/// Another character, as seen by a planning one.
 #[derive(Debug, Clone)]
 pub(super) struct Other {
     id: u64,
     place: DVec2,
     radius: f64,
     course: Vec<Moment>,
-    /// Whether it is on its way to a goal, but stands.
-    yields: bool,
+    /// Whether it walks to a goal, so that it makes room for characters with smaller ids.
+    makes_room: bool,
 }
 
 impl Other {
@@ -115,7 +118,7 @@ impl Other {
         });
         let course = match announced {
             Some(plan) => plan.course.clone(),
-            // It is expected to go on for a second.
+            // It is expected to keep its velocity for a second.
             None => vec![
                 Moment {
                     place: one.place,
@@ -132,7 +135,7 @@ impl Other {
             place: one.place,
             radius: one.radius,
             course,
-            yields: plan.is_some_and(|plan| plan.mode != Mode::Idle) && one.velocity.length() < 0.1,
+            makes_room: plan.is_some_and(|plan| plan.mode != Mode::Idle),
         }
     }
 
@@ -163,6 +166,11 @@ impl WalkPlan {
         (self.walked + self.looks_at).is_finite()
             && times.all(f64::is_finite)
             && places.clone().all(|place| place.abs().max_element() <= FARTHEST)
+    }
+
+    /// Whether the character looks at the others in a step at `now`, s.
+    pub(super) fn looks(&self, now: f64) -> bool {
+        now >= self.looks_at && self.path.len() > 1
     }
 
     /// Whether there is nothing to save.
@@ -239,15 +247,18 @@ impl Planning<'_> {
         let has_strayed = away > STRAYED && self.plan.walk.mode != Mode::Waiting;
         let is_paused = self.plan.planned_at.is_some_and(|at| agent.now - at < agent.planning.pause);
         let is_over = !self.plan.walk.ends_at_goal && self.is_nearly_over(walked);
-        let is_blocked = || agent.is_due && has_path;
-        if !has_path || agent.path.is_none() || (has_strayed || is_over) && !is_paused {
-            return self.find_walk();
+        let has_lost_leg = agent.path.is_none() && self.plan.walk.mode != Mode::Idle;
+        if !has_path || has_lost_leg || has_strayed || is_over {
+            return match is_paused && agent.path.is_some() {
+                true => Step::Stays,
+                false => self.find_walk(),
+            };
         }
         self.plan.walk.walked = walked;
-        if is_blocked() && !self.is_path_open() {
+        if agent.is_due && !self.is_path_open() {
             return self.find_walk();
         }
-        match agent.now >= self.plan.walk.looks_at {
+        match self.plan.walk.looks(agent.now) {
             true => self.look(),
             false => Step::Stays,
         }
@@ -273,7 +284,9 @@ impl Planning<'_> {
         walk.ends_at_goal = found.end == PlanEnd::Goal;
         walk.walked = 0.0;
         walk.mode = Mode::Idle;
-        self.look()
+        // The others are known in the next step.
+        walk.looks_at = self.agent.now;
+        Step::Stays
     }
 
     fn cells(&mut self) -> (TileCache, CellSize) {
@@ -359,8 +372,17 @@ impl Planning<'_> {
         self.plan.walk.looks_at = agent.now + LOOKS_EVERY;
         let rest = self.plan.walk.rest(self.plan.walk.walked);
         let here = agent.pose.position;
+        let ahead = rest.get(1).copied().unwrap_or(agent.goal);
+        let starts = agent.now + self.delay(ahead);
         let points = std::iter::once(here).chain(rest.iter().skip(1).copied());
-        let course = course_along(points, agent.now, agent.top_speed);
+        let mut course = course_along(points, starts, agent.top_speed);
+        course.insert(
+            0,
+            Moment {
+                place: here,
+                time: agent.now,
+            },
+        );
         if self.is_undisturbed(&course) {
             let was = self.plan.walk.mode;
             self.plan.walk.mode = Mode::OnPath;
@@ -374,12 +396,31 @@ impl Planning<'_> {
         self.pass(&rest)
     }
 
-    /// Others that the character takes into account.
+    /// Others that the character takes into account. Those that make room for it are left out, because two that make
+    /// room for each other would both wait.
     fn noticed(&self) -> impl Iterator<Item = &Other> {
+        let own = self.agent.id;
+        self.others
+            .iter()
+            .filter(move |other| other.id < own || !other.makes_room)
+    }
+
+    /// Time until the character walks at full speed towards a place, s: it accelerates, and turns first if the place
+    /// lies behind it. Half of the time to accelerate counts, because it moves meanwhile.
+    fn delay(&self, towards: DVec2) -> f64 {
         let agent = self.agent;
-        let insists = agent.standing > INSISTS_AFTER;
-        // The others are asked to make way by a course that leads through them.
-        self.others.iter().filter(move |other| !(insists && other.yields && other.id > agent.id))
+        let limits = &agent.kind.limits;
+        let missing = (agent.top_speed - agent.speed.max(0.0)).max(0.0);
+        let accelerates = 0.5 * missing / limits.max_acceleration;
+        let offset = towards - agent.pose.position;
+        if offset.length() < SHORTEST {
+            return accelerates;
+        }
+        let angle = wrap_angle(heading_of(offset) - agent.pose.heading).abs();
+        match angle > TURNS_FROM {
+            true => accelerates + angle / TURNING,
+            false => accelerates,
+        }
     }
 
     fn is_undisturbed(&self, course: &[Moment]) -> bool {
@@ -399,10 +440,16 @@ impl Planning<'_> {
         let agent = *self.agent;
         let here = agent.pose.position;
         let (target, after) = split(rest, RETURNS);
+        let begins = self.delay(rest.get(1).copied().unwrap_or(target));
         let Some(search) = self.space_time(here, target) else {
             return self.stand();
         };
-        let Some(found) = search.find(here, target) else {
+        // Where the usual clearance leaves no passage, there may be one without it.
+        let found = search
+            .find(here, target, begins, Room::Usual)
+            .filter(|found| found.arrives)
+            .or_else(|| search.find(here, target, begins, Room::Narrow));
+        let Some(found) = found else {
             return self.stand();
         };
         let mut course = found.moments;
@@ -413,15 +460,25 @@ impl Planning<'_> {
             course.extend(course_along(beyond, last.time, agent.top_speed).into_iter().skip(1));
         }
         let is_whole = found.arrives && self.plan.walk.ends_at_goal;
-        // The path ends where the character has to wait. It goes on when the wait is over.
+        // The path ends where the character has to wait. The next one begins when the wait is over.
         let waits = |pair: &[Moment]| {
             let length = (pair[1].place - pair[0].place).length();
-            pair[1].time - pair[0].time > length / agent.top_speed + WAIT
+            // The delay at its start is no wait.
+            let delay = if pair[0].time == agent.now { begins } else { 0.0 };
+            pair[1].time - pair[0].time > length / agent.top_speed + WAIT + delay
         };
         let until = course.windows(2).position(waits);
-        let walked = &course[..until.map_or(course.len(), |at| at + 1)];
+        let mut walked = course[..until.map_or(course.len(), |at| at + 1)].to_vec();
+        // Where it stands for a moment, it walks on from there.
+        walked.dedup_by(|next, kept| {
+            let is_same = (next.place - kept.place).length() < 0.02;
+            if is_same {
+                kept.time = next.time;
+            }
+            is_same
+        });
         let points: Vec<DVec2> = walked.iter().map(|moment| moment.place).collect();
-        let speeds = speeds_of(walked, agent.top_speed);
+        let speeds = speeds_of(&walked, agent.top_speed);
         self.plan.walk.course = course;
         let length: f64 = points.windows(2).map(|pair| (pair[1] - pair[0]).length()).sum();
         if length < SHORTEST {
@@ -593,5 +650,5 @@ fn factor_at(space: &mut TileSpace<'_>, size: CellSize, point: DVec2) -> u32 {
     node.map_or(0, |node| space.factor(node))
 }
 
-/// Number of slots for which courses are known. Later, everybody stands.
+// A search looks farther ahead than courses are compared.
 const _: () = assert!(SLOTS as f64 * SLOT > HORIZON);

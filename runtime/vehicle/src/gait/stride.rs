@@ -7,6 +7,8 @@ use serde::{Deserialize, Serialize};
 
 /// Speed at which a foot moves around the base point in a turn on the spot, per unit of turn rate, m.
 const TURN_ARM: f64 = 0.16;
+/// Rotation in a cycle of two steps in a turn on the spot, rad.
+const TURN: f64 = 1.5;
 /// Pace below which a character counts as standing, m/s.
 const STANDING: f64 = 0.04;
 /// Cadence with which a character that stops puts its feet side by side, 1/s.
@@ -238,14 +240,14 @@ impl Stride {
                 ..base.pose
             })
         });
-        // Both feet are on the ground, and the right one is lifted next.
+        // Both feet are on the ground, and the right foot is lifted next.
         self.phase = 0.05;
         self.has_feet = true;
     }
 
     fn rhythm(&self, table: &GaitTable, base: &BaseMotion) -> Rhythm {
         let pace = base.pace();
-        let mut rate = pace / table.stride(pace);
+        let mut rate = (pace / table.stride(pace)).max(base.turn_rate.abs() / TURN);
         let (duty, half_width) = (table.duty(pace), table.half_width(pace));
         if pace < STANDING {
             rate = match self.has_settled(base, half_width) {
@@ -308,7 +310,7 @@ mod tests {
     /// Height up to which a foot counts as standing, m.
     const DOWN: f64 = 0.005;
 
-    /// What a walk with given motions shows.
+    /// Measurements of a walk.
     #[derive(Debug, Default)]
     struct Seen {
         /// Largest distance that a foot moved while it stood, m.
@@ -327,6 +329,8 @@ mod tests {
         let mut stride = Stride::default();
         let mut base = BaseMotion::default();
         let mut seen = Seen::default();
+        // The feet get their places in the first step.
+        stride.advance(&table, &base, DT);
         let mut before = stride.figure(&table, &base).feet;
         let mut stood = before.map(|foot| foot.place);
         for step in 1..=(seconds / DT) as u32 {
