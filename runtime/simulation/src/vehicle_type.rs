@@ -33,6 +33,8 @@ pub(crate) struct VehicleType {
     pub(crate) tows: bool,
     /// Whether the vehicle runs on tracks.
     pub(crate) has_tracks: bool,
+    /// Whether it is the disc of a character. Its outline does not turn with it.
+    pub(crate) is_disc: bool,
     /// Overall width, m.
     pub(crate) width: f64,
     /// Distance from the rear axle to the rear end, m; to the rear end of the last trailer if there are any.
@@ -71,6 +73,7 @@ impl From<&roadwright_scenario::VehicleType> for VehicleType {
             whole_length,
             tows: !train.is_empty(),
             has_tracks: (described.file.as_ref()).is_some_and(|file| file.vehicle.tracks.is_some()),
+            is_disc: described.body == BodyKind::Character,
             width: described.width.get(),
             rear_overhang,
             front: described.front(),
@@ -122,12 +125,13 @@ impl VehicleType {
         self.footprint(pose.point(self.body_centre, 0.0), pose.heading)
     }
 
-    /// Footprint of the body when its centre is at `middle`, in metres.
+    /// Footprint of the body when its centre is at `middle`, in metres. That of a character is the square around its
+    /// disc, with sides along the axes, so that it touches nothing by turning.
     #[inline]
     pub(crate) fn footprint(&self, middle: DVec2, heading: f64) -> OrientedBox {
         let centre = Pose {
             position: middle,
-            heading,
+            heading: if self.is_disc { 0.0 } else { heading },
         };
         OrientedBox::new(centre, self.length, self.width)
     }

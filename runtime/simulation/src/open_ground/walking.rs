@@ -40,6 +40,12 @@ const SHORTEST: f64 = 0.15;
 const TURNS_FROM: f64 = 1.4;
 /// Turn rate on the spot, rad/s.
 const TURNING: f64 = 2.3;
+/// Speed below which a character counts as standing, m/s.
+const STANDS: f64 = 0.2;
+/// Time for which a standing character is expected to stay, s.
+const LAG: f64 = 1.2;
+/// Distance between the middles of two characters that touch, m, as a multiple of the diagonal of their outline.
+const TOUCHING: f64 = 0.72;
 /// Deceleration before a stop, m/s^2.
 const STOPPING: f64 = 1.0;
 /// Clearance of paths that is reported to controllers, m.
@@ -107,6 +113,8 @@ pub(super) struct Other {
     course: Vec<Moment>,
     /// Whether it walks to a goal, so that it makes room for characters with smaller ids.
     makes_room: bool,
+    /// Time by which it is expected to lag behind its course, s.
+    lag: f64,
 }
 
 impl Other {
@@ -136,11 +144,13 @@ impl Other {
             radius: one.radius,
             course,
             makes_room: plan.is_some_and(|plan| plan.mode != Mode::Idle),
+            // One that stands is held by what is in front of it, and leaves time to make room.
+            lag: if one.velocity.length() < STANDS { LAG } else { 0.0 },
         }
     }
 
     fn at(&self, time: f64) -> DVec2 {
-        place_at(&self.course, time)
+        place_at(&self.course, time - self.lag)
     }
 }
 
@@ -235,7 +245,7 @@ fn course_along(points: impl IntoIterator<Item = DVec2>, now: f64, speed: f64) -
 fn apart(agent: &Planner<'_>, other: &Other) -> f64 {
     let usual = APART * (agent.kind.radius + other.radius);
     let now = (other.place - agent.pose.position).length();
-    usual.min((now - 0.02).max(0.8 * usual))
+    usual.min((now - 0.03).max(TOUCHING * (agent.kind.radius + other.radius)))
 }
 
 impl Planning<'_> {
