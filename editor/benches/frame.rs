@@ -123,7 +123,8 @@ fn settle(harness: &mut Harness<'_, Editor>) {
     }
 }
 
-/// Milliseconds of the application and of tessellation over some frames: median and 99th percentile.
+/// Median and 99th percentile of the CPU time per frame, ms, for the application and for
+/// tessellation.
 fn measure(
     harness: &mut Harness<'_, Editor>,
     name: &str,

@@ -34,7 +34,7 @@ impl Editor {
         }
         self.cx.frame_first();
         if !asked.is_empty() {
-            // Their effects are not on screen yet.
+            // The effects of the actions are not on screen yet.
             self.cx.egui.request_repaint();
         }
         for action in asked {

@@ -47,9 +47,9 @@ const JOB_PERIOD: Duration = Duration::from_millis(100);
 pub struct Options {
     /// The file to open; `None` for the shipped scenario old-town with the welcome panel.
     pub open: Option<PathBuf>,
-    /// Where settings are kept.
+    /// Folder of the settings file.
     pub settings: PathBuf,
-    /// Where autosaves are stored.
+    /// Folder for autosaves.
     pub autosaves: PathBuf,
     /// Folders with plugins and scripts.
     pub modules: Folders,

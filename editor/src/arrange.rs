@@ -46,8 +46,8 @@ fn arranged(
     Ok(Edit::Batch(edits))
 }
 
-/// Returns all objects similar to a given one. For a road, these are the roads of its class. For an
-/// agent or a flow, these are the agents and flows with the same stack.
+/// Returns all objects similar to the object `to`. For a road, these are the roads of its class. For an
+/// agent or a flow, these are the agents and flows with its stack.
 pub(crate) fn similar(scenario: &Scenario, to: ObjectId) -> Objects {
     match to {
         ObjectId::Road(id) => {

@@ -35,7 +35,7 @@ pub(crate) struct DocumentFlow {
     autosave: Option<Autosave>,
     /// A save that waits for the current save to finish.
     next_save: Option<(PathBuf, Option<Next>)>,
-    /// State of the document when another one was requested.
+    /// State that the document had when another document was requested.
     load_state: Option<DocumentState>,
     /// A document that was read while the old one was still being edited.
     loaded: Option<Document>,
@@ -72,7 +72,8 @@ impl DocumentFlow {
         self.disk_looked_at == time
     }
 
-    /// Whether the newest edits of a document are autosaved, or cannot be autosaved.
+    /// Whether the newest edits of a document need no autosave, because they are autosaved or because
+    /// autosaves cannot be written.
     pub(crate) fn has_kept(&self, document: &Document) -> bool {
         let autosave = self.autosave.as_ref();
         autosave.is_none_or(|autosave| autosave.has_kept(document))

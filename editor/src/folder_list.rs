@@ -18,7 +18,7 @@ pub struct FolderList {
     pub problem: Option<String>,
 }
 
-/// A row of a folder.
+/// An entry of a folder.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct FolderRow {
     /// Whether the entry is a file rather than a folder.

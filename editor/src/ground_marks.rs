@@ -17,7 +17,7 @@ const MOST_RUNS: usize = 30_000;
 const PAINT_OPACITY: f32 = 0.28;
 /// Maximum number of vehicles with a sign.
 const MOST_SIGNS: usize = 200;
-/// Number of doublings of the cost of plain ground at which a cell reaches its strongest colour.
+/// A cell reaches its strongest colour if its cost is that of plain ground, doubled this many times.
 const MOST_DOUBLINGS: f64 = 6.0;
 
 impl Board<'_> {

@@ -44,7 +44,7 @@ impl Context {
             1 => String::new(),
             more => format!(" and {} more", more - 1),
         };
-        let text = format!("{group} refers to {member}{others}, which do not exist; left out.");
+        let text = format!("Missing group members were removed: {member} of {group}{others}.");
         let edit = groups::without_lost_members(scenario);
         self.apply("Remove missing members from groups", edit);
         self.say(Tone::Refused, &text);

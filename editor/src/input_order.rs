@@ -20,7 +20,7 @@ const LONGEST_WAIT: f64 = 2.0;
 #[derive(Default)]
 pub(crate) struct InputOrder {
     waiting: VecDeque<Event>,
-    /// Whether a text field has the focus. The keys are then text, and need no separate frames.
+    /// Whether a text field has the focus. If so, the keys are text and need no separate frames.
     is_typing: bool,
     /// Whether the data that tools read belong to the current document.
     is_current: bool,

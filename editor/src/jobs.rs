@@ -585,7 +585,7 @@ impl Job {
                     .pick_file(),
                 Purpose::Experiment(ExperimentFile::Results) => dialog
                     .set_title("Open results")
-                    .add_filter("Results of bench run", &fitting)
+                    .add_filter("Benchmark results", &fitting)
                     .pick_file(),
                 Purpose::Experiment(ExperimentFile::Save) => dialog
                     .set_title("Save experiment")

@@ -96,7 +96,7 @@ impl KeptRuns {
         let bytes: usize = self.list.iter().map(|run| run.results.bytes()).sum();
         if self.list.len() == MOST_RUNS || bytes + results.bytes() > MOST_BYTES {
             return Err(
-                "No more runs can be kept; drop one in the Compare runs panel first.".into(),
+                "No more runs can be kept; remove one in the Compare runs panel first.".into(),
             );
         }
         self.last += 1;
@@ -118,7 +118,7 @@ impl KeptRuns {
     pub(crate) fn rename(&mut self, id: u64, name: &str) -> Result<(), String> {
         let name = name.trim();
         if name.is_empty() || name.chars().count() > LONGEST {
-            return Err(format!("A name has 1 to {LONGEST} characters."));
+            return Err(format!("A name must have 1 to {LONGEST} characters."));
         }
         if self.list.iter().any(|run| run.name == name && run.id != id) {
             return Err(format!("Another run is called {name}."));
@@ -184,7 +184,7 @@ mod tests {
             runs.keep("town", &results(2)).unwrap();
         }
         let why = runs.keep("town", &results(2)).unwrap_err();
-        assert!(why.contains("drop one"), "{why}");
+        assert!(why.contains("remove one"), "{why}");
         assert!(runs.rename(2, "Run 1").is_err());
         assert!(runs.rename(2, "  ").is_err());
         assert!(runs.rename(2, &"x".repeat(61)).is_err());

@@ -317,7 +317,7 @@ impl Laboratory {
             }
             None => (new_name(scenario), problem.stack(genes)),
         };
-        let label = format!("Put champion into {name}");
+        let label = format!("Apply champion to {name}");
         let edit = Edit::Stack(name.clone(), Some(Box::new(applied)));
         match cx.model.document.apply(&label, edit) {
             Ok(()) => {

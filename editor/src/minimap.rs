@@ -154,8 +154,8 @@ fn land(image: &mut ColorImage, scene: &Scene, low: DVec2, pixel: f64, theme: Th
         let row = |y: f64| ((y - low.y) / pixel).clamp(0.0, height as f64) as usize;
         for y in row(bottom.y)..row(top.y).min(height) {
             let at = low.y + (y as f64 + 0.5) * pixel;
-            // The row crosses edges at these places. It is inside between the first and the second, and so
-            // on.
+            // The row crosses the edges of the area at these places. It is inside the area from the first to
+            // the second, from the third to the fourth, and so on.
             let edges = land.rings().flat_map(|ring| polygon::edges(ring));
             let mut crossed: Vec<f64> = edges
                 .filter(|(a, b)| (a.y > at) != (b.y > at))

@@ -422,8 +422,8 @@ pub enum Action {
     Path(PathBuf, Purpose, Option<Next>),
     /// Asks for confirmation, and then starts an operation that would lose unsaved changes.
     Leave(Next),
-    /// Starts an operation that would lose unsaved changes without asking, because the user has
-    /// already confirmed it.
+    /// Starts, without asking, an operation that would lose unsaved changes. The user has already confirmed
+    /// it.
     Go(Next),
     /// Discards the autosaves of crashed sessions.
     DiscardRecoveries,

@@ -9,7 +9,7 @@ use std::path::PathBuf;
 
 /// A request from one subject to another. It is carried out as soon as the sender returns.
 pub(crate) enum Request {
-    /// An action like those sent by panels.
+    /// An action of the kind that panels request.
     Action(Box<Action>),
     /// A request about documents and files.
     Flow(FlowAction),

@@ -129,7 +129,7 @@ pub(crate) fn look_for_background(cx: &mut Context) {
     }
 }
 
-/// Opens a file that was dropped into the window. Its extension determines how.
+/// Opens a file that was dropped into the window. Its extension determines how it is opened.
 pub(crate) fn look_at_dropped_files(cx: &mut Context) {
     let dropped = cx.egui.input(|input| {
         let files = input.raw.dropped_files.iter();
@@ -156,7 +156,7 @@ pub(crate) fn look_at_dropped_files(cx: &mut Context) {
 /// Maximum number of presets taken from a bundle.
 const MOST_PRESETS: usize = 100;
 
-/// Replaces a character that some systems forbid in file names by `-`.
+/// Replaces a character by `-` if some systems forbid it in file names.
 fn in_name(letter: char) -> char {
     match letter {
         '/' | '\\' | ':' | '*' | '?' | '"' | '<' | '>' | '|' => '-',

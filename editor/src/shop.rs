@@ -106,7 +106,7 @@ impl Shop {
                 let mut shipped = SHIPPED.iter();
                 let found = shipped.find(|one| one.name == *name);
                 let found =
-                    found.ok_or_else(|| format!("No vehicle {name} ships with Roadwright."))?;
+                    found.ok_or_else(|| format!("Roadwright ships no vehicle called {name}."))?;
                 VehicleFile::from_text(found.text).map_err(|error| error.to_string())
             }
             Source::Type(key) => {

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 /// Display time of a success message, s. Such a message can be read at a glance.
 const SECONDS_DONE: u64 = 3;
-/// Display time of the reason for a refusal, s. A reason takes longer to read.
+/// Display time of the reason for a refusal, s. A reason takes longer to read than a success message.
 const SECONDS_REFUSED: u64 = 8;
 /// Maximum number of messages at a time.
 const MOST_MESSAGES: usize = 3;
@@ -56,7 +56,10 @@ impl ViewState {
 
     /// Shows a message. A repeated message gets a counter instead of being shown twice. If there
     /// are too many messages, the oldest is removed, so that messages never cover the map.
-    #[expect(clippy::disallowed_methods, reason = "messages fade by the clock")]
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "messages fade out by the wall clock"
+    )]
     pub(crate) fn say(&mut self, tone: Tone, text: &str) {
         let seconds = match tone {
             Tone::Done => SECONDS_DONE,

@@ -56,8 +56,8 @@ impl Context {
     }
 
     /// Fits a new document into the view once the size of the map is known and the scene is ready. Doing this
-    /// earlier would make the picture jump. An empty document has no picture to wait for, and under a stroke
-    /// that has begun the view keeps still.
+    /// earlier would make the picture jump. An empty document has no picture to wait for. The view does not
+    /// move while a stroke is in progress.
     pub(crate) fn frame_first(&mut self) {
         if self.view.canvas.hand.tool().is_busy() {
             self.view.needs_frame = false;

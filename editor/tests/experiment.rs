@@ -157,7 +157,7 @@ fn a_new_experiment_is_set_up_by_ticks_and_saved_as_a_file_that_is_one() {
     );
     bench.close_dialog();
     bench.ask(Action::ShowPanel(PanelId::Experiment));
-    bench.press("New on this scenario");
+    bench.press("New for this scenario");
     assert_eq!(fault(&bench), None);
     let NameOr::Name(stack) = draft(&bench).stack else {
         panic!("a stack of the scenario");
@@ -729,7 +729,7 @@ fn results_stand_beside_each_other_and_are_compared_seed_by_seed() {
     let pairs: Vec<(f64, f64)> = pairs(0).zip(pairs(1)).collect();
     let expected = roadwright_training::statistics::paired(&pairs, 0.95).unwrap();
     assert_eq!(open[0].against(&open[1]), Ok(expected));
-    let text = format!("difference {:.4} of 6 pairs", expected.mean);
+    let text = format!("difference {:.4} over 6 pairs", expected.mean);
     bench.harness.get_by_label_contains(&text);
     // Their paths are those of the drives, on one map; the document is paused meanwhile.
     let before = bench.scenario().clone();

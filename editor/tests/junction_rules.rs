@@ -92,7 +92,7 @@ fn a_click_on_an_arrow_explains_the_turn_from_lane_to_lane() {
         "it turns across oncoming traffic; crosses it from "
     ));
     assert!(has_text(&bench, "Accepts gaps of "));
-    assert!(has_text(&bench, "From the same lane: to "));
+    assert!(has_text(&bench, "The same lane also leads to "));
     // The node is still selected. At the same place again: the next connection there, or the object below.
     assert_eq!(bench.editor().model().single(), Some(ObjectId::Node(NODE)));
     bench.click(at.x, at.y);
@@ -129,9 +129,15 @@ fn a_turn_is_explained_from_the_list_of_lanes_with_its_signs_and_crossings() {
     assert!(!has_text(&bench, "Green in stage"));
     assert!(has_text(
         &bench,
-        &format!("Passes over the crossing of {} from ", straight.to.road)
+        &format!(
+            "Drives over the pedestrian crossing on {} from ",
+            straight.to.road
+        )
     ));
-    assert!(has_text(&bench, "zebra crossing, pedestrians first"));
+    assert!(has_text(
+        &bench,
+        "zebra crossing, pedestrians have priority"
+    ));
     bench.press(&format!("Close {name}"));
     assert!(!has_text(&bench, "Connection from "));
 }

@@ -21,7 +21,7 @@ const OVERLAP: f32 = 3.0;
 /// Minimum size of letters, points.
 const SMALLEST: f32 = 11.0;
 
-/// Number of lines above which a text is taken for code.
+/// A text with more lines than this is treated as code.
 const MOST_LINES: usize = 12;
 
 /// A text on the screen, with its position.

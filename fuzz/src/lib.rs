@@ -100,7 +100,7 @@ pub fn save(bytes: &[u8]) {
         let world = World::new(&scenario, &builtin_modules(), &one_thread());
         let mut world = world.expect("a shipped scenario runs");
         (0..1500).for_each(|_| world.step());
-        let saved = world.save(false).expect("built-in modules can be saved");
+        let saved = world.save().expect("built-in modules can be saved");
         let ground = world.ground().clone();
         (scenario, ground, saved.to_bytes())
     });
@@ -117,7 +117,7 @@ pub fn save(bytes: &[u8]) {
     );
     if let Ok((mut world, _)) = restored {
         (0..STEPS).for_each(|_| world.step());
-        let _ = (world.snapshot(), world.summary(), world.save(true));
+        let _ = (world.snapshot(), world.summary(), world.save_inexact());
     }
 }
 

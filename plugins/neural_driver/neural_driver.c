@@ -97,7 +97,7 @@ static const char *text_of(uint32_t index, uint32_t what, uint32_t item) {
   static const char *const docs[PARAMETER_COUNT] = {
       "Weights of the hidden units: a row for each unit, a column for each input.",
       "Weights of the outputs: a row for each output, a column for each hidden unit.",
-      "Deceleration for which it plans stops.",
+      "Deceleration for planning stops.",
   };
   if (what == RW_TEXT_DOC && index < PARAMETER_COUNT) return docs[index];
   if (what == RW_TEXT_COLUMN && index == HIDDEN_TABLE && item < INPUTS) return INPUT_NAMES[item];

@@ -209,5 +209,5 @@ const rw_plugin_info rw_plugin_info_v1 = {
     .version = "1.0.0",
     .author = "Roadwright",
     .language = "c",
-    .doc = "Drives by throttle, brake and gears.",
+    .doc = "Drives with throttle, brake and gears.",
 };

@@ -20,7 +20,7 @@ enum { CROSS_TRACK_GAIN, SOFTENING, LOOKAHEAD_TIME, LOOKAHEAD, SPEED_GAIN, HEADW
 
 static const parameter PARAMETERS[] = {
     {"cross_track_gain", "1/s", "Gain of steering towards the lane's centre.", 0.0, 10.0, 1.2},
-    {"softening", "m/s", "Added to the speed, for calm steering at low speeds.", 0.1, 10.0, 1.5},
+    {"softening", "m/s", "Added to the speed, so that steering is calm at low speeds.", 0.1, 10.0, 1.5},
     {"lookahead_time", "s", "Lookahead time for the lane's curvature.", 0.0, 3.0, 0.4},
     {"lookahead", "m", "Minimum lookahead distance.", 1.0, 30.0, 3.0},
     {"speed_gain", "1/s", "Acceleration per unit of speed error.", 0.1, 5.0, 0.9},

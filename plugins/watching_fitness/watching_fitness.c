@@ -19,7 +19,7 @@ enum { COLLISION, MISSED, DISTANCE, SHUNT, SPEEDING, HEADWAY, TIME, PARAMETER_CO
 static const parameter PARAMETERS[PARAMETER_COUNT] = {
     {"collision_weight", "", "Weight of each collision.", 100.0, 5.0},
     {"missed_weight", "", "Weight of not arriving.", 100.0, 4.0},
-    {"distance_weight", "1/m", "Weight of the distance that is left to the goal.", 10.0, 0.02},
+    {"distance_weight", "1/m", "Weight of the remaining distance to the goal.", 10.0, 0.02},
     {"shunt_weight", "", "Weight of each change between driving forwards and backwards.", 10.0, 0.1},
     {"speeding_weight", "", "Weight of the share of time above the limit.", 100.0, 1.0},
     {"headway_weight", "", "Weight of short headways and times to collision.", 100.0, 1.0},

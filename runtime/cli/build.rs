@@ -8,8 +8,8 @@ use std::{env, fs};
 /// Flag that folds identical functions. Supported by lld (which comes with rustc for Linux on x86-64), by
 /// mold and by gold.
 const FOLD: &str = "-Wl,--icf=all";
-/// Flag that stores relocations as bits instead of 24 bytes each. Supported by the same linkers, and by the
-/// loaders of glibc from 2.36 and musl from 1.2.4.
+/// Flag that stores relocations as bits instead of 24 bytes each. Supported by lld, mold and gold, and by the
+/// loaders of glibc (since 2.36) and musl (since 1.2.4).
 const PACK: &str = "-Wl,-z,pack-relative-relocs";
 
 fn main() {

@@ -15,7 +15,7 @@ use std::time::Duration;
 /// Longest time between an edit and its autosave, in seconds.
 pub const PERIOD: f64 = 4.0;
 
-/// Description that a session writes beside its autosave.
+/// Description of an autosave, which its session writes beside it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 struct About {
     /// The edited file, if any.
@@ -33,7 +33,7 @@ struct About {
 pub struct Autosave {
     folder: PathBuf,
     name: String,
-    /// Held while the session lives.
+    /// Lock file. Keeping it open holds the lock for as long as the session runs.
     _lock: File,
     written: u64,
     due: Option<f64>,
@@ -79,7 +79,8 @@ impl Autosave {
             let name = format!("session-{}-{number}", std::process::id());
             let path = folder.join(format!("{name}.lock"));
             if path.exists() {
-                // A file of another session, or one that it left behind; not ours to write to.
+                // The file belongs to another session or was left behind by one, so this session must not
+                // write to it.
                 continue;
             }
             let lock = File::create(&path)?;

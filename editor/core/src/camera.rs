@@ -10,7 +10,7 @@ const MAX_SCALE: f64 = 400.0;
 /// The view of the map.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Camera {
-    /// World point in the middle, m.
+    /// World point at the centre of the view, m.
     pub centre: DVec2,
     /// Metres per screen point.
     pub scale: f64,

@@ -18,7 +18,7 @@ macro_rules! commands {
         }
         $($later:ident: $later_title:literal, $later_hint:literal, $later_key:literal;)*
     ) => {
-        /// A command without further details.
+        /// A command of the user.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub enum Command {
             $(#[doc = $hint] $name,)*
@@ -84,8 +84,8 @@ commands! {
     Duplicate: "Duplicate", "Add a copy of the selection beside it.", "Ctrl+D";
     Delete: "Delete", "Delete the selection.", "Delete";
     SelectAll: "Select all", "Select everything.", "Ctrl+A";
-    SelectSimilar: "Select similar", "Select objects like the selected one: roads of its class, agents of \
-        its stack.", "Ctrl+Shift+A";
+    SelectSimilar: "Select similar", "Select all similar objects: roads of the same class, agents with the \
+        same stack.", "Ctrl+Shift+A";
     NudgeWest: "Nudge west", "Move the selection a metre or a grid step west.", "Left";
     NudgeEast: "Nudge east", "Move the selection a metre or a grid step east.", "Right";
     NudgeNorth: "Nudge north", "Move the selection a metre or a grid step north.", "Up";
@@ -98,7 +98,7 @@ commands! {
     TurnRight: "Rotate right 90°", "Rotate the selection 90° clockwise about its centre.", "Ctrl+CloseBracket";
     SplitRoad: "Split road", "Split the selected road at the pointer, or else in the middle.", "K";
     MergeRoads: "Merge roads", "Join the two roads that meet at the selected node, or two selected roads.", "J";
-    MergeJunctions: "Merge junctions", "Merge the selected junctions, or the selected one and the nearest.", "";
+    MergeJunctions: "Merge junctions", "Merge the selected junctions, or the selected junction and its nearest neighbour.", "";
     PartJunctions: "Separate junctions", "Separate a junction that was merged by hand.", "";
     AddTurnLanes: "Add turn lanes", "Add a 30 m turn lane to each approach.", "";
     ReverseRoad: "Reverse road", "Reverse the direction of the selected road.", "";
@@ -134,7 +134,7 @@ commands! {
         Obstacle: "Tool: Obstacle", "Place obstacles.", "O";
         Forest: "Tool: Forest", "Paint forests.", "T";
         Land: "Tool: Land", "Draw parks, water and districts.", "U";
-        Paint: "Tool: Paint", "Paint ground that vehicles off the lanes avoid.", "I";
+        Paint: "Tool: Paint", "Paint ground that vehicles avoid when they leave the lanes.", "I";
         Place: "Tool: Place", "Place points of interest and parking bays.", "P";
         Terrain: "Tool: Terrain", "Shape the ground.", "H";
         Vehicle: "Tool: Vehicle", "Place vehicles.", "A";
@@ -143,7 +143,7 @@ commands! {
         Overlay: "Tool: Picture", "Place a background picture.", "B";
     }
     Palette: "Command palette", "Find a command by name.", "Ctrl+P";
-    Keys: "Keys", "Show and change the keys.", "Questionmark";
+    Keys: "Keys", "Show and change the keyboard shortcuts.", "Questionmark";
     KeepRun: "Keep this run", "Keep the results so far, to compare other runs with them.", "";
     ResetPanels: "Reset panels", "Restore the default layout of the panels.", "";
 }

@@ -23,7 +23,8 @@ const REFRESH: f64 = 0.5;
 pub struct Folders {
     /// Program and arguments of the child processes of plugins.
     pub helper: Vec<OsString>,
-    /// The user's own folder, whose `plugins` and `scripts` are searched after those beside the scenario.
+    /// The user's own folder. Its subfolders `plugins` and `scripts` are searched after those beside the
+    /// scenario.
     pub user: PathBuf,
     /// Where copies and quarantine marks are kept.
     pub cache: PathBuf,
@@ -53,8 +54,8 @@ pub struct Modules {
     pub scripts: Arc<Vec<ScriptRow>>,
     /// Builds that wait for permission.
     pub unallowed: Vec<FileRow>,
-    /// The folder of each of these builds, or the reason why the builds of that folder cannot all be allowed
-    /// together.
+    /// For each build in `unallowed`, its folder, or the reason why the builds of that folder cannot all be
+    /// allowed together.
     pub folders: Vec<Result<PathBuf, String>>,
     /// Whether there is a build about which the user has not been asked yet.
     pub asks: bool,
@@ -95,7 +96,7 @@ pub struct News {
     pub has_timed_out: bool,
 }
 
-/// Creates a new file so that it belongs to the current user. If that fails, no folder is trusted.
+/// Creates a file that is certain to belong to the current user. If that fails, no folder is trusted.
 fn own_file(cache: &Path) -> PathBuf {
     // Removed first, because a file placed here by another user would pass as the user's own.
     let own = cache.join("owner");
@@ -107,7 +108,7 @@ fn own_file(cache: &Path) -> PathBuf {
 }
 
 impl Extensions {
-    /// Opens the folders of a user and beside a scenario.
+    /// Opens the user's folders and the folders beside a scenario.
     pub fn open(folders: &Folders, document: Option<&Path>, settings: &Settings) -> Self {
         let beside = document.and_then(Path::parent).map(Path::to_owned);
         let names = |name: &str| {

@@ -54,7 +54,7 @@ impl ImportReport {
                 summary.via_restrictions,
             ),
             (
-                "turn restrictions at certain times",
+                "time-dependent turn restrictions",
                 summary.timed_restrictions,
             ),
             ("lanes with arrows", summary.turn_lanes),

@@ -13,7 +13,7 @@ macro_rules! keys {
             /// All keys.
             pub const ALL: &[Self] = &[$(Self::$key,)*];
 
-            /// Its name in settings.
+            /// Name of the key in settings.
             pub fn name(self) -> &'static str {
                 match self {
                     $(Self::$key => $name,)*

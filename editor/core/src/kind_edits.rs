@@ -154,7 +154,7 @@ impl Kind {
     /// If the name is empty, too long or taken.
     pub fn renamed(self, scenario: &Scenario, key: &str, name: &str) -> Result<Edit, String> {
         if name.is_empty() || name.chars().count() > LONGEST {
-            return Err(format!("A name has 1 to {LONGEST} characters."));
+            return Err(format!("A name must have 1 to {LONGEST} characters."));
         }
         if self.exists(scenario, name) {
             return Err(format!("A {} called {name} already exists.", self.word()));

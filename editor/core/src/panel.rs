@@ -77,12 +77,12 @@ macro_rules! for_each_panel {
             Experiment: "experiment", "Experiment", BelowMap, experiment, Some(MenuEntry {
                 place: MenuPlace::Studies,
                 title: "Experiment",
-                hint: "Train parameters of a stack on a course, and watch the individuals drive.",
+                hint: "Train a stack's parameters on a course, and watch the individuals drive.",
             });
             Workshop: "workshop", "Workshop", BelowMap, workshop, Some(MenuEntry {
                 place: MenuPlace::Studies,
                 title: "Vehicle workshop",
-                hint: "Change the numbers of a vehicle, see their effects, and test or drive it.",
+                hint: "Change the parameters of a vehicle, see their effects, and test or drive the vehicle.",
             });
         }
     };

@@ -120,9 +120,9 @@ pub struct Settings {
     pub heat: Heat,
     /// Overlays of open ground.
     pub open_ground: GroundView,
-    /// Keys.
+    /// Key bindings.
     pub keys: KeyMap,
-    /// Tools.
+    /// Options of the tools.
     pub tools: ToolOptions,
     /// Opened and saved files, newest first.
     pub recent: Vec<PathBuf>,

@@ -38,7 +38,7 @@ pub const ALL: [Shipped; 20] = [
     },
     Shipped {
         name: "convoy",
-        about: "Six cars drive in a convoy, driven by a script",
+        about: "Six cars in a convoy, driven by a script",
         close_up: Some(110.0),
         text: include_str!("../../../scenarios/convoy.scenario.json"),
     },

@@ -12,7 +12,7 @@ const UNPACKED: [&str; 1] = ["manifest.json"];
 /// Returns the canonical folder of a file if all its builds may be allowed, otherwise the reason why not.
 /// `own` is a file or folder that is known to belong to the user.
 pub(crate) fn may_be_trusted(file: &Path, own: &Path) -> Result<PathBuf, String> {
-    let folder = file.parent().ok_or("The file has no folder.")?;
+    let folder = file.parent().ok_or("The file is not in a folder.")?;
     let folder = folder
         .canonicalize()
         .map_err(|error| format!("{}: {error}", folder.display()))?;
@@ -44,7 +44,7 @@ fn check_owner(folder: &Path, own: &Path) -> Result<(), String> {
     const OTHERS_WRITE: u32 = 0o022;
     /// Mode bit of a folder in which only the owner of a file can move or delete it.
     const STICKY: u32 = 0o1000;
-    /// The administrator, who can write everywhere anyway.
+    /// User id of the administrator, who can write to every folder.
     const ROOT: u32 = 0;
     let about = |path: &Path| {
         path.metadata()
@@ -103,7 +103,7 @@ mod tests {
                 "{mode:o}: {refused}"
             );
         }
-        // A parent folder that belongs to another user, such as another home.
+        // A parent folder that belongs to another user, such as that user's home.
         std::fs::set_permissions(own, std::fs::Permissions::from_mode(0o777)).unwrap();
         assert!(may_be_trusted(&file, file.parent().unwrap()).is_err());
     }

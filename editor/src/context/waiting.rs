@@ -9,7 +9,7 @@ use super::Context;
 use crate::camera::Camera;
 use crate::document::Document;
 
-/// The paused document and its view.
+/// The user's document while it is set aside, with its view.
 pub(crate) struct Waiting {
     pub(crate) document: Document,
     camera: Camera,
@@ -53,7 +53,7 @@ impl Context {
         own(&self.waiting, &self.model.document)
     }
 
-    /// Whether the paused document has unsaved changes.
+    /// Whether the user's document has unsaved changes while it is set aside.
     pub(crate) fn is_waiting_dirty(&self) -> bool {
         let mut waiting = self.waiting.iter();
         waiting.any(|waiting| waiting.document.is_dirty())

@@ -22,7 +22,7 @@ pub struct VehicleDot {
     pub length: f64,
     /// Width, m.
     pub width: f64,
-    /// Its agent, which determines its colour.
+    /// Agent of the vehicle, which determines the colour.
     pub agent: u64,
     /// Colour that replaces the colour of the agent.
     pub color: Option<Color32>,

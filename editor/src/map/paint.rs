@@ -465,7 +465,7 @@ impl MapPainter {
 /// Contents of a frame.
 pub(super) struct Frame {
     pub(super) camera: Camera,
-    /// Land of all tiles in view.
+    /// Meshes of the land in all tiles in view.
     pub(super) land: Vec<Arc<Mesh>>,
     /// All other layers below the roads, from the bottom up.
     pub(super) ground: Vec<Arc<Mesh>>,

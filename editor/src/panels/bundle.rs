@@ -25,7 +25,7 @@ pub(super) fn ui(
         contents(ui, open);
         lacks(ui, model, open);
         if !open.presets.is_empty() {
-            let text = format!("Add its {} road presets to mine", open.presets.len());
+            let text = format!("Add its {} road presets to my presets", open.presets.len());
             ui.checkbox(presets, text);
         }
         ui.add_space(6.0);

@@ -107,7 +107,7 @@ pub(super) fn ui(ui: &mut Ui, frame: PanelFrame<'_>) {
     }
 }
 
-/// Figures and curves, side by side if there is room.
+/// Shows figures and curves, side by side if there is room.
 fn beside(ui: &mut Ui, model: &Model, runs: [&Arc<RunResults>; 2], comparison: &Comparison) {
     if ui.available_width() < WIDE {
         figures(ui, model, comparison);
@@ -156,11 +156,7 @@ fn choose(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
                 *side = chosen;
             }
         }
-        if ui
-            .button("Swap")
-            .on_hover_text("Exchange A and B.")
-            .clicked()
-        {
+        if ui.button("Swap").on_hover_text("Swap A and B.").clicked() {
             (a, b) = (b, a);
         }
         if (a, b) != (runs.a, runs.b) {
@@ -172,7 +168,7 @@ fn choose(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
         }
         let can = model.run_of(a).is_some() && model.run_of(b).is_some();
         let export = ui.add_enabled(can, egui::Button::new("Export comparison…"));
-        let hint = "Write figures.csv, trips.csv and timeline.csv into a folder.";
+        let hint = "Write figures.csv, trips.csv and timeline.csv to a folder.";
         if export.on_hover_text(hint).clicked() {
             actions.push(Action::KeptRun(KeptRunAction::Export));
         }
@@ -290,7 +286,7 @@ fn row(ui: &mut Ui, model: &Model, figure: &Figure) {
     ui.end_row();
 }
 
-/// Curves of both runs, each over its whole length.
+/// Draws the curves of both runs, each over its whole length.
 fn curves(ui: &mut Ui, model: &Model, [a, b]: [&Arc<RunResults>; 2]) {
     let theme = model.theme();
     let mut one = |title: &'static str, of: fn(&TimeRow) -> f64| {

@@ -32,7 +32,7 @@ pub(super) fn first_tree() -> Tree<Pane> {
     Tree::new(egui::Id::unique("panels"), root, tiles)
 }
 
-/// The column beside the map after it was widened. It has more than its share of a narrow window.
+/// The column beside the map after it was widened. In a narrow window, it is wider than its own share.
 pub(super) struct Widened {
     row: TileId,
     side: TileId,
@@ -84,8 +84,8 @@ fn holds_map(tiles: &Tiles<Pane>, id: TileId) -> bool {
 }
 
 impl Widened {
-    /// Restores the original share of the column, unless the user has dragged the border meanwhile.
-    /// The original share then applies when the window becomes wider again.
+    /// Restores the original share of the column, unless the user has dragged the border meanwhile. The
+    /// column therefore has its original share when the window becomes wider again.
     pub(super) fn restore(self, tree: &mut Tree<Pane>) {
         if let Some(Tile::Container(Container::Linear(all))) = tree.tiles.get(self.row)
             && all.shares[self.side] == self.given

@@ -9,7 +9,7 @@ use egui::{
 use roadwright_simulation::{HandControls, Inspection, VehicleRecord, WheelRecord};
 use std::f32::consts::{FRAC_PI_2, PI};
 
-/// Side of a dial, points.
+/// Width and height of a dial, points.
 const DIAL: f32 = 84.0;
 /// Start angle of dials (lower left), measured clockwise, rad.
 const FIRST: f32 = 0.75 * PI;

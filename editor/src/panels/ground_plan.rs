@@ -38,7 +38,7 @@ pub(super) fn ui(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
     match &seen.comparison {
         Some(both) => comparison(ui, model, both),
         None => {
-            ui.label("Measure another path (M, click along it, Enter) to compare their costs.");
+            ui.label("Measure another path (M, click along it, Enter) to compare its cost.");
         }
     }
 }
@@ -88,7 +88,8 @@ fn steps(ui: &mut Ui, search: &SearchOrder, step: &mut Option<u32>) {
         counted(all as usize, "cell")
     ));
     if shown != before {
-        // At the end the whole search stays shown while it changes.
+        // At the last cell, no step is stored, so that the whole search stays visible while it
+        // grows.
         *step = (shown < all).then_some(shown);
     }
 }

@@ -41,7 +41,7 @@ pub(super) fn ui(
 /// Width of a command's description, points.
 const HINT: f32 = 330.0;
 
-/// Commands with their keys, filtered by name.
+/// Lists the commands with their keys, filtered by name.
 fn table(ui: &mut Ui, keys: &KeyMap, filter: &str, waiting: &mut Option<Command>) {
     let wanted = filter.to_lowercase();
     let commands = Command::all().iter().copied();
@@ -84,7 +84,7 @@ fn key_text(keys: &KeyMap, command: Command, is_waiting: bool) -> String {
     }
 }
 
-/// Functions of the mouse, which cannot be changed.
+/// Lists the functions of the mouse, which cannot be changed.
 fn mouse(ui: &mut Ui) {
     let lines = [
         "Left button: the tool. Middle or right drag, or Space+drag: pan. Wheel: zoom at the pointer.",

@@ -137,7 +137,7 @@ const fn number(
         unit,
         range,
         step,
-        hint: "For all vehicles of this type.",
+        hint: "Applies to all vehicles of this type.",
         get,
         set,
     }
@@ -315,7 +315,7 @@ fn off_road(ui: &mut Ui, key: &str, kind: &VehicleType, actions: &mut Vec<Action
         "When vehicles of this type leave the lanes: only if the trip starts or ends off the \
          lanes, also for short cuts, or never.",
     );
-    let label = format!("Off road of {key}");
+    let label = format!("Off-road use of {key}");
     if let Some(off_road) = choice(ui, &label, &kind.off_road, &all) {
         let changed = VehicleType {
             off_road,

@@ -214,8 +214,8 @@ fn toggles(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
     }
 }
 
-/// Check boxes for the parts of the map. A part is ticked if it is in the given set of the
-/// settings. Parts are kinds of objects and, if there are several layers, also layers.
+/// Shows check boxes for the parts of the map: the kinds of objects and, if there are several
+/// layers, the layers. A part is ticked if the given set of the settings contains it.
 fn parts(
     ui: &mut Ui,
     model: &Model,

@@ -236,7 +236,7 @@ fn buttons(ui: &mut Ui, row: &ModuleRow, actions: &mut Vec<Action>) {
     ui.add_space(4.0);
 }
 
-/// Messages logged by modules in this run.
+/// Lists the messages logged by modules in this run.
 fn log(ui: &mut Ui, model: &Model) {
     let Some(live) = model.live.as_ref().filter(|live| !live.log.is_empty()) else {
         return;

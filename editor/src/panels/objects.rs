@@ -57,7 +57,7 @@ const ABOUT: [TextProperty<About>; 4] = [
     TextProperty {
         name: "Attribution",
         label: ABOUT_LABEL,
-        hint: "source of the data",
+        hint: "Source of the data.",
         wraps: true,
         get: |about| &about.attribution,
         set: |about, attribution| about.attribution = attribution,
@@ -65,7 +65,7 @@ const ABOUT: [TextProperty<About>; 4] = [
     TextProperty {
         name: "Country",
         label: ABOUT_LABEL,
-        hint: "country code, such as US",
+        hint: "Country code, such as US.",
         wraps: false,
         get: |about| &about.country,
         // Files contain two capital letters.
@@ -156,7 +156,7 @@ const DYNAMICS: Choice<Settings, DynamicsLevel> = Choice {
 /// Range allowed in files.
 const GRIP_RANGE: RangeInclusive<f64> = 0.01..=1.5;
 
-/// Share of tyre friction on dry asphalt, by ground.
+/// Grip on each kind of ground, as a share of the tyre friction on dry asphalt.
 const GRIP: [Property<Settings>; 8] = [
     Property {
         name: "Grip: open ground",

@@ -4,22 +4,22 @@ use super::widgets::named;
 use egui::{CollapsingHeader, DragValue, Grid, Response, ScrollArea, Ui};
 use roadwright_agent::{ParameterInfo, ParameterTable, TableCell};
 
-/// Number of cells up to which a table is shown unfolded.
+/// Maximum number of cells of a table that is shown unfolded.
 const FEW: usize = 64;
-/// Height from which a table scrolls, points.
+/// Maximum height of a table, points. A higher table scrolls.
 const TALL: f32 = 260.0;
 
-/// A cell that a person uses.
+/// A cell that the user is changing.
 pub(super) struct TouchedCell<'a> {
     /// The cell.
     pub(super) info: &'a ParameterInfo,
-    /// Its value now.
+    /// Current value of the cell.
     pub(super) value: f64,
-    /// Response of its field.
+    /// Response of the number field that shows the cell.
     pub(super) response: Response,
 }
 
-/// Divides a list of parameters into single ones, which are shown in rows, and the cells of each table.
+/// Separates the parameters that are shown in single rows from the cells of each table.
 pub(super) fn without_tables(
     parameters: &[ParameterInfo],
 ) -> (Vec<&ParameterInfo>, Vec<&[ParameterInfo]>) {
@@ -36,7 +36,7 @@ pub(super) fn without_tables(
     (plain, tables)
 }
 
-/// Number of parameters as a person counts them: a table is one.
+/// Number of parameters, where a table counts as one.
 pub(super) fn count(parameters: &[ParameterInfo]) -> usize {
     let is_first = |cell: TableCell| cell.is_first();
     let whole = parameters

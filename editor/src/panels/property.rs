@@ -27,7 +27,7 @@ pub(super) struct Property<T> {
     /// different labels, unless they belong together.
     pub(super) label: &'static str,
     pub(super) unit: &'static str,
-    /// Range in the unit of the property. It must lie within the range allowed in files, otherwise edits
+    /// Range in the unit of the property. It must be within the range allowed in files; otherwise, edits
     /// would be refused.
     pub(super) range: RangeInclusive<f64>,
     /// Change per point of dragging.

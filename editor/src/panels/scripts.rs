@@ -122,7 +122,7 @@ pub(super) fn ui(ui: &mut Ui, frame: PanelFrame<'_>) {
     }
 }
 
-/// Error of the draft's text if the draft was checked, otherwise error of the saved text.
+/// The error in the draft's text if the draft was checked, otherwise the error in the saved text.
 fn mistake<'a>(model: &'a Model, script: &'a ScriptRow, text: &str) -> Option<&'a ScriptError> {
     match &model.modules.checked {
         Some((id, checked, mistake)) if *id == script.id && checked == text => mistake.as_ref(),
@@ -248,7 +248,7 @@ impl ScriptPanel {
         }
         let check = ui.button("Check");
         if check
-            .on_hover_text("Look for mistakes without saving.")
+            .on_hover_text("Check for errors without saving.")
             .clicked()
         {
             let action = ModuleAction::CheckScript(script.id.clone(), text.clone());

@@ -40,7 +40,7 @@ impl Stepping {
         ui.horizontal_wrapped(|ui| {
             ui.toggle_value(&mut self.is_open, "Step through")
                 .on_hover_text(
-                    "Run one handler once, without effect, and show the values at each statement.",
+                    "Run one handler once, without affecting the run, and show the values at each statement.",
                 );
             if self.is_open {
                 self.question(ui, model, script, text, actions);
@@ -60,7 +60,7 @@ impl Stepping {
             return;
         }
         if request.text != text {
-            ui.weak("The text has changed. Run it again.");
+            ui.weak("The script has changed. Run the handler again.");
         }
         match steps {
             Ok(steps) => self.answer(ui, model, steps),

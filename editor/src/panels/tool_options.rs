@@ -282,14 +282,14 @@ fn paint(ui: &mut Ui, model: &Model, options: &mut ToolOptions, actions: &mut Ve
     {
         brush.layer = Some(chosen);
     }
-    let hint = "Add a layer with costs of its own.";
+    let hint = "Add a layer with its own costs.";
     if ui.button("New layer").on_hover_text(hint).clicked() {
         let (id, layer) = (scenario.next_paint_id(), new_paint_layer(scenario));
         let edit = Edit::Paint(id, Some(Box::new(layer)));
         actions.push(Action::Apply("New painted layer".into(), edit));
         (brush.layer, brush.erase) = (Some(id), false);
     }
-    ui.label("Costs are in the Inspector.");
+    ui.label("Set the costs in the Inspector.");
 }
 
 fn slider(ui: &mut Ui, name: &str, value: &mut f64, range: std::ops::RangeInclusive<f64>) {

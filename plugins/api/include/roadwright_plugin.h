@@ -13,8 +13,9 @@
  * number that an agent keeps while it drives. Until 1.1 these were called strip and slot:
  * roadwright_plugin_names_1_1.h, included after this header, gives the old names.
  *
- * A plugin gets the rows of its own time: if its abi_minor is 0 or 1, fitness rows have 64 bytes.
- * Fields marked "since 1.2" are there if min_host_minor is 2; otherwise compare the stride.
+ * A plugin gets the rows of the version that it was built for: if its abi_minor is 0 or 1, fitness
+ * rows have 64 bytes. Fields marked "since 1.2" are present if min_host_minor is 2; otherwise
+ * compare the stride.
  *
  * Threads: create, destroy, parameter and state functions are called while no step runs. step is
  * never called concurrently on one instance unless RW_CAP_PARALLEL_SLICES is declared. log and
@@ -137,12 +138,12 @@ typedef struct rw_controller_output {
  * linear in the pedal position. That is exact for vehicles without an engine; otherwise it holds
  * at the current speed and in the current gear. */
 typedef struct rw_drive_input {
-  double full_throttle; /* acceleration at full throttle in this gear, as far as the engine can
-                           give it, after drag, rolling resistance and slope, m/s^2 */
+  double full_throttle; /* acceleration at full throttle in this gear, limited by the engine and
+                           reduced by drag, rolling resistance and slope, m/s^2 */
   double coasting;      /* acceleration with no pedal pressed, m/s^2 */
   double full_brake;    /* acceleration with the foot brake fully pressed, m/s^2; less than coasting */
   double grip;          /* largest acceleration that the tyres can transmit here, m/s^2 */
-  double slope;         /* acceleration by gravity, m/s^2: negative uphill; included in the first three */
+  double slope;         /* acceleration due to gravity, m/s^2: negative uphill; included in the first three */
   double acceleration;  /* in the last step, m/s^2 */
   double throttle;      /* in the last step, 0 to 1; 0 where there is no engine */
   double brake;         /* in the last step, 0 to 1; 0 where there is no engine */
@@ -190,13 +191,13 @@ typedef struct rw_fitness_input {
   double mean_squared_acceleration;         /* longitudinal, (m/s^2)^2 */
   double mean_squared_jerk;                 /* longitudinal, (m/s^3)^2 */
   double mean_squared_lateral_acceleration; /* (m/s^2)^2 */
-  /* Since 1.2. All zeros are perfect. Fields marked "full conduct" are RW_NOTHING (the first one) or
-   * 0 (the others) unless a fitness of the run declares RW_CAP_FULL_CONDUCT. */
+  /* Since 1.2. Fields marked "full conduct" are recorded only if a fitness of the run declares
+   * RW_CAP_FULL_CONDUCT. Otherwise least_post_encroachment is RW_NOTHING and the others are 0. */
   double collision_exposure;      /* mean shortfall of the time to collision below 3 s, 0 to 1 */
   double tailgating;              /* mean shortfall of the headway to the leader below 1 s, 0 to 1 */
   double least_post_encroachment; /* smallest post-encroachment time in junctions, s, or RW_NOTHING;
                                      full conduct */
-  double time_lost;               /* fraction of the time lost against the allowed speed */
+  double time_lost;               /* fraction of the time lost compared with the allowed speed */
   double speeding;                /* mean fraction by which the speed limit was exceeded */
   double off_lane;                /* fraction of the time spent outside the lane */
   double uninvited;               /* fraction of the time spent in junctions without a grant */
@@ -212,15 +213,15 @@ typedef struct rw_fitness_input {
   double segment_time_lost;       /* fraction of the allowed speed missing over the same sections */
   double shunts;                  /* changes of direction, on manoeuvring courses */
   double mean_lean;               /* angle of a balanced load from the vertical, rad, on such courses */
-  double path_error;              /* root mean square offset from lane or path, from 10 s on, m */
-  double settled_speed;           /* mean speed over the same time, m/s */
+  double path_error;              /* root mean square offset from lane or path after the first 10 s, m */
+  double settled_speed;           /* mean speed after the first 10 s, m/s */
 } rw_fitness_input;
 
 typedef struct rw_fitness_output {
   double score; /* lower is better, unless RW_CAP_HIGHER_IS_BETTER is declared */
 } rw_fitness_output;
 
-/* Signals: one row per second (period is 1 s) for each programme, while a stage is shown that
+/* Signals: one row per second (period is 1 s) for each programme, while the current stage
  * may end. Each programme has its own instance, in which its agent index is 0, as agents_changed
  * reports at the beginning. In a run agent_ids holds its node. RW_ROW_KEEP keeps the current
  * stage. For rows that are not written, the host falls back to actuated control. */
@@ -251,7 +252,7 @@ typedef struct rw_signal_movement {
 } rw_signal_movement;
 
 typedef struct rw_signal_input {
-  uint32_t node;           /* smallest node of the signals */
+  uint32_t node;           /* smallest id of the nodes of these signals */
   uint32_t stage;          /* current stage, from 0 */
   uint32_t planned;        /* stage that the fixed-time plan would show now, or be changing to */
   uint32_t stage_count;
@@ -421,11 +422,11 @@ typedef struct rw_controller_extension {
   uint32_t size;
   uint32_t reserved;
   /* Lookahead to the waypoint: the larger of distance, m, and time, s, times speed. Without this
-   * extension it is that of the built-in idm, 4.5 m and 0.6 s. */
+   * extension, the values of the built-in idm apply: 4.5 m and 0.6 s. */
   int32_t (*lookahead)(rw_instance *self, double *distance, double *time);
 } rw_controller_extension;
 
-/* Extension "roadwright.pedals/1" of a plugin: a controller that offers it drives by pedals. The
+/* Extension "roadwright.pedals/1" of a plugin: a controller that offers it uses the pedals. The
  * host then calls this step instead of rw_api.step; hosts that do not know the extension call
  * rw_api.step. */
 #define RW_PEDALS_EXTENSION "roadwright.pedals/1"
@@ -439,8 +440,8 @@ typedef struct rw_pedals_extension {
 
 /* Extension "roadwright.parameters/1" of a plugin, since 1.2: parameters of any kind, including
  * tables of numbers. A host that knows it calls these functions instead of param_count, param_info,
- * param_get and param_set of rw_api; offer those as well if hosts of 1.0 and 1.1 should show
- * numbers. A module has at most 256 parameters and 4096 cells of tables. */
+ * param_get and param_set of rw_api; provide those too if hosts of 1.0 and 1.1 should show numeric
+ * parameters. A module has at most 256 parameters and 4096 cells of tables. */
 #define RW_PARAMETERS_EXTENSION "roadwright.parameters/1"
 enum { RW_TEXT_DOC = 1, RW_TEXT_CHOICE = 2, RW_TEXT_ROW = 3, RW_TEXT_COLUMN = 4 };
 typedef struct rw_parameter {
@@ -557,7 +558,7 @@ template <class F> int32_t guard(std::string &error, F &&f) noexcept {
   } catch (const std::exception &e) {
     try { error = e.what(); } catch (...) {}
   } catch (...) {
-    try { error = "an exception that is no std::exception"; } catch (...) {}
+    try { error = "an exception that is not a std::exception"; } catch (...) {}
   }
   return RW_E_PANIC;
 }

@@ -1,10 +1,10 @@
 //! The binary interface of compiled plugins, version 1.2.
 //!
-//! All structures are `repr(C)` with integers of fixed width and doubles, without `bool`. Texts are a pointer
-//! and a length, or UTF-8 in zero-padded fields of fixed size. Nothing is freed across the boundary. Within a
-//! major version, structures only grow at their end. `size` fields state how many bytes are present, and
-//! missing fields count as zero. New features are added as named extensions, or as kinds of a later minor
-//! version that a plugin declares as its minimum.
+//! All structures are `repr(C)` with integers of fixed width and doubles, without `bool`. Strings are passed
+//! as a pointer and a length, or as UTF-8 in zero-padded fields of fixed size. Nothing is freed across the
+//! boundary. Within a major version, structures only grow at their end. `size` fields state how many bytes
+//! are present, and missing fields count as zero. New features are added as named extensions, or as kinds of
+//! a later minor version that a plugin declares as its minimum.
 //!
 //! A lanelet is a stretch of lane or a connection through a junction. An agent index is a dense number that an
 //! agent keeps while it drives.
@@ -50,7 +50,8 @@ pub const CAP_WANTS_DEFAULTS: u64 = 16;
 /// Capability of a fitness: higher scores are better. Since 1.2.
 pub const CAP_HIGHER_IS_BETTER: u64 = 32;
 /// Capability of a fitness: it needs the fields of [`Conduct`](crate::Conduct) that are only recorded if a
-/// fitness of the run needs them: `least_post_encroachment` and those from `goal_distance` on. Since 1.2.
+/// fitness of the run needs them: `least_post_encroachment`, `goal_distance` and all fields after it. Since
+/// 1.2.
 pub const CAP_FULL_CONDUCT: u64 = 64;
 /// Capability of a controller: its waypoint lies on the circle that the lane follows just ahead and not on the
 /// lane itself. A law that steers along the circle through its waypoint then follows bends exactly. Since 1.2.
@@ -151,7 +152,7 @@ pub struct RwPluginInfo {
     pub abi_minor: u16,
     /// Lowest minor version of a host with which the plugin works.
     pub min_host_minor: u16,
-    /// Zero.
+    /// Unused; always 0.
     pub reserved: u16,
     /// `KIND_*`, combined by bitwise or.
     pub kinds: u32,
@@ -219,7 +220,7 @@ pub type RwWrite = unsafe extern "C" fn(*mut c_void, *const u8, u64) -> i32;
 pub struct RwApi {
     /// Size of this structure, bytes. The host sets it, and an older plugin reduces it.
     pub size: u32,
-    /// Zero.
+    /// Unused; always 0.
     pub reserved: u32,
     /// Creates an instance for a kind of module. The host structure outlives the instance.
     pub create: Option<unsafe extern "C" fn(*const RwHost, u32, *mut *mut RwInstance) -> i32>,
@@ -393,7 +394,7 @@ pub struct RwParamInfo {
 pub struct RwControllerExtension {
     /// Size of this structure, bytes.
     pub size: u32,
-    /// Zero.
+    /// Unused; always 0.
     pub reserved: u32,
     /// Returns the distance (m) and the time (s) of the lookahead to the waypoint. The lookahead is the
     /// distance, or the time multiplied by the speed if that is larger.
@@ -407,7 +408,7 @@ pub struct RwControllerExtension {
 pub struct RwPedalsExtension {
     /// Size of this structure, bytes.
     pub size: u32,
-    /// Zero.
+    /// Unused; always 0.
     pub reserved: u32,
     /// Answers a batch with rows of [`PedalsOutput`](crate::PedalsOutput). Input rows are the same as for
     /// other controllers. The third argument points to one [`DriveInput`](crate::DriveInput) per row, and the
@@ -451,7 +452,7 @@ pub struct RwParameter {
 pub struct RwParametersExtension {
     /// Size of this structure, bytes.
     pub size: u32,
-    /// Zero.
+    /// Unused; always 0.
     pub reserved: u32,
     /// Number of parameters.
     pub count: Option<unsafe extern "C" fn(*mut RwInstance) -> u32>,
@@ -468,8 +469,8 @@ pub struct RwParametersExtension {
     pub set: Option<unsafe extern "C" fn(*mut RwInstance, u32, *const f64, u32) -> i32>,
 }
 
-/// Returns a text as a zero-padded field of fixed size. A text that is too long is truncated at a character
-/// boundary.
+/// Returns a string as a zero-padded field of fixed size. A string that is too long is truncated at a
+/// character boundary.
 pub const fn text<const N: usize>(text: &str) -> [u8; N] {
     let bytes = text.as_bytes();
     let mut length = if bytes.len() < N { bytes.len() } else { N - 1 };
@@ -486,7 +487,7 @@ pub const fn text<const N: usize>(text: &str) -> [u8; N] {
     field
 }
 
-/// Returns the text in a field of fixed size up to the first zero. Invalid UTF-8 is replaced.
+/// Returns the string in a field of fixed size, up to the first zero byte. Invalid UTF-8 is replaced.
 pub fn text_of(field: &[u8]) -> String {
     let end = field.iter().position(|&byte| byte == 0);
     String::from_utf8_lossy(&field[..end.unwrap_or(field.len())]).into_owned()

@@ -1,5 +1,6 @@
-//! Description of every record of the binary interface: fields, types, offsets, units and first versions. It is
-//! what `roadwright plugin records --json` prints. Offsets and types come from the records themselves.
+//! Description of every record of the binary interface: fields, types, offsets, units and first versions.
+//! `roadwright plugin records --json` prints this description. Offsets and types come from the records
+//! themselves.
 
 use crate::abi::{
     RwApi, RwBatch, RwControllerExtension, RwHost, RwLanelet, RwParamInfo, RwParameter,
@@ -45,9 +46,9 @@ pub struct Field {
     pub since: u16,
 }
 
-/// A type of a field.
+/// A type that fields of a record can have.
 trait Typed {
-    /// Its name.
+    /// Name of the type.
     const KIND: &'static str;
     /// Number of elements.
     const COUNT: usize = 1;
@@ -90,7 +91,7 @@ impl<T> Typed for Option<T> {
     const KIND: &'static str = "function";
 }
 
-/// Returns the description of a field. The function only fixes its type.
+/// Returns the description of a field. The first argument is used only to infer the type of the field.
 const fn field<R, T: Typed>(
     _: fn(&R) -> &T,
     name: &'static str,

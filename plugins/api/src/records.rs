@@ -67,8 +67,8 @@ pub struct ControllerOutput {
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct DriveInput {
-    /// Acceleration at full throttle in the current gear, m/s^2, as far as the engine can provide it. The
-    /// tyres may transmit less ([`DriveInput::grip`]). Drag, rolling resistance and slope are included.
+    /// Acceleration that the engine can provide at full throttle in the current gear, m/s^2. The tyres may
+    /// transmit less ([`DriveInput::grip`]). Drag, rolling resistance and slope are included.
     pub full_throttle: f64,
     /// Acceleration if no pedal is pressed, m/s^2.
     pub coasting: f64,
@@ -285,9 +285,9 @@ pub struct FitnessInput {
     pub conduct: Conduct,
 }
 
-/// The part of a drive beyond means of its motion: how close the agent came to other vehicles, how much time
-/// it lost, and which rules it broke. All zeros are perfect, except for times, which are [`NOTHING`] if no
-/// other vehicle came near.
+/// Conduct of an agent during a drive: how close it came to other vehicles, how much time it lost, and which
+/// rules it broke. The default is a drive without fault: all fields are 0, except that the post-encroachment
+/// time is [`NOTHING`].
 ///
 /// In C, these fields belong to `rw_fitness_input` itself.
 #[repr(C)]
@@ -297,8 +297,8 @@ pub struct Conduct {
     pub collision_exposure: f64,
     /// Mean shortfall of the headway to the leader below 1 s, as a fraction from 0 to 1.
     pub tailgating: f64,
-    /// Minimum post-encroachment time: from another vehicle leaving a spot in a junction to this agent
-    /// reaching it, s. It is recorded only if a fitness of the run needs it.
+    /// Minimum post-encroachment time: the time from another vehicle leaving a spot in a junction until this
+    /// agent reaches the spot, s. It is recorded only if a fitness of the run needs it.
     pub least_post_encroachment: f64,
     /// Fraction of time lost, compared with driving as fast as road, bends and vehicle allow.
     pub time_lost: f64,
@@ -316,7 +316,7 @@ pub struct Conduct {
     /// 1 if the agent has arrived at its last goal, otherwise 0.
     pub has_arrived: f64,
     /// Straight-line distance from the centre of the body to the last goal, m. Like all fields below, it is 0
-    /// unless a fitness of the run needs the account.
+    /// unless a fitness of the run needs these fields.
     pub goal_distance: f64,
     /// Number of collisions. A body that is touched again after contact was lost counts twice.
     pub collisions: f64,
@@ -324,17 +324,18 @@ pub struct Conduct {
     pub kinetic_energy: f64,
     /// Mean penetration divided by the length, averaged over the completed route sections between goals.
     pub segment_crash: f64,
-    /// Shortfall from the allowed speed as a fraction, averaged over the same sections.
+    /// Shortfall from the allowed speed as a fraction, averaged over the completed route sections between
+    /// goals.
     pub segment_time_lost: f64,
-    /// Number of changes between driving forwards and backwards. This field and the next one are counted on
-    /// manoeuvring courses, and 0 elsewhere.
+    /// Number of changes between driving forwards and backwards. This field and the next one are recorded
+    /// only on manoeuvring courses and are 0 elsewhere.
     pub shunts: f64,
     /// Mean angle of a balanced load from the vertical, rad.
     pub mean_lean: f64,
-    /// Root mean square of the lateral offset of the rear axle from the centre line of its lane or path, from
-    /// 10 s after the agent's departure, m.
+    /// Root mean square of the lateral offset of the rear axle from the centre line of its lane or path, m.
+    /// The first 10 s after the agent's departure are left out.
     pub path_error: f64,
-    /// Mean speed over the same time, m/s.
+    /// Mean speed, m/s, without the first 10 s after the agent's departure.
     pub settled_speed: f64,
 }
 
@@ -399,11 +400,12 @@ pub struct SignalStage {
     pub longest_wait: f64,
     /// Number of vehicles with green in this stage that stand or creep before the line, within 150 m.
     pub queue: u32,
-    /// Number of these vehicles that have passed the detectors since the current stage began.
+    /// Number of vehicles with green in this stage that have passed the detectors since the current stage
+    /// began.
     pub arrivals: u32,
     /// 1 if the stage has been called or traffic is waiting for it, otherwise 0.
     pub is_called: u32,
-    /// Zero.
+    /// Unused; always 0.
     pub reserved: u32,
 }
 
@@ -421,9 +423,9 @@ pub struct SignalMovement {
     pub queue: u32,
     /// Number of vehicles that have passed the detectors since the current stage began.
     pub arrivals: u32,
-    /// Zero.
+    /// Unused; always 0.
     pub reserved: u32,
-    /// Longest time that one of these vehicles has been standing, s.
+    /// Longest time that a vehicle in the queue of the movement has been standing, s.
     pub longest_wait: f64,
 }
 
@@ -489,7 +491,7 @@ impl SignalInput {
 pub struct SignalOutput {
     /// Next stage. The current stage stays if this is [`KEEP_STAGE`] or the number of the current stage.
     pub next: i32,
-    /// Zero.
+    /// Unused; always 0.
     pub reserved: u32,
 }
 
@@ -505,8 +507,8 @@ impl Default for SignalOutput {
     }
 }
 
-/// Size of a row of [`FitnessInput`] for plugins of 1.0 and 1.1, which end before [`FitnessInput::conduct`],
-/// bytes.
+/// Size, bytes, of a row of [`FitnessInput`] for plugins of 1.0 and 1.1. These rows end before
+/// [`FitnessInput::conduct`].
 pub const OLD_FITNESS_INPUT: usize = 64;
 
 // Compiled plugins rely on these sizes and on the order of fields in a row.

@@ -1,6 +1,6 @@
-//! Scores the comfort and safety of a drive. Jerk, acceleration and lateral acceleration count relative to
-//! the values that passengers tolerate, and crashes and the speed shortfall also count. 0 is perfect, and
-//! lower is better.
+//! Scores the comfort and safety of a drive. The score is a weighted sum of the discomfort, the crash rating
+//! and the speed shortfall. Discomfort is the jerk, acceleration and lateral acceleration relative to the
+//! values that passengers tolerate. 0 is perfect, and lower is better.
 
 use roadwright_plugin_sdk::prelude::*;
 
@@ -37,7 +37,7 @@ impl Plugin for Comfort {
         list.number("comfortable_jerk", &mut self.comfortable_jerk, 0.1..=100.0)
             .unit("m/s^3")
             .group("comfort limits")
-            .doc("Root mean square of the jerk that scores 1.");
+            .doc("Root-mean-square jerk that scores 1.");
         list.number(
             "comfortable_acceleration",
             &mut self.comfortable_acceleration,
@@ -45,7 +45,7 @@ impl Plugin for Comfort {
         )
         .unit("m/s^2")
         .group("comfort limits")
-        .doc("Root mean square of the acceleration that scores 1.");
+        .doc("Root-mean-square acceleration that scores 1.");
         list.number(
             "comfortable_lateral_acceleration",
             &mut self.comfortable_lateral_acceleration,
@@ -53,7 +53,7 @@ impl Plugin for Comfort {
         )
         .unit("m/s^2")
         .group("comfort limits")
-        .doc("Root mean square of the lateral acceleration that scores 1.");
+        .doc("Root-mean-square lateral acceleration that scores 1.");
         list.number("comfort_weight", &mut self.comfort_weight, 0.0..=100.0)
             .group("weights")
             .doc("Weight of discomfort.");

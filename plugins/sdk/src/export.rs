@@ -42,7 +42,7 @@ pub trait Export: 'static {
     /// Whether the plugin drives with pedals. Hosts that know pedals then call [`Export::press`].
     const BY_PEDALS: bool = false;
 
-    /// Answers a batch with pedals.
+    /// Calculates the pedal positions for a batch.
     ///
     /// # Safety
     /// The batch must conform to the interface, with rows of pedals. `drives` must point to as many
@@ -258,20 +258,21 @@ struct Instance<E: Export> {
     plugin: E::Plugin,
     /// All parameters. The values are those of a fresh instance.
     infos: Vec<Description>,
-    /// Values as they are now.
+    /// Current values.
     values: Vec<Vec<f64>>,
     error: String,
 }
 
 impl<E: Export> Instance<E> {
-    /// Returns the index of the parameter that has this index for hosts that do not know tables.
+    /// Returns the position in `infos` of the parameter that hosts without support for tables address by
+    /// `index`.
     fn old_index(&self, index: u32) -> Option<usize> {
         let infos = self.infos.iter().enumerate();
         let mut numbers = infos.filter(|(_, info)| !info.is_table());
         Some(numbers.nth(index as usize)?.0)
     }
 
-    /// Sets a parameter. Stores the values that the plugin then has, because the plugin clamps values outside the
+    /// Sets a parameter. Then stores the resulting values, because the plugin clamps values outside the
     /// range.
     fn set(&mut self, index: usize, values: &[f64]) -> i32 {
         if values.iter().any(|value| value.is_nan()) || index >= self.values.len() {
@@ -293,8 +294,8 @@ thread_local! {
     static CREATE_ERROR: RefCell<String> = const { RefCell::new(String::new()) };
 }
 
-/// Makes panics be recorded instead of printed. Each library has its own standard library and panic hook, so
-/// this does not affect the host or other plugins.
+/// Installs a panic hook that records panics instead of printing them. Each library has its own standard
+/// library and panic hook, so this does not affect the host or other plugins.
 fn note_panics() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
@@ -658,8 +659,8 @@ unsafe extern "C" fn last_error<E: Export>(
     unsafe { copy_text(&error, buffer, capacity) }
 }
 
-/// Copies as much of a text as fits, and returns its full length, so that the host detects a buffer that is too
-/// short.
+/// Copies as much of a string as fits, and returns its full length, so that the host detects a buffer that is
+/// too short.
 ///
 /// # Safety
 /// `buffer` must have room for `capacity` bytes, or be null.

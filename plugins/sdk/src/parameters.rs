@@ -35,12 +35,12 @@ pub struct Shape {
 }
 
 impl Description {
-    /// Whether the parameter is a table. Only hosts from version 1.2 on know tables.
+    /// Whether the parameter is a table. Only hosts of version 1.2 or later know tables.
     pub(crate) fn is_table(&self) -> bool {
         self.kind == PARAM_TABLE
     }
 
-    /// Returns the description of interface 1.0.
+    /// Returns the parameter's description in the layout of interface version 1.0.
     pub(crate) fn old(&self) -> RwParamInfo {
         RwParamInfo {
             key: text(&self.key),
@@ -58,7 +58,7 @@ impl Description {
         }
     }
 
-    /// Fills in the description of interface 1.2.
+    /// Fills in the parameter's description in the layout of interface version 1.2.
     pub(crate) fn fill(&self, out: &mut RwParameter) {
         *out = RwParameter {
             size: out.size,
@@ -74,7 +74,7 @@ impl Description {
         };
     }
 
-    /// Returns a text, `TEXT_*`; empty if it does not exist.
+    /// Returns the string that `what` (`TEXT_*`) and `item` select; empty if it does not exist.
     pub(crate) fn text(&self, what: u32, item: usize) -> &str {
         let names = match what {
             TEXT_DOC => return &self.doc,
@@ -153,12 +153,12 @@ impl Parameters<'_> {
         parameter
     }
 
-    /// Adds a table of numbers with a range, such as the weights of a net. `cells` has all its numbers, row by
-    /// row. A host shows it as a grid, and trains each number. Hosts of 1.0 and 1.1 do not know tables, so
-    /// there the cells keep their defaults.
+    /// Adds a table of numbers with a range, such as the weights of a net. `cells` has all its numbers, row
+    /// by row. A host shows it as a grid, and trains each number. Hosts of 1.0 and 1.1 do not know tables, so
+    /// the cells keep their defaults with these hosts.
     ///
     /// # Panics
-    /// If the number of cells does not fit the shape; the instance is then not created.
+    /// If the number of cells does not fit the shape. In that case, the instance is not created.
     pub fn table(
         &mut self,
         key: &str,
@@ -185,7 +185,7 @@ impl Parameters<'_> {
         parameter
     }
 
-    /// Returns the values that the next parameter is set to.
+    /// Returns the new values of the next parameter; `None` if this pass does not set it.
     fn new_values(&self) -> Option<&[f64]> {
         match &*self.task {
             Task::Set { index, values } if *index == self.count => Some(values),
@@ -193,7 +193,8 @@ impl Parameters<'_> {
         }
     }
 
-    /// Returns the value that the next parameter is set to, within its range.
+    /// Returns the new value of the next parameter, clamped to the range; `None` if this pass does not set
+    /// it.
     fn new_value(&self, range: &RangeInclusive<f64>) -> Option<f64> {
         let value = self.new_values()?.first()?;
         Some(value.clamp(*range.start(), *range.end()))

@@ -73,9 +73,9 @@ impl PluginInfo {
         self
     }
 
-    /// Declares that the fitness needs the fields of [`Conduct`](roadwright_plugin_api::Conduct) that are only
-    /// recorded if a fitness of the run needs them: `least_post_encroachment` and those from `goal_distance`
-    /// on.
+    /// Declares that the fitness needs the fields of [`Conduct`](roadwright_plugin_api::Conduct) that are
+    /// only recorded if a fitness of the run needs them: `least_post_encroachment`, `goal_distance` and all
+    /// fields after it.
     pub const fn needs_full_conduct(mut self) -> Self {
         self.raw.caps |= CAP_FULL_CONDUCT;
         self

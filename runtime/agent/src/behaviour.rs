@@ -206,7 +206,8 @@ pub struct Surroundings {
 }
 
 impl Surroundings {
-    /// Creates a scene from agents by ascending index and messages by ascending index of the receiver.
+    /// Creates the surroundings from agents in ascending order of their indices, and messages in ascending
+    /// order of the receivers' indices.
     pub fn new(
         agents: Vec<AgentFacts>,
         mail: Vec<Message>,
@@ -335,7 +336,7 @@ pub enum Effect {
     Spawn {
         /// Vehicle type.
         vehicle: String,
-        /// Stack.
+        /// Name of the vehicle's stack.
         stack: String,
         /// Spawn position, in metres.
         from: DVec2,

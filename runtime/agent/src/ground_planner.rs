@@ -70,15 +70,15 @@ pub enum Avoid {
 pub struct GroundPlanning {
     /// The search.
     pub search: GroundSearch,
-    /// Side of the cells of the map, m.
+    /// Size of the cells of the map, m.
     pub cell: f64,
-    /// Whether steps cost 5741 and 8119 instead of 10 and 14.
+    /// Whether straight and diagonal steps cost 5741 and 8119 instead of 10 and 14.
     pub is_octile: bool,
     /// Whether diagonal steps may cut the corners of blocked cells.
     pub cuts_corners: bool,
     /// Accuracy with which vehicles follow their path, m.
     pub tracking_margin: f64,
-    /// Distance from obstacles up to which cells cost more, m.
+    /// Distance from obstacles within which cells cost more, m.
     pub clearance: f64,
     /// Distance of the waypoint from a standing agent, m.
     pub near: f64,
@@ -90,7 +90,7 @@ pub struct GroundPlanning {
     pub gear_change: f64,
     /// Cost of driving in reverse, as a multiple of that of driving forwards.
     pub reverse: f64,
-    /// Clearance that paths keep at least where there is no room for the usual one, m.
+    /// Minimum clearance of paths where there is no room for the usual clearance, m.
     pub least_margin: f64,
     /// Time ahead for which the motion of bodies is forecast, s.
     pub forecast: f64,

@@ -226,8 +226,8 @@ pub trait Controller: Logic {
         false
     }
 
-    /// Answers a batch with pedals; `inputs` and `outputs` have the same length. The default implementation
-    /// converts the accelerations of [`Controller::step`].
+    /// Calculates the pedal positions for a batch; `inputs` and `outputs` have the same length. The default
+    /// implementation converts the accelerations of [`Controller::step`].
     fn drive(
         &self,
         parameters: &ParameterSet,
@@ -292,7 +292,7 @@ impl Module<dyn Controller> {
         self.logic.wants_pedals(&self.parameters)
     }
 
-    /// Answers a batch with pedals; `inputs` and `outputs` have the same length.
+    /// Calculates the pedal positions for a batch; `inputs` and `outputs` have the same length.
     pub fn drive(&self, step: &Step<'_>, inputs: &[PedalsInput], outputs: &mut [PedalsOutput]) {
         self.logic.drive(&self.parameters, step, inputs, outputs);
     }
@@ -323,7 +323,7 @@ pub trait Behaviour: Logic {
         effects: &mut Effects,
     );
 
-    /// Whether the behaviour looks at other agents. A scene is built only in this case.
+    /// Whether the behaviour looks at other agents. If not, the surroundings are not built.
     fn wants_scene(&self) -> bool {
         false
     }

@@ -190,7 +190,7 @@ fn known_keys(infos: &[ParameterInfo]) -> String {
     }
 }
 
-/// Cells of a table that a setting gives.
+/// The cells of a table for which a setting gives values.
 #[derive(Default)]
 struct Given {
     rows: u32,
@@ -198,8 +198,8 @@ struct Given {
     count: usize,
 }
 
-/// Sets a parameter in a setting of a module. Values that are the default are left out, which keeps files short
-/// and follows later changes of the default. A table is written as a whole, or left out if all its cells have
+/// Sets a parameter in a setting of a module. Default values are left out, which keeps files short and
+/// follows later changes of the default. A table is written as a whole, or left out if all its cells have
 /// their defaults. `infos` are all parameters of the module.
 pub fn write_value(
     values: &mut BTreeMap<String, f64>,
@@ -284,11 +284,11 @@ impl ParameterSet {
         is_there.then_some(first + row as usize * table.columns as usize + column as usize)
     }
 
-    /// Sets several parameters. If a table is among them, all its cells have to be.
+    /// Sets several parameters. A table can only be set as a whole.
     ///
     /// # Errors
-    /// If there is no such parameter, a value is out of range, or a table has another shape. Some of the
-    /// parameters may have been set then.
+    /// If there is no such parameter, a value is out of range, or a table has another shape. In that case,
+    /// some of the parameters may already have been set.
     pub fn set_all<'a>(
         &mut self,
         values: impl IntoIterator<Item = (&'a str, f64)>,

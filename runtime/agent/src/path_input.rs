@@ -38,7 +38,7 @@ pub struct PathInput {
     pub yaw_rate: f64,
     /// Mean curvature of the path in each part ahead of the vehicle, 1/m.
     pub curvature: [f64; PATH_PARTS],
-    /// Vehicle.
+    /// Data of the vehicle.
     pub body: BodyInput,
     /// First trailer of a vehicle that drives backwards; `None` when driving forwards or without trailers.
     pub towed: Option<TowedInput>,

@@ -79,7 +79,7 @@ pub struct SignalFacts {
     /// Time until the green can end, in seconds: the rest of the fixed or minimum green or, during a change,
     /// the time until the next stage begins. 0 while demand extends the green.
     pub remaining: f64,
-    /// Stage that the fixed-time plan would show now, or be changing to.
+    /// Stage that the fixed-time plan would show now, or to which it would be changing.
     pub planned: u32,
     /// The stages.
     pub stages: Vec<StageFacts>,
@@ -101,8 +101,8 @@ pub struct SignalView<'a> {
     pub calls: u32,
     /// Whether vehicles with green are approaching.
     pub is_extended: bool,
-    /// Stage that the fixed-time plan would show now, or be changing to; the current stage if there is no
-    /// such plan.
+    /// Stage that the fixed-time plan would show now, or to which it would be changing; the current stage if
+    /// there is no such plan.
     pub planned: u32,
     /// Durations of the stages.
     pub times: &'a [StageTimes],

@@ -217,7 +217,7 @@ fn read_manifest(bytes: &[u8]) -> Result<Manifest, BundleError> {
     let wrong = |error: serde_json::Error| BundleError::Content(format!("{MANIFEST}: {error}"));
     let header: Header = serde_json::from_slice(bytes).map_err(wrong)?;
     if header.format != FORMAT || header.version == 0 {
-        let what = format!("{MANIFEST}: expected format \"{FORMAT}\" and a version from 1");
+        let what = format!("{MANIFEST}: expected format \"{FORMAT}\" and version 1 or later");
         return Err(BundleError::Content(what));
     }
     if header.version > VERSION {

@@ -10,7 +10,7 @@ pub const PRESETS: &str = "presets.json";
 pub const PLACEMENT: &str = "background.json";
 /// File names of background pictures.
 const PICTURES: [&str; 3] = ["background.png", "background.jpg", "background.jpeg"];
-/// Maximum size of these files, in bytes.
+/// Maximum size of the presets, of the placement and of a picture, in bytes.
 const LARGEST: u64 = 64 * roadwright_files::MEBIBYTE;
 
 /// Placement of a picture on the map.
@@ -39,7 +39,9 @@ impl Placement {
             return Err(wrong(&"picture: expected background.png, .jpg or .jpeg"));
         }
         if !placement.low.iter().all(|x| x.abs() <= 1e7) {
-            return Err(wrong(&"low: expected metres within 10,000 km"));
+            return Err(wrong(
+                &"low: expected coordinates within 10,000 km, in metres",
+            ));
         }
         if !(1e-4..=1e4).contains(&placement.metres_per_pixel) {
             return Err(wrong(&"metres_per_pixel: expected 0.0001 to 10,000"));

@@ -45,7 +45,7 @@ pub(crate) enum Verb {
         file: Option<PathBuf>,
     },
     /// Run a scenario and report the results.
-    Run(Run),
+    Run(RunScenario),
     /// Check a scenario or an experiment for mistakes.
     Check(Check),
     /// Show the rules of the junctions of a scenario.
@@ -231,11 +231,11 @@ pub(crate) struct ExtensionFlags {
 #[derive(Debug, Args)]
 #[command(
     after_help = "Without --seconds the run lasts as long as the scenario specifies, or until all agents have arrived.\nCtrl-C, \
-SIGTERM and SIGHUP stop it with the summary and the results so far, and with exit code 130, 143 or 129.\nResult files \
+SIGTERM and SIGHUP stop the run, which still writes its summary and the results so far; the exit code is 130, 143 or 129.\nResult files \
 are replaced when the run ends; a killed run leaves those of an earlier run. --save, --trace and --signals \
 may be pipes or devices (/dev/null, or /dev/stdout with --quiet)."
 )]
-pub(crate) struct Run {
+pub(crate) struct RunScenario {
     /// The scenario
     pub(crate) file: PathBuf,
     /// Simulated time in seconds [default: the scenario's, or until all agents have arrived]
@@ -274,14 +274,14 @@ pub(crate) struct Run {
     /// run
     #[arg(long)]
     pub(crate) stage_times: bool,
-    /// Explain what an agent does at a time (s) and what it waits for; may be repeated
+    /// Explain what an agent does at the given time (s) and what it waits for; may be repeated
     #[arg(long, value_name = "AGENT@TIME", value_parser = agent_at)]
     pub(crate) explain: Vec<(u64, f64)>,
-    /// Uncouple the last trailer of an agent at a time (s), or trailer N and all trailers behind it; may be
-    /// repeated
+    /// Uncouple the last trailer of an agent at the given time (s), or trailer N and all trailers behind it;
+    /// may be repeated
     #[arg(long, value_name = "AGENT@TIME[:N]", value_parser = agent_at_from)]
     pub(crate) uncouple: Vec<(u64, f64, Option<u8>)>,
-    /// Couple the trailers that stand at the free coupling of an agent at a time (s); may be repeated
+    /// At the given time (s), couple the trailers that stand at the free coupling of an agent; may be repeated
     #[arg(long, value_name = "AGENT@TIME", value_parser = agent_at)]
     pub(crate) couple: Vec<(u64, f64)>,
     /// Save the world at the end, so that a run can continue from there
@@ -541,7 +541,7 @@ pub(crate) struct Eval {
 /// Commands for plugins.
 #[derive(Debug, Subcommand)]
 pub(crate) enum PluginVerb {
-    /// List the plugins in the folders with their states
+    /// List the plugins in the plugin folders, with their states
     List {
         #[command(flatten)]
         extensions: ExtensionFlags,

@@ -68,7 +68,7 @@ fn note(signal: i32, first: &mut Option<Instant>) {
     }
 }
 
-/// Whether a signal has asked the command to end. In contrast to [`interrupted`], asking does not mark the
+/// Whether a signal has asked the command to end. In contrast to [`interrupted`], this call does not mark the
 /// work as cut short.
 pub(crate) fn signalled() -> bool {
     SIGNAL.load(Ordering::SeqCst) != 0

@@ -33,7 +33,7 @@ const NOT_DONE: u8 = 2;
 /// If no child can be started.
 pub(crate) fn work_in_child() -> anyhow::Result<std::convert::Infallible> {
     let place = tempfile::Builder::new().prefix("roadwright-").tempdir();
-    let place = place.context("cannot make a folder for the process that runs plugins")?;
+    let place = place.context("cannot create a folder for the process that runs plugins")?;
     let code = supervise(place.path())?;
     // Removed here, because ending the process runs no destructors.
     drop(place);

@@ -61,8 +61,10 @@ fn allowed(name: &str) -> &'static [&'static str] {
             &["geometry", "scenario", "plugin-api", "agent"]
         }
         "roadwright-moves" => &["geometry", "scenario", "vehicle"],
+        "roadwright-ground" => &["geometry", "scenario", "agent", "vehicle", "planning"],
         "roadwright-simulation" => &[
             "geometry",
+            "ground",
             "scenario",
             "plugin-api",
             "agent",

@@ -366,7 +366,7 @@ fn drives_of_the_stream_are_logged_every_10_m_and_the_log_goes_on() {
         let refused = bench(folder.path(), &format!("{run} 2 --log {log} --out {out}"));
         assert_eq!(refused.status.code(), Some(2));
         let said = String::from_utf8_lossy(&refused.stderr).into_owned();
-        let is_slip = said.contains("is already the file of") || said.contains("stands for");
+        let is_slip = said.contains("is already used for") || said.contains("stands for");
         assert!(said.starts_with("error: --log: ") && is_slip, "{said}");
     }
     assert!(!folder.path().join("new.csv").exists());
@@ -530,7 +530,7 @@ fn absurd_calls_end_with_two_and_say_why() {
             "run arena --until-se 1 --min-runs 9 --max-runs 3",
             "must be at least 2 and not exceed the maximum",
         ),
-        ("run arena --level 1", "above 0 and below 1"),
+        ("run arena --level 1", "more than 0 and less than 1"),
         ("run arena --vehicle tank", "willys_mb"),
         ("run arena --use wheels=4", "planner"),
         ("run arena --use controller=none", "exactly one"),

@@ -170,11 +170,11 @@ const VERDICTS: [(&str, Verdict); 47] = [
     // Too late.
     (
         "exit at the second call",
-        Fails("process", "the plugin ended it (exit status: 0)"),
+        Fails("process", "the plugin ended the process (exit status: 0)"),
     ),
     (
         "late exit",
-        Fails("process", "the plugin ended it (exit status: 0)"),
+        Fails("process", "the plugin ended the process (exit status: 0)"),
     ),
     ("late null", Fails("process", "SIGSEGV")),
     // Answers that depend on forbidden inputs.
@@ -423,7 +423,7 @@ fn what_generated_cpp_throws_is_an_error_of_the_plugin() {
     let said = told(&output) + &*String::from_utf8_lossy(&output.stdout);
     assert_eq!(output.status.code(), Some(1), "{said}");
     assert!(
-        said.contains("an exception that is no std::exception"),
+        said.contains("an exception that is not a std::exception"),
         "{said}"
     );
     // The failed module is named rather than its replacement.
@@ -698,7 +698,7 @@ fn a_hang_that_hears_that_it_is_given_up_ends_in_good_order() {
         assert!(trace.lines().count() >= 2, "{trace}");
         let deaf = deaf.join().unwrap();
         assert_eq!(deaf.status.code(), Some(2), "{}", told(&deaf));
-        assert!(told(&deaf).contains("org.roadwright.chaos hangs, so this command ends"));
+        assert!(told(&deaf).contains("org.roadwright.chaos hangs, so this command exits"));
         assert!(deaf.stdout.is_empty(), "nothing can be summed up any more");
     });
 }

@@ -50,7 +50,7 @@ fn each_field_that_a_verdict_reads_is_found_when_it_is_forged() {
     let (folder, honest) = with_results(RUN);
     let (code, said) = verify(folder.path(), &honest);
     assert_eq!(code, Some(0), "{said}");
-    assert!(said.contains("30 of 30 rows run again"), "{said}");
+    assert!(said.contains("30 of 30 rows repeated"), "{said}");
     assert!(said.contains("reproduced bit for bit"), "{said}");
     for field in ["machine", "first_seed, stop", "level"] {
         assert!(said.contains(&format!("not checked: {field} (")), "{said}");
@@ -200,9 +200,9 @@ fn a_sample_is_repeated_by_its_seed_and_says_what_may_escape() {
     let output = call(folder.path(), "bench verify rows.json --rows 5 --seed 3");
     let said = told(&output);
     for expected in [
-        "5 of 30 rows run again",
+        "5 of 30 rows repeated",
         "--seed 3 --rows 5",
-        "probability that a single forgery escapes: 83.3 %",
+        "probability that a single forgery escapes detection: 83.3 %",
     ] {
         assert!(said.contains(expected), "{said}");
     }
@@ -275,7 +275,7 @@ fn each_field_of_a_record_that_is_compared_or_applied_is_found_when_it_is_forged
     };
     let (code, said) = verify(&honest);
     assert_eq!(code, Some(0), "{said}");
-    assert!(said.contains("4 of 4 generations run again"), "{said}");
+    assert!(said.contains("4 of 4 generations repeated"), "{said}");
     type Forge = fn(&mut Record);
     let forgeries: [(&str, Forge); 21] = [
         ("course", |r| r.experiment.course = Some("parking".into())),

@@ -59,10 +59,10 @@ fn gains_of_every_model_are_printed_forwards_and_in_reverse() {
 #[test]
 fn pairs_and_calls_that_make_no_sense_are_refused_in_words() {
     for (words, part) in [
-        ("--vehicle car --speed 0", "cannot be stabilised"),
+        ("--vehicle car --speed 0", "is not stabilisable"),
         (
             "--vehicle escort-caravan --speed 0 --reverse",
-            "cannot be stabilised",
+            "is not stabilisable",
         ),
         ("--vehicle car --speed 200", "expected 0 to 100 m/s"),
         (

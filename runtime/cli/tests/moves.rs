@@ -71,7 +71,7 @@ fn the_commands_of_the_page_lead_from_a_drive_to_a_graph() {
             "--out",
             "x.clips.json",
         ],
-        "is not within the drive",
+        "outside the drive",
     );
     refused(
         at,

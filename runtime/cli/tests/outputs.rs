@@ -345,7 +345,7 @@ fn standard_output_takes_a_result_that_has_it_for_itself() {
     refused(
         folder,
         &format!("{run} --json"),
-        &["already the file of --json"],
+        &["already used for --json"],
     );
     refused(folder, run, &["--quiet leaves it out"]);
     let render = "render own.scenario.json --size 64x64 --out /dev/stdout";
@@ -373,7 +373,7 @@ fn no_result_replaces_another_one() {
         ("--trace s/timeline.csv --statistics s", "--trace"),
         ("--signals ./s/trips.csv --statistics in/../s", "--signals"),
     ] {
-        let expected = format!("is already the file of {what}");
+        let expected = format!("is already used for {what}");
         refused(folder, &format!("{run} {words}"), &[&expected]);
     }
     let slip = "--save s/timeline.png --statistics s";
@@ -381,7 +381,7 @@ fn no_result_replaces_another_one() {
     refused(
         folder,
         &format!("{run} --save one --statistics one"),
-        &["the file of --save"],
+        &["already used for --save"],
     );
     let bench = "bench run own.scenario.json --runs 1";
     refused(
@@ -429,7 +429,7 @@ fn tables_that_a_command_names_itself_replace_only_such_tables() {
         ("b.csv", "bench run own.scenario.json --runs 1 --out b.json"),
     ] {
         mine(name);
-        refused(folder, words, &["exists and is not such a table"]);
+        refused(folder, words, &["exists and is not a table of this kind"]);
         let kept = std::fs::read_to_string(folder.join(name)).unwrap();
         assert_eq!(kept, "my,table\n1,2\n");
         std::fs::remove_file(folder.join(name)).unwrap();

@@ -467,8 +467,8 @@ fn watching(folder: &Path) {
     fine(&roadwright(folder, &dev));
 }
 
-/// Checks that a fitness of a stranger scores manoeuvres and a drive off the roads by how they went, the same in
-/// this process and in one of its own.
+/// Checks that an external fitness scores manoeuvres and a drive on open ground, with the same result in this
+/// process and in a separate process.
 #[test]
 fn a_compiled_fitness_scores_parking_and_the_forest() {
     let folder = tempfile::tempdir().unwrap();
@@ -497,7 +497,7 @@ fn a_compiled_fitness_scores_parking_and_the_forest() {
     }
 }
 
-/// Checks that the list of records is that of the interface, for people and for programs.
+/// Checks that `plugin records` lists the records of the interface, both as text and as JSON.
 #[test]
 fn the_records_of_the_interface_are_listed() {
     let folder = tempfile::tempdir().unwrap();

@@ -393,7 +393,7 @@ fn unusable_calls_end_with_two_and_say_why() {
             "--input",
             "angle=0.3",
         ],
-        "distance is missing",
+        "input \"distance\" is missing",
     );
     refused(
         &["controller", "eval", "fuzzy_driver", "--input", "angle=0.3"],

@@ -141,7 +141,7 @@ fn what_cannot_be_restored_is_said_in_words() {
     }
     let said = refused(folder, &scenario("crossroads"), "a.rwworld");
     assert!(
-        said.contains("belongs to other roads or obstacles"),
+        said.contains("belongs to a scenario with different roads or obstacles"),
         "{said}"
     );
     // The file itself was good.
@@ -244,7 +244,10 @@ fn another_text_of_a_script_and_another_script_start_fresh() {
         panic!("{changed}");
     };
     assert_eq!(module, "slow.rhai");
-    assert!(why.contains("another build starts fresh"), "{why}");
+    assert!(
+        why.contains("starts fresh, because its build has changed"),
+        "{why}"
+    );
     assert_ne!(changed["state_hash"], whole["state_hash"]);
     // The script that the save was made with may be missing.
     std::fs::remove_file(folder.join("scripts/slow.rhai")).unwrap();
@@ -334,7 +337,7 @@ fn results_do_not_replace_what_is_read_or_each_other() {
         ),
         (
             &["--save", "same", "--signals", "./same"],
-            "--signals: ./same is already the file of --save",
+            "--signals: ./same is already used for --save",
         ),
     ] {
         let output = roadwright(folder, &[&run[..], words].concat());

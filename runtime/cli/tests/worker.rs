@@ -63,7 +63,8 @@ fn send(signal: &str, process: u32) {
     assert!(Command::new("kill").args(words).status().unwrap().success());
 }
 
-/// Waits until the worker has started to simulate; when it tests the plugin, it leaves a mark.
+/// Waits until the worker has started to simulate. The sign is the mark that it writes while it tests the
+/// plugin.
 fn wait_until_it_drives(folder: &Path) {
     let marks = folder.join(".cache/roadwright/marks");
     wait_for(|| {

@@ -11,7 +11,7 @@ use std::f64::consts::{FRAC_PI_2, FRAC_PI_4};
 static INFO: ModuleInfo = ModuleInfo {
     id: "bay_parking",
     name: "Bay parking",
-    doc: "Drives past a bay and reverses into it, with extra manoeuvres where space is tight; for the course parking.",
+    doc: "Drives past a bay and reverses into it, with extra manoeuvres where space is tight. Made for the course \"parking\".",
 };
 
 static PARAMETERS: [ParameterInfo; 6] = [
@@ -48,7 +48,7 @@ static PARAMETERS: [ParameterInfo; 6] = [
         "m",
         (0.0, 3.0),
         0.25,
-        "Distance outside the arc up to which it drives forwards before it reverses.",
+        "Distance outside the arc that it must reach, driving forwards, before it reverses.",
     ),
     ParameterInfo::number(
         "tolerance",

@@ -4,7 +4,7 @@ use crate::fuzzy::{
     Aggregation, CHROMOSOME, FuzzyController, OBSTACLE_ANGLE, OBSTACLE_DISTANCE, RULE_COUNT, RULES,
     joined, with_rules_of,
 };
-use crate::laws::halting_speed;
+use crate::laws::{chosen_lookahead, halting_speed};
 use roadwright_agent::{
     Controller, Logic, Lookahead, ModuleEntry, ModuleInfo, ParameterInfo, ParameterSet, Step,
 };
@@ -186,10 +186,7 @@ impl Controller for FuzzyDriver {
     }
 
     fn lookahead(&self, parameters: &ParameterSet) -> Lookahead {
-        Lookahead {
-            time: parameters.value("lookahead_time"),
-            distance: parameters.value("lookahead_distance"),
-        }
+        chosen_lookahead(parameters)
     }
 
     fn aims_along_bend(&self, parameters: &ParameterSet) -> bool {

@@ -1,6 +1,6 @@
 //! The intelligent driver model, with steering towards a pursuit point.
 
-use crate::laws::{STOP_GAP, steady_steering};
+use crate::laws::{STOP_GAP, chosen_lookahead, steady_steering};
 use crate::term::{self, Term};
 use roadwright_agent::{
     Controller, Logic, Lookahead, ModuleEntry, ModuleInfo, ParameterInfo, ParameterSet, Step,
@@ -100,7 +100,7 @@ impl Model {
         (1.0 - share).max(-self.braking / self.acceleration)
     }
 
-    /// Terms that leader, stop line and obstacle subtract, as multiples of the acceleration.
+    /// Terms that leader, stop line and obstacle subtract, as multiples of the maximum acceleration.
     #[inline]
     fn taken_away(&self, input: &ControllerInput) -> [f64; 3] {
         let leader = self.interaction(
@@ -131,7 +131,7 @@ const LEAST_SHARE: f64 = 0.01;
 /// Lateral distance from the straight line ahead beyond which obstacles are ignored, m.
 const CLEARANCE: f64 = 1.5;
 
-/// Returns (v / v0)^4. A desired speed of 0 means to stand still.
+/// Returns (v / v0)^4. A desired speed of 0 means standing still.
 #[inline]
 fn share_of_wanted(speed: f64, wanted: f64) -> f64 {
     if wanted > 0.0 {
@@ -162,9 +162,9 @@ fn gap_ahead(input: &ControllerInput) -> f64 {
 }
 
 impl Idm {
-    /// Returns the terms of the acceleration for a row, m/s^2. Parameters that are not given have
-    /// their defaults. The terms are the free road, then leader, stop line and obstacle, of which
-    /// only the strongest counts, and the sum.
+    /// Returns the terms of the acceleration for a row, m/s^2. Parameters that are not given have their
+    /// defaults. The terms are those of the free road, the leader, the stop line and the obstacle, followed
+    /// by their total. Of leader, stop line and obstacle, only the strongest counts.
     pub fn terms(parameters: &BTreeMap<String, f64>, input: &ControllerInput) -> Vec<Term> {
         let model = Model::new(&term::parameters(&PARAMETERS, parameters));
         let taken = model.taken_away(input);
@@ -212,10 +212,7 @@ impl Controller for Idm {
     }
 
     fn lookahead(&self, parameters: &ParameterSet) -> Lookahead {
-        Lookahead {
-            time: parameters.value("lookahead_time"),
-            distance: parameters.value("lookahead_distance"),
-        }
+        chosen_lookahead(parameters)
     }
 
     fn aims_along_bend(&self, _: &ParameterSet) -> bool {

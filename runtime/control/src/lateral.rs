@@ -4,7 +4,7 @@ use crate::linear::{Cost, Matrix, Plant};
 use roadwright_agent::{ParameterInfo, ParameterSet, PathInput, TyreInput};
 use roadwright_geometry::math::{atan, tan};
 
-/// Parameter of the lateral weights: offset.
+/// Parameter for the weight of the lateral offset.
 pub(crate) const OFFSET_WEIGHT: ParameterInfo = ParameterInfo::number(
     "offset_weight",
     "1/m^2",
@@ -12,7 +12,7 @@ pub(crate) const OFFSET_WEIGHT: ParameterInfo = ParameterInfo::number(
     10.0,
     "Weight of the squared offset.",
 );
-/// Parameter of the lateral weights: angle between motion and path.
+/// Parameter for the weight of the angle between the direction of motion and the path.
 pub(crate) const COURSE_WEIGHT: ParameterInfo = ParameterInfo::number(
     "course_weight",
     "1/rad^2",
@@ -20,7 +20,7 @@ pub(crate) const COURSE_WEIGHT: ParameterInfo = ParameterInfo::number(
     5.0,
     "Weight of the squared angle between motion and path.",
 );
-/// Parameter of the lateral weights: steering rate.
+/// Parameter for the weight of the steering rate.
 pub(crate) const RATE_WEIGHT: ParameterInfo = ParameterInfo::number(
     "rate_weight",
     "s^2/rad^2",
@@ -118,7 +118,7 @@ impl LateralModel {
         }
     }
 
-    /// Names of the states.
+    /// Names of the elements of the state vector.
     pub fn states(&self) -> &'static [&'static str] {
         match self.following {
             Following::Rolling => &["offset", "heading", "tan_steering"],
@@ -145,7 +145,7 @@ impl LateralModel {
         }
     }
 
-    /// Returns the value of the last state for the wheel angle `steering`, rad.
+    /// Returns the last element of the state vector for the wheel angle `steering`, rad.
     pub fn wheels(&self, steering: f64) -> f64 {
         match self.following {
             Following::Slipping(_) => steering,

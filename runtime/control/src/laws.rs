@@ -1,5 +1,6 @@
 //! Control laws shared by several controllers.
 
+use roadwright_agent::{Lookahead, ParameterSet};
 use roadwright_geometry::math::{atan, sin};
 use roadwright_plugin_api::ControllerInput;
 
@@ -24,6 +25,14 @@ pub fn pursuit_steering(wheelbase: f64, distance: f64, angle: f64) -> f64 {
     // Below half a metre the circle would be tighter than any vehicle can drive.
     let curvature = 2.0 * sin(angle) / distance.max(0.5);
     atan(wheelbase * curvature)
+}
+
+/// Returns the lookahead that the parameters `lookahead_time` and `lookahead_distance` set.
+pub(crate) fn chosen_lookahead(parameters: &ParameterSet) -> Lookahead {
+    Lookahead {
+        time: parameters.value("lookahead_time"),
+        distance: parameters.value("lookahead_distance"),
+    }
 }
 
 /// Maximum lateral acceleration of steering, m/s^2.
@@ -68,8 +77,8 @@ pub fn safe_speed(gap: f64, front_speed: f64, braking: f64, reaction: f64) -> f6
     (radicand.sqrt() - lag).max(0.0)
 }
 
-/// Returns the highest speed from which the vehicle can still stop behind the leader and where it
-/// has to stop, m/s.
+/// Returns the highest speed, m/s, from which the vehicle can still stop both behind the leader and before
+/// the point where it has to stop.
 #[inline]
 pub fn halting_speed(input: &ControllerInput, braking: f64, reaction: f64) -> f64 {
     let gap = input.leader_gap - STANDSTILL_GAP;

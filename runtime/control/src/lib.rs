@@ -28,7 +28,7 @@
 //!   rear, m.
 //! - **halting speed**: the highest speed from which the agent can still stop behind its leader and before a
 //!   closed junction.
-//! - **road speed**: the speed that speed limit, bends and the behaviour's wish allow, m/s.
+//! - **road speed**: the speed allowed by the speed limit, the bends and the behaviour's wish, m/s.
 //!
 //! # Example
 //!

@@ -37,7 +37,7 @@ static PARAMETERS: [ParameterInfo; 19] = [
         30.0,
         "Steps of a plan; fractions are dropped.",
     ),
-    ParameterInfo::number("step", "s", (0.01, 0.2), 0.05, "Step of the model."),
+    ParameterInfo::number("step", "s", (0.01, 0.2), 0.05, "Time step of the model."),
     OFFSET_WEIGHT,
     COURSE_WEIGHT,
     RATE_WEIGHT,
@@ -46,14 +46,14 @@ static PARAMETERS: [ParameterInfo; 19] = [
         "",
         (0.0, 1000.0),
         10.0,
-        "Factor on the weights of the errors at the end of the plan.",
+        "Multiplier of the error weights at the end of the plan.",
     ),
     ParameterInfo::number(
         "speed_weight",
         "s^2/m^2",
         (0.001, 1000.0),
         1.0,
-        "Weight of the squared missing speed.",
+        "Weight of the squared speed shortfall.",
     ),
     ParameterInfo::number(
         "acceleration_weight",
@@ -118,11 +118,11 @@ struct Plan {
     time: f64,
     /// Step of the model, s.
     step: f64,
-    /// Steering at that time, in the unit of the model's steering state.
+    /// Steering at the time of the plan, in the unit of the model's steering state.
     wheels: f64,
-    /// Steering rates of the steps.
+    /// Steering rate in each step, in the unit of the model's steering state per second.
     rates: Vec<f64>,
-    /// Accelerations of the steps, m/s^2.
+    /// Acceleration in each step, m/s^2.
     accelerations: Vec<f64>,
 }
 
@@ -365,9 +365,9 @@ fn both_ways(rows: &Matrix) -> Matrix {
 struct PlanLimits {
     /// Largest steering, in the unit of the model's steering state.
     wheels: f64,
-    /// Steering at the beginning.
+    /// Steering at the beginning of the plan.
     begin: f64,
-    /// Largest steering rate.
+    /// Largest steering rate, in the unit of the model's steering state per second.
     rate: f64,
     /// Maximum acceleration, m/s^2.
     max_acceleration: f64,

@@ -35,7 +35,7 @@ pub(crate) const LATERAL_ACCELERATION: ParameterInfo = ParameterInfo::number(
     "m/s^2",
     (0.5, 15.0),
     4.0,
-    "Maximum lateral acceleration of steering.",
+    "Maximum lateral acceleration that steering may cause.",
 );
 
 static PARAMETERS: [ParameterInfo; 15] = [
@@ -67,7 +67,7 @@ static PARAMETERS: [ParameterInfo; 15] = [
         "",
         (0.0, 1000.0),
         10.0,
-        "Factor on the weights of the errors at the end of a finite horizon.",
+        "Multiplier of the error weights at the end of a finite horizon.",
     ),
     APPROACH,
     LATERAL_ACCELERATION,
@@ -100,13 +100,13 @@ pub enum LqrSolution {
 /// Design of a regulator: weights, step and solution.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct LqrDesign {
-    /// Method.
+    /// Method that computes the gains.
     pub solution: LqrSolution,
     /// Number of steps of a finite horizon.
     pub horizon: usize,
     /// Step of the model, s.
     pub step: f64,
-    /// Weights.
+    /// Weights of the cost.
     pub weights: LateralWeights,
 }
 
@@ -241,7 +241,8 @@ impl Lqr {
         let speed = input.seen.speed.max(SLOWEST);
         let below = (speed / SPEED_STEP).floor();
         let share = speed / SPEED_STEP - below;
-        // Two models that differ have no gains in between: then the one of the higher speed counts.
+        // Gains of models with different states cannot be interpolated, so those of the higher speed are
+        // used.
         let ends = [below, below + 1.0].map(|at| LateralModel::of(input, at * SPEED_STEP));
         let is_alike = ends[0].states().len() == ends[1].states().len();
         let shares = match is_alike {
@@ -273,8 +274,8 @@ impl Lqr {
     }
 }
 
-/// Returns the control for a state. The offset is clamped to the value that balances an approach at the
-/// maximum angle.
+/// Returns the control for a state. The lateral offset is clamped so that the vehicle approaches the path at
+/// no more than the maximum angle.
 fn requested(gains: &Gains, limits: &SteeringLimits, state: &[f64], ahead: &[f64]) -> f64 {
     let (by_offset, by_heading) = (gains.state[[0, 0]].abs(), gains.state[[0, 1]].abs());
     let mut state = state.to_vec();

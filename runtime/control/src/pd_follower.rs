@@ -1,6 +1,6 @@
 //! Two proportional-derivative laws: speed and turning towards a point on the path.
 
-use crate::laws::halting_speed;
+use crate::laws::{chosen_lookahead, halting_speed};
 use roadwright_agent::{
     Controller, Logic, Lookahead, ModuleEntry, ModuleInfo, ParameterInfo, ParameterSet, Step,
 };
@@ -238,10 +238,7 @@ impl Controller for PdFollower {
     }
 
     fn lookahead(&self, parameters: &ParameterSet) -> Lookahead {
-        Lookahead {
-            time: parameters.value("lookahead_time"),
-            distance: parameters.value("lookahead_distance"),
-        }
+        chosen_lookahead(parameters)
     }
 }
 

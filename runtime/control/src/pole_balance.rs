@@ -8,7 +8,7 @@ use roadwright_plugin_api::{ControllerInput, ControllerOutput};
 static INFO: ModuleInfo = ModuleInfo {
     id: "pole_balance",
     name: "Pole balance",
-    doc: "Balances a pole on the roof with a linear law; for the course pendulum.",
+    doc: "Balances a pole on the roof with a linear law. Made for the course \"pendulum\".",
 };
 
 /// Parameters. The default gains place the four poles of the car with a 2 m pole at -2.7, -2.7, -0.5 and -0.5

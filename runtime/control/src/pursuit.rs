@@ -1,6 +1,6 @@
 //! Pursuit of a point on the route with proportional cruising and proportional-derivative following.
 
-use crate::laws::steady_steering;
+use crate::laws::{chosen_lookahead, steady_steering};
 use crate::speed_law::{self, SpeedLaw};
 use crate::term::{self, Term};
 use roadwright_agent::{
@@ -92,10 +92,7 @@ impl Controller for Pursuit {
     }
 
     fn lookahead(&self, parameters: &ParameterSet) -> Lookahead {
-        Lookahead {
-            time: parameters.value("lookahead_time"),
-            distance: parameters.value("lookahead_distance"),
-        }
+        chosen_lookahead(parameters)
     }
 
     fn aims_along_bend(&self, _: &ParameterSet) -> bool {

@@ -18,7 +18,7 @@ pub(crate) const GAP_GAIN: ParameterInfo = ParameterInfo::number(
     "1/s^2",
     (0.0, 5.0),
     0.25,
-    "Acceleration per metre of missing gap.",
+    "Acceleration per metre of gap error.",
 );
 /// Parameter of the speed law: gain of the closing speed.
 pub(crate) const CLOSING_GAIN: ParameterInfo = ParameterInfo::number(

@@ -36,7 +36,7 @@ static PARAMETERS: [ParameterInfo; 9] = [
         "m/s^2",
         (0.5, 15.0),
         4.0,
-        "Maximum lateral acceleration of steering.",
+        "Maximum lateral acceleration that steering may cause.",
     ),
     speed_law::SPEED_GAIN,
     speed_law::GAP_GAIN,
@@ -46,7 +46,7 @@ static PARAMETERS: [ParameterInfo; 9] = [
     speed_law::REACTION,
 ];
 
-/// Parts of the path ahead that it uses.
+/// Parts of the path ahead that the controller uses.
 const PARTS: PathParts = PathParts {
     time: 0.02,
     slowest: 5.0,

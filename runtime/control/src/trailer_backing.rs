@@ -10,7 +10,7 @@ use roadwright_plugin_api::{ControllerInput, ControllerOutput};
 static INFO: ModuleInfo = ModuleInfo {
     id: "trailer_backing",
     name: "Trailer backing",
-    doc: "Backs a trailer along the centre line of a bay; for the course trailer-reverse.",
+    doc: "Backs a trailer along the centre line of a bay. Made for the course \"trailer-reverse\".",
 };
 
 static PARAMETERS: [ParameterInfo; 8] = [

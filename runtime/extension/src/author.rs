@@ -89,7 +89,7 @@ pub enum AuthorError {
     },
     /// The name is invalid.
     #[error(
-        "\"{0}\" is not a valid name: use lower-case letters, digits and _ after a letter, at most 40 characters"
+        "\"{0}\" is not a valid name: start with a lower-case letter, and use only lower-case letters, digits and _, at most 40 characters"
     )]
     Name(String),
     /// The file or folder already exists.

@@ -9,7 +9,7 @@ use std::sync::{Mutex, PoisonError};
 pub(crate) struct Cause<'a> {
     /// Id of the first agent that got no answer.
     pub(crate) agent: u64,
-    /// Reason in words.
+    /// Reason for the failure, in words.
     pub(crate) reason: &'a str,
     /// Whether the failure depends on the machine, see [`Failure::depends_on_machine`].
     pub(crate) depends_on_machine: bool,

@@ -5,7 +5,7 @@
 /// `nohup` starts a program with SIGHUP ignored, so that the program continues after the terminal is closed.
 /// A handler would undo that, and child processes would inherit the default action, which terminates them.
 #[cfg(unix)]
-#[expect(unsafe_code, reason = "asks for and restores the action of a signal")]
+#[expect(unsafe_code, reason = "reads and restores the action of a signal")]
 pub fn with_hangup_kept<T>(install: impl FnOnce() -> T) -> T {
     // SAFETY: without a new action the call only writes the old one, into a structure that is zeroed as the C
     // library expects and lives as long as the call.
@@ -22,7 +22,7 @@ pub fn with_hangup_kept<T>(install: impl FnOnce() -> T) -> T {
     done
 }
 
-/// Lets `install` set signal handlers; this system has no SIGHUP.
+/// Calls `install`, which sets signal handlers. Nothing else is needed, because this system has no SIGHUP.
 #[cfg(not(unix))]
 pub fn with_hangup_kept<T>(install: impl FnOnce() -> T) -> T {
     install()

@@ -61,7 +61,7 @@ fn why_it_ended(ending: &Ending) -> String {
         return format!("took longer than {} s", PATIENCE.as_secs());
     }
     let said = ending.complaint.trim();
-    format!("the plugin ended it ({}) {said}", ending.status)
+    format!("the plugin ended the process ({}) {said}", ending.status)
 }
 
 /// A line of the report on a plugin.
@@ -71,7 +71,7 @@ pub struct ReportLine {
     pub name: String,
     /// Problem; `None` if the check passed.
     pub problem: Option<String>,
-    /// Details.
+    /// Details of the result.
     pub note: String,
 }
 

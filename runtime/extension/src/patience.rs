@@ -28,12 +28,12 @@ pub(crate) fn in_a_group(command: &mut Command) -> &mut Command {
     command
 }
 
-/// The way in which a child process ended.
+/// How a child process ended.
 pub(crate) struct Ending {
     pub(crate) status: ExitStatus,
     /// Whether the child was killed because it took too long.
     pub(crate) is_late: bool,
-    /// The last part of its output to standard error.
+    /// The last part of the child's output to standard error.
     pub(crate) complaint: String,
 }
 

@@ -31,7 +31,7 @@ fn held_path(folder: &Path, hash: &str) -> PathBuf {
     folder.join(format!("{hash}.{HELD}"))
 }
 
-/// Records a build for later starts. If writing the record fails, it applies only until the program ends.
+/// Records a build for later starts. If the record cannot be written, the quarantine ends with the program.
 fn hold(folder: &Path, hash: &str, why: &str) {
     let _ = std::fs::write(held_path(folder, hash), why);
 }
@@ -65,7 +65,7 @@ const MOST_ENDS: u32 = 2;
 /// A build that ended the program after its trial.
 pub(crate) struct LateEnd {
     pub(crate) text: String,
-    /// Whether it ended the program too often to be loaded into this process again.
+    /// Whether the build ended the program too often to be loaded into this process again.
     pub(crate) keeps_out: bool,
 }
 

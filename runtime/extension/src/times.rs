@@ -3,11 +3,11 @@
 /// Number of calls that are stored.
 const SAMPLES: usize = 512;
 
-/// Durations of the latest calls per agent, us.
+/// Durations of the latest calls.
 #[derive(Debug, Default)]
 pub(crate) struct CallTimes {
     micros: Vec<f32>,
-    /// Total durations of the same calls, us.
+    /// Duration of each call for all its agents together, us.
     whole: Vec<f32>,
     next: usize,
     /// Number of calls so far.

@@ -8,7 +8,8 @@ use std::path::Path;
 use std::time::Duration;
 
 const PROBE: &str = "org.roadwright.probe";
-/// Definition that sets the call in which the plugin hangs. It is a later call than that of the trial.
+/// Definition that sets the number of the call in which the plugin hangs. The call is later than the calls of
+/// the trial.
 const HANG_AT: &str = "HANG_AT=10";
 
 /// A world driven by a plugin that hangs until it learns that its call was abandoned.
@@ -42,12 +43,12 @@ fn a_call_that_is_given_up_hears_so_and_its_answer_is_not_used() {
         }
         (world, worst)
     });
-    // It hangs, and its call is not abandoned, because the patience is longer.
+    // The plugin hangs, but its call is not abandoned, because the patience is longer.
     wait_until("the hang is seen", || !watch.hangs().is_empty());
     watch.give_up(Duration::from_secs(60));
     assert!(!driven.is_finished());
     assert_eq!(bench.host().timed_out(), None);
-    // Its call began a moment after it was entered.
+    // The plugin's call began a moment after the plugin was entered.
     wait_until("it is given up", || {
         watch.give_up(Duration::from_secs(2));
         bench.host().timed_out().is_some()
@@ -66,7 +67,7 @@ fn a_call_that_is_given_up_hears_so_and_its_answer_is_not_used() {
     assert!(swaps[0].note.contains("restart 1 of 3"), "{swaps:?}");
     let log = bench.row(PROBE).log.join("\n");
     assert!(log.contains("heard that it is given up"), "{log}");
-    // It was never told so for another call.
+    // The plugin was not told so in any other call.
     assert!(!log.contains("without a reason"), "{log}");
 }
 

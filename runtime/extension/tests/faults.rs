@@ -1,4 +1,4 @@
-//! All failures of plugins, and the messages to the user.
+//! Tests of all ways in which plugins can fail, and of the messages to the user.
 
 use crate::common::{Bench, CHAOS, c_plugin, compile, root, run, shipped, wait_until};
 use roadwright_agent::{ModuleKind, Slot};
@@ -7,7 +7,7 @@ use roadwright_scenario::{Edit, Scenario, Stack};
 use roadwright_simulation::{RunOptions, World};
 use roadwright_testing::plugin_library;
 
-/// The scenario old-town, with the chaos plugin in the given mode in all stacks.
+/// The scenario `old-town`, whose stacks all use the chaos plugin in the given mode.
 fn chaotic(mode: f64) -> Scenario {
     let mut scenario = shipped("old-town");
     let stacks: Vec<(String, Stack)> = scenario.stacks().clone().into_iter().collect();
@@ -33,7 +33,7 @@ fn chaos_bench() -> Bench {
     bench
 }
 
-/// Message for a file that is put into the plugin folder.
+/// Message about a file that is put into the plugin folder.
 fn refused(library: &std::path::Path) -> String {
     let bench = Bench::new();
     bench.put_file("x.so", library);
@@ -59,7 +59,7 @@ fn a_library_without_our_symbols_is_not_ours() {
 #[test]
 fn another_major_version_is_refused_without_running_it() {
     let folder = tempfile::tempdir().unwrap();
-    // It would crash if it were loaded.
+    // The library would crash if it were loaded.
     let definitions = ["MAJOR=2", "CRASH_AT_LOAD"];
     let said = refused(&c_plugin(folder.path(), "a", &definitions, &["-lm"]));
     let expected = "Built for plugin ABI 2, but this Roadwright uses 1; rebuild with SDK 1.x";
@@ -103,7 +103,7 @@ fn missing_symbols_come_with_a_hint() {
     let folder = tempfile::tempdir().unwrap();
     let said = refused(&c_plugin(folder.path(), "a", &["MISSING_SYMBOL"], &[]));
     assert!(said.contains("a_function_that_nobody_defines"), "{said}");
-    // Without -lm: detected when it is opened, not at its first call.
+    // Without `-lm`. The missing symbol is detected when the library is opened, not at the first call.
     let flags = ["-fno-builtin", "-nodefaultlibs", "-Wl,--as-needed", "-lc"];
     let said = refused(&c_plugin(folder.path(), "b", &["NEEDS_LIBM"], &flags));
     assert!(said.contains("link with -lm"), "{said}");
@@ -137,7 +137,7 @@ fn a_panic_falls_back_restarts_three_times_and_is_taken_out() {
     // Vehicles were driven throughout.
     assert!(world.summary().distance_driven > 50.0);
     assert_eq!(bench.row(CHAOS).lamp, Health::Faulted);
-    // It stays out until a reload, and the run keeps naming it.
+    // The plugin stays disabled until a reload, and the run keeps naming it.
     bench.host().rescan();
     let out_since = |world: &World| {
         let modules = world.modules();
@@ -164,7 +164,7 @@ fn an_exception_is_caught_by_the_guard_of_the_header() {
     let library = folder.path().join("throws.so");
     if compile(&source, &library, &[]).is_some() {
         let said = refused(&library);
-        assert!(said.contains("no std::exception"), "{said}");
+        assert!(said.contains("not a std::exception"), "{said}");
     }
 }
 
@@ -318,7 +318,7 @@ fn a_removed_file_goes_on_until_the_end() {
     assert_eq!(bench.host().files()[0].state, FileState::Orphaned);
     run(&mut world, 1.0);
     assert_eq!(world.modules().len(), 1);
-    // After a restart it is missing.
+    // After a restart, the file is missing.
     bench.open(|_| ());
     assert!(bench.host().modules().iter().all(|row| row.id != id));
 }
@@ -389,7 +389,7 @@ fn a_faulty_new_build_goes_back_to_the_one_before() {
     let bench = chaos_bench();
     let mut world = chaos_world(&bench, 0.0);
     run(&mut world, 2.0);
-    // The same plugin in another build, whose mode is then set to panicking.
+    // The same plugin in another build, which is then set to a mode that panics.
     let mut bytes = std::fs::read(plugin_library("rw_chaos")).unwrap();
     bytes.extend_from_slice(b"another build");
     bench.put("chaos.so", &bytes);
@@ -427,7 +427,7 @@ fn builds_that_nobody_has_allowed_do_not_run() {
     bench.host().allow(&file.hash);
     assert_eq!(bench.row("com.example.pure_pursuit").lamp, Health::Good);
     assert_eq!(controllers(), built_in + 1);
-    // On the command line the first digits of a hash are enough.
+    // On the command line, the first eight digits of a hash are enough.
     assert!(Trust::Hashes([file.hash[..8].to_owned()].into()).allows(&file.hash));
     assert!(!Trust::Hashes([file.hash[..7].to_owned()].into()).allows(&file.hash));
 }
@@ -435,7 +435,7 @@ fn builds_that_nobody_has_allowed_do_not_run() {
 #[test]
 fn a_plugin_that_killed_the_program_is_kept_out_at_the_next_start() {
     let mut bench = chaos_bench();
-    // A crash leaves the mark of the trial behind, without a lock.
+    // A crash leaves the mark of the trial behind without a lock.
     let marks = bench.folder.path().join("cache/marks");
     let mut world = chaos_world(&bench, 0.0);
     world.step();
@@ -458,7 +458,7 @@ fn a_plugin_that_killed_the_program_is_kept_out_at_the_next_start() {
         bench.host().files()[0].state,
         FileState::Rejected(_)
     ));
-    // Retry.
+    // A retry.
     bench.host().reload(CHAOS);
     assert_eq!(bench.host().files()[0].state, FileState::Active);
     // A successful trial leaves nothing behind.
@@ -506,7 +506,7 @@ fn strange_files_are_refused_with_a_reason() {
         state("loop.so")
     );
     assert_eq!(state("gr\u{fc}n \u{1f697}.so"), "Active");
-    // If files were watched, these would be waited for first.
+    // If files were watched, the host would wait for the plugins first.
     assert!(
         state("empty.so").contains("it is empty"),
         "{}",
@@ -539,7 +539,7 @@ proptest::proptest! {
         let from = (from * bytes.len() as f64) as usize;
         let to = (from + length).min(bytes.len());
         bytes[from..to].fill(fill);
-        // The result does not matter; surviving does.
+        // The result does not matter, as long as inspection does not crash.
         let _ = inspect_bytes(&bytes);
     }
 }
@@ -548,14 +548,14 @@ proptest::proptest! {
 fn damaged_libraries_that_look_sound_die_in_the_trial() {
     let whole = std::fs::read(plugin_library("pure_pursuit")).unwrap();
     let bench = Bench::new();
-    // The machine code is overwritten, which the headers do not show.
+    // Overwrites machine code, which the headers do not reveal.
     for at in 1..8 {
         let mut bytes = whole.clone();
         let from = whole.len() * at / 16;
         bytes[from..from + 60_000].fill(0);
         bench.put(&format!("x{at}.so"), &bytes);
     }
-    // Whatever is active now can be called.
+    // Every module that is still active can be called.
     let ids: Vec<_> = bench
         .host()
         .files()

@@ -27,7 +27,7 @@ fn built(folder: &Path, source: &str, name: &str, definitions: &[&str]) -> PathB
     library
 }
 
-/// Flags that make the old names known to a source that includes only the header.
+/// Flags that define the old names for a source that includes only the header.
 fn old_names() -> [String; 4] {
     let header = |name: &str| root().join("plugins/api/include").join(name);
     let [header, names] = ["roadwright_plugin.h", "roadwright_plugin_names_1_1.h"].map(header);
@@ -40,7 +40,7 @@ fn old_names() -> [String; 4] {
     ]
 }
 
-/// A drive in which every number is another one.
+/// A drive in which all numbers are different.
 fn some_drive() -> FitnessInput {
     FitnessInput {
         crash_rating: 0.5,
@@ -75,7 +75,7 @@ fn some_drive() -> FitnessInput {
     }
 }
 
-/// Scores of some drives by the fitness of a bench.
+/// Scores that a fitness module of a bench gives to some drives.
 fn scores(bench: &Bench, id: &str, inputs: &[FitnessInput]) -> Vec<f64> {
     let registry = bench.host().registry();
     let entries = registry.of::<dyn Fitness>();
@@ -94,7 +94,7 @@ fn scores(bench: &Bench, id: &str, inputs: &[FitnessInput]) -> Vec<f64> {
     outputs.iter().map(|output| output.score).collect()
 }
 
-/// Score that `rows.c` returns for rows of a stride.
+/// Score that `rows.c` returns for rows with the given stride in bytes.
 fn seen(input: &FitnessInput, stride: usize) -> f64 {
     let record = RECORDS
         .iter()
@@ -142,7 +142,7 @@ fn a_fitness_gets_the_rows_of_its_own_time() {
     for (minor, stride) in [("MINOR=0", 64), ("MINOR=1", 64), ("MINOR=2", 216)] {
         let bench = Bench::new();
         bench.put_file("rows.so", &built(folder.path(), "rows.c", minor, &[minor]));
-        // One row, a few, and more than the shared memory has room for at the start.
+        // One row, a few rows, and more rows than the shared memory initially has room for.
         for count in [1, 5, 700] {
             let drive = |number: u32| FitnessInput {
                 time: 100.0 + f64::from(number),
@@ -169,7 +169,7 @@ fn what_a_plugin_declares_counts_since_1_2() {
     for (name, definitions, declares) in [
         ("plain", vec![], false),
         ("new", vec![caps], true),
-        // These bits had no meaning then.
+        // In version 1.1, these bits had no meaning.
         ("old", vec![caps, "MINOR=1"], false),
     ] {
         let bench = Bench::new();
@@ -190,8 +190,8 @@ fn what_a_plugin_declares_counts_since_1_2() {
     }
 }
 
-/// Compares the deviation from the path on a winding road: a controller with the law of `idm` follows bends as
-/// closely as `idm` does, because its waypoint lies along the bend.
+/// Compares the deviation from the path on a winding road: a controller with the law of `idm` follows bends
+/// as closely as `idm` does, because its waypoint is on the bend.
 #[test]
 fn a_controller_sees_the_waypoint_that_idm_sees() {
     let folder = tempfile::tempdir().unwrap();
@@ -237,7 +237,7 @@ fn a_controller_sees_the_waypoint_that_idm_sees() {
     assert!(cutting > 1.5 * idm, "cutting {cutting}, idm {idm}");
 }
 
-/// Returns a setting of the fitness with a table, from the text of a stack.
+/// Returns a setting that chooses the fitness with a table, parsed from the text of a stack.
 fn setting(parameters: &str) -> ModuleSetting {
     let text = format!("{{\"module\":\"{TABLE}\",\"parameters\":{parameters}}}");
     serde_json::from_str(&text).unwrap()
@@ -259,7 +259,7 @@ fn with_fitness(mut scenario: Scenario, setting: &ModuleSetting) -> Scenario {
     scenario
 }
 
-/// The scores of all agents after some seconds. All of them are the same.
+/// The score of all agents after some seconds. Checks that it is the same for all of them.
 fn shown(world: &World) -> f64 {
     let drives = world.drives();
     let scores: Vec<f64> = drives
@@ -305,7 +305,7 @@ fn a_table_is_a_list_of_rows_in_the_stack() {
         run(&mut world, 5.0);
         assert_eq!(shown(&world), 30_000.0 - 3.125, "isolated: {isolated}");
         // A saved world continues with the same values.
-        let saved = world.save(false).unwrap();
+        let saved = world.save().unwrap();
         let ground = world.ground().clone();
         let options = RunOptions::default();
         let restored = World::restore(ground, &scenario, &registry, &options, &saved);
@@ -360,7 +360,7 @@ fn a_table_of_another_shape_starts_from_its_defaults() {
     );
     bench.put_file("table.so", &wide);
     run(&mut world, 1.0);
-    // Eight cells of 0.5; the number is kept.
+    // Eight cells of 0.5. The number of cells is kept.
     assert_eq!(shown(&world), 30_018.0);
     let notes: Vec<String> = world
         .summary()
@@ -368,7 +368,7 @@ fn a_table_of_another_shape_starts_from_its_defaults() {
         .iter()
         .map(|swap| swap.note.clone())
         .collect();
-    let told = "weights had 2 rows of 3 and has 2 rows of 4 now, so it starts from its defaults";
+    let told = "the shape of weights has changed from 2 rows of 3 to 2 rows of 4, so it starts from its defaults";
     assert!(notes[1].contains(told), "{notes:?}");
     assert!(!notes[0].contains("weights"), "{notes:?}");
     assert!(bench.said().contains(told), "{}", bench.said());
@@ -401,7 +401,7 @@ fn a_script_sets_a_cell_of_a_table() {
     let mut world = World::new(&scenario, &bench.host().registry(), &options).unwrap();
     run(&mut world, 3.0);
     assert!(world.faults().is_empty(), "{:?}", world.faults());
-    // Six cells of 0.5, of which the second one is 0.25 now.
+    // Six cells of 0.5, the second of which is set to 0.25.
     assert_eq!(shown(&world), 20_010.0);
 }
 
@@ -450,7 +450,7 @@ fn the_check_tries_the_ends_of_a_table() {
     assert_eq!(line.note, "2 described, valid at both ends of their ranges");
 }
 
-/// The id of the kept controller with pedals, and that of the same source built today.
+/// Id of the kept controller with pedals, and id of the same source when it is built afresh.
 const KEPT: &str = "org.roadwright.kept.pedals";
 const TODAY: &str = "org.roadwright.today.pedals";
 
@@ -577,7 +577,7 @@ fn sources_of_1_0_and_1_1_compile_unchanged_with_the_old_names() {
     assert!(compiled >= 14, "only {compiled} sources");
 }
 
-/// The records of the header, as name and fields with their type.
+/// The records of the header, each with its name and its fields with their types.
 fn records_of(header: &str) -> Vec<(String, Vec<(String, String)>)> {
     // Comments may contain semicolons.
     let mut text = String::new();
@@ -602,7 +602,7 @@ fn records_of(header: &str) -> Vec<(String, Vec<(String, String)>)> {
         .collect()
 }
 
-/// The name and the type of a field of the header, as in the description.
+/// Name and type of a field of the header, in the notation of the description.
 fn field_of(line: &str) -> (String, String) {
     let word = |text: &str| {
         let name = |c: char| c.is_ascii_alphanumeric() || c == '_';

@@ -41,7 +41,7 @@ fn one_that_eats_memory_is_stopped_and_told() {
     assert!(said.contains("idm drives"), "{said}");
     assert_eq!(bench.row(PROBE).lamp, Health::Faulted);
     assert!(world.counts().active > 0);
-    // A plugin that wastes nothing works with the same limit.
+    // A plugin that wastes no memory works with the same limit.
     let (bench, mut world) = isolated(&[], 768);
     run(&mut world, 3.0);
     assert_eq!(

@@ -20,7 +20,7 @@ fn foot(folder: &Path, name: &str, definitions: &[&str]) -> PathBuf {
     library
 }
 
-/// Vehicles with engines, and others.
+/// A scenario of vehicles with and without engines.
 fn grounds() -> Scenario {
     shipped("proving-ground")
 }
@@ -76,7 +76,7 @@ fn a_saved_world_goes_on_with_pedals_and_with_those_that_were_kept() {
         let level = DynamicsLevel::DynamicOneTrack;
         let mut whole = world(&bench, level, 1);
         run(&mut whole, 5.0);
-        let bytes = whole.save(false).unwrap().to_bytes();
+        let bytes = whole.save().unwrap().to_bytes();
         let saved = SavedWorld::from_bytes(&bytes).unwrap();
         let modules = crate::common::only(Slot::Controller, FOOT);
         let options = RunOptions {
@@ -101,7 +101,7 @@ fn pedals_out_of_range_are_replaced_by_the_built_in_module_and_counted() {
     let folder = tempfile::tempdir().unwrap();
     let bench = Bench::new();
     bench.put_file("foot.so", &foot(folder.path(), "foot", &["NONSENSE"]));
-    // Its trial has detected that, so it is not used.
+    // The plugin's trial has detected the bad value, so the plugin is not used.
     let files = bench.host().files();
     assert!(matches!(files[0].state, FileState::Rejected(_)));
     let said = bench.said();
@@ -116,7 +116,7 @@ fn a_table_without_the_function_is_none() {
     let folder = tempfile::tempdir().unwrap();
     let bench = Bench::new();
     bench.put_file("foot.so", &foot(folder.path(), "foot", &["SHORT"]));
-    // It has no `step` either, so it cannot be called.
+    // The table does not have `step` either, so the plugin cannot be called.
     assert!(
         bench.said().contains("the plugin does not provide step"),
         "{}",
@@ -153,7 +153,7 @@ fn who_has_no_vehicle_gets_the_acceleration_of_some_car() {
     };
     let mut outputs = [ControllerOutput::default()];
     module.step(&step, &[input], &mut outputs);
-    // It presses at most 0.6 of 2 m/s^2.
+    // The plugin presses the pedal to at most 0.6 of 2 m/s^2.
     assert!((outputs[0].acceleration - 1.2).abs() < 1e-9, "{outputs:?}");
 }
 

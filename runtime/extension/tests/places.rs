@@ -184,8 +184,8 @@ fn signals_and_horns_are_noticed() {
     assert_eq!(road.car(2).indicator.name(), "off");
 }
 
-/// Position of bays beside the right lane. The centre line of this lane is at y = -4.875, and its edge is at
-/// y = -6.5.
+/// Position of bays beside the right lane. The centre line of the lane is at y = -4.875 and its edge at y =
+/// -6.5.
 const ALONG: (f64, f64) = (200.0, -7.7);
 
 /// Adds parked cars as obstacles. They leave room for a bay of normal size.
@@ -271,7 +271,7 @@ fn a_bay_along_the_road_is_entered_forwards_where_there_is_room() {
 
 #[test]
 fn a_bay_between_two_cars_is_entered_backwards() {
-    // A single clothoid needs more room than a driver who manoeuvres: 11.8 m for a car of 4.5 m.
+    // A single clothoid would need more room than a car that shunts: 11.8 m for a car of 4.5 m.
     let others = [(ALONG.0 - 8.2, ALONG.1), (ALONG.0 + 8.2, ALONG.1)];
     parks(ALONG.0, ALONG.1, 0.0, 2.0, &others, DynamicsLevel::OneTrack);
 }
@@ -280,7 +280,7 @@ fn a_bay_between_two_cars_is_entered_backwards() {
 fn a_bay_across_the_road_is_left_backwards() {
     let bay = (200.0, -9.6);
     parks(bay.0, bay.1, -FRAC_PI_2, 11.0, &[], DynamicsLevel::OneTrack);
-    // Backwards into it, and forwards out.
+    // The car enters the bay backwards and leaves it forwards.
     parks(bay.0, bay.1, FRAC_PI_2, 3.0, &[], DynamicsLevel::OneTrack);
 }
 
@@ -317,7 +317,7 @@ fn a_world_saved_while_somebody_reverses_goes_on_the_same() {
         seconds += 0.5;
         assert!(seconds < 90.0, "it never reverses");
     }
-    let bytes = first.save(false).unwrap().to_bytes();
+    let bytes = first.save().unwrap().to_bytes();
     let saved = SavedWorld::from_bytes(&bytes).unwrap();
     let ground = Ground::new(&scenario);
     let (mut second, notes) =

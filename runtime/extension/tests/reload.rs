@@ -203,7 +203,7 @@ fn all_examples_pass_the_check() {
             assert_eq!(line.problem, None, "{id}: {}", line.name);
         }
     }
-    // Control: a plugin that must not work does not.
+    // Control: a plugin that is expected to fail does fail.
     let library = c_plugin(folder.path(), "beyond", &["BEYOND"], &["-lm"]);
     let report = report(&library);
     let problems: Vec<_> = report.into_iter().filter_map(|line| line.problem).collect();
@@ -276,8 +276,8 @@ fn a_plugin_that_knows_fewer_functions_works() {
 
 #[test]
 fn the_header_and_the_records_have_the_same_layout() {
-    // The header asserts its layout at compile time, and so do the records: both against the same numbers.
-    // Here both languages are compiled.
+    // The header asserts its layout at compile time, and so do the Rust records, both against the same
+    // numbers. This test compiles both languages.
     let folder = tempfile::tempdir().unwrap();
     for name in ["layout.c", "layout.cpp"] {
         let source = folder.path().join(name);
@@ -305,7 +305,7 @@ fn the_header_and_the_records_have_the_same_layout() {
         let Some((name, bytes)) = number(line.split(", \"").next().unwrap()) else {
             continue;
         };
-        // RW_ASSERT(sizeof(rw_batch) == 112): the same number is in the records.
+        // The number in a line such as `RW_ASSERT(sizeof(rw_batch) == 112)` must also be in the records.
         let plain = name
             .replace("rwassert", "")
             .replace("sizeof", "")
@@ -316,7 +316,7 @@ fn the_header_and_the_records_have_the_same_layout() {
                     .replace("assert", "")
                     .replace("sizeof", "")
                     .replace("offsetof", "");
-                // In Rust the fields of conduct are a structure within the row.
+                // In Rust, the fields of `conduct` form a structure within the row.
                 let other = other.replace("conduct", "");
                 let other = if other.starts_with("rw") {
                     other
@@ -368,7 +368,7 @@ fn parameters_are_carried_over_by_key() {
     );
     run(&mut world, 5.0);
     run(&mut steady, 5.0);
-    // `steady` has swapped too: the same builds at the same steps give the same bits.
+    // `steady` has swapped as well. The same builds at the same steps give the same bits.
     assert_eq!(world.state_hash(), steady.state_hash());
     assert_eq!(world.swaps().len(), 1);
 }

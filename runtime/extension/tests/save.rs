@@ -6,7 +6,7 @@ use roadwright_agent::Slot;
 use roadwright_scenario::Scenario;
 use roadwright_simulation::{RunOptions, SaveError, SavedWorld, World};
 
-/// Runs to each of the moments, saves and restores the world, and compares both worlds after some more time.
+/// Runs to each of the moments, saves and restores the world there, and compares both worlds some time later.
 fn hold(bench: &Bench, scenario: &Scenario, options: &RunOptions, moments: &[f64]) {
     let registry = bench.host().registry();
     let mut whole = World::new(scenario, &registry, options).unwrap();
@@ -14,7 +14,7 @@ fn hold(bench: &Bench, scenario: &Scenario, options: &RunOptions, moments: &[f64
     for moment in moments {
         let seconds = moment - whole.time();
         run(&mut whole, seconds);
-        saves.push((whole.save(false).unwrap().to_bytes(), whole.state_hash()));
+        saves.push((whole.save().unwrap().to_bytes(), whole.state_hash()));
     }
     run(&mut whole, 8.0);
     for (bytes, hash) in saves {
@@ -98,13 +98,13 @@ fn plugins_get_their_state_back() {
     }
 }
 
-/// Saves at a random step, and compares all later snapshots with the snapshots of the restored world.
+/// Saves at a random step, and compares all later snapshots with those of the restored world.
 fn hold_at_random(bench: &Bench, name: &str, options: &RunOptions, random: &mut Random) {
     let (scenario, registry) = (shipped(name), bench.host().registry());
     let mut whole = World::new(&scenario, &registry, options).unwrap();
     let (first, later) = random.moments(whole.dt());
     (0..first).for_each(|_| whole.step());
-    let bytes = whole.save(false).unwrap().to_bytes();
+    let bytes = whole.save().unwrap().to_bytes();
     let hash = whole.state_hash();
     let seen = |world: &mut World| {
         let step = |_| {
@@ -176,7 +176,7 @@ fn a_plugin_and_a_script_in_the_place_of_others_start_fresh() {
     let registry = bench.host().registry();
     let mut world = World::new(&scenario, &registry, &RunOptions::default()).unwrap();
     run(&mut world, 6.0);
-    let saved = world.save(false).unwrap();
+    let saved = world.save().unwrap();
     let id = "org.roadwright.probe";
     for (slot, module, old) in [
         (Slot::Controller, id, "idm"),
@@ -210,11 +210,11 @@ fn a_module_that_cannot_save_is_named() {
     let id = "org.roadwright.probe";
     let mut world = bench.world(&scenario, Slot::Controller, id, RunOptions::default());
     run(&mut world, 5.0);
-    let error = world.save(false).err().unwrap();
+    let error = world.save().err().unwrap();
     assert_eq!(error, SaveError::Modules(vec![format!("controller {id}")]));
     assert!(error.to_string().contains(id) && error.to_string().contains("--allow-inexact"));
-    // If that is allowed, the save reports it, and the restored world reports what starts fresh.
-    let saved = world.save(true).unwrap();
+    // If that is allowed, the save reports what will start fresh, and so does the restored world.
+    let saved = world.save_inexact().unwrap();
     assert_eq!(saved.inexact(), [format!("controller {id}")]);
     let options = RunOptions {
         modules: only(Slot::Controller, id),
@@ -241,7 +241,7 @@ fn another_build_of_a_module_starts_fresh_and_is_told() {
     let id = "org.roadwright.probe";
     let mut world = bench.world(&scenario, Slot::Controller, id, RunOptions::default());
     run(&mut world, 5.0);
-    let saved = world.save(false).unwrap();
+    let saved = world.save().unwrap();
     let ground = world.ground().clone();
     drop(world);
     bench.put_file("p.so", &build("two", &["VERSION=\"2.0.0\"", "GAIN=0.8"]));
@@ -255,7 +255,7 @@ fn another_build_of_a_module_starts_fresh_and_is_told() {
     assert!(
         notes
             .iter()
-            .any(|note| note.contains(id) && note.contains("another build")),
+            .any(|note| note.contains(id) && note.contains("its build has changed")),
         "{notes:?}"
     );
     run(&mut world, 5.0);

@@ -151,7 +151,8 @@ fn what_can_be_known_is_found_before_running() {
         assert!(said.starts_with(&format!("x.rhai:{line}:")), "{text}: {said}");
         assert!(said.contains(words), "{text}: {said}");
     }
-    // The same without mistakes; and cases that cannot be known are ignored.
+    // The same statements without mistakes cause no error, and neither do cases that cannot be checked in
+    // advance.
     for text in [
         inside("me.speed_factor = 1.0; me.stop(); me.leader.speed; me.memory.anything = 1;"),
         inside("let one = me.find(2); one.distance; for o in me.nearby(5.0) { o.speed; }"),
@@ -200,7 +201,7 @@ fn nothing_runs_for_ever_or_grows_without_end() {
 #[test]
 fn every_documented_item_can_be_written_as_it_is_documented() {
     let value = |part: &str| match part.split(": ").nth(1) {
-        // Words that must be known.
+        // Words that the checker must know.
         _ if part.starts_with("slot") => "\"controller\"",
         _ if part.starts_with("side") => "\"left\"",
         Some("string") => "\"x\"",
@@ -299,9 +300,9 @@ fn what_is_expensive_is_charged_for_its_size() {
             said.contains("more than 20000 operations"),
             "{body}: {said}"
         );
-        // As many cheap operations are fine.
+        // The same number of cheap operations is allowed.
         compile("x.rhai", &repeated(1000, "let x = turn + 1;"), None).unwrap();
-        // It cannot be caught.
+        // The script cannot catch the error.
         let caught = format!("try {{ {} }} catch {{ }}", body);
         assert!(
             error(&repeated(1000, &caught)).contains("operations"),
@@ -416,7 +417,7 @@ fn a_script_that_always_faults_is_switched_off() {
         21 * agents,
         "each agent: 20 faults, and being switched off"
     );
-    // Another version of it is tried again.
+    // The host tries a changed version of the script.
     bench.put_script("lone.rhai", "fn behave(agent) { agent.log(\"again\"); }");
     run(&mut world, 1.0);
     assert!(log(&world).contains("again"));
@@ -553,7 +554,7 @@ fn an_emergency_corridor_is_formed_without_a_contact() {
     }
     assert!(world.faults().is_empty(), "{:?}", world.faults());
     assert_eq!(world.collisions().len(), 0, "{:?}", world.collisions());
-    // Control: most of them made room.
+    // Control: most of the others made room.
     assert!(2 * aside > seen, "{aside} of {seen}");
 }
 
@@ -595,7 +596,7 @@ fn the_bus_keeps_its_timetable_and_the_ambulance_returns() {
             stops.push((mark.text.clone(), world.time()));
         }
     }
-    // More than one round, in order.
+    // More than one round, with the stops in order.
     let order: Vec<&str> = stops.iter().map(|(text, _)| text.as_str()).collect();
     assert_eq!(
         &order[..5],
@@ -629,7 +630,7 @@ fn the_shuttle_leaves_its_trailer_and_fetches_it() {
                 stages.push(stage);
             }
             if let Some(standing) = snapshot.standing.first() {
-                // It stays exactly where it was left.
+                // The trailer stays exactly where it was left.
                 assert_eq!(
                     *place.get_or_insert(standing.trailer.body),
                     standing.trailer.body
@@ -710,7 +711,7 @@ fn behave(agent) { if agent.time > 9.0 && agent.id == 6 { agent.log(`saw ${agent
     let speed = |id: u64| world.inspect(id).unwrap().input.speed;
     assert!((4.0..5.2).contains(&speed(1)), "{}", speed(1));
     assert!(speed(2) < 0.1, "{}", speed(2));
-    // A vehicle that is blocked is reported as such; the one that was ordered to stop is not.
+    // A vehicle that is blocked is reported as blocked, but a vehicle that was ordered to stop is not.
     run(&mut world, 20.0);
     let said = log(&world);
     assert!(
@@ -806,7 +807,7 @@ fn imports_come_from_the_folder_and_reload_their_importers() {
     bench.put_script("tools.rhai", "fn pace() { 6.0 }");
     run(&mut world, 10.0);
     assert!((5.5..6.1).contains(&speed(&world)), "{}", speed(&world));
-    // Imports of imports, and a file that its importer has waited for.
+    // Imports of imports, and a file that appears after the script that imports it.
     bench.put_script(
         "tools.rhai",
         "import \"deep/base\" as base; fn pace() { base::pace() }",

@@ -12,8 +12,8 @@ use roadwright_scenario::{
 use roadwright_simulation::{Ground, RunOptions, SavedWorld, World};
 use std::path::PathBuf;
 
-/// Two crossing streets with signals, with the given numbers of cars per hour from west to east and from
-/// south to north. Returns the scenario and the node at the crossing.
+/// A crossing of two streets with signals. `rates` are the numbers of cars per hour from west to east and
+/// from south to north. Returns the scenario and the node at the crossing.
 fn crossing(rates: [f64; 2]) -> (Scenario, NodeId) {
     let mut scenario = Scenario::new("signals");
     for (from, to) in [
@@ -91,7 +91,7 @@ fn world(bench: &Bench, scenario: &Scenario, threads: usize) -> World {
     World::new(scenario, &bench.host().registry(), &options).unwrap()
 }
 
-/// The lights for the lanes from the west and from the south.
+/// The lights that face the lanes from the west and from the south.
 fn lights(world: &World) -> [Light; 2] {
     [1, 3].map(|road| {
         let mut heads = world.signals();
@@ -224,7 +224,7 @@ fn a_script_that_fails_is_stood_in_for_by_demand_and_told_once() {
             .iter()
             .filter(|text| text.contains(said))
             .count();
-        // One fault in its own words, and one that it is disabled.
+        // One fault has a message of its own, and the other says that the script is disabled.
         assert_eq!((told, faults.len()), (1, 2), "{name}: {faults:?}");
         assert!(log(&world)[0].starts_with(&format!("signals of node {}: ", node.0)));
     }
@@ -273,7 +273,7 @@ fn a_newer_version_takes_over_and_keeps_what_was_remembered() {
     with_plan(&mut scenario, node, by("own.rhai"));
     let mut world = world(&bench, &scenario, 1);
     assert_eq!(greens(&mut world, 60.0), [0, 0]);
-    // It has been called more than fifty times by now.
+    // The script has been called more than fifty times at this point.
     bench.put_script(
         "own.rhai",
         &text("if signal.memory.n > 50 { return 1 - signal.stage; }"),
@@ -318,7 +318,7 @@ fn runs_are_the_same_for_every_number_of_threads_and_from_a_save_in_the_middle_o
         assert_eq!(hashes, [hashes[0]; 3]);
         let mut going = world(&bench, &scenario, 1);
         run(&mut going, 70.0);
-        let bytes = going.save(false).unwrap().to_bytes();
+        let bytes = going.save().unwrap().to_bytes();
         let saved = SavedWorld::from_bytes(&bytes).unwrap();
         let registry = bench.host().registry();
         let options = RunOptions::default();
@@ -388,7 +388,8 @@ fn behaviours_see_signals_and_are_told_of_stages() {
 #[test]
 fn the_scripts_that_ship_do_what_they_say() {
     let bench = Bench::new();
-    // The longest queue: no faults, and at least about as many vehicles pass as with actuated control.
+    // The longest-queue script causes no faults, and at least about as many vehicles pass as with actuated
+    // control.
     let through = |module: &str| {
         let (mut scenario, _) = crossing([900.0, 500.0]);
         let edit = controlled_by(&scenario, module);
@@ -403,7 +404,7 @@ fn the_scripts_that_ship_do_what_they_say() {
         queue >= fixed,
         "{queue} with the longest queue, {fixed} with fixed times"
     );
-    // Cars that request their stage wait less for the signals.
+    // Cars that request their stage lose less time at the signals.
     let lost = |behaviour: &str| {
         let (mut scenario, node) = crossing([60.0, 0.0]);
         with_plan(&mut scenario, node, SignalPlan::default());
@@ -497,7 +498,7 @@ fn a_plugin_decides_as_the_same_script_does_in_this_process_or_another() {
                 "{definitions:?} {isolated}"
             );
         }
-        // It has an effect: actuated control alone gives another run.
+        // The plugin has an effect, because actuated control alone gives a different run.
         assert_ne!(driven(&bench, actuated()).snapshot().hash(), expected);
     }
 }
@@ -545,7 +546,7 @@ fn what_a_plugin_keeps_is_saved_and_taken_over_by_the_next_build() {
     with_plan(&mut scenario, node, by(PLUGIN));
     let mut going = world(&bench, &scenario, 1);
     run(&mut going, 70.0);
-    let bytes = going.save(false).unwrap().to_bytes();
+    let bytes = going.save().unwrap().to_bytes();
     let saved = SavedWorld::from_bytes(&bytes).unwrap();
     let registry = bench.host().registry();
     let ground = Ground::new(&scenario);
@@ -558,7 +559,7 @@ fn what_a_plugin_keeps_is_saved_and_taken_over_by_the_next_build() {
         restored.step();
     }
     assert_eq!(restored.state_hash(), going.state_hash());
-    // Another build continues counting where this one stopped.
+    // Another build continues the count of the first build.
     let newer = signal_plugin(&bench, "newer", &["EVERY=13", "VERSION=\"2.0.0\""]);
     bench.put_file("own.so", &newer);
     let mut swapped = World::new(&scenario, &registry, &options).unwrap();

@@ -1,5 +1,5 @@
-//! Hundreds of reloads with thousands of agents. A normal run has a tenth of both. The test runs in a
-//! separate process, because it measures memory.
+//! Hundreds of reloads with thousands of agents. A normal test run uses a tenth of both numbers. The test
+//! runs in a separate process, because it measures memory.
 #![allow(
     clippy::unwrap_used,
     clippy::disallowed_methods,
@@ -64,7 +64,7 @@ fn five_hundred_reloads_under_five_thousand_agents() {
     let scenario = grid(if is_slow() { 20 } else { 7 });
     let bench = Bench::new();
     let library = std::fs::read(plugin_library("rw_chaos")).unwrap();
-    // Builds that differ only in their bytes, so state is saved and restored.
+    // The builds differ only in their bytes, so that each reload saves and restores the state.
     let build = |number: u32| [&library[..], &number.to_le_bytes()].concat();
     bench.put("chaos.so", &build(0));
     let options = || populated(wanted as usize, 1);

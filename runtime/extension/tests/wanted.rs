@@ -59,7 +59,7 @@ fn what_nobody_asks_for_does_not_run() {
     assert!(!idle.is_loaded());
     assert_eq!(idle.bench.said(), "", "and it is not reported");
     let host = idle.bench.host();
-    // It is known nevertheless.
+    // The plugin is known nevertheless.
     assert_eq!(host.files()[0].info.as_ref().unwrap().id, PROBE);
     let infos = host.registry().infos(ModuleKind::Controller);
     assert!(infos.iter().all(|(info, _)| info.id != PROBE));
@@ -87,14 +87,14 @@ fn scripts_can_choose_what_no_stack_names() {
     run(&mut world, 3.0);
     assert!(world.modules().iter().any(|module| module.module == PROBE));
     assert_eq!(bench.row("chooser.rhai").faults, 0);
-    // An unused script, and a used one that chooses nothing, load nothing.
+    // Neither an unused script nor a used script that chooses nothing loads the plugin.
     assert!(!Case::new(&["idm"], Some(("chooser.rhai", text)), false).is_loaded());
     let calm = (
         "calm.rhai",
         "fn behave(agent) { agent.speed_factor = 0.9; }",
     );
     assert!(!Case::new(&["calm.rhai"], Some(calm), false).is_loaded());
-    // If files are watched, it may start to.
+    // If files are watched, the script may be changed so that it chooses the plugin.
     assert!(Case::new(&["calm.rhai"], Some(calm), true).is_loaded());
 }
 

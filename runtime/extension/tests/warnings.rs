@@ -6,7 +6,7 @@ use roadwright_extension::script::{
 use roadwright_scenario::{Edit, PointOfInterest, PointOfInterestId, Scenario};
 use roadwright_simulation::builtin_modules;
 
-/// Warnings for a script that has other scripts beside it, with line and column.
+/// Warnings for a script, with line and column. `others` are the scripts in the same folder.
 fn told(text: &str, others: &[&str]) -> Vec<(usize, String)> {
     let compiled = compile("test.rhai", text, None).unwrap();
     let others: Vec<String> = others.iter().map(|text| (*text).to_owned()).collect();
@@ -120,7 +120,8 @@ fn topics_that_nobody_sends_are_told() {
     let close = told_beside(&[&siren]);
     assert!(close[0].1.contains("did you mean \"siren\"?"), "{close:?}");
     assert_eq!(told_beside(&[&sender("\"sirene\"")]), []);
-    // Text that is computed at run time may be anything, and so may a script that does not compile.
+    // A string that is computed at run time may have any value. A script that does not compile may do
+    // anything.
     assert_eq!(
         told_beside(&[&sender("\"si\" + \"ren\" + agent.vehicle")]),
         []

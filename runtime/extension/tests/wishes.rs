@@ -37,7 +37,7 @@ fn braking_is_as_hard_as_asked_for() {
     let driven = road.car(1).pose.position.x - before.pose.position.x;
     let expected = before.speed * before.speed / 12.0;
     assert_eq!(road.car(1).speed, 0.0);
-    // It is called after at most a fifth of a second.
+    // The script is called after at most a fifth of a second.
     assert!(
         (driven - expected) < 0.15 * before.speed + 1.0,
         "{driven}, {expected}"
@@ -63,7 +63,7 @@ fn vehicles_leave_and_others_come() {
     let counts = road.world.counts();
     assert_eq!((counts.spawned, counts.removed), (3, 1));
     assert!((300.0..400.0).contains(&vehicles[1].pose.position.x));
-    // A spawned vehicle is like any other: it arrives.
+    // A spawned vehicle behaves like any other, so it arrives.
     run(&mut road.world, 120.0);
     assert_eq!(road.world.counts().arrived, 2);
     let mut wrong = Road::new(
@@ -136,7 +136,7 @@ fn a_lane_is_chosen_and_left_again() {
 
 #[test]
 fn the_wrong_way_is_a_path_like_others() {
-    // On the outer lane of the opposite direction, against the traffic there.
+    // The car drives on the outer lane of the opposite direction, against the traffic there.
     let script = "fn on_start(agent) {
         let line = [];
         for i in 1..40 { line.push([100.0 + i * 5.0, 4.9, 8.0]); }
@@ -152,7 +152,7 @@ fn the_wrong_way_is_a_path_like_others() {
         "{car:?}"
     );
     assert!(car.speed > 5.0);
-    // No lane leads on from the wrong carriageway, so it reports that and leaves.
+    // No lane leads on from the wrong carriageway, so the car reports that and leaves.
     run(&mut road.world, 120.0);
     assert_eq!(road.is_gone(1), Some(Status::Arrived));
     assert!(road.log().contains("there is no route"), "{}", road.log());
@@ -204,7 +204,7 @@ fn who_stands_is_passed() {
 
 #[test]
 fn a_place_without_a_way_can_be_tried_and_another_one_chosen() {
-    // On a one-way road there is no route to a place behind it.
+    // On a one-way road, there is no route to a place behind the car.
     let script = "fn behave(agent) {
         if agent.once(\"back\", agent.time > 5.0) { agent.go_to(10.0, -5.0); }
     }
@@ -303,7 +303,7 @@ fn who_passes_goes_on_to_all_of_its_destinations() {
     let registry = road.bench.host().registry();
     road.world = World::new(&scenario, &registry, &RunOptions::default()).unwrap();
     run(&mut road.world, 10.0);
-    // Moving a slider meanwhile does not change that.
+    // Moving a slider in the meantime does not change that.
     let mut edited = scenario.clone();
     let idm = Stack::with_controller("idm");
     edited
@@ -386,7 +386,7 @@ fn a_lateral_wish_is_kept_while_the_leader_is_followed() {
         assert!((before + 0.5).abs() < 0.05, "{dynamics}: {before}");
         assert!(fastest < 1.0, "{dynamics}: {fastest} m/s aside");
         assert!(fastest > 0.1, "{dynamics}: it did not move aside");
-        // It follows the slow one throughout.
+        // The car follows the slow one throughout.
         assert!((road.car(2).speed - 6.0).abs() < 0.5, "{dynamics}");
         road.run(20.0);
         assert!(beside_lane(&road, 2).abs() < 0.05, "{dynamics}: back");
@@ -404,9 +404,9 @@ fn a_lateral_wish_ends_where_the_lane_does() {
     road.run(15.0);
     let beside = beside_lane(&road, 1);
     let width = 1.8;
-    // Half of the room that a car leaves in a lane of 3.25 m, less a hand's breadth.
+    // Half of the space beside a car in a lane of 3.25 m, minus a few centimetres.
     assert!((0.3..0.5 * (3.25 - width)).contains(&beside), "{beside}");
-    // Control: without the wish it drives in the middle.
+    // Control: without the wish, the car drives in the middle of the lane.
     let mut road = Road::new("fn behave(agent) { agent.lane_offset = 0.0; }", 1);
     road.run(15.0);
     assert!(beside_lane(&road, 1).abs() < 0.02);
@@ -426,7 +426,7 @@ fn the_offset_of_a_car_at_the_kerb_is_that_from_its_lane() {
     assert!((-2.3..-1.7).contains(&offset), "{log}");
 }
 
-/// A script that contains all of the above uses at the same time, in a run in which cars come and go.
+/// A script that combines all of the above uses, in a run in which cars spawn and leave.
 const ALL: &str =
     "fn on_start(agent) { agent.join(if agent.id % 2 == 0 { \"even\" } else { \"odd\" }); }
 fn behave(agent) {
@@ -470,7 +470,7 @@ fn a_saved_world_goes_on_as_if_nothing_had_been_saved() {
         for at in [2.5, 6.51, 9.3, 11.0, 17.77] {
             let mut first = world(1);
             run(&mut first, at);
-            let bytes = first.save(false).unwrap().to_bytes();
+            let bytes = first.save().unwrap().to_bytes();
             let saved = SavedWorld::from_bytes(&bytes).unwrap();
             let ground = Ground::new(&scenario);
             let (second, notes) =

@@ -10,7 +10,7 @@ const PREFIX: &str = ".making-";
 
 /// A new folder that is filled under a temporary name beside its final path.
 ///
-/// It is removed if this is dropped before [`finish`](Self::finish).
+/// The folder is removed if this value is dropped before [`finish`](Self::finish).
 #[derive(Debug)]
 pub struct NewFolder {
     beside: TempDir,

@@ -1,4 +1,4 @@
-//! Results that are written beside their final paths and moved there when all of them are complete.
+//! Results that are written under a temporary name and renamed when all of them are complete.
 
 use crate::read::name_of;
 use crate::write::{Beside, Sealed};
@@ -77,8 +77,8 @@ impl Write for Output {
     }
 }
 
-/// Replaces the kind of a broken pipe error. A result that cannot be written is an error, whereas a closed
-/// standard output only means that the reader needs no more. The two must therefore be told apart.
+/// Replaces the kind of a broken pipe error, because a result that cannot be written is an error, whereas a
+/// closed standard output only means that the reader needs no more.
 fn named(error: Error) -> Error {
     match error.kind() {
         ErrorKind::BrokenPipe => Error::other("the program that reads from the pipe has ended"),
@@ -88,7 +88,7 @@ fn named(error: Error) -> Error {
 
 /// A completely written result that waits to be renamed.
 ///
-/// The file is removed if this is dropped.
+/// The file is removed if this value is dropped.
 #[derive(Debug)]
 pub struct Complete {
     /// The written file; `None` if the bytes went to a stream.
@@ -105,8 +105,8 @@ impl Complete {
         self.sealed.map_or(Ok(()), Sealed::commit)
     }
 
-    /// Leaves the file at its temporary path, so that another process can rename it later. `None` if the
-    /// bytes went to a pipe or a device.
+    /// Leaves the file at its temporary path, so that another process can rename it later. Returns `None` if
+    /// the bytes went to a pipe or a device.
     ///
     /// # Errors
     /// If the file cannot be kept.

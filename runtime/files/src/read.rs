@@ -15,7 +15,7 @@ pub const MEBIBYTE: u64 = 1 << 20;
 pub fn read(path: &Path, limit: u64) -> Result<Vec<u8>> {
     check(&std::fs::metadata(path)?, limit)?;
     let file = open(path)?;
-    // Another file may have replaced it in the meantime.
+    // Another file may have replaced the checked one in the meantime.
     check(&file.metadata()?, limit)?;
     let mut bytes = Vec::new();
     // The file may grow while it is read.

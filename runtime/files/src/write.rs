@@ -20,12 +20,12 @@ pub fn write(path: &Path, bytes: &[u8]) -> Result<()> {
     file.finish()
 }
 
-/// A file that is written beside the one it will replace.
+/// A file that is written in the same folder as the file that it will replace.
 ///
 /// A link is followed to its target. The new file gets the permissions of the old one, and its owner and
 /// group if the system allows that. If there is no old file, it gets the usual permissions of a new file. If
 /// the old file has another name (a hard link), that name keeps the old bytes. Files that killed programs
-/// have left in the folder are removed. The temporary file is removed if this is dropped before
+/// have left in the folder are removed. The temporary file is removed if this value is dropped before
 /// [`finish`](Self::finish).
 #[derive(Debug)]
 pub struct Beside {
@@ -51,7 +51,7 @@ impl Beside {
             Err(error) if error.kind() == ErrorKind::NotFound => None,
             Err(error) => return Err(error),
         };
-        // The temporary file is in the same folder and therefore on the same disk. Only there does a move
+        // The temporary file is in the same folder and therefore on the same disk. Only then does a move
         // replace the old file atomically.
         let folder = folder_of(&path);
         if !folder.is_dir() {
@@ -94,7 +94,7 @@ impl Beside {
     }
 }
 
-/// A complete file beside its target, which is removed if this is dropped.
+/// A complete file beside its target. The file is removed if this value is dropped.
 #[derive(Debug)]
 pub(crate) struct Sealed {
     /// The temporary file. Its lock shows other programs that it is in use.
@@ -154,7 +154,8 @@ fn folder_of(path: &Path) -> &Path {
     folder.unwrap_or(Path::new("."))
 }
 
-/// Checks that a folder exists and can be used. A missing folder is then reported first.
+/// Checks that a folder exists and can be used. This check reports a missing folder before anything else
+/// fails.
 pub(crate) fn check_folder(folder: &Path) -> Result<()> {
     let shown = folder.display();
     let (kind, what) = match std::fs::metadata(folder) {
@@ -192,7 +193,7 @@ fn create(folder: &Path) -> Result<NamedTempFile> {
     #[cfg(unix)]
     {
         use std::os::unix::fs::PermissionsExt;
-        // The system removes permissions according to the umask.
+        // The system removes permissions according to the process's umask.
         builder.permissions(std::fs::Permissions::from_mode(0o666));
     }
     // The error would contain the name of the temporary file, which means nothing to the user.
@@ -212,7 +213,7 @@ fn without_path(error: Error) -> Error {
 #[cfg(unix)]
 fn keep_rights(file: &File, before: &Metadata) -> Result<()> {
     use std::os::unix::fs::{MetadataExt, fchown};
-    // Only root may change the owner, but users may change the group to another one of theirs.
+    // Only root may change the owner, but a user may change the group to another group of that user.
     if fchown(file, Some(before.uid()), Some(before.gid())).is_err() {
         let _ = fchown(file, None, Some(before.gid()));
     }
@@ -225,7 +226,7 @@ fn keep_rights(file: &File, before: &Metadata) -> Result<()> {
     file.set_permissions(before.permissions())
 }
 
-/// Makes sure that not only the contents of a new file survive a power failure, but also its name.
+/// Ensures that a new file's name survives a power failure, and not only its contents.
 fn sync_folder(folder: &Path) {
     // On systems that cannot open folders, the system does this automatically.
     if let Ok(folder) = File::open(folder) {

@@ -74,7 +74,7 @@ fn results_get_their_names_together_and_old_ones_stay_until_then() {
     }
     assert_eq!(fs::read(&old).unwrap(), b"after");
     assert_eq!(names(folder.path()), ["new", "old"]);
-    // Nothing is left after a drop, whether complete or not.
+    // Nothing is left after a drop, whether the result was complete or not.
     drop(result(&old, b"half"));
     drop(result(&old, b"whole").complete().unwrap());
     assert_eq!(fs::read(&old).unwrap(), b"after");

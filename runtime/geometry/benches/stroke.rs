@@ -1,4 +1,4 @@
-//! Freehand strokes: the cost of a mouse move and of a release of the button.
+//! Freehand strokes: the cost of a mouse movement and of releasing the button.
 
 mod winding;
 
@@ -8,8 +8,8 @@ use roadwright_geometry::math::Stream;
 use roadwright_geometry::stroke::{StrokeOptions, fit, resampled, smoothed};
 use std::hint::black_box;
 
-/// A freehand stroke along the first metres of the winding road: points 1.7 m apart, a quarter of a metre
-/// off.
+/// A freehand stroke along the first metres of the winding road, with points 1.7 m apart and up to a quarter
+/// of a metre off the line.
 fn hand(length: f64) -> Vec<DVec2> {
     let road = winding::road();
     let mut stream = Stream::new(1, "hand", 0);

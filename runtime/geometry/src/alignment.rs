@@ -1,4 +1,4 @@
-//! Alignments: a line as points of intersection (PIs), each with a curve, for editing.
+//! Alignments: lines in a form for editing, as points of intersection (PIs) with a curve at each.
 //!
 //! The first and last points are the ends of the line. At each point in between, the tangents before and
 //! after a curve meet. Moving a point changes only the curves at it and at its two neighbours.
@@ -11,13 +11,13 @@ use crate::reference_line::{MIN_SEGMENT, ReferenceLine};
 use crate::segment::Segment;
 use glam::DVec2;
 
-/// Turn above which a curve has several points of intersection, rad.
+/// Deflection angle above which a curve has several points of intersection, rad.
 const MAX_DEFLECTION: f64 = 1.9;
-/// Turn below which a curve is ignored, rad.
+/// Deflection angle below which a curve is ignored, rad.
 const MIN_DEFLECTION: f64 = 1e-9;
-/// Fraction of a leg that a curve may use if the neighbour is also rebuilt.
+/// Fraction of a leg that a curve may use if the neighbouring curve is also rebuilt.
 const LEG_SHARE: f64 = 0.5;
-/// Radius of a new curve before legs limit it, m.
+/// Radius of a new curve before the lengths of the legs limit it, m.
 const NEW_RADIUS: f64 = 1e4;
 
 /// A point of intersection with its curve.
@@ -62,8 +62,8 @@ impl Alignment {
     /// Returns the points of intersection of a reference line made of lines, arcs and spirals (and gentle
     /// cubics).
     ///
-    /// `None` if some curve's tangents do not meet between its ends, because such a line has no points to
-    /// move. [`line`](Self::line) of the result is the same line within 1e-9 m. O(segments).
+    /// Returns `None` if the tangents of some curve do not meet between its ends, because such a line has no
+    /// points to move. [`line`](Self::line) of the result is the same line within 1e-9 m. O(segments).
     pub fn of(line: &ReferenceLine) -> Option<Self> {
         if let Some(index) = line.segments().iter().position(has_inflection) {
             return Self::of(&cut_at_inflection(line, index)?);
@@ -103,8 +103,8 @@ impl Alignment {
     /// inner corner. Shorter legs get tighter curves.
     ///
     /// # Errors
-    /// If fewer than two distinct points are given. A corner that turns straight back has no curve, which
-    /// [`line`](Self::line) reports.
+    /// If fewer than two distinct points are given. A corner that turns straight back cannot have a curve.
+    /// [`line`](Self::line) reports this.
     pub fn polygon(points: &[DVec2], radius: f64, spiral: f64) -> Result<Self, GeometryError> {
         let mut distinct: Vec<DVec2> = Vec::new();
         for &point in points {
@@ -141,7 +141,7 @@ impl Alignment {
         self.rebuild(index.saturating_sub(1)..=index + 1);
     }
 
-    /// Sets the wanted radius at a point. The curve gets this radius as far as its legs allow.
+    /// Sets the preferred radius at a point. The curve gets this radius if its legs are long enough.
     pub fn set_radius(&mut self, index: usize, radius: f64) {
         let point = &mut self.points[index];
         point.spiral *= radius / point.radius.max(1e-3);
@@ -244,7 +244,7 @@ impl ControlPoint {
         }
         let spiral = self.spiral.min(0.9 * wanted * turn);
         let tangent = tangent_length(wanted, spiral, turn);
-        // A similar, smaller curve fits exactly where this one is too large.
+        // A similar, smaller curve exactly fits where this one is too large.
         let scale = (room / tangent).min(1.0);
         let (radius, spiral) = (wanted * scale, spiral * scale);
         let curvature = deflection.signum() / radius;
@@ -354,8 +354,8 @@ fn has_inflection(segment: &Segment) -> bool {
     }
 }
 
-/// The same line with a spiral cut where its curvature is zero; `None` for a cubic, which cannot be cut like
-/// this.
+/// The same line with a spiral cut where its curvature is zero; `None` for a cubic, which cannot be cut in
+/// this way.
 fn cut_at_inflection(line: &ReferenceLine, index: usize) -> Option<ReferenceLine> {
     let Segment::Spiral {
         length,
@@ -550,7 +550,7 @@ mod tests {
         let mut points = Alignment::of(&line).unwrap();
         points.move_point(1, DVec2::new(100.0, -30.0));
         let moved = points.line().unwrap();
-        // From the curve at point 3 on nothing has changed.
+        // Nothing has changed after the start of the curve at point 3.
         for i in 0..50 {
             let back = f64::from(i) * 5.0;
             let (p, q) = (

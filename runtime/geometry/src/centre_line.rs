@@ -10,8 +10,8 @@ use glam::DVec2;
 
 /// Wanted distance between the points of a centre line, m.
 const SPACING: f64 = 1.0;
-/// Length of a line above which its points may be farther apart than [`SPACING`], m. Their distance
-/// is then limited only by the line's sharpest bend.
+/// Maximum length of lines whose points are [`SPACING`] apart, m. On longer lines, the distance between
+/// points is limited only by the sharpest bend of the line and by [`WIDEST`].
 const LONG: f64 = 2_000.0;
 /// Largest deviation of a chord from the sharpest bend of a long line, m.
 const SAGITTA: f64 = 0.01;
@@ -123,8 +123,8 @@ impl CentreLines {
         self.poses.share();
     }
 
-    /// Whether another buffer begins with the lines that this one shares, so that they have the
-    /// same positions in both.
+    /// Whether another buffer begins with the lines that this one shares, so that these lines have the same
+    /// positions in both buffers.
     pub fn share_with(&self, others: &Self) -> bool {
         self.poses.shares_with(&others.poses)
     }
@@ -150,8 +150,8 @@ fn wanted_spacing(points: &[DVec2], length: f64) -> f64 {
     if length <= LONG {
         return SPACING;
     }
-    // Turn over length is the curvature of the bend that a vertex stands for. Points that are close together
-    // count as a metre apart, because otherwise noise would look like a sharp bend.
+    // Angle divided by length is the curvature of the bend that a vertex represents. Points that are close
+    // together count as a metre apart, because otherwise noise would look like a sharp bend.
     let bends = points.windows(3).map(|three| {
         let (before, after) = (three[1] - three[0], three[2] - three[1]);
         let turn = wrap_angle(heading_of(after) - heading_of(before)).abs();
@@ -197,15 +197,16 @@ impl<'a> CentreLine<'a> {
         between(self.poses[index].heading, self.poses[index + 1].heading, u)
     }
 
-    /// Curvature around `s`, 1/m. Positive to the left. It is the mean over about `reach` metres to
-    /// both sides, so that a vertex of a traced line does not count as a bend. A shorter line is
-    /// treated as if it continued straight. O(1).
+    /// Curvature around `s`, 1/m. Positive to the left. It is the mean over about `reach` metres to both
+    /// sides, so that a vertex of a traced line does not count as a bend. If the line ends within this reach,
+    /// it is treated as if it continued straight. O(1).
     #[inline]
     pub fn curvature(&self, s: f64, reach: f64) -> f64 {
         let reach = ((reach / self.spacing) as usize).max(1);
         let nearest = (s / self.spacing + 0.5).max(0.0) as usize;
         let last = self.poses.len() - 1;
-        // Near an end the window is cut off there, so it is shorter and no longer centred on `s`.
+        // Near an end of the line, the window is cut off at this end, so it is shorter and not centred on
+        // `s`.
         let (from, to) = (
             nearest.min(last).saturating_sub(reach),
             (nearest + reach).min(last),
@@ -220,8 +221,9 @@ impl<'a> CentreLine<'a> {
         (0..line.count()).map(move |point| line.curvature(point as f64 * line.spacing, reach))
     }
 
-    /// Finds the foot of a point on the line. Returns the distance along the line and the distance
-    /// to its left, m. Walks from `guess`, and is exact on the polyline within a few metres of it.
+    /// Finds the foot of a point on the line. Returns the distance along the line and the distance to its
+    /// left, m. The search starts at `guess`. The result is exact on the polyline within a few metres of the
+    /// guess.
     #[inline]
     pub fn project(&self, point: DVec2, guess: f64) -> (f64, f64) {
         // The guess is usually the foot of the previous step, on the same chord or the one before it, so the
@@ -232,8 +234,8 @@ impl<'a> CentreLine<'a> {
             let start = self.poses[index].position;
             let chord = self.poses[index + 1].position - start;
             let along = (point - start).dot(chord) / (self.spacing * self.spacing);
-            // Beyond an inner end of the chord the foot is on another one. A reversal means that the point is
-            // beside a bend, and the joint is its foot.
+            // If the foot is beyond an inner end of the chord, it is on another chord. If the search
+            // reverses, the point is beside a bend and the joint is its foot.
             if along > 1.0 && index + 2 < self.poses.len() && last_move >= 0 {
                 index += 1;
                 last_move = 1;
@@ -303,7 +305,7 @@ mod tests {
         assert_eq!(spacing_of(&straight(2_000.0)), 1.0);
         assert_eq!(spacing_of(&straight(3_000.0)), 10.0);
         assert_eq!(spacing_of(&straight(1e7)), 10.0);
-        // An arc of 3 km: chords are as long as a deviation of a centimetre allows.
+        // An arc of 3 km, whose chords are as long as a deviation of 1 cm allows.
         for radius in [50.0, 400.0, 2_000.0] {
             let arc = |i: u32| {
                 let angle = f64::from(i) / radius;
@@ -328,8 +330,8 @@ mod tests {
         assert_eq!(between.curvature(10.0, 3.0), 0.5);
         assert_eq!((between.heading(0.0), between.heading(10.0)), (0.0, 1.5));
         assert_eq!(between.curvature(5.0, 3.0), 0.0);
-        // On a line that is shorter than that, a kink is no bend, because the line is continued straight at
-        // both ends.
+        // On a line shorter than `reach`, a kink does not count as a bend, because the line is continued
+        // straight at both ends.
         let short = [DVec2::ZERO, DVec2::new(0.3, 0.0)];
         let short = lines.push_between(&short, [-0.015, 0.015]).unwrap();
         let kink = lines.line(short).curvature(0.0, 3.0);

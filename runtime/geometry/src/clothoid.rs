@@ -1,4 +1,4 @@
-//! The clothoid kernel: points on a curve of linear curvature, and G1 interpolation.
+//! The clothoid kernel: points on a curve whose curvature changes linearly, and G1 interpolation.
 
 use crate::math::{sin_cos, wrap_angle};
 use crate::pose::{Pose, heading_of};
@@ -20,9 +20,10 @@ const GAUSS6: [(f64, f64); 3] = [
     (0.932_469_514_203_152, 0.171_324_492_379_170_36),
 ];
 
-/// Largest turn that a panel of ten points integrates to about 1e-13 m.
+/// Largest turn that a panel of ten points integrates with an error of about 1e-13 m, rad.
 const PANEL_TURN: f64 = 2.0;
-/// Largest turn for which six points are equally exact. Their error grows with the sixth power of the turn.
+/// Largest turn for which six points are equally exact, rad. Their error grows with the sixth power of the
+/// turn.
 const SIX_POINT_TURN: f64 = 0.2;
 
 /// Displacement after `length` along a curve that starts at the origin with the given heading and curvature,
@@ -99,13 +100,13 @@ pub fn join_poses(start: Pose, end: Pose) -> Option<Clothoid> {
     let guess = 3.0 * (phi0 + phi1);
     newton_shape(phi0, turn, guess)
         .and_then(|shape| scaled(phi0, turn, shape, distance))
-        // Newton's method may have found a root that winds, so a scan searches for a shorter one.
+        // Newton's method may have found a root that winds around, so a scan searches for a shorter curve.
         .filter(|join| join.length < 10.0 * distance)
         .or_else(|| scan_shapes(phi0, turn, distance))
 }
 
-/// Scales the unit clothoid of a shape to a chord; `None` if it leads backwards or winds for more than 100
-/// chords.
+/// Scales the unit clothoid of a shape to a chord. Returns `None` if the clothoid leads backwards or is
+/// longer than 100 chords.
 fn scaled(phi0: f64, turn: f64, shape: f64, distance: f64) -> Option<Clothoid> {
     // The unit clothoid ends at (ahead, 0). Scaled by length = distance / ahead, curvatures shrink by the
     // length and their change by its square.
@@ -141,10 +142,10 @@ fn newton_shape(phi0: f64, turn: f64, guess: f64) -> Option<f64> {
 
 /// Finds the shortest join by a scan over shapes and bisection.
 ///
-/// Where both tangents are nearly opposite to the chord, the polynomial guess lies beside a fold of
-/// the offset. Newton's method then jumps back and forth, or ends on a circle of a hundred chords.
-/// In this case, the total turn may be smaller by a full turn. A curve that leaves to one side and
-/// returns from the other is much shorter. Larger shapes than 30 wind the curve up several times.
+/// If both tangents are nearly opposite to the chord, the polynomial guess is near a fold of the offset
+/// function. Newton's method then jumps back and forth, or ends on a circle of a hundred chords. In this
+/// case, the curve may also turn by one full turn less: a curve that leaves on one side and returns on the
+/// other is much shorter. With shape parameters above 30, the curve winds around several times.
 fn scan_shapes(phi0: f64, turn: f64, distance: f64) -> Option<Clothoid> {
     const REACH: i32 = 120;
     const STEP: f64 = 0.25;
@@ -181,13 +182,13 @@ fn bisect(mut low: f64, mut high: f64, value: impl Fn(f64) -> f64) -> f64 {
 
 /// Derivative of the lateral end offset with respect to the shape parameter.
 fn lateral_slope(phi0: f64, curvature: f64, shape: f64) -> f64 {
-    // A single panel, even for turns for which the offset needs several, because the slope only aims a step
-    // and the offset decides where the steps end.
+    // One panel is enough even if the offset needs several, because the slope only determines the next step,
+    // and the iteration ends when the offset vanishes.
     let mut sum = 0.0;
     for (node, weight) in GAUSS10 {
         for u in [0.5 - 0.5 * node, 0.5 + 0.5 * node] {
             let angle = phi0 + u * (curvature + shape * u);
-            // The angle is phi0 + (turn - A) u + A u^2: by A it changes by u^2 - u.
+            // The angle is phi0 + (turn - A) u + A u^2, so its derivative with respect to A is u^2 - u.
             sum += 0.5 * weight * (u * u - u) * crate::math::cos(angle);
         }
     }

@@ -10,9 +10,9 @@ pub type Edge = (DVec2, DVec2);
 /// Calls `visit` for every pair of edges of the rings that cross in their interiors. Edges that only touch,
 /// such as neighbours, are ignored.
 ///
-/// Sweeps along x, because an edge that begins to the right of another's end cannot meet it. Every comparison
-/// decrements `left`. Returns whether `left` was sufficient. O(n log n) for outlines of objects, O(n^2) for
-/// edges that all overlap, which `left` bounds.
+/// Sweeps along x, because an edge that begins to the right of another edge's end cannot meet that edge.
+/// Every comparison decrements `left`. Returns whether `left` was sufficient. O(n log n) for outlines of
+/// objects. O(n^2) for edges that all overlap, unless `left` runs out first.
 pub fn for_each_crossing<'a>(
     rings: impl IntoIterator<Item = &'a [DVec2]>,
     left: &mut usize,

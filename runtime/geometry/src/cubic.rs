@@ -16,9 +16,9 @@ const GAUSS5: [(f64, f64); 5] = [
 /// Number of panels into which a cubic is divided to measure its length.
 const PANELS: usize = 16;
 
-/// Tolerance within which the halves of a panel must agree with the whole, as a fraction of its
-/// length. Otherwise the panel is divided further. An ordinary cubic is exact to 1e-13 with whole
-/// panels. A cubic that nearly stops (a near-cusp) is not.
+/// Largest accepted difference between the length of a panel and the sum of its halves, as a fraction of the
+/// length. If the difference is larger, the panel is divided further. Whole panels are exact to 1e-13 for an
+/// ordinary cubic, but not for a cubic that nearly stops (a near-cusp).
 const PANEL_TOLERANCE: f64 = 1e-10;
 
 /// Maximum number of times that a panel is halved, down to a 16,384th of the curve.
@@ -90,7 +90,7 @@ impl Cubic {
         velocity.perp_dot(acceleration) / (speed * speed * speed)
     }
 
-    /// Arc length between two parameters by one five-point rule, m.
+    /// Arc length between two parameters by a single five-point rule, m.
     fn length_between(&self, from: f64, to: f64) -> f64 {
         let (half, middle) = (0.5 * (to - from), 0.5 * (to + from));
         half * GAUSS5
@@ -106,8 +106,8 @@ impl Cubic {
         let middle = 0.5 * (from + to);
         let halves = self.length_between(from, middle) + self.length_between(middle, to);
         if halvings == 0 || (whole - halves).abs() <= PANEL_TOLERANCE * halves {
-            // The sum of the halves would be as good, but equal bits are used to detect that this panel was
-            // not divided.
+            // The sum of the halves would be as accurate, but bit-identical results show the caller that this
+            // panel was not divided.
             return whole;
         }
         self.careful_length_between(from, middle, halvings - 1)
@@ -121,7 +121,7 @@ pub struct MeasuredCubic {
     cubic: Cubic,
     /// Arc length at p = i / PANELS.
     lengths: [f64; PANELS + 1],
-    /// Whether one rule is exact on a whole panel, for each panel.
+    /// Whether a single rule is exact on the whole panel, for each panel.
     smooth: [bool; PANELS],
 }
 
@@ -134,8 +134,8 @@ impl MeasuredCubic {
         for i in 0..PANELS {
             let (from, to) = (i as f64 / PANELS as f64, (i + 1) as f64 / PANELS as f64);
             let length = cubic.careful_length_between(from, to, HALVINGS);
-            // Equal to the last bit if the careful rule divided nothing, because it then returns the sum of
-            // the whole panel.
+            // The two are bit-identical if the careful rule divided nothing, because it then returns the
+            // length of the whole panel.
             smooth[i] = length == cubic.length_between(from, to);
             lengths[i + 1] = lengths[i] + length;
         }
@@ -174,7 +174,8 @@ impl MeasuredCubic {
         }
     }
 
-    /// Two Newton steps from a linear guess, which are enough where the speed hardly changes within a panel.
+    /// Takes two Newton steps from a linear guess. They are enough where the speed hardly changes within a
+    /// panel.
     fn newton(&self, panel: usize, s: f64, guess: f64) -> f64 {
         let low = panel as f64 / PANELS as f64;
         let mut p = guess;
@@ -188,13 +189,13 @@ impl MeasuredCubic {
         p
     }
 
-    /// Bisection, for places near a cusp, where the speed falls to almost nothing and Newton's steps
-    /// overshoot.
+    /// Finds the parameter by bisection. This is used near a cusp, where the speed falls to almost nothing
+    /// and Newton's steps overshoot.
     fn bracketed(&self, panel: usize, s: f64) -> f64 {
         let start = panel as f64 / PANELS as f64;
         let (mut low, mut high) = (start, start + 1.0 / PANELS as f64);
         let wanted = s - self.lengths[panel];
-        // A sixteenth halved this often is 4e-15 of the parameter.
+        // A sixteenth halved this often is 4e-15 in the parameter.
         for _ in 0..44 {
             let middle = 0.5 * (low + high);
             if self.cubic.careful_length_between(start, middle, HALVINGS) < wanted {

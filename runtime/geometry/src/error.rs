@@ -1,4 +1,4 @@
-//! Errors of geometry.
+//! Errors of the geometry functions.
 
 use thiserror::Error;
 

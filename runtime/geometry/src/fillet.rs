@@ -16,16 +16,17 @@ pub struct FilletOptions {
     pub miss: f64,
 }
 
-/// Distance below which points count as one, m.
+/// Distance below which two points count as the same, m.
 const SAME_POINT: f64 = 0.01;
 /// Smallest turn of a corner that gets an arc, rad.
 const MIN_TURN: f64 = 1e-9;
 
 /// Returns a line between the end points that rounds every corner point in between by an arc.
 ///
-/// The arc at a corner has the wanted radius, or less if it would miss the corner by more than `miss` or use
-/// more than half of a leg. The line passes exactly through the first and last points. A corner of more than
-/// 175 degrees also gets an arc (with a radius of a few millimetres), so that the heading stays continuous.
+/// The arc at a corner has the preferred radius. The radius is smaller if the arc would otherwise miss the
+/// corner by more than `miss` or use more than half of a leg. The line passes exactly through the first and
+/// last points. A corner of more than 175 degrees also gets an arc (with a radius of a few millimetres), so
+/// that the heading stays continuous.
 ///
 /// # Errors
 /// If fewer than two distinct points are given or a coordinate is out of range.
@@ -40,7 +41,7 @@ pub fn fillet(points: &[DVec2], options: FilletOptions) -> Result<ReferenceLine,
     let headings: Vec<_> = points.windows(2).map(|p| heading_of(p[1] - p[0])).collect();
     let legs: Vec<_> = points.windows(2).map(|p| (p[1] - p[0]).length()).collect();
     let mut segments = Vec::with_capacity(2 * points.len());
-    // Length of this leg that the previous corner has used.
+    // Length of this leg that the arc at the previous corner has used.
     let mut used = 0.0;
     for i in 0..legs.len() {
         let corner = (i + 1 < legs.len()).then(|| {
@@ -49,7 +50,7 @@ pub fn fillet(points: &[DVec2], options: FilletOptions) -> Result<ReferenceLine,
         });
         let tangent = corner.as_ref().map_or(0.0, |c| c.tangent);
         let straight = legs[i] - used - tangent;
-        // Where two arcs use up a leg there is no line between them.
+        // If two arcs use up a leg, there is no line between them.
         if straight >= MIN_SEGMENT {
             segments.push(Segment::Line { length: straight });
         }
@@ -125,7 +126,7 @@ fn distinct(points: &[DVec2]) -> Vec<DVec2> {
         {
             kept.push(point);
         } else if kept.len() > 1 && point == points[points.len() - 1] {
-            // The last point is met exactly, so the one next to it is dropped.
+            // The line ends exactly at the last point, so the point next to it is dropped.
             let last = kept.len() - 1;
             kept[last] = point;
         }

@@ -6,7 +6,7 @@ use glam::DVec2;
 /// Maximum number of cells of a grid. Larger worlds get larger cells.
 const MAX_CELLS: f64 = 4e6;
 
-/// Points in cell order (structure of arrays), by counting sort.
+/// Points in the order of their cells (structure of arrays), sorted by counting sort.
 ///
 /// The points in a cell have the order of the input, so results do not depend on threads.
 #[derive(Debug, Clone, Default)]
@@ -32,15 +32,15 @@ impl GridIndex {
 
     /// Replaces the contents by `positions`. The id of a position is its index. O(points + cells).
     ///
-    /// `cell` is the preferred side of a cell, m. It is enlarged if the world is too large for it.
+    /// `cell` is the preferred cell size, m. Cells are larger if the world would otherwise have too many.
     pub fn rebuild(&mut self, positions: &[DVec2], cell: f64) {
         let (low, high) = crate::polygon::bounds(positions).unwrap_or_default();
         let size = high - low;
         // Cells cost time too, so their number is limited to a few per point.
         let most = (4.0 * positions.len() as f64 + 1024.0).min(MAX_CELLS);
-        // The side with which about this many cells cover the box.
+        // Cell size at which about this many cells cover the box.
         let smallest = (size.x.max(1.0) * size.y.max(1.0) / most).sqrt();
-        // A long thin box has few cells across, and no more than the maximum along it.
+        // A long, thin box has few cells across, so the number of cells along it is limited as well.
         let smallest = smallest.max(size.max_element() / most);
         self.cell = cell.max(smallest).max(1e-3);
         self.origin = low;
@@ -71,7 +71,7 @@ impl GridIndex {
             self.x[slot] = positions[id].x;
             self.y[slot] = positions[id].y;
         }
-        // Each entry i + 1 now holds the start of cell i: shift by one.
+        // Each entry i + 1 contains the start of cell i, so the entries are shifted by one.
         self.starts.rotate_left(1);
         let last = self.starts.len() - 1;
         self.starts[last] = positions.len() as u32;
@@ -136,7 +136,7 @@ mod tests {
             let positions: Vec<_> = points.iter().map(|&p| DVec2::from(p)).collect();
             let centre = DVec2::from(centre);
             let mut grid = GridIndex::new();
-            // Built twice, so that remainders of the first build would show.
+            // Built twice, so that data left over from the first build would be noticed.
             grid.rebuild(&positions[..positions.len() / 2], 7.0);
             grid.rebuild(&positions, cell);
             let mut found = Vec::new();

@@ -198,16 +198,16 @@ impl HeightField {
         DVec3::new(-slope_x, -slope_y, 1.0).normalize()
     }
 
-    /// Height (m) and unit normal at a point. Computing both costs little more than computing one
-    /// of them. Beyond the edge, the height of the border continues, and the normal is that of the
-    /// continued surface.
+    /// Height (m) and unit normal at a point. Computing both costs little more than computing one of them.
+    /// Beyond the border, the height stays that of the nearest border point, and the normal is that of this
+    /// extended surface.
     pub fn surface(&self, point: DVec2) -> (f64, DVec3) {
         let (index, u, v) = self.cell(point);
         let [a, b, c, d] = self.corners(index);
         let height = (a * (1.0 - u) + b * u) * (1.0 - v) + (c * (1.0 - u) + d * u) * v;
         let slope_x = ((b - a) * (1.0 - v) + (d - c) * v) / self.spacing;
         let slope_y = ((c - a) * (1.0 - u) + (d - b) * u) / self.spacing;
-        // Beyond the border the height does not change across it. Along it, the height follows the border.
+        // Beyond the border, the height is constant across the border and follows it along the border.
         let inside = |at: f64, low: f64, high: f64| at >= low && at <= high;
         let (low, high) = (self.origin, self.far_corner());
         let slope_x = if inside(point.x, low.x, high.x) {
@@ -275,7 +275,7 @@ mod tests {
         let far = DVec2::new(-1e6, -1e6);
         assert_eq!(plane().height(far), 2.0);
         assert_eq!(plane().surface(far), (2.0, DVec3::Z));
-        // Beside the field the slope along the border continues.
+        // Beside the field, the slope along the border continues.
         let (_, normal) = plane().surface(DVec2::new(7.0, 1e6));
         assert!(normal.x < -0.1 && normal.y == 0.0, "{normal}");
     }

@@ -144,10 +144,10 @@ pub struct Stream {
 }
 
 impl Stream {
-    /// Creates the stream of one concern and one owner within a run.
+    /// Creates the stream for one purpose (`name`) and one owner (`index`) within a run.
     pub fn new(seed: u64, name: &str, index: u64) -> Self {
-        // The name byte by byte, then the owner, so that every stream of a run starts elsewhere, and another
-        // owner or name affects none of the others.
+        // Hashes the name byte by byte and then the owner, so that every stream of a run has a different
+        // start, and adding an owner or a name does not affect the other streams.
         let named = name
             .bytes()
             .fold(mix64(seed), |hash, byte| mix64(hash ^ u64::from(byte)));

@@ -1,4 +1,4 @@
-//! Occupancy grids, and growth of their occupied area by a disc.
+//! Occupancy grids, and the growth of the occupied area by a disc.
 
 use crate::error::GeometryError;
 use glam::DVec2;
@@ -6,7 +6,7 @@ use glam::DVec2;
 /// Maximum number of cells of an occupancy grid.
 pub const MAX_CELLS: usize = 64_000_000;
 
-/// Occupied square cells of an area.
+/// Grid of square cells, each of which is free or occupied.
 #[derive(Debug, Clone, PartialEq)]
 pub struct OccupancyGrid {
     origin: DVec2,
@@ -190,8 +190,9 @@ impl Envelope {
             let mut from = f64::NEG_INFINITY;
             while let Some(&(vertex, start)) = self.vertices.last() {
                 let (a, b) = (vertex as f64, column as f64);
-                // Intersection of this parabola with the last one of the envelope. If it lies before the last
-                // one begins to be the lowest, the last one is never the lowest.
+                // Intersection of this parabola with the last one of the envelope. If it is to the left of
+                // the point from which the last parabola is the lowest, the last parabola is never the
+                // lowest.
                 from = (height - self.heights[vertex] + b * b - a * a) / (2.0 * (b - a));
                 if from > start {
                     break;
@@ -235,7 +236,7 @@ mod tests {
     fn a_cell_grows_to_a_disc() {
         let grown = grid(9, 9, &[(4, 4)]).grown(1.0);
         let marked = (0..81).filter(|i| grown.is_occupied(i % 9, i / 9)).count();
-        // Centres within two cells of one centre: 1 + 4 + 4 + 4.
+        // Centres within two cells of a given centre: 1 + 4 + 4 + 4.
         assert_eq!(marked, 13);
         assert!(grown.is_occupied(2, 4) && !grown.is_occupied(2, 3));
     }

@@ -78,8 +78,8 @@ impl OrientedBox {
         depth
     }
 
-    /// Whether the [penetration](Self::penetration) of two boxes exceeds a depth, m, which is not negative. Most
-    /// boxes that do not are found apart along the first of four directions.
+    /// Whether the [penetration](Self::penetration) of two boxes exceeds `depth`, m, which must not be
+    /// negative. For most boxes, the first of the four directions shows that it does not.
     pub fn penetrates(&self, other: &Self, depth: f64) -> bool {
         let offset = other.centre - self.centre;
         // Bodies side by side on neighbouring lanes are apart across their length.
@@ -111,9 +111,9 @@ impl OrientedBox {
         radius + along.min(across)
     }
 
-    /// Penetration depth of the box and a convex polygon, m (0 if they do not touch).
+    /// Penetration depth of the box and a convex polygon, m; 0 if they do not touch.
     pub fn polygon_penetration(&self, polygon: &[DVec2]) -> f64 {
-        // An edge of no length has no normal; normals have to be of unit length, because depths are
+        // An edge without length has no normal. Normals have to be unit vectors, because depths are
         // distances.
         let normals =
             crate::polygon::edges(polygon).map(|(a, b)| left_of(b - a).normalize_or_zero());
@@ -127,7 +127,8 @@ impl OrientedBox {
                     (l.min(d), h.max(d))
                 });
             let reach = self.reach(axis);
-            // The exit to either side: unlike a box, a polygon may reach farther to one of them.
+            // The distance to separate on either side. Unlike a box, a polygon may extend farther to one
+            // side.
             let overlap = (reach - low).min(high + reach);
             if overlap <= 0.0 {
                 return 0.0;
@@ -137,7 +138,7 @@ impl OrientedBox {
         if depth.is_finite() { depth } else { 0.0 }
     }
 
-    /// Half extent along a unit axis, m.
+    /// Half the extent along a unit axis, m.
     pub fn reach(&self, axis: DVec2) -> f64 {
         self.half_length * self.forward.dot(axis).abs()
             + self.half_width * left_of(self.forward).dot(axis).abs()

@@ -47,9 +47,9 @@ pub fn contains(points: &[DVec2], point: DVec2) -> bool {
     };
     let (mut inside, mut a) = (false, last);
     for &b in points {
-        // An edge counts if it crosses the ray from the point towards +x. Its lower end belongs to it
-        // and its upper end does not, so a ray through a corner counts once where the outline passes
-        // through the ray, and twice or not at all where it only touches it.
+        // An edge counts if it crosses the ray from the point towards +x. The lower end belongs to the edge
+        // and the upper end does not. A corner on the ray therefore counts once if the outline crosses the
+        // ray there, and twice or not at all if the outline only touches the ray.
         let crosses = (a.y > point.y) != (b.y > point.y)
             && point.x < (b.x - a.x) * (point.y - a.y) / (b.y - a.y) + a.x;
         inside ^= crosses;
@@ -100,7 +100,7 @@ pub fn segments_cross(a: DVec2, b: DVec2, c: DVec2, d: DVec2) -> bool {
     low.x <= high2.x && low2.x <= high.x && low.y <= high2.y && low2.y <= high.y
 }
 
-/// Whether no two edges that are not neighbours cross. O(n^2).
+/// Whether no two edges cross, apart from neighbours. O(n^2).
 pub fn is_simple(points: &[DVec2]) -> bool {
     let n = points.len();
     if n < 3 {
@@ -130,8 +130,8 @@ pub fn convex_hull(points: &[DVec2]) -> Vec<DVec2> {
     if sorted.len() < 3 {
         return sorted;
     }
-    // Half of the hull from sorted points: points that make a right turn, or none, are not on it. The last
-    // point of a half is the first one of the other.
+    // Builds half of the hull from sorted points. Points at which the chain turns right or runs straight are
+    // not on the hull. The last point of each half is the first point of the other.
     let half = |points: &mut dyn Iterator<Item = DVec2>| {
         let mut chain: Vec<DVec2> = Vec::new();
         for point in points {
@@ -161,14 +161,15 @@ pub fn outward_mitres(ring: &[DVec2], limit: f64) -> Vec<DVec2> {
             let after = (ring[(i + 1) % n] - ring[i]).normalize_or_zero();
             let outward = |d: DVec2| DVec2::new(d.y, -d.x);
             let normal = outward(before + after).normalize_or(outward(before));
-            // Longer the sharper the corner, so that both edges keep their distance, up to the limit.
+            // The sharper the corner, the longer the vector, up to the limit, so that both edges move by the
+            // same distance.
             normal / normal.dot(outward(after)).max(1.0 / limit)
         })
         .collect()
 }
 
-/// Normalises a ring for painters: counter-clockwise, without equal neighbours, and without a repetition of
-/// the first point at the end. Fewer than three points remain if there is no area.
+/// Normalises a ring for drawing: counter-clockwise, without equal neighbours, and without a repetition of
+/// the first point at the end. Fewer than three points remain if the ring has no area.
 pub fn tidy_ring(points: &[DVec2]) -> Vec<DVec2> {
     const EQUAL: f64 = 1e-8;
     let mut ring: Vec<DVec2> = points.to_vec();

@@ -1,4 +1,4 @@
-//! Polylines.
+//! Lengths, distances and offsets of polylines.
 
 use crate::polygon::closest_on_segment;
 use glam::DVec2;
@@ -26,7 +26,7 @@ pub fn cuts(points: &[DVec2], miss: f64, longest: f64) -> Vec<usize> {
     for to in 2..points.len() {
         let (a, b) = (points[from], points[to]);
         let is_missed = |p: &DVec2| (closest_on_segment(a, b, *p) - *p).length() > miss;
-        // There is a point between the two, because neighbours are never separated.
+        // There is a point between the two, because a cut is never made between adjacent points.
         if (b - a).length() > longest || points[from + 1..to].iter().any(is_missed) {
             from = to - 1;
             kept.push(from);
@@ -38,8 +38,8 @@ pub fn cuts(points: &[DVec2], miss: f64, longest: f64) -> Vec<usize> {
     kept
 }
 
-/// Vectors to the left at each point: unit length on a straight, longer at bends, so that points shifted
-/// along them by a distance lie on lines at that distance. At most `limit` long.
+/// Vectors to the left at each point. They have unit length on straights and are longer at bends, so that a
+/// polyline shifted by `d` times these vectors is parallel at distance `d`. No vector is longer than `limit`.
 ///
 /// Needs at least two points, because a single point has no direction.
 pub fn mitres(points: &[DVec2], limit: f64) -> Vec<DVec2> {
@@ -52,7 +52,7 @@ pub fn mitres(points: &[DVec2], limit: f64) -> Vec<DVec2> {
             let before = direction(i.saturating_sub(1).min(last - 1));
             let after = direction(i.min(last - 1));
             // The bisector, scaled such that its component across either side is 1. Where the line turns
-            // straight back there is none, and the side's own normal is used.
+            // straight back there is no bisector, so the normal of the side is used.
             let normal = (before + after).perp().normalize_or(before.perp());
             normal / normal.dot(after.perp()).max(1.0 / limit)
         })
@@ -81,7 +81,7 @@ mod tests {
         let mut chain: Vec<DVec2> = (0..50).map(|i| DVec2::new(f64::from(i), 0.0)).collect();
         assert_eq!(cuts(&chain, 0.1, f64::INFINITY), [0, 49]);
         assert_eq!(cuts(&chain, 0.1, 20.0), [0, 20, 40, 49]);
-        // Neighbours are never separated.
+        // No cut is made between adjacent points.
         assert_eq!(cuts(&chain[..2], 0.1, 0.5), [0, 1]);
         chain.extend((1..50).map(|i| DVec2::new(49.0, f64::from(i))));
         assert_eq!(cuts(&chain, 0.1, f64::INFINITY), [0, 49, 98]);

@@ -4,7 +4,7 @@ use crate::math::{sin_cos, wrap_angle};
 use glam::DVec2;
 use serde::{Deserialize, Serialize};
 
-/// A unit vector at an angle counter-clockwise from +x, in radians.
+/// A unit vector with the given heading, radians counter-clockwise from +x.
 #[inline]
 pub fn unit(heading: f64) -> DVec2 {
     let (sin, cos) = sin_cos(heading);
@@ -95,8 +95,8 @@ impl Pose {
     }
 }
 
-/// The frame of a [`Pose`] with its direction computed. Its results are bit-identical to those of the pose's
-/// methods, which compute a sine and a cosine each time.
+/// The frame of a [`Pose`] with a precomputed direction. Its results are bit-identical to those of the pose's
+/// methods, which compute a sine and a cosine in each call.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct OwnFrame {
     /// Position of the pose, m.

@@ -21,9 +21,10 @@ pub struct RoadPoint {
 const KNOT_SPACING: f64 = 2.0;
 /// Largest turn between two knots, rad. It keeps the guiding curve within about a millimetre.
 const KNOT_TURN: f64 = 0.25;
-/// Distance from the line beyond which a point is found by a scan over all knots, m.
+/// Maximum distance of points from the line that are found with the grid, m. Points farther away are found by
+/// a scan over all knots.
 const REACH: f64 = 32.0;
-/// Side of a cell of the look-up grid before it is enlarged to fit [`MAX_CELLS`], m.
+/// Cell size of the look-up grid before cells are enlarged to respect [`MAX_CELLS`], m.
 const CELL: f64 = 4.0;
 /// Maximum number of cells of the look-up grid.
 const MAX_CELLS: f64 = 1e6;
@@ -97,7 +98,7 @@ impl Projector {
 
     /// The foot of `point` near a guess of the distance along the line, such as the previous result.
     ///
-    /// Finds the closest point on the branch on which the guess lies. About 150 ns.
+    /// Finds the closest point on the branch of the line that contains the guess. About 150 ns.
     pub fn closest_near(&self, point: DVec2, guess: f64) -> RoadPoint {
         let s = self.guided_newton(point, guess);
         self.polish(point, s)
@@ -134,11 +135,12 @@ impl Projector {
             }
         }
         let mut best = self.closest_near(point, guess);
-        // Chords lie within KNOT_TURN / 8 of a spacing of the curve, on either side.
+        // On either side, the curve deviates from its chords by at most KNOT_TURN / 8 of the spacing.
         let reach = nearest.sqrt() + 0.25 * KNOT_TURN * self.spacing;
         for index in intervals {
             let (distance, s) = self.chord_foot(point, index);
-            // The chord's foot is nearly that of the best one so far, so it would lead to the same minimum.
+            // The chord's foot is almost the same as that of the best one so far, so it would lead to the
+            // same minimum.
             let same_foot = (s - best.s).abs() < 0.25 * self.spacing;
             if distance > reach * reach || same_foot || !self.has_minimum(point, index) {
                 continue;
@@ -161,8 +163,8 @@ impl Projector {
         (distance, (index as f64 + u) * self.spacing)
     }
 
-    /// Whether the distance to the line decreases at the start of an interval and increases at its end. The
-    /// ends of the line count as walls.
+    /// Whether the distance to the line decreases at the start of an interval and increases at its end. At
+    /// the first and last knot of the line, the condition counts as met.
     fn has_minimum(&self, point: DVec2, index: usize) -> bool {
         let ahead = |knot: &Knot| (point - knot.position).dot(knot.tangent);
         let falls = ahead(&self.knots[index]) >= 0.0 || index == 0;
@@ -185,8 +187,8 @@ impl Projector {
             // Derivative of half the squared distance, and its slope.
             let slope = -offset.dot(tangent);
             let growth = tangent.length_squared() - offset.dot(bend);
-            // On a curve of unit speed the growth is 1 - curvature * t: 1 on the line, 0 at the centre of
-            // curvature, where Newton's step is unbounded.
+            // On a curve of unit speed, this factor is 1 - curvature * t: it is 1 on the line and 0 at the
+            // centre of curvature, where Newton's step is unbounded.
             let step = if growth > 0.2 {
                 -slope / growth
             } else {
@@ -237,7 +239,8 @@ impl Projector {
             let next = (s + step).clamp(0.0, length);
             let moved = (next - s).abs();
             s = next;
-            // The next step would be about curvature times this squared, below 1e-10 m.
+            // The next step would be about the curvature times the square of this step, which is below 1e-10
+            // m.
             if moved < 3e-5 {
                 break;
             }
@@ -281,7 +284,7 @@ impl CellIndex {
 
     /// Lists the intervals that are closest for a point in each cell near the line.
     fn fill(&mut self, knots: &[Knot]) {
-        // Every point of a cell is within this of its centre.
+        // Every point of a cell is within this distance of its centre.
         let radius = 0.5 * self.cell * std::f64::consts::SQRT_2;
         let mut entries: Vec<(u32, u32, f64)> = Vec::new();
         for (interval, pair) in knots.windows(2).enumerate() {
@@ -308,7 +311,8 @@ impl CellIndex {
             self.offsets[cell as usize + 1] = self.intervals.len() as u32;
             start += count;
         }
-        // Cells without an entry were skipped; they get the end of the previous cell, which is an empty list.
+        // Cells without an entry were skipped. They get the end of the previous cell, which makes their lists
+        // empty.
         for i in 1..self.offsets.len() {
             self.offsets[i] = self.offsets[i].max(self.offsets[i - 1]);
         }
@@ -331,7 +335,7 @@ impl CellIndex {
     #[inline]
     fn candidates(&self, point: DVec2) -> Option<&[u32]> {
         let local = (point - self.origin) / self.cell;
-        // Written so that NaN coordinates are outside as well.
+        // Written so that points with NaN coordinates are outside.
         if !(local.x >= 0.0 && local.y >= 0.0) {
             return None;
         }
@@ -426,8 +430,8 @@ mod tests {
 
     #[test]
     fn points_beyond_the_centre_of_curvature_find_the_right_branch() {
-        // A bend of radius 21.6 m between clothoids: points 30 m to its inner side lie beyond the centre,
-        // where the whole arc is about equally near.
+        // A bend of radius 21.6 m between clothoids. Points 30 m to its inner side are beyond the centre of
+        // curvature, so they are about equally close to the whole arc.
         let line = ReferenceLine::new(
             Pose::default(),
             vec![

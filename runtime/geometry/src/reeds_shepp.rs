@@ -167,7 +167,7 @@ pub fn arc(pose: Pose, curvature: f64, length: f64) -> Pose {
     }
 }
 
-/// Symmetries that map curves to other curves.
+/// A symmetry that maps a curve to another curve.
 #[derive(Debug, Clone, Copy)]
 struct Change {
     /// Forwards and reverse are exchanged.
@@ -249,7 +249,7 @@ impl Goal {
     }
 }
 
-/// Curves to a goal under a symmetry. Equation numbers are those of [Reeds 1990].
+/// Curves to a goal, with a symmetry applied. Equation numbers are those of [Reeds 1990].
 struct Words {
     goal: Goal,
     change: Change,
@@ -529,7 +529,8 @@ mod tests {
             let to = Pose::new(along(), along(), 1.5 * along());
             let length = ReedsShepp::shortest(Pose::default(), to, 1.0).length();
             let found = searched(to, cell, headings);
-            // Cells let a search cheat by a little at each gear change, and make it take whole steps.
+            // The cells make the path of the search slightly too short at each gear change, and the search
+            // can only take whole steps.
             assert!(length < found + 0.35, "{to:?}: {length} {found}");
             assert!(found < 1.25 * length + 0.4, "{to:?}: {length} {found}");
         }

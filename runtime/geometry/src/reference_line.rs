@@ -10,7 +10,7 @@ use glam::DVec2;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Largest absolute coordinate, m. Beyond it a double no longer resolves a micrometre safely.
+/// Largest absolute coordinate, m. Beyond this limit, a double cannot reliably represent a micrometre.
 pub const MAX_COORDINATE: f64 = 1e7;
 /// Longest reference line, m.
 pub const MAX_LENGTH: f64 = 1e7;
@@ -81,7 +81,7 @@ impl From<ReferenceLine> for Record {
 
 impl PartialEq for ReferenceLine {
     fn eq(&self, other: &Self) -> bool {
-        // Elements and length follow from these.
+        // The elements and the length follow from the start and the segments.
         self.start == other.start && self.segments == other.segments
     }
 }
@@ -127,7 +127,7 @@ impl ReferenceLine {
             let element = Element::new(segment, s, pose);
             s += element.length;
             pose = element.pose(element.length);
-            // Otherwise headings would grow over many bends, and lose digits.
+            // Otherwise headings would grow over many bends and lose digits.
             pose.heading = wrap_angle(pose.heading);
             elements.push(element);
         }
@@ -231,7 +231,7 @@ impl ReferenceLine {
         let (element, u) = self.element_at(s);
         let mut pose = element.pose(u);
         let heading = wrap_angle(pose.heading);
-        // The direction of an element belongs to its own heading, which may be a full turn away.
+        // The direction of an element is computed from its own heading, which may differ by a full turn.
         let is_same = heading.to_bits() == pose.heading.to_bits();
         pose.heading = heading;
         let known = element.straight_direction().filter(|_| is_same);
@@ -258,8 +258,8 @@ impl ReferenceLine {
         let mut distances = vec![0.0];
         for element in &self.elements {
             let curvature = element.max_curvature();
-            // An offset to the outside is longer by 1 + t kappa but bends less; the product of
-            // chord and curvature is what counts, so the line's own curvature is the safe one.
+            // A line offset to the outside of a bend is longer by the factor 1 + t kappa but bends less. Only
+            // the product of chord and curvature matters, so the line's own curvature is a safe choice.
             let stretch = 1.0 + curvature * reach;
             let step = if curvature > 0.0 {
                 (8.0 * tolerance / (curvature * stretch)).sqrt().max(0.01)
@@ -268,7 +268,7 @@ impl ReferenceLine {
             };
             let count = (element.length / step).ceil().clamp(1.0, 1e6);
             distances.extend((1..=count as usize).map(|i| {
-                // The end to the last bit, because the next element starts there.
+                // The last distance is exactly the end, because the next element starts there.
                 if i == count as usize {
                     element.s + element.length
                 } else {
@@ -313,7 +313,7 @@ impl ReferenceLine {
     /// Returns the same curve from its end to its start.
     pub fn reversed(&self) -> Self {
         let segments = self.segments.iter().rev().map(Segment::reversed).collect();
-        // Needs no check, because the original line has passed it.
+        // No check is needed, because the original line has passed it.
         Self::assembled(self.end().reversed(), segments)
     }
 
@@ -338,8 +338,8 @@ impl ReferenceLine {
             .filter_map(|element| {
                 let low = (from - element.s).max(0.0);
                 let high = (to - element.s).min(element.length);
-                // A cut at a joint may miss it by rounding, and the remaining bit of the neighbour is no
-                // segment.
+                // Because of rounding, a cut at a joint may miss the joint, and the remaining sliver of the
+                // neighbour is not a segment.
                 (high - low >= MIN_SEGMENT).then(|| element.slice(low, high))
             })
             .collect();
@@ -374,7 +374,8 @@ impl ReferenceLine {
     }
 }
 
-/// The simplest segment for a clothoid, because OpenDRIVE requires different end curvatures in a spiral.
+/// Returns the simplest segment for a clothoid, because OpenDRIVE requires that the curvatures at the ends of
+/// a spiral differ.
 pub fn simplest_segment(clothoid: &crate::clothoid::Clothoid) -> Segment {
     let length = clothoid.length;
     if (clothoid.sharpness * length).abs() >= 1e-9 {
@@ -410,11 +411,11 @@ fn check_segment(index: usize, segment: &Segment) -> Result<(), GeometryError> {
         .values()
         .iter()
         .all(|v| v.is_finite() && v.abs() <= MAX_LENGTH);
-    // A cubic needs a speed at both ends, or it would have no heading there.
+    // A cubic needs a non-zero speed at both ends. Otherwise it would have no heading there.
     let moves =
         |cubic: &crate::cubic::Cubic| cubic.bu > 1e-6 && cubic.velocity(1.0).length() > 1e-6;
     let forward = !matches!(segment, Segment::Cubic(cubic) if !moves(cubic));
-    // Dozens of full turns are always a mistake, as are such curvatures.
+    // Dozens of full turns are always a mistake, and so are curvatures beyond the limit.
     let fits = |length: f64, curvature: f64| {
         curvature.abs() <= MAX_CURVATURE && (curvature * length).abs() <= MAX_TURN
     };
@@ -568,7 +569,7 @@ mod tests {
             })
         };
         let line = |segment| ReferenceLine::new(Pose::default(), vec![segment]);
-        // u(p) = 2 p - p^2 has no speed at p = 1, so reversed it would start without a heading.
+        // u(p) = 2 p - p^2 has zero speed at p = 1, so the reversed cubic would start without a heading.
         assert!(line(cubic(2.0, -1.0, 0.0)).is_err());
         let fast = line(cubic(1.0, 0.0, 9e6)).unwrap();
         assert!((fast.reversed().length() - fast.length()).abs() < 1e-3);

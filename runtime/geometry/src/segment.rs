@@ -122,7 +122,7 @@ impl Segment {
     }
 }
 
-/// A segment at its place, with its start pose, start distance and, for a cubic, its length table.
+/// A segment placed on a line, with its start pose, its start distance and, for a cubic, its length table.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Element {
     pub(crate) s: f64,
@@ -141,7 +141,7 @@ pub(crate) struct Frame {
     pub(crate) curvature: f64,
 }
 
-/// The shape of a placed segment, with lines, arcs and spirals as one family.
+/// The shape of a placed segment. Lines, arcs and spirals share one variant.
 #[derive(Debug, Clone, PartialEq)]
 enum Shape {
     Line,
@@ -201,8 +201,8 @@ impl Element {
                 curvature,
                 sharpness,
             } => {
-                // In the frame of the start, so that one sine and cosine serve both; the heading of a
-                // clothoid is the integral of its curvature.
+                // Computed in the frame of the start, so that one sine and one cosine serve both. The heading
+                // of a clothoid is the integral of its curvature.
                 let offset = clothoid_offset(0.0, *curvature, *sharpness, u);
                 let (sin, cos) = sin_cos(u * (curvature + 0.5 * sharpness * u));
                 Frame {
@@ -215,7 +215,7 @@ impl Element {
                 let p = measured.parameter(u);
                 Frame {
                     position: self.start.position + rotated(measured.cubic().point(p)),
-                    // A cubic may have zero speed at an end, where a handle has no length.
+                    // A cubic may have zero speed at an end where a handle has no length.
                     tangent: rotated(measured.cubic().velocity(p).normalize_or(DVec2::X)),
                     curvature: measured.cubic().curvature(p),
                 }
@@ -314,13 +314,13 @@ impl Element {
     }
 }
 
-/// Displacement along a clothoid; arcs use the closed chord form, which is faster.
+/// Displacement along a clothoid. For arcs, the closed form of the chord is used, because it is faster.
 fn clothoid_offset(heading: f64, curvature: f64, sharpness: f64, u: f64) -> glam::DVec2 {
     if sharpness != 0.0 {
         return displacement(heading, curvature, sharpness, u);
     }
     let half_turn = 0.5 * curvature * u;
-    // sin(x) / x by its series where the quotient would lose digits.
+    // Computes sin(x) / x by its series where the quotient would lose digits.
     let sinc = if half_turn.abs() < 1e-4 {
         1.0 - half_turn * half_turn / 6.0
     } else {
@@ -332,8 +332,8 @@ fn clothoid_offset(heading: f64, curvature: f64, sharpness: f64, u: f64) -> glam
 /// The part of a cubic between two parameters, in the local frame of its start. With `to < from`, it is
 /// reversed.
 fn sub_cubic(cubic: &Cubic, from: f64, to: f64) -> Cubic {
-    // With v from 0 to 1 over the part, p = from + v span: derivatives are multiplied by the span, which is
-    // negative for a reversed part, so its directions are reversed automatically.
+    // Along the part, v increases from 0 to 1 and p = from + v span, so derivatives are multiplied by the
+    // span. For a reversed part the span is negative, which reverses the directions.
     let span = to - from;
     let velocity = cubic.velocity(from) * span;
     let speed = velocity.length();

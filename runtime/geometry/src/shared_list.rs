@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-/// A list that shares its first part with other lists and grows behind it.
+/// A list that shares its first part with other lists. New entries are added after the shared part.
 ///
 /// ```text
 ///   before    [ shared by both ............ ]
@@ -58,12 +58,12 @@ impl<T> SharedList<T> {
         self.shared = self.shared.iter().cloned().chain(own).collect();
     }
 
-    /// Whether a list begins with the same shared entries as this one.
+    /// Whether another list begins with the same shared entries as this one.
     pub fn shares_with(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.shared, &other.shared)
     }
 
-    /// A range of entries that lies entirely in the shared part or entirely behind it.
+    /// A range of entries that is entirely inside the shared part or entirely after it.
     #[inline]
     pub fn slice(&self, range: Range<usize>) -> &[T] {
         match range.start.checked_sub(self.shared.len()) {

@@ -13,7 +13,7 @@ const TURNS: usize = 8;
 /// processing a few items.
 ///
 /// The threads are started for this call and do no other work. The function may therefore be called while a
-/// lock is held or a value is being initialised. A thread pool might run another task in between that waits
+/// lock is held or a value is being initialised. A thread pool might meanwhile run another task that waits
 /// for the same lock.
 ///
 /// # Panics

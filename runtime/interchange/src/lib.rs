@@ -1,5 +1,5 @@
 //! Conversion of scenarios from and to other formats.
 //!
-//! So far, OpenStreetMap can be imported ([`osm`]).
+//! The only supported format is OpenStreetMap, which can be imported ([`osm`]).
 
 pub mod osm;

@@ -203,7 +203,7 @@ fn a_gate_over_a_street_becomes_two_houses_and_a_roof_none() {
         true,
         "building=yes",
     );
-    // A kiosk on the lane, a station over it, and objects below the ground.
+    // A kiosk on the lane, a station above it, and objects below the ground.
     town.way(&square(60.0, 0.0, 3.0), true, "building=kiosk");
     town.way(&square(-60.0, 0.0, 12.0), true, "building=roof");
     town.way(&square(30.0, 20.0, 5.0), true, "building=yes layer=-1");
@@ -212,9 +212,9 @@ fn a_gate_over_a_street_becomes_two_houses_and_a_roof_none() {
     assert_eq!(told(&summary, "cut back"), 1);
     assert_eq!(told(&summary, "stand on lanes"), 1);
     assert_eq!(told(&summary, "roofs on posts"), 1);
-    assert_eq!(told(&summary, "below the ground"), 1);
+    assert_eq!(told(&summary, "underground"), 1);
     assert!(room_beside_lanes(&scenario) > 0.1);
-    // The measure itself: the same house uncut stands on the lane.
+    // A check of the measure itself: without the cut, the same house stands on the lane.
     let mut uncut = scenario.clone();
     let (&id, first) = scenario.obstacles().iter().next().unwrap();
     let points = square(0.0, 0.0, 5.0).map(|(x, y)| (x, y).into()).to_vec();
@@ -242,7 +242,7 @@ fn a_box_cuts_land_at_its_edge() {
     town.way(&square(0.0, 0.0, 5_000.0), true, "landuse=residential");
     town.way(&square(0.0, 40.0, 10.0), true, "building=yes");
     town.way(&square(900.0, 40.0, 10.0), true, "building=yes");
-    // Without a box land ends beside the roads, because a county around a street is of no use.
+    // If no box is given, land ends near the roads, because a county around a street would be of no use.
     let (scenario, summary) = town.import();
     assert_eq!((summary.buildings, summary.land), (1, 1));
     let (low, high) = scenario.bounds().unwrap();
@@ -310,7 +310,7 @@ fn walls_that_houses_share_stay_side_by_side() {
         (10.0, 20.0),
         (20.0, 20.0),
         (20.0, 30.0),
-        // On the party wall, barely beside the line between its ends.
+        // A corner on the party wall, barely beside the line between the ends of the wall.
         (10.05, 25.0),
         (10.0, 30.0),
         (0.0, 30.0),
@@ -329,7 +329,7 @@ fn walls_that_houses_share_stay_side_by_side() {
     assert_eq!(check(&scenario), []);
 }
 
-/// A position on the map, which is random or one where other nodes are likely to be.
+/// A random position on the map, or a position where other nodes are likely.
 fn place() -> impl Strategy<Value = (f64, f64)> {
     prop_oneof![
         (-150.0..150.0f64, -60.0..60.0f64),

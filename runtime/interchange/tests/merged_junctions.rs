@@ -1,5 +1,5 @@
-//! Checks that merged junctions lead only where the streets between their nodes lead, by comparing them with
-//! all drives over those streets.
+//! Checks that a merged junction connects exactly those arms that the streets between its nodes connect, by
+//! comparison with all drives over these streets.
 
 use proptest::prelude::*;
 use roadwright_geometry::{DVec2, ReferenceLine};
@@ -13,7 +13,7 @@ use std::collections::BTreeSet;
 /// An end of a road.
 type End = (RoadId, RoadEnd);
 
-/// The streets within a merged junction.
+/// The streets inside a merged junction.
 struct Within<'a> {
     scenario: &'a Scenario,
     layout: &'a Layout,
@@ -101,7 +101,7 @@ impl Within<'_> {
     }
 }
 
-/// Number of merged junctions in a scenario, and number of connections through them.
+/// Number of merged junctions in a scenario, and of connections through them.
 #[derive(Debug, Default)]
 pub(crate) struct Tally {
     pub(crate) junctions: usize,
@@ -219,7 +219,7 @@ proptest! {
     ) {
         let mut scenario = grid(&numbers);
         hold(&scenario);
-        // Some further ones merged by the user.
+        // The user also merges some further nodes.
         let nodes: Vec<NodeId> = scenario.network().nodes().map(|(id, _)| id).collect();
         for number in &numbers[..4] {
             let node = nodes[usize::from(*number) % nodes.len()];

@@ -97,7 +97,7 @@ fn only_data_of_openstreetmap_are_attributed_to_it() {
     for head in ["", r#" generator="hand-made; invented place""#] {
         assert_eq!(attribution(head, 0), "", "{head}");
         assert_eq!(attribution(head, 99_993), "", "ids below 100,000");
-        // Extracts without any statement keep the ids of the database.
+        // Extracts without an attribution still have the ids of the database.
         assert_eq!(attribution(head, 99_994), ours);
     }
     let file = [
@@ -108,8 +108,8 @@ fn only_data_of_openstreetmap_are_attributed_to_it() {
     assert_eq!(imported(&read(&file).unwrap()).0.about().attribution, ours);
 }
 
-/// Returns the roads that yield at node 2 of a crossing of a west-east road, ways 1 and 2, and a north-south
-/// road, ways 3 and 4, with the given tags. A node before it on way 1 has the tag `highway=SIGN`.
+/// Returns the roads that yield at node 2 of a crossing. Ways 1 and 2 form the west-east road, and ways 3 and
+/// 4 the north-south road, each with the given tags. A node before it on way 1 has the tag `highway=SIGN`.
 fn yielding(west_east: &str, north_south: &str, sign: &str) -> Vec<u32> {
     let tagged = |value: &str| {
         let tags = value.split(' ').map(|pair| pair.split_once('=').unwrap());
@@ -146,17 +146,17 @@ fn the_higher_of_two_main_streets_goes_first() {
         signs("highway=primary oneway=yes", "highway=secondary"),
         [3, 4]
     );
-    // Equal ranks and other classes are left to the rules of junctions.
+    // For equal ranks and for other classes, the rules of junctions determine priority.
     assert_eq!(signs("highway=primary", "highway=primary"), [0; 0]);
     assert_eq!(signs("highway=secondary", "highway=tertiary"), [3, 4]);
-    // A sign decides.
+    // A sign overrides the ranks.
     let signed = yielding("highway=primary", "highway=secondary", "give_way");
     assert_eq!(signed, [1]);
 }
 
 #[test]
 fn junctions_that_become_one_are_told() {
-    // Two streets end at a third one, `apart` millionths of a degree apart.
+    // Two streets end at a third street, `apart` millionths of a degree apart.
     let town = |apart: u32| {
         let east = f64::from(apart) * 1e-6;
         let node =
@@ -192,12 +192,12 @@ fn junctions_that_become_one_are_told() {
     assert_eq!((warning.count, warning.examples.len()), (1, 1));
     let place = warning.places[0].unwrap();
     assert!(place.length() < 200.0, "{place}");
-    // 53 m apart they are two.
+    // At a distance of 53 m, they are two junctions.
     assert_eq!(told(800), None);
 }
 
-/// Imports a one-way street of five ways, 200 m each, with side streets between them. The tags of the ways are
-/// given; their ids are 1 to 5.
+/// Imports a one-way street of five ways, 200 m each, with side streets between them. `tags` are the tags of
+/// the ways, whose ids are 1 to 5.
 fn street_of(tags: [&[(&str, &str)]; 5], side: DrivingSide) -> (Scenario, ImportSummary) {
     let mut text = String::from("<osm>");
     for place in 0..6 {
@@ -262,7 +262,7 @@ fn bus_lanes_in_every_spelling_arrive() {
         vec![expected; 5]
     );
     assert_eq!(summary.warnings, []);
-    // `lanes:psv` is at the kerb, and the other spellings name the right lane.
+    // `lanes:psv` refers to the lane at the kerb, and the other spellings name the right lane.
     let (scenario, _) = street_of(tags, DrivingSide::Left);
     let kinds = lane_kinds(&scenario, RoadClass::Arterial);
     let left: Vec<bool> = kinds
@@ -322,8 +322,8 @@ fn carriageways(apart: f64, relations: &str) -> String {
     )
 }
 
-/// A street whose two carriageways of two lanes each diverge from a node. Their distances from each other
-/// after 100 m and after 200 m are given, and `kind` is added to their OSM tags.
+/// A street whose two carriageways of two lanes each diverge from a node. `first` and `second` determine the
+/// distance between them after 100 m and after 200 m. `kind` is added to their OSM tags.
 fn parting(first: f64, second: f64, kind: &str) -> Scenario {
     let degrees = |metres: f64| metres / 111_195.0;
     let (latitude, east) = (53.34, 100.0 / 66_400.0);
@@ -358,8 +358,8 @@ fn parting(first: f64, second: f64, kind: &str) -> Scenario {
     import(&elements, &ImportOptions::default()).unwrap().0
 }
 
-/// The smallest distance between the lanes of the two carriageways, measured along the first one, m. Negative
-/// where they overlap.
+/// The smallest distance between the lanes of the two carriageways, measured along the first one, m. It is
+/// negative where they overlap.
 fn between(scenario: &Scenario) -> f64 {
     let road = |id| scenario.network().road(RoadId(id)).unwrap();
     let (out, back) = (road(2), road(3));
@@ -370,7 +370,7 @@ fn between(scenario: &Scenario) -> f64 {
             .map(|i| inner(road, (0.5 * f64::from(i as u32)).min(road.length())))
             .collect()
     };
-    // Northing of the southern edge of one over that of the northern edge of the other.
+    // Distance in y from the northern edge of one carriageway to the southern edge of the other.
     let others = places(back);
     let gap = |p: &roadwright_geometry::DVec2| {
         let to = |q: &&roadwright_geometry::DVec2| (q.x - p.x).abs();
@@ -393,21 +393,21 @@ fn carriageways_that_lie_too_close_keep_to_their_own_side() {
             between(&scenario)
         );
         let road = |id| scenario.network().road(RoadId(id)).unwrap();
-        // Where they diverge their lanes continue those of the road, whose line lies between its directions.
+        // Where the carriageways diverge, their lanes continue those of the road, whose line is between them.
         let (whole, out) = (road(1), road(2));
         let outer = (whole.edges(whole.length()).1, out.edges(0.0).1);
         assert!((outer.0 - outer.1).abs() < 0.3, "{apart:?}: {outer:?}");
-        // No lane swerves anywhere.
+        // The lanes do not swerve anywhere.
         let edges: Vec<f64> = (0..400).map(|i| out.edges(0.5 * f64::from(i)).1).collect();
         assert!(
             edges.windows(2).all(|pair| (pair[1] - pair[0]).abs() < 0.1),
             "{apart:?}"
         );
     }
-    // Parts of a ring are not moved, so they do overlap.
+    // Parts of a ring are not moved, so they overlap.
     let ring = parting(6.0, 6.0, r#"<tag k="junction" v="circular"/>"#);
     assert!(between(&ring) < -0.5, "{}", between(&ring));
-    // Where there is enough room nothing is moved.
+    // Where there is enough room, no lane is moved.
     let far = parting(40.0, 40.0, "");
     let road = far.network().road(RoadId(2)).unwrap();
     let (right, left) = road.edges(road.length());
@@ -416,7 +416,7 @@ fn carriageways_that_lie_too_close_keep_to_their_own_side() {
 
 #[test]
 fn carriageways_of_a_thousand_kilometres_are_parted_in_no_time() {
-    // 4 m between them; comparing all pairs of points along them took minutes.
+    // The carriageways are 4 m apart. Comparing all pairs of points along them took minutes.
     let text = r#"<osm version="0.6">
   <node id="1" lat="45.0" lon="10.00006"/><node id="2" lat="54.0" lon="10.00006"/>
   <node id="3" lat="45.0" lon="10.0"/><node id="4" lat="54.0" lon="10.0"/>
@@ -440,7 +440,7 @@ fn restrictions_by_way_of_ways_and_lines_between_lanes_arrive() {
         )
     };
     {
-        // 100 m.
+        // About 100 m, in degrees of latitude.
         let apart = 0.0009;
         let turns_back = |scenario: &Scenario| {
             let layout = junction::layout(scenario.network(), scenario.about());
@@ -465,7 +465,7 @@ fn restrictions_by_way_of_ways_and_lines_between_lanes_arrive() {
         };
         let (scenario, summary) = imported(&read(carriageways(apart, "").as_bytes()).unwrap());
         assert!(turns_back(&scenario) && summary.via_restrictions == 0);
-        // A valid one, one with a missing way, and one between ways that do not meet.
+        // One valid relation, one with a missing way, and one between ways that do not meet.
         let relations =
             relation(20, 10, 12, 14) + &relation(21, 10, 99, 14) + &relation(22, 13, 11, 10);
         let text = carriageways(apart, &relations);
@@ -483,7 +483,7 @@ fn restrictions_by_way_of_ways_and_lines_between_lanes_arrive() {
                 "{part}: {reasons:?}"
             );
         }
-        // Dublin drives on the left, so the left lane of the one-way street is the one with the line.
+        // Dublin drives on the left, so the left lane of the one-way street is the one beside the line.
         assert_eq!(summary.lane_changes, 1);
         let road = scenario.network().road(RoadId(1)).unwrap();
         let lanes = &road.lane_sections[0].lanes;
@@ -548,7 +548,7 @@ fn restrictions_at_times_follow_the_clock_of_the_scenario() {
         scenario.apply(undo).unwrap();
         assert!(crosses(&scenario));
     }
-    // A restriction that always applies keeps doing so, and via ways may have times as well.
+    // A restriction without times always applies, and restrictions with via ways may have times as well.
     let both = relation(20, "restriction", "no_straight_on", node).replace(
         "</relation>",
         r#"<tag k="restriction:conditional" v="none @ (Su)"/></relation>"#,
@@ -767,7 +767,7 @@ fn small_files_that_unpack_to_millions_are_refused() {
             .to_string();
         assert!(error.contains(reason), "{error}");
     }
-    // Empty groups cost nothing.
+    // Empty groups do not count towards the limit.
     let groups = [header, blob("OSMData", &street(10_000_000))].concat();
     assert_eq!(read(&groups).unwrap().ways.len(), 1);
 }
@@ -814,7 +814,7 @@ fn streets_across_the_antimeridian_stay_together() {
     assert!(summary.road_km < 1.0, "{}", summary.road_km);
     let origin = scenario.about().origin.unwrap();
     assert!(origin.longitude_deg.abs() > 179.9 && origin.longitude_deg.abs() <= 180.0);
-    // A box across it keeps everything inside.
+    // A box across the antimeridian contains everything.
     let options = ImportOptions {
         clip: Some(GeoBox {
             west: 179.9,
@@ -869,7 +869,8 @@ fn signs_and_signals_are_for_the_junction_ahead_of_them() {
         ),
         (&[("highway", "stop"), ahead], &[], Some(Control::Stop), 3),
         (&[("highway", "stop")], &[], Some(Control::Stop), 3),
-        // A sign against the way applies to traffic that leaves the junction, so to none here.
+        // A sign with the direction against the way applies to traffic that leaves the junction, so it
+        // applies to no approach here.
         (
             &[("highway", "stop"), ("direction", "backward")],
             &[],
@@ -882,7 +883,7 @@ fn signs_and_signals_are_for_the_junction_ahead_of_them() {
             Some(Control::AllWayStop),
             0,
         ),
-        // On the junction it does not state which approach it applies to.
+        // A sign on the junction itself does not state which approach it applies to.
         (&[], &[("highway", "stop")], None, 0),
         (
             &[("highway", "traffic_signals"), ahead],
@@ -900,7 +901,7 @@ fn signs_and_signals_are_for_the_junction_ahead_of_them() {
         ));
         assert_eq!(summary.signs, signs, "{before:?} {on:?}");
     }
-    // Signals for traffic that leaves the junction form a crossing of their own, 15 m beyond it.
+    // Signals for traffic that leaves the junction form a separate crossing 15 m beyond the junction.
     let away = tags(&[
         ("highway", "traffic_signals"),
         ("traffic_signals:direction", "backward"),
@@ -914,8 +915,8 @@ fn signs_and_signals_are_for_the_junction_ahead_of_them() {
 
 #[test]
 fn a_box_that_does_not_cross_the_antimeridian_takes_the_data_as_they_are() {
-    // One stray node in Fiji and one in Alaska: the data span nearly the whole circle, and would be narrower
-    // when continued beyond 180 degrees.
+    // One stray node in Fiji and one in Alaska. The data span nearly the whole globe, and would be narrower
+    // if they continued beyond 180 degrees.
     let stray = "<node id=\"901\" lat=\"-16.8\" lon=\"179.99\"/>\
                  <node id=\"902\" lat=\"53.3\" lon=\"-179.99\"/></osm>";
     let text = CROSSROADS
@@ -983,7 +984,7 @@ fn access_tags_become_access_and_trams_in_streets_are_told() {
     );
     let (_, km) = summary.access[&RoadAccess::Private];
     assert!((km - 0.111).abs() < 0.002, "{km}");
-    // The way with access=no is reported, not built.
+    // The way with access=no is reported and not built.
     let told = |text: &str| {
         let warning = summary.warnings.iter().find(|w| w.reason.contains(text));
         warning.map(|w| (w.count, w.examples.clone()))
@@ -994,7 +995,7 @@ fn access_tags_become_access_and_trams_in_streets_are_told() {
 }
 
 /// A street of 600 m with a side street in its middle. From west to east it has an unmarked crossing, a
-/// crossing far from the junction, one 13 m before the junction, one on the junction, and one 20 m behind it.
+/// crossing far from the junction, one 13 m before the junction, one on the junction, and one 20 m beyond it.
 const CROSSINGS: &str = r#"<osm version="0.6">
   <node id="1" lat="53.3400" lon="-6.2650"/>
   <node id="2" lat="53.3400" lon="-6.2640"><tag k="highway" v="crossing"/><tag k="crossing" v="unmarked"/></node>
@@ -1011,7 +1012,7 @@ const CROSSINGS: &str = r#"<osm version="0.6">
 #[test]
 fn crossings_are_those_of_arms_or_stand_alone() {
     let (scenario, summary) = imported(&read(CROSSINGS.as_bytes()).unwrap());
-    // The one on the junction does not state the arm that it belongs to.
+    // The crossing on the junction does not state which arm it belongs to.
     assert_eq!((summary.crossings, summary.crossings_unassigned), (3, 1));
     let network = scenario.network();
     let mut found: Vec<(usize, usize)> = Vec::new();
@@ -1039,7 +1040,7 @@ fn crossings_are_those_of_arms_or_stand_alone() {
             .iter()
             .all(|f| f.code != Code::NoRoomForCrossing)
     );
-    // Without the tags there is none.
+    // Without the tags, there is no crossing.
     let plain = CROSSINGS
         .replace("v=\"crossing\"", "v=\"milestone\"")
         .replace("k=\"crossing\"", "k=\"note\"");
@@ -1068,7 +1069,7 @@ fn mini_roundabouts(direction: &str) -> String {
   <node id=\"5\" lat=\"53.3385\" lon=\"-6.2600\"/>
   <node id=\"6\" lat=\"53.3415\" lon=\"-6.2600\"/>"
     );
-    // A degree of latitude is 111,195 m, one of longitude there 0.5972 of that.
+    // A degree of latitude is 111,195 m. At this latitude, a degree of longitude is 0.5972 of that.
     let middle = (53.3500f64, -6.2600f64);
     let at = |angle: f64, radius: f64| {
         let degree = 111_195.0;
@@ -1131,7 +1132,8 @@ fn a_mini_roundabout_is_a_node_with_ways_around_its_island() {
         let nearest = points.iter().map(|p| (*p - ring.centre).length());
         assert!(nearest.fold(f64::INFINITY, f64::min) > ring.island + 0.9);
     }
-    // The opposite direction to that of the country: the driving side wins, with a warning.
+    // The direction is the opposite of what the country uses: the driving side takes precedence, with a
+    // warning.
     let (other, summary) = imported(&read(mini_roundabouts("anticlockwise").as_bytes()).unwrap());
     assert_eq!(other.network(), scenario.network());
     assert!(told(&summary, "contradicts the driving side"));
@@ -1148,8 +1150,8 @@ fn nobody_drives_over_the_island_of_a_small_roundabout() {
         scenario.network().node(road.from).unwrap().position()
     });
     let nodes: Vec<_> = nodes.collect();
-    // The arms lie at 0, 3 and 6 eighths, so their mean is not the middle, but the circle through them gives
-    // it.
+    // The arms are at 0, 3 and 6 eighths of the circle, so their mean is not the middle. The circle through
+    // them gives the middle.
     let middle = circle_through(nodes[0], nodes[1], nodes[2]);
     assert!((nodes[0] - middle).length() > 11.0);
     let graph = lane_graph::LaneGraph::new(&scenario, &layout);

@@ -1,5 +1,5 @@
-//! Imports of whole towns. One is small and synthetic; if `ROADWRIGHT_TEST_DATA` is set, others are parts of
-//! Dublin.
+//! Imports of whole towns. One is small and synthetic. If `ROADWRIGHT_TEST_DATA` is set, parts of Dublin are
+//! imported as well.
 
 use crate::merged_junctions::hold;
 use crate::osm::imported;
@@ -169,7 +169,7 @@ fn a_city_of_our_own_has_what_it_names() {
         let roads = network.roads().filter(|(_, road)| road.name == name);
         roads.map(|(id, _)| id).collect()
     };
-    // The bridge lies above the avenue and has no junction with it.
+    // The bridge crosses above the avenue and has no junction with it.
     let bridge = named("Bridge");
     let [bridge] = bridge[..] else {
         panic!("one bridge: {bridge:?}")
@@ -223,7 +223,7 @@ fn merged_junctions_of_a_city_of_our_own_lead_nowhere_where_its_streets_do_not()
     merged_junctions_lead_nowhere_new(&read(city().as_bytes()).unwrap(), 6);
 }
 
-/// Tests that need `ROADWRIGHT_TEST_DATA`, whose folder `osm` must contain extracts of OpenStreetMap around
+/// Tests that need `ROADWRIGHT_TEST_DATA`. Its subfolder `osm` must contain OpenStreetMap extracts around
 /// Trinity College.
 mod real_data {
     use super::*;

@@ -159,7 +159,7 @@ impl Convex {
         !self.has_axis_before(other) && !other.has_axis_before(self)
     }
 
-    /// Whether another outline lies entirely outside one of the edges of this outline.
+    /// Whether another outline is entirely outside one of the edges of this outline.
     fn has_axis_before(&self, other: &Self) -> bool {
         (0..self.count).any(|i| {
             let from = self.corners[i];
@@ -317,7 +317,7 @@ mod tests {
             let (a, b) = (of(a), of(b));
             let meets = Convex::quadrilateral(CAR.corners(&a))
                 .meets(&Convex::quadrilateral(CAR.corners(&b)));
-            // Sampled: whether a point of one body lies well inside the other.
+            // Compares with a sampled test: whether a point of one body is well inside the other.
             let inside = (0..=40).any(|i| (0..=20).any(|j| {
                 let local = DVec2::new(
                     -CAR.rear + f64::from(i) / 40.0 * 3.4,

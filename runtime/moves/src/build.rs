@@ -20,9 +20,9 @@ pub struct BuildRules {
     pub kc: u32,
     /// Number of frames of the other clip that are skipped after a similar frame was found (figure 5.2).
     pub ks: u32,
-    /// Distance within which two moves between the same states count as duplicates, m; 0 keeps all moves.
+    /// Distance below which two moves between the same states count as duplicates, m; 0 keeps all moves.
     pub prune_distance: f64,
-    /// Maximum difference in heading between such moves, rad.
+    /// Maximum difference in heading between duplicate moves, rad.
     pub prune_angle: f64,
 }
 
@@ -146,7 +146,7 @@ fn similar(
 ) -> Vec<(usize, f64)> {
     let mut found = Vec::new();
     let apart = |to: usize| distance(frame, &entered[to], &rules.weights);
-    // The last frame is left out, because nothing follows it.
+    // The last frame is left out, because no frame follows it.
     let last = entered.len() - 1;
     let is_similar = |to: usize| to < last && !is_excluded(to) && apart(to) < rules.threshold;
     let mut to = 0;
@@ -461,7 +461,8 @@ mod tests {
 
     #[test]
     fn the_best_of_a_run_is_taken_and_kc_and_ks_thin_out() {
-        // 1 m/s a frame: with a threshold of 2.5, five frames are similar to each, and the best is equal.
+        // With 1 m/s per frame and a threshold of 2.5, five frames are similar to each frame, and the most
+        // similar one is equal to it.
         let clips = file(vec![
             clip("up", &ramp(10.0, 30.0, 21)),
             clip("down", &ramp(30.0, 10.0, 21)),
@@ -484,7 +485,7 @@ mod tests {
         );
         let frames: Vec<usize> = up_down.iter().map(|one| one.from.frame).collect();
         assert_eq!(frames, [1, 7, 13, 19]);
-        // Without thinning out, every frame gets its transition.
+        // Without thinning, every frame has its own transition.
         let dense = BuildRules {
             kc: 0,
             ks: 0,
@@ -503,13 +504,13 @@ mod tests {
     fn a_long_stretch_at_constant_speed_gets_few_transitions() {
         let clips = file(vec![clip("a", &[20.0; 100]), clip("b", &[20.0; 100])]);
         let sparse = transitions(&clips, &BuildRules::default());
-        // At most one of a run in the other clip, and two in the clip itself.
+        // At most one transition for each run in the other clip, and two in the clip itself.
         assert!(sparse.len() <= 6 * 17, "{}", sparse.len());
     }
 
     #[test]
     fn only_the_largest_connected_part_stays_and_the_rest_is_listed() {
-        // Both drive a loop of speeds; the third is never as slow or fast as they are.
+        // Both clips drive a loop of speeds. The speeds of the third clip are outside this range.
         let loops = [ramp(10.0, 20.0, 50), ramp(20.0, 10.0, 50)].concat();
         let clips = file(vec![
             clip("one", &loops),
@@ -531,12 +532,12 @@ mod tests {
                 removed.entry
             );
         }
-        // Every state leads on.
+        // A move leaves every state.
         for state in &built.graph.states {
             assert!(built.graph.moves.iter().any(|one| one.from == *state));
             assert!(built.graph.moves.iter().any(|one| one.to == *state));
         }
-        // Pruning removes moves with a reason.
+        // Pruning states a reason for each removed move.
         let unpruned = BuildRules {
             prune_distance: 0.0,
             ..BuildRules::default()

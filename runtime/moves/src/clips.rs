@@ -149,12 +149,12 @@ struct Document {
 #[serde(deny_unknown_fields)]
 struct DocumentClip {
     name: String,
-    frames: Vec<Row>,
+    frames: Vec<FrameRow>,
 }
 
 /// Values of a frame, in the order of [`COLUMNS`].
 #[derive(Deserialize)]
-struct Row(
+struct FrameRow(
     f64,
     f64,
     f64,
@@ -173,7 +173,7 @@ impl ClipFile {
     /// Reads a clip file.
     ///
     /// # Errors
-    /// If the text is not such a file: key and reason.
+    /// If the text is not a valid clip file. The error names the key and the reason.
     pub fn from_text(text: &str) -> Result<Self, MoveFileError> {
         let document: Document = read(text)?;
         check_format(&document.format, document.version, FORMAT)?;
@@ -207,7 +207,7 @@ impl ClipFile {
     /// Checks that all values are in range.
     ///
     /// # Errors
-    /// The first value that is out of range, with its key.
+    /// If a value is out of range. The error names the key of the first one.
     pub fn check(&self) -> Result<(), MoveFileError> {
         let Self {
             rate,
@@ -238,11 +238,11 @@ impl ClipFile {
         for (number, clip) in clips.iter().enumerate() {
             check_name(&format!("clips[{number}].name"), &clip.name)?;
             if !names.insert(&clip.name) {
-                let reason = format!("there is another clip \"{}\"", clip.name);
+                let reason = format!("there are two clips called \"{}\"", clip.name);
                 return Err(MoveFileError::at(format!("clips[{number}].name"), reason));
             }
             if !(2..=MOST_FRAMES).contains(&clip.frames.len()) {
-                let reason = format!("a clip has 2 to {MOST_FRAMES} frames");
+                let reason = format!("a clip must have 2 to {MOST_FRAMES} frames");
                 return Err(MoveFileError::at(format!("clips[{number}].frames"), reason));
             }
             for (row, frame) in clip.frames.iter().enumerate() {
@@ -374,7 +374,7 @@ fn row_of(frame: &Frame) -> String {
     format!("[{}]", cells.join(","))
 }
 
-fn frame_of(row: &Row) -> Result<Frame, String> {
+fn frame_of(row: &FrameRow) -> Result<Frame, String> {
     let pedals = match (row.9, row.10) {
         (Some(throttle), Some(brake)) => Some(HeldPedals { throttle, brake }),
         (None, None) => None,

@@ -6,16 +6,17 @@ use roadwright_geometry::math::{Stream, sin_cos, tan};
 use roadwright_geometry::{DVec2, Pose, heading_of, left_of, unit};
 use std::f64::consts::FRAC_PI_2;
 
-/// Distance to the goal in the source, m to the north. The goal lies on the axis of the track.
+/// Distance to the goal, as in the source, m to the north. The goal is on the axis of the track.
 const GOAL: f64 = 100_000.0;
 /// Length of the corridor before the start and after the finish, m.
 const RUN_OUT: f64 = 80.0;
-/// Distance from the start within which no car is placed, m.
+/// Minimum distance between the start and the cars, m.
 const CLEAR: f64 = 25.0;
 /// Maximum lateral offset of the start from the centre line, m.
 const START_RANGE: f64 = 1.0;
 
-/// A car that drives along a line at constant speed. At the end of the line, it jumps back to its beginning.
+/// A car that drives along a line at constant speed. At the end of the line, it jumps back to the beginning
+/// of the line.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CarLine {
     /// Points of the line.
@@ -97,7 +98,7 @@ pub struct Corridor {
     pub length: f64,
     /// Number of corners.
     pub corners: u32,
-    /// Maximum angle between a stretch and north, rad. The minimum is half of it.
+    /// Maximum angle between a stretch and north, rad. The minimum is half of this value.
     pub sharpness: f64,
     /// Distance between the walls, m.
     pub width: f64,
@@ -139,7 +140,7 @@ impl Corridor {
             let angle = if is_end {
                 0.0
             } else {
-                // Leads back across the axis, so that the corridor stays near it.
+                // Leads back towards the axis, so that the corridor stays near it.
                 side = if place.x > 10.0 {
                     1.0
                 } else if place.x < -10.0 {
@@ -212,7 +213,7 @@ pub struct Stretch {
     pub length: f64,
     /// Angle between the stretch and north, rad, positive to the left.
     pub angle: f64,
-    /// Distance between the walls at its end, m.
+    /// Distance between the walls at the end of the stretch, m.
     pub width: f64,
 }
 
@@ -225,7 +226,8 @@ pub struct DrawnCorridor {
     pub stretches: &'static [Stretch],
 }
 
-/// Rows of oncoming cars in a part of a drawn corridor. At the end of its row, a car jumps back to the beginning.
+/// Rows of oncoming cars in a part of a drawn corridor. At the end of its row, a car jumps back to the
+/// beginning of the row.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Rows {
     /// Index of the stretch on which the cars drive. The stretch must lead north.
@@ -345,16 +347,16 @@ fn beside_by(line: &[DVec2], offset: impl Fn(usize) -> f64) -> Vec<DVec2> {
             let after = direction(i.min(last - 1));
             let half =
                 0.5 * roadwright_geometry::math::wrap_angle(heading_of(after) - heading_of(before));
-            // To the left of the corner, and along it as far as the mitre goes.
+            // The point to the left of the corner, moved along the stretch by the length of the mitre.
             line[i] + left_of(before) * offset(i) - before * (offset(i) * tan(half))
         })
         .collect()
 }
 
 impl Course {
-    /// Returns the course with a start and car positions drawn from a seed. The start lies up to a metre beside
-    /// the centre line. All cars are moved along their lines by the same fraction of the line's length. Cars that
-    /// would be at the start are removed.
+    /// Returns the course with a start and car positions drawn from a seed. The start is up to a metre beside
+    /// the centre line. All cars are moved along their lines by the same fraction of the line's length. Cars
+    /// that would be at the start are removed.
     pub fn with_seed(&self, seed: u64) -> Self {
         let mut draw = Stream::new(seed, "move tree start", 0);
         let aside = draw.next_in(-START_RANGE, START_RANGE);
@@ -394,7 +396,7 @@ mod tests {
     fn walls_keep_their_distance_from_the_centre_line() {
         let line = CORRIDOR.centre_line();
         for (i, point) in beside(&line, 7.0).into_iter().enumerate() {
-            // Mitres are at the corners, at the same distance from both stretches.
+            // The mitred corners have the same distance from both stretches.
             for from in [i.saturating_sub(1), i.min(line.len() - 2)] {
                 let along = (line[from + 1] - line[from]).normalize();
                 let far = along.perp_dot(point - line[from]);

@@ -4,7 +4,7 @@ use crate::placement::Placement;
 use roadwright_geometry::math::wrap_angle;
 use roadwright_geometry::{DVec2, Pose};
 
-/// State of a vehicle at a moment, with the controls that are held until the next frame.
+/// State of a vehicle at a moment, and the controls that are held until the next frame.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Frame {
     /// Pose of the middle of the rear axle.
@@ -28,7 +28,7 @@ pub struct FrameCommand {
     pub steering: f64,
     /// Commanded acceleration in the intended direction of travel, m/s^2.
     pub acceleration: f64,
-    /// Pedal positions, if the driver used pedals; they replace the acceleration.
+    /// Pedal positions, if the driver used pedals. They replace the acceleration.
     pub pedals: Option<HeldPedals>,
     /// Direction of travel.
     pub gear: Gear,

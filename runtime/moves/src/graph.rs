@@ -14,7 +14,7 @@ const FORMAT: &str = "roadwright-moves";
 /// Maximum number of states, and maximum number of moves.
 const MOST: usize = 60_000;
 
-/// States, and the moves between them.
+/// A move graph: states, and the moves between them.
 #[derive(Debug, Clone, PartialEq)]
 pub struct MoveFile {
     /// Name of the clip file, which is in the same folder.
@@ -76,7 +76,7 @@ impl MoveFile {
     /// Reads a move graph.
     ///
     /// # Errors
-    /// If the text is not a graph: key and reason.
+    /// If the text is not a valid move graph. The error names the key and the reason.
     pub fn from_text(text: &str) -> Result<Self, MoveFileError> {
         let document: Document = read(text)?;
         check_format(&document.format, document.version, FORMAT)?;
@@ -95,7 +95,7 @@ impl MoveFile {
     /// Checks everything that can be checked without the clips.
     ///
     /// # Errors
-    /// The first problem, with its key.
+    /// If there is a problem. The error names the key of the first one.
     pub fn check(&self) -> Result<(), MoveFileError> {
         check_name("clips", &self.clips)?;
         if self.clips.contains(['/', '\\']) {
@@ -119,7 +119,7 @@ impl MoveFile {
             if !known.insert(state) {
                 return Err(MoveFileError::at(
                     key,
-                    format!("there is another state \"{state}\""),
+                    format!("there are two states called \"{state}\""),
                 ));
             }
         }
@@ -180,7 +180,7 @@ impl MoveFile {
         roadwright_scenario::vehicle_file::hash(&self.to_text())
     }
 
-    /// Number of the initial state.
+    /// Index of the initial state.
     pub fn start_state(&self) -> StateNumber {
         let number = self.states.iter().position(|state| *state == self.start);
         StateNumber(number.unwrap_or(0) as u16)

@@ -1,8 +1,8 @@
 //! Move trees: recorded clips of driving, graphs of clips, and planning with them, after [Adam 2007].
 //!
 //! A *clip* is a recorded stretch of driving, frame by frame. A *move* is a clip, or a stretch of one,
-//! between two *states*. A *library* has moves between states; a *route tree* enumerates sequences of moves
-//! that begin at a vehicle's position, and the vehicle drives the best free sequence.
+//! between two *states*. A *library* contains moves between states. A *route tree* enumerates sequences of
+//! moves that begin at a vehicle's position, and the vehicle drives the best free sequence.
 //!
 //! | file | contents |
 //! | --- | --- |

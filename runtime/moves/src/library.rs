@@ -22,7 +22,7 @@ pub struct Move {
     pub from: StateNumber,
     /// State in which the move ends.
     pub to: StateNumber,
-    /// Frames of the move. The next move begins with the last one.
+    /// Frames of the move. The last one is also the first frame of the next move.
     pub frames: Vec<Frame>,
 }
 

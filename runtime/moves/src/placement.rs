@@ -1,4 +1,4 @@
-//! Placements: poses whose direction is a vector, so that a clip can be placed without trigonometry.
+//! Placements: poses that store the heading as a vector, so that a clip can be placed without trigonometry.
 
 use roadwright_geometry::math::atan2;
 use roadwright_geometry::{DVec2, Pose, unit};

@@ -1,8 +1,8 @@
 //! Drives in which a vehicle follows the frames of its moves exactly, on a course, as in the source.
 //!
-//! At every transition point, a plan is made from the current positions of the cars, whose motion is
-//! predicted at constant velocity. If no move is free, the vehicle follows the rest of its last plan.
-//! Contacts are tested from frame to frame against the actual motion of the cars.
+//! At every transition point, a plan is made from the current positions of the cars. Their velocity is
+//! assumed to be constant. If no move is free, the vehicle follows the rest of its last plan. Contacts are
+//! tested from frame to frame against the actual motion of the cars.
 
 use crate::course::Course;
 use crate::library::{Library, MoveNumber, StateNumber};
@@ -19,7 +19,7 @@ pub enum Ending {
     Crash,
     /// The vehicle crossed the finish line.
     Arrived,
-    /// The maximum duration of the course was over.
+    /// The maximum duration of the course has passed.
     TimeUp,
 }
 
@@ -30,12 +30,12 @@ pub struct DriveFigures {
     pub plans: u32,
     /// Number of plans without a free move.
     pub without_path: u32,
-    /// Total number of nodes of all plans.
+    /// Total number of nodes in all plans.
     pub nodes: u64,
-    /// Maximum number of nodes of a plan.
+    /// Maximum number of nodes in a plan.
     pub most_nodes: u32,
-    /// Total number of nodes until the first free leaf was taken, over all plans. Plans without a free leaf count in
-    /// full.
+    /// Total number of nodes until the first free leaf was taken, over all plans. For plans without a free
+    /// leaf, all nodes count.
     pub nodes_to_leaf: u64,
     /// Longest uninterrupted skid, s: time with a slip of more than 20 degrees.
     pub longest_skid: f64,
@@ -43,13 +43,13 @@ pub struct DriveFigures {
     pub longest_skid_at_corner: f64,
     /// Time spent near sharp corners, s.
     pub at_corner: f64,
-    /// Maximum difference of the motion at a seam between moves, by the distance of section 3.4.
+    /// Maximum difference between the motions at a seam between moves, using the distance of section 3.4.
     pub worst_seam: f64,
 }
 
 /// Slip above which a vehicle counts as skidding, rad: 20 degrees.
 const SKID: f64 = 0.349;
-/// Distance within which a vehicle counts as near a sharp corner, m.
+/// Maximum distance from a sharp corner at which a vehicle counts as near it, m.
 const NEAR: f64 = 60.0;
 
 /// A drive in progress.
@@ -134,7 +134,7 @@ impl<'a> Played<'a> {
     /// Drives the next move to its end, or to the end of the drive.
     pub fn play(&mut self) -> Option<Ending> {
         let library = self.library;
-        // Without any plan, the first move that leaves the state is used.
+        // If there is no plan at all, the first move that leaves the state is used.
         let first = || library.moves_from(self.state).next();
         let number = self.ahead.pop().or_else(first)?;
         let one = library.get(number);
@@ -149,8 +149,8 @@ impl<'a> Played<'a> {
         for frame in 0..one.frames.len() - 1 {
             let now = self.time();
             let begun = frame as f64 / library.rate();
-            // A trial uses times from the beginning of the move, so cars are moved back to their positions at that
-            // time.
+            // A trial uses times from the beginning of the move, so cars are moved back to where they were at
+            // that time.
             let movers = self.course.movers(now).into_iter().map(|mover| Mover {
                 outline: mover.outline.shifted(mover.velocity * -begun),
                 ..mover

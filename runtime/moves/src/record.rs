@@ -62,7 +62,9 @@ pub enum RecordError {
         time: f64,
     },
     /// The requested time range is not within the drive, or is too short.
-    #[error("{from} to {to} s is not within the drive, {begin:.3} to {end:.3} s, or too short")]
+    #[error(
+        "{from} to {to} s is too short or outside the drive, which lasts from {begin:.3} to {end:.3} s"
+    )]
     Outside {
         /// Requested start, s.
         from: f64,
@@ -102,7 +104,7 @@ const OPTIONAL: [&str; 6] = [
 ];
 
 /// A row of the requested agent.
-struct Row {
+struct TraceRow {
     needed: [f64; NEEDED.len()],
     optional: [Option<f64>; OPTIONAL.len()],
 }
@@ -123,7 +125,7 @@ impl Recording {
             *place_of = place(name).ok_or(RecordError::Column(name))?;
         }
         let optional = OPTIONAL.map(place);
-        let mut rows: Vec<Row> = Vec::new();
+        let mut rows: Vec<TraceRow> = Vec::new();
         let mut known: Vec<u64> = Vec::new();
         for (number, line) in (2..).zip(lines) {
             let cells: Vec<&str> = line.split(',').collect();
@@ -135,7 +137,7 @@ impl Recording {
             if agent.is_some_and(|agent| agent != own) {
                 continue;
             }
-            let mut row = Row {
+            let mut row = TraceRow {
                 needed: [0.0; NEEDED.len()],
                 optional: [None; OPTIONAL.len()],
             };
@@ -158,15 +160,15 @@ impl Recording {
         Self::of_rows(agent, &rows, centre)
     }
 
-    fn of_rows(agent: u64, rows: &[Row], centre: f64) -> Result<Self, RecordError> {
+    fn of_rows(agent: u64, rows: &[TraceRow], centre: f64) -> Result<Self, RecordError> {
         let [first, second, ..] = rows else {
             return Err(RecordError::Short(agent));
         };
-        let time = |row: &Row| row.needed[0];
+        let time = |row: &TraceRow| row.needed[0];
         let period = time(second) - time(first);
         for pair in rows.windows(2) {
             let other = time(&pair[1]) - time(&pair[0]);
-            // Negated, so that NaN is rejected.
+            // The condition is negated, so that NaN is rejected.
             if !((other - period).abs() <= UNEVEN && other > 0.0) {
                 return Err(RecordError::Uneven {
                     period,
@@ -191,7 +193,7 @@ impl Recording {
     /// Returns the rows between two times, s, as a clip that begins at the origin and faces east.
     ///
     /// # Errors
-    /// If it is not within the drive, or has fewer than two frames.
+    /// If the times are not within the drive, or the clip has fewer than two frames.
     pub fn clip(&self, name: &str, from: f64, to: f64) -> Result<Clip, RecordError> {
         let end = self.begin + (self.frames.len() - 1) as f64 / self.rate;
         let frame = |time: f64| ((time - self.begin) * self.rate).round();
@@ -236,7 +238,7 @@ fn number_of(cell: &str, line: usize, column: &'static str) -> Result<f64, Recor
     })
 }
 
-fn frame_of(rows: &[Row], i: usize, rate: f64, centre: f64) -> Frame {
+fn frame_of(rows: &[TraceRow], i: usize, rate: f64, centre: f64) -> Frame {
     let [_, _, x, y, heading, forward, acceleration, wheels] = rows[i].needed;
     let [sideways, yaw_rate, throttle, brake, steering, reversing] = rows[i].optional;
     let yaw_rate = yaw_rate.unwrap_or_else(|| {

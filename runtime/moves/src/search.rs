@@ -12,8 +12,8 @@
 //!   one.
 //! - Only free leaves that were taken can win: the one with the smallest f and, among equal ones, the older
 //!   one.
-//! - A move that passes the goal within its reach, if there is one, is a leaf as well, and its f is the time
-//!   until then. Goals of the source lie far ahead and have no reach.
+//! - A move that passes the goal within its reach, if there is one, is also a leaf, and its f is the time
+//!   until then. Goals of the source are far ahead and have no reach.
 //! - If no free leaf was taken, because the limit came first or every route is blocked, the free node that is
 //!   latest in time wins, and among equally late nodes the one with the smallest f. If nothing is free, there
 //!   is no plan.
@@ -42,7 +42,7 @@ pub enum Stop {
 /// Parameters of a search.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Bounded {
-    /// Time up to which nodes are expanded, in frames.
+    /// Nodes are expanded while their time is below this value, in frames.
     pub horizon: u32,
     /// Maximum number of moves in the list. Once it is reached, no more moves are taken from the list.
     pub limit: u32,
@@ -61,7 +61,7 @@ pub struct Question<'a> {
     pub state: StateNumber,
     /// Destination.
     pub goal: DVec2,
-    /// Distance from the goal within which a vehicle has arrived, m; 0 if the vehicle never arrives.
+    /// Maximum distance from the goal at which a vehicle has arrived, m; 0 if the vehicle never arrives.
     pub reach: f64,
     /// Obstacles. Movers are at their current positions.
     pub around: &'a Surroundings,
@@ -137,7 +137,7 @@ struct Tree<'a> {
     /// Best free leaf so far.
     leaf: Option<NodeNumber>,
     nodes_to_leaf: Option<u32>,
-    /// Best free node so far that is not a leaf, which is the latest one.
+    /// Best free node so far that is not a leaf, which is the one latest in time.
     latest: Option<NodeNumber>,
     tested: u32,
 }
@@ -205,8 +205,8 @@ impl<'a> Tree<'a> {
         }
     }
 
-    /// The first frame of a move that is within reach of the goal, with the move placed in the world; `None` if there
-    /// is none.
+    /// The first frame of a move that is within reach of the goal, and the placement of the move in the
+    /// world; `None` if no frame is.
     fn arrival(&self, place: &Placement, one: &crate::library::Prepared) -> Option<u32> {
         let Question { goal, reach, .. } = self.question;
         if *reach <= 0.0 {

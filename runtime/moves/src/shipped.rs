@@ -32,7 +32,7 @@ shipped! {
     "five" "large" "large-angles" "large-without-skids" "seven"
 }
 
-/// A library, with the files from which it was made.
+/// A library, together with the files from which it was made.
 #[derive(Debug, Clone)]
 pub struct Loaded {
     /// The move graph.
@@ -52,7 +52,7 @@ impl ShippedLibrary {
     /// Loads the library.
     ///
     /// # Errors
-    /// If a file is damaged, which a test rules out.
+    /// If a file is damaged. A test ensures that the shipped files are not.
     pub fn load(&self) -> Result<Loaded, MoveFileError> {
         let graph = MoveFile::from_text(self.moves)?;
         let clips = ClipFile::from_text(self.clips)?;

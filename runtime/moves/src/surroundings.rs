@@ -9,8 +9,8 @@ use roadwright_geometry::DVec2;
 const CELL: f64 = 16.0;
 /// Maximum number of cells along each axis.
 const MOST_CELLS: f64 = 512.0;
-/// Margin of the preliminary comparisons, m. It ensures that rounding does not hide an obstacle that the exact test
-/// would find.
+/// Margin of the preliminary comparisons, m. It ensures that rounding does not hide an obstacle that the
+/// exact test would find.
 const MARGIN: f64 = 1e-6;
 
 /// Index of an obstacle. Fixed obstacles come first, in the order in which they were given, then movers.
@@ -29,7 +29,7 @@ pub struct Mover {
 /// Selection of the obstacles to test.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Phase {
-    /// Obstacles that certainly do not overlap are skipped.
+    /// Obstacles that cannot overlap the move are skipped.
     #[default]
     Broad,
     /// Every piece is tested against every obstacle.
@@ -168,7 +168,7 @@ impl Surroundings {
         let length = sweep.pieces.last().map_or(0.0, |piece| piece.end) * period;
         let start = f64::from(*begin) * period;
         for (mover, circle) in self.movers.iter().zip(&self.circles) {
-            // Maximum distance of the mover from its position in the middle of the move.
+            // Maximum distance of the mover from its position halfway through the move.
             let roams = 0.5 * length * (mover.velocity.x.abs() + mover.velocity.y.abs());
             let middle = circle.centre + mover.velocity * (start + 0.5 * length);
             let near = reach + circle.radius + roams + MARGIN;
@@ -194,7 +194,7 @@ impl Surroundings {
     }
 }
 
-/// A mover relative to the placement at which a move begins.
+/// A mover, relative to the placement at which a move begins.
 struct Seen {
     /// Outline when the move begins.
     outline: Convex,
@@ -275,7 +275,7 @@ impl Index {
             return None;
         }
         let last = DVec2::new(self.columns as f64, self.rows as f64) - 1.0;
-        // This function is monotonic even after rounding, so that overlapping boxes share a cell.
+        // This function is monotonic even after rounding, so boxes that overlap share a cell.
         let cell = |place: DVec2| {
             let cell = ((place - self.origin) / self.cell).floor();
             cell.clamp(DVec2::ZERO, last)

@@ -6,11 +6,11 @@
 //!
 //! - corners deviate from the straight line by at most the largest deviation of a corner in an intermediate
 //!   frame;
-//! - a point of the hull mixes points of both outlines. Its distance from the mixed outline is at most a
-//!   quarter of the rotation times the diagonal.
+//! - a point of the hull is a weighted mean of points of both outlines. Its distance from the interpolated
+//!   outline is at most a quarter of the rotation times the diagonal.
 //!
-//! Both bounds hold at each moment, not only for the area, so the same pieces serve for obstacles that move:
-//! seen from an obstacle with a constant velocity, the last outline is shifted.
+//! Both bounds hold at each moment, not only for the area, so the same pieces can be used for moving
+//! obstacles: relative to an obstacle with a constant velocity, the last outline is shifted.
 
 use crate::body::{BodyOutline, Bounds, Convex};
 use crate::frame::Frame;
@@ -91,7 +91,7 @@ pub struct Sweep {
 }
 
 impl Sweep {
-    /// Sweep of a body over frames. With a single frame, the body stands still.
+    /// Sweep of a body over frames. If there is only one frame, the body does not move.
     pub fn of(frames: &[Frame], body: &BodyOutline, kind: SweepKind) -> Self {
         let track = Track::of(frames, body);
         let pieces = match kind {
@@ -273,7 +273,7 @@ mod tests {
             .collect()
     }
 
-    /// Placement in the true sweep at the given time, in frames, seen from the first frame.
+    /// Placement during the true sweep at the given time, in frames, relative to the first frame.
     fn truth(frames: &[Frame], time: f64) -> Placement {
         let first = (time.floor() as usize).min(frames.len() - 2);
         let share = time - first as f64;
@@ -286,7 +286,7 @@ mod tests {
         frames[0].placement().relative(&Placement::of(place))
     }
 
-    /// Distance from a point to the body at a placement.
+    /// Distance from a point to the body at a placement, m.
     fn outside(place: &Placement, point: DVec2) -> f64 {
         let seen = place.to_local(point);
         let beyond = DVec2::new(
@@ -326,14 +326,14 @@ mod tests {
                     .map(|n| piece.begin + (piece.end - piece.begin) * f64::from(n) / 16.0)
                     .collect();
                 let places: Vec<Placement> = times.iter().map(|&time| truth(&frames, time)).collect();
-                // Nothing of the true sweep is missed by more than that.
+                // No point of the true sweep is farther than that from the hull.
                 for place in &places {
                     for corner in CAR.corners(place) {
                         let miss = outside_hull(&piece.hull, corner);
                         prop_assert!(miss <= TOLERANCE + 1e-6, "{}", miss);
                     }
                 }
-                // Nothing is added beyond it; sampled times leave gaps along the motion.
+                // The hull adds nothing beyond that. Sampled times leave gaps along the motion.
                 let corners = piece.hull.corners();
                 for (i, &from) in corners.iter().enumerate() {
                     let to = corners[(i + 1) % corners.len()];
@@ -373,7 +373,7 @@ mod tests {
         let straight = Sweep::of(&frames([20.0, 0.0, 0.0, 0.0, 0.0]), &CAR, SweepKind::Exact);
         assert_eq!(straight.pieces.len(), 1);
         let skid = Sweep::of(&frames([15.0, 0.0, -6.0, 2.0, 0.0]), &CAR, SweepKind::Exact);
-        // The turn of 2 rad alone needs 2 * 3.756 / 4 / 0.05 = 38 pieces.
+        // Even without other motion, the turn of 2 rad needs 2 * 3.756 / 4 / 0.05 = 38 pieces.
         assert!(skid.pieces.len() >= 38, "{}", skid.pieces.len());
     }
 

@@ -39,7 +39,7 @@ pub enum Track {
     SharpCorners,
     /// Figure 4.6: normal corners, a sharp one, and cars in a large centre.
     Final,
-    /// Figure 4.6, with twice as many cars at half the gaps.
+    /// Figure 4.6, with half the gaps and therefore twice as many cars.
     FinalDense,
 }
 
@@ -65,7 +65,7 @@ pub enum Printed {
 /// A row of a table.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct TableRow {
-    /// Its table.
+    /// Table that contains the row.
     pub table: Table,
     /// Track of the row.
     pub track: Track,
@@ -73,13 +73,14 @@ pub struct TableRow {
     pub tree: Preset,
     /// Horizon, frames.
     pub frames: u32,
-    /// Limit of nodes; `None` where the source prints none.
+    /// Maximum number of nodes; `None` if the source prints none.
     pub limit: Option<u32>,
     /// Result that the source prints.
     pub printed: Printed,
 }
 
-/// Limit of nodes for rows where the source prints none. The deepest tree of table 4.1 has 3,905 nodes.
+/// Maximum number of nodes for rows where the source prints none. The deepest tree of table 4.1 has 3,905
+/// nodes.
 pub const UNPRINTED_LIMIT: u32 = 15_000;
 
 /// Creates a row on the usual track of its table.
@@ -239,7 +240,7 @@ impl Table {
     }
 }
 
-/// Maximum duration of a drive where the source stops after two minutes, s.
+/// Maximum duration of drives that the source stops after two minutes, s.
 const TWO_MINUTES: f64 = 120.0;
 /// Maximum duration of a drive on tracks with a finish, s.
 const LONGEST: f64 = 180.0;
@@ -261,8 +262,8 @@ pub const STRAIGHT_CARS: Traffic = Traffic {
     speed: 9.0,
     tilt: 0.2,
 };
-/// The cornered track. Its length is calibrated so that the median time of the 5-branch tree with 149 frames and
-/// 15,000 nodes is within a second of 33 s.
+/// The cornered track. Its length is calibrated so that the 5-branch tree with 149 frames and 15,000 nodes
+/// has a median time within a second of 33 s.
 pub const CORNERED: Corridor = Corridor {
     length: 745.0,
     corners: 10,
@@ -271,7 +272,7 @@ pub const CORNERED: Corridor = Corridor {
     seed: 6,
 };
 /// Cars on the cornered track. Their number is chosen so that the 7-branch tree with 99 frames and 15,000
-/// nodes arrives from at least 16 of 20 starts, while 5-branch trees do not.
+/// nodes arrives from at least 16 of 20 starts, whereas no 5-branch tree does.
 pub const CORNERED_CARS: Traffic = Traffic {
     count: 38,
     lines: 2,

@@ -91,7 +91,7 @@ fn a_post_wholly_inside_the_outline_counts() {
     for ahead in [0.0, 1.0, 10.0, 21.0] {
         let post = Surroundings::of(vec![square(DVec2::new(ahead, 0.0), 0.1)]);
         assert!(!is_free(&sweep, Placement::ORIGIN, &post), "{ahead}");
-        // The source compares only the sides of the car, and misses it.
+        // The source compares only the sides of the car, so it misses the post.
         assert!(is_free(&source, Placement::ORIGIN, &post), "{ahead}");
     }
     let beside = Surroundings::of(vec![square(DVec2::new(10.0, 0.91), 0.1)]);
@@ -102,7 +102,7 @@ fn a_post_wholly_inside_the_outline_counts() {
 fn the_inner_side_of_a_turn_is_swept_within_five_centimetres() {
     let frames = turn();
     let sweep = Sweep::of(&frames, &CAR, SweepKind::Exact);
-    // The corner that goes farthest out is the front right one, the middle of the rear axle is the innermost.
+    // The front right corner goes farthest outwards, and the middle of the rear axle is the innermost point.
     let middle = Placement::of(frames[13].pose);
     for (left, free) in [(0.74, false), (0.87, true)] {
         let post = Surroundings::of(vec![square(middle.point(DVec2::new(0.0, left)), 0.005)]);
@@ -123,7 +123,8 @@ fn crossing(from: DVec2, velocity: DVec2) -> Surroundings {
 fn a_car_that_crosses_between_two_frames_is_hit_and_one_that_crosses_before_or_after_is_not() {
     for frames in [straight(), turn()] {
         let sweep = Sweep::of(&frames, &CAR, SweepKind::Exact);
-        // It crosses the nose of the car at frame 12.5 at 60 m/s, in less than two frames.
+        // The other car passes in front of the nose of the car at frame 12.5 at 60 m/s, in less than two
+        // frames.
         let place = Placement::of(frames[12].pose);
         let at = place.point(DVec2::new(2.4, 0.0));
         let velocity = place.forward.perp() * 60.0;

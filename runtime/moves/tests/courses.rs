@@ -1,4 +1,4 @@
-//! Played drives.
+//! Drives along moves on courses.
 
 use roadwright_moves::{
     Bounded, Corridor, Course, Ending, Library, Phase, Played, Preset, Stop, SweepKind, Track,

@@ -1,4 +1,4 @@
-//! Files of clips and graphs: what is written can be read again, and damage is reported.
+//! Files of clips and graphs: a file that was written can be read again, and damage is reported.
 
 use proptest::prelude::*;
 use roadwright_moves::{ClipFile, MoveFile, Preset, SweepKind};
@@ -32,7 +32,7 @@ fn mirrored_clips_are_restored_unchanged() {
     assert_eq!(again, file);
 }
 
-/// A text in which `old`, which must occur, is replaced by `new`.
+/// Returns the text with `old`, which must occur, replaced by `new`.
 fn with(text: &str, old: &str, new: &str) -> String {
     assert!(text.contains(old), "{old}");
     text.replacen(old, new, 1)
@@ -53,7 +53,7 @@ fn damaged_clips_are_refused_with_key_and_reason() {
         (
             "\"name\": \"straight\"",
             "\"name\": \"wide left\"",
-            "another clip",
+            "two clips",
         ),
         (
             "\"half_width\":0.8",
@@ -97,7 +97,7 @@ fn damaged_graphs_are_refused_with_key_and_reason() {
             .to_string();
         assert!(error.contains(expected), "{new}: {error}");
     }
-    // Problems that only the clips reveal.
+    // Problems that show only when the clips are compared with the graph.
     let cases = [
         (
             "\"last\":25",
@@ -137,7 +137,7 @@ proptest! {
         is_graph in any::<bool>(),
     ) {
         let graph = GRAPH.to_text();
-        // The head of the clips has most of the keys.
+        // The first 3,000 characters of the clip file contain most of its keys.
         let whole = if is_graph { graph.as_str() } else { &TEXT[..3000] };
         let begin = (at * whole.len() as f64) as usize;
         let end = (begin + length).min(whole.len());
@@ -147,7 +147,7 @@ proptest! {
                 let _ = file.library(&CLIPS, SweepKind::Exact);
             }
         } else {
-            // Cut off, it can never be whole.
+            // A file that is cut off cannot be read, whatever else is changed.
             prop_assert!(ClipFile::from_text(&damaged).is_err());
         }
     }

@@ -27,7 +27,7 @@ fn small_trees_have_one_state_and_moves_of_25_frames() {
             assert!(apart < 0.02, "{}: {apart}", one.name);
         }
     }
-    // The larger tree has the moves of the smaller one, and two sharper turns.
+    // The larger tree has the moves of the smaller one and two sharper turns.
     let [five, seven] = [Preset::Five, Preset::Seven].map(library);
     assert_eq!(five.moves(), &seven.moves()[..5]);
     let sharpest = |library: &Library| {
@@ -49,7 +49,7 @@ fn moves_of_the_large_trees_fit_together() {
         assert_eq!(library.states()[0], recorded.graph.start);
         assert_eq!(library.states().len(), 7);
         assert_eq!(recorded.graph.bad_seams(&library), []);
-        // Every state is left and reached.
+        // Moves lead to every state and away from it.
         for state in 0..7 {
             let ends = library.moves().iter();
             assert!(

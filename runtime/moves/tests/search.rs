@@ -60,7 +60,7 @@ fn horizons_have_the_depths_that_the_source_prints() {
         assert_eq!(answer.moves.len(), depth, "{frames}");
         assert_eq!(answer.end, PlanEnd::Horizon);
     }
-    // A horizon that a move reaches exactly is crossed by it.
+    // A move that ends exactly at the horizon counts as crossing it.
     assert_eq!(
         plan(&FIVE, &ask(&around, bounded(25, 50_000))).moves.len(),
         1
@@ -87,7 +87,7 @@ fn the_limit_counts_nodes_put_into_the_list() {
     // The last expansion goes beyond the limit, as in the source.
     assert_eq!(answer.nodes, 1000);
     assert!(answer.tested < 300, "{}", answer.tested);
-    // Nodes that collide count as well.
+    // Nodes that collide are counted as well.
     let walls = Surroundings::of(vec![Convex::line(
         DVec2::new(-50.0, 5.0),
         DVec2::new(50.0, 5.0),
@@ -120,7 +120,7 @@ fn the_latest_free_node_wins_if_the_limit_comes_first() {
 
 #[test]
 fn a_blocked_corridor_is_driven_to_its_end() {
-    // Walls on both sides, and one across after 75 m.
+    // Walls on both sides, and one across the track after 75 m.
     let line = |from: [f64; 2], to: [f64; 2]| Convex::line(DVec2::from(from), DVec2::from(to));
     let around = Surroundings::of(vec![
         line([-3.0, -10.0], [-3.0, 75.0]),
@@ -173,7 +173,7 @@ fn surroundings(seed: u64) -> Surroundings {
     around
 }
 
-/// The parts of a plan that have to be equal, bit for bit.
+/// The parts of a plan that have to be bit-identical.
 fn essence(plan: &Plan) -> (Plan, u32) {
     (plan.clone(), plan.tested)
 }

@@ -2,9 +2,9 @@
 //!
 //! `cargo bench -p roadwright-planning --bench open_ground -- moving_ai FOLDER` solves the problems of the
 //! Moving AI files in a folder. `-- edits [N] [CELLS] [SEED]` repairs a plan on 1000 x 1000 cells N times.
-//! Both check each answer, and print CPU times as one line of JSON. `-- agents [N] [STEPS] [SEED]` lets N
-//! agents drive between posts, with forecasts that move in each step of 1/60 s and six plans per agent and
-//! second, and prints the CPU times of the steps.
+//! Both check each answer and print CPU times as one line of JSON. `-- agents [N] [STEPS] [SEED]` lets N
+//! agents drive between posts and prints the CPU times of the steps. Forecasts move in each step of 1/60 s,
+//! and each agent plans six times per second.
 
 use cpu_time::ProcessTime;
 use roadwright_geometry::math::Stream;
@@ -18,7 +18,7 @@ use roadwright_planning::open_ground::{
 use std::path::Path;
 
 fn main() {
-    // Cargo adds `--bench`.
+    // Cargo adds the argument `--bench`.
     let words: Vec<String> = std::env::args()
         .skip(1)
         .filter(|word| word != "--bench")
@@ -153,11 +153,11 @@ fn edits(count: u64, cells: u64, seed: u64) {
     );
 }
 
-/// Side of the square in which agents drive, m.
+/// Edge length of the square in which agents drive, m.
 const FIELD: f64 = 400.0;
 /// Speed of agents, m/s.
 const SPEED: f64 = 8.0;
-/// Steps between two plans of an agent.
+/// Number of steps between two plans of an agent.
 const PAUSE: u64 = 10;
 
 /// An agent that follows its plan from point to point.
@@ -256,7 +256,7 @@ fn agents(count: u64, steps: u64, seed: u64) {
             expanded += plan.expanded;
             match plan.end {
                 PlanEnd::Goal | PlanEnd::Budget => {}
-                // The random position is inside a post or too close to other bodies.
+                // The random position is inside a post, or too close to other bodies.
                 _ => {
                     nowhere += 1;
                     agent.goal = place(&mut stream);

@@ -3,8 +3,8 @@
 //! `cargo bench -p roadwright-planning --bench route -- [FILE] [PAIRS]` plans between seeded pairs of lanes
 //! (1,000 on old-town by default), prints the CPU time per route as one line of JSON, and compares every
 //! travel time with that of a plain Dijkstra search. The plain search ignores restrictions with via ways,
-//! restricted roads and the room for lane changes. In networks with any of these, some routes take longer,
-//! but none may take less time.
+//! restricted roads and the room that lane changes need. Where these matter, some routes take longer than in
+//! the plain search, but none may take less time.
 
 use cpu_time::ProcessTime;
 use petgraph::algo::dijkstra;
@@ -18,11 +18,11 @@ use roadwright_scenario::junction::{Turn, layout};
 use roadwright_scenario::lane_graph::{LaneGraph, LaneletIndex, LaneletKind, NO_LANELET};
 use std::path::PathBuf;
 
-/// Position of the goals on their lanes, m. It is far enough along for a change to that lane.
+/// Position of the goals on their lanes, m. It leaves enough room to change to the goal's lane.
 const GOAL_S: f64 = 20.0;
 
 fn main() {
-    // Cargo adds `--bench`.
+    // Cargo adds the argument `--bench`.
     let mut words = std::env::args().skip(1).filter(|word| word != "--bench");
     let shipped = "../../scenarios/old-town.scenario.json";
     let shipped = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join(shipped);
@@ -82,11 +82,11 @@ fn main() {
     );
 }
 
-/// Tolerance for equal times, s.
+/// Largest difference between times that count as equal, s.
 const SAME: f64 = 1e-6;
 
-/// Compares travel times with those of Dijkstra's algorithm. Returns the smallest and the largest
-/// excess (s), and the number of routes that take longer.
+/// Compares travel times with those of Dijkstra's algorithm. Returns the smallest and the largest excess, s,
+/// and the number of routes that take longer.
 fn compare(
     graph: &LaneGraph,
     questions: &[PlannerInput],

@@ -12,8 +12,8 @@
 //!  d(L, here) `-----. here'
 //! ```
 //!
-//! The same holds for distances to L; the largest of all these bounds is used. A landmark behind the start or
-//! beyond the goal gives the sharpest bounds, so landmarks lie far apart.
+//! Distances to L give bounds in the same way. The largest of all these bounds is used. A landmark behind the
+//! start or beyond the goal gives the tightest bounds, so landmarks are far apart.
 
 use crate::islands::Islands;
 use crate::via_places::ViaPlaces;
@@ -23,16 +23,16 @@ use roadwright_scenario::lane_graph::{LaneGraph, LaneletIndex, LaneletKind, NO_L
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// Length below which lane changes on a lanelet are avoided, m.
+/// Maximum length of lanelets on which lane changes are avoided if possible, m.
 const SHORT_LANELET: f64 = 25.0;
 /// Additional cost of a lane change on a short lanelet, s. A detour of up to this time is preferred.
 const SHORT_PENALTY: f64 = 10.0;
 /// Number of landmarks of a network.
 const LANDMARKS: usize = 8;
-/// Number of lanelets below which a network is searched without landmarks. Finding landmarks would
-/// cost more than they save.
+/// Minimum number of lanelets at which a network is searched with landmarks. In smaller networks, finding
+/// them would take longer than they save.
 const FEWEST: usize = 64;
-/// Factor below 1 on bounds, so that rounding never makes them too large.
+/// Factor below 1 that is applied to bounds, so that rounding never makes them too large.
 const TRUST: f64 = 1.0 - 1e-12;
 
 /// Parameters of the costs.
@@ -45,10 +45,10 @@ pub(crate) struct Weights {
 }
 
 /// A move from the end of a lane to the next lane. Searches go from lane to lane, because three of four
-/// lanelets are connections, which lead nowhere else.
+/// lanelets are connections, which lead to only one lane.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Crossing {
-    /// Connection that leads there; [`NO_LANELET`] if the lanes meet without a gap.
+    /// Connection that leads to the next lane; [`NO_LANELET`] if the lanes meet without a gap.
     pub(crate) by: LaneletIndex,
     /// The next lane.
     pub(crate) to: LaneletIndex,
@@ -64,15 +64,16 @@ pub(crate) struct Costs {
     change: Vec<f64>,
     /// Vehicles that may use each lanelet.
     access: Vec<LaneAccess>,
-    /// Index of the first crossing of each lanelet in the list, followed by the length of the list.
+    /// Index of the first crossing of each lanelet, followed by the number of crossings.
     firsts: Vec<u32>,
     crossings: Vec<Crossing>,
     /// Restricted roads, if there are any.
     pub(crate) islands: Option<Islands>,
     /// Restrictions with via ways, if there are any.
     pub(crate) via_places: Option<ViaPlaces>,
-    /// Times to each lanelet, and negative times from it, by landmark, s. With these signs, both bounds are
-    /// the difference between the values of a lanelet and those of the goal.
+    /// For each lanelet and landmark, the time from the lanelet to the landmark and the negative time from
+    /// the landmark to the lanelet, s. With these signs, each bound is the value of the lanelet minus that of
+    /// the goal.
     landmarks: Vec<[[f64; 2]; LANDMARKS]>,
 }
 
@@ -103,14 +104,14 @@ impl Costs {
             via_places: ViaPlaces::of(graph),
             landmarks: Vec::new(),
         };
-        // Finding landmarks takes 17 searches of the whole network, which pays off if many searches follow.
+        // Finding landmarks takes 17 searches of the whole network. This pays off if many searches follow.
         if graph.lanelets().len() >= FEWEST {
             costs.find_landmarks(graph);
         }
         costs
     }
 
-    /// Whether these are the costs of the given graph and weights.
+    /// Whether these costs were computed for the given graph and weights.
     pub(crate) fn is_of(&self, graph: &LaneGraph, weights: Weights) -> bool {
         self.identity == graph.identity() && self.weights == weights
     }
@@ -152,14 +153,15 @@ impl Costs {
         }
     }
 
-    /// Finds the landmarks: each is the lanelet farthest from the previous ones.
+    /// Finds the landmarks. Each is the lanelet farthest from the previous ones.
     fn find_landmarks(&mut self, graph: &LaneGraph) {
         let count = graph.lanelets().len();
         let main = graph.main_component();
         let Some(&first) = main.first() else { return };
         let mut table = vec![[[0.0; 2]; LANDMARKS]; count];
-        // The farthest lanelet from any lanelet is at the edge, and each further landmark is the farthest
-        // from the previous ones. Ties go to the smaller id, so that the landmarks are the same in every run.
+        // The lanelet farthest from any given lanelet is at the edge, and each further landmark is the one
+        // farthest from the previous landmarks. Ties go to the smaller id, so that the landmarks are the same
+        // in every run.
         let mut nearest = self.times(graph, first, Direction::From);
         for landmark in 0..LANDMARKS {
             let far = |a: &&LaneletIndex, b: &&LaneletIndex| {
@@ -184,8 +186,8 @@ impl Costs {
     }
 
     /// Returns the shortest times between the start of one lanelet and the starts of all others, by
-    /// Dijkstra's algorithm from lane to lane. Access restrictions for buses are ignored, so the bounds also
-    /// hold for buses.
+    /// Dijkstra's algorithm from lane to lane. Lanes and roads that are only for buses are included, so the
+    /// bounds also hold for buses.
     fn times(&self, graph: &LaneGraph, origin: LaneletIndex, direction: Direction) -> Vec<f64> {
         let mut times = vec![f64::INFINITY; graph.lanelets().len()];
         let mut open = BinaryHeap::new();
@@ -299,7 +301,7 @@ impl Bounds<'_> {
         for (own, goal) in own.iter().zip(&self.goal) {
             for ((best, own), goal) in best.iter_mut().zip(own).zip(goal) {
                 let bound = own - goal;
-                // A difference with a meaningless infinity is negative or NaN, and the comparison rejects
+                // If an infinity is involved, the difference is negative or NaN, and the comparison rejects
                 // both.
                 if bound > *best {
                     *best = bound;

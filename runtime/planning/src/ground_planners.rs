@@ -5,7 +5,7 @@ use roadwright_agent::{
     MoveTreeSearch, ParameterInfo, ParameterKind, ParameterSet,
 };
 
-/// A ground planner, defined by its search.
+/// A ground planner, defined by its search algorithm.
 struct Planner(fn(&ParameterSet) -> GroundSearch);
 
 static STRAIGHT: ModuleInfo = ModuleInfo {
@@ -143,11 +143,11 @@ static WITH_POSES: [ParameterInfo; 13] = [
     ParameterInfo::choice(
         "arrive",
         &["anyhow", "with_heading"],
-        "Whether a path may end at a destination on open ground with any heading, or has to end with the destination's own.",
+        "Whether a path may end at a destination on open ground with any heading, or must have the heading of the destination.",
     ),
 ];
 
-/// `drivable_path`, whose parameters differ from those of the planners over cells.
+/// `drivable_path`. Its parameters differ from those of the planners that search cells.
 struct DrivablePlanner;
 
 impl Logic for DrivablePlanner {}
@@ -189,7 +189,7 @@ static MOVE_TREE: ModuleInfo = ModuleInfo {
     doc: "Plays recorded moves of the sliding racer one after the other: the quickest sequence that touches nothing.",
 };
 
-/// Libraries of `move_tree`.
+/// Move libraries that `move_tree` offers.
 static LIBRARIES: [&str; 5] = [
     "large",
     "large-angles",
@@ -324,7 +324,7 @@ impl GroundPlanner for Planner {
     }
 }
 
-/// Settings of planners without a map. Only the search is set.
+/// Settings for planners without a map. Only the search is set.
 fn without_map(search: GroundSearch) -> GroundPlanning {
     GroundPlanning {
         search,
@@ -362,7 +362,7 @@ fn move_tree(parameters: &ParameterSet) -> GroundSearch {
     })
 }
 
-/// Registry entries of the planners, the default first.
+/// Registry entries of the planners. The default planner comes first.
 pub(crate) fn entries() -> [ModuleEntry<dyn GroundPlanner>; 7] {
     [
         entry(HYBRID, &WITH_BUDGET, |parameters| GroundSearch::Bounded {

@@ -1,7 +1,7 @@
 //! Connected areas of restricted roads.
 //!
-//! A search that enters private ground can only reach goals on that ground. Without the islands, it would
-//! explore every car park that it passes.
+//! A search that enters private ground can only reach goals on that ground. Without knowledge of the islands,
+//! every search would explore all car parks along its route.
 
 use roadwright_scenario::RoadAccess;
 use roadwright_scenario::lane_graph::{LaneGraph, LaneletIndex, NO_LANELET};
@@ -10,7 +10,7 @@ use roadwright_scenario::lane_graph::{LaneGraph, LaneletIndex, NO_LANELET};
 const OPEN: u32 = u32::MAX;
 
 /// Island of each restricted lanelet. An island consists of restricted lanelets that are connected, in either
-/// driving direction, without public lanelets between them.
+/// direction, without public lanelets between them.
 pub(crate) struct Islands(Vec<u32>);
 
 impl Islands {

@@ -38,7 +38,7 @@ pub(crate) struct Room<'a> {
 
 /// Moves the lane changes of a route back to where there is enough room for them.
 pub(crate) fn give_room(route: &mut [LaneletIndex], room: &Room<'_>) {
-    // From the last to the first, because a change can be moved at most up to the next one.
+    // From the last lane change to the first, because a change cannot be moved beyond the next one.
     for k in (0..route.len().saturating_sub(1)).rev() {
         let Some(to_left) = room.side(route[k], route[k + 1]) else {
             continue;
@@ -49,8 +49,8 @@ pub(crate) fn give_room(route: &mut [LaneletIndex], room: &Room<'_>) {
             route[k + 1..=later.at].copy_from_slice(&later.lanelets[..count]);
             k = later.at;
         }
-        // The change begins at the start of its road at the earliest, so the remaining distance is at most
-        // the length of the target lane.
+        // The change begins at the start of its road or later, so the remaining distance is at most the
+        // length of the target lane.
         let mut there = room.driven_length(route, k + 1);
         while there < room.ahead
             && let Some(earlier) = room.earlier(route, k, to_left)
@@ -79,7 +79,8 @@ impl Room<'_> {
     /// Returns the length of the part of a lanelet on which the vehicle drives and may change
     /// lanes, m.
     fn driven_length(&self, route: &[LaneletIndex], at: usize) -> f64 {
-        // The first lanelet is driven from the agent's position, the last one up to the goal.
+        // The first lanelet is driven from the agent's position onwards, and the last one only up to the
+        // goal.
         match at {
             0 => self.first,
             _ if at + 1 == route.len() => self.goal,
@@ -101,7 +102,7 @@ impl Room<'_> {
         (before, after)
     }
 
-    /// Returns whether the second lanelet lies to the left of the first; `None` if they are not neighbours.
+    /// Returns whether the second lanelet is to the left of the first; `None` if they are not neighbours.
     fn side(&self, from: LaneletIndex, to: LaneletIndex) -> Option<bool> {
         let lanelet = self.graph.lanelet(from);
         match to {
@@ -131,14 +132,14 @@ impl Room<'_> {
             let lanelet = self.graph.lanelet(id);
             if to_left { lanelet.left } else { lanelet.right }
         };
-        // Continuation after the road of the change, on the other lane: its connection and its next lane, or
-        // its next lane at once.
+        // Continuation on the other lane after the road of the change: its connection and its next lane, or
+        // directly its next lane.
         let after = *route.get(k + 2)?;
         let is_next = |at: usize, own: LaneletIndex| {
             let (_, after) = self.changes_around(route, at);
             let has_room = self.driven_length(route, at) >= room_for(after + 1);
-            // The route changes back onto this lane there. The moved change would lead over and back on one
-            // road, and the route would contain a lanelet twice.
+            // The route changes back to this lane there. The moved change would lead to the other lane and
+            // back on one road, and the route would contain a lanelet twice.
             let returns = route.get(at + 1) == Some(&own);
             let is_slower = self.delay(own) > self.delay(route[at]);
             beside(own) == route[at] && self.admits(own) && has_room && !returns && !is_slower
@@ -175,7 +176,7 @@ impl Room<'_> {
     fn earlier(&self, route: &[LaneletIndex], k: usize, to_left: bool) -> Option<Moved> {
         let target = route[k + 1];
         let before = k.checked_sub(1)?;
-        // Beside an earlier lane change there is no lane of the route.
+        // The route has no lane beside an earlier lane change.
         if self.side(route[before], route[k]).is_some() {
             return None;
         }

@@ -11,8 +11,8 @@
 //! | behind, 6 m/s | 0: it falls back | 3 m |
 //!
 //! No change begins farther than `change_distance` from the end of the lane, because the current lane may be
-//! faster until then. Closer to the end than `urgent_distance`, half of the gap suffices: a vehicle that does
-//! not take a tight gap there has to stop, and then needs a much larger gap to start from rest.
+//! faster up to that point. Closer to the end than `urgent_distance`, half of the gap suffices. A vehicle
+//! that rejects a tight gap there has to stop, and then needs a much larger gap to start from rest.
 
 use roadwright_agent::{
     Behaviour, Effects, Logic, ModuleEntry, ModuleInfo, ParameterInfo, ParameterSet, Step,
@@ -61,14 +61,14 @@ static PARAMETERS: [ParameterInfo; 5] = [
         "",
         (0.1, 2.0),
         1.0,
-        "Factor on the speed that the road allows.",
+        "Desired speed as a multiple of the speed that the road allows.",
     ),
 ];
 
 /// A behaviour that keeps its lane, and changes lanes only if the route requires it.
 pub struct LaneKeeper;
 
-/// Fraction of the gap that suffices near the end of the lane.
+/// Fraction of the usual gap that suffices near the end of the lane.
 const URGENT_SHARE: f64 = 0.5;
 
 /// Requirements for a gap in the other lane.
@@ -80,7 +80,7 @@ struct GapRule {
 }
 
 impl GapRule {
-    /// Whether the gaps in the other lane allow a lane change now.
+    /// Whether the gaps in the other lane permit a lane change.
     fn allows(&self, input: &BehaviourInput) -> bool {
         if input.lane_remaining > self.change_distance {
             return false;
@@ -90,7 +90,7 @@ impl GapRule {
         } else {
             1.0
         };
-        // A vehicle that drives away requires exactly the plain gap.
+        // For a vehicle that drives away, only the plain gap is required.
         let needed = |closing: f64| share * (self.gap + self.gap_time * closing.max(0.0));
         input.target_gap_ahead >= needed(input.speed - input.target_speed_ahead)
             && input.target_gap_behind >= needed(input.target_speed_behind - input.speed)
@@ -124,7 +124,8 @@ impl Behaviour for LaneKeeper {
         };
         let speed_factor = parameters.value("speed_factor");
         for (input, output) in inputs.iter().zip(outputs) {
-            // The row states which change the route requires here; the lane keeper only decides when.
+            // The input states which change the route requires here. The lane keeper only decides when to
+            // make it.
             let changes = input.lane_change_needed != 0.0 && rule.allows(input);
             *output = BehaviourOutput {
                 lane_change: if changes {
@@ -178,10 +179,10 @@ mod tests {
         assert_eq!(decide(|i| i.target_gap_behind = 1.0), 0.0);
         assert_eq!(decide(|i| i.target_speed_behind = 30.0), 0.0);
         assert_eq!(decide(|i| i.target_gap_ahead = 2.0), 0.0);
-        // Far from the end of the lane there is no hurry.
+        // Far from the end of the lane, the full gap is required.
         assert_eq!(decide(|i| i.lane_remaining = 200.0), 1.0);
         assert_eq!(decide(|i| i.lane_remaining = 201.0), 0.0);
-        // Near the end of the lane a smaller gap suffices.
+        // Near the end of the lane, a smaller gap suffices.
         assert_eq!(
             decide(|i| (i.target_gap_ahead, i.lane_remaining) = (2.0, 20.0)),
             1.0

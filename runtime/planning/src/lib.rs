@@ -14,7 +14,7 @@
 //!
 //! - **lanelet**: a directed ribbon of one lane: a piece of a lane, or a **connection** through a
 //!   junction. Routes are made of lanelets.
-//! - **route**: a list of lanelets. A pair of consecutive lanelets that lie side by side is a lane change.
+//! - **route**: a list of lanelets. A pair of consecutive lanelets that are side by side is a lane change.
 //! - **delay**: the expected additional time on a lanelet caused by queues, s.
 //! - **landmark**: a lanelet at the edge of the network with known distances to and from all others.
 //! - **gap**: free length in the target lane, ahead of the vehicle and behind it, m.

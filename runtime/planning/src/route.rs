@@ -52,25 +52,25 @@ static PARAMETERS: [ParameterInfo; 4] = [
     ),
 ];
 
-/// Additional cost of a lane change on a road without room for it, s. It is so high that nearly any other
-/// route is better.
+/// Additional cost of a lane change on a road that is too short for it, s. It is so high that nearly any
+/// other route is better.
 const CRAMPED: f64 = 120.0;
 
 /// Finds routes by A* over the lanes of the road graph, by travel time. The lane to use follows
 /// from the next turns, because only some lanes lead into each turn.
 ///
-/// A route is a list of lanelets; a pair of consecutive lanelets that lie side by side is a lane change.
+/// A route is a list of lanelets. A pair of consecutive lanelets that are side by side is a lane change.
 /// Landmarks (`costs.rs`), which all instances of the module share, guide the search.
 pub struct RoutePlanner {
     costs: Arc<Shared>,
-    /// Arrays of earlier searches. Their contents are never read again, so it does not matter which thread
-    /// uses them. If they are in use, a search allocates new ones.
+    /// Arrays of earlier searches. Their contents are never reused, so any thread can use them. If all of
+    /// them are in use, a search allocates new ones.
     scratch: Mutex<Vec<Scratch>>,
 }
 
-/// Number of routes that one thread searches with the same arrays, as a group.
+/// Number of routes that one thread searches for, one after another, with the same arrays. They form a group.
 const TOGETHER: usize = 32;
-/// Number of groups of routes below which all routes are searched on the calling thread.
+/// Minimum number of groups for several threads. Fewer groups are all searched on the calling thread.
 const FEW_GROUPS: usize = 4;
 
 /// Inputs that all searches of a batch share.
@@ -81,7 +81,7 @@ struct Batch<'a> {
     change_distance: f64,
 }
 
-/// Answers to a group of requests, with a separate list of lanelets.
+/// Answers to a group of requests, with their own list of lanelets.
 struct Answers {
     routes: Vec<LaneletIndex>,
     outputs: Vec<PlannerOutput>,
@@ -95,18 +95,18 @@ const KEPT: usize = 4;
 struct Shared(Mutex<Vec<Arc<Costs>>>);
 
 impl Shared {
-    /// Returns the costs of a graph. They are computed only once for all worlds with the same parameters and
-    /// modules from the same registry.
+    /// Returns the costs of a graph. They are computed only once, and shared by all worlds with the same
+    /// parameters and with modules from the same registry.
     fn of(&self, graph: &LaneGraph, weights: Weights) -> Arc<Costs> {
         let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let fits = |costs: &Arc<Costs>| costs.is_of(graph, weights);
         let costs = match kept.iter().position(fits) {
             Some(known) => kept.remove(known),
-            // Computed under the lock, so that worlds that ask for the same graph at the same time wait for
-            // one computation instead of each doing it.
+            // Computed while the lock is held, so that worlds that need the same graph at the same time wait
+            // for one computation instead of each doing it.
             None => Arc::new(Costs::new(graph, weights)),
         };
-        // The least recently used entry is dropped; each use moves its entry to the end.
+        // The least recently used entry is dropped. Each use moves an entry to the end.
         if kept.len() == KEPT {
             kept.remove(0);
         }
@@ -159,16 +159,16 @@ impl Planner for RoutePlanner {
             delay_weight: parameters.value("delay_weight"),
             change_distance: parameters.value("change_distance"),
         };
-        // Searches do not depend on each other, so any number of threads finds the same routes.
+        // Searches do not depend on each other, so the routes are the same for any number of threads.
         let groups: Vec<&[PlannerInput]> = inputs.chunks(TOGETHER).collect();
         let found = map_on_all_threads(&groups, FEW_GROUPS, |group| self.answer(&batch, group));
         let mut outputs = outputs.iter_mut();
         for answers in found {
             let first = routes.len() as u32;
             routes.extend(answers.routes);
-            // In this order, because the longer list must not lose the row at which the shorter one ends.
+            // The order matters: `zip` must not take an item from the longer list when the shorter one ends.
             for (answer, output) in answers.outputs.into_iter().zip(outputs.by_ref()) {
-                // An answer without a route has no place in the list.
+                // An answer without a route has no entry in the list.
                 let first = if answer.count > 0 { first } else { 0 };
                 *output = PlannerOutput {
                     start: first + answer.start,
@@ -180,7 +180,7 @@ impl Planner for RoutePlanner {
 }
 
 impl RoutePlanner {
-    /// Searches the routes of some inputs, one after the other.
+    /// Searches for the routes of some inputs, one after another.
     fn answer(&self, batch: &Batch<'_>, inputs: &[PlannerInput]) -> Answers {
         let kept = || self.scratch.lock().unwrap_or_else(PoisonError::into_inner);
         let scratch = kept().pop().unwrap_or_default();
@@ -206,7 +206,7 @@ impl<'a> Batch<'a> {
             graph: self.view.graph,
             class: VehicleClass::from_number(input.bus),
             ahead: self.change_distance,
-            // No room, so that no change is moved back onto the starting lane.
+            // No room, so that no lane change is moved back onto the starting lane.
             first: if input.may_change_first == 0 {
                 0.0
             } else {
@@ -243,7 +243,7 @@ impl<'a> Batch<'a> {
 /// A place (`via_places.rs`) together with the part of the trip (outward or inward).
 type Node = u32;
 
-/// Flag of a parent that is a lane beside the start; the other bits are its index in that list.
+/// Flag of a parent that is a lane beside the start. The other bits are its index in the list of these lanes.
 const FROM_BESIDE: u32 = 1 << 31;
 
 /// An open node, ordered by lowest cost, then by lowest number. Costs are never negative, so their bits have
@@ -253,8 +253,8 @@ type Open = Reverse<(u64, Node)>;
 /// Goal of a search.
 struct Target<'a> {
     lanelet: LaneletIndex,
-    /// Whether the goal is so close to the start of its lanelet that a change to this lanelet would
-    /// come too late.
+    /// Whether the goal is so close to the start of its lanelet that it could not be reached after a change
+    /// to this lanelet.
     is_at_start: bool,
     bounds: Bounds<'a>,
     class: VehicleClass,
@@ -274,7 +274,7 @@ struct Mark {
 }
 
 impl Mark {
-    /// A mark of no search.
+    /// A mark that belongs to no search.
     const NONE: Self = Self {
         stamp: 0,
         is_closed: false,
@@ -294,7 +294,7 @@ struct Arrival {
     cost: f64,
 }
 
-/// Whether a search heeds restrictions on turns after via ways at the start of a trip.
+/// Whether a search applies restrictions that depend on via ways at the start of a trip.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum ViaRules {
     Kept,
@@ -323,7 +323,7 @@ impl<'a> Search<'a> {
         let lanelets = view.graph.lanelets().len();
         let places = costs.via_places.as_ref().map_or(lanelets, ViaPlaces::count);
         let nodes = parts * places;
-        // The marks fit graphs of this size only, and a stamp must not have been used before.
+        // The marks fit only graphs of this size, and a stamp must not have been used before.
         if scratch.marks.len() != nodes || scratch.stamp == u32::MAX {
             scratch.marks = vec![Mark::NONE; nodes];
             scratch.stamp = 0;
@@ -338,9 +338,9 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Finds the fastest route. A trip that begins on a via way may have entered it at the start of the
-    /// restriction, like a replanned trip, so the restriction is applied. It is ignored only if there is no
-    /// other route.
+    /// Finds the fastest route. If a trip begins on a via way, for example after replanning, the vehicle may
+    /// have come from the road where the restriction begins, so the restriction is applied. It is ignored
+    /// only if there is no other route.
     fn run(&mut self, input: &PlannerInput, routes: &mut Vec<LaneletIndex>) -> PlannerOutput {
         let found = self.search(input, ViaRules::Kept, routes);
         if found.count > 0 || self.costs.via_places.is_none() {
@@ -351,9 +351,8 @@ impl<'a> Search<'a> {
 
     /// Searches once. The cost of a lanelet is the cost of reaching its start.
     ///
-    /// The lanes beside the start are reached without driving, and are kept apart from the nodes. A
-    /// goal behind the start on one of them is reached by driving around, rather than by a lane
-    /// change.
+    /// The lanes beside the start are reached without driving and are not nodes of the search. A goal behind
+    /// the start on one of these lanes is reached by driving around the block, and not by a lane change.
     fn search(
         &mut self,
         input: &PlannerInput,
@@ -373,7 +372,8 @@ impl<'a> Search<'a> {
             bounds: self.costs.bounds_to(goal),
             class: VehicleClass::from_number(input.bus),
         };
-        // Parallel lanes differ in length in a bend; the fraction of the length is the same for all of them.
+        // In a bend, parallel lanes differ in length, so the position is expressed as a fraction of the
+        // length, which is the same for all of them.
         let share = input.s / self.graph.lanelet(input.lanelet.into()).length();
         let beside = self.lanes_beside(input);
         for (place, &(lane, changing)) in beside.iter().enumerate() {
@@ -388,10 +388,10 @@ impl<'a> Search<'a> {
                     travel_time: changing + lanelet.free_time(input.goal_s - here),
                 };
             }
-            // From the middle of a lanelet only the rest of it is driven, but turning and delay count in
-            // full.
+            // From the middle of a lanelet, only the rest of it is driven, but its turn cost and delay count
+            // in full.
             let through = changing - lanelet.free_time(here) + self.traverse_time(lane);
-            // A lane beside the start stands for its outward node, whatever its access, because a trip that
+            // A lane beside the start represents its outward node, whatever its access, because a trip that
             // begins on private ground may leave it.
             let via = self.costs.via_places.as_ref();
             let via = via.filter(|_| rules == ViaRules::Kept);
@@ -404,8 +404,8 @@ impl<'a> Search<'a> {
             if mark.is_closed {
                 continue;
             }
-            // A node may be open several times with decreasing costs. It is taken first at its lowest cost;
-            // later entries are stale.
+            // A node may be in the queue several times with decreasing costs. It is first taken at its lowest
+            // cost, and later entries are outdated.
             mark.is_closed = true;
             let cost = mark.cost;
             if self.lanelet_of(node) == target.lanelet {
@@ -417,7 +417,7 @@ impl<'a> Search<'a> {
     }
 
     /// Returns the start and the lanes that can be reached from it by lane changes, with the time for the
-    /// changes, from the nearest outwards.
+    /// changes, in order of distance from the start.
     fn lanes_beside(&self, input: &PlannerInput) -> Vec<(LaneletIndex, f64)> {
         let class = VehicleClass::from_number(input.bus);
         let own = LaneletIndex::new(input.lanelet);
@@ -442,12 +442,12 @@ impl<'a> Search<'a> {
         lanes
     }
 
-    /// Returns the lanes from the start to one of the lanes beside it.
+    /// Returns the lanes from the start to one of the lanes beside it, including both.
     fn route_beside(
         beside: &[(LaneletIndex, f64)],
         place: usize,
     ) -> impl Iterator<Item = LaneletIndex> + '_ {
-        // The list contains the start, all lanes to the left, then all lanes to the right.
+        // The list contains the start, then all lanes to the left, then all lanes to the right.
         let first_right = (2..beside.len())
             .find(|&i| beside[i].1 <= beside[i - 1].1)
             .unwrap_or(beside.len());
@@ -498,8 +498,8 @@ impl<'a> Search<'a> {
         self.drive_on(node, id, node, through, target);
         let lanelet = self.graph.lanelet(id);
         let mut changed = cost + self.costs.change(id);
-        // Only the parent of the cheapest route is known. It may have arrived by a lane change while a more
-        // expensive route came straight and would avoid this cost; such routes are not found.
+        // Only the parent of the cheapest route is known. It may have been reached by a lane change, while a
+        // slightly more expensive route that went straight would avoid this cost. Such routes are not found.
         if lanelet.length() < room_for(2) && self.was_changed_to(node) {
             changed += CRAMPED;
         }
@@ -517,7 +517,8 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Opens the lanes that follow a lanelet, given its parent in routes and the cost at its end.
+    /// Adds the lanes that follow a lanelet to the queue, given the parent of these lanes and the cost at the
+    /// lanelet's end.
     #[inline]
     fn drive_on(
         &mut self,
@@ -533,7 +534,7 @@ impl<'a> Search<'a> {
                 self.reach(from, to, Arrival { parent, by, cost }, target);
                 continue;
             }
-            // A connection is only passed, so it is no node of the search, unless it is the goal.
+            // A vehicle only passes a connection, so it is not a node of the search unless it is the goal.
             if by == target.lanelet {
                 let arrival = Arrival {
                     parent,
@@ -566,8 +567,8 @@ impl<'a> Search<'a> {
         self.costs.through(id) + self.delay_weight * f64::from(delay)
     }
 
-    /// Opens the lanelet that is reached from a node, if it may be driven and is neither closed nor open at a
-    /// lower cost.
+    /// Adds the lanelet that is reached from a node to the queue, if it may be driven and has not been
+    /// reached at a lower cost.
     #[inline]
     fn reach(&mut self, from: Node, id: LaneletIndex, arrival: Arrival, target: &Target<'_>) {
         let Arrival { parent, by, cost } = arrival;
@@ -575,8 +576,8 @@ impl<'a> Search<'a> {
             return;
         };
         let mark = &mut self.scratch.marks[node as usize];
-        // The stamp states whether the mark belongs to this search. Nothing is cleared between searches,
-        // because they visit only a small part of the lanelets.
+        // The stamp states whether the mark belongs to this search. Marks are not cleared between searches,
+        // because a search visits only a small part of the lanelets.
         let left = if mark.stamp == self.scratch.stamp {
             if mark.is_closed || mark.cost <= cost {
                 return;
@@ -596,11 +597,11 @@ impl<'a> Search<'a> {
             cost,
             left,
         };
-        // Infinite: no route leads from here to the goal. The mark stays, so that the node is not examined
-        // again.
+        // If it is infinite, no route leads from here to the goal. The mark is kept, so that the node is not
+        // examined again.
         if left.is_finite() {
-            // Clamped at 0, because rounding may leave a slightly negative number, whose bits would sort
-            // behind all others.
+            // Clamped at 0, because rounding may result in a slightly negative number, whose bits would be
+            // sorted after all others.
             let estimate = (cost + left).max(0.0).to_bits();
             self.scratch.open.push(Reverse((estimate, node)));
         }
@@ -625,7 +626,7 @@ impl<'a> Search<'a> {
             }
             node = parent;
         }
-        // The route was traversed backwards, while the lanes beside the start are appended in forward order.
+        // The route is traced backwards, whereas the lanes beside the start are appended in forward order.
         let place = (node & !FROM_BESIDE) as usize;
         let first = routes.len();
         routes.extend(Self::route_beside(beside, place));

@@ -15,8 +15,8 @@ use roadwright_scenario::Followed;
 use roadwright_scenario::lane_graph::{LaneGraph, LaneletIndex, NO_LANELET};
 use std::collections::BTreeMap;
 
-/// A lanelet, or a lanelet together with the via ways that have been followed. Plain places have the numbers
-/// of their lanelets.
+/// A lanelet, or a lanelet together with the via ways that have been followed. The number of a plain place is
+/// that of its lanelet.
 pub(crate) type Place = u32;
 
 /// Additional places of a graph, and the moves between places.
@@ -25,12 +25,13 @@ pub(crate) struct ViaPlaces {
     /// Lanelets of the additional places, in the order of their numbers.
     lanelets: Vec<LaneletIndex>,
     known: BTreeMap<(LaneletIndex, Followed), Place>,
-    /// Place that is reached by driving from a place onto a lanelet, if it is not the plain place of that
-    /// lanelet; `None` if this is forbidden.
+    /// The place reached by driving from a place onto a lanelet, if it is not the plain place of that
+    /// lanelet; `None` if driving there is forbidden.
     moves: BTreeMap<(Place, LaneletIndex), Option<Place>>,
-    /// Whether each plain place has such moves.
+    /// Whether `moves` has entries for each plain place.
     has_moves: Vec<bool>,
-    /// Place of a vehicle that may have followed any of several via ways, for lanelets with several places.
+    /// For lanelets with several places, the place of a vehicle that may have followed any of several via
+    /// ways.
     careful: BTreeMap<LaneletIndex, Place>,
 }
 
@@ -70,7 +71,7 @@ impl ViaPlaces {
         Some(via)
     }
 
-    /// Adds all places that can be reached from open places.
+    /// Adds all places that can be reached from the places in `open`.
     fn spread(&mut self, graph: &LaneGraph, open: &mut Vec<(Place, LaneletIndex, Followed)>) {
         while let Some((place, id, followed)) = open.pop() {
             let lanelet = graph.lanelet(id);
@@ -126,7 +127,7 @@ impl ViaPlaces {
         }
     }
 
-    /// Returns the place that is reached by driving from a place onto a lanelet; `None` if this is forbidden.
+    /// Returns the place reached by driving from a place onto a lanelet; `None` if this is forbidden.
     #[inline]
     pub(crate) fn onto(&self, from: Place, id: LaneletIndex) -> Option<Place> {
         if self.has_moves.get(from as usize) == Some(&false) {
@@ -136,8 +137,8 @@ impl ViaPlaces {
         moved.unwrap_or(Some(id.number()))
     }
 
-    /// Returns the place where a trip with an unknown history begins, assuming that the vehicle has followed
-    /// all via ways that lead there.
+    /// Returns the place where a trip with an unknown history begins. It is assumed that the vehicle has
+    /// followed all via ways that lead there.
     pub(crate) fn careful(&self, id: LaneletIndex) -> Place {
         self.careful.get(&id).copied().unwrap_or(id.number())
     }

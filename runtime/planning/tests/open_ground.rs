@@ -1,4 +1,4 @@
-//! Planners on maps of cells: all of them find exactly the same costs.
+//! Planners on maps of cells. All of them find exactly the same costs.
 #![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
 use roadwright_geometry::math::Stream;
@@ -8,7 +8,7 @@ use roadwright_planning::open_ground::{
 };
 use std::path::PathBuf;
 
-/// Rules of all kinds.
+/// All combinations of rules.
 fn all_rules() -> impl Iterator<Item = Rules> {
     let corners = [Corners::Keep, Corners::Cut];
     corners
@@ -16,7 +16,7 @@ fn all_rules() -> impl Iterator<Item = Rules> {
         .flat_map(|corners| StepCosts::ALL.map(|costs| Rules { costs, corners }))
 }
 
-/// A map with obstacles and, if `is_hilly`, with factors of many sizes.
+/// A map with obstacles and, if `is_hilly`, with many different factors.
 fn random_map(seed: u64, is_hilly: bool) -> GridMap {
     let mut stream = Stream::new(seed, "map", 0);
     let (columns, rows) = (
@@ -110,7 +110,8 @@ fn flow_fields_by_sweeps_and_by_search_are_equal() {
     }
 }
 
-/// Edits a map at random while the start moves along its path or jumps, and compares D* Lite with A*.
+/// Edits a map at random while the start moves along its path or jumps, and compares the costs of D* Lite
+/// with those of A*.
 fn incremental_is_exact(seed: u64, edits: usize) {
     let rules = all_rules().nth(seed as usize % 4).unwrap();
     let is_hilly = seed.is_multiple_of(3);
@@ -149,7 +150,7 @@ fn incremental_is_exact(seed: u64, edits: usize) {
         }
         start = match (answer.path(), stream.next_index(20)) {
             (_, 0) | (None, _) => samples::any_cell(&map, &mut stream),
-            // Along the path, now and then several cells at once.
+            // Along the path, sometimes by several cells at once.
             (Some(path), step) => path.cells[(step / 5).min(path.cells.len() - 1)],
         };
     }
@@ -170,23 +171,29 @@ fn d_star_lite_equals_a_star_after_each_of_many_edits() {
     }
 }
 
-#[test]
-#[ignore = "set ROADWRIGHT_TEST_DATA"]
-fn problems_of_moving_ai_are_solved_optimally() {
-    let folder = std::env::var_os("ROADWRIGHT_TEST_DATA").expect("ROADWRIGHT_TEST_DATA");
-    let folder = PathBuf::from(folder).join("movingai");
-    let mut solved = 0;
-    for name in ["Berlin_0_256", "maze512-8-0", "random512-10-0"] {
-        let read = |ending: &str| std::fs::read(folder.join(format!("{name}{ending}"))).unwrap();
-        let mut map = moving_ai::read_map(&read(".map")).unwrap();
-        let problems = moving_ai::read_problems(&read(".map.scen")).unwrap();
-        let mut planner = GridPath::new(Rules::MOVING_AI, Guide::AStar);
-        for problem in problems {
-            let answer = planner.find(&mut map, problem.start, problem.goal);
-            let path = answer.path().expect("a path");
-            assert!(problem.is_optimal(path), "{problem:?}: {}", path.length());
-            solved += 1;
+/// Tests that need data from outside the repository.
+mod real_data {
+    use super::*;
+
+    #[test]
+    #[ignore = "set ROADWRIGHT_TEST_DATA"]
+    fn problems_of_moving_ai_are_solved_optimally() {
+        let folder = std::env::var_os("ROADWRIGHT_TEST_DATA").expect("ROADWRIGHT_TEST_DATA");
+        let folder = PathBuf::from(folder).join("movingai");
+        let mut solved = 0;
+        for name in ["Berlin_0_256", "maze512-8-0", "random512-10-0"] {
+            let read =
+                |ending: &str| std::fs::read(folder.join(format!("{name}{ending}"))).unwrap();
+            let mut map = moving_ai::read_map(&read(".map")).unwrap();
+            let problems = moving_ai::read_problems(&read(".map.scen")).unwrap();
+            let mut planner = GridPath::new(Rules::MOVING_AI, Guide::AStar);
+            for problem in problems {
+                let answer = planner.find(&mut map, problem.start, problem.goal);
+                let path = answer.path().expect("a path");
+                assert!(problem.is_optimal(path), "{problem:?}: {}", path.length());
+                solved += 1;
+            }
         }
+        assert_eq!(solved, 8690);
     }
-    assert_eq!(solved, 8690);
 }

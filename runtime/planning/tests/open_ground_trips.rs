@@ -23,7 +23,7 @@ struct World {
 }
 
 impl World {
-    /// Walls by centre, and by lengths along x and y.
+    /// Walls, each given by its centre and its lengths along x and y.
     fn new(walls: &[[f64; 4]]) -> Self {
         let mut ground = OpenGround::new();
         let profile = ground.add_profile(Profile::new(JEEP, CellSize::WAY_POINTS));
@@ -65,7 +65,7 @@ impl World {
     }
 }
 
-/// Costs of a drive to the goal.
+/// Result of a drive to the goal.
 #[derive(Debug)]
 struct Drive {
     length: f64,
@@ -73,7 +73,7 @@ struct Drive {
     most_expanded: u64,
 }
 
-/// Drives `steps` cells along each plan, then plans again, until the goal is reached.
+/// Drives `steps` cells along each plan and then plans again, until the goal is reached.
 fn drive(world: &mut World, trip: Trip, budget: u64, steps: usize) -> Option<Drive> {
     let mut planner = HybridPath::new(HybridParameters {
         budget,
@@ -126,7 +126,7 @@ fn plans_lead_round_walls() {
 
 #[test]
 fn agents_get_out_of_a_pocket_with_ten_times_as_many_cells_as_a_plan_may_expand() {
-    // 3,500 cells within the pocket.
+    // There are 3,500 cells within the pocket.
     for (budget, steps) in [(350, usize::MAX), (350, 4), (350, 1)] {
         let mut world = pocket();
         let trip = world.trip([20.0, 0.0], [60.0, 0.0]);
@@ -149,7 +149,7 @@ fn wide_gaps_are_found_and_narrow_ones_named() {
     assert_eq!(world.verdict(trip), Verdict::Reachable);
     let drive = drive(&mut world, trip, 4000, 5).unwrap();
     assert!(drive.length < 130.0, "{drive:?}");
-    // A room, and a door that is a little too narrow, or just wide enough.
+    // A room with a door that is slightly too narrow or just wide enough.
     for (door, is_open) in [(1.2, false), (1.5, false), (1.6, true), (3.0, true)] {
         let wing = 0.5 * (40.0 - door);
         let mut world = World::new(&[
@@ -183,7 +183,7 @@ fn goals_in_houses_and_agents_in_rooms_have_no_path() {
     let trip = world.trip([0.0, 0.0], [60.0, 0.0]);
     let verdict = world.verdict(trip);
     assert_eq!(verdict, Verdict::NoPath(Reason::Goal(SpotError::Blocked)));
-    // A room without a door, of walls that are thinner than the finest cells.
+    // A room without a door, whose walls are thinner than the finest cells.
     let mut world = World::new(&[
         [5.0, 0.0, 0.1, 10.1],
         [-5.0, 0.0, 0.1, 10.1],
@@ -207,7 +207,7 @@ fn verdicts_do_not_depend_on_the_size_of_the_portions() {
     let mut verdicts = Vec::new();
     for budget in [7, 512, 1_000_000] {
         let mut world = pocket();
-        // The pocket is closed, and a goal lies inside.
+        // The pocket is closed, and the goal is inside.
         world.wall([-30.0, 0.0, 1.0, 61.0]);
         let trip = world.trip([-100.0, 0.0], [0.0, 0.0]);
         verdicts.push(world.verdict_in_turns(trip, budget));
@@ -227,7 +227,8 @@ fn an_agent_beside_a_wall_drives_off_and_gets_to_a_goal_beside_one() {
     let trip = world.trip([0.0, beside], [0.0, -beside]);
     assert_eq!(world.verdict(trip), Verdict::Reachable);
     assert!(drive(&mut world, trip, 4000, usize::MAX).is_some());
-    // So does an agent that overlaps the wall slightly, as after a touch. A large overlap is reported.
+    // An agent that overlaps the wall slightly, as after a touch, can also drive off. A large overlap is
+    // reported.
     let touching = world.trip([0.0, beside - 0.2], [0.0, -beside]);
     assert_eq!(world.verdict(touching), Verdict::Reachable);
     let inside = world.trip([0.0, beside - 0.5], [0.0, -beside]);
@@ -246,7 +247,7 @@ fn an_obstacle_that_is_taken_away_makes_a_verdict_outdated() {
         searches.verdict(),
         Verdict::NoPath(Reason::StartWalledIn(_))
     ));
-    // Elsewhere, nothing changes.
+    // A wall elsewhere changes nothing.
     world.wall([500.0, 0.0, 1.0, 1.0]);
     assert!(!searches.is_outdated(&world.ground));
     world.ground.remove(lid);
@@ -318,7 +319,7 @@ fn way_points_move_ahead_with_speed_and_stay_in_sight() {
     };
     assert!(at(0.0) <= 8.1 && at(0.0) > 5.0);
     assert!(at(10.0) > 20.0 && at(10.0) <= 28.1);
-    // Not through the wall, however fast.
+    // The waypoint is not beyond the wall, however fast the agent drives.
     assert!(at(100.0) < 70.0);
 }
 

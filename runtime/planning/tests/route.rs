@@ -52,7 +52,7 @@ fn plan(graph: &LaneGraph, delays: &[f32], input: PlannerInput) -> (Vec<LaneletI
     (routes[range].to_vec(), outputs[0].travel_time)
 }
 
-/// Position of the goal on its lane, m. It is far enough along for a change to that lane.
+/// Position of the goal on its lane, m. It leaves enough room to change to that lane.
 const GOAL_S: f64 = 20.0;
 
 fn ask(lanelet: LaneletIndex, goal: LaneletIndex) -> PlannerInput {
@@ -66,8 +66,8 @@ fn ask(lanelet: LaneletIndex, goal: LaneletIndex) -> PlannerInput {
     }
 }
 
-/// Returns the shortest travel times to all lanelets by relaxation until nothing changes (Bellman
-/// and Ford). Of the times before and after entering stricter roads, the shorter one is taken.
+/// Returns the shortest travel times to all lanelets by relaxation until nothing changes (Bellman and Ford).
+/// For each lanelet, the shorter of the times on the outward and the inward part is used.
 fn all_times(graph: &LaneGraph, start: LaneletIndex, delays: &[f32]) -> Vec<f64> {
     let strictness = |id: LaneletIndex| match graph.lanelet(id).road_access {
         RoadAccess::All => 0,
@@ -80,7 +80,7 @@ fn all_times(graph: &LaneGraph, start: LaneletIndex, delays: &[f32]) -> Vec<f64>
     relax(graph, delays, &mut out, |from, to| {
         strictness(to) <= strictness(from)
     });
-    // An inward part begins anywhere that the outward part has reached.
+    // An inward part may begin wherever the outward part has been.
     let mut inward = out.clone();
     relax(graph, delays, &mut inward, |from, to| {
         strictness(to) >= strictness(from) && strictness(to) < 3
@@ -88,7 +88,7 @@ fn all_times(graph: &LaneGraph, start: LaneletIndex, delays: &[f32]) -> Vec<f64>
     out.iter().zip(&inward).map(|(a, b)| a.min(*b)).collect()
 }
 
-/// Propagates times as far as driving from one lanelet onto another is allowed.
+/// Propagates times to all lanelets onto which a vehicle may drive.
 fn relax(
     graph: &LaneGraph,
     delays: &[f32],
@@ -163,7 +163,7 @@ fn routes_past_roads_that_are_not_for_all_are_the_fastest_ones() {
         let counts = hold_to_the_fastest(&graph, &[]);
         (reached, closed) = (reached + counts.0, closed + counts.1);
     }
-    // Both cases must be frequent, or nothing was compared.
+    // Both cases must be frequent. Otherwise the comparison would be meaningless.
     assert!(reached > 100 && closed > 100, "{reached} {closed}");
 }
 
@@ -175,7 +175,7 @@ fn a_large_batch_gets_the_routes_of_single_questions() {
     let mut lanelet = || LaneletIndex::from_index(stream.next_index(count));
     // Enough for several threads.
     let inputs: Vec<PlannerInput> = (0..700).map(|_| ask(lanelet(), lanelet())).collect();
-    // Earlier routes in the list stay.
+    // Routes that are already in the list are kept.
     let mut routes = vec![LaneletIndex::new(7)];
     let mut outputs = vec![PlannerOutput::default(); inputs.len()];
     let view = PlannerView {
@@ -342,7 +342,7 @@ fn routes_past_restrictions_by_way_of_roads_are_the_fastest_ones() {
             reached += 1;
             if times[goal.index()] > before[goal.index()] + 1e-9 {
                 let (shorter, _) = plan(&plain, &[], ask(start, goal));
-                // The route without restrictions violates one.
+                // The route that ignores restrictions violates one of them.
                 assert!(!graph.keeps_via_rules(&shorter), "{start} to {goal}");
                 longer += 1;
             }
@@ -388,7 +388,7 @@ fn who_is_planned_anew_on_the_way_keeps_it_too_and_nobody_is_left_without_a_rout
         after.next()
     };
     let plain = with(&[]);
-    // The lane of `via` that leads to `to`, and the lane there.
+    // The lane of `via` that leads to `to`, and the lane of `to` that it leads to.
     let on_via = plain.lanes_of(via).map(|(_, ids)| ids[0]);
     let (start, goal) = on_via
         .filter_map(|id| Some((id, leads(&plain, id)?)))
@@ -399,14 +399,14 @@ fn who_is_planned_anew_on_the_way_keeps_it_too_and_nobody_is_left_without_a_rout
     let forbidden = with(&[(RestrictionKind::No, to)]);
     let (around, _) = plan(&forbidden, &[], ask(start, goal));
     assert!(around.len() > 3, "{around:?}");
-    // If all continuations are forbidden, the vehicle cannot have come from there after all.
+    // If all continuations are forbidden, the vehicle cannot have come from `from`.
     let all: Vec<_> = exits.iter().map(|&to| (RestrictionKind::No, to)).collect();
     let (route, _) = plan(&with(&all), &[], ask(start, goal));
     assert_eq!(route, direct);
 }
 
-/// Two public streets, joined by a yard in the middle and by a long detour; a second yard is connected to the
-/// far street.
+/// Two public streets, which are connected by a yard in the middle and by a long detour. A second yard is
+/// connected to the far street.
 ///
 /// ```text
 ///   1 ---A---+---B--- 2        C: the yard, private
@@ -483,27 +483,28 @@ fn nobody_drives_through_a_yard_but_everybody_to_a_goal_in_it() {
     const D: usize = 3;
     const E: usize = 4;
     const F: usize = 5;
-    // From the upper street to the lower one: through C if it is public, otherwise round it.
+    // From the upper street to the lower one: through C if it is public, and otherwise by the detour.
     assert_eq!(roads_of(RoadAccess::All, (A, -1), (E, 1)), [A, C, E]);
     for access in &RoadAccess::ALL[1..] {
         let round = roads_of(*access, (A, -1), (E, 1));
         assert_eq!(round, [A, B, F, E], "{access:?}");
     }
     for access in &RoadAccess::ALL[1..6] {
-        // A goal in the yard is reached by the nearest gate, and left by any.
+        // A goal in the yard is reached through the nearest gate, and the yard may be left through any gate.
         assert_eq!(roads_of(*access, (A, -1), (C, -1)), [A, C]);
         assert_eq!(roads_of(*access, (C, -1), (E, 1)), [C, E]);
-        // Two yards with a street between them: from one to the other, but not through the first.
+        // Two yards with a street between them: a route leads from one to the other, but not through the
+        // first one.
         assert_eq!(roads_of(*access, (C, -1), (D, -1)), [C, D]);
         assert_eq!(roads_of(*access, (A, -1), (D, -1)), [A, B, F, D]);
     }
-    // No route leads onto a closed road, but a vehicle that was placed there may leave.
+    // No route leads onto a closed road, but a vehicle that was placed on it may leave.
     assert_eq!(roads_of(RoadAccess::No, (A, -1), (C, -1)), [0; 0]);
     assert_eq!(roads_of(RoadAccess::No, (C, -1), (E, 1)), [C, E]);
 }
 
 /// Compares routes between many pairs of lanelets with the times of a plain search. Returns the number of
-/// routes, and the number of pairs without one.
+/// routes, and the number of pairs without a route.
 fn hold_to_the_fastest(graph: &LaneGraph, delays: &[f32]) -> (usize, usize) {
     let mut counts = (0, 0);
     for start in graph
@@ -625,8 +626,8 @@ fn a_goal_behind_is_not_reached_by_changing_lanes() {
 #[test]
 fn a_goal_at_the_start_of_a_lane_is_not_changed_to_from_beside() {
     let (_, graph) = grid(4, 2);
-    // Over a junction from the end of a right lane, where changes are no longer possible, to the right lane
-    // beyond, which lies beside the lane of the goal.
+    // Trips from the end of a right lane, where a lane change is not possible, over a junction to the right
+    // lane beyond it. The lane of the goal is beside that lane.
     let over = (LaneletIndex::up_to(graph.lanelets().len())).filter_map(|start| {
         let here = graph.lanelet(start);
         let is_right = !here.is_connection() && here.right == lane_graph::NO_LANELET;
@@ -650,8 +651,8 @@ fn a_goal_at_the_start_of_a_lane_is_not_changed_to_from_beside() {
             let (route, _) = plan(&graph, &[], input);
             route.len().checked_sub(2).map(|last| route[last])
         };
-        // With enough room the vehicle changes lanes. Without it, the lane is reached by another route, if
-        // there is one.
+        // If there is enough room, the vehicle changes lanes. Otherwise, it reaches the lane on another
+        // route, if there is one.
         assert_eq!(last_step(60.0), Some(beyond));
         count += 1;
         others += usize::from(last_step(6.0) != Some(beyond));
@@ -661,8 +662,8 @@ fn a_goal_at_the_start_of_a_lane_is_not_changed_to_from_beside() {
 
 #[test]
 fn lane_changes_are_planned_where_there_is_room_for_them() {
-    // A street with two lanes in each direction, cut by side streets every 60 m, where the last piece turns
-    // left.
+    // A street with two lanes in each direction and a side street every 60 m. It ends at a junction where the
+    // route turns left.
     let mut scenario = Scenario::new("street");
     let mut draw = |a: (f64, f64), b: (f64, f64), lanes| {
         let style = RoadStyle {

@@ -1,4 +1,4 @@
-//! Comparison of two runs by key figures, by trips of the same agents, and by differences between their
+//! Compares two runs by key figures, by the trips of the same agents, and by the differences between their
 //! scenarios.
 
 use crate::results::RunResults;
@@ -7,7 +7,7 @@ use roadwright_simulation::{Status, TimeRow, Trip, agent_name};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-/// The better one of two runs.
+/// The better of two runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Better {
     /// The first run.
@@ -16,7 +16,7 @@ pub enum Better {
     B,
 }
 
-/// Which values of a figure are better.
+/// Which values of a figure are better: high or low ones.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Wish {
     Larger,
@@ -59,20 +59,20 @@ impl Figure {
         })
     }
 
-    /// Formats a value, or a dash if there is none.
+    /// Formats a value; a dash if there is none.
     pub fn in_words(&self, value: Option<f64>) -> String {
-        // Counts are whole numbers.
+        // Figures without a unit are counts and have no decimals.
         let decimals = if self.unit.is_empty() { 0 } else { 2 };
         value.map_or_else(|| "–".into(), |value| format!("{value:.decimals$}"))
     }
 }
 
-/// A trip of an agent in both runs.
+/// A trip of an agent that is compared between both runs.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TripPair {
     /// The agent.
     pub agent: u64,
-    /// Number of the trip, from 1. Agents that repeat their trip have several trips.
+    /// Number of the trip, starting at 1. Agents that repeat their trip have several trips.
     pub number: usize,
     /// The trip in the first run; `None` if the trip had not ended by the end of the comparison.
     pub a: Option<Trip>,
@@ -87,7 +87,7 @@ impl TripPair {
         Some(arrived(self.b.as_ref())?.seconds() - arrived(self.a.as_ref())?.seconds())
     }
 
-    /// The trip in the second run, or else in the first run.
+    /// The trip in the second run or, if it did not end there, in the first run.
     pub fn any(&self) -> Option<&Trip> {
         self.b.as_ref().or(self.a.as_ref())
     }
@@ -116,7 +116,7 @@ pub struct Comparison {
     /// All trips that have ended in at least one of the runs. Trips with the largest difference come first,
     /// and trips that ended in only one run come last.
     pub trips: Vec<TripPair>,
-    /// Differences between the scenarios of the two runs; empty if nothing that affects driving differs.
+    /// Differences between the scenarios of the two runs. Empty if nothing differs that affects driving.
     pub changes: Vec<String>,
 }
 
@@ -206,7 +206,7 @@ impl Comparison {
     }
 }
 
-/// Quotes a field of a table if necessary.
+/// Quotes a field of a CSV table if necessary.
 fn quoted(text: &str) -> String {
     if text.contains([',', '"', '\n', '\r']) {
         format!("\"{}\"", text.replace('"', "\"\""))
@@ -268,7 +268,7 @@ fn pairs<'a>(
     a: impl Iterator<Item = &'a Trip>,
     b: impl Iterator<Item = &'a Trip>,
 ) -> Vec<TripPair> {
-    /// The side of a pair that a trip is put on.
+    /// Selects the side of a pair on which a trip is entered.
     type Side = fn(&mut TripPair) -> &mut Option<Trip>;
     let mut all: BTreeMap<(u64, usize), TripPair> = BTreeMap::new();
     let mut put = |trip: &Trip, counts: &mut BTreeMap<u64, usize>, side: Side| {
@@ -289,7 +289,8 @@ fn pairs<'a>(
     let mut counts = BTreeMap::new();
     b.for_each(|trip| put(trip, &mut counts, |pair| &mut pair.b));
     let mut pairs: Vec<TripPair> = all.into_values().collect();
-    // Pairs without a difference come last. The sort keeps the order of agents on ties.
+    // Pairs without a difference come last. Because the sort is stable, pairs with equal differences keep the
+    // order of agents.
     let size = |pair: &TripPair| pair.difference().map_or(-1.0, f64::abs);
     pairs.sort_by(|x, y| size(y).total_cmp(&size(x)));
     pairs
@@ -440,7 +441,7 @@ fn speed_of(rows: &[TimeRow]) -> Option<f64> {
 
 /// Differences between scenarios that affect a run, one line for each kind.
 fn changes(a: &Scenario, b: &Scenario) -> Vec<String> {
-    // Two revisions of a document share nearly all of their parts.
+    // Two revisions of a document share nearly all parts.
     if std::ptr::eq(a, b) {
         return Vec::new();
     }
@@ -462,7 +463,7 @@ fn changes(a: &Scenario, b: &Scenario) -> Vec<String> {
     }
     lines.extend(roads(a.network(), b.network()));
     lines.extend(of_maps("junctions", &nodes(a), &nodes(b)));
-    // Shared maps are identical.
+    // Maps that share memory are identical.
     if !std::ptr::eq(a.obstacles(), b.obstacles()) {
         lines.extend(of_maps("obstacles", a.obstacles(), b.obstacles()));
     }

@@ -4,7 +4,7 @@ use roadwright_scenario::Scenario;
 use roadwright_simulation::{Statistics, TimeRow, Trip};
 use std::sync::Arc;
 
-/// The scenario that a run uses now.
+/// The scenario that a run currently uses.
 #[derive(Debug, Clone, Copy)]
 pub struct Ran<'a> {
     /// The scenario.

@@ -1,8 +1,9 @@
 //! Rewinding to any moment of the last minutes of a run.
 //!
 //! Every few seconds of simulated time the world is saved, and all interventions between these checkpoints
-//! are recorded. A moment is reproduced by restoring the checkpoint before it and repeating the steps from
-//! there, with the same interventions between the same steps. The result is bit-identical on every machine.
+//! are recorded. To show a moment, the checkpoint before it is restored and the steps from there are
+//! repeated, with the same interventions between the same steps. The result is bit-identical on every
+//! machine.
 //!
 //! ```text
 //!   checkpoints   0 s       2 s       4 s       6 s   | now 7.3 s
@@ -20,15 +21,15 @@ use roadwright_simulation::{
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-/// Interval between two checkpoints, in seconds of simulated time. With a shorter interval,
-/// rewinding takes more memory. With a longer interval, stepping to a moment takes longer.
+/// Interval between two checkpoints, in seconds of simulated time. A shorter interval needs more memory, and
+/// a longer one makes it slower to reach a moment.
 const PERIOD: f64 = 2.0;
-/// Longest time that can be rewound, in seconds of simulated time.
+/// Longest period that can be rewound, in seconds of simulated time.
 const REACH: f64 = 300.0;
 /// Memory limit for rewinding, bytes. If it is exceeded, the oldest checkpoint is dropped.
 const MOST_BYTES: usize = 200_000_000;
-/// Estimated size of a lanelet, bytes. It is used for grounds that were replaced by edits, and is
-/// generous.
+/// Estimated size of a lanelet, bytes. It is used for grounds that edits have replaced, and is a generous
+/// estimate.
 const LANELET_BYTES: usize = 2_000;
 
 /// A change that the user makes to a run between two steps.
@@ -68,7 +69,7 @@ pub(crate) struct Checkpoint {
 }
 
 impl Checkpoint {
-    /// Size of the checkpoint in bytes. The ground counts only if it differs from that of the previous
+    /// Size of the checkpoint, bytes. The ground is counted only if it differs from that of the previous
     /// checkpoint.
     fn bytes(&self, before: Option<&Self>) -> usize {
         let cell = size_of::<(HeatPlace, HeatCell)>();
@@ -88,7 +89,7 @@ pub struct Rewind {
     /// Checkpoints, oldest first, each with its size in bytes.
     checkpoints: VecDeque<(Checkpoint, usize)>,
     bytes: usize,
-    /// Interventions in order, each with the number of the step before which it took place.
+    /// Interventions in order, each with the number of the step that follows it.
     events: VecDeque<(u64, Intervention)>,
     /// Whether a checkpoint has to be stored before the next step.
     is_due: bool,
@@ -100,7 +101,7 @@ impl Rewind {
     /// Stores a checkpoint if one is due. Must be called before each step.
     pub fn watch(&mut self, run: &ObservedRun) {
         let world = run.world();
-        // At least one step, because a step of the world may be longer than the interval.
+        // At least one step, because a step may be longer than the interval.
         let every = steps(PERIOD, world.dt()).max(1);
         let last = self.checkpoints.back().map(|(last, _)| last.step);
         let is_due = self.is_due || last.is_none_or(|last| world.steps() >= last + every);
@@ -125,16 +126,16 @@ impl Rewind {
         let bytes = checkpoint.bytes(self.checkpoints.back().map(|(last, _)| last));
         self.bytes += bytes;
         self.checkpoints.push_back((checkpoint, bytes));
-        // The oldest checkpoint is dropped when the next one reaches back far enough, or when memory runs
+        // The oldest checkpoint is dropped if the second oldest reaches back far enough, or if memory runs
         // out.
         while let (Some((_, bytes)), Some((second, _))) =
             (self.checkpoints.front(), self.checkpoints.get(1))
-            // The newest one is kept at any size, because then there is no second one.
+            // The last remaining checkpoint is kept whatever its size.
             && (self.bytes > MOST_BYTES || second.step + reach <= now)
         {
             self.bytes -= bytes;
             self.checkpoints.pop_front();
-            // The memory that it shared now counts for the next checkpoint.
+            // The memory that the dropped checkpoint shared is attributed to the next one.
             if let Some((first, bytes)) = self.checkpoints.front_mut() {
                 let own = first.bytes(None);
                 self.bytes = self.bytes - *bytes + own;
@@ -153,11 +154,11 @@ impl Rewind {
 
     /// Records an intervention before a step.
     pub fn note(&mut self, step: u64, event: Intervention) {
-        // An earlier checkpoint at this step would be mistaken for one after the intervention.
+        // An earlier checkpoint at this step would otherwise be taken for one made after the intervention.
         self.cut(|at| at >= step);
         let is_update = |event: &Intervention| matches!(event, Intervention::Update(_));
         let has_one = |(at, before): &(u64, Intervention)| *at == step && is_update(before);
-        // A drag on the map makes many edits while the run is paused, and each of them keeps a scenario
+        // Dragging on the map makes many edits while the run is paused, and each of them keeps a scenario
         // alive. A checkpoint after all of them takes less memory.
         if is_update(&event) && (self.is_due || self.events.iter().any(has_one)) {
             self.events.retain(|before| !has_one(before));
@@ -181,11 +182,11 @@ impl Rewind {
         self.is_due = false;
     }
 
-    /// Returns the run at a given step. `on_the_way` is the same run at another step. If that step
-    /// lies between the checkpoint and the requested step, the run is continued from there.
+    /// Returns the run at a given step. `on_the_way` is the same run at another step. If that step is between
+    /// the checkpoint and the requested step, that run is continued instead.
     ///
     /// # Errors
-    /// If the moment cannot be reproduced, with a message.
+    /// If the moment cannot be reproduced. The error is a message for the user.
     pub fn find(
         &self,
         step: u64,
@@ -216,7 +217,7 @@ impl Rewind {
         Ok(found)
     }
 
-    /// Runs the steps to a later moment, with all interventions in between.
+    /// Runs the steps up to a later moment, with all interventions in between.
     fn replay(&self, run: &mut ObservedRun, to: u64, registry: &Registry) -> Result<(), String> {
         // Interventions before the run's current step are already included.
         let from = run.world().steps();

@@ -1,4 +1,4 @@
-//! A world with its observers. They record statistics, a heat map, and the trace of the watched agent.
+//! A world with its observers, which record statistics, a heat map, and the trace of the watched agent.
 
 use crate::results::{Ran, RunResults};
 use crate::rewind::{Checkpoint, Intervention};
@@ -15,7 +15,7 @@ use std::sync::Arc;
 const TRACE_STEP: f64 = 0.1;
 /// Number of samples that a trace keeps.
 const TRACE_LENGTH: usize = 600;
-/// Maximum number of rows recorded during a drive by hand. This is enough for an hour.
+/// Maximum number of rows recorded while the user drives a vehicle. This is enough for an hour.
 const MOST_KEPT: usize = 36_000;
 
 /// The places of a heat map and their values, in the order of places.
@@ -75,7 +75,7 @@ impl AgentTrace {
 impl Observer for AgentTrace {
     fn after_step(&mut self, world: &World) {
         let time = world.time();
-        // Time is a sum of steps, so without the margin a sample would sometimes be a step late.
+        // Times are sums of time steps, so without the margin a sample would sometimes be one step late.
         if time < self.due - 1e-9 {
             return;
         }
@@ -103,7 +103,7 @@ impl Observer for AgentTrace {
 /// Observer that records the vehicle driven by the user.
 #[derive(Clone, Default)]
 pub struct HandDrive {
-    /// Time (s) and vehicle at the times at which `run --trace` would write a row, oldest first.
+    /// Time (s) and vehicle for each row that `run --trace` would write, oldest first.
     pub kept: Arc<Vec<(f64, VehicleRecord)>>,
 }
 
@@ -134,9 +134,9 @@ impl Observer for HandDrive {
             return;
         }
         let last = self.kept.last().map(|(_, vehicle)| vehicle.agent);
-        // Another drive starts a new table.
+        // When the user drives another vehicle, a new table begins.
         let is_other = last.is_some_and(|before| before != agent);
-        // The same times as those of `run --trace`.
+        // Rows are due at the same times as with `run --trace`.
         let is_due = TraceRate::default_of(world.dt()).is_due(world.steps());
         if !is_due || !is_other && self.kept.len() >= MOST_KEPT {
             return;
@@ -236,7 +236,7 @@ impl ObservedRun {
     /// Carries out an intervention between two steps.
     ///
     /// # Errors
-    /// If the intervention cannot be carried out, with a message.
+    /// If the intervention cannot be carried out. The error is a message for the user.
     pub fn take(&mut self, event: &Intervention, registry: &Registry) -> Result<(), String> {
         let world = self.session.world_mut();
         match event {
@@ -274,7 +274,7 @@ impl ObservedRun {
         let world = self.world();
         Ok(Checkpoint {
             step: world.steps(),
-            saved: world.save(false)?,
+            saved: world.save()?,
             ground: world.ground().clone(),
             scenario: self.scenario.clone(),
             heat: self.heat.clone(),
@@ -296,8 +296,8 @@ impl ObservedRun {
             &checkpoint.saved,
         )?;
         Ok(Self {
-            // Not stored in checkpoints, because this run has observed that time as well. Later entries are
-            // left out.
+            // The trace is not stored in checkpoints, because this run has also observed the time before the
+            // checkpoint. Later samples are left out.
             watch: self.watch.until(world.time()),
             session: Session::new(world),
             first: self.first.clone(),
@@ -314,7 +314,7 @@ impl ObservedRun {
 
 fn options() -> RunOptions {
     RunOptions {
-        // Vehicles that are still being placed must not prevent the others from driving.
+        // A vehicle that cannot be placed yet must not prevent the others from driving.
         lenient: true,
         ..RunOptions::default()
     }
@@ -360,7 +360,7 @@ mod tests {
             rows: Vec::new(),
         };
         for step in 0..700 {
-            // Control is taken at a time without a row, and changed between rows.
+            // The user takes control at a time without a row and changes the controls between rows.
             if step % 50 == 3 {
                 let controls = HandControls {
                     pedals: 0.4,
@@ -382,7 +382,7 @@ mod tests {
             .collect();
         assert!(kept.len() > 50, "{}", kept.len());
         assert_eq!(kept, traced.rows);
-        // It was driven by its pedals.
+        // The vehicle was driven with its pedals.
         assert!(
             kept.last().unwrap().contains(",0.4000,0.0000,"),
             "{:?}",

@@ -10,31 +10,32 @@ use roadwright_scenario::{Lane, LaneType, Road, RoadClass, RoadEnd, RoadId, Scen
 use std::collections::BTreeSet;
 use std::f64::consts::FRAC_PI_2;
 
-/// Scale below which arrows are invisible, and scale above which they are fully visible, pixels per metre.
+/// Scales between which arrows fade in, pixels per metre. Below the first they are invisible, and above the
+/// second they are fully visible.
 const FADE: (f64, f64) = (1.0 / 0.35, 1.0 / 0.25);
-/// Distances from the tips of a lane's two arrows to the cut, m. The tips are 2 and 20 m before the stop
-/// line.
+/// Distances from the cut of a lane to the tips of its two arrows, m. The tips are 2 m and 20 m before the
+/// stop line.
 const BEFORE_CUT: [f64; 2] = [2.2, 20.2];
 /// Length of an arrow, m.
 const LENGTH: f64 = 5.0;
 /// Width of an arrow's shaft, m.
 const SHAFT: f64 = 0.2;
-/// Length and half width of the head of a straight arrow, m.
+/// Length and half-width of the head of a straight arrow, m.
 const HEAD: (f64, f64) = (1.5, 0.4);
-/// Length and half width of the head of a turn arrow, m.
+/// Length and half-width of the head of a turn arrow, m.
 const SIDE_HEAD: (f64, f64) = (0.75, 0.5);
 /// Radius of the bend of a turn arrow, m.
 const BEND: f64 = 0.55;
-/// Distance between a junction and the arrow of a one-way street behind it, m.
+/// Distance from a junction to the arrow of a one-way street that begins there, m.
 const AFTER_JUNCTION: f64 = 4.0;
-/// Minimum length of a one-way street with an arrow, m.
+/// Minimum length of a one-way street that gets arrows, m.
 const LEAST_ONE_WAY: f64 = 15.0;
 
 fn opacity(scale: f64) -> f32 {
     (0.9 * ((scale - FADE.0) / (FADE.1 - FADE.0)).clamp(0.0, 1.0)) as f32
 }
 
-/// Draws the arrows of approaches whose lanes lead to different places.
+/// Draws the arrows of approaches whose lanes lead to different exits.
 pub(crate) fn turns(
     canvas: &mut impl Painter,
     scenario: &Scenario,
@@ -58,7 +59,7 @@ pub(crate) fn turns(
                 continue;
             };
             for before in BEFORE_CUT {
-                // The whole arrow must lie on the road.
+                // The whole arrow must be on the road.
                 if before + LENGTH > to - from {
                     continue;
                 }
@@ -104,7 +105,7 @@ fn choices(
         .collect()
 }
 
-/// Draws an arrow in each lane of a one-way street behind its first junction.
+/// Draws an arrow in each lane at the start of a one-way street.
 pub(crate) fn one_ways(
     canvas: &mut impl Painter,
     scenario: &Scenario,
@@ -162,7 +163,8 @@ fn arrow(canvas: &mut impl Painter, tip: Pose, turns: &BTreeSet<Turn>, alpha: f3
     let color = faded(MARKING, alpha);
     let at = |x: f64, y: f64| tip.point(x - LENGTH, y);
     let ahead = turns.contains(&Turn::Straight);
-    // A turn without a straight arrow is at the end of the shaft; otherwise it branches off halfway.
+    // The branch of a turn is at the end of the shaft or, if there is also a straight arrow, halfway along
+    // it.
     let branch = if ahead { 0.3 * LENGTH } else { 0.6 * LENGTH };
     let shaft = if ahead { LENGTH - HEAD.0 } else { branch };
     canvas.line(&[at(0.0, 0.0), at(shaft, 0.0)], SHAFT, 0.8, color);

@@ -1,5 +1,5 @@
-//! Rigid bodies in the form used by the solver, drawn as lines over the map: hulls in their current attitude,
-//! wheels and their loads, and the vehicles and obstacles around them.
+//! Draws rigid bodies as lines over the map, in the form that the solver uses: hulls in their current
+//! attitude, wheels and their loads, and the vehicles and obstacles around them.
 
 use glam::{DVec2, DVec3};
 use roadwright_geometry::oriented_box::OrientedBox;
@@ -8,16 +8,16 @@ use roadwright_scenario::{Obstacle, Scenario};
 use roadwright_simulation::{Ground, Lying, MechanicsRecord, RigidShape, Snapshot, VehicleRecord};
 use std::f64::consts::TAU;
 
-/// Distance from all rigid vehicles beyond which objects are left out, m. At this distance, no contact is
-/// imminent.
+/// Maximum distance of other objects from a rigid vehicle at which they are drawn, m. Beyond it, no contact
+/// is imminent.
 const NEAR: f64 = 30.0;
-/// Largest scale at which wheels are visible, m per pixel.
+/// Largest scale at which wheels are drawn, m per pixel.
 const FARTHEST_WHEEL: f64 = 0.15;
-/// Radius of the circle where a ray wheel touches the ground, m.
+/// Radius of the circle that marks where a ray wheel touches the ground, m.
 const RAY: f64 = 0.12;
 /// Number of corners of a circle.
 const ROUND: u32 = 20;
-/// Length of the line for the load of a wheel at rest, in radii of the wheel.
+/// Length of the line for a wheel's load at rest, in wheel radii.
 const LOAD: f64 = 2.0;
 
 /// A rigid vehicle of a snapshot.
@@ -32,10 +32,10 @@ struct Body<'a> {
 /// metres, and the scale is in metres per pixel. Rings end where they begin. The result is empty if there is
 /// no rigid vehicle in the part.
 ///
-/// Convex parts of a hull are drawn as seen from above in their actual attitude, sphere wheels as circles,
-/// and ray wheels as small circles where they touch the ground. A line from a wheel to its side shows the
-/// load of the wheel. Its length is twice the radius for the load at rest, and 0 in the air. Trailers,
-/// vehicles of other levels and loose obstacles are drawn as outlines if they are within 30 m of such a
+/// Convex parts of a hull are drawn in plan view in their actual attitude, sphere wheels as circles, and ray
+/// wheels as small circles where they touch the ground. A line sideways from a wheel shows its load. At the
+/// load at rest, the line is twice as long as the wheel's radius. In the air, it has no length. Trailers,
+/// vehicles of other levels and loose obstacles are drawn as outlines if they are within 30 m of a rigid
 /// vehicle.
 pub fn lines(
     scenario: &Scenario,
@@ -62,7 +62,7 @@ pub fn lines(
 }
 
 /// Returns outlines of fixed objects (obstacles and tree trunks) within 30 m of the rigid vehicles of a
-/// snapshot, in the form that the solver uses. They are rings that end where they begin.
+/// snapshot, in the form that the solver uses. The outlines are rings that end where they begin.
 pub fn stills(ground: &Ground, snapshot: &Snapshot) -> Vec<Vec<DVec2>> {
     let middles: Vec<DVec2> = bodies(snapshot).map(|body| body.middle).collect();
     let outlines = ground.still_outlines(&middles, NEAR);
@@ -83,7 +83,7 @@ fn bodies(snapshot: &Snapshot) -> impl Iterator<Item = Body<'_>> {
     })
 }
 
-/// Returns the areas that the parts of a hull cover as seen from above.
+/// Returns the areas that the parts of a hull cover in plan view.
 fn hull(body: &Body<'_>) -> impl Iterator<Item = Vec<DVec2>> {
     body.shape.hull.iter().map(|part| {
         let corners = part.iter();
@@ -92,7 +92,7 @@ fn hull(body: &Body<'_>) -> impl Iterator<Item = Vec<DVec2>> {
     })
 }
 
-/// Adds wheels at their positions on the springs, and their loads.
+/// Adds wheels at the positions given by their springs, and their loads.
 fn wheels(body: &Body<'_>, lines: &mut Vec<Vec<DVec2>>) {
     let shape = body.shape;
     let built = shape.hubs.iter().zip(&shape.loads);
@@ -113,7 +113,7 @@ fn wheels(body: &Body<'_>, lines: &mut Vec<Vec<DVec2>>) {
     }
 }
 
-/// Adds objects with which rigid bodies may collide if they are near such a body.
+/// Adds the objects that may collide with rigid bodies and are near one of them.
 fn company(
     scenario: &Scenario,
     snapshot: &Snapshot,
@@ -139,7 +139,7 @@ fn company(
     planar.chain(trailers).chain(loose.map(ring)).collect()
 }
 
-/// Whether an obstacle can be pushed. This is not possible if it has notches or hangs above the ground.
+/// Whether an obstacle can be pushed. Obstacles with notches or above the ground cannot.
 fn is_loose(obstacle: &Obstacle) -> bool {
     let turns = |outline: &[DVec2]| {
         let edges: Vec<DVec2> = polygon::edges(outline).map(|(a, b)| b - a).collect();
@@ -245,7 +245,7 @@ mod tests {
         };
         is(size(lying(0.0, 0.0), 0.0), 4.0, 2.0);
         is(size(lying(0.0, 0.0), FRAC_PI_2), 2.0, 4.0);
-        // On its side it is as wide as it was high, on its roof as before.
+        // On its side, the box is as wide as it was high, and on its roof as wide as before.
         is(size(lying(0.0, FRAC_PI_2), 0.0), 4.0, 1.0);
         is(size(lying(0.0, PI), 0.0), 4.0, 2.0);
         is(size(lying(FRAC_PI_2, 0.0), 0.0), 1.0, 2.0);
@@ -273,7 +273,7 @@ mod tests {
         assert_eq!((rays.len(), spheres.len()), (6, 5));
         assert!((extent(&rays[1]).x - 2.0 * RAY).abs() < 1e-9);
         assert!((extent(&spheres[1]).x - 0.8).abs() < 1e-9);
-        // To the left, and half as long to the right.
+        // The line points to the left, or half as far to the right.
         let load = |line: &[DVec2]| line[1] - line[0];
         assert!((load(&rays[2]) - DVec2::new(0.0, 0.8)).length() < 1e-9);
         assert!((load(&rays[4]) - DVec2::new(0.0, -0.4)).length() < 1e-9);
@@ -326,7 +326,7 @@ mod tests {
         assert!(none.is_empty());
         snapshot.mechanics[0].shape = None;
         assert!(drawn(&snapshot).is_empty());
-        // A record whose vehicle is gone, or that has no heights.
+        // A record of a vehicle that does not exist, and a record without heights.
         let mut lost = picture(false, 0.0, lying(0.0, 0.0), [f64::NAN; 2]);
         assert_eq!(drawn(&lost).len(), 4);
         lost.vehicles.truncate(1);

@@ -1,8 +1,8 @@
 //! Forests at small scales, drawn in a single colour instead of trees that are too small to be drawn.
 //!
 //! A forest of 100 km² has a million trees. Where their crowns are smaller than a few pixels, the area is
-//! filled with the mean colour and cover of the trees, so that zooming changes neither. In between, the trees
-//! appear one after another, and the fill replaces the missing ones.
+//! filled with the mean colour and cover of the trees, so that zooming changes neither. At intermediate
+//! scales, the trees appear one after another, and the fill replaces the missing ones.
 
 use crate::canvas::Canvas;
 use crate::land::{TREE, Tree, crown};
@@ -15,14 +15,14 @@ use std::collections::BTreeMap;
 use std::sync::{LazyLock, Mutex, PoisonError};
 use tiny_skia::Color;
 
-/// Sizes of a forest's [grain](crate::land::grain) in pixels. Its trees appear gradually between them.
+/// Sizes of a forest's [grain](crate::land::grain), in pixels, between which its trees appear gradually.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Sizes {
     /// Size up to which no trees are drawn.
     pub none: f64,
     /// Minimum size at which all trees are drawn.
     pub all: f64,
-    /// Number of trees in view that are drawn at any size.
+    /// Up to this number of trees in view, all trees are drawn at any size.
     pub few: usize,
 }
 
@@ -39,14 +39,14 @@ pub const SMALLEST_IN_SOFTWARE: Sizes = Sizes {
     few: 3_000,
 };
 
-/// Side of the sample of a forest, in cells with at most one tree each. In other samples of this size, the
-/// number of trees differs by about 1%.
+/// Edge length of the sample of a forest, in cells with at most one tree each. The number of trees varies by
+/// about 1 % between samples of this size.
 const CELLS: usize = 96;
-/// Number of sampled points along each side.
+/// Number of sampled points along each side of the sample.
 const PLACES: usize = 160;
-/// Half the side of a tree's picture, pixels.
+/// Half the edge length of a tree's picture, pixels.
 const HALF_PICTURE: u32 = 48;
-/// Half the side of a tree's picture, in crown radii. The shadow reaches up to 1.42 crown radii.
+/// Half the edge length of a tree's picture, in crown radii. The shadow extends to 1.42 crown radii.
 const REACH: f64 = 1.5;
 
 /// Share of a forest's trees that are drawn, 0 to 1. It falls gradually as the grain becomes
@@ -70,8 +70,8 @@ pub fn expected_trees(forest: &Forest, low: DVec2, high: DVec2) -> usize {
     (share * density * polygon::signed_area(&forest.area).abs()) as usize
 }
 
-/// Returns the colour that, together with the share `shown` of the trees, gives the same cover as [`color`]
-/// alone.
+/// Returns the colour between trees. Together with the share `shown` of the trees, it gives the same cover as
+/// [`color`] alone.
 pub fn between_trees(mut color: Color, shown: f64) -> Color {
     // Solves (1 - fill) (1 - shown cover) = 1 - cover for the fill.
     let cover = color.alpha();
@@ -81,7 +81,7 @@ pub fn between_trees(mut color: Color, shown: f64) -> Color {
     color
 }
 
-/// Maximum number of cached colours of forests. If there are more, the cache is cleared.
+/// Maximum number of cached colours of forests. When it is exceeded, the cache is cleared.
 const MOST_KEPT: usize = 1024;
 
 /// All properties of a forest that affect its colour.
@@ -118,8 +118,8 @@ fn sampled(forest: &Forest, dark: bool) -> Color {
     let mut sum = [0.0f64; 4];
     for place in 0..PLACES * PLACES {
         let cell = DVec2::new((place % PLACES) as f64, (place / PLACES) as f64);
-        // Jittered within each square, because trees are also placed in cells and the two grids would
-        // interfere.
+        // Jittered within each square, because trees are also placed in cells. Without jitter, the two grids
+        // would interfere.
         let at = (cell + jitter(place)) * step;
         let seen = grid.near(at).fold([0.0f32; 4], |below, tree| {
             let own = PICTURES.of(tree, at, dark);
@@ -140,14 +140,14 @@ fn sampled(forest: &Forest, dark: bool) -> Color {
     .unwrap_or(Color::TRANSPARENT)
 }
 
-/// A point within a square of side 1, the same in every run.
+/// A point in a unit square. It is the same in every run.
 fn jitter(place: usize) -> DVec2 {
     let number = mix64(place as u64);
     let unit = |bits: u64| (bits & 0xFFFF) as f64 / 65_536.0;
     DVec2::new(unit(number), unit(number >> 16))
 }
 
-/// Draws a colour over another one; both are premultiplied.
+/// Draws a colour over another one. Both are premultiplied.
 fn over(above: [f32; 4], below: [f32; 4]) -> [f32; 4] {
     let left = 1.0 - above[3];
     std::array::from_fn(|i| above[i] + left * below[i])
@@ -163,7 +163,8 @@ struct Grid<'a> {
 
 impl<'a> Grid<'a> {
     fn new(trees: &'a [Tree], side: f64, width: f64) -> Self {
-        // Sparse forests have large squares, so that their number stays as small as in the sample.
+        // In a sparse forest the squares are large, so that there are no more of them than cells in the
+        // sample.
         let width = width.max(side / CELLS as f64);
         let across = (side / width) as usize + 1;
         let mut squares = vec![Vec::new(); across * across];
@@ -195,7 +196,7 @@ impl<'a> Grid<'a> {
     }
 }
 
-/// Pictures of a tree by day and by night, one for each colour of the crown.
+/// Pictures of a tree by day and by night, for each colour of the crown.
 static PICTURES: LazyLock<Pictures> = LazyLock::new(Pictures::new);
 
 struct Pictures {
@@ -211,7 +212,7 @@ impl Pictures {
         Self { all: all.collect() }
     }
 
-    /// Colour of a tree at a point, m; transparent beside it.
+    /// Colour of a tree's picture at a point, m; transparent outside the picture.
     fn of(&self, tree: &Tree, at: DVec2, dark: bool) -> [f32; 4] {
         let offset = (at - tree.at) / (tree.crown * REACH);
         let half = f64::from(HALF_PICTURE);
@@ -228,7 +229,7 @@ impl Pictures {
     }
 }
 
-/// Draws a tree with a crown of one metre on a transparent ground.
+/// Draws a tree with a crown of one metre on a transparent background.
 fn picture(tone: u32, dark: bool) -> Vec<[f32; 4]> {
     let side = 2 * HALF_PICTURE;
     let reach = DVec2::splat(REACH);
@@ -363,7 +364,7 @@ mod tests {
                     );
                 }
             }
-            // The measure detects a forest: bare ground is far from it.
+            // Control: the measure can distinguish a forest from bare ground, whose colour is far away.
             let bare = mean_of_picture(&self::forest(0.0, spacing), none, dark);
             let apart = means[0].iter().zip(bare).map(|(a, b)| (a - b).abs());
             assert!(apart.fold(0.0, f64::max) > 6.0, "{means:?} {bare:?}");
@@ -386,7 +387,7 @@ mod tests {
         assert_eq!(share_of_trees(1.9, MANY, SMALLEST), 0.0);
         assert_eq!(share_of_trees(2.5, MANY, SMALLEST), 0.5);
         assert_eq!(share_of_trees(3.1, MANY, SMALLEST), 1.0);
-        // Few trees are drawn however small they are.
+        // If there are few trees, they are drawn however small they are.
         assert_eq!(share_of_trees(0.1, SMALLEST.few, SMALLEST), 1.0);
         assert_eq!(share_of_trees(0.1, SMALLEST.few * 3 / 2, SMALLEST), 0.5);
     }

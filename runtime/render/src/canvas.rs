@@ -32,7 +32,7 @@ impl Canvas {
         let pixmap = Pixmap::new(size.0, size.1).ok_or(RenderError::Size(size.0, size.1))?;
         let pixels = DVec2::new(f64::from(size.0), f64::from(size.1));
         let world = (high - low).max(DVec2::splat(1.0));
-        // The tighter direction determines the scale; in the other one more of the world is visible.
+        // The tighter direction determines the scale, so more of the world is visible in the other direction.
         let scale = (pixels / world).min_element();
         let middle = 0.5 * (low + high);
         Ok(Self {
@@ -105,7 +105,8 @@ impl Canvas {
     /// Pixel of a world point.
     pub(crate) fn pixel(&self, point: DVec2) -> (f32, f32) {
         let offset = (point - self.corner) * self.scale;
-        // In double precision up to here, because 100 km from the origin an f32 resolves a centimetre.
+        // Computed in double precision up to this point, because 100 km from the origin an f32 resolves only
+        // a centimetre.
         (offset.x as f32, -offset.y as f32)
     }
 
@@ -145,7 +146,8 @@ impl Canvas {
         }
     }
 
-    /// Draws a figure, given by its middle, the vector to its front, half its width (m), and its colour.
+    /// Draws a figure, given by its middle, the vector from there to its front, half its width (m), and its
+    /// colour.
     pub(crate) fn figure(
         &mut self,
         parts: &[Part],
@@ -172,7 +174,7 @@ impl Canvas {
 
     /// Fills a ring that fades out towards an outer ring with the same number of corners.
     fn fading(&mut self, ring: &[DVec2], outer: &[DVec2], color: Color) {
-        // There are few enough coats that rounding to bytes does not tint the ground.
+        // There are so few coats that rounding to bytes does not tint the ground.
         const COATS: (f64, f64) = (6.0, 10.0);
         const STEP: f64 = 1.5;
         let widest = ring.iter().zip(outer).map(|(a, b)| (*b - *a).length());
@@ -180,8 +182,8 @@ impl Canvas {
         let coats = (pixels / STEP).ceil().clamp(COATS.0, COATS.1) as u8;
         let share = |i: u8| f32::from(i) / f32::from(coats);
         for i in 0..coats {
-            // Drawn from the outside inwards. Each coat covers enough of what shines through that the total
-            // cover grows evenly.
+            // Drawn from the outside inwards. Each coat covers enough of the coats below for the total cover
+            // to grow evenly.
             let below = color.alpha() * share(i);
             let cover = color.alpha() * share(i + 1);
             let mut coat = color;
@@ -199,14 +201,14 @@ impl Canvas {
         }
     }
 
-    /// Draws a label with its middle at a world point, along a heading but never upside down. A halo hides
-    /// the ground around it.
+    /// Draws a label with its middle at a world point. It follows a heading but is never upside down. A halo
+    /// hides the ground around it.
     pub(crate) fn text_along(&mut self, text: &str, at: Pose, size: f32, ink: u32, halo: u32) {
         let (x, y) = self.pixel(at.position);
         let forward = at.forward();
         let along = if forward.x < 0.0 { -forward } else { forward };
         let (c, s) = (along.x as f32, along.y as f32);
-        // Capital letters reach a third of the size above and below the middle of the line.
+        // Capital letters extend a third of the size above and below the middle of the line.
         let lower = Transform::from_translate(0.0, 0.36 * size);
         let turn = lower.post_concat(Transform::from_row(c, -s, s, c, x, y));
         let path = text::outline(text, size, Align::Centre).and_then(|path| path.transform(turn));
@@ -216,7 +218,7 @@ impl Canvas {
         }
     }
 
-    /// Draws a label with its baseline at a pixel, with a halo that keeps it legible on any ground.
+    /// Draws a label with its baseline at a pixel. A halo keeps it legible on any ground.
     pub(crate) fn text(&mut self, text: &str, x: f32, y: f32, size: f32, align: Align, hex: u32) {
         let Some(path) = text::outline(text, size, align) else {
             return;
@@ -224,12 +226,12 @@ impl Canvas {
         let Some(path) = path.transform(text::at(x, y)) else {
             return;
         };
-        // The halo is drawn first, so that letters lie on it.
+        // The halo is drawn first, so that the letters are on top of it.
         self.stroke(&path, 0.22 * size, self.shown(faded(PAPER, 0.85)));
         self.fill(&path, self.shown(rgb(hex)));
     }
 
-    /// Returns red, green, blue and an alpha of 255 of each pixel, row by row from the top.
+    /// Returns red, green, blue and alpha of each pixel, row by row from the top. Alpha is always 255.
     pub(crate) fn opaque(&self) -> Vec<u8> {
         let pixels = self.pixmap.pixels().iter();
         pixels
@@ -292,7 +294,7 @@ impl Canvas {
     /// Returns a path; `None` if it is certainly outside the picture.
     fn visible(&self, path: Path) -> Option<Path> {
         let bounds = path.bounds();
-        // Most of a city lies outside a close view, and clipping a path there costs more than checking its
+        // Most of a city is outside a close view, and clipping a path there takes longer than checking its
         // bounds.
         let visible = bounds.right() > -MARGIN
             && bounds.bottom() > -MARGIN
@@ -318,7 +320,7 @@ impl Canvas {
         let stroke = Stroke {
             width,
             line_join: LineJoin::Round,
-            // Round caps would close the gaps of dashes.
+            // Round caps would close the gaps between dashes.
             line_cap: LineCap::Butt,
             dash: dash.and_then(|dash| StrokeDash::new(dash.to_vec(), 0.0)),
             ..Stroke::default()

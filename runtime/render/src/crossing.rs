@@ -31,8 +31,8 @@ pub(crate) fn zebras(painter: &mut impl Painter, junctions: &[&Junction]) {
     }
 }
 
-/// Returns the positions of the bars of a crossing, m from the right kerb. On each stretch between islands,
-/// as many bars as fit are centred.
+/// Returns the positions of the bars of a crossing, m from the right kerb. Each stretch between islands has
+/// as many bars as fit, and they are centred.
 fn bars(crossing: &Crossing) -> Vec<(f64, f64)> {
     let stretches = crossing.stretches();
     let bars = stretches.flat_map(|stretch| {
@@ -74,7 +74,7 @@ mod tests {
         let split = bars(&crossing(9.0, vec![island]));
         assert_eq!(split.len(), 8);
         assert!(split.iter().all(|bar| bar.1 <= 3.5 || bar.0 >= 5.5));
-        // On a stretch narrower than a bar: one in its middle.
+        // A stretch narrower than a bar has one bar in its middle.
         assert_eq!(bars(&crossing(0.3, Vec::new())).len(), 1);
     }
 }

@@ -1,7 +1,7 @@
-//! Vehicles and trees as seen from above. The same figures are used in pictures and in the editor.
+//! Vehicles and trees in plan view. Pictures and the editor use the same figures.
 //!
 //! [`crate::hint`] adds the parts that depend on the state of a vehicle (steered wheels, a leaning roof, a
-//! sign above it).
+//! sign above the vehicle).
 //!
 //! Coordinates of a figure are x ahead in half lengths and y to the left in half widths.
 
@@ -61,9 +61,9 @@ pub enum Figure {
 /// A part of a figure. Later parts cover earlier ones.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Part {
-    /// The corners, counter-clockwise. The shape is star-shaped around the middle of the ring.
+    /// Corners, counter-clockwise. The shape is star-shaped around its middle.
     pub ring: Vec<Corner>,
-    /// Outer ring with the same number of corners. The part fades out towards it.
+    /// Outer ring with the same number of corners, towards which the part fades out.
     pub fade: Option<Vec<Corner>>,
     /// Colour of the part; `None` for the colour of the instance.
     pub color: Option<Color>,
@@ -72,7 +72,7 @@ pub struct Part {
 }
 
 impl Part {
-    /// Creates a part with a colour of its own.
+    /// Creates a part with the given colour.
     pub(crate) fn new(ring: Vec<Corner>, color: Color) -> Self {
         Self {
             color: Some(color),
@@ -91,9 +91,9 @@ impl Part {
     }
 }
 
-/// Scale beyond which vehicles are drawn as pills, metres per pixel.
+/// Scale above which vehicles are drawn as pills, metres per pixel.
 const PILLS: f64 = 0.35;
-/// Scale beyond which vehicles are drawn as dots, metres per pixel.
+/// Scale above which vehicles are drawn as dots, metres per pixel.
 const DOTS: f64 = 0.8;
 
 /// Length above which vehicles are drawn as a bus, m.
@@ -227,8 +227,8 @@ pub(crate) fn rectangle((x, y): Corner, along: f32, across: f32) -> Vec<Corner> 
         .to_vec()
 }
 
-/// Returns a body in the colour of the vehicle with its shadow, and with a darker rim that makes it visible
-/// on asphalt of the same brightness.
+/// Returns the parts of a body in the colour of the vehicle: its shadow, the body, and a darker rim that
+/// makes it visible on asphalt of the same brightness.
 fn body(outline: &[Corner]) -> Vec<Part> {
     let ring = mirrored(outline);
     let shadow = Part {
@@ -305,7 +305,7 @@ const TRACK_BARS: u8 = 15;
 
 fn tracked() -> Vec<Part> {
     let mut parts = body(&BUS);
-    // A body has a single colour, so the tracks are drawn over its sides.
+    // A body has a single colour, so the tracks are drawn on top of its sides.
     for side in [0.86, -0.86] {
         parts.push(Part::new(
             rectangle((0.0, side), 0.98, 0.13),
@@ -379,7 +379,7 @@ const CHEST: f64 = 0.165;
 const SHOULDERS: f64 = 0.3;
 /// Radius of a person's head, m.
 const HEAD: f64 = 0.12;
-/// Scale beyond which people are not drawn, metres per pixel.
+/// Scale above which people are not drawn, metres per pixel.
 const FARTHEST_PERSON: f64 = 0.5;
 /// Minimum size at which people are drawn, pixels.
 const LEAST_PERSON: f64 = 3.0;
@@ -401,8 +401,8 @@ fn person() -> Vec<Part> {
     ]
 }
 
-/// Half the depth and half the width of a person, m; `None` if people are too small to be drawn. `scale` is
-/// in metres per pixel.
+/// Half the depth and half the width of a person as drawn, m; `None` if people are too small to be drawn.
+/// `scale` is in metres per pixel.
 pub fn person_size(scale: f64) -> Option<(f64, f64)> {
     let grow = (LEAST_PERSON * scale / (2.0 * SHOULDERS)).max(1.0);
     (scale <= FARTHEST_PERSON).then_some((grow * CHEST, grow * SHOULDERS))
@@ -438,7 +438,7 @@ fn tree() -> Vec<Part> {
     parts
 }
 
-/// Colour of an agent's vehicle. Dots are lighter, because they have no rim, and a body as bright as asphalt
+/// Colour of an agent's vehicle. Dots are lighter, because they have no rim, and a dot as bright as asphalt
 /// would be invisible.
 pub fn body_color(agent: u64, length: f64, figure: Figure) -> Color {
     let own = if figure == Figure::Tracked {
@@ -456,8 +456,8 @@ pub fn body_color(agent: u64, length: f64, figure: Figure) -> Color {
     color
 }
 
-/// Factor by which a vehicle is enlarged to remain visible at small scales. `scale` is in metres
-/// per pixel.
+/// Factor by which a vehicle is enlarged so that it remains visible at small scales. `scale` is in metres per
+/// pixel.
 pub fn enlargement(length: f64, scale: f64) -> f64 {
     /// Minimum length of a pill, pixels.
     const PILL: f64 = 11.0;
@@ -528,7 +528,7 @@ mod tests {
                     let (a, b) = (part.ring[i], part.ring[(i + 1) % n]);
                     (a.0 - middle.0) * (b.1 - middle.1) - (a.1 - middle.1) * (b.0 - middle.0)
                 };
-                // All corners have the same winding around the middle.
+                // All rings run around the middle in the same direction.
                 assert!(
                     (0..n).all(|i| turn(i) > 0.0) || (0..n).all(|i| turn(i) < 0.0),
                     "{figure:?}"

@@ -17,7 +17,7 @@ use std::collections::BTreeMap;
 const COLORS: usize = 255;
 /// Colour index of unchanged pixels.
 const UNCHANGED: u8 = 255;
-/// Interval at which pixels are sampled for the palette.
+/// One pixel in this many is sampled for the palette.
 const SAMPLED: i32 = 3;
 /// Minimum duration of a frame, in hundredths of a second. Most programs cannot show shorter frames.
 const SHORTEST: u16 = 2;
@@ -73,7 +73,7 @@ impl Film {
     /// Adds a frame. All frames must have the size of the first one.
     ///
     /// # Errors
-    /// As [`map`](crate::map), and if its size differs.
+    /// As [`map`](crate::map), and if the size of the frame differs.
     pub fn add(
         &mut self,
         scenario: &Scenario,
@@ -103,7 +103,7 @@ impl Film {
         Ok(())
     }
 
-    /// Returns the film as GIF, repeated endlessly.
+    /// Returns the film as a GIF that repeats endlessly.
     ///
     /// # Errors
     /// If there is no frame, or the frames are too large for a GIF.
@@ -184,7 +184,7 @@ fn changed(before: &[u8], after: &[u8], width: u32) -> Change {
 /// Colours shared by all frames.
 struct Palette {
     quantizer: NeuQuant,
-    /// Red, green and blue of each colour, followed by those for unchanged pixels.
+    /// Red, green and blue of each colour, followed by an unused colour for unchanged pixels.
     colors: Vec<u8>,
 }
 
@@ -273,7 +273,7 @@ mod tests {
         assert_ne!(screens[0], screens[1]);
         assert_eq!(screens[0], screens[2]);
         assert_eq!(screens[2], screens[3]);
-        // Close to the drawn picture: 255 colours for all of it.
+        // The film is close to the drawn picture, although it has only 255 colours.
         let drawn = drawn(&scenario, None, &picture("here")).unwrap().opaque();
         let apart = drawn
             .iter()

@@ -20,9 +20,9 @@ use std::f64::consts::PI;
 const BAR: f64 = 0.9;
 /// Distance between bars, m.
 const APART: f64 = 3.4;
-/// Distance between bars and edges, m.
+/// Distance between bars and the edges of the gore, m.
 const INSET: f64 = 0.5;
-/// Minimum width of a gore that has bars, m.
+/// Minimum width at which a gore has bars, m.
 const LEAST: f64 = 1.2;
 /// Lane width on which the fading of paint is based, m.
 const LANE: f64 = 3.6;
@@ -79,7 +79,7 @@ fn bars(gore: &Gore) -> Vec<[DVec2; 6]> {
         .map(|pair| (pair[1] - pair[0]).length())
         .sum();
     let step = length / last.max(1) as f64;
-    // Points on both edges at a distance from the nose, moved inside by the inset.
+    // Points on both edges at a distance from the nose, moved inwards by the inset.
     let at = |s: f64| {
         let place = (s / step.max(1e-9)).clamp(0.0, last as f64);
         let (i, u) = (place.floor() as usize, place.fract());
@@ -92,14 +92,14 @@ fn bars(gore: &Gore) -> Vec<[DVec2; 6]> {
         let (left, right) = at(s);
         (right - left).length()
     };
-    // Keeps clear of the nose.
+    // The first bar keeps clear of the nose.
     let first = 0.5 * width(0.0) + 2.0;
     let count = ((length - first) / APART).max(0.0) as u32;
     (0..=count)
         .map(|i| first + APART * f64::from(i))
         .take_while(|&s| width(s) + 2.0 * INSET > LEAST && s + BAR < length)
         .map(|s| {
-            // The apex lies ahead by half the width, so that bars slant by 45 degrees.
+            // The apex is ahead by half the width, so that bars slant by 45 degrees.
             let ahead = 0.5 * width(s);
             let ((left, right), (far_left, far_right)) = (at(s), at(s + BAR));
             let apex = |s: f64| {

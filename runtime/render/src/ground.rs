@@ -1,4 +1,4 @@
-//! Land, which is the surface of the ground below everything else, and the positions of its names.
+//! Land (the surface of the ground below everything else), and the positions of the names of areas.
 
 use crate::palette::{
     BLOCK, COMMERCIAL, FOREST, LAWN, PARK, PARK_INK, PITCH, PLAZA, SAND, WATER, WATER_EDGE,
@@ -9,7 +9,7 @@ use glam::DVec2;
 use roadwright_geometry::polygon;
 use roadwright_scenario::{Land, LandUse, Scenario};
 
-/// Width of the line along a shore, and width of the shallow water inside it, m.
+/// Width of the line along a shore, and width of the shallow water beside it, m.
 const SHORE: (f64, f64) = (0.8, 5.0);
 /// Minimum scale for shores and for the lines of pitches, pixels per metre.
 const LEAST_EDGE_SCALE: f64 = 0.3;
@@ -31,7 +31,7 @@ pub fn color(usage: LandUse) -> u32 {
     }
 }
 
-/// Colour of the names of a land use; `None` if they are not written on the map.
+/// Colour of the names of areas with a land use; `None` if such names are not written on the map.
 pub fn ink(usage: LandUse) -> Option<u32> {
     match usage {
         LandUse::Park | LandUse::Wood | LandUse::Grass => Some(PARK_INK),
@@ -99,7 +99,7 @@ mod tests {
 
     #[test]
     fn a_name_stands_inside_far_from_the_edges() {
-        // A horseshoe: its centre of mass lies outside of it.
+        // A horseshoe, whose centre of mass is outside of it.
         let corners = [
             (0.0, 0.0),
             (100.0, 0.0),

@@ -17,7 +17,7 @@ use roadwright_scenario::junction::{ArmEnd, Crossing, Junction, LinkKind, Turn, 
 use roadwright_scenario::{Control, DrivingSide, LaneType, RoadEnd, Scenario};
 use std::f64::consts::PI;
 
-/// Largest bend between two arms at which a cycle lane is continued, rad.
+/// Largest bend between two arms through which a cycle lane continues, rad.
 const MOST_BEND: f64 = 0.6;
 /// Distance between points along the paint, m.
 const STEP: f64 = 0.25;
@@ -76,7 +76,7 @@ pub(crate) fn lines(painter: &mut impl Painter, scenario: &Scenario, junctions: 
                 (true, true) => (Some(SQUARES.0), SQUARES.1),
                 (true, false) => (Some(BLOCKS.0), BLOCKS.1),
             };
-            // There is no line beside the kerb on the near side, unless other traffic enters there.
+            // There is no line at the kerb on the near side, unless other traffic enters there.
             let nearer = usize::from(junction.side == DrivingSide::Right);
             for (edge, points) in path.edges.iter().enumerate() {
                 if path.is_crossed || edge != nearer {
@@ -128,7 +128,7 @@ fn cycle_paths(scenario: &Scenario, junction: &Junction) -> Vec<CyclePath> {
     paths
 }
 
-/// A cycle lane at the cut of an arm, in the driving direction.
+/// A cycle lane where it meets the cut of an arm, in the driving direction.
 #[derive(Clone, Copy)]
 struct CycleLane {
     pose: Pose,
@@ -164,7 +164,7 @@ impl ArmCycleLanes {
                 pose: if is_forward { along } else { along.reversed() },
                 width: band.width,
             };
-            // Cyclists who ride along the road enter the junction at its end.
+            // Cyclists who ride in the direction of the road enter the junction at the end of the road.
             if is_forward == (arm.end == RoadEnd::End) {
                 lanes.entering = Some(cycle_lane);
             } else {
@@ -175,7 +175,7 @@ impl ArmCycleLanes {
     }
 }
 
-/// Returns the arm that continues another one most nearly straight.
+/// Returns the arm that is the most nearly straight continuation of another arm.
 fn straight_on(junction: &Junction, from: usize) -> Option<usize> {
     let bearing = |arm: &ArmEnd| {
         let middle = 0.5 * (arm.left_cut + arm.right_cut);
@@ -188,8 +188,8 @@ fn straight_on(junction: &Junction, from: usize) -> Option<usize> {
     best.filter(|to| bend(to) < MOST_BEND)
 }
 
-/// Whether there is an arm on the near side of traffic between two arms. Arms are ordered counter-clockwise,
-/// so the arms after the first one are to its right.
+/// Whether there is an arm between two arms, on the near side of traffic from the first to the second. Arms
+/// are ordered counter-clockwise, so the arms after the first one are to its right.
 fn others_come_in(junction: &Junction, from: usize, to: usize) -> bool {
     let count = junction.arms.len();
     let (first, last) = match junction.side {
@@ -199,8 +199,8 @@ fn others_come_in(junction: &Junction, from: usize, to: usize) -> bool {
     (first + 1) % count != last
 }
 
-/// Returns the guide lines for turns across oncoming traffic at signals. They are drawn only for
-/// lanes that lead nowhere else. In right-hand traffic, they are the left edges of the paths.
+/// Returns the guide lines for turns across oncoming traffic at signals. They are drawn only for lanes that
+/// permit no other turn. In right-hand traffic, they are the left edges of the paths.
 fn guide_lines(junction: &Junction) -> Vec<Vec<DVec2>> {
     if junction.control != Control::Signals {
         return Vec::new();
@@ -224,8 +224,8 @@ fn guide_lines(junction: &Junction) -> Vec<Vec<DVec2>> {
     lines.collect()
 }
 
-/// Returns points to the left of the part of a curve that lies between crosswalks. Their distance
-/// from the curve changes from `start` to `end`. Empty if the result is too short.
+/// Returns a line to the left of a curve, between its crosswalks. The distance from the curve changes from
+/// `start` to `end`. The line is empty if it would be too short.
 fn beside(curve: &ReferenceLine, start: f64, end: f64, crossings: &[Crossing]) -> Vec<DVec2> {
     let length = curve.length();
     let count = (length / STEP).ceil().max(1.0);

@@ -22,11 +22,11 @@ pub struct Hint {
     pub front: DVec2,
     /// Half the width of the figure, m.
     pub half_width: f64,
-    /// Colour of parts without a separate colour.
+    /// Colour of the parts of the figure that have no colour of their own.
     pub color: Color,
 }
 
-/// Largest scale at which wheels are visible, m per pixel. A wheel is 0.7 m long.
+/// Largest scale at which wheels are drawn, m per pixel. A wheel is 0.7 m long.
 const FARTHEST_WHEEL: f64 = 0.1;
 /// Largest scale at which feet are visible, m per pixel.
 const FARTHEST_FOOT: f64 = 0.04;
@@ -35,19 +35,18 @@ const FOOT: f64 = 0.14;
 const FOOT_WIDTH: f64 = 0.05;
 /// Minimum steering angle that is shown, rad (2 degrees).
 const LEAST_STEERING: f64 = 0.035;
-/// Half the width of a wheel as a share of its radius.
+/// Half the width of a wheel, as a fraction of its radius.
 pub const WHEEL_WIDTH: f64 = 0.33;
 /// Default wheel radius, m.
 const COMMON_RADIUS: f64 = 0.33;
-/// Default of half the track, as a share of the vehicle's width.
+/// Default of half the track width, as a fraction of the vehicle's width.
 const COMMON_TRACK: f64 = 0.41;
 /// Distance by which wheels protrude from the sides of the body, m. Wheels below the body would be invisible.
 const STANDING_OUT: f64 = 0.06;
 
 /// Minimum lean that is shown, rad (2 degrees).
 const LEAST_LEAN: f64 = 0.035;
-/// Shift of the roof of a vehicle that lies on its side, in vehicle widths. At other angles, the shift is
-/// proportional to the sine of the lean.
+/// Maximum shift of a roof, in vehicle widths. Up to this limit, the shift is the sine of the lean.
 const FARTHEST_ROOF: f64 = 0.2;
 
 /// Radius of a sign, pixels.
@@ -55,8 +54,8 @@ const SIGN: f64 = 10.0;
 /// Distance between a sign and its vehicle, pixels.
 const SIGN_GAP: f64 = 3.0;
 
-/// Returns the steered wheels. Empty for tracked vehicles, and if the vehicle is drawn too small. `scale` is
-/// in metres per pixel.
+/// Returns the steered wheels of a vehicle. The list is empty for tracked vehicles, or if the vehicle is
+/// drawn too small. `scale` is in metres per pixel.
 ///
 /// If the dynamics level models wheels, their positions come from the snapshot. Otherwise they form a steered
 /// front axle, which is as far from the front as the rear axle is from the rear.
@@ -109,8 +108,8 @@ pub fn shoulder_heading(vehicle: &VehicleRecord, snapshot: &Snapshot) -> f64 {
 /// Returns the front wheels of a vehicle for which only the steering angle and the dimensions are known.
 fn front_axle(vehicle: &VehicleRecord) -> [WheelRecord; 2] {
     let ahead = (vehicle.body.position - vehicle.pose.position).dot(vehicle.body.forward());
-    // If the middle of the body is at the rear axle or behind it, the position of the wheels is unknown, so
-    // they are hidden below the middle of the body.
+    // If the middle of the body is at or behind the rear axle, the position of the wheels is unknown, so they
+    // are hidden below the middle of the body.
     let axle = 2.0 * ahead.max(0.0);
     [1.0, -1.0].map(|side| WheelRecord {
         place: DVec2::new(axle, side * COMMON_TRACK * vehicle.width),
@@ -122,7 +121,7 @@ fn front_axle(vehicle: &VehicleRecord) -> [WheelRecord; 2] {
 
 fn wheel_of(vehicle: &VehicleRecord, wheel: &WheelRecord) -> Hint {
     let half_width = WHEEL_WIDTH * wheel.radius;
-    // Drawn in wheel arches at the sides of the body, even if the wheels are below it according to the file.
+    // The wheels are drawn at the sides of the body, even if the vehicle file places them below it.
     let side = 0.5 * vehicle.width + STANDING_OUT - half_width;
     let left = wheel.place.y.signum() * wheel.place.y.abs().max(side);
     Hint {
@@ -134,9 +133,9 @@ fn wheel_of(vehicle: &VehicleRecord, wheel: &WheelRecord) -> Hint {
     }
 }
 
-/// Returns the shapes of a leaning vehicle's roof in drawing order, shifted in the direction of the lean.
-/// Empty if the body is upright, if its dynamics level has no roll and pitch, or if the vehicle is drawn too
-/// small. `scale` is in metres per pixel.
+/// Returns the shapes of a leaning vehicle's roof in drawing order, shifted in the direction of the lean. The
+/// list is empty if the body is upright, if the dynamics level has no roll and pitch, or if the vehicle is
+/// drawn too small. `scale` is in metres per pixel.
 pub fn roof(vehicle: &VehicleRecord, scale: f64) -> impl Iterator<Item = Hint> {
     let leans = lean(vehicle).and_then(|lean| Some((lean, roof_of(vehicle, scale)?)));
     let hints = leans.map(|(lean, (still, moves))| {
@@ -157,11 +156,11 @@ pub fn roof(vehicle: &VehicleRecord, scale: f64) -> impl Iterator<Item = Hint> {
     hints.into_iter().flatten().flatten()
 }
 
-/// Shift of a roof ahead and to the left, in vehicle widths.
+/// Shift of a roof ahead and to the left, in vehicle widths; `None` if the vehicle does not lean.
 fn lean(vehicle: &VehicleRecord) -> Option<DVec2> {
     let attitude = vehicle.attitude?;
     let leans = attitude.pitch.abs() > LEAST_LEAN || attitude.roll.abs() > LEAST_LEAN;
-    // Beyond a right angle the shift stays the same.
+    // Beyond a right angle, the shift does not increase.
     let share = |angle: f64| math::sin(angle.clamp(-FRAC_PI_2, FRAC_PI_2));
     // A raised front moves the roof backwards, and a raised left side moves it to the right.
     let lean = DVec2::new(-share(attitude.pitch), -share(attitude.roll));
@@ -176,7 +175,7 @@ fn body_of(vehicle: &VehicleRecord, scale: f64) -> Figure {
     }
 }
 
-/// Returns the figure that replaces the body, if any, and the figure of the roof that moves over it.
+/// Returns the figure that replaces the body, if any, and the figure of the roof that is shifted above it.
 fn roof_of(vehicle: &VehicleRecord, scale: f64) -> Option<(Option<Figure>, Figure)> {
     match body_of(vehicle, scale) {
         Figure::Car => Some((Some(Figure::CarGlass), Figure::CarRoof)),
@@ -197,7 +196,7 @@ pub fn sign(vehicle: &VehicleRecord, scale: f64) -> Option<Hint> {
     };
     let grow = figure::enlargement(vehicle.length, scale);
     let forward = vehicle.body.forward();
-    // Extent of the body to the north of its middle.
+    // Distance from the middle of the body to its northernmost point.
     let reach = vehicle.length * forward.y.abs() + vehicle.width * forward.x.abs();
     let above = 0.5 * grow * reach + (SIGN + SIGN_GAP) * scale;
     Some(Hint {
@@ -325,7 +324,7 @@ mod tests {
             }],
             ..Snapshot::default()
         };
-        // The rear wheel of a forklift, and a front wheel that points straight ahead.
+        // A forklift with a steered rear wheel and a front wheel that points straight ahead.
         let seen = own(vec![wheel(0.0, -0.5), wheel(2.0, 0.0)]);
         let seen: Vec<Hint> = wheels(&vehicle(), &seen, 0.05).collect();
         assert_eq!(seen.len(), 1);
@@ -341,12 +340,12 @@ mod tests {
         assert_eq!(roof(&vehicle(), 0.05).count(), 0);
         assert_eq!(roof(&leaning(0.1, 0.0), 0.5).count(), 0);
         let shift = |pitch, roll| roof_at(pitch, roll).unwrap().at - DVec2::new(1.3, 0.0);
-        // 6 degrees up in front: a tenth of the width back.
+        // A front that is raised by 6 degrees moves the roof back by a tenth of the vehicle's width.
         let up = shift(0.1, 0.0);
         assert!((up.x + 0.18).abs() < 0.01 && up.y == 0.0, "{up}");
         let left_up = shift(0.0, 0.1);
         assert!((left_up.y + 0.18).abs() < 0.01, "{left_up}");
-        // On its side, on its roof, and with impossible values: never beside the body.
+        // On its side, on its roof, and with impossible values, the roof is never beside the body.
         for (pitch, roll) in [(0.0, 1.5), (0.0, -3.1), (1.5, 1.5), (1e9, -1e9)] {
             let far = shift(pitch, roll).length();
             assert!((far - 0.36).abs() < 1e-9, "{far}");
@@ -369,7 +368,7 @@ mod tests {
             let sign = with(true, true, scale).unwrap();
             assert_eq!(sign.figure, Figure::TippedSign);
             assert!((sign.half_width / scale - SIGN).abs() < 1e-9);
-            // Above the body, which is 1.8 m wide.
+            // The sign is above the body, which is 1.8 m wide.
             assert!(sign.at.y - sign.half_width > 0.9);
         }
     }

@@ -1,7 +1,7 @@
 //! The islands of roundabouts.
 //!
-//! A ring is a closed chain of one-way roads. In right-hand traffic, its inside is on their left. The area
-//! inside the carriageway is the island.
+//! A ring is a closed chain of one-way roads. In right-hand traffic, the inside is to the left of the roads.
+//! The area inside the carriageway is the island.
 
 use crate::painter::{Painter, Pass};
 use crate::palette::{KERB, MEDIAN, rgb};
@@ -12,7 +12,7 @@ use roadwright_scenario::junction::Layout;
 use roadwright_scenario::{DrivingSide, NodeId, Road, RoadId, Scenario};
 use std::collections::BTreeSet;
 
-/// Maximum area of an island, m^2: the area of a ring 80 m across. Larger areas are ordinary
+/// Maximum area of an island, m^2: the area inside a ring with a diameter of 80 m. Larger areas are ordinary
 /// blocks.
 const LARGEST: f64 = 5_000.0;
 /// Maximum number of roads of a ring.
@@ -31,7 +31,7 @@ pub(crate) fn draw(
             continue;
         };
         done.extend(&chain);
-        // Each ring is drawn once, even if its roads are drawn in several parts.
+        // Each ring is drawn only once, even if its roads are drawn in several calls.
         if chain
             .iter()
             .min()
@@ -95,7 +95,7 @@ fn inside(tolerance: f64, scenario: &Scenario, chain: &[RoadId]) -> (Vec<DVec2>,
     let mut has_pavement = false;
     for road in chain.iter().filter_map(|id| scenario.network().road(*id)) {
         let forward = is_forward(road, side);
-        // The island is on the left of right-hand traffic.
+        // In right-hand traffic, the island is on the left.
         let is_left = forward == (side == DrivingSide::Right);
         let pick = |(right, left): (f64, f64)| if is_left { left } else { right };
         let mut distances = road.reference_line.sample_distances(tolerance, 0.0);
@@ -106,7 +106,7 @@ fn inside(tolerance: f64, scenario: &Scenario, chain: &[RoadId]) -> (Vec<DVec2>,
         let edge = distances
             .iter()
             .map(|&s| road.reference_line.point(s, pick(road.carriageway(s))));
-        // The last point is the same as the first one of the next road.
+        // The last point of a road is the first point of the next road.
         let count = distances.len().saturating_sub(1);
         points.extend(edge.take(count));
     }

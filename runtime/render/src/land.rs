@@ -23,7 +23,7 @@ const HOUSE_HEIGHT: f64 = 2.5;
 const HOUSE_AREA: f64 = 20.0;
 /// Width of the yard around a house, m.
 const YARD: f64 = 5.0;
-/// Width of the soft edge of a yard, m.
+/// Width of the soft edge around a yard, m.
 const YARD_EDGE: f64 = 2.0;
 /// Opacity of objects that hang above the ground, 0 to 1.
 const HANGING: f32 = 0.45;
@@ -31,16 +31,17 @@ const HANGING: f32 = 0.45;
 const DASHES: (f64, f64) = (0.8, 0.6);
 /// Width of a parapet, m.
 const PARAPET: f64 = 0.55;
-/// Minimum area of a roof with objects on it, m^2.
+/// Minimum area of a roof on which objects are drawn, m^2.
 const LARGE_ROOF: f64 = 120.0;
 
-/// Scale below which obstacles are invisible, and scale above which they are fully visible, pixels per metre.
+/// Scales between which obstacles fade in, pixels per metre. Below the first they are invisible, and above
+/// the second they are fully visible.
 const HOUSES: (f64, f64) = (0.25, 0.4);
-/// Scale below which parapets and objects on roofs are invisible, and scale above which they are fully
-/// visible, pixels per metre.
+/// Scales between which parapets and objects on roofs fade in, pixels per metre. Below the first they are
+/// invisible, and above the second they are fully visible.
 const PARAPETS: (f64, f64) = (1.25, 1.8);
-/// Limits for roofs whose parapets have a width: maximum number of corners, and minimum length of
-/// an edge, m. Other parapets are drawn as lines, because their inner edges would cross.
+/// Limits for roofs whose parapets are drawn as areas: maximum number of corners, and minimum length of an
+/// edge, m. Other parapets are drawn as lines, because their inner edges would cross.
 const PLAIN: (usize, f64) = (12, 1.2);
 
 /// Visibility of the parts of houses at a scale.
@@ -48,7 +49,7 @@ const PLAIN: (usize, f64) = (12, 1.2);
 pub struct Detail {
     /// Opacity of obstacles, shadows and yards, 0 to 1. They fade at small scales.
     pub strength: f32,
-    /// Opacity of parapets and objects on roofs, 0 to 1. These are in [`Pass::Kerb`].
+    /// Opacity of parapets and objects on roofs, 0 to 1. They belong to [`Pass::Kerb`].
     pub parapets: f32,
 }
 
@@ -81,7 +82,8 @@ pub fn yards<'a>(
     painter.begin(Pass::Ground);
     for obstacle in obstacles.filter(|obstacle| is_house(obstacle)) {
         let ring = polygon::tidy_ring(&obstacle.shape.outline());
-        // Drawn around the convex hull, because the space between the wings of a house is yard as well.
+        // The yard surrounds the convex hull, because the space between the wings of a house is part of the
+        // yard.
         let ring = if ring.len() > 4 {
             polygon::convex_hull(&ring)
         } else {
@@ -109,7 +111,8 @@ pub fn where_pushed<'a>(
         .map(|(id, obstacle)| (*id, Cow::Borrowed(obstacle)))
         .collect();
     for record in pushed {
-        // An obstacle that is seen edge on is no longer a polygon and is drawn at its original place.
+        // An obstacle that has tipped over so that it is seen edge-on has no outline, and is drawn at its
+        // original place.
         if let Some(obstacle) = all
             .get_mut(&record.obstacle)
             .filter(|_| record.outline.len() >= LEAST_CORNERS)
@@ -174,22 +177,22 @@ fn is_house(obstacle: &Obstacle) -> bool {
         && area() >= HOUSE_AREA
 }
 
-/// Returns a ring whose edges are moved outwards, with sharp corners cut off.
+/// Returns a ring whose edges are moved outwards. Sharp corners are cut off.
 fn grown(ring: &[DVec2], by: f64) -> Vec<DVec2> {
     let mitres = polygon::outward_mitres(ring, 1.5);
     ring.iter().zip(mitres).map(|(p, n)| *p + by * n).collect()
 }
 
-/// Draws a soft shadow, with light from the north-west. The shadow of a tower is limited to the length for a
-/// house of 20 m. Otherwise, it would hide a street.
+/// Draws a soft shadow, with light from the north-west. The shadow of a tower is no longer than that of a
+/// house of 20 m, because it would otherwise hide a street.
 fn shadow(painter: &mut impl Painter, obstacle: &Obstacle, strength: f32) {
     let height = obstacle.height.min(20.0);
     let outline = obstacle.shape.outline();
     let cast = DVec2::new(0.22, -0.22) * height;
     let fade = 0.3 + 0.08 * height;
-    // This is the area that the shape sweeps from its foot to the end of its shadow, moved inwards so that
-    // sunlit walls have no shadow. For a concave shape only the shadow of the roof is drawn, because the
-    // sweep of its hull would darken sunlit yards.
+    // The shadow is the area that the shape sweeps from its foot to the end of its shadow, reduced so that
+    // sunlit walls have no shadow. For a concave shape, only the shadow of the roof is drawn, because the
+    // area swept by its hull would darken sunlit yards.
     let begin = DVec2::new(0.22, -0.22) * obstacle.base.min(height);
     let foot = begin + (cast - begin).clamp_length_max(fade);
     let swept: Vec<DVec2> = outline
@@ -213,7 +216,8 @@ fn house(painter: &mut impl Painter, id: ObstacleId, outline: &[DVec2], detail: 
     let tone = one_of(&ROOFS, number);
     let parapets = detail.parapets;
     let is_near = Detail::at(painter.scale()).is_some_and(|detail| detail.parapets >= 1.0);
-    // Parapets that fade in lie over the plain roof. When they are fully visible, the plain roof is hidden.
+    // Parapets that fade in are drawn on top of the plain roof. Once they are fully visible, they hide the
+    // plain roof.
     if parapets < 1.0 || !is_near {
         painter.polygon(&ring, faded(tone, detail.strength));
     }
@@ -248,8 +252,7 @@ fn house(painter: &mut impl Painter, id: ObstacleId, outline: &[DVec2], detail: 
     }
 }
 
-/// Returns the edges of a roof as lines. Cuts to courtyards, which are edges that occur twice in the ring,
-/// are left out.
+/// Returns the edges of a roof as lines. Cuts to courtyards, which are in the ring twice, are left out.
 fn walls(ring: &[DVec2]) -> Vec<Vec<DVec2>> {
     let bits = |p: DVec2| [p.x.to_bits(), p.y.to_bits()];
     let all: BTreeSet<_> = polygon::edges(ring)
@@ -310,15 +313,15 @@ pub fn trees(forest: &Forest) -> impl Iterator<Item = (DVec2, f64, f64, u32)> {
     planted(forest).map(|tree| (tree.at, tree.crown, tree.turn, tree.color))
 }
 
-/// Mean radius of the crowns of a forest, m. As far as this is natural, crowns nearly touch, so that the
-/// trees look like a forest.
+/// Mean radius of the crowns of a forest, m. If the density permits natural sizes, crowns nearly touch, so
+/// that the trees look like a forest.
 pub fn crown(forest: &Forest) -> f64 {
     (0.45 * forest.spacing).clamp(0.8, 3.5)
 }
 
-/// Size that determines whether the trees of a forest are drawn individually, m. It is the mean
-/// radius of their crowns, or less if the crowns overlap. A picture then never contains more than
-/// one tree per circle of this size.
+/// Size that determines whether the trees of a forest are drawn individually, m. It is the mean radius of
+/// their crowns, or less if the crowns overlap. Because of this, a picture never contains more than one tree
+/// per circle of this size.
 pub fn grain(forest: &Forest) -> f64 {
     crown(forest).min(0.45 * forest.cell())
 }
@@ -334,8 +337,8 @@ pub struct Tree {
     pub turn: f64,
     /// Colour of the tree's crown, 0xRRGGBB.
     pub color: u32,
-    /// Position in the order in which the trees of the forest appear when the user zooms in: the
-    /// share of trees that appear earlier, 0 to 1.
+    /// Position in the order in which the trees of the forest appear when the user zooms in: the fraction of
+    /// the trees that appear earlier, 0 to 1.
     pub order: f64,
 }
 
@@ -378,7 +381,7 @@ mod tests {
                 .sum::<usize>(),
             4
         );
-        // Around, into the yard, around it in the opposite direction, and out.
+        // Around the house, into the yard, around the yard in the opposite direction, and out.
         let mut ring = whole.clone();
         let mut yard = square(3.0);
         yard.reverse();
@@ -401,7 +404,7 @@ mod tests {
         };
         for scale in steps {
             let now = at(scale);
-            // A wheel step is larger than this, so nothing jumps.
+            // One step of the mouse wheel is larger than this step, so nothing appears suddenly.
             assert!((0.0..0.07).contains(&(now.strength - before.strength)));
             assert!((0.0..0.03).contains(&(now.parapets - before.parapets)));
             before = now;
@@ -430,7 +433,7 @@ mod tests {
             all += things.len();
         }
         assert!(all > 50, "{all} on 50 roofs");
-        // A roof without room has no objects.
+        // A roof that is too narrow has no objects.
         let narrow = OrientedBox::new(pose, 30.0, 1.5).corners();
         assert!(roof_things(&narrow, 3).is_empty());
     }

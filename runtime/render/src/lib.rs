@@ -5,10 +5,9 @@
 //! [`Painter`] trait in [`Pass`]es, so the editor paints the same map with triangles. Colours are named in
 //! [`palette`].
 //!
-//! A *stretch* is a part of a road with the same lanes, between its junctions. A *layer* is a level
-//! of roads (0 on the ground), a *pass* a coat of paint within a layer, and a *trail* a path that
-//! was driven. World coordinates are in metres with y to the north. Coordinates of pictures are in
-//! pixels with y down.
+//! A *stretch* is a part of a road with the same lanes, between its junctions. A *layer* is a level of roads
+//! (0 on the ground), a *pass* a coat of paint within a layer, and a *trail* a path that was driven. World
+//! coordinates are in metres with y to the north. Picture coordinates are in pixels with y down.
 //!
 //! ```
 //! use roadwright_render::{Picture, map};

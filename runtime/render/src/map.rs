@@ -24,8 +24,8 @@ use std::collections::BTreeSet;
 pub struct Picture {
     /// Width and height, pixels.
     pub size: (u32, u32),
-    /// Part of the world that is shown, given by its low and high corner, m. `None` for everything
-    /// except the land that extends beyond the roads.
+    /// Part of the world that is shown, given by its low and high corner, m; `None` for everything. Land that
+    /// extends beyond the roads does not count.
     pub view: Option<(DVec2, DVec2)>,
     /// Driven paths in drawing order. They are listed in a legend.
     pub trails: Vec<Trail>,
@@ -40,7 +40,7 @@ pub struct Picture {
     /// Outlines of fixed objects around the rigid bodies. They are drawn together with the bodies; see
     /// [`bodies::stills`].
     pub stills: Vec<Vec<DVec2>>,
-    /// Lights of signals; signals that are not listed are off.
+    /// Lights of signals. Signals that are not listed are off.
     pub signals: Vec<SignalHead>,
     /// Kinds of objects and layers of roads that are hidden.
     pub hidden: BTreeSet<MapPart>,
@@ -57,7 +57,7 @@ impl Picture {
 pub struct Trail {
     /// Points of the path, m.
     pub points: Vec<DVec2>,
-    /// Width, m. It is drawn at least two pixels wide.
+    /// Width, m. The path is drawn at least two pixels wide.
     pub width: f64,
     /// Colour of the path, 0xRRGGBB.
     pub color: u32,
@@ -116,7 +116,7 @@ pub(crate) fn drawn(
         relief(&mut canvas, field, picture.dark);
     }
     draw_land(&mut canvas, scenario, picture);
-    // Drawn from bottom to top, so that later shapes cover those below them in the world. Names lie on the
+    // Drawn from bottom to top, so that later shapes cover those below them in the world. Names are on the
     // ground, below vehicles.
     let layout = layout(scenario.network(), scenario.about());
     layout.make_surfaces();
@@ -132,7 +132,7 @@ pub(crate) fn drawn(
             draw_vehicle(&mut canvas, vehicle, snapshot);
         }
     }
-    // Trailers are drawn above their vehicles, because a semi-trailer lies on its tractor.
+    // Trailers are drawn on top of their vehicles, because a semi-trailer rests on its tractor.
     for trailer in driving.into_iter().flat_map(Snapshot::all_trailers) {
         draw_trailer(&mut canvas, trailer);
     }
@@ -140,7 +140,7 @@ pub(crate) fn drawn(
         draw_person(&mut canvas, person);
     }
     draw_lit_signals(&mut canvas, scenario, &layout, picture);
-    // Drawn above everything else, because these signs call for help.
+    // The signs are drawn on top of everything else, because these vehicles need attention.
     for vehicle in driving.into_iter().flat_map(|s| &s.vehicles) {
         let sign = hint::sign(vehicle, 1.0 / canvas.scale);
         draw_hints(&mut canvas, sign);
@@ -320,7 +320,7 @@ pub fn roads_and_junctions(
 }
 
 /// The layer on which a junction is drawn. It is the lowest layer of the junction's roads, because the foot
-/// of a ramp lies on the ground. `None` if the junction has no roads.
+/// of a ramp is on the ground. `None` if the junction has no roads.
 pub fn junction_layer(scenario: &Scenario, junction: &Junction) -> Option<i8> {
     let roads = junction
         .arms
@@ -347,7 +347,7 @@ fn draw_trees(canvas: &mut Canvas, scenario: &Scenario) {
         if shown <= 0.0 {
             continue;
         }
-        // The widest crown with its shadow.
+        // The crown with the largest radius, and its shadow.
         let reach = 2.0 * crown;
         let is_seen =
             |tree: &Tree| tree.at.cmpgt(low - reach).all() && tree.at.cmplt(high + reach).all();
@@ -365,7 +365,7 @@ fn draw_trees(canvas: &mut Canvas, scenario: &Scenario) {
     }
 }
 
-/// Draws destinations outside the lanes. They would not be visible otherwise.
+/// Draws destinations outside the lanes, which would otherwise not be visible.
 fn draw_ground_goals(canvas: &mut Canvas, scenario: &Scenario) {
     for agent in scenario.agents().values() {
         if let Some(Place::Ground(goal)) = agent.destination {

@@ -23,18 +23,18 @@ pub(crate) const LINE: f64 = 0.12;
 const WIDE_LINE: f64 = 0.3;
 /// Width of the line beside a cycle lane, m.
 pub(crate) const CYCLE_LINE: f64 = 0.15;
-/// Lengths (on, off) of the blocks between an opening or closing lane of a fast road and the adjacent lane,
+/// Lengths (on, off) of the blocks between an opening or closing lane of a fast road and the lane beside it,
 /// m.
 const BLOCKS: (f64, f64) = (6.0, 6.0);
 /// Lengths (on, off) of dashes beside parking, m.
 const PARKING_DASH: (f64, f64) = (1.0, 1.0);
-/// Distance of each line of a double line from the middle between them, m.
+/// Distance of each line of a double line from the middle of the pair, m.
 const DOUBLE: f64 = 0.12;
 /// Minimum length of a dash that is painted, m.
 const LEAST_DASH: f64 = 0.5;
 /// Length of the solid lines before a stop line, m.
 const SOLID: f64 = 20.0;
-/// Minimum total width of the lanes of a road with a centre line, m.
+/// Minimum total width of the lanes at which a road has a centre line, m.
 const LEAST_TWO_WAY: f64 = 5.5;
 /// Lowest speed limit of roads with edge lines, m/s.
 const RURAL: f64 = 60.0 / 3.6;
@@ -74,12 +74,12 @@ fn lane_dash(road: &Road) -> (f64, f64) {
 /// Style of a line between two lanes.
 #[derive(Clone, Copy, PartialEq)]
 enum Style {
-    /// Line between the directions, solid before stop lines at both ends.
+    /// Line between the directions of traffic. It is solid before stop lines at both ends.
     Centre,
-    /// Line between the directions of an avenue, double along its whole length.
+    /// Line between the directions of an avenue. It is a double line along its whole length.
     Avenue,
-    /// Line between lanes of the same direction. This is the direction of increasing s if
-    /// `forward`, otherwise the direction of decreasing s.
+    /// Line between lanes of the same direction, which is that of increasing s if `forward` and that of
+    /// decreasing s otherwise.
     Lanes { forward: bool },
     /// Line that must not be crossed between lanes of the same direction. It is solid on the side from which
     /// crossing is prohibited.
@@ -91,7 +91,7 @@ enum Style {
     },
     /// Line with the same style along its whole length.
     Plain { dash: Dash, width: f64 },
-    /// Line beside a median. It extends to the end of the stretch, because it continues in the next one.
+    /// Line beside a median. It extends to the end of the stretch, because it continues in the next stretch.
     Median,
 }
 
@@ -109,7 +109,7 @@ pub(crate) fn lines(
             let Some(style) = style(stretch, place, &pair[0], &pair[1], side) else {
                 continue;
             };
-            // Lanes run from left to right; the border is the right edge of the left one.
+            // Lanes are sorted from left to right. The border is the right edge of the left lane.
             let border = |s: f64| {
                 let band = stretch.road.lane_bands(stretch.section, s)[place];
                 band.centre - 0.5 * band.width
@@ -127,8 +127,8 @@ pub(crate) fn lines(
     }
 }
 
-/// Style of the border between two lanes; `None` if it is not painted. `place` is the index of the left lane
-/// in its section.
+/// Style of the line between two lanes; `None` if there is no line. `place` is the index of the left lane in
+/// its section.
 fn style(
     stretch: &Stretch<'_>,
     place: usize,
@@ -200,7 +200,7 @@ fn may_cross(left: &Lane, right: &Lane, side: DrivingSide) -> bool {
     crossings(left, right, side) == (true, true)
 }
 
-/// Whether a lane opens or closes within its section.
+/// Whether a lane opens or closes inside its section.
 fn is_passing(lane: &Lane) -> bool {
     lane.width.len() > 1
         && lane
@@ -231,7 +231,7 @@ fn line(
             canvas.dashed_line(&points, width, 0.8, dash, color);
         }
     };
-    // Solid near ends with a stop line, and dashed in between.
+    // The line is solid near ends with a stop line, and dashed elsewhere.
     let near_start = |stops: bool| {
         if stops {
             (ends.from + SOLID).clamp(from, to.max(from))
@@ -293,7 +293,7 @@ fn whole_dashes(from: f64, to: f64, dash: Dash) -> (f64, f64) {
     }
 }
 
-/// Draws lines along the edges of fast roads that have no pavement there.
+/// Draws lines along those edges of fast roads that have no pavement.
 fn edge_lines(canvas: &mut impl Painter, stretch: &Stretch<'_>) {
     let lanes = &stretch.section.lanes;
     let alpha = opacity(canvas.scale(), 3.5);
@@ -320,7 +320,7 @@ fn edge_lines(canvas: &mut impl Painter, stretch: &Stretch<'_>) {
 
 /// The two ends of a road.
 struct Ends {
-    /// Start and end of the part outside junctions, m along the road.
+    /// Start and end of the part of the road outside junctions, m along the road.
     from: f64,
     to: f64,
     start: End,
@@ -356,7 +356,7 @@ impl End {
         matches!(self.0, Sign::Stop | Sign::Signal)
     }
 
-    /// Distance between the cut and the end of lines along the road, m.
+    /// Distance between the cut and the ends of lines along the road, m.
     fn clear(self) -> f64 {
         match self.0 {
             Sign::None => 0.0,
@@ -366,8 +366,8 @@ impl End {
     }
 }
 
-/// The sign of an arm that determines its paint. At slip roads and motorways, traffic merges, so there are
-/// lines across them only if there are signals.
+/// The sign of an arm, which determines its paint. Traffic merges at slip roads and motorways, so lines
+/// across these are painted only if there are signals.
 fn painted_sign(arm: &ArmEnd, road: &Road) -> Sign {
     match arm.sign {
         Sign::Yield | Sign::Stop if road.class >= RoadClass::Ramp && is_one_way(road) => Sign::None,
@@ -381,7 +381,7 @@ fn is_one_way(road: &Road) -> bool {
     road.lanes_forward(0.0, side) == 0 || road.lanes_backward(0.0, side) == 0
 }
 
-/// Draws lines that continue through a junction, either along a bend or along the major road of a T.
+/// Draws lines that continue through a junction, either along a bend or along the major road of a T-junction.
 pub(crate) fn through_lines(
     canvas: &mut impl Painter,
     scenario: &Scenario,
@@ -420,7 +420,7 @@ pub(crate) fn through_lines(
             next.entering_lanes(next_trim, side),
             arm.leaving_lanes(trim, side),
         );
-        // Between the directions, which is the left edge of the leftmost lane in right-hand traffic.
+        // The line between the directions, which is the left edge of the leftmost lane in right-hand traffic.
         let is_two_way = !into.is_empty() && !out.is_empty() && !back.is_empty() && !off.is_empty();
         if is_two_way && arm.road.class != RoadClass::Path {
             let middle = |lanes: &[ArmLane]| match side {
@@ -441,7 +441,7 @@ pub(crate) fn through_lines(
     }
 }
 
-/// Returns the pose to the left of a lane's centre by a share of the lane's width.
+/// Returns the pose to the left of a lane's centre by a fraction of the lane's width.
 fn beside(lane: &ArmLane, share: f64) -> Pose {
     Pose {
         position: lane.pose.point(0.0, share * lane.width),
@@ -450,7 +450,7 @@ fn beside(lane: &ArmLane, share: f64) -> Pose {
 }
 
 /// Returns the two arms between which lines continue. These are both arms of a bend, or the major arms if all
-/// others are on one side of them.
+/// other arms are on the same side of them.
 fn through_road(junction: &Junction) -> Option<(usize, usize)> {
     let arms = &junction.arms;
     let count = arms.len();
@@ -462,18 +462,19 @@ fn through_road(junction: &Junction) -> Option<(usize, usize)> {
     let &[i, j] = major.as_slice() else {
         return None;
     };
-    // Arms are counter-clockwise, so no traffic enters between two neighbours.
+    // Arms are sorted counter-clockwise, so no traffic enters between two neighbouring arms.
     let are_neighbours = j == i + 1 || (i == 0 && j == count - 1);
     let heading = |i: usize| {
         let middle = 0.5 * (arms[i].left_cut + arms[i].right_cut);
         roadwright_geometry::heading_of(middle - junction.centre)
     };
-    // Two arms that diverge are not a through road.
+    // Two arms that diverge do not form a through road.
     let bend = std::f64::consts::PI - wrap_angle(heading(i) - heading(j)).abs();
     (count > 2 && are_neighbours && bend < MOST_BEND).then_some((i, j))
 }
 
-/// Draws lines across the road before junctions where the control requires them and there is room to wait.
+/// Draws lines across the road before junctions where the control requires them and there is room for waiting
+/// vehicles.
 pub(crate) fn stop_lines(
     canvas: &mut impl Painter,
     scenario: &Scenario,
@@ -554,7 +555,7 @@ fn across(lanes: &[ArmLane], ahead: f64, inset: f64) -> [DVec2; 2] {
     ]
 }
 
-/// Draws a row of triangles that point at the traffic that gives way, `back` metres before the cut.
+/// Draws a row of triangles that point at the traffic that has to yield, `back` metres before the cut.
 fn triangles(canvas: &mut impl Painter, lanes: &[ArmLane], back: f64, color: tiny_skia::Color) {
     let (base, height, gap) = TRIANGLE;
     let [left, right] = across(lanes, -0.15 - back, 0.15);

@@ -24,9 +24,9 @@ use std::ops::Range;
 const BESIDE_LINE: f64 = 0.35;
 /// Width above which a median has room for both kerbs and lines, m.
 const ROOM_FOR_LINES: f64 = 1.2;
-/// Minimum width between the kerbs of a raised part, m.
+/// Minimum distance between the kerbs of a raised part, m.
 const LEAST_RAISED: f64 = 0.5;
-/// Distance by which a surface extends into the adjacent one so that no seam is visible, m.
+/// Distance by which a surface extends into the adjacent surface, so that no seam is visible, m.
 const OVER_SEAM: f64 = 0.3;
 /// Number of corners of a round end.
 const ROUND: usize = 8;
@@ -93,10 +93,10 @@ impl<'s, 'a> Median<'s, 'a> {
         left - right
     }
 
-    /// Returns the raised part, m along the road. It is a single piece from the first to the last position
-    /// that is wide enough.
+    /// Returns the raised part as a range along the road, m. It is a single piece from the first to the last
+    /// position that is wide enough.
     fn raised(&self) -> Option<(f64, f64)> {
-        // Without room for lines, the whole width is raised even if it is narrow.
+        // If there is no room for lines, the whole width is raised even if it is narrow.
         let least = if self.inset > 0.0 { LEAST_RAISED } else { 0.01 };
         let is_wide = |s: &f64| self.width(*s) >= least;
         let distances = &self.stretch.distances;
@@ -122,8 +122,8 @@ impl<'s, 'a> Median<'s, 'a> {
         (from < to).then_some((from, to))
     }
 
-    /// Returns a round end from the left kerb to the right one. It lies beyond the distance `s` along the
-    /// road, towards the given end.
+    /// Returns a round end from the left kerb to the right one, beyond the distance `s` along the road,
+    /// towards the given end of the road.
     fn nose(&self, s: f64, end: RoadEnd) -> Vec<DVec2> {
         let (left, right) = self.sides(s);
         let line = &self.stretch.road.reference_line;
@@ -144,8 +144,7 @@ impl<'s, 'a> Median<'s, 'a> {
         };
         let (low, high) = self.stretch.range();
         let (left, right) = (|s| self.sides(s).0, |s| self.sides(s).1);
-        // A median that is wide up to its end continues in the next section, or in the island of a
-        // roundabout.
+        // A median that is wide up to its end continues in the next section or in the island of a roundabout.
         let (ends_before, ends_behind) = (from > low + 1e-6, to < high - 1e-6);
         let near = if ends_before {
             self.nose(from, RoadEnd::Start)
@@ -172,7 +171,8 @@ impl<'s, 'a> Median<'s, 'a> {
                 kerb(end);
             }
         }
-        // The outline: along the left kerb, over the far end, back along the right one, over the near end.
+        // The outline runs along the left kerb, around the far end, back along the right kerb, and around the
+        // near end.
         let mut surface = left;
         surface.extend(far);
         surface.extend(right.into_iter().rev());
@@ -180,7 +180,7 @@ impl<'s, 'a> Median<'s, 'a> {
         painter.polygon(&surface, rgb(MEDIAN));
     }
 
-    /// Returns the left and right corners at a position slightly beyond a distance.
+    /// Returns the left and right corner slightly beyond a distance along the road.
     fn over_seam(&self, s: f64, beyond: f64) -> Vec<DVec2> {
         let (left, right) = self.sides(s);
         let at = |lateral| {
@@ -194,7 +194,7 @@ impl<'s, 'a> Median<'s, 'a> {
     }
 }
 
-/// Draws the raised parts of medians and of the splitter islands that continue them, with refuges at
+/// Draws the raised parts of medians and of the splitter islands in which they continue, with refuges at
 /// pedestrian crossings.
 pub(crate) fn raised(
     painter: &mut impl Painter,
@@ -220,7 +220,7 @@ pub(crate) fn raised(
     }
 }
 
-/// Whether a median of the same arm leads to a splitter island, so that both form a single island.
+/// Whether a median of the same arm continues in a splitter island, so that the two form a single island.
 pub(crate) fn comes_to(scenario: &Scenario, junction: &Junction, island: &Splitter) -> bool {
     let mut arms = junction.arms.iter();
     let arm = arms.find(|arm| (arm.road, arm.end) == (island.road, island.end));

@@ -46,7 +46,8 @@ fn arrows(painter: &mut impl Painter, ring: &MiniRing, side: DrivingSide, color:
     let radius = ring.island + BESIDE;
     let on = |angle: f64| ring.centre + radius * unit(angle);
     for i in 0..ARROWS {
-        // The first arrow begins in the south, where right-hand and left-hand traffic mirror each other.
+        // The first arrow begins in the south, where the arrows of right-hand and left-hand traffic are
+        // mirror images.
         let start = turn * TAU * f64::from(i) / f64::from(ARROWS) - FRAC_PI_2;
         let shaft: Vec<DVec2> = (0..=8)
             .map(|k| on(start + turn * SHAFT.0 * f64::from(k) / 8.0))

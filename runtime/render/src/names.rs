@@ -16,7 +16,7 @@ const MIN_SCALE: f64 = 1.6;
 /// Minimum area of land whose name is written, square pixels.
 const LEAST_AREA: f64 = 3_000.0;
 
-/// Writes the names of parks and waters where there is room, largest first.
+/// Writes the names of parks and waters that have room for them, largest first.
 pub(crate) fn land(canvas: &mut Canvas, scenario: &Scenario) {
     let size = 12.5;
     let named = scenario.painted_land().filter_map(|(_, land)| {
@@ -33,7 +33,7 @@ pub(crate) fn land(canvas: &mut Canvas, scenario: &Scenario) {
         };
         let half = 0.5 * crate::text::width(&land.name, size);
         let (x, y) = canvas.pixel(at);
-        // There is more room along a river than across it, and letters only need their height.
+        // A name has more room along a river than across it, where it needs only the height of its letters.
         let is_thin = ((room * canvas.scale) as f32) < 0.5 * size;
         let is_taken = written.iter().any(|&(name, other_x, other_y, other)| {
             let (dx, dy) = ((x - other_x).abs(), (y - other_y).abs());
@@ -51,7 +51,7 @@ pub(crate) fn land(canvas: &mut Canvas, scenario: &Scenario) {
     }
 }
 
-/// Writes the names of points of interest, beside them.
+/// Writes the names of points of interest beside them.
 pub(crate) fn places(canvas: &mut Canvas, scenario: &Scenario) {
     if canvas.scale < MIN_SCALE {
         return;
@@ -82,8 +82,9 @@ pub(crate) fn places(canvas: &mut Canvas, scenario: &Scenario) {
     }
 }
 
-/// Writes street names along their roads, each on its longest stretch in the picture. Names are light if the
-/// asphalt is wide enough for them, otherwise dark on the colour of the ground.
+/// Writes street names along their roads, each on the longest stretch of its street in the picture. Names are
+/// light if the asphalt is wide enough for them. Otherwise, they are dark with a halo in the colour of the
+/// ground.
 pub(crate) fn streets(
     canvas: &mut Canvas,
     scenario: &Scenario,
@@ -99,7 +100,7 @@ pub(crate) fn streets(
     {
         let width = crate::text::width(name, size);
         let (x, y) = canvas.pixel(middle.position);
-        // Names must not overlap, however they are rotated.
+        // Names must not overlap, however they are oriented.
         let reach = 0.5 * width.min(90.0);
         let taken = written.iter().any(|&(other_x, other_y, other)| {
             (x - other_x).abs() < reach + other && (y - other_y).abs() < reach + other
@@ -113,7 +114,7 @@ pub(crate) fn streets(
                 (INK, GROUND)
             };
             if is_on_road {
-                // The halo also covers the spaces between words, so that no line of the road shows there.
+                // The halo also covers the spaces between words, so that no road marking is visible there.
                 let half = 0.5 * f64::from(width) / canvas.scale;
                 let ends = [-half, half].map(|ahead| middle.point(ahead, 0.0));
                 canvas.line(&ends, 0.0, 0.34 * size, rgb(halo));
@@ -124,9 +125,9 @@ pub(crate) fn streets(
 }
 
 /// For each street name, returns the longest stretch between junctions in the picture, with its length, the
-/// middle of its carriageway, and the width there. A street consists of many roads with the same name,
-/// because it is split at every junction. Sorted by name, so that the choice between two colliding names does
-/// not depend on ids.
+/// middle of its carriageway, and the width at that point. A street consists of many roads with the same
+/// name, because it is split at every junction. Sorted by name, so that the choice between two colliding
+/// names does not depend on ids.
 fn longest_stretches<'a>(
     canvas: &Canvas,
     scenario: &'a Scenario,

@@ -24,7 +24,7 @@ pub(crate) fn all(painter: &mut impl Painter, scenario: &Scenario) {
             .into_iter()
             .map(|block| corners(layer, block))
             .collect();
-        // One area, so that no line shows where two rectangles meet.
+        // Drawn as one area, so that no line is visible where two rectangles meet.
         let rings: Vec<&[DVec2]> = corners.iter().map(<[DVec2; 4]>::as_slice).collect();
         painter.area(&rings, faded(color(layer.cost), OPACITY));
     }
@@ -58,7 +58,7 @@ mod tests {
     use roadwright_scenario::{Edit, PaintCost, PaintId, PaintLayer, Scenario};
     use std::collections::BTreeSet;
 
-    /// Colours within a distance from the middle of a picture of 40 m, and colours beyond it, as RGBA.
+    /// Colours near the middle of a picture of 40 m, and colours farther away, as RGBA.
     fn colors(cost: PaintCost) -> [BTreeSet<[u8; 4]>; 2] {
         let mut layer = PaintLayer::new("disc", cost);
         layer.paint([DVec2::ZERO, DVec2::ZERO], 10.0);

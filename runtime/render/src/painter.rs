@@ -1,10 +1,10 @@
-//! The interface through which roads are drawn, either on a picture or as triangles of an interactive map.
+//! The interface for drawing roads, either on a picture or as the triangles of an interactive map.
 
 use glam::DVec2;
 use tiny_skia::Color;
 
-/// A pass of drawing within one layer of roads. Later passes cover earlier ones, including those of
-/// neighbouring parts of the map.
+/// A drawing pass within one layer of roads. Later passes cover earlier ones, including those of neighbouring
+/// parts of the map.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Pass {
     /// Shadows and the rims of paved areas, below everything else.
@@ -28,9 +28,9 @@ pub trait Painter {
     /// Pixels per metre.
     fn scale(&self) -> f64;
 
-    /// Largest scale at which the result will be viewed, pixels per metre. Details that fade in
-    /// with the zoom are drawn with their opacity at this scale. A viewer at a smaller scale has to
-    /// fade them.
+    /// Largest scale at which the result will be viewed, pixels per metre. Details that fade in with the zoom
+    /// are drawn with their opacity at this scale. A viewer that shows a smaller scale has to fade them
+    /// itself.
     fn nearest_scale(&self) -> f64 {
         self.scale()
     }
@@ -40,13 +40,13 @@ pub trait Painter {
         0.15 / self.scale()
     }
 
-    /// Starts a pass. The following shapes belong to it.
+    /// Starts a pass. All following shapes belong to it.
     fn begin(&mut self, _pass: Pass) {}
 
     /// Fills a polygon.
     fn polygon(&mut self, points: &[DVec2], color: Color);
 
-    /// Fills the area inside an odd number of rings, such as an outline with holes.
+    /// Fills the area that is inside an odd number of rings, such as an outline with holes.
     fn area(&mut self, rings: &[&[DVec2]], color: Color);
 
     /// Fills a polygon that fades out within `fade` metres outside its edge.
@@ -70,6 +70,6 @@ pub trait Painter {
         color: Color,
     );
 
-    /// Fills a circle with a radius in metres, but at least `least` pixels.
+    /// Fills a circle with a radius in metres, but with a radius of at least `least` pixels.
     fn circle(&mut self, centre: DVec2, radius: f64, least: f32, color: Color);
 }

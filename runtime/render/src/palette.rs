@@ -75,13 +75,13 @@ pub const WATER_EDGE: u32 = 0x8DB9D6;
 pub const PARK_INK: u32 = 0x356021;
 /// Names of waters, on water.
 pub const WATER_INK: u32 = 0x24597E;
-/// Crowns of trees; each tree has one of these colours.
+/// Crowns of trees. Each tree has one of these colours.
 pub const CROWNS: [u32; 4] = [0x7FAE66, 0x6B9E5B, 0x8FB872, 0x5B8E55];
 /// Sunlit spots on a crown.
 pub const CROWN_LIT: u32 = 0xB4D594;
 /// Trunks.
 pub const TRUNK: u32 = 0x6B4E37;
-/// Roofs; each house has one of these colours.
+/// Roofs. Each house has one of these colours.
 pub const ROOFS: [u32; 4] = [0xDCD0C0, 0xD2C3B3, 0xE5DCD0, 0xC9C0B8];
 /// The parapet of a roof.
 pub const ROOF_EDGE: u32 = 0xFBF7F0;
@@ -151,7 +151,7 @@ pub const TRACKED_BODY: u32 = 0x7C8463;
 
 /// Sunlight on roofs of vehicles.
 pub const SHEEN: u32 = 0xFFFFFD;
-/// Colours that are the same in the dark theme.
+/// Colours of vehicles, people and lamps, which are the same in the dark theme.
 const OF_WHAT_MOVES: [u32; 12] = [
     GLASS,
     RIM,
@@ -213,8 +213,8 @@ const BY_NIGHT: [(u32, u32); 41] = [
     (CONTOUR, 0x8C7A5E),
 ];
 
-/// Converts a colour of the map to the dark theme. Colours in the table are replaced, colours of vehicles and
-/// lamps stay the same, and all others are darkened.
+/// Converts a colour of the map to the dark theme. Colours in the table are replaced, colours of vehicles,
+/// people and lamps stay the same, and all others are darkened.
 pub fn by_night(color: Color) -> Color {
     let byte = |c: f32| (c * 255.0).round() as u32;
     let opaque = byte(color.red()) << 16 | byte(color.green()) << 8 | byte(color.blue());
@@ -289,7 +289,7 @@ pub fn heat_ramp(share: f64, is_dark: bool) -> Color {
     Color::from_rgba8(mix(1), mix(2), mix(3), 255)
 }
 
-/// Colour of roads and colour of their casings under a heat map.
+/// Colours of roads and of their casings under a heat map.
 pub fn heat_road(is_dark: bool) -> (u32, u32) {
     if is_dark {
         (0x2A333E, 0x0F151C)
@@ -298,7 +298,7 @@ pub fn heat_road(is_dark: bool) -> (u32, u32) {
     }
 }
 
-/// Colour from dark blue over green to yellow for a value from 0 to 1.
+/// Colour for a value from 0 to 1, from dark blue through green to yellow.
 pub fn heat(value: f64) -> Color {
     const STOPS: [(f64, [f64; 3]); 5] = [
         (0.0, [68.0, 1.0, 84.0]),
@@ -347,7 +347,7 @@ mod tests {
                 "{lane:06x} by night"
             );
         }
-        // The measure itself: black on white gives 21, a colour on itself 1.
+        // Checks the measure itself: black on white gives 21, and a colour on itself gives 1.
         assert!((contrast(0, 0xFFFFFF) - 21.0).abs() < 1e-9 && contrast(5, 5) == 1.0);
     }
 
@@ -390,7 +390,7 @@ mod tests {
         ] {
             assert_eq!(heat_ramp(share, false), rgb(day), "{share}");
         }
-        // Half way between two stops lies between them.
+        // A value half-way between two stops gives a colour half-way between theirs.
         assert_eq!(heat_ramp(1.0 / 16.0, false), rgb(0xFBDC83));
     }
 

@@ -38,7 +38,7 @@ pub fn points_of_interest(painter: &mut impl Painter, scenario: &Scenario) {
                     position: at,
                     heading,
                 };
-                // Direction of the vehicle's nose.
+                // The arrow points in the direction of the vehicle's nose.
                 let arrow = [(0.9, 0.7), (1.7, 0.0), (0.9, -0.7)].map(|(x, y)| pose.point(x, y));
                 painter.line(&arrow, 0.15, 1.2, rgb(OUTLINE));
             }

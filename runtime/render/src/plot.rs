@@ -17,7 +17,7 @@ pub struct SurfacePlot<'a> {
     pub y_label: &'a str,
     /// Label of the colour bar.
     pub z_label: &'a str,
-    /// Knots of the horizontal variable. The axis runs from 0 to a little beyond the last one.
+    /// Knots of the horizontal variable. The axis extends from 0 to slightly beyond the last knot.
     pub x_knots: [f64; 3],
     /// Knots of the vertical variable.
     pub y_knots: [f64; 3],
@@ -58,15 +58,15 @@ pub fn surface(
             (lowest, highest) = (lowest.min(v), highest.max(v));
         }
     }
-    // The range is sampled at every fourth pixel, which is enough for surfaces without spikes.
+    // The range is sampled at every fourth pixel, which is sufficient for surfaces without spikes.
     let span = (highest - lowest).max(1e-12);
     let share = |v: f64| (v - lowest) / span;
     for py in top as u32..bottom as u32 {
         for px in left as u32..right as u32 {
             let (x, y) = (px as f32 + 0.5, py as f32 + 0.5);
             let v = share(value(x, y));
-            // A contour is drawn where the band of the value changes to the right or below. A tiny amount is
-            // subtracted, so that a plateau exactly on a border belongs to one band.
+            // A contour is drawn at pixels whose right or lower neighbour is in another band. A tiny amount
+            // is subtracted, so that a plateau exactly on a boundary belongs to one band.
             let band = |v: f64| (v * CONTOURS - 1e-9).floor();
             let edge = band(v) != band(share(value(x + 1.0, y)))
                 || band(v) != band(share(value(x, y + 1.0)));

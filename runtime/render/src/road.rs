@@ -36,7 +36,7 @@ pub(crate) struct Stretch<'a> {
     pub(crate) id: RoadId,
     pub(crate) road: &'a Road,
     pub(crate) section: &'a LaneSection,
-    /// Distances along the road at which it is drawn.
+    /// Distances along the road at which the stretch is sampled for drawing.
     pub(crate) distances: Vec<f64>,
 }
 
@@ -52,8 +52,8 @@ impl Stretch<'_> {
         self.part(self.range(), lateral)
     }
 
-    /// Returns the part of such a line between two distances along the road; empty if there is nothing
-    /// between them.
+    /// Returns the part of such a line between two distances along the road; empty if nothing of the stretch
+    /// is between them.
     pub(crate) fn part(&self, (from, to): (f64, f64), lateral: impl Fn(f64) -> f64) -> Vec<DVec2> {
         if to - from < 1e-6 {
             return Vec::new();
@@ -100,7 +100,7 @@ impl Stretch<'_> {
         hex: u32,
     ) {
         let (from, to) = self.range();
-        // Ends half a pixel before both edges, which are soft as well.
+        // The line ends half a pixel before both edges of the surface, because these are soft too.
         let inset = 0.5 / canvas.scale();
         for s in [from, to] {
             let (left, right) = (left(s), right(s));
@@ -115,8 +115,8 @@ impl Stretch<'_> {
 /// Lateral position as a function of the distance along a road, m.
 type Edge<'a> = Box<dyn Fn(f64) -> f64 + 'a>;
 
-/// Returns all stretches of the given roads in order. Their chords deviate from the curves by at most
-/// `tolerance` metres.
+/// Returns all stretches of the given roads in order. The chords of a stretch deviate from its curve by at
+/// most `tolerance` metres.
 pub(crate) fn stretches<'a>(
     scenario: &'a Scenario,
     layout: &Layout,
@@ -164,7 +164,7 @@ fn distances(road: &Road, from: f64, to: f64, tolerance: f64) -> Vec<f64> {
                     .iter()
                     .any(|w| w.b != 0.0 || w.c != 0.0 || w.d != 0.0)
             });
-    // Tapers and shifts of lanes need more points than those of a straight reference line.
+    // Lanes that taper or shift need more points than a straight reference line has.
     if varies {
         let count = ((to - from) / 2.0).ceil().clamp(1.0, 1e5) as usize;
         distances.extend((1..count).map(|i| from + (to - from) * i as f64 / count as f64));
@@ -186,7 +186,7 @@ pub(crate) fn draw(
     };
     let (paved, built): (Vec<&Junction>, Vec<&Junction>) =
         junctions.iter().partition(|junction| is_paved(junction));
-    // Paving comes first, because carriageways run through pedestrian areas and not under them.
+    // Paths and squares come first, because carriageways run through pedestrian areas and not under them.
     paving(canvas, stretches, &paved);
     pavements(canvas, stretches, &built);
     kerbs(canvas, stretches, &built);
@@ -266,8 +266,8 @@ fn pavements(canvas: &mut impl Painter, stretches: &[Stretch<'_>], junctions: &[
 }
 
 /// Draws kerbs between pavements and carriageways. They are drawn at twice their visible width, because
-/// carriageways cover their inner halves. From far away, they have the colour of the pavement and only close
-/// the hairline gap.
+/// carriageways cover their inner halves. At small scales, they have the colour of the pavement and only
+/// close the hairline gap.
 fn kerbs(canvas: &mut impl Painter, stretches: &[Stretch<'_>], junctions: &[&Junction]) {
     canvas.begin(Pass::Kerb);
     let (color, least) = if canvas.scale() >= MIN_KERB_SCALE {
@@ -285,7 +285,7 @@ fn kerbs(canvas: &mut impl Painter, stretches: &[Stretch<'_>], junctions: &[&Jun
             };
             let mut line = stretch.line(inner);
             *end = line.last().copied();
-            // Where a lane ends at the kerb, the kerb steps inward or outward with it.
+            // Where a lane ends at the kerb, the kerb steps inwards or outwards by the lane's width.
             let last = before.filter(|(id, _)| *id == stretch.id);
             if let Some(last) = last.and_then(|(_, ends)| ends[usize::from(!side)]) {
                 line.insert(0, last);

@@ -27,7 +27,7 @@ const LAMP_STEP: f64 = 0.66;
 const LAMP: f64 = 0.27;
 /// Radius of a lamp's glow, m.
 const GLOW: f64 = 0.75;
-/// Minimum half size of a head, pixels.
+/// Minimum half-size of a head, pixels.
 const LEAST: f64 = 2.5;
 
 /// The heads beside a stop line.
@@ -35,17 +35,17 @@ const LEAST: f64 = 2.5;
 pub struct Heads {
     /// The road that ends at the stop line.
     pub road: RoadId,
-    /// Ids of the lanes that lead to the stop line, starting with the one nearest to the kerb.
+    /// Pose of the middle of the first head. It has the driving direction.
     pub lanes: Vec<i8>,
     /// Pose of the middle of the first head, in the driving direction.
     pub first: Pose,
-    /// Side of the first head on which the other heads stand: left (1) or right (-1).
+    /// Side of the first head on which the other heads are: 1 for left, -1 for right.
     outward: f64,
 }
 
 impl Heads {
-    /// Returns a head for each light that differs from the previous lights, in the order of lanes. If there
-    /// are no lights, returns a single dark head.
+    /// Returns a head for each different light, in the order of lanes. If there are no lights, returns a
+    /// single dark head.
     pub fn shown(&self, light: impl Fn(i8) -> Option<Light>) -> Vec<(Pose, Option<Light>)> {
         let mut lights: Vec<Option<Light>> = Vec::new();
         for light in self.lanes.iter().map(|&lane| light(lane)) {
@@ -68,7 +68,7 @@ impl Heads {
     }
 }
 
-/// Returns the heads of all approaches of a junction that have signals and room to wait.
+/// Returns the heads of all approaches of a junction that have signals and room for waiting vehicles.
 pub fn heads(scenario: &Scenario, layout: &Layout, junction: &Junction) -> Vec<Heads> {
     let side = scenario.about().driving_side;
     let network = scenario.network();
@@ -84,7 +84,7 @@ pub fn heads(scenario: &Scenario, layout: &Layout, junction: &Junction) -> Vec<H
             .iter()
             .map(|lane| lane.id)
             .collect();
-        // As seen outward from the junction, vehicles arrive on the left in right-hand traffic.
+        // As seen from the junction towards the arm, vehicles arrive on the left in right-hand traffic.
         let (edge, outward) = match side {
             DrivingSide::Right => {
                 lanes.reverse();
@@ -113,7 +113,7 @@ pub fn lit(scenario: &Scenario, layout: &Layout, signals: &[SignalHead]) -> Vec<
         .iter()
         .map(|head| ((head.road, head.lane), head.light))
         .collect();
-    // The lanes of a junction are consecutive.
+    // The signals of each junction are consecutive.
     let junctions = signals
         .chunk_by(|a, b| a.node == b.node)
         .filter_map(|lanes| layout.junction_at(lanes[0].node));
@@ -124,13 +124,13 @@ pub fn lit(scenario: &Scenario, layout: &Layout, signals: &[SignalHead]) -> Vec<
         .collect()
 }
 
-/// Factor by which signal heads are enlarged. `scale` is in pixels per metre.
+/// Factor by which signal heads are enlarged at small scales. `scale` is in pixels per metre.
 fn enlargement(scale: f64) -> f64 {
     (LEAST / (HALF.0 * scale)).max(1.0)
 }
 
-/// Position and radius of the lamp of a light in a head, m. For red and amber together, returns the red lamp.
-/// `scale` is in pixels per metre.
+/// Position and radius of the lamp of a light in a head, m. For red and amber together, returns that of the
+/// red lamp. `scale` is in pixels per metre.
 pub fn lamp(head: Pose, light: Light, scale: f64) -> (DVec2, f64) {
     let grow = enlargement(scale);
     let ahead = match light {

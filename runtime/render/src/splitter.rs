@@ -45,7 +45,7 @@ pub(crate) fn painted(painter: &mut impl Painter, scenario: &Scenario, junctions
     }
     let color = faded(MARKING, 0.95 * alpha);
     for (island, junction) in islands(junctions) {
-        // Its outline begins and ends at the cut of the arm.
+        // The outline of the island begins and ends at the cut of the arm.
         match median::comes_to(scenario, junction, island) {
             true => painter.line(&island.paint, LINE, 0.8, color),
             false => painter.edge(&island.paint, LINE, 0.8, color),
@@ -58,15 +58,15 @@ pub(crate) fn painted(painter: &mut impl Painter, scenario: &Scenario, junctions
     }
 }
 
-/// Returns bars across an area. They are at an angle to the middle line of the area, which starts
-/// at the cut, where the outline begins and ends. They are mirrored in left-hand traffic.
+/// Returns the bars across an area. They slant relative to its middle line, which starts at the cut, where
+/// the outline begins and ends. In left-hand traffic, they are mirrored.
 fn bars(area: &[DVec2], side: DrivingSide) -> Vec<[DVec2; 4]> {
     let (Some((low, high)), Some(&last)) = (polygon::bounds(area), area.last()) else {
         return Vec::new();
     };
     let middle = 0.5 * (low + high);
     let along = (middle - 0.5 * (area[0] + last)).normalize_or_zero();
-    // Half a right angle, so that the angle is the same along and across.
+    // Half a right angle, so that the bars have the same angle to both directions.
     let normal = (along + side.around() * along.perp()).normalize_or_zero();
     let across = normal.perp();
     let reach = (high - low).length();

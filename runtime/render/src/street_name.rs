@@ -4,14 +4,15 @@ use glam::DVec2;
 use roadwright_geometry::Pose;
 use roadwright_scenario::{DrivingSide, Lane, LaneType, Road};
 
-/// Distance between the points at which a road is tested against the view.
+/// Distance between the points at which a road is tested against the view, m.
 const STEP: f64 = 5.0;
-/// Maximum number of points at which a road is tested against the view.
+/// Maximum number of points at which a road is tested against the view. On long roads, the points are farther
+/// apart.
 const MOST_STEPS: f64 = 200.0;
 
 /// Length before a stop line that may contain turn arrows, m.
 const ARROWS: f64 = 27.0;
-/// Scale above which arrows are visible, pixels per metre. Names then keep clear of them.
+/// Scale above which arrows are visible, pixels per metre. Above it, names keep clear of arrows.
 pub const ARROW_SCALE: f64 = 3.0;
 
 /// Returns the middle of the carriageway half-way along a stretch, and the width of the carriageway
@@ -27,11 +28,11 @@ pub fn place(road: &Road, (from, to): (f64, f64)) -> (Pose, f64) {
     (centre, left - right)
 }
 
-/// Returns the part of a stretch between two junctions that is clear of turn arrows and islands, in
-/// metres from the start of the road. Returns `None` if nothing is left. Arrows are assumed where
-/// several lanes lead to a junction.
+/// Returns the part of a stretch between two junctions that is clear of turn arrows and islands, in metres
+/// from the start of the road. Returns `None` if no part remains. Arrows are assumed where several lanes lead
+/// to a junction.
 pub fn clear_of_ends(road: &Road, side: DrivingSide, (from, to): (f64, f64)) -> Option<(f64, f64)> {
-    // Length that arrows may take up on the lanes of one direction.
+    // Length that arrows on the lanes of one direction may take up.
     let room = |s: f64, has_direction: &dyn Fn(&Lane) -> bool| {
         let lanes = road.section_at(s).lanes.iter();
         let general = lanes.filter(|lane| lane.kind == LaneType::Driving);
@@ -45,7 +46,7 @@ pub fn clear_of_ends(road: &Road, side: DrivingSide, (from, to): (f64, f64)) -> 
         lanes.any(|lane| lane.kind == LaneType::Median)
     };
     let (first, last) = (road.section_index(from), road.section_index(to));
-    // If a median runs along the whole stretch, no position is better.
+    // If a median runs along the whole stretch, no position is better than another.
     let (start, end) = match (has_island(first), has_island(last)) {
         (true, true) if first == last => (from, to),
         (at_start, at_end) => (
@@ -68,8 +69,9 @@ pub fn clear_of_ends(road: &Road, side: DrivingSide, (from, to): (f64, f64)) -> 
     (clear.0 < clear.1).then_some(clear)
 }
 
-/// Returns the longest part of a stretch that lies in a view; `None` if there is none. The view is given by
-/// two corners. Exact to 5 m, or to half a percent of roads longer than a kilometre.
+/// Returns the longest part of a stretch that is inside a view; `None` if no part is. The view is given by
+/// two corners. The result is accurate to 5 m or, for roads longer than a kilometre, to half a percent of
+/// their length.
 pub fn in_view(
     road: &Road,
     (from, to): (f64, f64),
@@ -131,7 +133,7 @@ mod tests {
         // Only one lane leads to the junction, so there are no arrows.
         let clear = clear_of_ends(&road, DrivingSide::Right, (10.0, 990.0));
         assert_eq!(clear, Some((10.0, 990.0)));
-        // An island before the junction leaves no room for letters.
+        // An island before the junction takes the room for letters.
         let mut flared = road.clone();
         let mut island = flared.lane_sections[0].clone();
         island.s = 960.0.into();

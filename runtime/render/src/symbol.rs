@@ -8,7 +8,8 @@ use roadwright_geometry::{Pose, unit};
 use roadwright_scenario::{LaneType, RoadClass, Scenario};
 use std::f64::consts::TAU;
 
-/// Scale below which symbols are invisible, and scale above which they are fully visible, pixels per metre.
+/// Scales between which symbols fade in, pixels per metre. Below the first they are invisible, and above the
+/// second they are fully visible.
 const FADE: (f64, f64) = (1.0 / 0.35, 1.0 / 0.25);
 /// Minimum length of a parking bay, m.
 const BAY: f64 = 5.3;
@@ -31,15 +32,15 @@ const STROKE: f64 = 0.08;
 const FIRST_WORD: f64 = 10.0;
 /// Distance between words, m.
 const BETWEEN_WORDS: f64 = 60.0;
-/// Distance from the last word to the end of the lane, m. Arrows are painted there.
+/// Distance from the last word to the end of the lane, m. It leaves room for arrows.
 const AFTER_WORD: f64 = 30.0;
-/// Width of a letter on the road, its length, and the gap to the next letter, m. Letters are
-/// elongated, because drivers see them at a flat angle.
+/// Width of a letter on the road, its length, and the gap to the next letter, m. Letters are elongated,
+/// because drivers see them at a shallow angle.
 const LETTER: (f64, f64, f64) = (0.5, 2.2, 0.22);
 /// Width of the strokes of a letter, m.
 const LETTER_STROKE: f64 = 0.16;
-/// The strokes of a letter. Points are given across (from the left) and along the letter, as shares of its
-/// width and length.
+/// The strokes of a letter. Points are given across the letter (from the left) and along it, as fractions of
+/// its width and length.
 type Letter = &'static [&'static [(f64, f64)]];
 const BUS: [Letter; 3] = [
     &[
@@ -116,7 +117,7 @@ fn bays(painter: &mut impl Painter, stretch: &Stretch<'_>, place: usize, color: 
         return;
     }
     let length = (to - from) / count;
-    // At the ends, the line lies entirely on the lane.
+    // At the ends, the line is entirely inside the lane.
     let inset = 0.5 * LINE;
     for i in 0..=count as u32 {
         let s = (from + length * f64::from(i)).clamp(from + inset, to - inset);
@@ -134,7 +135,7 @@ fn bays(painter: &mut impl Painter, stretch: &Stretch<'_>, place: usize, color: 
     }
 }
 
-/// Draws bicycles along a cycle lane, upright as seen by cyclists.
+/// Draws bicycles along a cycle lane so that cyclists see them upright.
 fn bicycles(
     painter: &mut impl Painter,
     stretch: &Stretch<'_>,
@@ -155,9 +156,9 @@ fn bicycles(
     }
 }
 
-/// Draws a bicycle seen from the side, with its front to the right.
+/// Draws a bicycle in side view, with its front to the right.
 fn bicycle(painter: &mut impl Painter, at: Pose, color: tiny_skia::Color) {
-    // x to the right and y ahead as the cyclist sees it, from the middle between the wheels.
+    // Measured from the midpoint between the wheels: x to the right and y ahead, as the cyclist sees it.
     let place = |x: f64, y: f64| at.point(y, -x);
     let wheel = |x: f64| -> Vec<DVec2> {
         let corner = |i: u32| {
@@ -182,7 +183,7 @@ fn bicycle(painter: &mut impl Painter, at: Pose, color: tiny_skia::Color) {
     }
 }
 
-/// Draws the word along a bus lane, upright as seen by drivers.
+/// Draws the word along a bus lane so that drivers see it upright.
 fn words(
     painter: &mut impl Painter,
     stretch: &Stretch<'_>,
@@ -206,7 +207,7 @@ fn words(
     }
 }
 
-/// Draws letters side by side, with their feet on a line across the lane.
+/// Draws letters side by side, with their lower ends on a line across the lane.
 fn word(painter: &mut impl Painter, at: Pose, letters: &[Letter], color: tiny_skia::Color) {
     let (width, length, gap) = LETTER;
     let count = letters.len() as f64;

@@ -1,4 +1,4 @@
-//! The ground, drawn with tints by height, hill shading and contour lines.
+//! Draws the ground with tints by height, hill shading and contour lines.
 
 use crate::palette::{CONTOUR, TERRAIN_BY_DAY, TERRAIN_BY_NIGHT, faded, rgb};
 use crate::{Painter, Pass};
@@ -7,9 +7,10 @@ use glam::{DVec2, DVec3};
 use roadwright_geometry::HeightField;
 use tiny_skia::Color;
 
-/// Maximum number of samples along a side for contours; heights between samples are interpolated.
+/// Maximum number of samples along a side for contours. Heights between samples are interpolated.
 const MOST_SAMPLES: f64 = 512.0;
-/// Number of contour lines per index contour. Index contours are bolder and labelled with their height.
+/// Every n-th contour line is an index contour, where n is this number. Index contours are bolder, and are
+/// labelled with their height.
 const STRONG: i64 = 5;
 
 /// A contour line.
@@ -23,7 +24,7 @@ pub struct Contour {
     pub points: Vec<DVec2>,
 }
 
-/// Returns a round height difference that gives about a dozen contour lines, m.
+/// Returns a height interval that is a round number and gives about a dozen contour lines, m.
 pub fn contour_interval(field: &HeightField) -> f64 {
     let (lowest, highest) = range(field);
     let steps = [0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0, 200.0, 500.0];
@@ -45,7 +46,7 @@ fn range(field: &HeightField) -> (f64, f64) {
 pub fn contours(field: &HeightField) -> Vec<Contour> {
     let interval = contour_interval(field);
     let (lowest, highest) = range(field);
-    // Not at the lowest height, because on level ground this line would follow its rim.
+    // There is no contour at the lowest height, because on level ground the line would follow the edge.
     let (from, to) = (
         (lowest / interval).floor() as i64 + 1,
         (highest / interval).floor() as i64,
@@ -57,13 +58,14 @@ pub fn contours(field: &HeightField) -> Vec<Contour> {
     let places = (0..rows).flat_map(|y| (0..columns).map(move |x| (x, y)));
     let at = |(x, y): (usize, usize)| low + step * DVec2::new(x as f64, y as f64);
     let heights: Vec<f64> = places.map(|place| field.height(at(place))).collect();
-    // Raised by a tiny amount, because a line at exactly the height of level ground would cover all of it.
+    // Raised by a tiny amount, because a line at exactly the height of level ground would cover it
+    // completely.
     let numbers: Vec<i64> = (from..=to).collect();
     let levels: Vec<f64> = numbers
         .iter()
         .map(|&n| n as f64 * interval + 1e-6 * interval)
         .collect();
-    // Values lie in the middle of the builder's cells.
+    // The builder assumes that values are in the middle of its cells.
     let builder = ContourBuilder::new(columns, rows, true)
         .x_step(step)
         .y_step(step)
@@ -95,7 +97,7 @@ pub fn contours(field: &HeightField) -> Vec<Contour> {
 }
 
 /// Returns the pieces of a ring inside the field. They are needed because marching squares closes rings along
-/// the edge of the field.
+/// the field's edge.
 fn inner_pieces(ring: &[DVec2], low: DVec2, high: DVec2) -> Vec<Vec<DVec2>> {
     let is_inside = |p: &DVec2| p.cmpgt(low).all() && p.cmplt(high).all();
     let pieces = ring.split(|p| !is_inside(p));
@@ -105,7 +107,7 @@ fn inner_pieces(ring: &[DVec2], low: DVec2, high: DVec2) -> Vec<Vec<DVec2>> {
         .collect()
 }
 
-/// Draws contour lines, whose widths are in pixels at any scale.
+/// Draws contour lines. Their widths are in pixels at any scale.
 pub fn draw_contours(painter: &mut impl Painter, contours: &[Contour]) {
     painter.begin(Pass::Ground);
     for contour in contours {
@@ -118,7 +120,7 @@ pub fn draw_contours(painter: &mut impl Painter, contours: &[Contour]) {
     }
 }
 
-/// Colour of the ground for a height (as a share of the field's range) and a slope, with light from the
+/// Colour of the ground for a height (as a fraction of the field's range) and a slope, with light from the
 /// north-west. Level ground keeps its tint.
 pub fn ground_color(share: f64, slope: DVec2, dark: bool) -> Color {
     let ramp = if dark {
@@ -152,8 +154,8 @@ fn mixed(a: Color, b: Color, share: f64) -> Color {
     color
 }
 
-/// Returns a function that converts heights to shares of the field's range. The range is taken as at least
-/// one metre, so that nearly level ground has almost the same tint everywhere.
+/// Returns a function that converts heights to fractions of the field's range. The range is at least one
+/// metre, so that nearly level ground has almost the same tint everywhere.
 pub fn height_share(field: &HeightField) -> impl Fn(f64) -> f64 + use<> {
     let (lowest, highest) = range(field);
     move |height| (height - lowest) / (highest - lowest).max(1.0)
@@ -181,7 +183,7 @@ mod tests {
         let contours = contours(&cone());
         assert_eq!(contour_interval(&cone()), 5.0);
         let heights: Vec<f64> = contours.iter().map(|c| c.height).collect();
-        // One ring each at 5 to 55 m; the top is a point.
+        // One ring for each height from 5 to 55 m. At the top, the ring is a point.
         assert!((10..=14).contains(&contours.len()), "{heights:?}");
         for contour in contours
             .iter()
@@ -203,7 +205,7 @@ mod tests {
 
     #[test]
     fn no_line_runs_along_the_edge_of_the_field() {
-        // On ground that rises to the east, lines run from south to north and end at the edges.
+        // On ground that rises to the east, contours run from south to north and end at the edges.
         let level = HeightField::level(DVec2::ZERO, DVec2::splat(100.0), 2.0).expect("a field");
         let heights = (0..level.heights().len()).map(|i| (i % level.columns()) as f64);
         let field = level
@@ -225,7 +227,7 @@ mod tests {
         for dark in [false, true] {
             let at = |slope: DVec2| ground_color(0.5, slope, dark);
             let level = at(DVec2::ZERO);
-            // Ground that rises to the east faces the light in the west.
+            // Ground that rises to the east faces west, towards the light.
             assert!(sum(at(DVec2::new(0.3, 0.0))) > sum(level));
             assert!(sum(at(DVec2::new(-0.3, 0.0))) < sum(level));
             let ramp = if dark {

@@ -3,7 +3,7 @@
 use tiny_skia::{PathBuilder, Transform};
 use ttf_parser::{Face, GlyphId, OutlineBuilder};
 
-/// Alignment of a label to its point.
+/// Alignment of a label relative to its point.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Align {
     Left,
@@ -52,7 +52,7 @@ pub(crate) fn at(x: f32, y: f32) -> Transform {
     Transform::from_translate(x, y)
 }
 
-/// Returns the glyph of a character. If the typeface lacks the character, returns its box for unknown
+/// Returns the glyph of a character. If the typeface lacks the character, returns the box for unknown
 /// characters.
 fn glyph(face: &Face<'_>, c: char) -> GlyphId {
     face.glyph_index(c).unwrap_or(GlyphId(0))

@@ -1,4 +1,4 @@
-//! The timeline of a run as a picture, with a curve for each of its measures.
+//! Draws the timeline of a run as a picture, with a curve for each measure.
 
 use crate::RenderError;
 use crate::canvas::Canvas;
@@ -31,7 +31,7 @@ struct Measure {
     color: u32,
 }
 
-/// The measures, in the colours of the panels of the editor's light theme.
+/// The measures, with the colours that the editor's panels have in the light theme.
 const MEASURES: [Measure; 5] = [
     Measure {
         name: "arrived",
@@ -60,7 +60,7 @@ const MEASURES: [Measure; 5] = [
     },
 ];
 
-/// Draws arrivals, mean speed, standing vehicles, contacts and faults over time, as PNG.
+/// Draws arrivals, mean speed, standing vehicles, contacts and faults over time as a PNG.
 ///
 /// # Errors
 /// If the picture cannot be created.
@@ -102,7 +102,7 @@ fn curve(canvas: &mut Canvas, rows: &[TimeRow], measure: &Measure, top: f32, end
         let text = number(share * end);
         canvas.text(&text, at, low + 18.0, 12.0, Align::Centre, QUIET_INK);
     }
-    // Long runs have one row per column of pixels, and the last row.
+    // Long runs have one row per column of pixels, plus the last row.
     let every = (rows.len() as f64 / COLUMNS).ceil().max(1.0) as usize;
     let thinned = rows.iter().step_by(every).chain(rows.last());
     let points: Vec<(f32, f32)> = thinned.map(|row| (x(row.time), y(value(row)))).collect();

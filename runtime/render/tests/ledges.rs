@@ -1,6 +1,6 @@
 //! Junctions from real towns whose outlines are hard to get right. Their edges must not have ledges, and
 //! there must be no slivers of asphalt or ground. Each has a picture, `tests/ledges/NAME.png`, which is
-//! written again with `UPDATE_SNAPSHOTS=1`.
+//! rewritten if `UPDATE_SNAPSHOTS=1` is set.
 
 use i_overlay::core::fill_rule::FillRule;
 use i_overlay::core::overlay_rule::OverlayRule;
@@ -23,8 +23,7 @@ type Shapes = Vec<Vec<Vec<[f64; 2]>>>;
 const TOLERANCE: f64 = 1e-3;
 /// Largest permitted change of direction at a point of an edge, rad.
 const MOST_KINK: f64 = 30.0 * TAU / 360.0;
-/// Distance below which points of an edge count as the same point, m. Seams are not more exact than
-/// this.
+/// Distance below which points of an edge count as the same point, m. Seams are not more accurate than this.
 const POINT: f64 = 0.03;
 /// Half the width of a sliver of ground, and half the width of a sliver of asphalt, m.
 const GROUND: f64 = 0.55;
@@ -98,8 +97,8 @@ fn style(class: RoadClass, forward: usize, backward: usize, width: f64) -> RoadS
     }
 }
 
-/// A one-way street that starts at a sharp angle where three others meet and reaches the next street after 15
-/// m. The arms of both ends form a single junction. College Green and Grafton Street, Dublin.
+/// A one-way street that starts at a sharp angle where three others meet, and reaches the next street after
+/// 15 m. The arms of both ends form a single junction, as at College Green and Grafton Street, Dublin.
 fn college_green() -> Place {
     let mut place = Place::new(DrivingSide::Left);
     let bus = |forward: usize, backward: usize| {
@@ -128,7 +127,7 @@ fn college_green() -> Place {
 }
 
 /// A street that splits into two carriageways for 40 m, twice in a row, with a side street in between. This
-/// results in three junctions near each other. Borough, London.
+/// results in three junctions near each other, as in Borough, London.
 fn sausage_links() -> Place {
     let mut place = Place::new(DrivingSide::Left);
     let street = style(RoadClass::Collector, 1, 1, 3.25);
@@ -145,7 +144,7 @@ fn sausage_links() -> Place {
     place
 }
 
-/// Two rings of 11 m side by side, which share the roads between them. Perth.
+/// Two rings with a radius of 11 m side by side, which share the roads between them, as in Perth.
 fn peanut() -> Place {
     let mut place = Place::new(DrivingSide::Left);
     let ring = style(RoadClass::Residential, 1, 0, 4.5);
@@ -158,7 +157,7 @@ fn peanut() -> Place {
     let on = |i: usize, bearing: f64, radius: f64| {
         (DVec2::from(centres[i]) + radius * unit(bearing.to_radians())).into()
     };
-    // Between the rings, one road in each direction.
+    // Between the rings, there is one road in each direction.
     place.road(&[on(0, 45.0, 11.0), on(1, 135.0, 11.0)], &ring);
     place.road(&[on(1, 225.0, 11.0), on(0, 315.0, 11.0)], &ring);
     for (i, bearing) in [(0, 110.0), (0, 180.0), (1, 0.0), (1, 290.0)] {
@@ -167,7 +166,7 @@ fn peanut() -> Place {
     place
 }
 
-/// A ring of 25 m whose exit to the south-west diverges slowly. Leeds.
+/// A ring with a radius of 25 m whose exit to the south-west diverges slowly, as in Leeds.
 fn slow_exit() -> Place {
     let mut place = Place::new(DrivingSide::Left);
     let ring = style(RoadClass::Arterial, 2, 0, 3.5);
@@ -179,7 +178,7 @@ fn slow_exit() -> Place {
         place.road(&[on(bearing, 100.0), on(bearing, 25.0)], &street);
     }
     let half = style(RoadClass::Arterial, 1, 0, 3.5);
-    // A clockwise ring: the exit at 235 degrees heads west.
+    // The ring is clockwise, so the exit at 235 degrees heads west.
     place.road(&[on(235.0, 25.0), (-32.0, -23.0), (-100.0, -40.0)], &half);
     place.road(&[(-100.0, -32.0), (-40.0, -14.0), on(200.0, 25.0)], &half);
     place
@@ -304,7 +303,7 @@ fn assert_looks_as_before(name: &str, place: &Place) {
     };
     let pairs = kept.pixels().iter().zip(drawn.pixels());
     let count = pairs.filter(|(a, b)| differs(a, b)).count();
-    // A dozen pixels correspond to a corner that has moved by a hand's breadth.
+    // A dozen pixels correspond to a corner that has moved by about 10 cm.
     assert!(
         count < 12,
         "{name}: {count} pixels differ from {}; if that was meant, UPDATE_SNAPSHOTS=1",

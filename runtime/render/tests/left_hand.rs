@@ -1,4 +1,4 @@
-//! Checks that all paint and the positions of signal heads in left-hand traffic are the mirror image of those
+//! Checks that in left-hand traffic all paint and the positions of signal heads are the mirror image of those
 //! in right-hand traffic.
 
 use roadwright_geometry::{DVec2, Pose, ReferenceLine, Segment, unit};
@@ -9,7 +9,7 @@ use roadwright_scenario::operation::draw::{self, RoadStyle};
 use roadwright_scenario::*;
 use std::f64::consts::{FRAC_PI_2, PI, TAU};
 
-/// Distance above which shapes are different, m.
+/// Distance above which two shapes count as different, m.
 const SAME: f64 = 1e-6;
 
 /// A painted shape: its pass, colour, width, dashes (none for areas), and points.
@@ -68,7 +68,7 @@ impl Painter for Notes {
         self.polygon(points, color);
     }
 
-    // Edges are closed, like areas.
+    // Edges are closed, as areas are.
     fn edge(&mut self, points: &[DVec2], _: f64, _: f32, color: Color) {
         self.add(None, points.to_vec(), color);
     }
@@ -89,8 +89,8 @@ impl Painter for Notes {
     }
 }
 
-/// A town for either driving side. It is drawn as specified in right-hand traffic, and mirrored about the y
-/// axis in left-hand traffic.
+/// A town for either driving side. In right-hand traffic it is drawn as specified, and in left-hand traffic
+/// it is mirrored about the y axis.
 struct Town {
     scenario: Scenario,
     side: DrivingSide,
@@ -166,7 +166,7 @@ impl Town {
         let mut heads: Vec<_> = heads
             .map(|heads| (heads.road, heads.lanes.len(), heads.first))
             .collect();
-        // Arms are sorted counter-clockwise, which is reversed in the mirror.
+        // Arms are sorted counter-clockwise, so their order is reversed in the mirror image.
         heads.sort_by_key(|(road, ..)| *road);
         heads
     }
@@ -309,7 +309,7 @@ fn stop_lines_triangles_and_arrows_lie_in_the_mirror() {
         let what = format!("{control:?} {lanes}");
         let (areas, lines) = assert_mirrored(&what, |side| star(side, lanes, control, crossings));
         assert!(lines > 0, "{what}");
-        // All except a plain stop have triangles, arrows or bars.
+        // Every control except a plain stop has triangles, arrows or bars.
         assert!(areas > 0 || control == Control::Stop, "{what}");
     }
 }
@@ -321,7 +321,7 @@ fn heads_of_signals_stand_in_the_mirror() {
         assert_mirrored(&format!("signals {lanes}"), draw);
         assert_eq!(draw(DrivingSide::Left).heads().len(), 4);
     }
-    // On the left of the drivers.
+    // The heads are on the drivers' left.
     let town = star(DrivingSide::Left, 1, Control::Signals, false);
     for (_, _, head) in town.heads() {
         assert!(head.to_local(DVec2::ZERO).y < -1.0, "{head:?}");

@@ -136,7 +136,8 @@ fn arrows_stand_only_where_lanes_lead_to_different_places() {
         "one lane each: nothing to choose"
     );
     let double = Notes::of(&star(&CROSS, 2, 3.25, Some(Control::AllWayStop)), 20.0);
-    // Two lanes of four approaches, two arrows each, a head ahead and one to a side.
+    // Four approaches with two lanes each, two arrows per lane, and two heads per arrow (straight on and to
+    // one side).
     assert_eq!(double.painted().count(), 4 * 2 * 2 * 2);
     for head in double.painted() {
         let at = head[0].length();
@@ -154,17 +155,17 @@ fn arrows_stand_only_where_lanes_lead_to_different_places() {
 fn lines_across_the_road_follow_the_signs() {
     let stop_lines = |notes: &Notes| notes.marking_lines().filter(|line| line.2 == 0.4).count();
     let signals = Notes::of(&star(&CROSS, 1, 3.25, Some(Control::Signals)), 20.0);
-    // The heads of the signals, one for each stop line.
+    // The painted shapes are the signal heads, one for each stop line.
     assert_eq!((stop_lines(&signals), signals.painted().count()), (4, 4));
     let stop = Notes::of(&star(&CROSS, 1, 3.25, Some(Control::Stop)), 20.0);
     assert_eq!((stop_lines(&stop), stop.painted().count()), (2, 0));
     let give_way = Notes::of(&star(&CROSS, 1, 3.25, Some(Control::Priority)), 20.0);
-    // Three triangles in each of two lanes, pointing at the traffic that gives way.
+    // Three triangles on each of two lanes, which point at the traffic that yields.
     assert_eq!((stop_lines(&give_way), give_way.painted().count()), (0, 6));
     for triangle in give_way.painted() {
         assert!(triangle[1].length() > triangle[0].length().max(triangle[2].length()));
     }
-    // The last 20 m before a stop line are solid, also between the directions.
+    // The last 20 m of the lines before a stop line are solid, including the line between the directions.
     let solid = |notes: &Notes| {
         let long = |line: &&Line| line.2 == 0.12 && line.3.is_none();
         notes.marking_lines().filter(long).count()
@@ -199,10 +200,10 @@ fn lines_that_must_not_be_crossed_are_solid_on_that_side() {
     let (both, none) = (LaneChange::Both, LaneChange::None);
     let (solid, dashed) = lined([both, both]);
     assert_eq!(lined([none, none]), (solid + 1, dashed - 1));
-    // Broken beside solid, whichever side permits crossing.
+    // A broken line beside a solid one, whichever side permits crossing.
     assert_eq!(lined([none, both]), (solid + 1, dashed));
     assert_eq!(lined([both, LaneChange::Right]), (solid + 1, dashed));
-    // A change to the pavement is impossible, so permitting it has no effect.
+    // A change onto the pavement is impossible, so permitting it has no effect.
     assert_eq!(lined([both, LaneChange::Left]), (solid, dashed));
 }
 
@@ -242,11 +243,11 @@ fn cycle_lanes_lead_through_junctions() {
         let blocks = lines(0.3, Some((0.5, 0.5)));
         (strengths, squares, blocks, lines(0.15, None))
     };
-    // Other traffic crosses all four: between squares, in a weaker colour.
+    // Other traffic crosses all four cycle lanes, so they have squares beside them and a weaker colour.
     let (strengths, squares, blocks, solid) = painted(&CROSS, Control::Signals);
     assert_eq!((strengths.len(), squares, blocks, solid), (4, 8, 0, 0));
     assert!(strengths.iter().all(|strength| *strength < 0.6));
-    // No traffic enters on the far side of a T, so the lane continues there.
+    // On the far side of a T-junction no traffic enters, so the cycle lane continues there.
     let (strengths, squares, blocks, solid) = painted(&[0.0, 270.0, 180.0], Control::Priority);
     assert_eq!((strengths.len(), squares, blocks, solid), (2, 0, 2, 1));
     assert_eq!(
@@ -266,7 +267,8 @@ fn bus_lanes_have_their_word_for_who_drives_there() {
     let strokes: Vec<&Vec<DVec2>> = strokes.map(|line| &line.1).collect();
     // A word in each direction on four arms: two strokes of a B, one of a U, one of an S.
     assert_eq!(strokes.len(), 4 * 2 * 4);
-    // On the arm to the east drivers towards the junction keep north and look west, so the B is in the south.
+    // On the eastern arm, traffic towards the junction keeps to the north and looks west, so the B is in the
+    // south.
     let middle = |points: &[DVec2]| points.iter().sum::<DVec2>() / points.len() as f64;
     let inward = strokes.iter().map(|stroke| middle(stroke));
     let mut inward: Vec<DVec2> = inward.filter(|at| at.x > 20.0 && at.y > 0.0).collect();
@@ -295,7 +297,7 @@ fn guide_lines_lead_who_turns_across_at_signals() {
     };
     let left = Turns::NONE.with(Turn::Left);
     assert_eq!(lines(Control::Signals, left), 1);
-    // A lane that leads elsewhere as well, and one whose drivers give way, have none.
+    // A lane that also leads elsewhere has no guide line, and neither does a lane whose drivers yield.
     assert_eq!(lines(Control::Signals, left.with(Turn::Straight)), 0);
     assert_eq!(lines(Control::Priority, left), 0);
 }
@@ -308,7 +310,7 @@ fn paint_fades_with_the_width_of_a_lane_in_pixels() {
         let alphas = notes.marking_lines().map(|line| line.4.alpha());
         alphas.fold(0.0f32, f32::max)
     };
-    // Invisible at four pixels, opaque at seven.
+    // Paint is invisible at four pixels and opaque at seven.
     assert_eq!(strongest(1.2), 0.0);
     let (some, more, all) = (strongest(1.5), strongest(1.9), strongest(2.2));
     assert!(0.0 < some && some < more && more < all && all > 0.9);
@@ -344,7 +346,7 @@ fn kerbs_lie_between_pavement_and_carriageway() {
 
 #[test]
 fn no_hairline_shows_between_roads_and_junctions() {
-    // Too narrow for a centre line, so the whole carriageway is asphalt.
+    // The road is too narrow for a centre line, so the whole carriageway is asphalt.
     let scenario = star(&[20.0, 115.0, 200.0, 290.0], 1, 2.6, None);
     let (low, high) = (DVec2::new(-16.03, -12.01), DVec2::new(15.97, 11.99));
     let picture = Picture {
@@ -364,7 +366,7 @@ fn no_hairline_shows_between_roads_and_junctions() {
             let along = unit(bearing.to_radians());
             point.dot(along) > 0.0 && point.perp_dot(along).abs() < 2.6 - 0.1
         });
-        // The title, the scale and the names lie in the corners.
+        // The title, the scale and the names are in the corners.
         if !is_inside || x < 330.0 && !(150.0..700.0).contains(&y) {
             continue;
         }
@@ -400,7 +402,7 @@ fn what_is_hidden_is_not_in_the_picture() {
         let pixels = whole.pixels().iter().zip(other.pixels());
         pixels.filter(|(a, b)| a != b).count()
     };
-    // The bridge, the ground below it, and both.
+    // The bridge alone, the ground below it alone, and both.
     let layers = layers(&scenario);
     let single: Vec<usize> = layers
         .iter()
@@ -413,7 +415,7 @@ fn what_is_hidden_is_not_in_the_picture() {
     assert_eq!(differing(&drawn(&every)), all);
     // Control: hiding something that does not exist changes nothing.
     assert_eq!(differing(&drawn(&[MapPart::Layer(99), MapPart::Land])), 0);
-    // Without roads only the ground is left.
+    // Without roads, only the ground remains.
     let bare = drawn(&MapPart::KINDS);
     let first = bare.pixels()[0];
     assert!(bare.pixels().iter().all(|pixel| *pixel == first));
@@ -449,7 +451,8 @@ fn land_beyond_the_roads_does_not_enlarge_the_picture() {
     assert_eq!(far.frame(), alone.frame());
     assert_ne!(far.bounds(), alone.bounds());
     assert!(drawn(&far) == drawn(&alone));
-    // Land below the roads is still painted, and without roads it is the picture.
+    // Land below the roads is still painted. Without roads, the land determines the part of the world that is
+    // shown.
     let below = with(&alone, field(50.0, DVec2::ZERO));
     assert!(drawn(&below) != drawn(&alone));
     let bare = with(&Scenario::new("bare"), field(50.0, DVec2::ZERO));
@@ -472,7 +475,7 @@ fn painted_medians_have_lines_and_are_never_raised() {
     };
     let (flat, kerbed) = (notes(LaneType::PaintedMedian), notes(LaneType::Median));
     assert!(raised(&kerbed) && !raised(&flat));
-    // A solid line runs along each side of it, 1.6 m from the middle.
+    // A solid line runs along each side of the median, 1.6 m from its middle.
     for side in [1.6, -1.6] {
         let beside = |line: &&Line| line.1.iter().all(|p| (p.y - side).abs() < 0.05);
         let mut lines = flat.marking_lines().filter(beside);

@@ -15,21 +15,21 @@
 //! let undo = edited.apply(Edit::Flow(roadwright::FlowId(1), None))?;
 //! session.world_mut().update(&scenario, &edited, &modules)?;
 //! save(&edited, copy)?;
-//! let moment = session.world().save(false)?.to_bytes();
+//! let moment = session.world().save()?.to_bytes();
 //! # assert!(load(copy)? == edited && !moment.is_empty());
 //! # edited.apply(undo)?;
 //! # assert!(edited == scenario);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! Most programs need only the items listed here. Everything else is in the crates behind this one
+//! Most programs need only the items listed here. Everything else is in the crates that this one is built on
 //! (`roadwright-scenario`, `roadwright-simulation` and others). The library neither opens a window nor reads
-//! the clock, and the same scenario, seed and version give bit-identical results on every run.
+//! the clock. The same scenario, seed and version give bit-identical results in every run.
 
-/// Geometry: positions, poses, and reference lines of lines, arcs, clothoids and cubics.
+/// Geometry: positions, poses, and reference lines made of lines, arcs, clothoids and cubics.
 pub use roadwright_geometry::{DVec2, GeometryError, HeightField, Pose, ReferenceLine, Segment};
 
-/// Road coordinates (s, t, h) of a point, and the cells of an area that are free for a body.
+/// Road coordinates (s, t, h) of a point, and occupancy grids that show where a body is free.
 pub use roadwright_geometry::{
     occupancy::OccupancyGrid,
     projection::{Projector, RoadPoint},
@@ -56,7 +56,7 @@ pub use roadwright_scenario::{
 /// Reads scenarios from files and writes them.
 pub use roadwright_scenario::file::{load, save};
 
-/// Checks that report problems of a scenario with their places.
+/// Checks that report the problems of a scenario and their positions.
 pub use roadwright_scenario::check;
 /// Green waves along a street with signals.
 pub use roadwright_scenario::green_wave;
@@ -83,7 +83,7 @@ pub use roadwright_simulation::{
     Waits, Waypoint, WheelRecord, Why, World, builtin_modules, random_trips, unmet,
 };
 
-/// Modules: the interfaces through which a program adds its own, and the registry.
+/// Modules: the registry, and the interfaces through which a program adds modules of its own.
 pub use roadwright_agent::{
     AgentFacts, Behaviour, BehaviourView, Choosable, Conduct, Controller, Datum, Demand, Effect,
     Effects, Fitness, HowMany, Letter, Logic, LogicState, Lookahead, Message, Module, ModuleEntry,

@@ -3,7 +3,7 @@
 
 use roadwright::*;
 
-/// Names types, so that a missing one is a compile error. Returns their number.
+/// Mentions types, so that a missing one causes a compile error. Returns their number.
 macro_rules! named {
     ($($name:ty),* $(,)?) => {
         [$(std::any::type_name::<$name>()),*].len()

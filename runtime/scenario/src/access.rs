@@ -37,8 +37,8 @@ pub enum LaneAccess {
     All,
     /// Buses only.
     Buses,
-    /// All except buses, because the lane is too narrow for them. Applies to lanes of roads only, never to
-    /// connections of junctions.
+    /// All vehicles except buses, because the lane is too narrow for them. This applies only to lanes of
+    /// roads, never to connections through junctions.
     Cars,
 }
 
@@ -76,8 +76,8 @@ impl LaneAccess {
 file_value! {
     /// Access to a road, with the values of OpenStreetMap's `access`.
     ///
-    /// Through traffic uses only roads that are open to all. Other roads are used only by trips that begin or end
-    /// there. The road with the stricter access counts as the inner one. A trip may therefore lead from a
+    /// Through traffic uses only roads that are open to all. Other roads are used only by trips that begin or
+    /// end there. Roads with stricter access are considered to be farther inside, so a trip may lead from a
     /// `private` road over a `destination` street to a public one, and vice versa ([`TripPart`]).
     #[derive(Default)]
     pub enum RoadAccess {
@@ -100,8 +100,8 @@ file_value! {
 }
 
 impl RoadAccess {
-    /// Strictness: 0 for all traffic, 1 for trips that begin or end here, 2 for a restricted group, 3 for no
-    /// traffic.
+    /// Strictness: 0 if open to all traffic, 1 for trips that begin or end here, 2 for a restricted group, 3
+    /// if closed to all traffic.
     #[inline]
     pub fn strictness(self) -> u8 {
         match self {
@@ -128,19 +128,18 @@ impl RoadAccess {
 ///                   leaving                arriving
 /// ```
 ///
-/// A trip first uses roads of decreasing strictness, and then arrives on roads of increasing strictness. It
-/// never returns to less strict ones, because that would be through traffic.
+/// A trip first uses roads of decreasing strictness, and then arrives on roads of increasing strictness.
+/// After that, it never returns to less strict roads, because that would be through traffic.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TripPart {
-    /// No road so far has been stricter than the one before it.
+    /// So far, no road of the trip was stricter than the one before it.
     Leaving,
-    /// A stricter road has been entered. The rest of the trip leads to a goal on that road or
-    /// farther in.
+    /// The trip has entered a stricter road. The rest of it leads to a goal on that road or farther inside.
     Arriving,
 }
 
 impl TripPart {
-    /// Part of the trip after driving from one road onto another; `None` if this is not allowed.
+    /// Part of the trip after driving from one road onto another; `None` if that is not allowed.
     #[inline]
     pub fn onto(self, from: RoadAccess, to: RoadAccess) -> Option<Self> {
         let (before, after) = (from.strictness(), to.strictness());

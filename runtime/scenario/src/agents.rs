@@ -40,9 +40,9 @@ pub struct LanePlace {
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct GroundPlace {
-    /// Position, m.
+    /// x coordinate, m.
     pub x: Quantity<Coordinate>,
-    /// Position, m.
+    /// y coordinate, m.
     pub y: Quantity<Coordinate>,
     /// Heading, rad.
     #[serde(default, skip_serializing_if = "is_zero")]
@@ -101,8 +101,8 @@ pub struct Agent {
     /// Departure time, s.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub depart: Quantity<Duration>,
-    /// Delay between an arrival and the next departure from the start, s; longer if the start is
-    /// occupied. If absent, the agent drives once.
+    /// Delay between an arrival and the next departure from the start, s. The delay is longer if the start is
+    /// occupied. If it is absent, the agent drives only once.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub repeat: OptionalQuantity<Duration>,
     /// Speed at the start, m/s.
@@ -135,14 +135,14 @@ pub struct Flow {
 }
 
 impl Agent {
-    /// Start, waypoints and destination of the agent, in that order.
+    /// Start, waypoints and destination of the agent, in this order.
     pub fn places(&self) -> impl Iterator<Item = &Place> {
         std::iter::once(&self.start)
             .chain(&self.via)
             .chain(&self.destination)
     }
 
-    /// Start, waypoints and destination of the agent, for modification.
+    /// Start, waypoints and destination of the agent, as mutable references.
     pub fn places_mut(&mut self) -> impl Iterator<Item = &mut Place> {
         std::iter::once(&mut self.start)
             .chain(&mut self.via)
@@ -161,7 +161,7 @@ impl Flow {
         [&self.origin, &self.destination]
     }
 
-    /// Origin and destination of the flow, for modification.
+    /// Origin and destination of the flow, as mutable references.
     pub fn places_mut(&mut self) -> [&mut Place; 2] {
         [&mut self.origin, &mut self.destination]
     }

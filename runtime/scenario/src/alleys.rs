@@ -9,14 +9,14 @@
 //!                      |<---  an alley --->|
 //! ```
 //!
-//! Alleys follow from the lanes and are never stored. Vehicles drive in the middle of their lanes, so the
+//! Alleys are derived from the lanes and never stored. Vehicles drive in the middle of their lanes, so the
 //! distance between the centres of two opposite lanes matters. It has to be at least [`ABREAST`] plus the
 //! distances by which the vehicles extend towards each other: half their widths, and more where their fronts
-//! swing out in a bend. Where two cars fit, but a bus and a car do not, or only two buses do not, the stretch
-//! is an alley for these vehicles ([`Passing`]). An alley for two cars lies within one for a bus and a car,
-//! which lies within one for two buses. A piece shorter than `PLACE` between an alley and the end of its
-//! lane, or between two alleys, belongs to the alley, because no vehicle could wait there. On a road that is
-//! narrow over its whole length, vehicles therefore wait at the stop line before it.
+//! swing out in a bend. If two cars fit side by side but a bus and a car do not, or only two buses do not,
+//! the stretch is an alley only for those vehicles ([`Passing`]). An alley for two cars is inside one for a
+//! bus and a car, which is inside one for two buses. A piece shorter than `PLACE` between an alley and the
+//! end of its lane, or between two alleys, belongs to the alley, because no vehicle could wait there. On a
+//! road that is narrow over its whole length, vehicles therefore wait at the stop line before it.
 //!
 //! In a bend, the front of a car swings out to one side only. Where two cars do not fit on the centre lines of
 //! their lanes but do fit on the carriageway, with [`ABREAST`] between them and [`EDGE`] to each edge, the
@@ -32,26 +32,27 @@ use std::ops::Range;
 
 /// Minimum length of a waiting place, m: two cars and the gap between them.
 const PLACE: f64 = 15.0;
-/// Tolerance of the required distance between lanes, m, because centre lines are chords.
+/// Tolerance for the required distance between lanes, m. It is needed because centre lines consist of chords.
 const TOLERANCE: f64 = 0.03;
 /// Distance between a car that moves over and the edge of its lane, m.
 pub const EDGE: f64 = 0.2;
-/// Minimum distance between a tight place and each end of its lane, m. Vehicles move over and return within this
-/// distance.
+/// Minimum distance between a tight place and each end of its lane, m. Vehicles move over and back within
+/// this distance.
 const TIGHT_ROOM: f64 = 15.0;
 /// Half the length of the stretch over which a bend is measured, m.
 const BEND_REACH: f64 = 2.0;
 /// Swing-out below which a vehicle counts as driving straight on, m.
 const NO_SWING: f64 = 0.005;
 
-/// One direction of an alley: a part of a lanelet.
+/// One direction of an alley, as a part of a lanelet.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct AlleyDirection {
     /// The lanelet.
     pub lanelet: LaneletIndex,
-    /// Start along the lanelet, m; 0 where vehicles wait before the lanelet.
+    /// Start along the lanelet, m. It is 0 if vehicles wait before the lanelet.
     pub from: f64,
-    /// End along the lanelet, m; the length of the lanelet if there is no waiting place after the alley.
+    /// End along the lanelet, m. It is the length of the lanelet if there is no waiting place after the
+    /// alley.
     pub to: f64,
 }
 
@@ -61,9 +62,9 @@ pub struct AlleyDirection {
 pub enum Passing {
     /// No two vehicles can pass each other.
     Nobody,
-    /// Cars can pass each other; long vehicles can pass none.
+    /// Cars can pass each other, but a long vehicle can pass no other vehicle.
     Cars,
-    /// Two long vehicles cannot pass each other.
+    /// Only two long vehicles cannot pass each other.
     NotTwoLong,
 }
 
@@ -87,7 +88,7 @@ impl Passing {
         }
     }
 
-    /// The smallest vehicle bodies that do not fit side by side.
+    /// The smallest pair of vehicle bodies that do not fit side by side.
     fn bodies(self) -> [Body; 2] {
         match self {
             Self::Nobody => [Body::CAR; 2],
@@ -102,11 +103,11 @@ impl Passing {
 pub struct Alley {
     /// Both directions.
     pub directions: [AlleyDirection; 2],
-    /// Vehicles that can pass each other in it.
+    /// Vehicles that can pass each other in the alley.
     pub passing: Passing,
-    /// Smallest distance between the centres of both lanes, m.
+    /// Smallest distance between the centres of the two lanes, m.
     pub distance: f64,
-    /// Distance between the centres that two vehicles would need there, m.
+    /// Distance that two vehicles would need between the centres of the lanes, m.
     pub wanted: f64,
 }
 
@@ -115,16 +116,16 @@ pub struct Alley {
 pub struct TightPlace {
     /// Both directions.
     pub directions: [AlleyDirection; 2],
-    /// Offset from the centre line at which cars of each direction drive there, m, positive to the left.
+    /// Offset from the centre line at which cars of each direction drive, m, positive to the left.
     pub offsets: [f64; 2],
 }
 
 /// A direction of an alley.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AlleySide {
-    /// Number of the alley in its lane graph.
+    /// Index of the alley in its lane graph.
     pub alley: u32,
-    /// Whether it is the second of the two directions.
+    /// Whether this is the second of the two directions.
     pub is_second: bool,
 }
 
@@ -158,9 +159,9 @@ pub struct TightStretch {
     pub from: f64,
     /// End along the lanelet, m.
     pub to: f64,
-    /// Offset from the centre line at which cars drive there, m, positive to the left.
+    /// Offset from the centre line at which cars drive, m, positive to the left.
     pub offset: f64,
-    /// The same stretch in the other direction.
+    /// The same stretch on the lanelet of the opposite direction.
     pub opposite: AlleyDirection,
 }
 
@@ -173,7 +174,7 @@ pub struct Alleys {
     tight_stretches: ByLanelet<TightStretch>,
 }
 
-/// A place on a lanelet that starts at a distance `from` along it, m.
+/// A place on a lanelet, together with the distance `from` at which it starts, m.
 struct Placed<T> {
     lanelet: LaneletIndex,
     from: f64,
@@ -184,7 +185,7 @@ struct Placed<T> {
 #[derive(Debug, Clone, PartialEq)]
 struct ByLanelet<T> {
     places: BTreeMap<LaneletIndex, Vec<T>>,
-    /// Whether each lanelet has places; empty if there are none at all.
+    /// Whether each lanelet has places. Empty if no lanelet has any.
     marked: Vec<bool>,
 }
 
@@ -238,7 +239,7 @@ impl Alleys {
 
     /// Finds the alleys of an edited lane graph. The result equals that of [`of`](Self::of), but the alleys
     /// of copied lanelets are reused. `copies` contains the earlier lanelet that each lanelet is a copy of,
-    /// as in [`LaneGraph::after_edit`]; `has_long` must not have changed. O(lanelets + points of two-way
+    /// as in [`LaneGraph::after_edit`]. `has_long` must not have changed. O(lanelets + points of two-way
     /// roads that are not copies).
     pub fn after_edit(&self, graph: &LaneGraph, has_long: bool, copies: &[LaneletIndex]) -> Self {
         Self::build(graph, has_long, |section| {
@@ -402,8 +403,8 @@ impl Alleys {
     }
 }
 
-/// Returns the two closest lanes of opposite directions in a lane section. The first one is driven along the
-/// road.
+/// Returns the two closest lanes of opposite directions in a lane section. Traffic on the first one drives
+/// along the road.
 fn opposite_lanes(
     graph: &LaneGraph,
     section: Range<LaneletIndex>,
@@ -432,7 +433,7 @@ fn is_forward(lanelet: &Lanelet) -> bool {
 #[derive(Clone, Copy)]
 struct Narrow {
     own: (f64, f64),
-    /// Positions on the second lanelet that are level with the start and with the end.
+    /// Positions on the second lanelet beside the start and the end of the stretch.
     beside: (f64, f64),
     distance: f64,
     wanted: f64,
@@ -453,7 +454,7 @@ fn between(lanes: &Lanes<'_>, passing: Passing, places: &mut SectionPlaces) {
             continue;
         }
         match narrows.last_mut() {
-            // Between two alleys a body has to stand clear of both.
+            // Between two alleys, a waiting body must be clear of both.
             Some(last) if narrow.own.0 - last.own.1 < PLACE + 2.0 * front => {
                 last.own.1 = narrow.own.1;
                 last.beside.1 = narrow.beside.1;
@@ -467,7 +468,7 @@ fn between(lanes: &Lanes<'_>, passing: Passing, places: &mut SectionPlaces) {
     let alley = |narrow: Narrow| Alley {
         directions: [
             direction(one, lengths[0], narrow.own.0, narrow.own.1, front),
-            // The second is driven in the other direction.
+            // The second lanelet is driven in the other direction.
             direction(other, lengths[1], narrow.beside.1, narrow.beside.0, front),
         ],
         passing,
@@ -475,7 +476,8 @@ fn between(lanes: &Lanes<'_>, passing: Passing, places: &mut SectionPlaces) {
         wanted: narrow.wanted,
     };
     let mut alleys: Vec<Alley> = narrows.into_iter().map(alley).collect();
-    // Whether a piece before or behind the alley is long enough is the same for both directions.
+    // If the piece before or after the alley is too short in one direction, it counts as too short in the
+    // other as well.
     for alley in &mut alleys {
         let [a, b] = &mut alley.directions;
         if a.from == 0.0 || b.to == lengths[1] {
@@ -488,8 +490,9 @@ fn between(lanes: &Lanes<'_>, passing: Passing, places: &mut SectionPlaces) {
     places.alleys.append(&mut alleys);
 }
 
-/// Returns a part of a lanelet, extended at both ends by `front`, the distance from a vehicle's rear axle to
-/// its front. If no waiting place is left beyond an end, the part extends to the end of the lanelet.
+/// Returns a part of a lanelet, extended at both ends by `front`, which is the distance from a vehicle's rear
+/// axle to its front. If there is no room for a waiting place beyond an end, the part extends to the end of
+/// the lanelet.
 fn direction(lanelet: LaneletIndex, length: f64, from: f64, to: f64, front: f64) -> AlleyDirection {
     let (from, to) = (from - front, to + front);
     AlleyDirection {
@@ -532,13 +535,13 @@ impl<'a> Lane<'a> {
         first..(point + points(body.rear) + 1).min(self.bends.len())
     }
 
-    /// Largest curvature under a body that covers a point, 1/m.
+    /// Largest curvature of the lane between the ends of a body that covers a point, 1/m.
     fn bend_below(&self, point: usize, body: Body) -> f64 {
         let bends = self.bends[self.below(point, body)].iter();
         bends.copied().fold(0.0, f64::max)
     }
 
-    /// A point of the line, and its direction there.
+    /// A point of the line, and the direction of the line at this point.
     fn tangent(&self, point: usize) -> (DVec2, DVec2) {
         let last = self.line.count() - 1;
         let (before, after) = (point.saturating_sub(1), (point + 1).min(last));
@@ -551,7 +554,7 @@ impl<'a> Lane<'a> {
     }
 }
 
-/// The position on the second of two opposite lanes that is level with a point of the first.
+/// The position on the second of two opposite lanes that is beside a point of the first.
 struct Beside {
     /// Index of the nearest point of the second lane.
     point: usize,
@@ -563,7 +566,7 @@ struct Beside {
 struct Lanes<'a> {
     one: Lane<'a>,
     other: Lane<'a>,
-    /// For each point of the first lane, the position on the second lane that is level with it.
+    /// For each point of the first lane, the position on the second lane that is beside it.
     beside: Vec<Beside>,
 }
 
@@ -572,7 +575,7 @@ impl<'a> Lanes<'a> {
         let line: Vec<DVec2> = other.points().collect();
         let mut point = line.len() - 1;
         let beside = one.points().map(|here| {
-            // Both lanes are traversed once, from opposite ends, so the nearest point only moves forward.
+            // Each lane is traversed only once, from opposite ends, so the nearest point only moves forwards.
             let square = |i: usize| here.distance_squared(line[i]);
             while point > 0 && square(point - 1) <= square(point) {
                 point -= 1;
@@ -626,7 +629,7 @@ impl<'a> Lanes<'a> {
         let lengths = [self.one.line.length(), self.other.line.length()];
         let directions = [
             (self.one.id, narrow.own.0, narrow.own.1),
-            // The second is driven in the other direction.
+            // The second lane is driven in the other direction.
             (self.other.id, narrow.beside.1, narrow.beside.0),
         ];
         let directions = directions.map(|(lanelet, from, to)| AlleyDirection {
@@ -658,8 +661,8 @@ impl<'a> Lanes<'a> {
         })
     }
 
-    /// Distances by which the car on each lane can move away from the other lane at a point of the first lane, m.
-    /// Negative where a car is already too close to the edge.
+    /// Distances by which the cars on both lanes can move away from each other at a point of the first lane,
+    /// m. A distance is negative where a car is already too close to the edge.
     fn outer_rooms(&self, number: usize) -> [f64; 2] {
         let Beside { point, distance } = self.beside[number];
         let between = self.other.point(point) - self.one.point(number);
@@ -673,8 +676,8 @@ impl<'a> Lanes<'a> {
         ]
     }
 
-    /// Sign of the side on which the second lane lies, seen in the driving direction of the first: positive to the
-    /// left. The first lane lies on the same side of the second.
+    /// Positive if the second lane is to the left of the first, seen in the driving direction of the first,
+    /// and negative otherwise. The first lane is on the same side of the second.
     fn other_is_left(&self) -> f64 {
         let number = self.beside.len() / 2;
         let (here, forward) = self.one.tangent(number);
@@ -683,7 +686,7 @@ impl<'a> Lanes<'a> {
     }
 
     /// Required distance between the lane centres at a point of the first lane, m, whichever body is on which
-    /// lane. It is exact where the bodies may not fit; elsewhere it is the distance for a straight street.
+    /// lane. It is exact where the bodies may not fit. Elsewhere, it is the distance for a straight street.
     fn wanted_distance(&self, number: usize, bodies: [Body; 2]) -> f64 {
         let [one, other] = bodies;
         let straight = 0.5 * (one.width + other.width) + ABREAST;
@@ -696,7 +699,7 @@ impl<'a> Lanes<'a> {
             body.swing_at(1.0 / bend.max(1e-9))
         };
         let swing = f64::max(swing(one), swing(other));
-        // Nearly everywhere lanes are straight, or far enough apart for any bend.
+        // Almost everywhere, lanes are straight or far enough apart for any bend.
         if swing < NO_SWING || distance >= straight + 2.0 * swing {
             return straight;
         }
@@ -736,7 +739,7 @@ fn distance_to_line(point: DVec2, line: &[DVec2], at: usize) -> f64 {
 /// ```
 fn reach_beside(lane: &Lane<'_>, point: usize, body: Body, towards: DVec2) -> f64 {
     let (place, forward) = lane.tangent(point);
-    // Component across a direction, towards that side.
+    // Normal of a direction that points to the given side.
     let across = |direction: DVec2, side: DVec2| match direction.perp().dot(side) < 0.0 {
         true => -direction.perp(),
         false => direction.perp(),
@@ -747,7 +750,8 @@ fn reach_beside(lane: &Lane<'_>, point: usize, body: Body, towards: DVec2) -> f6
         let (axle, ahead) = lane.tangent(axle);
         let corner = axle + 0.5 * body.width * across(ahead, normal) - place;
         let along = -corner.dot(forward) / ahead.dot(forward).max(0.1);
-        // Axles are sampled one step apart, so a front that is nearly there counts as if it were.
+        // Positions of the axle are sampled one step apart, so a front that almost reaches the point counts
+        // as reaching it.
         if (-body.rear..=body.front + lane.step).contains(&along) {
             reach = reach.max((corner + along.min(body.front) * ahead).dot(normal));
         }
@@ -790,7 +794,7 @@ mod tests {
     #[test]
     fn who_fits_beside_whom_follows_from_widths_and_bends() {
         use Passing::{Cars, Nobody, NotTwoLong};
-        // 1.9 + 0.3; 0.5 (1.9 + 2.55) + 0.3; 2.55 + 0.3 m.
+        // The required widths are 1.9 + 0.3, 0.5 (1.9 + 2.55) + 0.3, and 2.55 + 0.3 m.
         for (width, wanted) in [
             (2.9, &[][..]),
             (2.8, &[NotTwoLong]),
@@ -806,16 +810,18 @@ mod tests {
                 .collect();
             assert_eq!(kinds(&street(width, &[]), false), cars, "{width} m");
         }
-        // The front of a bus is 8 m ahead of its rear axle: in a bend of 25 m it swings out by 1.2 m.
+        // The front of a bus is 8 m ahead of its rear axle, so it swings out by 1.2 m in a bend of 25 m
+        // radius.
         assert_eq!(
             kinds(&street(3.3, &[(25.0, 1.5)]), true),
             [Cars, NotTwoLong]
         );
         assert_eq!(kinds(&street(3.3, &[(400.0, 0.5)]), true), []);
-        // Lanes of 2.3 m are alleys for cars in bends of less than some 60 m.
+        // Lanes of 2.3 m are alleys for cars in bends with a radius below about 60 m.
         assert_eq!(kinds(&street(2.3, &[(30.0, 1.5)]), false), [Nobody]);
         assert_eq!(kinds(&street(2.3, &[(90.0, 1.0)]), false), []);
-        // A bend of one metre turns the bus so little that it hardly swings out, however tight it is.
+        // In a bend of one metre, the bus turns so little that it hardly swings out, however tight the bend
+        // is.
         assert_eq!(kinds(&street(3.3, &[(25.0, 0.04)]), true), []);
     }
 
@@ -827,7 +833,7 @@ mod tests {
             assert!(places.list().is_empty(), "{width} m, {radius} m");
             assert!(!places.tight().is_empty(), "{width} m, {radius} m");
             for place in places.tight() {
-                // Both move to the right, by as much as is missing.
+                // Both cars move to the right, by as much as is missing.
                 assert!(place.offsets.iter().all(|&offset| offset <= 0.0));
                 let sum: f64 = place.offsets.iter().sum();
                 assert!((-0.8..-TOLERANCE).contains(&sum), "{sum}");
@@ -855,8 +861,8 @@ mod tests {
     }
 
     proptest! {
-        /// Both alleys are acquired at once only if one contains the other, because vehicles do not wait
-        /// within an alley for a smaller one in it.
+        /// Checks that alleys are nested. Vehicles rely on this: they acquire two alleys at once only if one
+        /// contains the other, because they do not wait within an alley for a smaller one in it.
         #[test]
         fn an_alley_lies_within_those_of_longer_vehicles(
             width in 1.8..3.4f64,

@@ -50,10 +50,10 @@ pub enum Code {
     DanglingCrossing,
     /// A lane turn names a lane that does not lead into or out of its junction.
     DanglingTurn,
-    /// A corner does not exist. Its roads are not neighbours, or there is nothing to round between
+    /// A corner does not exist, because its roads are not neighbours or there is nothing to round between
     /// them.
     DanglingCorner,
-    /// A road that is declared internal does not lie within its junction.
+    /// A road that is declared internal is not inside its junction.
     DanglingInternalRoad,
     /// A road declared as major does not lead to its junction.
     DanglingMajor,
@@ -63,7 +63,7 @@ pub enum Code {
     CornerSqueezed,
     /// Two movements with green in the same stage conflict, and neither yields.
     StageConflict,
-    /// There is no room for a pedestrian crossing.
+    /// There is not enough room for a pedestrian crossing.
     NoRoomForCrossing,
     /// A lane enters a junction but has no exit.
     LaneWithoutSuccessor,
@@ -81,7 +81,7 @@ pub enum Code {
     Alley,
     /// A two-way road is too narrow for buses.
     NoBuses,
-    /// Lanes of two roads overlap although no junction joins them.
+    /// Lanes of two roads overlap, although the roads do not share a junction there.
     LanesOverlap,
     /// An obstacle stands on a lane.
     ObstacleOnRoad,
@@ -99,7 +99,7 @@ pub enum Code {
     AgentsOverlap,
     /// An agent cannot reach its destination.
     UnreachableDestination,
-    /// A trip begins or ends on a lane without a route, beside a lane with one.
+    /// A trip begins or ends on a lane without a route, although a lane beside it has one.
     WrongLane,
     /// A trip leads to a road that is closed to all traffic.
     ClosedRoad,
@@ -107,7 +107,7 @@ pub enum Code {
     NoDestination,
     /// The outline of an area of land crosses itself or encloses no area.
     LandOutline,
-    /// Two points of interest have the same name, or one has no name.
+    /// Two points of interest have the same name, or one of them has no name.
     NameUnclear,
     /// The file of a vehicle type has changed since the scenario was saved.
     VehicleFileChanged,
@@ -115,7 +115,7 @@ pub enum Code {
     WrongLevel,
     /// A group names an object that does not exist or is also in another group.
     GroupMember,
-    /// A limit is exceeded, so this object and later ones are left out.
+    /// A limit is exceeded, so this object and the ones after it are left out.
     TooMuch,
 }
 
@@ -200,15 +200,15 @@ impl fmt::Display for Finding {
     }
 }
 
-/// Data that the checks read, derived once.
+/// Data that the checks share. They are derived only once.
 pub(crate) struct Subjects<'a> {
     pub(crate) scenario: &'a Scenario,
     pub(crate) layout: &'a Layout,
     pub(crate) graph: &'a LaneGraph,
 }
 
-/// Returns all findings, errors first, then by code, object and position. Near linear in the size of the
-/// scenario.
+/// Returns all findings: errors first, then by code, object and position. The time is nearly linear in the
+/// size of the scenario.
 pub fn check(scenario: &Scenario) -> Vec<Finding> {
     let layout = layout(scenario.network(), scenario.about());
     layout.find_flags();
@@ -221,7 +221,7 @@ pub fn check(scenario: &Scenario) -> Vec<Finding> {
     let mut findings = Vec::new();
     roads::check(&subjects, &mut findings);
     loose_ends::check(&subjects, &mut findings);
-    // After the loose ends, which are not reported twice.
+    // After the loose ends, so that these are not reported twice.
     overlaps::check(&subjects, &mut findings);
     junctions::check(&subjects, &mut findings);
     obstacles::check(&subjects, &mut findings);

@@ -1,4 +1,4 @@
-//! Differences between the traffic laws of countries.
+//! Differences in traffic law between countries.
 
 use crate::driving_side::DrivingSide;
 
@@ -7,18 +7,16 @@ use crate::driving_side::DrivingSide;
 /// because federal law requires it ([USC 42-6322]). In Canada, the provinces have such laws, for
 /// example Ontario ([HTA], section 144 (19)) and Quebec ([SAAQ]).
 const TURN_ON_RED: [&str; 4] = ["CA", "GU", "PR", "US"];
-/// Countries in which streets of equal rank meet at an all-way stop, instead of giving priority to
-/// the near side ([MUTCD 2009], section 2B.07). In Canada, it is the practice of cities; we know of
-/// no law.
+/// Countries in which streets of equal rank meet at an all-way stop, instead of giving priority to the near
+/// side ([MUTCD 2009], section 2B.07). In Canada, cities do so in practice, but we know of no law.
 const ALL_WAY_STOP: [&str; 4] = ["CA", "GU", "PR", "US"];
 
-/// Countries whose signals show red and amber together before green (ISO 3166-1), and the duration
-/// of both together, s. It is one second in Germany ([VwV-StVO], to section 37: never more than
-/// two) and Poland ([PL 2003]). It is two seconds in Denmark ([DK 426], section 238) and Great
-/// Britain ([TSM 6]). Guernsey, Jersey and the Isle of Man use British signals. The laws of Austria
-/// ([StVO 1960], section 38), Switzerland ([SSV], article 68), Finland ([FI 1011], section 22),
-/// Norway ([Skiltforskriften], signal 1080) and Sweden ([VMF], SIG2) prescribe red and amber, but
-/// we found no duration in them, so one second is assumed.
+/// Countries whose signals show red and amber together before green (ISO 3166-1), and the duration of this
+/// phase, s. It is one second in Germany ([VwV-StVO], to section 37: never more than two) and Poland
+/// ([PL 2003]). It is two seconds in Denmark ([DK 426], section 238) and Great Britain ([TSM 6]). Guernsey,
+/// Jersey and the Isle of Man use British signals. The laws of Austria ([StVO 1960], section 38), Switzerland
+/// ([SSV], article 68), Finland ([FI 1011], section 22), Norway ([Skiltforskriften], signal 1080) and Sweden
+/// ([VMF], SIG2) prescribe red and amber, but we found no duration in these laws, so one second is assumed.
 const RED_AMBER: [(&str, f64); 12] = [
     ("AT", 1.0),
     ("CH", 1.0),
@@ -35,21 +33,21 @@ const RED_AMBER: [(&str, f64); 12] = [
 ];
 
 /// Traffic law, where it differs between countries. The default is the Vienna Convention ([Vienna 1968]): no
-/// turn on red, and priority for the near side among equals.
+/// turn on red, and priority for traffic from the near side at junctions of equal roads.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct RoadLaw {
-    /// Whether vehicles may turn to the near side at a red light after a stop, if they yield to all traffic
-    /// with green.
+    /// Whether vehicles may turn to the near side at a red light after a stop, provided that they yield to
+    /// all traffic with green.
     pub turn_on_red: bool,
-    /// Whether streets of equal rank, from residential streets upwards, meet at all-way stops; otherwise the
-    /// near side has priority.
+    /// Whether streets of equal rank, from residential streets upwards, meet at all-way stops. Otherwise
+    /// traffic from the near side has priority.
     pub all_way_stop: bool,
     /// Duration of red and amber together before green, s; 0 if signals do not show it.
     pub red_amber: f64,
 }
 
 impl RoadLaw {
-    /// Returns the law of a country by its ISO 3166-1 alpha-2 code; other codes and an empty one give the
+    /// Returns the law of a country by its ISO 3166-1 alpha-2 code. Unknown codes and an empty code give the
     /// default.
     pub fn of(country: &str) -> Self {
         Self {
@@ -73,7 +71,7 @@ pub struct Custom {
 }
 
 impl From<DrivingSide> for Custom {
-    /// Returns the driving side with the default law.
+    /// Combines a driving side with the default law.
     fn from(side: DrivingSide) -> Self {
         Self {
             side,
@@ -82,7 +80,7 @@ impl From<DrivingSide> for Custom {
     }
 }
 
-/// Checks the code of a country; an empty code stands for none.
+/// Checks the code of a country. An empty code means that no country is given.
 pub(crate) fn check_code(code: &str) -> Result<(), String> {
     let is_code = code.len() == 2 && code.bytes().all(|b| b.is_ascii_uppercase());
     if code.is_empty() || is_code {

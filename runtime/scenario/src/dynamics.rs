@@ -10,7 +10,7 @@ file_value! {
     #[derive(Default)]
     #[repr(u8)]
     pub enum DynamicsLevel {
-        /// The kinematic one-track model. It steers, on lanes and off them.
+        /// The kinematic one-track model. It steers both on lanes and off them.
         #[default]
         OneTrack = "one_track",
         /// A point that follows its lane, for large amounts of traffic. Steering is ignored.
@@ -20,22 +20,21 @@ file_value! {
         /// A rigid body on springs in three dimensions. It rolls, pitches, tips over, pushes other
         /// bodies and is pushed.
         Rigid = "rigid",
-        /// The sliding car, which skids into bends. It has a throttle, a brake, and a grip for each
-        /// axle.
+        /// The sliding car, which skids through bends. It has a throttle, a brake, and a grip for each axle.
         Sliding = "sliding",
         /// Characters on foot: they walk forwards, step sideways and turn on the spot.
         Walker = "walker",
     }
 }
 
-/// Part of a vehicle file that some levels need.
+/// A part of a vehicle file that only some levels need.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum VehiclePart {
     /// Tyres with slip.
     Tyres,
     /// Springs and dampers.
     Suspension,
-    /// A drive train that is complete, if there is one.
+    /// A complete drive train, if the vehicle has one.
     WholeDriveTrain,
     /// Numbers of the sliding car.
     Sliding,
@@ -44,19 +43,19 @@ pub enum VehiclePart {
 /// Properties of a level of dynamics that other code depends on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LevelTraits {
-    /// Name on the screen.
+    /// Name that is shown to users.
     pub title: &'static str,
-    /// Kind of bodies that it moves.
+    /// Kind of bodies that the level moves.
     pub moves: BodyKind,
-    /// Whether it only works on lanes.
+    /// Whether the level works only on lanes.
     pub keeps_to_lanes: bool,
-    /// Whether its vehicles steer.
+    /// Whether vehicles at this level steer.
     pub steers: bool,
-    /// Whether its tyres slip sideways.
+    /// Whether tyres at this level slip sideways.
     pub slips: bool,
-    /// Whether its bodies push each other, instead of passing through each other.
+    /// Whether bodies at this level push each other. Otherwise they pass through each other.
     pub pushes: bool,
-    /// Parts that it needs in addition to the parts in every vehicle file.
+    /// Parts that the level needs in addition to those in every vehicle file.
     pub needs: &'static [VehiclePart],
 }
 
@@ -70,7 +69,7 @@ impl DynamicsLevel {
         Self::Sliding,
     ];
 
-    /// Its traits: the table of levels.
+    /// Traits of the level. This function is the table of levels.
     #[inline]
     pub const fn traits(self) -> LevelTraits {
         let plain = LevelTraits {

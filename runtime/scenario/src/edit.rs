@@ -1,4 +1,4 @@
-//! Edits: every change of a scenario is a value. A function applies it and returns its inverse.
+//! Edits: every change of a scenario is a value. One function applies the value and returns its inverse.
 
 use crate::agents::{Agent, Flow, Place};
 use crate::group::Group;
@@ -43,7 +43,7 @@ pub enum Edit {
     Road(RoadId, Option<Box<Road>>),
     /// The whole terrain.
     Terrain(Option<Box<HeightField>>),
-    /// Some terrain samples, each as an index and a height. Indices count row by row from the
+    /// Some terrain samples, each as an index and a height. Indices are counted row by row from the
     /// south-west.
     TerrainSamples(Vec<(usize, f64)>),
     /// An obstacle.
@@ -68,7 +68,7 @@ pub enum Edit {
     Group(GroupId, Option<Box<Group>>),
     /// The order in which lists show vehicle types and stacks.
     Order(Box<ListOrder>),
-    /// Several changes at once: either all or none are applied.
+    /// Several changes at once. Either all or none of them are applied.
     Batch(Vec<Edit>),
 }
 
@@ -91,7 +91,7 @@ pub enum EditError {
         /// A road that ends at the node.
         road: RoadId,
     },
-    /// A road has no lanes or invalid ones.
+    /// A road has no lanes, or its lanes are invalid.
     #[error("{road}: {why}")]
     BadLanes {
         /// The road.
@@ -107,7 +107,7 @@ pub enum EditError {
     InUse {
         /// The object to be deleted.
         what: String,
-        /// The first object found that uses the deleted one.
+        /// The first object found that uses the object to be deleted.
         user: String,
     },
     /// An agent or flow names something that does not exist.
@@ -126,7 +126,7 @@ pub enum EditError {
         /// The problem.
         message: String,
     },
-    /// The node already has the maximum number of road ends, so no other road can join it.
+    /// The node already has the maximum number of road ends, so no further road can join it.
     #[error("{road}: {node} already has {MAX_ROAD_ENDS} road ends")]
     TooManyEnds {
         /// The road.
@@ -168,14 +168,14 @@ impl Scenario {
         if let Some(object) = leaving {
             inverses.extend(self.leave_groups(object));
         }
-        // The object has to exist again before its groups refer to it.
+        // The object has to exist before its groups refer to it again.
         Ok(match inverses.len() {
             1 => inverses.swap_remove(0),
             _ => Edit::Batch(inverses),
         })
     }
 
-    /// Removes a deleted object from its groups and returns the edits that put it back.
+    /// Removes a deleted object from its groups. Returns the edits that put it back.
     fn leave_groups(&mut self, object: ObjectId) -> Vec<Edit> {
         let with_it = |(id, group): (&GroupId, &Group)| {
             let is_in = group.members().contains(&object);
@@ -234,7 +234,8 @@ impl Scenario {
             }
             Edit::Paint(id, value) => {
                 check_id(id.0, &id)?;
-                // Vehicle types that it names need not exist: an entry for another one has no effect.
+                // Vehicle types that the layer names need not exist. An entry for a missing type has no
+                // effect.
                 let old = swap(Arc::make_mut(&mut self.paint), id, value, || id.to_string())?;
                 Ok(Edit::Paint(id, old))
             }
@@ -260,11 +261,11 @@ impl Scenario {
             }
             Edit::Group(id, value) => {
                 check_id(id.0, &id)?;
-                // Members need not exist: groups are a convenience, and nothing depends on them.
+                // Members need not exist, because groups are a convenience and nothing depends on them.
                 let old = swap(&mut self.groups, id, value, || id.to_string())?;
                 Ok(Edit::Group(id, old))
             }
-            // Names need not exist, as with members of groups.
+            // The names need not exist, like members of groups.
             Edit::Order(order) => Ok(Edit::Order(Box::new(std::mem::replace(
                 &mut self.order,
                 *order,
@@ -298,8 +299,9 @@ impl Scenario {
 
     fn take_node(&mut self, id: NodeId) -> Result<Edit, EditError> {
         // References are checked in both directions: an inserted object may refer only to existing objects,
-        // and no object may refer to a deleted one. Therefore, no edit leaves a dangling id, in whatever
-        // order edits come. Turn restrictions are the exception: they may dangle and then have no effect.
+        // and an object that others refer to cannot be deleted. Therefore, no edit leaves a dangling id,
+        // whatever the order of edits. The only exception is turn restrictions: their ids may dangle, in
+        // which case they have no effect.
         if let Some(&(road, _)) = self.network.ends_at(id).first() {
             return Err(EditError::NodeInUse { node: id, road });
         }
@@ -314,7 +316,7 @@ impl Scenario {
             if self.network.node(node).is_none() {
                 return Err(EditError::NoSuchNode { road: id, node });
             }
-            // A road that is replaced does not count against itself.
+            // If the road is replaced, its old version does not count.
             let others = self
                 .network
                 .ends_at(node)
@@ -363,15 +365,14 @@ impl Scenario {
                 .map_or(EditError::Missing("terrain".into()), wrong)
         };
         let terrain = self.terrain.as_ref().ok_or_else(first_error)?;
-        // The field is immutable and shared with copies of the scenario, so it is replaced as a
-        // whole.
+        // The field is immutable and shared between copies of the scenario, so it is replaced as a whole.
         let mut heights = terrain.heights().to_vec();
         let mut old = Vec::with_capacity(samples.len());
         for sample in samples {
             let slot = heights.get_mut(sample.0).ok_or_else(|| wrong(sample))?;
             old.push((sample.0, std::mem::replace(slot, sample.1)));
         }
-        // NaN fails the comparison as well.
+        // NaN also fails this comparison.
         let usable = |height: f64| height.abs() <= roadwright_geometry::MAX_COORDINATE;
         if let Some(sample) = samples.iter().find(|sample| !usable(sample.1)) {
             return Err(wrong(sample));
@@ -379,7 +380,8 @@ impl Scenario {
         self.terrain = Some(Arc::new(
             terrain.with_heights(heights).map_err(|_| first_error())?,
         ));
-        // One edit may set the same sample twice. In reverse order, the inverse sets its first value last.
+        // An edit may set the same sample twice. The inverse is in reverse order, so that the sample's first
+        // value is restored last.
         old.reverse();
         Ok(Edit::TerrainSamples(old))
     }
@@ -446,8 +448,8 @@ impl Scenario {
         if !self.stacks.contains_key(stack) {
             return Err(dangling(format!("stack \"{stack}\"")));
         }
-        // Only the road has to exist. Whether the lane exists, and s lies on the road, is a finding of
-        // `check`, because a road may be shortened while agents stand on it.
+        // Only the road has to exist. Whether the lane exists and s is on the road is a finding of `check`,
+        // because a road may be shortened while agents stand on it.
         for place in places {
             if let Place::Lane(at) = place
                 && self.network.road(at.road).is_none()
@@ -461,7 +463,7 @@ impl Scenario {
 
 /// Maximum number of road ends at one node, because a junction considers all pairs of their lanes.
 pub const MAX_ROAD_ENDS: usize = 32;
-/// Largest id, small enough that ids can be counted up from it without overflow.
+/// Largest id. It is small enough to count up from without overflow.
 const MAX_ID: u32 = 4_000_000_000;
 
 fn check_id(number: u32, what: &impl fmt::Display) -> Result<(), EditError> {
@@ -498,7 +500,7 @@ fn check_values(edit: &Edit) -> Result<(), EditError> {
         Edit::Agent(id, Some(agent)) => valid(id, &**agent),
         Edit::Flow(id, Some(flow)) => valid(id, &**flow),
         Edit::Order(order) => valid("order", &**order),
-        // Deletions contain no numbers; height fields and batches check their own.
+        // Deletions contain no numbers. Height fields and batches check their own numbers.
         Edit::Node(_, None)
         | Edit::Road(_, None)
         | Edit::Obstacle(_, None)

@@ -40,7 +40,7 @@ use vehicle_entry::{VehicleEntry, VehicleFiles, WrittenType, resolve};
 /// The value of the key `format` in every scenario file.
 pub const FORMAT: &str = "roadwright-scenario";
 
-/// Maximum size of a scenario file, bytes; a city of a million people takes about 30 MB.
+/// Maximum size of a scenario file, bytes. A city of a million people takes about 30 MB.
 const LARGEST: u64 = 512 * roadwright_files::MEBIBYTE;
 
 /// A scenario file, key by key.
@@ -131,13 +131,13 @@ pub fn load(path: &Path) -> Result<Scenario, FileError> {
 /// Links are followed and permissions kept, as described at [`roadwright_files::Beside`].
 ///
 /// # Errors
-/// If the file cannot be written; its previous contents are then untouched.
+/// If the file cannot be written. Its previous contents are then unchanged.
 pub fn save(scenario: &Scenario, path: &Path) -> Result<(), FileError> {
     save_text(&text_at(scenario, path), path)
 }
 
-/// Returns the text of a scenario as [`save`] writes it to a path: vehicles whose files exist there are
-/// stored as references.
+/// Returns the text of a scenario as [`save`] writes it to a path: vehicles whose files exist relative to
+/// that path are stored as references.
 pub fn text_at(scenario: &Scenario, path: &Path) -> String {
     let folder = path.parent().unwrap_or(Path::new("."));
     write_text(scenario, VehicleFiles::Folder(folder))
@@ -161,19 +161,19 @@ pub fn from_text_with(text: &str, files: &[(&str, &str)]) -> Result<Scenario, Te
 }
 
 fn read_text(text: &str, files: VehicleFiles<'_>) -> Result<Scenario, TextError> {
-    // Nearly all files have this version and no mistake. Following the path of each key, which errors name,
-    // would take half as long again.
+    // Nearly all files have this version and no mistake. Tracking the path of each key, which errors name,
+    // would take 50 % longer.
     if let Ok(document) = serde_json::from_str::<Document>(text)
         && document.format == FORMAT
         && document.version == VERSION
     {
         return assemble(document, text, files);
     }
-    // Otherwise the header is read separately first. A file of a newer version may have keys that this version refuses,
-    // and "a newer Roadwright is needed" helps more than "unknown field".
+    // Otherwise, the header is read first. A file of a newer version may have keys that this version refuses,
+    // and "a newer Roadwright is needed" is more helpful than "unknown field".
     let header = migrate::header(text)?;
     if header < VERSION {
-        // Line numbers in errors refer to the migrated text, if there was something to migrate.
+        // Line numbers in errors refer to the migrated text, if the text had to be migrated.
         return match migrate::migrate(text, header)? {
             Some(migrated) => parse(&migrated, files),
             None => parse(text, files),
@@ -184,7 +184,7 @@ fn read_text(text: &str, files: VehicleFiles<'_>) -> Result<Scenario, TextError>
 
 fn parse(text: &str, files: VehicleFiles<'_>) -> Result<Scenario, TextError> {
     // Parsed in two steps: serde checks keys, types and ranges and knows the position. Relations between
-    // objects are checked by the edits, which know only ids (hence `line_of`).
+    // objects are checked by the edits, which know only ids, so `line_of` is needed.
     assemble(from_json::<Document>(text)?, text, files)
 }
 
@@ -207,8 +207,8 @@ fn assemble(
         node.rules = rules;
     }
     let mut scenario = Scenario::default();
-    // Edits hold a file to the same rules as any other change: a road joins existing nodes, an agent has a
-    // known vehicle type, and so on.
+    // The edits apply the same rules to a file as to any other change: a road joins existing nodes, an agent
+    // has a known vehicle type, and so on.
     for (section, key, edit) in edits(document, vehicle_types) {
         scenario.apply(edit).map_err(|error| TextError {
             line: line_of(text, section, &key),
@@ -239,7 +239,7 @@ fn vehicle_types(
     types.collect()
 }
 
-/// Returns the edits that make up a document, each with its section and key. Objects come before objects that
+/// Returns the edits that make up a document, each with its section and key. Objects precede the objects that
 /// refer to them.
 fn edits(
     document: Document,
@@ -313,11 +313,11 @@ fn section<K, V>(
     })
 }
 
-/// The line on which an object starts, found by its section and key; 0 if not found.
+/// The line on which an object starts, found by its section and key; 0 if it is not found.
 fn line_of(text: &str, section: &str, key: &str) -> usize {
     let (section, key) = (format!("\"{section}\""), format!("\"{key}\""));
-    // Files written by Roadwright have one object per line. In other files the line may not be found, or
-    // belong to the same key further down. It is only a help; the key is what counts.
+    // Files written by Roadwright have one object per line. In other files, the line may not be found, or the
+    // same key may be found farther down. The line is only a hint, and the key is what matters.
     let mut lines = (1..)
         .zip(text.lines())
         .skip_while(|(_, line)| !line.contains(&section));
@@ -332,9 +332,8 @@ pub fn to_text(scenario: &Scenario) -> String {
 }
 
 fn write_text(scenario: &Scenario, files: VehicleFiles<'_>) -> String {
-    // The order is that of `Document`. Maps are ordered by key and numbers are written in their
-    // shortest form, so equal scenarios give equal bytes: tests, hashes and version control rely on
-    // it.
+    // The order is that of `Document`. Maps are ordered by key and numbers are written in their shortest
+    // form, so equal scenarios give equal bytes. Tests, hashes and version control rely on this.
     let mut out = Writer::new();
     out.value("format", &FORMAT);
     out.value("version", &VERSION);
@@ -366,7 +365,7 @@ fn write_text(scenario: &Scenario, files: VehicleFiles<'_>) -> String {
     if !scenario.groups.is_empty() {
         out.map("groups", &scenario.groups);
     }
-    // Likewise for the list order.
+    // The same applies to the list order.
     if !scenario.order.is_by_name() {
         out.value("order", &scenario.order);
     }

@@ -12,7 +12,7 @@ pub struct GroundGrip {
     /// Ground off all roads.
     #[serde(skip_serializing_if = "is_whole")]
     pub open_ground: Quantity<GripShare>,
-    /// Footways and pedestrian streets.
+    /// Footways and pedestrian zones.
     #[serde(skip_serializing_if = "is_whole")]
     pub path: Quantity<GripShare>,
     /// Driveways, alleys and tracks.
@@ -21,7 +21,7 @@ pub struct GroundGrip {
     /// Streets that give access to houses.
     #[serde(skip_serializing_if = "is_whole")]
     pub residential: Quantity<GripShare>,
-    /// Streets that collect from residential ones.
+    /// Streets that collect traffic from residential streets.
     #[serde(skip_serializing_if = "is_whole")]
     pub collector: Quantity<GripShare>,
     /// Main streets.
@@ -33,7 +33,7 @@ pub struct GroundGrip {
     /// Roads without crossing traffic.
     #[serde(skip_serializing_if = "is_whole")]
     pub motorway: Quantity<GripShare>,
-    /// Whether drivers do not notice reduced grip and drive as on dry asphalt, as on black ice.
+    /// Whether drivers do not notice reduced grip and drive as if on dry asphalt, for example on black ice.
     #[serde(skip_serializing_if = "is_seen")]
     pub hidden: bool,
 }
@@ -72,9 +72,9 @@ impl GroundGrip {
         Self { hidden, ..*self } == Self::default()
     }
 
-    /// The grip of all types of ground: of roads by class, from paths to motorways, and of open ground.
+    /// The grip of all types of ground: of roads by class, from paths to motorways, and then of open ground.
     pub fn shares(&self) -> [f64; 8] {
-        // Destructured completely, so that a new key that is missing here does not compile.
+        // Destructured completely, so that a key that is missing here causes a compile error.
         let Self {
             open_ground,
             path,

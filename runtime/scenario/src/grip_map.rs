@@ -1,4 +1,4 @@
-//! Map of the grip of the ground.
+//! Map of the grip of the ground by position.
 
 use crate::grip::GroundGrip;
 use crate::junction::{Junction, Layout};
@@ -8,18 +8,19 @@ use crate::scenario::Scenario;
 use glam::DVec2;
 use roadwright_geometry::polygon;
 
-/// Side of a cell, m. It is larger if the roads extend over too large an area.
+/// Edge length of a cell, m. Cells are larger if the roads extend over a very large area.
 const CELL: f64 = 8.0;
 /// Maximum number of cells.
 const MOST_CELLS: f64 = 4e6;
-/// Maximum length of a piece of road, m. In a bend of 10 m radius, the edge of a piece deviates by 8 cm.
+/// Maximum length of a piece of road, m. In a bend with a radius of 10 m, the edge of a piece deviates by 8
+/// cm.
 const PIECE: f64 = 2.5;
 /// Tolerance of a junction's outline, m.
 const TOLERANCE: f64 = 0.05;
-/// Maximum number of pieces. Longer networks are cut into longer pieces.
+/// Maximum number of pieces. In larger networks, pieces are longer.
 const MOST_PIECES: f64 = 4e6;
 
-/// A piece of road or a junction.
+/// A piece of road, or a junction.
 #[derive(Debug, Clone)]
 struct Piece {
     outline: Vec<DVec2>,
@@ -40,7 +41,7 @@ pub struct GripMap {
     rows: usize,
     /// Index in `found` at which the pieces of each cell begin, followed by the length of `found`.
     starts: Vec<u32>,
-    /// Indices of pieces by cell, the highest layer first.
+    /// Indices of the pieces of each cell, highest layer first.
     found: Vec<u32>,
     pieces: Vec<Piece>,
 }
@@ -63,7 +64,7 @@ impl GripMap {
         }
         let junctions = layout.junctions.iter();
         pieces.extend(junctions.filter_map(|junction| junction_piece(network, junction, &grip)));
-        // The sort is stable, so of two pieces on one layer the first wins.
+        // The sort is stable, so the first of two pieces on the same layer is used.
         pieces.sort_by_key(|piece| -i16::from(piece.layer));
         Some(Self::of_pieces(grip, pieces))
     }
@@ -90,14 +91,14 @@ impl GripMap {
         map
     }
 
-    /// Counts the pieces of each cell, then stores them in order.
+    /// Counts the pieces of each cell, and then stores them in order.
     fn sort_into_cells(&mut self) {
         let mut starts = vec![0u32; self.columns * self.rows + 1];
         let spans: Vec<_> = self.pieces.iter().map(|piece| self.span(piece)).collect();
         for span in &spans {
             for cell in self.cells(span.0, span.1) {
-                // Shifted by one, so that after the summation below each cell's number is where its pieces
-                // begin.
+                // Shifted by one, so that after the summation below the number of each cell is the position
+                // at which its pieces begin.
                 starts[cell + 1] += 1;
             }
         }
@@ -134,8 +135,8 @@ impl GripMap {
         pieces.map(|piece| (&piece.outline[..], piece.grip))
     }
 
-    /// Returns the grip factor at a position for a vehicle on the given road layers (bit mask). The
-    /// uppermost road on one of these layers counts, otherwise the open ground.
+    /// Returns the grip factor at a position for a vehicle on the given road layers (bit mask). The result is
+    /// the grip of the uppermost road on these layers or, if there is none, of the open ground.
     pub fn at(&self, place: DVec2, layers: u32) -> f64 {
         let local = (place - self.origin) / self.cell;
         let is_inside = local.x >= 0.0 && local.y >= 0.0;
@@ -147,7 +148,7 @@ impl GripMap {
         let numbers = &self.found[self.starts[cell] as usize..self.starts[cell + 1] as usize];
         let mut pieces = numbers.iter().map(|&number| &self.pieces[number as usize]);
         let under = pieces.find(|piece| {
-            // Layers 32 apart share a bit.
+            // Layers that differ by 32 share a bit.
             let layer = 1u32 << i32::from(piece.layer).rem_euclid(32);
             layers & layer != 0 && polygon::contains(&piece.outline, place)
         });
@@ -162,8 +163,7 @@ impl GripMap {
 
 fn add_road(road: &Road, from: f64, to: f64, longest: f64, grip: f64, pieces: &mut Vec<Piece>) {
     let count = ((to - from) / longest).ceil().max(1.0);
-    // Widths may jump where sections meet, so the width at each end of a piece is taken from the side of its
-    // middle.
+    // Points on the right and the left edge of the road.
     let cut = |s: f64| {
         let pose = road.reference_line.pose(s);
         let (right, left) = road.edges(s);
@@ -173,7 +173,7 @@ fn add_road(road: &Road, from: f64, to: f64, longest: f64, grip: f64, pieces: &m
     for number in 1..=count as u32 {
         let after = cut(from + (to - from) * f64::from(number) / count);
         pieces.push(Piece {
-            // Out along the right edge and back along the left one.
+            // Forwards along the right edge and back along the left edge.
             outline: vec![before.0, after.0, after.1, before.1],
             layer: road.layer,
             grip,
@@ -182,7 +182,7 @@ fn add_road(road: &Road, from: f64, to: f64, longest: f64, grip: f64, pieces: &m
     }
 }
 
-/// A junction as a piece, with the grip of the most important road that meets there.
+/// A junction as a piece. It has the grip of the most important road that meets there.
 fn junction_piece(network: &RoadNetwork, junction: &Junction, grip: &GroundGrip) -> Option<Piece> {
     let roads = junction.arms.iter();
     let roads = roads.filter_map(|arm| network.road(arm.road));

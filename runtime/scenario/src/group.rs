@@ -20,7 +20,7 @@ pub struct Group {
 }
 
 impl Group {
-    /// Creates a group of objects, leaving out any nodes among them.
+    /// Creates a group of objects. Nodes among them are left out.
     pub fn new(name: &str, objects: impl IntoIterator<Item = ObjectId>) -> Self {
         let is_member = |object: &ObjectId| !matches!(object, ObjectId::Node(_));
         Self {
@@ -34,7 +34,7 @@ impl Group {
         &self.members
     }
 
-    /// Returns the group with other members.
+    /// Returns the group with the given members instead of its own.
     pub fn with_members(&self, objects: impl IntoIterator<Item = ObjectId>) -> Self {
         Self::new(&self.name, objects)
     }
@@ -96,7 +96,7 @@ impl From<Group> for Written {
         };
         for member in group.members {
             match member {
-                // Nodes are in no group.
+                // Nodes cannot be in a group.
                 ObjectId::Node(_) => false,
                 ObjectId::Road(id) => written.roads.insert(id),
                 ObjectId::Obstacle(id) => written.obstacles.insert(id),

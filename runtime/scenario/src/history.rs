@@ -1,4 +1,4 @@
-//! Undo and redo, one step per gesture.
+//! Undo and redo. Each gesture is one step.
 
 use crate::edit::{Edit, EditError};
 use crate::scenario::Scenario;
@@ -11,12 +11,11 @@ use crate::scenario::Scenario;
 pub struct History {
     undo: Vec<Step>,
     redo: Vec<Step>,
-    /// The gesture between `begin` and `end`.
+    /// The gesture that has begun but not ended.
     open: Option<Step>,
 }
 
-/// An undoable step: its label, and the edits that undo it. The edits are in the order in which the
-/// changes were made.
+/// An undoable step: its label, and the edits that undo it, in the order in which the changes were made.
 #[derive(Debug, Clone, PartialEq)]
 struct Step {
     label: String,
@@ -24,7 +23,7 @@ struct Step {
 }
 
 impl History {
-    /// Starts a gesture. If another one is open, it is ended first.
+    /// Starts a gesture. If another gesture is open, it is ended first.
     pub fn begin(&mut self, label: &str) {
         self.end();
         self.open = Some(Step {
@@ -45,7 +44,7 @@ impl History {
         label: &str,
         edit: Edit,
     ) -> Result<(), EditError> {
-        // The scenario first: if it refuses the edit, the redo steps are kept.
+        // The scenario is changed first. If it refuses the edit, the redo steps are kept.
         let inverse = scenario.apply(edit)?;
         // The redo steps are dropped because their edits may name objects that this edit deletes.
         self.redo.clear();
@@ -105,9 +104,9 @@ impl History {
 
 /// Undoes a step and returns the step that reverts the undo.
 fn turn(scenario: &mut Scenario, step: Step) -> Step {
-    // Edits a, b of a drag left the inverses [a', b']. Undoing applies b', then a', and collects their
-    // inverses in that order: [b'', a'']. Applied in the same manner these run a'', b'': the drag again. So
-    // one function serves undo and redo, and neither needs to know which of the two it is.
+    // The edits a, b of a drag have the inverses [a', b']. Undoing applies b' and then a', and collects their
+    // inverses in this order: [b'', a'']. Undoing that step in turn applies a'' and then b'', which is the
+    // drag again. The same function therefore serves both undo and redo.
     let inverses = step
         .inverses
         .into_iter()

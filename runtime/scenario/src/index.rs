@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// Declares types of dense indices: plain wrappers of `u32` that are serialised as numbers.
+/// Declares types of dense indices, which are wrappers of `u32` and are serialised as numbers.
 ///
 /// ```
 /// roadwright_scenario::index_type! {
@@ -39,7 +39,7 @@ macro_rules! index_type {
                 Self(index as u32)
             }
 
-            /// All indices of an array of `count` elements, in order.
+            /// All indices of an array with `count` elements, in order.
             #[inline]
             pub fn up_to(count: usize) -> impl ExactSizeIterator<Item = Self> + DoubleEndedIterator + Clone {
                 (0..count as u32).map(Self)
@@ -109,7 +109,7 @@ index_type! {
     ConnectionIndex;
 }
 
-/// A connection of a network: its junction, and its index in that junction.
+/// Identifies a connection of a network by its junction and its index in that junction.
 #[derive(
     Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize,
 )]

@@ -1,5 +1,4 @@
-//! JSON texts: reading with errors that are worded for authors of files, and writing in a form that diffs
-//! well.
+//! JSON texts: reading with error messages for the authors of files, and writing in a form that diffs well.
 
 mod wording;
 mod write;
@@ -12,7 +11,7 @@ use thiserror::Error;
 /// Reason why a scenario cannot be read or written.
 #[derive(Debug, Error)]
 pub enum FileError {
-    /// The file cannot be opened, read or written.
+    /// A file cannot be opened, read or written.
     #[error("{}: {error}", path.display())]
     Io {
         /// The file.
@@ -63,10 +62,10 @@ impl TextError {
     }
 }
 
-/// Reads a JSON document of any format, with errors worded for authors of files.
+/// Reads a JSON document of any format. Error messages are worded for the authors of files.
 ///
 /// # Errors
-/// If the text is not such a document. The error states line, column, key, and what was expected.
+/// If the text is not a valid document. The error states line, column, key, and what was expected.
 pub fn from_json<T: serde::de::DeserializeOwned>(text: &str) -> Result<T, TextError> {
     let mut deserializer = serde_json::Deserializer::from_str(text);
     let document = serde_path_to_error::deserialize(&mut deserializer).map_err(|error| {
@@ -80,8 +79,8 @@ pub fn from_json<T: serde::de::DeserializeOwned>(text: &str) -> Result<T, TextEr
 /// Converts a JSON error, and removes the position that its message repeats.
 pub(crate) fn json_error(error: &serde_json::Error, key: &str) -> TextError {
     let text = error.to_string();
-    // serde_json ends its messages with " at line 3 column 7". Here the position comes first, in the form
-    // file:line:column that editors and terminals can follow.
+    // serde_json ends its messages with " at line 3 column 7". In our errors, the position comes first, in
+    // the form file:line:column that editors and terminals can follow.
     let message = text.split(" at line ").next().unwrap_or(&text);
     TextError {
         line: error.line(),
@@ -95,7 +94,7 @@ pub(crate) fn json_error(error: &serde_json::Error, key: &str) -> TextError {
 /// Writes a string to a file atomically, as described at [`roadwright_files::Beside`].
 ///
 /// # Errors
-/// If the file cannot be written; its previous contents are then untouched.
+/// If the file cannot be written. Its previous contents are then unchanged.
 pub fn save_text(text: &str, path: &Path) -> Result<(), FileError> {
     roadwright_files::write(path, text.as_bytes()).map_err(|error| FileError::Io {
         path: path.to_owned(),

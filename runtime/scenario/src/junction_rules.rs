@@ -42,15 +42,15 @@ file_value! {
     }
 }
 
-/// The rules that the user has set for a junction. If empty, everything is derived from the roads.
+/// The rules that the user has set for a junction. If there are none, everything is derived from the roads.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct JunctionRules {
-    /// Control of the junction; defaults to the control that follows from the classes of the roads.
+    /// Control of the junction; defaults to the control that is derived from the classes of the roads.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub control: Option<Control>,
     /// Major roads, for `priority`, `stop` and `roundabout`; defaults to the roads of the highest class, or
-    /// the roads that go straight on.
+    /// to the roads that go straight on.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub major: Vec<RoadId>,
     /// Turn restrictions.
@@ -62,21 +62,21 @@ pub struct JunctionRules {
     /// Turn restrictions that apply only at certain times.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub timed_restrictions: Vec<TimedRestriction>,
-    /// Lane-to-lane turns that are added to or removed from those that follow from the turning rules.
+    /// Lane-to-lane turns that are added to or removed from those derived from the turning rules.
     #[serde(default, skip_serializing_if = "TurnRules::is_empty")]
     pub turns: TurnRules,
-    /// Corner radii; the radii of other corners follow from the roads.
+    /// Corner radii. The radii of other corners are derived from the roads.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub corners: Vec<CornerRule>,
     /// Signal plan; by default, it is derived from the lanes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub plan: Option<SignalPlan>,
-    /// Pedestrian crossings; an arm without an entry has none.
+    /// Pedestrian crossings. An arm without an entry has no crossing.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub crossings: Vec<CrossingRule>,
-    /// Roads from here to other nodes that lie within the junction. The junction covers the nodes at both
-    /// ends, and no vehicle waits between them. Roads that are too short for their junctions are absorbed
-    /// anyway.
+    /// Roads from this node to other nodes that are inside the junction. The junction covers the nodes at
+    /// both ends, and no vehicle waits between them. Roads that are too short for their junctions are
+    /// absorbed even without an entry.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub internal_roads: Vec<RoadId>,
 }
@@ -87,8 +87,7 @@ pub struct JunctionRules {
 pub struct CrossingRule {
     /// The road that is crossed, where it meets the junction.
     pub road: RoadId,
-    /// Width of the strip, m. By default, it is 3.6 m, or 4 m where the speed limit is above 60
-    /// km/h.
+    /// Width of the strip, m. By default, it is 3.6 m, or 4 m if the speed limit is above 60 km/h.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub width: OptionalQuantity<CrossingWidth>,
     /// Pedestrians per hour at each side; defaults to the number in `settings`.
@@ -120,7 +119,7 @@ impl JunctionRules {
         self.control.is_some() || self.plan.is_some() || !self.major.is_empty()
     }
 
-    /// Returns the rules with the ids of their roads replaced; entries for a road without a new id are
+    /// Returns the rules with the ids of their roads replaced. Entries for a road without a new id are
     /// dropped.
     pub(crate) fn on_roads(&self, name: impl Fn(RoadId) -> Option<RoadId>) -> Self {
         self.on_lanes(|RoadLane { road, lane }| {
@@ -131,8 +130,8 @@ impl JunctionRules {
         })
     }
 
-    /// Like `on_roads`, but also replaces lane ids. Rules about whole roads are looked up as lane
-    /// 0, which no road has.
+    /// Like `on_roads`, but also replaces lane ids. Rules about whole roads are looked up as lane 0, which
+    /// does not exist on any road.
     pub(crate) fn on_lanes(&self, place: impl Fn(RoadLane) -> Option<RoadLane>) -> Self {
         let name = |road: RoadId| Some(place(RoadLane { road, lane: 0 })?.road);
         let restriction = |old: &Restriction| {
@@ -167,7 +166,7 @@ impl JunctionRules {
             })
         };
         let mut crossings: Vec<_> = self.crossings.iter().filter_map(crossing).collect();
-        // Two roads that are joined keep only one crossing there.
+        // If two roads are joined, only one crossing is kept.
         let mut seen = std::collections::BTreeSet::new();
         crossings.retain(|rule| seen.insert(rule.road));
         Self {
@@ -227,7 +226,7 @@ impl JunctionRules {
         found.map(|corner| corner.radius.get())
     }
 
-    /// Sets the radius of a corner in metres. With `None`, the radius follows from the roads.
+    /// Sets the radius of a corner, m. With `None`, the radius is derived from the roads.
     pub fn set_corner(&mut self, road: RoadId, next: RoadId, radius: Option<f64>) {
         self.corners.retain(|corner| !corner.is_between(road, next));
         self.corners.extend(radius.map(|radius| CornerRule {
@@ -328,7 +327,7 @@ named! {
 }
 
 impl SignalMode {
-    /// Whether signals in this mode control the traffic; otherwise, signs do.
+    /// Whether signals in this mode control the traffic. Otherwise, signs do.
     pub fn rules(self) -> bool {
         matches!(self, Self::Fixed | Self::Actuated)
     }
@@ -340,8 +339,8 @@ impl SignalMode {
 pub struct SignalControllerSetting {
     /// Id of the module, such as `longest_queue.rhai`.
     pub module: String,
-    /// Parameters that differ from their defaults, by key. In files a table is a list of rows; here each cell is
-    /// a value, called `key[row][column]`.
+    /// Parameters that differ from their defaults, by key. In files, a table is a list of rows. Here, each
+    /// cell is a separate value with the key `key[row][column]`.
     #[serde(
         default,
         skip_serializing_if = "BTreeMap::is_empty",
@@ -385,16 +384,16 @@ pub struct SignalPlan {
     /// given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cycle: OptionalQuantity<Cycle>,
-    /// Start of the first cycle, s; used for green waves along a street.
+    /// Start of the first cycle, s. It is used for green waves along a street.
     #[serde(default, skip_serializing_if = "is_default")]
     pub offset: Quantity<Duration>,
     /// Duration of red and amber together before green, s; 0 for none. The default depends on the country. A
     /// shorter all-red time between two stages is extended to this duration.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub red_amber: OptionalQuantity<RedAmber>,
-    /// Whether lanes that only turn across oncoming traffic always have green while oncoming traffic has red.
-    /// Otherwise, this applies only if the oncoming road has several lanes or is fast. It has no effect if
-    /// stages are given.
+    /// Whether lanes that only turn across oncoming traffic always have a separate stage in which oncoming
+    /// traffic has red. Otherwise, they have one only if the oncoming road has several lanes or is fast. It
+    /// has no effect if stages are given.
     #[serde(default, skip_serializing_if = "is_default")]
     pub protected_turns: bool,
     /// The stages in order; by default, they are derived from the lanes.
@@ -403,8 +402,8 @@ pub struct SignalPlan {
 }
 
 impl SignalPlan {
-    /// Returns the mode and the controlling module. A module id that names a mode selects that mode;
-    /// otherwise, the actuated mode is the fallback of a module.
+    /// Returns the mode and the controlling module. A module id that names a mode selects that mode. Any
+    /// other module has the actuated mode as its fallback.
     pub fn decided_by(&self) -> (SignalMode, Option<&SignalControllerSetting>) {
         let Some(controller) = self.controller.as_ref().filter(|_| self.mode.rules()) else {
             return (self.mode, None);
@@ -423,7 +422,7 @@ impl SignalPlan {
 pub struct SignalStage {
     /// The movements that have green.
     pub green: Vec<Movement>,
-    /// Movements that have green but give way to all conflicting movements in `green`.
+    /// Movements that have green but yield to all conflicting movements in `green`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub permitted: Vec<Movement>,
     /// Duration of green, s.
@@ -434,8 +433,8 @@ pub struct SignalStage {
     /// Maximum green of actuated signals while other traffic waits, s; 50 s by default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max: OptionalQuantity<Cycle>,
-    /// Duration of amber after the green, s. By default, it follows from the speed of the traffic
-    /// that loses green.
+    /// Duration of amber after the green, s. By default, it depends on the speed of the traffic that loses
+    /// green.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub amber: OptionalQuantity<Clearance>,
     /// Duration of the all-red time after amber, s. By default, it lasts until the last vehicle has
@@ -444,7 +443,7 @@ pub struct SignalStage {
     pub all_red: OptionalQuantity<Clearance>,
 }
 
-/// The vehicles that come from one road and turn in the given directions.
+/// Vehicles that come from one road and turn in the given directions.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Movement {

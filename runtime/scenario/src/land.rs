@@ -34,7 +34,7 @@ pub enum LandUse {
 }
 
 impl LandUse {
-    /// All uses in painting order. Where areas overlap, later ones cover earlier ones.
+    /// All uses in drawing order. Where areas overlap, later uses cover earlier ones.
     pub const ALL: [Self; 9] = [
         Self::Residential,
         Self::Commercial,
@@ -62,7 +62,7 @@ impl LandUse {
         }
     }
 
-    /// Painting order where areas overlap: higher ranks cover lower ones.
+    /// Drawing order where areas overlap. Higher ranks cover lower ones.
     pub fn rank(self) -> usize {
         let place = Self::ALL.iter().position(|other| *other == self);
         place.unwrap_or_default()
@@ -71,7 +71,7 @@ impl LandUse {
 
 /// An area of land: an outline with holes, and its use.
 ///
-/// It lies on the ground, below all roads, and does not affect driving: neither grip, nor controllers, nor
+/// Land is on the ground, below all roads. It does not affect driving: neither grip, nor controllers, nor
 /// where pedestrians walk.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -79,7 +79,7 @@ pub struct Land {
     /// Name, such as that of a park or a river.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub name: String,
-    /// Use or cover.
+    /// Use or cover of the area.
     #[serde(rename = "use")]
     pub usage: LandUse,
     /// Corners of the outline in order, m. There are at least 3, and at most 20,000 including those
@@ -90,7 +90,7 @@ pub struct Land {
     pub holes: Quantity<Holes, Vec<Vec<DVec2>>>,
 }
 
-/// Maximum number of corners of one area. Painting time grows faster than this number.
+/// Maximum number of corners of one area. Drawing time grows faster than this number.
 pub const MAX_LAND_CORNERS: usize = 20_000;
 /// Maximum number of corners of all painted areas together.
 pub(crate) const MAX_PAINTED_CORNERS: usize = 4_000_000;
@@ -101,7 +101,7 @@ impl Land {
         std::iter::once(&*self.outline).chain(&*self.holes)
     }
 
-    /// All rings, for modification.
+    /// All rings, as mutable references.
     pub fn rings_mut(&mut self) -> impl Iterator<Item = &mut Vec<DVec2>> {
         std::iter::once(&mut *self.outline).chain(&mut *self.holes)
     }
@@ -117,7 +117,7 @@ impl Land {
         (of(&self.outline) - self.holes.iter().map(of).sum::<f64>()).max(0.0)
     }
 
-    /// Whether a point lies in the area but in none of its holes.
+    /// Whether a point is inside the area but in none of its holes.
     pub fn contains(&self, point: DVec2) -> bool {
         polygon::contains(&self.outline, point)
             && !self.holes.iter().any(|hole| polygon::contains(hole, point))

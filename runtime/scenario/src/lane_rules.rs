@@ -1,4 +1,4 @@
-//! Rules for the lanes of a road (order, ids and widths) and ranges of their numbers.
+//! Rules for the lanes of a road (order, ids and widths), and the ranges of their numbers.
 
 use crate::quantity::{Validate, at, check_keys, inside};
 use crate::road::{LaneSection, Poly3, Road};
@@ -52,7 +52,8 @@ const MAX_LANE_WIDTH: f64 = 100.0;
 /// Largest lateral shift of lane 0, m.
 const MAX_OFFSET: f64 = 1000.0;
 
-/// Whether polynomials are listed in order from 0 and stay within a range over the given length.
+/// Checks that polynomials are listed in ascending order from 0 and stay within a range over the given
+/// length.
 fn check_polynomials(
     list: &[Poly3],
     length: f64,
@@ -69,13 +70,15 @@ fn check_polynomials(
             .get(i + 1)
             .map_or(length, |next| next.s.get())
             .max(poly.s.get());
-        // A cubic is checked at nine positions rather than at its true extrema. This guards against absurd
-        // files; a dip between two samples is small for any realistic width.
+        // A cubic is checked at nine positions and not at its true extrema. This is sufficient to detect
+        // absurd files, because a dip between two samples is small for realistic widths.
         let place = |k: i32| poly.s + (end - poly.s) * f64::from(k) / 8.0;
-        // A lane may narrow to nothing, and rounding may take it slightly below zero.
+        // A lane may narrow to zero, and rounding may make its width slightly negative.
         let inside = |value: f64| value >= range.start() - 1e-3 && value <= *range.end();
         if !(0..=8).all(|k| inside(poly.value(place(k)))) {
-            return Err("a lane's width leaves the range 0 to 100 m, or the lane offset +-1000 m");
+            return Err(
+                "a lane's width is outside 0 to 100 m, or the lane offset is outside +-1000 m",
+            );
         }
     }
     Ok(())

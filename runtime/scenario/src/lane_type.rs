@@ -21,7 +21,7 @@ pub enum LaneType {
     Shoulder,
     /// Area between carriageways.
     Median,
-    /// Area between carriageways that is only painted and never raised, such as a centre turn lane.
+    /// Area between carriageways that is painted and never raised, such as a centre turn lane.
     PaintedMedian,
 }
 

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// The user's order of vehicle types and stacks in lists. It has no effect on a run.
 ///
-/// Names need not exist. Objects that it does not name come last, sorted by name.
+/// Names need not exist. Objects that are not listed come last, sorted by name.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ListOrder {
@@ -41,7 +41,7 @@ impl Validate for ListOrder {
     }
 }
 
-/// Returns the entries of a map in the given order: first the named ones, then the others by name.
+/// Returns the entries of a map: first the named ones in the given order, then the others by name.
 pub(crate) fn listed<'a, V>(
     map: &'a BTreeMap<String, V>,
     order: &[String],

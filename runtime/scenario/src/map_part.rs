@@ -1,4 +1,4 @@
-//! Parts of the map that are hidden together: kinds of objects and layers of roads.
+//! Parts of the map that are hidden together: all objects of a kind, or all roads of a layer.
 
 use crate::ids::ObjectId;
 use crate::scenario::Scenario;
@@ -23,7 +23,7 @@ pub enum MapPart {
     Places,
     /// Agents and flows.
     Vehicles,
-    /// Roads of this layer.
+    /// Roads on this layer.
     Layer(i8),
 }
 
@@ -38,7 +38,7 @@ impl MapPart {
         Self::Vehicles,
     ];
 
-    /// Name within a sentence.
+    /// Name of the part, for use within a sentence.
     pub fn name(self) -> String {
         match self {
             Self::Roads => "roads".into(),
@@ -51,7 +51,7 @@ impl MapPart {
         }
     }
 
-    /// All parts of a scenario's map: kinds of objects, and layers if there are several.
+    /// All parts of a scenario's map: the kinds of objects and, if there are several, the layers.
     pub fn all(scenario: &Scenario) -> Vec<Self> {
         let layers = layers(scenario);
         let layers = layers.iter().filter(|_| layers.len() > 1);

@@ -1,7 +1,7 @@
 //! Enums whose variants have names in files and on the command line.
 
-/// Declares an enum together with the names of its variants. `ALL` and `name` come from the same
-/// table, so neither can miss a variant.
+/// Declares an enum together with the names of its variants. `ALL` and `name` are derived from the same
+/// table, so no variant can be missing from them.
 macro_rules! named {
     (
         $(#[$attribute:meta])*
@@ -28,7 +28,7 @@ macro_rules! named {
     };
 }
 
-/// Declares a [`named!`] enum of a file value. Files contain its variants in snake case.
+/// Declares a [`named!`] enum for values in files. Files contain its variants in snake case.
 macro_rules! file_value {
     ($(#[$attribute:meta])* pub enum $type:ident { $($variants:tt)* }) => {
         $crate::named::named! {

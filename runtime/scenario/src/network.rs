@@ -17,9 +17,9 @@ use std::sync::Arc;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Node {
-    /// Position, m.
+    /// x coordinate, m.
     pub x: Quantity<Coordinate>,
-    /// Position, m.
+    /// y coordinate, m.
     pub y: Quantity<Coordinate>,
     /// Rules of the node's junction. Files store them in a separate section.
     #[serde(skip)]
@@ -48,8 +48,8 @@ impl Node {
 /// threads while editing continues.
 #[derive(Debug, Clone, Default)]
 pub struct RoadNetwork {
-    // A stable graph: the indices of other nodes and edges stay valid when one is deleted, so the two maps
-    // below need no repair.
+    // A stable graph: when a node or an edge is deleted, the indices of all others stay valid, so the two
+    // maps below need no repair.
     graph: StableDiGraph<(NodeId, Node), (RoadId, Arc<Road>)>,
     node_index: BTreeMap<NodeId, NodeIndex>,
     road_index: BTreeMap<RoadId, EdgeIndex>,
@@ -59,9 +59,9 @@ pub struct RoadNetwork {
 
 impl PartialEq for RoadNetwork {
     fn eq(&self, other: &Self) -> bool {
-        // Compared by ids and contents instead of the graph's indices, which depend on the order of edits: a
-        // road that was deleted and restored by undo may have another index. Roads are compared by pointer
-        // first, so a copy with one changed road compares one road.
+        // Compared by ids and contents and not by the graph's indices, which depend on the order of edits: a
+        // road that was deleted and restored by undo may have another index. Roads are first compared by
+        // pointer, so for a copy with one changed road, only the contents of that road are compared.
         let shared = |network: &Self, id| network.shared_road(id).map(Arc::as_ptr);
         self.nodes().eq(other.nodes())
             && self.road_count() == other.road_count()
@@ -78,9 +78,8 @@ impl RoadNetwork {
         &self.graph
     }
 
-    /// Returns the node whose rules control the junction of the given nodes. This is the first one
-    /// with signals or, if there is none, the first one that sets right of way. `None` if there is
-    /// neither.
+    /// Returns the node whose rules control the junction of the given nodes. This is the first node with
+    /// signals or, if there is none, the first node that sets right of way. `None` if there is neither.
     pub(crate) fn deciding_node(&self, nodes: &[NodeId]) -> Option<NodeId> {
         let rules = |id: &NodeId| self.node(*id).map(|node| &node.rules);
         let has_signals =
@@ -130,14 +129,14 @@ impl RoadNetwork {
     /// The nodes that differ in another network or exist in only one of the two, in ascending order of id.
     /// O(nodes of both).
     pub fn differing_nodes(&self, other: &Self) -> Vec<NodeId> {
-        // Timed restrictions change a node without an edit of it.
+        // Timed restrictions can change a node even if it is not edited.
         let is_moved = self.moment != other.moment;
         differing(self.nodes(), other.nodes(), |a, b| {
             a == b && (!is_moved || a.rules.timed_restrictions.is_empty())
         })
     }
 
-    /// The moment at which a run starts. It decides whether timed turn restrictions apply.
+    /// The moment at which a run starts. It determines whether timed turn restrictions apply.
     pub fn moment(&self) -> Moment {
         self.moment
     }
@@ -169,8 +168,8 @@ impl RoadNetwork {
         let mut all: Vec<_> = ends(Direction::Outgoing, RoadEnd::Start)
             .chain(ends(Direction::Incoming, RoadEnd::End))
             .collect();
-        // petgraph lists edges by age, but everything derived from a junction must depend on the scenario
-        // alone.
+        // petgraph lists edges by age, but everything that is derived from a junction must depend only on the
+        // scenario.
         all.sort_unstable();
         all
     }
@@ -210,7 +209,7 @@ impl RoadNetwork {
 
     /// Inserts or replaces a road. Returns the previous one. The caller has to ensure that its nodes exist.
     pub(crate) fn put_road(&mut self, id: RoadId, road: Road) -> Option<Road> {
-        // Removed even if it is replaced, because petgraph cannot move the ends of an edge.
+        // Removed even if it is replaced, because petgraph cannot change the ends of an edge.
         let old = self.remove_road(id);
         if let (Some(&from), Some(&to)) = (
             self.node_index.get(&road.from),

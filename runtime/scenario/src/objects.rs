@@ -18,18 +18,18 @@ use serde::{Deserialize, Serialize};
 pub enum Shape {
     /// A disc.
     Circle {
-        /// Centre, m.
+        /// x coordinate of the centre, m.
         x: Quantity<Coordinate>,
-        /// Centre, m.
+        /// y coordinate of the centre, m.
         y: Quantity<Coordinate>,
         /// Radius, m.
         radius: Quantity<Size>,
     },
     /// A rectangle at an angle.
     Box {
-        /// Centre, m.
+        /// x coordinate of the centre, m.
         x: Quantity<Coordinate>,
-        /// Centre, m.
+        /// y coordinate of the centre, m.
         y: Quantity<Coordinate>,
         /// Heading of the box's length, rad.
         #[serde(default)]
@@ -47,7 +47,7 @@ pub enum Shape {
 }
 
 impl Shape {
-    /// The outline as a polygon; a circle becomes a polygon with 24 corners.
+    /// The outline as a polygon. A circle becomes a polygon with 24 corners.
     pub fn outline(&self) -> Vec<DVec2> {
         match self {
             &Self::Circle { x, y, radius } => (0..24)
@@ -115,8 +115,8 @@ pub struct Obstacle {
     pub name: String,
     /// Outline on the ground.
     pub shape: Shape,
-    /// Height of the lower edge above the ground, m; 0 if the obstacle stands on the ground. Lower vehicles
-    /// pass underneath.
+    /// Height of the lower edge above the ground, m; 0 if the obstacle stands on the ground. Vehicles that
+    /// are low enough pass underneath.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub base: Quantity<HeightAboveGround>,
     /// Height of the top above the ground, m.
@@ -126,15 +126,15 @@ pub struct Obstacle {
     pub mass: OptionalQuantity<Mass>,
 }
 
-/// A named place to which scripts and users refer, such as a shop, a stop or a parking bay.
+/// A named place that scripts and users refer to, such as a shop, a stop or a parking bay.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PointOfInterest {
     /// Name of the place.
     pub name: String,
-    /// Position, m.
+    /// x coordinate, m.
     pub x: Quantity<Coordinate>,
-    /// Position, m.
+    /// y coordinate, m.
     pub y: Quantity<Coordinate>,
     /// Heading of a vehicle parked with its centre on the point, as in a parking bay, rad; absent
     /// if any heading is allowed.
@@ -155,7 +155,7 @@ impl PointOfInterest {
 pub struct Forest {
     /// Corners of the region in order, m; at least 3.
     pub area: Area,
-    /// Trees per hectare before the spacing thins them out.
+    /// Trees per hectare, before they are thinned out by the spacing.
     pub density: Quantity<PerHectare>,
     /// Minimum distance between trunks, m.
     pub spacing: Quantity<Size>,
@@ -173,9 +173,9 @@ pub(crate) const MAX_PLACES: usize = 4_000_000;
 
 /// A block of square cells of the world.
 struct Block {
-    /// Side of a cell, m.
+    /// Edge length of a cell, m.
     cell: f64,
-    /// The first cell, in cells from the origin.
+    /// Position of the first cell, in cells from the origin.
     first: DVec2,
     columns: usize,
     rows: usize,
@@ -187,9 +187,9 @@ impl Forest {
     fn cells(&self) -> Option<(f64, DVec2, (usize, usize))> {
         let (low, high) = polygon::bounds(&self.area)?;
         let size = high - low;
-        // One tree per cell of side `spacing`, but no more than about a million cells: a huge
-        // forest with a tiny spacing is thinned by larger cells instead of running out of memory.
-        // The second bound is for long and thin areas.
+        // One tree per cell with an edge length of `spacing`, but no more than about a million cells. Without
+        // this limit, a huge forest with a tiny spacing would exhaust the memory. The second bound is for
+        // long and thin areas.
         let cell = self
             .spacing
             .max((size.element_product() / MAX_TREES as f64).sqrt())
@@ -205,7 +205,7 @@ impl Forest {
             .map_or(0, |(.., (columns, rows))| columns * rows)
     }
 
-    /// Returns the positions of the trunks. They depend on area, density, spacing and seed only.
+    /// Returns the positions of the trunks. They depend only on area, density, spacing and seed.
     ///
     /// Each square cell with sides of length `spacing` contains at most one candidate, thinned out to the
     /// density. A candidate that is closer to an earlier one than the spacing is dropped. O(area).
@@ -219,17 +219,17 @@ impl Forest {
             columns,
             rows,
         };
-        // The polygon is tested last because it costs the most.
+        // The polygon is tested last, because this test takes the longest.
         self.grow(&block, |tree| polygon::contains(&self.area, tree))
     }
 
-    /// Side of the square cells, which contain at most one tree each, m.
+    /// Edge length of the square cells, m. Each contains at most one tree.
     pub fn cell(&self) -> f64 {
         self.cells().map_or(self.spacing.get(), |(cell, ..)| cell)
     }
 
-    /// Returns a square sample of an endless forest like this one, starting at the origin: the side
-    /// of the square (m) and the trunks in it. O(cells²).
+    /// Returns a square sample of an endless forest like this one, starting at the origin: the edge length of
+    /// the square (m), and the trunks in it. O(cells²).
     pub fn sample(&self, cells: usize) -> (f64, Vec<DVec2>) {
         let cell = self.cell();
         let block = Block {
@@ -249,8 +249,7 @@ impl Forest {
             columns,
             rows,
         } = *block;
-        // Trees per hectare (1e4 m^2) to trees per cell: 400 per hectare and cells of 3 m give
-        // 0.36.
+        // Converts trees per hectare (1e4 m^2) to trees per cell: 400 per hectare and cells of 3 m give 0.36.
         let per_cell = (self.density * cell * cell / 1e4).min(1.0);
         let mut row_above: Vec<Option<DVec2>> = vec![None; columns];
         let mut trees = Vec::new();
@@ -262,12 +261,12 @@ impl Forest {
                 // trees.
                 let key = ((corner.x as i64 as u64) << 32) ^ (corner.y as i64 as u64 & 0xFFFF_FFFF);
                 let mut stream = Stream::new(self.seed, "forest", key);
-                // All three numbers are drawn before anything is decided, so that the contents of a cell do
-                // not depend on its neighbours; only whether they may stay does.
+                // All three numbers are drawn before anything is decided, so that the candidate of a cell
+                // does not depend on its neighbours. Only the decision to keep it does.
                 let keep = stream.next_unit() < per_cell;
                 let tree = (corner + DVec2::new(stream.next_unit(), stream.next_unit())) * cell;
-                // Cells are as wide as the spacing, so only the eight neighbours can be too close;
-                // four of them have been visited already. The later tree gives way.
+                // Cells are as wide as the spacing, so only trees in the eight neighbouring cells can be too
+                // close. Four of these have already been visited. The later tree is dropped.
                 //
                 //   a a a     a: row above, c: this row
                 //   c x .

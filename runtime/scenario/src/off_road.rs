@@ -6,11 +6,11 @@ file_value! {
     /// Conditions under which a vehicle type leaves the lanes.
     #[derive(Default)]
     pub enum OffRoad {
-        /// Vehicles leave the lanes only from a start or to a goal off the lanes.
+        /// Vehicles leave the lanes only to drive from a start or to a goal off the lanes.
         #[default]
         WhenNeeded = "when_needed",
-        /// Vehicles also leave the lanes where open ground is a short cut, and between road
-        /// networks that no lane connects.
+        /// Vehicles also leave the lanes where open ground is a short cut, and to drive between road networks
+        /// that no lane connects.
         Free = "free",
         /// Vehicles never leave the lanes. A start or goal off the lanes has no connection to the road network.
         Never = "never",

@@ -13,7 +13,8 @@ use std::fmt;
 
 /// A layer of painted ground: cells, and what they cost each vehicle type that drives off the lanes.
 ///
-/// It affects planning only: a vehicle that is steered onto painted ground drives there as on any other.
+/// It affects only planning: a vehicle that is steered onto painted ground drives there as on any other
+/// ground.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PaintLayer {
@@ -25,7 +26,7 @@ pub struct PaintLayer {
     pub cell: Quantity<PaintCell>,
     /// Effect on vehicle types that are not listed in `vehicles`.
     pub cost: PaintCost,
-    /// Effect on single vehicle types, by key. Keys of types that do not exist have no effect.
+    /// Effect on particular vehicle types, by key. Keys of types that do not exist have no effect.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub vehicles: BTreeMap<String, PaintCost>,
     /// The painted cells.
@@ -37,7 +38,7 @@ fn usual_cell() -> Quantity<PaintCell> {
 }
 
 impl PaintLayer {
-    /// Edge length of cells by default, m.
+    /// Default edge length of cells, m.
     pub const USUAL_CELL: f64 = 1.0;
 
     /// An empty layer with cells of the default size.
@@ -56,7 +57,7 @@ impl PaintLayer {
         self.vehicles.get(vehicle).copied().unwrap_or(self.cost)
     }
 
-    /// The box around the painted cells, m; `None` if nothing is painted.
+    /// Bounding box of the painted cells, m; `None` if nothing is painted.
     pub fn bounds(&self) -> Option<(DVec2, DVec2)> {
         let (low, high) = self.cells.extent()?;
         let corner = |[x, y]: [i32; 2]| DVec2::new(f64::from(x), f64::from(y)) * self.cell.get();
@@ -69,22 +70,22 @@ impl PaintLayer {
         self.cells.contains(at.x as i32, at.y as i32)
     }
 
-    /// Paints the cells whose centres lie within `radius` metres of a straight stretch.
+    /// Paints the cells whose centres are within `radius` metres of a straight stretch.
     pub fn paint(&mut self, stretch: [DVec2; 2], radius: f64) {
         for (row, run) in self.swept(stretch, radius) {
             self.cells.add(row, run);
         }
     }
 
-    /// Erases the cells whose centres lie within `radius` metres of a straight stretch.
+    /// Erases the cells whose centres are within `radius` metres of a straight stretch.
     pub fn erase(&mut self, stretch: [DVec2; 2], radius: f64) {
         for (row, run) in self.swept(stretch, radius) {
             self.cells.remove(row, run);
         }
     }
 
-    /// Returns the cells whose centres lie within `radius` metres of a stretch. Each row has one
-    /// run of cells, because the swept area is convex.
+    /// Returns the cells whose centres are within `radius` metres of a stretch. Each row has one run of
+    /// cells, because the swept area is convex.
     fn swept(&self, [from, to]: [DVec2; 2], radius: f64) -> Vec<(i32, CellRun)> {
         let cell = self.cell.get();
         let index = |at: f64| (at / cell).floor() as i32;
@@ -158,7 +159,7 @@ pub enum PaintCost {
 impl PaintCost {
     /// Largest amount that can be added or subtracted.
     pub const MOST: i32 = 65_535;
-    /// The value that stands for [`PaintCost::Blocks`] in files.
+    /// The value that represents [`PaintCost::Blocks`] in files.
     const BLOCKS: &'static str = "blocks";
     /// The accepted values, as shown in error messages.
     const EXPECTED: &'static str = "a whole number from -65535 to 65535, or \"blocks\"";
@@ -231,7 +232,7 @@ impl JsonSchema for PaintCost {
     }
 }
 
-/// Adjacent cells of one row, both ends included.
+/// Adjacent cells of one row, including both ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CellRun {
     /// Column of the western end.
@@ -253,7 +254,7 @@ impl CellRun {
     }
 }
 
-/// A rectangle of cells, both ends included.
+/// A rectangle of cells, including both corners.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CellBlock {
     /// The south-western cell: column and row.
@@ -310,7 +311,7 @@ impl PaintedCells {
         runs.get(next).is_some_and(|run| run.first <= column)
     }
 
-    /// The outermost cells: the south-western and the north-eastern corner as column and row.
+    /// The southwesternmost and northeasternmost corners of the painted cells, each as column and row.
     fn extent(&self) -> Option<([i32; 2], [i32; 2])> {
         let (&south, _) = self.rows.first_key_value()?;
         let (&north, _) = self.rows.last_key_value()?;
@@ -332,7 +333,7 @@ impl PaintedCells {
     /// Paints a run.
     pub fn add(&mut self, row: i32, run: CellRun) {
         let runs = self.rows.entry(row).or_default();
-        // All runs that overlap or touch the new one become one with it.
+        // All runs that overlap or touch the new run are merged with it.
         let from = runs.partition_point(|old| old.last < run.first.saturating_sub(1));
         let to = runs.partition_point(|old| old.first <= run.last.saturating_add(1));
         let merged = runs[from..to].iter().fold(run, |all, old| CellRun {
@@ -376,7 +377,7 @@ impl PaintedCells {
     /// Like `blocks`, with squares of the given edge length.
     fn blocks_in(&self, edge: i32) -> Vec<CellBlock> {
         let mut done = Vec::new();
-        // Blocks that end in the row before, from west to east.
+        // Blocks whose last row is the previous row, from west to east.
         let mut open: Vec<CellBlock> = Vec::new();
         for (&row, runs) in &self.rows {
             let starts_square = row.rem_euclid(edge) == 0;
@@ -469,7 +470,7 @@ mod tests {
     use super::*;
     use std::collections::BTreeSet;
 
-    /// Painted cells as single cells, for comparison.
+    /// Painted cells as a set of single cells, for comparison.
     #[derive(Default)]
     struct Plain(BTreeSet<[i32; 2]>);
 
@@ -511,7 +512,7 @@ mod tests {
         for row in cells.rows.values() {
             assert!(row.windows(2).all(|two| two[0].last + 1 < two[1].first));
         }
-        // Blocks cover each cell once, and lie in one square each.
+        // Blocks cover each cell once, and each block is inside one square.
         for edge in [1, 4, 64] {
             let mut covered = BTreeSet::new();
             for block in cells.blocks_in(edge) {
@@ -558,7 +559,7 @@ mod tests {
         assert_eq!(layer.cost_for("car"), PaintCost::Blocks);
         assert_eq!(layer.cost_for("tank"), PaintCost::Adds(-4));
         assert_eq!(layer.cost_for("bus"), PaintCost::Adds(32));
-        // Overlapping runs of a file become one.
+        // Overlapping runs in a file become one run.
         assert_eq!(layer.cells.run_count(), 1);
         assert_eq!(layer.validate(), Ok(()));
         for (text, expected) in [

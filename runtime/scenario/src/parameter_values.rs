@@ -1,7 +1,7 @@
 //! Parameter values of a module in files: numbers, and tables of numbers as lists of rows.
 //!
-//! In memory each cell of a table is a value of its own, called `key[row][column]`, as training and scripts
-//! need it.
+//! In memory, each cell of a table is a separate value with the key `key[row][column]`, because training and
+//! scripts need single numbers.
 
 use crate::UniqueMap;
 use schemars::{Schema, SchemaGenerator, json_schema};
@@ -12,7 +12,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 /// Maximum number of cells of a table.
-// Plugins may not have more either. The limit bounds the memory for a file from an untrusted source.
+// The same limit applies to plugins. It bounds the memory for a file from an untrusted source.
 const MOST_CELLS: usize = 4096;
 
 /// Number of rows and columns of a table.
@@ -38,18 +38,18 @@ impl fmt::Display for TableShape {
     }
 }
 
-/// Returns the key of a cell, `key[row][column]`, both from 0.
+/// Returns the key of a cell, `key[row][column]`. Rows and columns start at 0.
 pub fn cell_key(table: &str, row: u32, column: u32) -> String {
     format!("{table}[{row}][{column}]")
 }
 
-/// Returns the key of the table, the row and the column of a cell's key; `None` if it is the key of a single
-/// number.
+/// Splits the key of a cell into the key of the table, the row and the column. Returns `None` if it is the
+/// key of a single number.
 pub fn parse_cell_key(key: &str) -> Option<(&str, u32, u32)> {
     let (rest, column) = key.strip_suffix(']')?.rsplit_once('[')?;
     let (table, row) = rest.strip_suffix(']')?.rsplit_once('[')?;
     let number = |text: &str| {
-        // Other spellings, such as `+1` or `01`, would be a second key of the same cell.
+        // Other spellings, such as `+1` or `01`, would be a second key for the same cell.
         let number: u32 = text.parse().ok()?;
         (number.to_string() == text).then_some(number)
     };
@@ -105,7 +105,7 @@ impl<'de> Visitor<'de> for AnyGiven {
     }
 }
 
-/// Checks that all rows have the same number of cells, at least one.
+/// Checks that all rows have the same number of cells, and at least one.
 fn check_rows(key: &str, rows: &[Vec<f64>]) -> Result<(), String> {
     let columns = rows.first().map_or(0, Vec::len);
     if columns == 0 {
@@ -177,7 +177,7 @@ pub(crate) fn serialize<S: Serializer>(
 #[serde(transparent)]
 struct Row(Vec<f64>);
 
-/// Returns the tables of which all cells are given.
+/// Returns the tables for which all cells are given.
 fn whole_tables(values: &UniqueMap<String, f64>) -> BTreeMap<&str, Vec<Row>> {
     let mut shapes: BTreeMap<&str, (TableShape, usize)> = BTreeMap::new();
     for key in values.keys() {
@@ -246,7 +246,7 @@ mod tests {
             written,
             format!("{{\"module\":\"net\",\"parameters\":{text}}}")
         );
-        // More than ten rows and columns, whose keys are not in the order of the cells.
+        // With more than ten rows and columns, the order of the keys differs from that of the cells.
         let row = |first: u32| (first..first + 12).map(f64::from).collect::<Vec<f64>>();
         let rows: Vec<Vec<f64>> = (0..11).map(|n| row(12 * n)).collect();
         let text = format!("{{\"w\":{}}}", serde_json::to_string(&rows).unwrap());

@@ -1,9 +1,9 @@
 //! Quantities: numbers with the range that a key of a file allows.
 //!
 //! A field of a file is a [`Quantity`] of some [`Kind`], such as `Quantity<Size>`. The kind defines the
-//! allowed values. File reading, edit checks and the JSON Schema all use it, so they cannot disagree. In
-//! memory, a quantity can be used like its value and may be out of range, which is detected when an edit is
-//! applied ([`Scenario::apply`](crate::Scenario::apply)).
+//! allowed values. File reading, edit checks and the JSON Schema all use the kind, so they cannot disagree.
+//! In memory, a quantity can be used like its value and may be out of range, which is detected when an edit
+//! is applied ([`Scenario::apply`](crate::Scenario::apply)).
 
 use glam::DVec2;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
@@ -24,13 +24,14 @@ pub(crate) trait Validate {
 
 /// A value read from a file. Its type carries the range that its key allows.
 ///
-/// It dereferences to the value. Numbers can be used directly in arithmetic and comparisons.
+/// A quantity dereferences to its value. Numbers can be used directly in arithmetic and comparisons.
 #[derive(Clone, Copy, Default)]
 pub struct Quantity<K, T = f64>(T, PhantomData<K>);
 
 /// An optional value read from a file. Its type carries the range that its key allows.
 ///
-/// It dereferences to the option. `null` in a file is an error: a key has a value or is left out.
+/// It dereferences to the option. `null` in a file is an error, because a key either has a value or is left
+/// out.
 #[derive(Clone, Copy)]
 pub struct OptionalQuantity<K, T = f64>(Option<T>, PhantomData<K>);
 
@@ -39,13 +40,13 @@ pub trait Kind<T> {
     /// Rejects a value that the key does not allow.
     ///
     /// # Errors
-    /// The problem, and what was expected.
+    /// If the value is not allowed. The error states the problem and what was expected.
     fn check(value: &T) -> Result<(), String>;
 
     /// Reads a value without checking its range.
     ///
     /// # Errors
-    /// The errors of the deserializer.
+    /// If the deserializer fails.
     fn read<'de, D: Deserializer<'de>>(deserializer: D) -> Result<T, D::Error>;
 
     /// The allowed values as JSON Schema.
@@ -55,13 +56,14 @@ pub trait Kind<T> {
 /// One end of a range.
 #[derive(Debug, Clone, Copy)]
 pub enum Bound {
-    /// The number itself belongs to the range.
+    /// The number itself is part of the range.
     With(f64),
-    /// The number itself does not belong to the range.
+    /// The number itself is not part of the range.
     Without(f64),
 }
 
-/// A named range of numbers: the [`Kind`] of one number, or of several with the same range.
+/// A named range of numbers. It is the [`Kind`] of a single number, or of several numbers with the same
+/// range.
 pub trait Range {
     /// The name of the type.
     const NAME: &'static str;
@@ -75,9 +77,9 @@ pub trait Range {
     /// Rejects a number outside the range. NaN is outside every range.
     ///
     /// # Errors
-    /// The number and what was expected.
+    /// If the number is outside the range. The error states the number and what was expected.
     fn check_number(value: f64) -> Result<(), String> {
-        // Written so that NaN fails, because all comparisons with it are false.
+        // Written so that NaN is rejected, because all comparisons with NaN are false.
         let above = match Self::LEAST {
             Bound::With(least) => value >= least,
             Bound::Without(least) => value > least,
@@ -90,7 +92,7 @@ pub trait Range {
             return Ok(());
         }
         let expected = Self::EXPECTED;
-        // A number of three hundred digits would help no reader.
+        // A number with three hundred digits would not help the reader.
         Err(if value.abs() < 1e15 {
             format!("{value} is out of range: expected {expected}")
         } else {
@@ -120,7 +122,7 @@ pub trait Numbers: DeserializeOwned {
     /// Rejects the first number that is out of range.
     ///
     /// # Errors
-    /// The error for that number.
+    /// If a number is out of range. The error is about the first one.
     fn check_each<R: Range>(&self) -> Result<(), String>;
 
     /// The numbers as JSON Schema.
@@ -183,7 +185,7 @@ impl<K, T> Quantity<K, T> {
     /// Rejects a value that the key does not allow.
     ///
     /// # Errors
-    /// The problem, and what was expected.
+    /// If the value is not allowed. The error states the problem and what was expected.
     pub fn check(&self) -> Result<(), String>
     where
         K: Kind<T>,
@@ -217,7 +219,7 @@ impl<K, T> OptionalQuantity<K, T> {
     /// Rejects a value that the key does not allow.
     ///
     /// # Errors
-    /// The problem, and what was expected.
+    /// If the value is not allowed. The error states the problem and what was expected.
     pub fn check(&self) -> Result<(), String>
     where
         K: Kind<T>,
@@ -261,7 +263,7 @@ impl<K, T> Default for OptionalQuantity<K, T> {
     }
 }
 
-/// Implements the traits that both types of quantities get from the value inside.
+/// Implements the traits that both types of quantities inherit from the value inside.
 macro_rules! holds {
     ($name:ident, $value:ty) => {
         impl<K, T> Deref for $name<K, T> {
@@ -332,7 +334,7 @@ impl<T, K: Kind<T>> JsonSchema for Quantity<K, T> {
     }
 
     fn schema_name() -> Cow<'static, str> {
-        // Never shown, because the schema is inlined at each use.
+        // This name is never shown, because the schema is inlined wherever it is used.
         "Quantity".into()
     }
 
@@ -428,7 +430,7 @@ impl<K> Neg for Quantity<K> {
     }
 }
 
-/// Implements arithmetic with numbers and other quantities, which gives plain numbers.
+/// Implements arithmetic with numbers and other quantities. The results are plain numbers.
 macro_rules! computes {
     ($($operation:ident $method:ident $sign:tt;)*) => {$(
         impl<K> $operation<f64> for Quantity<K> {
@@ -530,7 +532,7 @@ ranges! {
     Speed: Without(0.0), With(150.0), "more than 0 and at most 150 m/s";
     /// A speed that may be zero, m/s.
     SpeedOrZero: With(0.0), With(150.0), "0 to 150 m/s";
-    /// An acceleration (m/s^2), or the rate of a steering angle (rad/s).
+    /// An acceleration (m/s^2), or the rate of change of a steering angle (rad/s).
     Acceleration: Without(0.0), With(50.0), "more than 0 and at most 50 m/s^2";
     /// A mass, kg.
     Mass: Without(0.0), With(1e6), "more than 0 and at most 1,000,000 kg";
@@ -544,7 +546,7 @@ ranges! {
     Duration: With(0.0), With(1e7), "0 to 10,000,000 s";
     /// The duration of a stage of traffic signals or of a whole cycle, s.
     Cycle: With(1.0), With(600.0), "1 to 600 s";
-    /// Duration of amber or red between two stages of traffic signals, s.
+    /// Duration of amber or of all-red between two stages of traffic signals, s.
     Clearance: With(0.0), With(30.0), "0 to 30 s";
     /// Duration of red and amber together before green, s.
     RedAmber: With(0.0), With(5.0), "0 to 5 s";
@@ -558,7 +560,7 @@ ranges! {
     Torque: With(0.0), With(1e6), "0 to 1,000,000 N m";
     /// A force (N), or a torque of a motor (N m).
     Force: With(0.0), With(1e8), "0 to 100,000,000 N";
-    /// The ratio of a gear; negative for reverse.
+    /// The ratio of a gear. It is negative for reverse.
     GearRatio: With(-1e3), With(1e3), "a ratio within +-1,000";
     /// The ratio of a final drive.
     FinalDrive: Without(0.0), With(1e3), "more than 0 and at most 1,000";
@@ -566,11 +568,11 @@ ranges! {
     Share: With(0.0), With(1.0), "0 to 1";
     /// A coefficient of friction.
     Friction: Without(0.0), With(5.0), "more than 0 and at most 5";
-    /// Grip of the ground relative to the friction of tyres on dry asphalt.
+    /// Grip of the ground relative to the tyre friction on dry asphalt.
     GripShare: Without(0.0), With(1.5), "more than 0 and at most 1.5";
-    /// Cornering stiffness over load, 1/rad.
+    /// Cornering stiffness divided by load, 1/rad.
     CorneringStiffness: Without(0.0), With(200.0), "more than 0 and at most 200 per rad";
-    /// A spring rate, N/m, or a damping rate, N s/m.
+    /// A spring rate (N/m) or a damping rate (N s/m).
     SpringRate: With(0.0), With(1e9), "0 to 1,000,000,000 N/m";
     /// Stiffness of a tyre, N/m.
     TyreRate: With(1e3), With(1e9), "1,000 to 1,000,000,000 N/m";
@@ -602,7 +604,7 @@ ranges! {
     Coefficient: With(-1e6), With(1e6), "a coefficient within +-1,000,000";
 }
 
-/// The corners of an area, m: at least three.
+/// The corners of an area, m. There are at least three.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Corners;
 

@@ -1,11 +1,11 @@
-//! Turn restrictions at one node and via other roads.
+//! Turn restrictions: at a single node, and via other roads.
 
 use crate::ids::RoadId;
 use crate::week_times::WeekTimes;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Maximum number of roads between the first and the last one of a restriction.
+/// Maximum number of roads between the first and the last road of a restriction.
 pub(crate) const MOST_VIA: usize = 16;
 /// Maximum number of via restrictions per node.
 const MOST_AT_A_NODE: usize = 64;
@@ -16,7 +16,7 @@ const MOST_AT_A_NODE: usize = 64;
 pub enum RestrictionKind {
     /// This turn is prohibited.
     No,
-    /// Only this turn is allowed from there.
+    /// Only this turn is permitted from the road `from`.
     Only,
 }
 
@@ -32,7 +32,7 @@ pub struct Restriction {
     pub to: RoadId,
 }
 
-/// A turn restriction via other roads. It is stored at the node where the first of them begins.
+/// A turn restriction via other roads. It is stored at the node where the first via road begins.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ViaRestriction {
@@ -40,14 +40,14 @@ pub struct ViaRestriction {
     pub kind: RestrictionKind,
     /// The road that vehicles come from.
     pub from: RoadId,
-    /// The via roads, in driving order. Roads that only continue one of them need not be named.
+    /// The via roads, in driving order. Roads that merely continue one of them need not be named.
     pub via: Vec<RoadId>,
     /// The road that vehicles turn into.
     pub to: RoadId,
 }
 
-/// A turn restriction that applies at certain times. It is stored at the node of the turn or, with via roads,
-/// at the node where the first of them begins.
+/// A turn restriction that applies at certain times. It is stored at the node of the turn or, if it has via
+/// roads, at the node where the first of them begins.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TimedRestriction {
@@ -55,7 +55,7 @@ pub struct TimedRestriction {
     pub kind: RestrictionKind,
     /// The road that vehicles come from.
     pub from: RoadId,
-    /// The via roads, in driving order; usually there are none.
+    /// The via roads, in driving order. In most cases, there are none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub via: Vec<RoadId>,
     /// The road that vehicles turn into.
@@ -102,8 +102,8 @@ impl TimedRestriction {
         }
     }
 
-    /// Returns the restriction with the ids of roads replaced; `None` if one of them has no new id, or no via
-    /// road is left.
+    /// Returns the restriction with the ids of its roads replaced; `None` if one of its roads has no new id,
+    /// or if no via road remains.
     pub(crate) fn on_roads(&self, name: impl Fn(RoadId) -> Option<RoadId>) -> Option<Self> {
         let renamed = match self.via_roads() {
             Some(rule) => rule.on_roads(name)?,
@@ -144,13 +144,13 @@ impl ViaRestriction {
         Ok(())
     }
 
-    /// Returns the restriction with the ids of roads replaced; `None` if one of them has no new id, or no via
-    /// road is left.
+    /// Returns the restriction with the ids of its roads replaced; `None` if one of its roads has no new id,
+    /// or if no via road remains.
     pub(crate) fn on_roads(&self, name: impl Fn(RoadId) -> Option<RoadId>) -> Option<Self> {
         let (from, to) = (name(self.from)?, name(self.to)?);
         let via = self.via.iter().map(|&road| name(road));
         let mut via: Vec<RoadId> = via.collect::<Option<_>>()?;
-        // Roads that have been merged.
+        // Consecutive equal ids are roads that have been merged.
         via.dedup();
         if via != self.via || (from, to) != (self.from, self.to) {
             via.retain(|&road| road != from && road != to);

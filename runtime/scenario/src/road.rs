@@ -66,7 +66,7 @@ impl RoadClass {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum LaneDirection {
-    /// The direction that follows from the side of the reference line and the driving side (OpenDRIVE
+    /// The direction that is usual for the driving side on this side of the reference line (OpenDRIVE
     /// `standard`).
     #[default]
     Standard,
@@ -170,10 +170,11 @@ impl Poly3 {
         self.a + ds * (self.b + ds * (self.c + ds * self.d))
     }
 
-    /// Value at `s` of a list of polynomials, each of which applies until the next one; 0 for an empty list.
+    /// Value at `s` of a list of polynomials, each of which applies until the next one begins; 0 for an empty
+    /// list.
     pub fn value_in(list: &[Self], s: f64) -> f64 {
-        // At a border the later polynomial applies. Before the first one (which starts at 0, but s may be a
-        // rounding error below) the first applies.
+        // At a border, the later polynomial applies. Before the start of the first polynomial, which is at 0,
+        // the first one applies, because rounding may make s slightly negative.
         let index = list.partition_point(|poly| poly.s <= s);
         list.get(index.saturating_sub(1))
             .map_or(0.0, |poly| poly.value(s))
@@ -185,8 +186,7 @@ impl Poly3 {
         Self {
             s: 0.0.into(),
             a: self.value(s).into(),
-            // Taylor coefficients at s: the first derivative, half the second, a sixth of the
-            // third.
+            // Taylor coefficients at s: the first derivative, half of the second, and a sixth of the third.
             b: (self.b + ds * (2.0 * self.c + 3.0 * self.d * ds)).into(),
             c: (self.c + 3.0 * self.d * ds).into(),
             d: self.d,
@@ -212,9 +212,9 @@ pub struct Lane {
     /// Speed limit of the lane if it differs from that of the road, m/s.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub speed_limit: OptionalQuantity<Speed>,
-    /// Turns that vehicles may make at the junction ahead, shown as arrows on the lane. By default,
-    /// they follow from the rules of turning. If a road has several lane sections, the last one
-    /// before the junction counts.
+    /// Turns that vehicles may make at the junction ahead, shown as arrows on the lane. By default, they are
+    /// derived from the turning rules. If a road has several lane sections, those of the last section before
+    /// the junction apply.
     #[serde(default, skip_serializing_if = "is_default")]
     pub turns: Turns,
     /// Permitted lane changes.
@@ -271,7 +271,7 @@ pub struct Road {
     /// Street name.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub name: String,
-    /// Importance.
+    /// Class of the road, which states its importance.
     #[serde(default)]
     pub class: RoadClass,
     /// Layer: 0 for the ground, 1 for a bridge above it, -1 for a tunnel below.
@@ -282,13 +282,13 @@ pub struct Road {
     pub access: RoadAccess,
     /// Speed limit, m/s.
     pub speed_limit: Quantity<Speed>,
-    /// The line from which s and t are measured. It runs from node to node; the part inside a junction
-    /// belongs to the junction.
+    /// The line from which s and t are measured. It runs from node to node. The parts inside junctions belong
+    /// to the junctions.
     pub reference_line: ReferenceLine,
     /// Lateral shift of lane 0 relative to the reference line, m to the left.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub lane_offset: Vec<Poly3>,
-    /// Lane sections in ascending order of s; the first starts at 0.
+    /// Lane sections in ascending order of s. The first one starts at 0.
     #[schemars(length(min = 1))]
     pub lane_sections: Vec<LaneSection>,
 }
@@ -315,7 +315,7 @@ impl RoadEnd {
     }
 }
 
-/// Lateral position of a lane at some distance along the road.
+/// Lateral position and width of a lane at some distance along the road.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct LaneBand {
     /// Lateral position of the lane's centre, m to the left of the reference line.
@@ -386,7 +386,7 @@ impl Road {
             .collect()
     }
 
-    /// Band of a lane at distance `s`; `None` if the section there has no such lane.
+    /// Band of a lane at distance `s`; `None` if the section at this distance has no such lane.
     pub fn lane_band(&self, lane: i8, s: f64) -> Option<LaneBand> {
         let section = self.section_at(s);
         let index = section.lanes.iter().position(|l| l.id == lane)?;
@@ -453,7 +453,7 @@ impl Road {
     }
 }
 
-/// The lanes of a new road, by direction.
+/// The lanes of a new road by direction, each with its type and width, m.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CrossSection {
@@ -483,7 +483,7 @@ impl CrossSection {
     ///
     /// A one-way road is centred on its line. A two-way road has its line between the directions.
     pub fn lanes(&self, side: DrivingSide) -> (Vec<Poly3>, LaneSection) {
-        // Traffic along the road keeps to its own side: right-hand lanes are negative.
+        // Traffic along the road keeps to its own side, so in right-hand traffic its lanes have negative ids.
         let sign: i8 = if side == DrivingSide::Right { -1 } else { 1 };
         let numbered = |list: &[(LaneType, f64)], sign: i8| {
             list.iter()
@@ -497,8 +497,9 @@ impl CrossSection {
         let drivable = |list: &[(LaneType, f64)]| list.iter().any(|(kind, _)| kind.is_drivable());
         let total = |list: &[(LaneType, f64)]| list.iter().map(|(_, width)| width).sum::<f64>();
         let two_way = drivable(&self.forward) && drivable(&self.backward);
-        // Two lanes of 3 m along a right-hand one-way road are -1 and -2, from 0 to -6 m; an offset
-        // of +3 m puts them from 3 to -3. Sidewalks and parking do not make a road two-way.
+        // On a one-way road in right-hand traffic, two lanes of 3 m are lanes -1 and -2, which extend from 0
+        // to -6 m. An offset of +3 m moves them to 3 to -3 m. Sidewalks and parking lanes do not make a road
+        // two-way.
         let offset = if two_way {
             0.0
         } else {

@@ -28,8 +28,8 @@ impl RoadBox {
     }
 }
 
-/// Largest distance of a lane's edge from the reference line, m. Lanes widen and shift along a section, so it
-/// is measured at several places.
+/// Largest distance of a lane's edge from the reference line, m. Lanes widen and shift along a section, so
+/// this distance is measured at several places.
 fn widest(road: &Road) -> f64 {
     let places = road
         .lane_sections
@@ -43,16 +43,16 @@ fn widest(road: &Road) -> f64 {
         let (right, left) = road.edges(s);
         reach.max(left).max(-right)
     });
-    // A lane may be a little wider in between.
+    // A lane may be slightly wider in between.
     1.1 * widest + 1.0
 }
 
 /// The boxes of all roads of a network.
 #[derive(Debug, Clone, Default)]
 pub struct RoadBoxes {
-    /// Ordered by western edge.
+    /// The boxes, ordered by western edge.
     boxes: Vec<RoadBox>,
-    /// For each box, the easternmost edge of it and all boxes before it, m.
+    /// For each box, the easternmost edge among this box and all boxes before it, m.
     east: Vec<f64>,
 }
 

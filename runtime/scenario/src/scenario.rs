@@ -29,7 +29,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-/// Simulation settings; options of a run override them.
+/// Simulation settings. Options of a run override them.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Settings {
@@ -42,23 +42,23 @@ pub struct Settings {
     /// Dynamics level of all bodies, unless an agent or flow sets its own.
     #[serde(default, skip_serializing_if = "is_default")]
     pub dynamics: DynamicsLevel,
-    /// Time of day at the start of a run, from 0 to less than 24 h; available to scripts.
+    /// Time of day at the start of a run, from 0 to less than 24 h. Scripts can read it.
     #[serde(default = "noon", skip_serializing_if = "is_noon")]
     pub time_of_day: Quantity<TimeOfDay>,
-    /// Day of the week. It decides whether timed turn restrictions apply.
+    /// Day of the week. It determines whether timed turn restrictions apply.
     #[serde(default, skip_serializing_if = "is_default")]
     pub weekday: Weekday,
     /// Pedestrians per hour at each side of a crossing, unless the crossing sets its own number.
     #[serde(default, skip_serializing_if = "is_default")]
     pub pedestrians: Quantity<PeoplePerHour>,
-    /// Minimum update rate of the dynamics levels that model forces, Hz. Longer steps are divided into
+    /// Minimum update rate of the dynamics levels that model forces, Hz. Longer time steps are divided into
     /// shorter ones.
     #[serde(default = "physics_rate", skip_serializing_if = "is_physics_rate")]
     pub physics_rate_hz: Quantity<PhysicsRate>,
-    /// Grip of each road class and of open ground, relative to dry asphalt, where it is not 1.
+    /// Grip of each road class and of open ground relative to dry asphalt, if it is not 1.
     #[serde(default, skip_serializing_if = "is_default")]
     pub grip: GroundGrip,
-    /// Whether slopes of the terrain act at all levels of dynamics. Otherwise, they only affect bodies of
+    /// Whether slopes of the terrain act at all levels of dynamics. Otherwise, they affect only bodies at
     /// level `rigid`.
     #[serde(default = "yes", skip_serializing_if = "is_yes")]
     pub slopes: bool,
@@ -134,7 +134,7 @@ pub struct About {
     /// Description of the scenario's contents.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub description: String,
-    /// Credit for the data sources; drawn into every picture.
+    /// Credit for the data sources. It is drawn into every picture.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub attribution: String,
     /// The driving side.
@@ -157,8 +157,8 @@ pub struct Scenario {
     pub(crate) network: RoadNetwork,
     /// Terrain, shared between copies because it may contain millions of samples.
     pub(crate) terrain: Option<Arc<HeightField>>,
-    /// Obstacles. Like land, they are shared between copies: a town has a hundred thousand houses,
-    /// and every edit in the editor makes a copy.
+    /// Obstacles. Like land, they are shared between copies, because a town has a hundred thousand houses and
+    /// every edit in the editor makes a copy.
     pub(crate) obstacles: Arc<BTreeMap<ObstacleId, Obstacle>>,
     pub(crate) forests: BTreeMap<ForestId, Forest>,
     pub(crate) land: Arc<BTreeMap<LandId, Land>>,
@@ -184,7 +184,7 @@ impl Scenario {
             || self.flows.values().any(|flow| is_long(&flow.vehicle))
     }
 
-    /// An empty world with the three standard vehicle types and the standard stacks.
+    /// An empty world with the three standard vehicle types and the default stacks.
     pub fn new(name: &str) -> Self {
         let vehicle_types = [
             ("car", VehicleType::car()),
@@ -224,12 +224,12 @@ impl Scenario {
         self.terrain.as_deref()
     }
 
-    /// The terrain, shared because it may be large.
+    /// The terrain as a shared pointer, because it may be large.
     pub fn shared_terrain(&self) -> Option<Arc<HeightField>> {
         self.terrain.clone()
     }
 
-    /// Areas of land, shared because there may be many.
+    /// Areas of land as a shared pointer, because there may be many.
     pub fn shared_land(&self) -> Arc<BTreeMap<LandId, Land>> {
         self.land.clone()
     }
@@ -274,7 +274,7 @@ impl Scenario {
         &self.paint
     }
 
-    /// Layers of painted ground, shared: they may have many cells.
+    /// Layers of painted ground as a shared pointer, because they may have many cells.
     pub fn shared_paint(&self) -> Arc<BTreeMap<PaintId, PaintLayer>> {
         self.paint.clone()
     }
@@ -304,7 +304,7 @@ impl Scenario {
         all.map(str::to_owned).collect()
     }
 
-    /// Ids of the modules that signal plans name, once per plan.
+    /// Ids of the modules that signal plans name, one for each plan that names a module.
     pub fn signal_controllers(&self) -> impl Iterator<Item = &str> {
         let plans = self.network.nodes();
         let plans = plans.filter_map(|(_, node)| node.rules.plan.as_ref());
@@ -410,7 +410,8 @@ impl Scenario {
             .map_or(0.0, |field| field.height(point))
     }
 
-    /// The pose of a place in the world, in driving direction; `None` if its lane is missing.
+    /// The pose of a place in the world, in the driving direction; `None` if the lane of the place is
+    /// missing.
     pub fn pose_of(&self, place: &Place) -> Option<Pose> {
         match place {
             Place::Ground(ground) => Some(Pose {
@@ -429,7 +430,7 @@ impl Scenario {
         }
     }
 
-    /// Whether there is nothing in the world. Vehicle types and stacks do not count.
+    /// Whether there are no objects in the world. Vehicle types and stacks do not count.
     pub fn is_empty(&self) -> bool {
         self.network.nodes().next().is_none()
             && self.terrain.is_none()
@@ -451,7 +452,8 @@ impl Scenario {
 
     /// The bounding box of a picture of the whole world, m; `None` if the world is empty.
     ///
-    /// Land does not count if there are roads, because the land of an imported extract runs far beyond them.
+    /// If there are roads, land does not count, because the land of an imported extract extends far beyond
+    /// the roads.
     pub fn frame(&self) -> Option<(DVec2, DVec2)> {
         match self.network.road_count() {
             0 => self.bounds(),
@@ -459,7 +461,7 @@ impl Scenario {
         }
     }
 
-    /// Corners of boxes around everything in the world except land, m.
+    /// Corners of bounding boxes of everything in the world except land, m.
     fn corners_but_land(&self) -> Vec<DVec2> {
         let mut points: Vec<DVec2> = Vec::new();
         for (_, road) in self.network.roads() {

@@ -1,4 +1,4 @@
-//! Stacks: the modules of one kind of agent, by slot. Each slot is declared here in one line.
+//! Stacks: the modules of one kind of agent, by slot. Each slot is declared in one line of this file.
 
 use crate::named::named;
 use crate::quantity::{OptionalQuantity, Rate, Validate, at};
@@ -31,27 +31,27 @@ macro_rules! for_each_slot {
 }
 
 named! {
-    /// Kind of a module, which determines the rows that it receives and returns. A slot is a place in a stack
-    /// for modules of one kind.
+    /// Kind of a module, which determines the rows that the module receives and returns. A slot is a place in
+    /// a stack for modules of one kind.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
     pub enum ModuleKind {
         /// Finds routes through the lanes.
         Planner = "planner",
         /// Chooses lanes and speeds, and requests effects.
         Behaviour = "behaviour",
-        /// Finds paths off the lanes. Only built-in modules exist.
+        /// Finds paths off the lanes. All modules of this kind are built in.
         GroundPlanner = "ground_planner",
         /// Steers and accelerates.
         Controller = "controller",
         /// Scores driving.
         Fitness = "fitness",
-        /// Selects the next stage of traffic signals. It is named by a signal plan instead of a stack.
+        /// Selects the next stage of traffic signals. It is named by a signal plan and not by a stack.
         SignalController = "signal_controller",
     }
 }
 
 impl ModuleKind {
-    /// Returns the kind with the given name; `None` if there is none.
+    /// Returns the kind with the given name; `None` if no kind has this name.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|kind| kind.name() == name)
     }
@@ -68,7 +68,7 @@ impl fmt::Display for ModuleKind {
 pub enum HowMany {
     /// Exactly one.
     One,
-    /// One or none.
+    /// At most one.
     Optional,
     /// Any number.
     Many,
@@ -99,13 +99,13 @@ impl fmt::Display for HowMany {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ModuleSetting {
-    /// The module's id, such as `idm`.
+    /// Id of the module, such as `idm`.
     pub module: String,
     /// Calls per second, Hz; defaults to the rate of its slot.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rate_hz: OptionalQuantity<Rate>,
-    /// Parameters that differ from their defaults, by key. In files a table is a list of rows; here each cell is
-    /// a value, called `key[row][column]`.
+    /// Parameters that differ from their defaults, by key. In files, a table is a list of rows. Here, each
+    /// cell is a separate value with the key `key[row][column]`.
     #[serde(
         default,
         skip_serializing_if = "BTreeMap::is_empty",
@@ -116,7 +116,7 @@ pub struct ModuleSetting {
 }
 
 impl ModuleSetting {
-    /// Creates a setting of a module with its defaults.
+    /// Creates a setting of a module with its default parameters and rate.
     pub fn new(module: &str) -> Self {
         Self {
             module: module.into(),
@@ -132,7 +132,7 @@ impl ModuleSetting {
     }
 }
 
-/// The modules of a slot that takes any number. In files, they are one module or a list of modules.
+/// The modules of a slot that takes any number of modules. In files, this is one module or a list of modules.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct ModuleSettings(pub Vec<ModuleSetting>);
 
@@ -145,7 +145,7 @@ impl From<ModuleSetting> for ModuleSettings {
 impl Serialize for ModuleSettings {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match &self.0[..] {
-            // Like hand-written files: a single fitness needs no brackets.
+            // As in hand-written files, a single fitness module needs no brackets.
             [one] => one.serialize(serializer),
             list => list.serialize(serializer),
         }
@@ -172,7 +172,8 @@ impl<'de> Deserialize<'de> for ModuleSettings {
             }
         }
 
-        // Not `untagged`, because its errors say "did not match any variant" and lose the invalid key.
+        // Not `untagged`, because its errors only say "did not match any variant" and do not name the invalid
+        // key.
         deserializer.deserialize_any(OneOrList)
     }
 }
@@ -192,9 +193,9 @@ impl JsonSchema for ModuleSettings {
     }
 }
 
-/// The modules of a slot, for any number of modules.
+/// Conversion of the modules of a slot, for slots with any number of modules.
 trait SlotSettings: Sized {
-    /// Converts a list of modules; `None` if its length does not fit the slot.
+    /// Converts a list of modules; `None` if the slot does not take this number of modules.
     fn from_list(list: Vec<ModuleSetting>) -> Option<Self>;
     fn as_slice(&self) -> &[ModuleSetting];
     fn as_slice_mut(&mut self) -> &mut [ModuleSetting];
@@ -252,7 +253,7 @@ impl SlotSettings for ModuleSettings {
     }
 }
 
-/// The type of a field of [`Stack`].
+/// The type of the field of [`Stack`] for a slot.
 macro_rules! settings_type {
     (One) => { ModuleSetting };
     (Optional) => { Option<ModuleSetting> };
@@ -312,7 +313,7 @@ macro_rules! declare_slots {
         }
 
         impl Default for Stack {
-            /// The built-in modules.
+            /// The default modules of all slots.
             fn default() -> Self {
                 Self {$(
                     $field: {
@@ -330,12 +331,13 @@ macro_rules! declare_slots {
                 match slot { $(Slot::$slot => self.$field.as_slice()),* }
             }
 
-            /// The modules of a slot, for modification.
+            /// The modules of a slot, as a mutable slice.
             pub fn settings_mut(&mut self, slot: Slot) -> &mut [ModuleSetting] {
                 match slot { $(Slot::$slot => self.$field.as_slice_mut()),* }
             }
 
-            /// Sets the modules of a slot. Returns `false`, without a change, if their number does not fit.
+            /// Sets the modules of a slot. Returns `false` and changes nothing if the slot does not take this
+            /// number of modules.
             #[must_use]
             pub fn set(&mut self, slot: Slot, list: Vec<ModuleSetting>) -> bool {
                 match slot {
@@ -355,7 +357,7 @@ macro_rules! declare_slots {
 for_each_slot!(declare_slots);
 
 impl Slot {
-    /// Module of an optional slot if a stack does not name one; `None` if the slot stays empty.
+    /// The module that an optional slot has if a stack does not name one; `None` if the slot remains empty.
     pub fn module_if_absent(self) -> Option<&'static str> {
         match self {
             Self::GroundPlanner => Some("hybrid_fuzzy_path"),
@@ -363,7 +365,7 @@ impl Slot {
         }
     }
 
-    /// Returns the slot with the given name; `None` if there is none.
+    /// Returns the slot with the given name; `None` if no slot has this name.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|slot| slot.name() == name)
     }

@@ -4,8 +4,8 @@ use crate::operation::draw::{self, RoadStyle};
 use crate::{CrossSection, RoadClass, Scenario};
 use roadwright_geometry::ReferenceLine;
 
-/// Draws a residential street with one lane in each direction. The width of the lanes is in m, and
-/// the speed limit in m/s.
+/// Draws a residential street with one lane in each direction. The width of the lanes is in metres, and the
+/// speed limit in m/s.
 pub(crate) fn draw_street(
     scenario: &mut Scenario,
     line: &ReferenceLine,

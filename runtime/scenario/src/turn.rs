@@ -15,7 +15,7 @@ named! {
     pub enum Turn {
         /// To the left.
         Left = "left",
-        /// Ahead.
+        /// Straight ahead.
         Straight = "straight",
         /// To the right.
         Right = "right",
@@ -33,7 +33,7 @@ impl Turn {
         }
     }
 
-    /// The turn to the driving side.
+    /// The turn towards the driving side.
     pub fn near(side: DrivingSide) -> Self {
         match side {
             DrivingSide::Right => Self::Right,
@@ -60,7 +60,7 @@ impl Turns {
         self.0 & bit(turn) != 0
     }
 
-    /// The intersection of both sets.
+    /// The intersection of two sets.
     #[must_use]
     pub fn and(self, other: Self) -> Self {
         Self(self.0 & other.0)

@@ -51,7 +51,7 @@ pub struct VehicleType {
     /// Gaits of a character; by default those of an adult who walks at 1.4 m/s and jogs at 2.6 m/s.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub gaits: Option<Arc<Gaits>>,
-    /// The file from which these values come, if there is one.
+    /// The file that these values were read from, if there is one.
     #[serde(skip)]
     pub file: Option<Arc<FileReference>>,
 }
@@ -93,8 +93,8 @@ impl VehicleType {
 
     /// The Willys MB jeep: hull, axles and mass of [Gerdelan 2011], table B.3.
     ///
-    /// Top speed follows from its rev limit (4000 rpm) in third gear. The steering lock and rate are typical
-    /// of road traffic, because those in the table belong to the mechanical model.
+    /// The top speed is derived from the rev limit (4000 rpm) in third gear. The steering lock and rate are
+    /// values typical of road traffic, because those in the table belong to the mechanical model.
     pub fn willys_mb() -> Self {
         Self {
             name: "Willys MB".into(),
@@ -118,8 +118,8 @@ impl VehicleType {
 
     /// The Enviro 400 double-deck bus: hull, axles and mass of [Gerdelan 2011], table B.4.
     ///
-    /// Top speed follows from its last torque point (2600 rpm) in third gear; steering as for
-    /// [`willys_mb`](Self::willys_mb).
+    /// The top speed is derived from the last torque point (2600 rpm) in third gear. Steering is the same as
+    /// for [`willys_mb`](Self::willys_mb).
     pub fn enviro_400() -> Self {
         Self {
             name: "Enviro 400".into(),
@@ -232,7 +232,7 @@ impl VehicleType {
 }
 
 impl VehicleFile {
-    /// Returns the vehicle type for scenarios.
+    /// Returns the vehicle type of this file, as scenarios use it.
     pub fn vehicle_type(&self) -> VehicleType {
         let (front, rear) = self.axles();
         VehicleType {
@@ -305,7 +305,8 @@ mod tests {
     #[test]
     fn table_dimensions_are_those_of_the_source() {
         let jeep = VehicleType::willys_mb();
-        // Hull 1.57 x 3.34; wheels at -1.10 and +1.35 along; hull 1000 kg and four wheels of 10.
+        // The hull is 1.57 x 3.34 m, the wheels are at -1.10 and +1.35 m along it, and the masses are 1000 kg
+        // for the hull and 10 kg for each of the four wheels.
         assert_eq!(
             [*jeep.width, *jeep.length, *jeep.mass],
             [1.57, 3.34, 1040.0]
@@ -314,7 +315,8 @@ mod tests {
         let bus = VehicleType::enviro_400();
         assert_eq!([*bus.width, *bus.length, *bus.mass], [2.55, 9.8, 15540.0]);
         assert!((bus.wheelbase - (2.7 + 2.5)).abs() < 1e-12);
-        // rpm = v / r x gear x differential x 60 / 2 pi, table gears 1.0 and 5.38
+        // rpm = v / r x gear x differential x 60 / 2 pi, with a gear of 1.0 and a differential of 5.38 in the
+        // table
         let top = |rpm: f64, radius: f64| rpm / 60.0 * std::f64::consts::TAU * radius / 5.38;
         assert!((jeep.max_speed - top(4000.0, 0.41)).abs() < 0.05);
         assert!((bus.max_speed - top(2600.0, 0.55)).abs() < 0.05);

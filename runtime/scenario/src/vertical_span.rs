@@ -9,13 +9,14 @@ use crate::vehicle_type::VehicleType;
 pub struct VerticalSpan {
     /// Lower edge, m.
     pub low: f64,
-    /// Top, m. The span is empty unless the top is above the lower edge.
+    /// Top, m. If the top is not above the lower edge, the span is empty.
     pub high: f64,
 }
 
 impl VerticalSpan {
-    /// Whether a vehicle can hit an obstacle of this span. It drives over obstacles that are no higher than
-    /// its ground clearance, and passes underneath obstacles that begin at or above its height.
+    /// Whether a vehicle of the given span can hit an obstacle of this span. A vehicle drives over obstacles
+    /// that are no higher than its ground clearance, and passes underneath obstacles that begin at or above
+    /// its height.
     #[inline]
     pub fn is_met_by(self, vehicle: Self) -> bool {
         self.high > vehicle.low && self.low < vehicle.high && self.low < self.high
@@ -44,7 +45,7 @@ impl Obstacle {
         }
     }
 
-    /// Whether the obstacle is above the ground without touching it.
+    /// Whether the obstacle is above the ground and does not touch it.
     pub fn hangs(&self) -> bool {
         self.base > 0.0
     }
@@ -54,8 +55,8 @@ impl VehicleType {
     /// Default ground clearance of vehicles and trailers as a fraction of their height.
     pub const COMMON_CLEARANCE: f64 = 0.12;
 
-    /// Ground clearance of the vehicle, m: the value in its file, or 0.12 of its height. It can drive over
-    /// lower obstacles.
+    /// Ground clearance of the vehicle, m: the value in its file, or 0.12 of the vehicle's height. The
+    /// vehicle can drive over obstacles lower than this.
     pub fn ground_clearance(&self) -> f64 {
         let file = self.file.as_ref();
         let of_file = file.map(|file| file.vehicle.body.ground_clearance.get());
@@ -84,8 +85,8 @@ impl VehicleType {
 }
 
 impl Trailer {
-    /// Ground clearance of the trailer, m: the value in its file, or 0.12 of its height. It passes over lower
-    /// obstacles.
+    /// Ground clearance of the trailer, m: the value in its file, or 0.12 of the trailer's height. The
+    /// trailer passes over obstacles lower than this.
     pub fn clearance(&self) -> f64 {
         let common = VehicleType::COMMON_CLEARANCE * self.height;
         self.ground_clearance.get().unwrap_or(common)
@@ -111,11 +112,11 @@ mod tests {
     #[test]
     fn what_only_touches_a_vehicle_is_not_met() {
         let jeep = span(0.2, 1.8);
-        // Obstacles above: at the vehicle's height, and just below it.
+        // Obstacles above the vehicle: at or above the vehicle's height, and just below it.
         assert!(!span(2.5, 3.0).is_met_by(jeep));
         assert!(!span(1.8, 3.0).is_met_by(jeep));
         assert!(span(1.79, 3.0).is_met_by(jeep));
-        // Obstacles below: at its ground clearance, and just above it.
+        // Obstacles below the vehicle: at its ground clearance, and just above it.
         assert!(!span(0.0, 0.2).is_met_by(jeep));
         assert!(span(0.0, 0.21).is_met_by(jeep));
         // An empty span.

@@ -12,8 +12,8 @@ use crate::network::RoadNetwork;
 use crate::restriction::{MOST_VIA, RestrictionKind, ViaRestriction};
 
 impl ViaRestriction {
-    /// Returns the roads of the restriction in sequence, from the first to the last; `None` if they no longer
-    /// meet. Includes roads in between that only continue another road, for example after a cut.
+    /// Returns the roads of the restriction in sequence, from the first to the last; `None` if the roads do
+    /// not meet. Includes roads that merely continue another road in between, for example after a cut.
     pub fn roads(&self, network: &RoadNetwork, node: NodeId) -> Option<Vec<RoadId>> {
         let ends_here = |at: NodeId, road: RoadId| {
             let ends = network.ends_at(at);
@@ -35,7 +35,7 @@ impl ViaRestriction {
                 let (Some(&(next, _)), None) = (others.next(), others.next()) else {
                     return None;
                 };
-                // Before the first via road there is no continuation.
+                // Before the first via road, roads are not continued.
                 if roads.len() < 2 || ends.len() != 2 || roads.len() > 2 * MOST_VIA {
                     return None;
                 }
@@ -55,18 +55,18 @@ pub struct ViaRules {
     sequences: Vec<(RestrictionKind, Vec<RoadId>)>,
 }
 
-/// Progress of a vehicle along the roads of restrictions. It is stored as pairs of a restriction
-/// and the number of its roads driven so far, in ascending order.
+/// Progress of a vehicle along the roads of restrictions: pairs of a restriction and the number of its roads
+/// that have been driven so far, in ascending order.
 #[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Followed(Vec<(u32, u32)>);
 
 impl Followed {
-    /// Whether the vehicle is not on any road of a restriction.
+    /// Whether the vehicle is not in the course of any restriction.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// Returns the combined progress of both.
+    /// Returns the combined progress of two vehicles.
     pub fn union(&self, other: &Self) -> Self {
         let mut all: Vec<_> = self.0.iter().chain(&other.0).copied().collect();
         all.sort_unstable();
@@ -77,7 +77,7 @@ impl Followed {
 
 impl ViaRules {
     /// Collects the restrictions stored at the given nodes, on the roads for which `stays` is true. A
-    /// restriction is left out if one of its end roads or all its via roads are not among these roads, or if
+    /// restriction is left out if `stays` is false for one of its end roads or for all its via roads, or if
     /// its roads do not meet.
     pub fn of(
         network: &RoadNetwork,
@@ -111,12 +111,12 @@ impl ViaRules {
         self.sequences.len()
     }
 
-    /// Whether any restriction begins with a road.
+    /// Whether any restriction begins with this road.
     pub fn begin_with(&self, road: RoadId) -> bool {
         self.sequences.iter().any(|(_, roads)| roads[0] == road)
     }
 
-    /// Returns the progress of a vehicle that continues onto a road; `None` if this is prohibited.
+    /// Returns the progress of a vehicle after it has continued onto a road; `None` if that is prohibited.
     pub fn after(&self, followed: &Followed, road: RoadId) -> Option<Followed> {
         let mut after = Vec::new();
         for &(number, place) in &followed.0 {

@@ -6,9 +6,9 @@
 //!     days  times
 //! ```
 //!
-//! This is the part of OpenStreetMap's notation of opening hours (Key:opening_hours on the wiki) that needs
-//! neither a calendar nor a place on Earth. Public and school holidays, dates, weeks and sunrise are not part
-//! of it.
+//! This is the part of OpenStreetMap's notation for opening hours (Key:opening_hours on the wiki) that needs
+//! neither a calendar nor a place on Earth. It does not include public and school holidays, dates, weeks and
+//! sunrise.
 
 use crate::named::named;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
@@ -43,7 +43,7 @@ named! {
 }
 
 impl Weekday {
-    /// Returns the day before.
+    /// Returns the previous day.
     fn before(self) -> Self {
         Self::ALL[(self as usize + 6) % 7]
     }
@@ -67,7 +67,7 @@ impl Default for Moment {
     }
 }
 
-/// Times of the week. In files, it is a text such as `Mo-Fr 07:00-09:00; Sa 10:00-12:00`.
+/// Times of the week. In files, they are a string such as `Mo-Fr 07:00-09:00; Sa 10:00-12:00`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WeekTimes(Vec<Group>);
 
@@ -77,11 +77,11 @@ type Group = Vec<Entry>;
 /// Days with their times.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Entry {
-    /// Whether each day from Monday to Sunday is named; if none is named, the entry applies to all days.
+    /// Whether the entry names each day, from Monday to Sunday. If it names none, it applies to all days.
     days: [bool; 7],
-    /// Times of these days; the whole day if empty.
+    /// Times on these days. If there are none, the entry applies to whole days.
     spans: Vec<Span>,
-    /// Whether the rule does not apply on these days.
+    /// Whether the rule does not apply on these days (`off`).
     is_off: bool,
 }
 
@@ -95,20 +95,20 @@ struct Span {
 
 const DAY: u32 = 24 * 60;
 const NAMES: [&str; 7] = ["Mo", "Tu", "We", "Th", "Fr", "Sa", "Su"];
-/// Maximum length of a text, bytes.
+/// Maximum length of the string, bytes.
 const LONGEST: usize = 500;
 
 impl WeekTimes {
-    /// Whether a moment lies within the times. Each span includes its start but not its end.
+    /// Whether the times contain a moment. Each span includes its start but not its end.
     pub fn contain(&self, moment: Moment) -> bool {
         let minutes = moment.time_of_day * 60.0;
         self.reach(moment.weekday, minutes)
-            // A time span that began the day before.
+            // A time span that began on the previous day.
             || self.reach(moment.weekday.before(), minutes + f64::from(DAY))
     }
 
-    /// Whether the time spans that begin on a day contain a moment. The moment is given in minutes
-    /// after that day's midnight.
+    /// Whether a time span that begins on `day` contains a moment, given in minutes after the midnight at
+    /// which this day begins.
     fn reach(&self, day: Weekday, minutes: f64) -> bool {
         let of_day = |entry: &&Entry| entry.has(day);
         let mut groups = self.0.iter().rev();
@@ -169,7 +169,7 @@ impl FromStr for WeekTimes {
     }
 }
 
-/// Reads `Mo,We-Fr 07:00-09:00,16:00-18:00, Sa 10:00-12:00`.
+/// Parses a group such as `Mo,We-Fr 07:00-09:00,16:00-18:00, Sa 10:00-12:00`.
 fn group(text: &str) -> Result<Group, String> {
     let mut entries: Group = Vec::new();
     for item in text.split(',') {
@@ -209,7 +209,7 @@ fn group(text: &str) -> Result<Group, String> {
     }
 }
 
-/// Reads `Mo` or `Fr-Su`.
+/// Parses days such as `Mo` or `Fr-Su`.
 fn days(word: &str) -> Result<[bool; 7], String> {
     let day = |name: &str| {
         let place = NAMES.iter().position(|one| *one == name);
@@ -225,7 +225,7 @@ fn days(word: &str) -> Result<[bool; 7], String> {
     Ok(days)
 }
 
-/// Reads `07:00-09:00`.
+/// Parses a time span such as `07:00-09:00`.
 fn span(word: &str) -> Result<Span, String> {
     let wrong = || format!("\"{word}\": expected times such as 07:00-09:00");
     let minutes = |text: &str| -> Option<u32> {
@@ -262,7 +262,8 @@ fn group_text(group: &[Entry]) -> String {
         let spans: Vec<String> = spans
             .map(|span| format!("{}-{}", time(span.from), time(span.to)))
             .collect();
-        // Without days, later times would belong to the entry before.
+        // The days may be omitted only in the first entry. In later ones, the times would be taken for those
+        // of the previous entry.
         let is_implied = entry.names_all() && place == 0 && !spans.is_empty();
         let days = match is_implied {
             true => String::new(),
@@ -351,11 +352,11 @@ mod tests {
             ("Sa-Mo", Monday, 23.9, true),
             ("Sa-Mo", Wednesday, 12.0, false),
             ("24/7", Sunday, 0.0, true),
-            // Over midnight, also from Sunday to Monday.
+            // Time spans over midnight, including from Sunday to Monday.
             ("Su 22:00-06:00", Monday, 5.9, true),
             ("Su 22:00-06:00", Monday, 22.0, false),
             ("Su 22:00-24:00", Monday, 0.0, false),
-            // The last group with a day decides.
+            // The last group that names a day applies to it.
             ("Mo-Su 07:00-19:00; Su off", Sunday, 12.0, false),
             ("Mo-Su 07:00-19:00; Sa 10:00-12:00", Saturday, 15.0, false),
             ("Mo-Su 07:00-19:00; Sa 10:00-12:00", Friday, 15.0, true),
@@ -423,7 +424,7 @@ mod tests {
             };
             let groups = groups.iter().map(|group| group.iter().map(entry).collect());
             let mut groups: Vec<Group> = groups.collect();
-            // Days without times continue in the next entry, so they come last.
+            // The times of days without times would be those of the next entry, so such days come last.
             for group in &mut groups {
                 group.sort_by_key(|entry| entry.spans.is_empty());
                 if group.iter().filter(|entry| entry.spans.is_empty()).count() > 1 {

@@ -102,7 +102,7 @@ fn obstacles_that_hang_are_judged_by_their_heights() {
         ..bar(tallest, tallest + 1.0)
     };
     assert_eq!(found(loose), [Code::HangingMass]);
-    // A roof above a wall does not overlap it, and an agent below it is not inside it.
+    // A roof above a wall does not overlap the wall, and an agent below the roof is not inside it.
     let aside = |base: f64, height: f64| Obstacle {
         shape: crate_at(50.0, 20.0).shape,
         ..bar(base, height)
@@ -145,7 +145,7 @@ fn agents_in_wrong_places_are_found() {
 
 #[test]
 fn unreachable_destinations_are_found() {
-    // No lane of a one-way street that leads to the crossroads is reached from there.
+    // On a one-way street that leads to the crossroads, no lane can be reached from the crossroads.
     let mut scenario = with_agent(|a| {
         a.start = Place::lane(RoadId(2), -1, 50.0);
         a.destination = Some(Place::lane(RoadId(1), -1, 5.0));
@@ -163,7 +163,7 @@ fn unreachable_destinations_are_found() {
 
 #[test]
 fn lanes_that_lead_away_are_found_and_exchanged_for_those_beside_them() {
-    // Against the only direction of a dead-end street.
+    // A goal against the only direction of a dead-end street.
     let goal = with_agent(|a| a.destination = Some(Place::lane(RoadId(1), 1, 90.0)));
     let both = with_agent(|a| {
         a.start = Place::lane(RoadId(2), 1, 50.0);
@@ -249,7 +249,7 @@ fn random_trips_are_repaired_where_any_pair_of_lanes_has_a_route() {
                 .filter(|finding| trip(finding.code))
                 .collect::<Vec<_>>()
         };
-        // A lane that does not exist is another finding.
+        // A lane that does not exist results in a different finding.
         let exists = |place: &Place| scenario.pose_of(place).is_some();
         if !exists(&from) || !exists(&to) {
             continue;
@@ -272,7 +272,7 @@ fn random_trips_are_repaired_where_any_pair_of_lanes_has_a_route() {
 
 #[test]
 fn destinations_behind_gates_and_on_closed_roads_are_told_apart() {
-    // A trip from road 1 to road 4, straight over the crossroads.
+    // A trip from road 1 straight across the junction to road 4.
     let with_access = |id: u32, access: RoadAccess| {
         let mut scenario = with_agent(|_| ());
         let mut road = scenario.network().road(RoadId(id)).unwrap().clone();
@@ -287,7 +287,7 @@ fn destinations_behind_gates_and_on_closed_roads_are_told_apart() {
         _ => 0,
     };
     let goal = end(&with_agent(|_| ()));
-    // Starts and goals are allowed behind any gate.
+    // Starts and goals are permitted behind any gate.
     for access in RoadAccess::ALL {
         let expected: &[Code] = match access {
             RoadAccess::No => &[Code::ClosedRoad],
@@ -319,7 +319,7 @@ fn destinations_behind_gates_and_on_closed_roads_are_told_apart() {
     assert_eq!(codes(&row), [Code::UnreachableDestination]);
 }
 
-/// A road with two lanes of which only one continues, and an agent on one of them.
+/// A road with two lanes, only one of which continues, and an agent on one of them.
 fn narrowing(lane: i8, s: f64) -> Scenario {
     let mut scenario = Scenario::new("narrowing");
     for (lanes, from, to) in [(2, 0.0, 100.0), (1, 100.0, 200.0)] {
@@ -421,7 +421,7 @@ fn agents_that_go_nowhere_are_found() {
 
 #[test]
 fn the_notch_of_an_obstacle_is_free() {
-    // A separating-axis test of the whole outline would take the notch of an L for solid.
+    // A separating-axis test of the whole outline would treat the notch of an L as solid.
     let points = [
         (30.0, 30.0),
         (60.0, 30.0),
@@ -444,7 +444,7 @@ fn the_notch_of_an_obstacle_is_free() {
     assert_eq!(codes(&scenario), []);
 }
 
-/// The findings about land in a scenario with one area.
+/// The findings about land in a scenario with one area of land.
 fn about_land(change: impl FnOnce(&mut Land)) -> Vec<(Code, String)> {
     let mut scenario = crossroads();
     let mut land = pond_at(50.0, 50.0);
@@ -468,7 +468,7 @@ fn outlines_of_land_that_are_none_are_found() {
         assert!(findings[0].1.contains(word), "{word}: {findings:?}");
     };
     found(|land| land.outline.swap(1, 2), "crosses itself");
-    // A hole over the edge.
+    // A hole that extends beyond the outline.
     found(|land| land.holes[0][0].x -= 30.0, "crosses");
     let all_in_one = |land: &mut Land| land.holes[0] = vec![DVec2::splat(50.0); 3];
     found(all_in_one, "");
@@ -480,7 +480,8 @@ fn outlines_of_land_that_are_none_are_found() {
 
 #[test]
 fn the_check_of_land_compares_no_more_edges_than_it_may() {
-    // Edges that all overlap, so that every pair would have to be compared, followed by an invalid outline.
+    // Outlines whose edges all overlap, so that every pair of edges would have to be compared, followed by an
+    // invalid outline.
     let with_combs = |count: u32| {
         let mut scenario = crossroads();
         let mut add = |id: u32, outline: Vec<DVec2>| {
@@ -686,7 +687,7 @@ fn what_is_decided_at_nodes_is_repaired_by_one_edit() {
     );
 }
 
-/// One-way streets that lead to two nodes 20 m apart, the same number to each, and one street that leads
+/// One-way streets that lead to two nodes 20 m apart, the same number to each node, and one street that leads
 /// away.
 fn star(streets: u32) -> Scenario {
     let mut scenario = Scenario::new("star");
@@ -757,7 +758,7 @@ fn lanes_that_overlap_without_a_junction_are_found() {
             DVec2::new(200.0, 0.0),
             &street("Long Street"),
         );
-        // Drawn above it, so that no junction is made, and moved to its layer afterwards.
+        // Drawn on the layer above, so that no junction is created, and moved to the lower layer afterwards.
         let above = draw::RoadStyle {
             layer: 1,
             ..street("Short Street")
@@ -784,13 +785,13 @@ fn lanes_that_overlap_without_a_junction_are_found() {
         "{:?}",
         found[0].place
     );
-    // A bridge is no overlap, and neither are roads side by side with 6.5 m of lanes each.
+    // A bridge is not an overlap, and neither are roads 6.5 m wide that run side by side.
     assert_eq!(overlaps(from, to, 1), []);
     let (from, to) = beside(6.3);
     assert_eq!(overlaps(from, to, 0), []);
     let (from, to) = beside(6.1);
     assert_eq!(overlaps(from, to, 0).len(), 1);
-    // Roads that cross without a node.
+    // Roads that cross without a common node.
     let (from, to) = (DVec2::new(100.0, -50.0), DVec2::new(100.0, 50.0));
     assert_eq!(overlaps(from, to, 0).len(), 1);
     assert_eq!(overlaps(from, to, 1), []);

@@ -12,7 +12,7 @@ use roadwright_scenario::junction::{Body, Conflicts, Interval, Junction, layout}
 use roadwright_scenario::operation::draw::RoadStyle;
 use roadwright_scenario::*;
 
-/// Default number of placed bodies. A control test needs fewer.
+/// Default number of placed bodies. A control test needs fewer bodies.
 const SAMPLES: usize = 60_000;
 /// Number of samples per junction.
 const PER_JUNCTION: usize = 2_000;
@@ -30,7 +30,7 @@ fn random_junction(random: &mut Stream) -> Option<Junction> {
     junctions.find(|junction| junction.arms.len() == star.legs.len())
 }
 
-/// The pose of a rear axle on a connection; before the connection, it is in line with its start.
+/// The pose of a rear axle on a connection. Before the connection, it is in line with the connection's start.
 fn pose(curve: &ReferenceLine, s: f64) -> Pose {
     let start = curve.start();
     if s >= 0.0 {
@@ -59,8 +59,8 @@ struct Tally {
     worst: String,
 }
 
-/// Places pairs of bodies on two connections. Where they overlap, both must be within the intervals
-/// of their conflict. As a control, `shrunk` shortens these intervals at both ends, m.
+/// Places pairs of bodies on two connections. Where the bodies overlap, both must be within the intervals of
+/// the conflict. As a control, `shrunk` shortens these intervals at both ends, m.
 fn throw(junction: &Junction, kind: usize, shrunk: f64, random: &mut Stream, tally: &mut Tally) {
     let body = [Body::CAR, Body::LONG][kind];
     let rear = REAR[kind];
@@ -100,8 +100,8 @@ fn throw(junction: &Junction, kind: usize, shrunk: f64, random: &mut Stream, tal
             ConnectionIndex::from_index(a),
             ConnectionIndex::from_index(b),
         );
-        // From the same lane vehicles follow each other until the rear of the first has left the other's
-        // connection.
+        // Vehicles from the same lane follow each other until the rear of the first vehicle has left the
+        // other vehicle's connection.
         let follows = |path, other, s: f64| s - rear <= conflicts.parting(path, other) - shrunk;
         let is_behind = follows(pair.0, pair.1, s) && follows(pair.1, pair.0, t);
         let met = match one.from == other.from {
@@ -181,7 +181,7 @@ fn connections_merge_cross_or_graze() {
             }
         }
     }
-    // Two vehicles that go straight on cross; two that turn left past each other only touch.
+    // Two vehicles that go straight on may cross, whereas two that turn left past each other only touch.
     assert!(seen[&Meeting::Cross].contains(&[Turn::Straight, Turn::Straight]));
     assert!(
         seen[&Meeting::Graze]

@@ -52,7 +52,7 @@ fn edit_for(scenario: &Scenario, kind: u8, a: f64, b: f64, n: u32) -> Option<Edi
             Edit::Road(RoadId(id), Some(Box::new(road)))
         }
         16 => {
-            // Rules of the junction in the middle, or of any end of a road.
+            // Rules of the junction in the middle, or of any node at the end of a road.
             let nodes = scenario.network().nodes();
             let (node, old) = nodes.max_by_key(|(id, _)| scenario.network().ends_at(*id).len())?;
             let rules = rules_for(scenario, node, a, b, n);
@@ -297,7 +297,7 @@ fn roads_on_other_layers_are_passed_over() {
 
 #[test]
 fn short_roads_are_taken_into_one_junction() {
-    // D5: two T-junctions 6 m apart on a main street.
+    // Two T-junctions 6 m apart on a main street.
     let mut scenario = Scenario::new("dog-leg");
     draw(&mut scenario, (-100.0, 0.0), (100.0, 0.0), &street("main"));
     draw(&mut scenario, (-3.0, 0.0), (-3.0, 100.0), &street("north"));
@@ -318,7 +318,7 @@ fn short_roads_are_taken_into_one_junction() {
 
 #[test]
 fn an_agent_on_two_cut_roads_follows_both() {
-    // Earlier versions kept only the change of the road that was cut last.
+    // The changes of both cut roads have to be kept, and not only that of the road that was cut last.
     let mut scenario = Scenario::new("two");
     draw(&mut scenario, (0.0, 0.0), (200.0, 0.0), &street("south"));
     draw(&mut scenario, (0.0, 50.0), (200.0, 50.0), &street("north"));
@@ -374,7 +374,7 @@ fn numbers_that_no_file_may_hold_are_refused() {
             d: 1.0.into(),
             ..Poly3::default()
         }))
-        .contains("width leaves")
+        .contains("width is outside")
     );
     assert!(
         refused(wide(Poly3 {

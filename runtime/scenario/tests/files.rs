@@ -45,7 +45,7 @@ fn only_what_hangs_has_a_base_in_its_file() {
     assert!(from_text(&text).unwrap() == scenario);
     let below = refused(&text.replace("\"base\": 2.5", "\"base\": -0.1"));
     assert!(below.contains("expected 0 to 10,000 m"), "{below}");
-    // 0 is the default: the obstacle stands on the ground.
+    // The default is 0, for an obstacle that stands on the ground.
     let zero = text.replace("\"base\": 2.5", "\"base\": 0.0");
     let scenario = from_text(&zero).unwrap();
     assert!(!to_text(&scenario).contains("\"base\""));
@@ -87,14 +87,14 @@ fn painted_layers_are_written_only_if_there_are_some() {
         let error = refused(&text.replace(from, to));
         assert!(error.contains(expected), "{to}: {error}");
     }
-    // Undo leaves nothing behind.
+    // Undo leaves no traces.
     scenario.apply(inverse).unwrap();
     assert_eq!(to_text(&scenario), plain);
 }
 
 #[test]
 fn a_file_of_version_1_still_opens() {
-    // Never regenerate this file: it stands for the files that users have.
+    // Never regenerate this file, because it represents the files that users have.
     let text = include_str!("files/version-1.scenario.json");
     let scenario = from_text(text).unwrap();
     assert_eq!(scenario.network().road_count(), 4);
@@ -163,7 +163,7 @@ fn the_examples_of_the_documentation_are_read() {
         .map(|rule| (rule.road.0, *rule.people))
         .collect();
     assert_eq!(over, [(3, None), (8, Some(120.0))]);
-    // Everything that is read is written.
+    // Everything that is read is also written.
     let again = from_text(&to_text(scripted)).unwrap();
     assert_eq!(plan_of(&again), plan_of(scripted));
 }
@@ -354,7 +354,7 @@ proptest! {
         let end = (start + cut).min(text.len());
         let damaged = format!("{}{with}{}", &text[..start], &text[end..]);
         if let Ok(scenario) = from_text(&damaged) {
-            // Anything that can be read can be checked and written again.
+            // Every scenario that can be read can be checked and written again.
             let _ = check::check(&scenario);
             prop_assert!(from_text(&to_text(&scenario)).is_ok());
         }
@@ -385,9 +385,10 @@ fn the_order_of_lists_is_in_the_file_only_where_there_is_one() {
     assert_eq!(ordered.listed_vehicle_types()[0].0, "willys_mb");
     let text = to_text(&ordered);
     assert_eq!(from_text(&text).unwrap(), ordered);
-    // The same scenario runs; only the list differs.
+    // The scenario runs in the same way. Only the list differs.
     assert_eq!(ordered.stacks(), plain.stacks());
-    // Names that do not exist are ignored; a name given twice is an error, as is an unknown list.
+    // Names that do not exist are ignored, but a name that is given twice is an error, and so is an unknown
+    // list.
     let gone = from_text(&with(r#""order": {"stacks": ["nobody", "pursuit"]}"#)).unwrap();
     assert_eq!(names(gone.listed_stacks())[0], "pursuit");
     let twice = refused(&with(r#""order": {"stacks": ["idm", "pursuit", "idm"]}"#));
@@ -397,7 +398,7 @@ fn the_order_of_lists_is_in_the_file_only_where_there_is_one() {
     );
     let unknown = refused(&with(r#""order": {"agents": [1]}"#));
     assert!(unknown.contains("agents"), "{unknown}");
-    // A broken file keeps its order; only an invalid order is lost.
+    // A broken file keeps its list order, which is lost only if it is itself invalid.
     let broken = with(line).replacen("\"obstacles\": {", "\"obstacles\": {\"7\": {},", 1);
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("broken.scenario.json");

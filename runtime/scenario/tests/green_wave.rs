@@ -70,7 +70,7 @@ fn the_ends_of_an_avenue_are_enough_to_find_what_lies_between() {
         assert!((found.cycle - 70.0).abs() < 1e-9 && (found.free_speed - 13.89).abs() < 1e-9);
         assert!(found.is_open(Along::Forward) && found.is_open(Along::Backward));
     }
-    // A cross street is not part of it.
+    // A cross street is not part of the corridor.
     let across = corridor(&scenario, &roads(&[2, 3]));
     assert_eq!(across, Err(NoWave::TooFew));
     let one = corridor(&scenario, &nodes(&[5]));
@@ -83,7 +83,7 @@ fn the_wave_of_an_avenue_is_distance_by_speed_and_as_wide_as_its_green() {
     let before = scenario.clone();
     let found = corridor(&scenario, &nodes(&NODES)).unwrap();
     let wave = found.wave(SPEED);
-    // Equal signals: 220, 400 and 620 m at 50 km/h.
+    // The signals are identical, and the distances of 220, 400 and 620 m are driven at 50 km/h.
     for (offset, distance) in wave.iter().zip([0.0, 220.0, 400.0, 620.0]) {
         assert!((offset - distance / SPEED).abs() < 1e-9, "{wave:?}");
     }
@@ -118,11 +118,11 @@ fn without_a_common_clock_there_is_no_wave_and_it_is_said_why() {
         text.contains("node 8: 60.0 s") && text.contains("node 5: 70.0 s"),
         "{text}"
     );
-    // Likewise for one between the selected ones.
+    // The same applies to a junction between the selected ones.
     with_plan(&mut scenario, 8, |plan| plan.mode = SignalMode::Actuated);
     let refused = corridor(&scenario, &nodes(&[5, 14]));
     assert_eq!(refused, Err(NoWave::ByDemand(NodeId(8))));
-    // Signals that are off stop no vehicle.
+    // Signals that are off do not stop any vehicle.
     with_plan(&mut scenario, 8, |plan| plan.mode = SignalMode::Off);
     assert_eq!(
         ids(&corridor(&scenario, &nodes(&[5, 14])).unwrap()),
@@ -133,7 +133,7 @@ fn without_a_common_clock_there_is_no_wave_and_it_is_said_why() {
 #[test]
 fn what_lies_on_no_one_way_has_no_wave() {
     let mut scenario = avenue();
-    // Signals at the end of a cross street: from there to both ends of the avenue the route passes node 8
+    // Signals at the end of a cross street. From there, a route to both ends of the avenue passes node 8
     // twice.
     let mut node = scenario.network().node(NodeId(7)).unwrap().clone();
     node.rules.control = Some(Control::Signals);

@@ -68,7 +68,7 @@ fn one_is_no_group_and_nobody_is_in_two() {
         [ROAD, CRATE].into()
     );
     assert_eq!(with_groups(&scenario, &[POND].into()), [POND].into());
-    // An object that joins another group leaves the first one.
+    // An object that joins another group leaves its previous group.
     let scenario = with_group(&scenario, &[CRATE, POND]);
     assert_eq!(members(&scenario, 1), [ROAD]);
     assert_eq!(scenario.group_of(CRATE), Some(GroupId(2)));
@@ -84,11 +84,11 @@ fn what_is_deleted_leaves_its_group_and_undo_brings_it_back() {
     let scenario = with_group(&town(), &[ROAD, CRATE, POND]);
     let after = applied(&scenario, deleted(&scenario, &[CRATE].into()));
     assert_eq!(members(&after, 1), [ROAD, POND]);
-    // The group is deleted with its last member; agents that start on a road are deleted with it.
+    // A group is deleted with its last member. Agents that start on a road are deleted with the road.
     let all = [ROAD, CRATE, POND].into();
     let after = applied(&scenario, deleted(&scenario, &all));
     assert!(after.groups().is_empty() && after.agents().is_empty());
-    // The id of a deleted obstacle is free again, and its next owner is in no group.
+    // The id of a deleted obstacle can be reused, and the new obstacle is in no group.
     let after = applied(&scenario, Edit::Obstacle(ObstacleId(1), None));
     let new = Edit::Obstacle(
         after.next_obstacle_id(),
@@ -107,13 +107,13 @@ fn a_road_that_is_cut_and_merged_keeps_its_group() {
     let node = cut.network().road(piece).unwrap().from;
     let one = applied(&cut, merged(&cut, node).unwrap());
     assert_eq!(members(&one, 1), [ROAD, CRATE]);
-    // Only the piece that vanishes is in a group, so the remaining road takes its place.
+    // Only the road that vanishes is in a group, so the remaining road takes its place in the group.
     let (edit, _) = dissolved(&cut, &[CRATE].into());
     let cut = applied(&cut, edit);
     let cut = with_group(&cut, &[ObjectId::Road(piece), POND]);
     let one = applied(&cut, merged(&cut, node).unwrap());
     assert_eq!(members(&one, 1), [ROAD, POND]);
-    // A street drawn from the middle of a road cuts that road.
+    // A street that is drawn from the middle of a road cuts that road.
     let line = roadwright_geometry::ReferenceLine::straight(
         DVec2::new(-50.0, 0.0),
         DVec2::new(-50.0, 80.0),
@@ -132,7 +132,7 @@ fn a_road_that_is_cut_and_merged_keeps_its_group() {
 fn a_copy_is_a_group_of_its_own() {
     let scenario = with_group(&town(), &[ROAD, CRATE, POND]);
     let piece = copied(&scenario, &[ROAD, CRATE].into());
-    // Through the text, as the clipboard does.
+    // The piece is converted to text and back, as for the clipboard.
     let piece = file::from_text(&file::to_text(&piece)).unwrap();
     let motion = Motion::shift(DVec2::new(0.0, 300.0));
     let (edit, new) = pasted(&scenario, &piece, &motion).unwrap();
@@ -167,7 +167,7 @@ fn files_have_groups_only_where_there_are_some() {
         let said = format!("{} {error}", error.key);
         assert!(said.contains(what) && error.line > 0, "{wrong}: {said}");
     }
-    // An id after which no further ids could be assigned.
+    // An id that leaves no further ids to assign.
     let large = text.replace(
         "\"1\": {\"name\": \"Group 1\"",
         "\"4294967295\": {\"name\": \"Group 1\"",
@@ -175,7 +175,7 @@ fn files_have_groups_only_where_there_are_some() {
     assert_ne!(large, text);
     let error = file::from_text(&large).unwrap_err();
     assert!(error.message.contains("ids must not exceed"), "{error}");
-    // All other objects are read without the groups.
+    // All other objects are read, but the groups are not.
     let broken = text.replace(line, r#"{"cars": [1]}"#);
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("broken.scenario.json");
@@ -207,7 +207,7 @@ fn members_that_do_not_exist_are_told_and_can_be_taken_out() {
     let tidy = applied(&odd, without_lost_members(&odd));
     assert_eq!(members(&tidy, 1), [ROAD]);
     assert!(check(&tidy).is_empty());
-    // In two groups at once.
+    // The objects are in two groups at once.
     let twice = Group::new("again", [ROAD, POND]);
     let edit = Edit::Group(GroupId(2), Some(Box::new(twice)));
     let twice = applied(&tidy, edit);

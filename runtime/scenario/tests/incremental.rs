@@ -1,4 +1,4 @@
-//! Incremental updates after an edit: they equal results computed from scratch.
+//! Incremental updates after an edit equal results computed from scratch.
 
 use crate::common::*;
 use proptest::prelude::*;
@@ -23,7 +23,7 @@ fn laid_out(scenario: &Scenario) -> Layout {
     layout(scenario.network(), scenario.about().driving_side)
 }
 
-/// Draws a straight road if there is room for it. A line that barely misses a node may be rejected.
+/// Draws a straight road, if there is room for it. A line that barely misses a node may be rejected.
 fn try_to_draw(scenario: &mut Scenario, from: DVec2, to: DVec2, style: &RoadStyle) {
     let line = ReferenceLine::straight(from, to).unwrap();
     if let Ok(edit) = draw::road(scenario, &line, style) {
@@ -31,7 +31,7 @@ fn try_to_draw(scenario: &mut Scenario, from: DVec2, to: DVec2, style: &RoadStyl
     }
 }
 
-/// A change of the roads, selected by three numbers. Some changes have no effect.
+/// A change of the roads, selected by three numbers. It may have no effect.
 fn change(scenario: &mut Scenario, kind: u8, which: usize, size: f64) {
     let roads: Vec<RoadId> = scenario.network().roads().map(|(id, _)| id).collect();
     let nodes: Vec<NodeId> = scenario.network().nodes().map(|(id, _)| id).collect();
@@ -49,7 +49,7 @@ fn change(scenario: &mut Scenario, kind: u8, which: usize, size: f64) {
             drop(scenario.apply(Edit::Road(road, Some(Box::new(wider)))));
         }
         2 => {
-            // A short street beside a junction: junctions merge.
+            // A short street beside a junction, so that junctions are merged.
             let end = at + DVec2::new(10.0 + 15.0 * size, 25.0 * size);
             try_to_draw(scenario, at, end, &street("short"));
         }
@@ -107,7 +107,8 @@ fn change(scenario: &mut Scenario, kind: u8, which: usize, size: f64) {
             drop(scenario.apply(Edit::Node(node, Some(other))));
         }
         8 => {
-            // Merged over a road, whether possible or not, or split again.
+            // The junctions at both ends of a road are merged, whether that is possible or not, or split
+            // again.
             let mut merged = scenario.network().node(node).unwrap().clone();
             let ends = scenario.network().ends_at(node);
             let named = ends.iter().skip(which % 2).map(|(road, _)| *road);
@@ -144,7 +145,7 @@ fn a_road_that_could_not_be_internal_becomes_so() {
         .collect();
     let edit = operation::merged_junctions(&scenario, &crossings.iter().copied().collect());
     scenario.apply(edit.unwrap()).unwrap();
-    // Two mini roundabouts have an island each, so they are separate; a single one may be part of the
+    // Two mini roundabouts each have an island, so they stay separate. A single one may be part of a merged
     // junction.
     let mut layout = laid_out(&scenario);
     for (node, control) in [
@@ -166,7 +167,7 @@ fn a_road_that_could_not_be_internal_becomes_so() {
     }
 }
 
-/// The properties of a lanelet, regardless of where the points of its line are stored.
+/// The properties of a lanelet, except where the points of its line are stored.
 fn facts(lanelet: &Lanelet) -> impl PartialEq + std::fmt::Debug + use<> {
     let LineSpan { spacing, count, .. } = lanelet.line_span();
     (
@@ -187,7 +188,7 @@ fn facts(lanelet: &Lanelet) -> impl PartialEq + std::fmt::Debug + use<> {
     )
 }
 
-/// Compares everything that can be queried of two graphs.
+/// Compares all results that can be queried from two graphs.
 fn assert_same(graph: &LaneGraph, fresh: &LaneGraph) {
     let all = |graph: &LaneGraph| graph.lanelets().iter().map(facts).collect::<Vec<_>>();
     assert_eq!(all(graph), all(fresh));
@@ -245,7 +246,7 @@ fn random_changes(count: u64) -> impl Iterator<Item = (u8, usize, f64)> {
 fn shapes_kept_over_many_edits_give_what_each_junction_gives_alone() {
     let mut scenario = shipped("crossroads");
     let mut layout = laid_out(&scenario);
-    // Junctions with their shapes, as a running world keeps them.
+    // The shapes of junctions are kept, as in a running world.
     let (shapes, mut held) = (JunctionShapes::default(), Vec::new());
     let (mut shared, mut compared) = (0, 0);
     for (kind, which, size) in random_changes(roadwright_testing::scaled(1_000)) {
@@ -336,7 +337,7 @@ fn a_street_between_two_nodes_of_a_merged_junction_lies_within_it() {
     }
     let plain = laid_out(&scenario);
     assert_eq!((plain.junctions.len(), plain.internal.len()), (6, 0));
-    // The two streets of the corner are merged into one junction, so that the paths through it lie on the
+    // The two streets of the corner are merged into one junction, so that the paths through it run along the
     // third street.
     let corner = scenario.network().road(RoadId(1)).unwrap().to;
     let mut merged = scenario.network().node(corner).unwrap().clone();
@@ -347,7 +348,7 @@ fn a_street_between_two_nodes_of_a_merged_junction_lies_within_it() {
     let all: Vec<RoadId> = layout.internal.iter().copied().collect();
     assert_eq!(all, [RoadId(1), RoadId(2), RoadId(3)]);
     assert_eq!(layout.junctions.len(), 4);
-    // An edit gives the same result, applied and undone.
+    // An edit gives the same result when it is applied and when it is undone.
     let side = scenario.about().driving_side;
     let there = layout_after_edit(old.network(), &plain, scenario.network(), side);
     assert_eq!(there, layout);

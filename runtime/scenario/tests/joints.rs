@@ -1,4 +1,4 @@
-//! Ends of strokes join the roads on whose asphalt they are released.
+//! Checks that the ends of strokes join the roads on whose asphalt they are released.
 
 use crate::common::{crossroads, draw, street, west_to_east};
 use roadwright_geometry::{DVec2, ReferenceLine};
@@ -25,7 +25,7 @@ fn one_street() -> Scenario {
     scenario
 }
 
-/// Joints of the ends of a stroke that is drawn with a reach of one metre.
+/// Joints of the ends of a stroke that is drawn with a reach of 1 m.
 fn ends(scenario: &Scenario, trace: &[DVec2], style: &RoadStyle) -> [StrokeEnd; 2] {
     ends_by(scenario, trace, style, Catch::within(1.0))
 }
@@ -45,7 +45,7 @@ fn ends_by(
     stroke_ends(&around, trace, style, [catch, catch])
 }
 
-/// Draws a stroke of straight legs, of which there is only one behind its joints.
+/// Draws a stroke of straight legs. Between its joints, only one leg remains.
 fn stroke(scenario: &mut Scenario, trace: &[DVec2], style: &RoadStyle) {
     let ends = ends(scenario, trace, style);
     let points = guided(trace, &ends);
@@ -72,7 +72,7 @@ fn is_joined_at(end: &StrokeEnd, x: f64) {
 #[test]
 fn a_stroke_goes_on_in_its_own_direction_to_the_reference_line() {
     let scenario = one_street();
-    // The slope is one metre along for two across.
+    // The stroke advances one metre along the street for every two metres across it.
     let [start, end] = ends(&scenario, &[xy(0.0, 43.0), xy(20.0, 3.0)], &street(""));
     assert_eq!(start.joint, Joint::Free);
     is_joined_at(&end, 21.5);
@@ -106,7 +106,7 @@ fn the_carriageway_of_a_one_way_road_catches_on_both_sides_of_its_line() {
         ..street("")
     };
     draw(&mut scenario, (-100.0, 0.0), (100.0, 0.0), &wide);
-    // All lanes to the right of the line, as many imports have them.
+    // All lanes are to the right of the line, as in many imports.
     let mut road = scenario.network().road(RoadId(1)).unwrap().clone();
     road.lane_offset.clear();
     scenario
@@ -148,10 +148,10 @@ fn only_roads_on_the_layer_of_the_stroke_are_joined() {
     };
     let [_, end] = ends(&scenario, &[xy(0.0, 60.0), xy(0.0, 0.0)], &above);
     assert_eq!(end.joint, Joint::Free);
-    // A loose end is continued on another layer.
+    // The free end of a road is continued on another layer.
     let [start, _] = ends(&scenario, &[xy(100.0, 0.5), xy(200.0, 0.0)], &above);
     assert!(matches!(start.joint, Joint::Node(_)));
-    // A node where a street passes below is not.
+    // A node where another street passes below is not joined.
     let mut crossed = scenario.clone();
     draw(&mut crossed, (0.0, 0.0), (0.0, 90.0), &street(""));
     let [_, end] = ends(&crossed, &[xy(60.0, 60.0), xy(0.0, 0.0)], &above);
@@ -215,7 +215,7 @@ fn a_loose_end_on_a_road_is_found_and_joined_by_its_repair() {
             (10.0, y),
             &street("Side Street"),
         );
-        // The stroke below the line has crossed it; the one above it has not.
+        // The stroke from below has crossed the line, and the one from above has not.
         let roads = scenario.network().road_count();
         assert_eq!(roads, if y > 0.0 { 2 } else { 4 });
         let findings = check(&scenario);
@@ -290,7 +290,7 @@ fn agents_keep_their_places_when_a_loose_end_is_joined() {
     let after = joined.flows()[&FlowId(1)].clone();
     let destination = pose(&scenario, &before.destination) - pose(&joined, &after.destination);
     assert!(destination.length() < 1e-6);
-    // The street became two metres longer, and its origin keeps its share of the length.
+    // The street has become two metres longer, and the origin keeps its relative position.
     let origin = pose(&scenario, &before.origin) - pose(&joined, &after.origin);
     assert!(origin.length() < 1.0, "{origin}");
 }

@@ -37,7 +37,7 @@ fn graph(scenario: &Scenario) -> LaneGraph {
 }
 
 /// Permitted lane changes on the first part of road 1, as seen by drivers: (lane, lane to its left, lane to
-/// its right), with 0 for none.
+/// its right). 0 means none.
 fn changes(scenario: &Scenario) -> Vec<(i8, i8, i8)> {
     let graph = graph(scenario);
     let lanes: Vec<(i8, LaneletIndex)> = graph
@@ -125,7 +125,8 @@ fn it_stays_when_roads_are_cut_joined_turned_and_mirrored() {
     assert_eq!(rules(&turned, RoadId(1)), [(2, LaneChange::Left)]);
     let row = |scenario, lane| changes(scenario).into_iter().find(|row| row.0 == lane);
     assert_eq!(row(&turned, 2), Some((2, 1, 0)));
-    // In the mirror, the corresponding lane from the other side permits changes to the other side.
+    // In the mirror image, the lane with the same position counted from the other side permits changes to the
+    // other side.
     let objects = [ObjectId::Road(RoadId(1))].into();
     let mirror = operation::mirror::Mirror::LeftRight(0.0);
     let mirrored = operation::mirror::mirrored(&scenario, &objects, mirror).unwrap();

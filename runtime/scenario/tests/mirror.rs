@@ -1,4 +1,4 @@
-//! Mirroring: its effect on roads, lanes, trips and rules, and that mirroring twice restores them.
+//! Tests the effects of mirroring on roads, lanes, trips and rules, and that mirroring twice restores them.
 
 use crate::common::{crate_at, crossroads, draw, pond_at, street, west_to_east};
 use proptest::prelude::*;
@@ -41,7 +41,7 @@ fn image(scenario: &Scenario, mirror: Mirror) -> (Scenario, usize) {
     (changed, result.changed_rules.len())
 }
 
-/// The first difference between two files, apart from rounding. Headings may differ by a full turn.
+/// The first difference between two files, ignoring rounding errors. Headings may differ by a full turn.
 fn difference(path: &str, a: &Value, b: &Value) -> Option<String> {
     match (a, b) {
         (Value::Number(x), Value::Number(y)) => {
@@ -145,7 +145,7 @@ fn shipped_scenarios_come_back_and_are_as_sound_in_the_mirror() {
                     let s = share * road.length();
                     let [a, b] = edges(road, s).map(|p| mirror.point(p));
                     let [right, left] = edges(there, s);
-                    // The right edge becomes the left one.
+                    // The right edge becomes the left edge.
                     let miss = (a - left).length().max((b - right).length());
                     assert!(miss < 1e-6, "{name} {id}: {miss} m beside the mirror image");
                     let miss = (edges(back.unwrap(), s)[0] - edges(road, s)[0]).length();
@@ -159,7 +159,7 @@ fn shipped_scenarios_come_back_and_are_as_sound_in_the_mirror() {
     }
 }
 
-/// Asserts that only arrows of one-way roads are not restored.
+/// Asserts that mirroring twice restores everything except the arrows of one-way roads.
 fn assert_arrows_aside(scenario: &Scenario, twice: &Scenario, name: &str) {
     let plain = |scenario: &Scenario| {
         let mut plain = scenario.clone();
@@ -190,12 +190,12 @@ fn everything_is_where_the_mirror_shows_it() {
     let bay = &after.points_of_interest()[&PointOfInterestId(1)];
     assert_eq!((*bay.x, *bay.y), (8.0, -9.0));
     assert!((bay.heading.unwrap() - (std::f64::consts::PI - 0.4)).abs() < 1e-12);
-    // Land keeps its hole, and outlines keep their winding direction.
+    // Land keeps its holes, and outlines keep their winding direction.
     let (pond, there) = (&scenario.land()[&LandId(1)], &after.land()[&LandId(1)]);
     assert!((pond.area() - there.area()).abs() < 1e-9);
     let turn = |land: &Land| roadwright_geometry::polygon::signed_area(&land.outline).signum();
     assert_eq!(turn(pond), turn(there));
-    // A vehicle that drove on the right from west to east drives on the right from east to west.
+    // A vehicle that drove on the right from west to east now drives on the right from east to west.
     let agent = &after.agents()[&AgentId(1)];
     assert_eq!(agent, &scenario.agents()[&AgentId(1)]);
     let pose = |scenario: &Scenario| scenario.pose_of(&agent.start).unwrap();
@@ -238,7 +238,7 @@ fn a_one_way_road_and_its_trips_go_the_other_way() {
     assert_eq!(there.destination, Some(Place::lane(RoadId(1), 1, 10.0)));
     assert!(check(&after).is_empty(), "{:?}", check(&after));
     assert_same(&image(&after, Mirror::UpDown(5.0)).0, &scenario);
-    // Without a destination it drives to its last waypoint, and still does so.
+    // Without a destination, the agent drives to its last waypoint, before and after mirroring.
     let edit = Edit::Agent(
         AgentId(1),
         Some(Box::new(Agent {
@@ -275,7 +275,7 @@ fn an_uneven_two_way_road_keeps_its_lanes_and_its_footprint() {
     let before = scenario.network().road(RoadId(1)).unwrap();
     let (right, left) = before.edges(50.0);
     assert_eq!(road.edges(50.0), (-left, -right));
-    // Parking has changed sides, and agents that start there with it.
+    // Parking lanes have changed sides, together with the agents that start on them.
     assert_eq!(
         after.agents()[&AgentId(1)].start,
         Place::lane(RoadId(1), 2, 10.0)
@@ -353,7 +353,8 @@ fn arrows_and_rules_follow_and_stages_of_single_turns_are_made_anew() {
         [Turn::Right, Turn::Straight].into_iter().collect()
     );
     assert_same(&image(&after, Mirror::LeftRight(0.0)).0, &scenario);
-    // A stage of left turns alone would become one of right turns, so it is left to be derived, with a note.
+    // A stage of left turns alone would become one of right turns, so the stages are derived instead, and the
+    // node is reported.
     rules.plan.as_mut().unwrap().stages = vec![stage(vec![Turn::Left])];
     with(&mut scenario, rules);
     let (after, changed) = image(&scenario, Mirror::LeftRight(0.0));
@@ -373,7 +374,7 @@ fn what_is_not_chosen_stays_and_what_only_follows_has_no_middle() {
     let mut same = scenario.clone();
     same.apply(nothing.edit).unwrap();
     assert_eq!(same, scenario);
-    // A single arm: the others follow with their ends.
+    // Only one arm is mirrored. The other arms are adapted at their ends.
     let arm = Objects::from([ObjectId::Road(RoadId(1))]);
     let at = middle(&scenario, &arm).unwrap();
     let result = mirrored(&scenario, &arm, Mirror::LeftRight(at.x)).unwrap();
@@ -382,7 +383,7 @@ fn what_is_not_chosen_stays_and_what_only_follows_has_no_middle() {
     assert_eq!(after.obstacles(), scenario.obstacles());
     after.apply(back).unwrap();
     assert_eq!(after, scenario);
-    // So far out that no road may be there, which must give an error instead of a panic.
+    // So far out that no road can be there. This must result in an error and not in a panic.
     assert!(mirrored(&scenario, &arm, Mirror::LeftRight(1e9)).is_err());
     assert!(mirrored(&scenario, &arm, Mirror::UpDown(f64::NAN)).is_err());
 }

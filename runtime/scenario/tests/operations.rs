@@ -155,7 +155,7 @@ fn a_road_takes_who_stands_on_it_along_when_it_is_deleted() {
     );
     assert!(after.agents().is_empty());
     assert_eq!(after.network().road_count(), 3);
-    // The western end without roads is deleted; the crossing still has three roads.
+    // The western end has no roads any more and is deleted. The crossing still has three roads.
     assert_eq!(after.network().node_count(), 4);
     let after = applied(
         &scenario,
@@ -184,7 +184,7 @@ fn a_copy_is_a_scenario_and_pastes_under_new_ids() {
             .iter()
             .all(|f| f.severity != check::Severity::Error)
     );
-    // Into an empty world with nothing except the piece.
+    // The piece is pasted into an empty world.
     let empty = Scenario::default();
     let (edit, _) = pasted(&empty, &piece, &Motion::default()).unwrap();
     assert_eq!(applied(&empty, edit).network().road_count(), 4);
@@ -228,7 +228,7 @@ fn crossings_follow_their_roads() {
     let road = rules.crossings[0].road;
     let scenario = applied(&plain, Edit::Node(middle, Some(Node { rules, ..node })));
     assert_eq!(crossed(&scenario, middle).len(), 4);
-    // The piece that leads to the junction has the crossing, whichever it is.
+    // The piece that leads to the junction has the crossing, whichever piece that is.
     let length = scenario.network().road(road).unwrap().length();
     let cut = applied(
         &scenario,
@@ -382,7 +382,7 @@ fn arrows_stay_with_the_junction_that_they_are_about() {
     let whole = applied(&cut, merged(&cut, seam).unwrap());
     let merged = whole.network().road(RoadId(1)).unwrap();
     assert_eq!(merged.lane_sections, road.lane_sections);
-    // Reversed twice they are unchanged.
+    // Reversing a road twice restores it.
     let turned = applied(&whole, reversed(&whole, RoadId(1)).unwrap());
     assert_eq!(arrows(&turned, 1, true), [Turn::Right]);
     assert_eq!(arrows(&turned, 1, false), [Turn::Left]);
@@ -418,7 +418,7 @@ fn roads_keep_their_access_whatever_is_done_to_them() {
     let (paste, _) = pasted(&mixed, &copy, &Motion::shift(DVec2::new(0.0, 90.0))).unwrap();
     let both = applied(&mixed, paste);
     assert_eq!(accesses(&both), [Private, Customers, Private, Customers]);
-    // A street drawn across it cuts it, and is itself open to all.
+    // A street that is drawn across the road cuts it, and is itself open to all.
     let mut crossed = scenario.clone();
     draw(&mut crossed, (100.0, -50.0), (100.0, 50.0), &street("new"));
     let mut drawn = accesses(&crossed);
@@ -478,7 +478,7 @@ fn lanes_are_numbered_anew_and_keep_their_direction() {
     let lanes = scenario.network().road(RoadId(1)).unwrap().lane_sections[0]
         .lanes
         .clone();
-    // The left lane moves to the right of the line and keeps its direction against it.
+    // The left lane moves to the right of the line and keeps its direction, against the line.
     let edit = with_lanes(&scenario, RoadId(1), 0, lanes.clone(), 0).unwrap();
     let after = applied(&scenario, edit);
     let road = after.network().road(RoadId(1)).unwrap();
@@ -511,7 +511,7 @@ proptest! {
 
 #[test]
 fn a_merge_next_to_a_full_node_needs_no_room_there() {
-    // 32 roads end at a node; the merged road replaces one of them.
+    // 32 roads end at a node. The merged road replaces one of them.
     let mut scenario = Scenario::new("full");
     let far = |i: u32| {
         let pose = Pose::new(0.0, 0.0, f64::from(i) * std::f64::consts::TAU / 32.0);
@@ -530,7 +530,7 @@ fn a_merge_next_to_a_full_node_needs_no_room_there() {
         let whole = applied(&cut, merged(&cut, seam).unwrap());
         assert_eq!(whole.network().road_count(), 32);
     }
-    // Another one does not fit, and neither does a loop, which has both of its ends here.
+    // There is no room for another road, and none for a loop, which has both of its ends at this node.
     let full = scenario.network().nodes().next().unwrap().0;
     let mut road = scenario.network().road(RoadId(1)).unwrap().clone();
     road.to = road.from;
@@ -570,7 +570,8 @@ fn a_roundabout_takes_the_place_of_a_crossing() {
             .filter(|road| (road.length() - 15.0 * std::f64::consts::FRAC_PI_2).abs() < 1e-6)
             .collect();
         assert_eq!(arcs.len(), 4);
-        // Each of the four nodes is a roundabout node, with an arm, an arc that ends and one that begins.
+        // Each of the four nodes is a roundabout node at which an arm, an arc that ends and an arc that
+        // begins meet.
         let layout = junction::layout(network, after.about());
         let rings = layout.junctions.iter().filter(|j| j.arms.len() == 3);
         let rings: Vec<_> = rings.collect();
@@ -583,8 +584,8 @@ fn a_roundabout_takes_the_place_of_a_crossing() {
     }
 }
 
-/// The streets that lead to a ring. Each comes with a function that converts a distance from its node on the
-/// ring to the position along the street.
+/// The streets that lead to a ring, each with a function that converts a distance from its node on the ring
+/// to the position along the street.
 fn arms_of_ring(scenario: &Scenario, radius: f64) -> Vec<(RoadId, impl Fn(f64) -> f64 + use<>)> {
     let mut arms = Vec::new();
     for (id, road) in scenario.network().roads() {
@@ -622,14 +623,14 @@ fn streets_widen_towards_a_roundabout_around_an_island() {
                 }
                 assert!((median(20.0) - 0.5 * island).abs() < 1e-9);
                 assert!(median(27.999) < 1e-3 && median(30.0) == 0.0);
-                // Lanes keep their widths and lie beside the island.
+                // Lanes keep their widths and are beside the island.
                 for d in [0.5, 15.0, 20.0, 27.9, 30.0] {
                     let (right, left) = road.carriageway(from_ring(d));
                     let wanted = 6.5 + median(d);
                     assert!((left - right - wanted).abs() < 1e-9, "{d}");
                 }
             }
-            // Each street can be reached from each other one, along lanes that continue each other.
+            // Each street can be reached from every other one, along lanes that continue each other.
             let layout = junction::layout(scenario.network(), scenario.about());
             let graph = LaneGraph::new(&scenario, &layout);
             let outer = |id: RoadId, from_ring: &dyn Fn(f64) -> f64, enters: bool| {
@@ -663,8 +664,8 @@ fn streets_widen_towards_a_roundabout_around_an_island() {
                     assert!(gap < 0.02, "{gap} m between {id} and {next}");
                 }
             }
-            // Curves begin in the direction of the lane, which deviates from the street while the island
-            // opens.
+            // Curves begin in the direction of the lane, which deviates from that of the street while the
+            // island opens.
             for path in layout.junctions.iter().flat_map(|junction| &junction.paths) {
                 let road = scenario.network().road(path.from.road).unwrap();
                 let cut = path.curve.as_ref().unwrap().start();
@@ -689,7 +690,7 @@ fn streets_widen_towards_a_roundabout_around_an_island() {
 #[test]
 fn who_stands_where_a_street_widens_keeps_the_lane() {
     let mut scenario = crossroads();
-    // Both on the west arm: one where the island opens, one before that.
+    // Both agents are on the west arm: one where the island opens, and one before that.
     let at = |s: f64| Agent {
         start: Place::lane(RoadId(1), -1, s),
         ..west_to_east()
@@ -725,7 +726,7 @@ fn streets_that_are_short_or_one_way_come_to_a_roundabout_as_they_are() {
             .count()
     };
     assert_eq!(flares(scenario), 0);
-    // Control: longer by 20 cm.
+    // Control: arms that are 20 cm longer.
     let mut wider = Scenario::new("arms");
     let far = far + 0.2;
     draw(&mut wider, (-far, 0.0), (far, 0.0), &street("Short"));
@@ -758,7 +759,7 @@ fn a_ring_has_a_pavement_outside_if_a_street_has_one() {
         for road in arcs {
             let middle = 0.5 * road.length();
             let pose = road.reference_line.pose(middle);
-            // The lane lies on the circle.
+            // The lane is on the circle.
             let lane = road.lane_sections[0]
                 .lanes
                 .iter()
@@ -858,7 +859,7 @@ fn turn_lanes_open_before_a_junction_and_arrows_say_for_whom() {
                 "{side:?}: {}",
                 arm.road
             );
-            // Over this length before the stop line it is as wide as the lane beside it.
+            // Over this length before the stop line, it is as wide as the lane beside it.
             let road = scenario.network().road(arm.road).unwrap();
             let driven = |along: f64| match arm.end {
                 RoadEnd::Start => road.lanes_backward(along, side),
@@ -867,7 +868,7 @@ fn turn_lanes_open_before_a_junction_and_arrows_say_for_whom() {
             assert_eq!((driven(arm.trim + 30.0), driven(arm.trim + 65.0)), (2, 1));
         }
         assert_eq!(check(&scenario), check(&before), "{side:?}");
-        // Each arm now has a turn lane, so the second time there is nothing to do.
+        // Each arm has a turn lane, so a second call has nothing to do.
         let again = operation::turn_lanes(&scenario, middle, 30.0).unwrap_err();
         assert!(
             again.to_string().contains("can have a turn lane"),
@@ -875,7 +876,7 @@ fn turn_lanes_open_before_a_junction_and_arrows_say_for_whom() {
         );
         scenario.apply(inverse).unwrap();
         assert_eq!(scenario, before);
-        // There is no room for one of 200 m anywhere.
+        // There is no room for a turn lane of 200 m on any arm.
         assert!(operation::turn_lanes(&scenario, middle, 200.0).is_err());
     }
 }
@@ -916,8 +917,7 @@ fn who_is_on_a_lane_that_makes_room_for_a_turn_lane_stays_on_it() {
     );
 }
 
-/// A crossing of two streets of 2 x 140 m for a driving side. The streets meet at the given angle,
-/// rad.
+/// A crossing of two streets of 2 x 140 m for a driving side. The streets meet at the given angle, rad.
 fn slanted(angle: f64, side: DrivingSide) -> Scenario {
     let mut scenario = Scenario::new("slanted");
     let about = About {
@@ -961,7 +961,7 @@ fn a_slip_lane_takes_the_turn_to_the_near_side_out_of_a_junction() {
                 let paths = &after.junction_at(node).unwrap().paths;
                 let turns = paths.iter().filter(|path| path.turn == Turn::near(side));
                 assert_eq!(turns.count(), 3);
-                // A vehicle can still drive from one road to the other one, and gives way at the end.
+                // A vehicle can still drive from one road to the other, and yields at the end.
                 let roads = scenario.network().roads();
                 let (slip, lane) = roads.max_by_key(|(id, _)| *id).unwrap();
                 assert!(lane.lane_sections[0].lanes.len() == 1);
@@ -1015,7 +1015,7 @@ fn all_corners_of_a_junction_get_slip_lanes() {
             assert_eq!(turns(&scenario).len(), left, "{side:?} {from} {to}");
             assert_eq!(check(&scenario), [], "{side:?} {from} {to}");
         }
-        // One point on each street: a lane ends there and one begins.
+        // There is one node on each street, at which one slip lane ends and another begins.
         let after = layout(&scenario);
         let cuts = after
             .junctions

@@ -89,7 +89,7 @@ fn paths_from_lane_to_lane_are_taken_out_and_added() {
     let without = with_rules(&plain, |rules| rules.turns.remove(gone));
     let expected: Vec<LaneTurn> = before.iter().copied().filter(|t| *t != gone).collect();
     assert_eq!(turns(&without), expected);
-    // From the lane beside it, which no rule gives.
+    // A turn from the adjacent lane, which the rules do not give.
     assert_eq!(gone.from.lane.abs(), 1);
     let outer = 2 * gone.from.lane;
     let beside = RoadLane {
@@ -104,7 +104,7 @@ fn paths_from_lane_to_lane_are_taken_out_and_added() {
     let with = with_rules(&without, |rules| rules.turns.add(new));
     assert!(turns(&with).contains(&new) && !turns(&with).contains(&gone));
     assert!(codes(&with).is_empty(), "{:?}", check(&with));
-    // Adding it again changes nothing, and dropping both entries leaves it to the rules.
+    // Adding the turn again changes nothing. Without both entries, the rules decide.
     let again = with_rules(&with, |rules| rules.turns.add(new));
     assert!(again == with);
     let plain_again = with_rules(&with, |rules| {
@@ -125,7 +125,7 @@ fn paths_from_lane_to_lane_are_taken_out_and_added() {
             .collect()
     };
     assert_eq!(into(&forbidden), [new]);
-    // Back into the same road, which is wide enough.
+    // A turn back into the same road, which is wide enough.
     let back = LaneTurn {
         from: beside,
         to: RoadLane {
@@ -160,7 +160,8 @@ fn turns_of_lanes_that_are_not_there_are_found() {
     let plain = crossroads();
     let LaneTurn { from, to } = left(&plain);
     let wrong = [
-        // The reverse, a lane that does not exist, a road that does not exist.
+        // A reversed turn, a turn from a lane that does not exist, and a turn from a road that does not
+        // exist.
         LaneTurn { from: to, to: from },
         LaneTurn {
             from,
@@ -187,7 +188,7 @@ fn turns_of_lanes_that_are_not_there_are_found() {
     }
 }
 
-/// The corners of the junction in the middle, with the adjacent roads: (road, next, wanted, achieved).
+/// The corners of the junction in the middle, as (road, next road, preferred radius, actual radius).
 fn corners(scenario: &Scenario) -> Vec<(RoadId, RoadId, f64, f64)> {
     let junction = junction(scenario);
     let arms = &junction.arms;
@@ -213,7 +214,7 @@ fn a_corner_has_the_radius_that_is_decided() {
         };
         assert!((wanted - expected).abs() < 1e-9 && (achieved - expected).abs() < 1e-6);
     }
-    // Both roads beside it are cut back farther, the others are not.
+    // Both roads beside the corner are cut back farther, and the others are not.
     let trims = |scenario: &Scenario| -> Vec<(RoadId, f64)> {
         let junction = junction(scenario);
         let arms = junction.arms.iter();
@@ -226,7 +227,7 @@ fn a_corner_has_the_radius_that_is_decided() {
     assert!(codes(&wide).is_empty());
     let back = with_rules(&wide, |rules| rules.set_corner(road, next, None));
     assert!(back == plain);
-    // There is no room for a hundred metres: the corner gets as much as there is, with a finding.
+    // There is no room for a radius of 100 m: the corner gets the largest possible radius, with a finding.
     let huge = with_rules(&plain, |rules| rules.set_corner(road, next, Some(100.0)));
     let (.., wanted, achieved) = corners(&huge)[0];
     assert!(
@@ -248,7 +249,7 @@ fn corners_that_are_not_there_are_found() {
         assert_eq!(codes(&wrong), [Code::DanglingCorner], "{a} {b}");
         assert_eq!(corners(&wrong), corners(&plain));
     }
-    // The far side of a T is straight.
+    // The far side of a T-junction is straight.
     let mut tee = Scenario::new("tee");
     draw(&mut tee, (-100.0, 0.0), (100.0, 0.0), &street("East"));
     draw(&mut tee, (0.0, -100.0), (0.0, 0.0), &street("South"));
@@ -313,8 +314,8 @@ fn turns_follow_lanes_that_get_other_ids() {
     let road = scenario.network().road(gone.from.road).unwrap();
     let lanes = road.lane_sections[0].lanes.clone();
     let left = lanes.iter().filter(|lane| lane.id > 0).count();
-    // Another lane on the outermost right keeps the ids on the left; one on the left keeps all ids on the
-    // right. Then the reference line moves by a lane.
+    // An additional lane at the outermost right does not change the ids on the left, and one at the outermost
+    // left does not change the ids on the right. Finally, the reference line moves by a lane.
     let mut more = lanes.clone();
     let mut new = lanes[0].clone();
     new.id = 0;
@@ -344,7 +345,7 @@ fn turns_follow_lanes_that_get_other_ids() {
         with_lanes(&scenario, gone.from.road, 0, less, left).unwrap(),
     );
     assert!(rules(&changed).turns.is_empty());
-    // All rules that name a road are deleted with it.
+    // All rules that name a road are deleted with the road.
     let objects = [ObjectId::Road(gone.from.road)].into();
     let less = applied(&scenario, deleted(&scenario, &objects));
     assert!(rules(&less).turns.is_empty());
@@ -381,7 +382,7 @@ fn absurd_rules_are_refused() {
         rules.turns.add = vec![turn];
         rules.turns.remove = vec![turn];
     });
-    assert!(both.contains("turns.remove as well"), "{both}");
+    assert!(both.contains("also in turns.remove"), "{both}");
     let many = refused(&|rules| rules.turns.add = vec![turn; 1001]);
     assert!(many.contains("at most 1000"), "{many}");
 }
@@ -426,18 +427,18 @@ fn stages_in_which_two_meet_and_neither_gives_way_are_found() {
             });
         })
     };
-    // Roads that face each other: turns across oncoming traffic give way anyhow.
+    // Roads that are opposite each other: turns across oncoming traffic yield in any case.
     let street = |i: usize| stage(vec![all(roads[i]), all(roads[i + 2])], Vec::new());
     let sound = with(vec![street(0), street(1)]);
     assert!(codes(&sound).is_empty(), "{:?}", check(&sound));
-    // Roads beside each other cross.
+    // Traffic from adjacent roads crosses.
     let crossing = with(vec![stage(vec![all(roads[0]), all(roads[1])], Vec::new())]);
     let found = check(&crossing);
     assert!(
         found.iter().any(|f| f.code == Code::StageConflict),
         "{found:?} {roads:?}"
     );
-    // Unless one of them gives way.
+    // This is permitted if one of them yields.
     let settled = with(vec![stage(vec![all(roads[0])], vec![all(roads[1])])]);
     assert!(!codes(&settled).contains(&Code::StageConflict));
     let text = file::to_text(&settled);
@@ -467,7 +468,7 @@ fn near_junctions_are_made_one_and_taken_apart() {
     let apart = layout(plain.network(), plain.about());
     assert!(apart.internal.is_empty());
     let both = merged_junctions(&plain, &[west, east].into()).unwrap();
-    // One alone is merged with the one beside it.
+    // A single junction is merged with the one beside it.
     assert_eq!(merged_junctions(&plain, &[east].into()), Ok(both.clone()));
     let one = applied(&plain, both);
     assert!(codes(&one).is_empty(), "{:?}", check(&one));
@@ -475,8 +476,8 @@ fn near_junctions_are_made_one_and_taken_apart() {
     let junction = merged.junction_at(west).unwrap();
     assert_eq!((junction.nodes.len(), junction.arms.len()), (2, 6));
     assert_eq!(merged.internal.len(), 1);
-    // From each arm vehicles may drive into all others, and only along connections that the two crossings
-    // allow.
+    // From each arm, vehicles may drive into all other arms, but only along connections that the two
+    // crossings permit.
     let paths: std::collections::BTreeSet<_> = junction
         .paths
         .iter()
@@ -501,7 +502,7 @@ fn junctions_that_cannot_be_one_are_refused() {
     let error = refused(&far, &[west, east]);
     assert!(error.to_string().contains("60 m"), "{error}");
     assert_eq!(refused(&far, &[west]), error);
-    // Set in a file nevertheless, it is reported and changes nothing else.
+    // If the road is declared internal in a file nevertheless, this is reported and changes nothing else.
     let both = |road: &Road| road.from.min(road.to) == west.min(east) && road.length() < 81.0;
     let mut roads = far.network().roads();
     let (between, _) = roads.find(|(_, road)| both(road)).unwrap();
@@ -533,7 +534,7 @@ fn junctions_that_cannot_be_one_are_refused() {
     assert_eq!(refused(&lone, &[end]), OperationError::NoJunctionNear);
     assert_eq!(refused(&lone, &[]), OperationError::NoJunctionNear);
 
-    // Two points of one ring.
+    // Two nodes of the same ring.
     let plain = crossroads();
     let at = plain.network().node(middle(&plain)).unwrap().position();
     let ring = operation::draw::roundabout(&plain, at, 15.0, 0).unwrap();

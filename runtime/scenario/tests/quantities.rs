@@ -1,4 +1,4 @@
-//! Out-of-range numbers: rejected by edits, by files and by the schema, key by key.
+//! Checks that edits, files and the schema reject numbers that are out of range, key by key.
 
 use roadwright_geometry::DVec2;
 use roadwright_scenario::{
@@ -8,7 +8,7 @@ use roadwright_scenario::{
 };
 use serde_json::Value;
 
-/// An edit with one invalid number, and the key that the message has to name.
+/// The key that the message has to name, and an edit with one invalid number.
 type Wrong = (&'static str, Edit);
 
 fn vehicle(change: fn(&mut VehicleType)) -> Edit {
@@ -115,7 +115,7 @@ fn origin(latitude_deg: f64, longitude_deg: f64) -> Edit {
     }))
 }
 
-/// Invalid values for each number in the schema, by the definition that contains it.
+/// Invalid values for each number in the schema, grouped by the definition that contains the number.
 fn wrong_numbers() -> Vec<(&'static str, Vec<Wrong>)> {
     let node = |x, y| Edit::Node(NodeId(1), Some(Node::at(DVec2::new(x, y))));
     let nan = f64::NAN;
@@ -262,7 +262,7 @@ fn ranged_keys(schema: &Value, definition: &str) -> Vec<String> {
         text.contains("inimum") && text.contains("aximum")
     };
     let keys = properties.as_object().unwrap().iter();
-    // Integers of a fixed width have an inherent range.
+    // Integers with a fixed number of bits have an inherent range.
     keys.filter(|(_, value)| has_range(value) && !value.to_string().contains("integer"))
         .map(|(key, _)| key.clone())
         .collect()

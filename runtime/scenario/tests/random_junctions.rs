@@ -1,5 +1,5 @@
-//! Invariants of all junctions with 2 to 9 arms, 5 to 355 degrees apart, 3 to 30 m wide, in left-hand and
-//! right-hand traffic.
+//! Invariants of random junctions with 2 to 9 arms that are 5 to 355 degrees apart and 3 to 30 m wide, in
+//! left-hand and right-hand traffic.
 //!
 //! `ROADWRIGHT_JUNCTIONS=10000 cargo test -p roadwright-scenario --test all random_junctions` tests more of
 //! them, and `ROADWRIGHT_SEED=8` different ones.
@@ -165,7 +165,7 @@ fn every_lane_leads_somewhere_and_is_led_to_or_is_told_of() {
     let (mut used, mut told) = (0, 0);
     for case in cases(5.0) {
         let junction = case.junction();
-        // More lanes than any real junction has, which `check` reports.
+        // The junction has more lanes than any real junction. `check` reports this.
         if junction.flags().contains(&Flag::TooManyLanes) {
             continue;
         }
@@ -192,13 +192,13 @@ fn every_lane_leads_somewhere_and_is_led_to_or_is_told_of() {
             let same = lanes
                 .iter()
                 .filter(|(other, _, same)| *other == road && *same == enters);
-            // If more lanes leave than come from elsewhere, some stay empty.
+            // If more lanes leave than enter from other roads, some remain without a connection.
             let has_partner = match enters {
                 true => others > 0,
                 false => others >= same.count(),
             };
             let is_told = junction.flags().iter().any(|flag| match *flag {
-                // The lane without an exit might have been the one that leads here.
+                // The lane without an exit might be the one that leads to this lane.
                 Flag::NoExit(end) => !enters || (end.road, end.lane) == (road, lane),
                 Flag::NoCurve(from, to) => [from, to].map(|end| end.road).contains(&road),
                 _ => false,
@@ -219,7 +219,7 @@ fn every_lane_leads_somewhere_and_is_led_to_or_is_told_of() {
 
 #[test]
 fn nobody_gives_way_to_who_gives_way_to_it() {
-    // Each control recomputes all conflicts, so a fifth of the cases is enough.
+    // For each control, all conflicts are recomputed, so a fifth of the cases is enough.
     for case in cases(5.0).step_by(5) {
         for control in Control::ALL {
             let mut scenario = case.scenario.clone();
@@ -264,7 +264,7 @@ fn nobody_gives_way_to_who_gives_way_to_it() {
     }
 }
 
-/// The greatest distance from points of one shape to the edge of another, m.
+/// The largest distance from the points of one shape to the edge of another, m.
 fn apart(shape: &[DVec2], other: &[DVec2]) -> f64 {
     let off = |point: &DVec2| polygon::boundary_distance(other, *point);
     shape.iter().map(off).fold(0.0, f64::max)
@@ -295,7 +295,7 @@ fn a_junction_that_is_moved_turned_and_drawn_in_another_order_is_the_same() {
                 arm.unwrap().trim
             };
             let off = (trim(junction, *own) - trim(moved, *other)).abs();
-            // Stored in micrometres.
+            // Trims are stored in micrometres.
             assert!(off < 3e-6, "{}: {off} m", case.number);
         }
         let back = |point: &DVec2| DVec2::from_angle(-turn).rotate(*point - place);
@@ -358,6 +358,6 @@ fn paths_lie_on_the_carriageway() {
             beyond += usize::from(!points.iter().all(is_held));
         }
     }
-    // Control: outlines alone do not contain all of them where many arms meet at sharp angles.
+    // Control: where many arms meet at sharp angles, the outlines alone do not contain all paths.
     assert!(beyond > 0 && 4 * beyond < paths, "{beyond} of {paths}");
 }

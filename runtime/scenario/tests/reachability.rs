@@ -6,7 +6,7 @@ use roadwright_scenario::junction::layout;
 use roadwright_scenario::lane_graph::{LaneGraph, LaneletIndex, Reachability};
 use roadwright_scenario::*;
 
-/// Compares random pairs of lanelets; returns how many starts lead to their goal and how many do not.
+/// Compares random pairs of lanelets. Returns how many starts lead to their goal and how many do not.
 fn hold(graph: &LaneGraph, class: VehicleClass, stream: &mut Stream) -> [usize; 2] {
     let mut reachability = Reachability::new(graph, class);
     let mut counts = [0; 2];
@@ -46,7 +46,8 @@ fn the_main_streets_decide_as_a_search_would() {
     for round in 0..roadwright_testing::scaled(40) {
         let mut town = town.clone();
         let roads: Vec<RoadId> = town.network().roads().map(|(id, _)| id).collect();
-        // From open streets to a town of closed ones, some of them with lanes that only lead out.
+        // From towns with open streets to towns with closed ones, some of which have lanes that only lead
+        // out.
         for id in roads {
             let mut road = town.network().road(id).unwrap().clone();
             if stream.next_unit() < 0.1 * (round % 6) as f64 {
@@ -57,7 +58,7 @@ fn the_main_streets_decide_as_a_search_would() {
                     section.lanes.retain(|lane| lane.id < 0);
                 }
             }
-            // Without lanes it stays as it was.
+            // If the road would have no lanes, it remains unchanged.
             drop(town.apply(Edit::Road(id, Some(Box::new(road)))));
         }
         let layout = layout(town.network(), town.about());

@@ -79,7 +79,7 @@ fn a_broken_line_costs_its_object_and_those_that_need_it() {
         "{:?}",
         salvage.left_out
     );
-    // Objects on the road are lost as well, and each is reported with its reason.
+    // Objects on the lost road are lost too, and each is reported with its reason.
     for error in &salvage.left_out {
         assert!(!error.message.is_empty());
     }
@@ -112,7 +112,7 @@ fn what_is_no_scenario_stays_an_error() {
     }
     assert!(salvaged(&[0xff, 0xfe, 0x00, 0x80]).is_err());
     assert!(file::salvage(Path::new("/does/not/exist")).is_err());
-    // Deep nesting, and many broken lines: no hang, no panic.
+    // Neither deep nesting nor many broken lines cause a hang or a panic.
     let deep = format!(
         "{{\"format\": \"roadwright-scenario\", \"x\": {}",
         "[".repeat(100_000)

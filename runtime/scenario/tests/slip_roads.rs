@@ -1,4 +1,4 @@
-//! Slip roads: fast roads open a lane for them, and no vehicle has to stop.
+//! Tests of slip roads. Fast roads open a lane for them, and no vehicle has to stop.
 
 use crate::common::{draw, street};
 use proptest::prelude::*;
@@ -68,7 +68,7 @@ fn a_slip_road_joins_on_a_lane_of_its_own_from_either_side() {
             assert_eq!(junction.gores().len(), 1);
             let findings = check(&scenario);
             assert!(findings.is_empty(), "{side:?} {y}: {findings:?}");
-            // On the side from which it comes.
+            // The gore is on the side that the slip road comes from.
             let gore = &junction.gores()[0];
             assert!(gore.left.iter().chain(&gore.right).all(|p| p.y * y > 0.0));
         }
@@ -85,7 +85,7 @@ fn a_slip_road_leaves_from_a_lane_of_its_own() {
     assert!(junction.is_direct);
     assert_eq!((junction.paths.len(), junction.gores().len()), (4, 1));
     assert!(check(&scenario).is_empty());
-    // The lane opens before it.
+    // The lane opens before the node.
     let lanes: Vec<i8> = scenario
         .network()
         .road(RoadId(1))
@@ -122,18 +122,18 @@ fn a_gore_lies_between_the_roads_and_ends_where_they_have_parted() {
 
 #[test]
 fn at_a_large_angle_or_on_a_slow_road_there_is_a_crossing() {
-    // Across a motorway: a plain junction.
+    // A road that crosses a motorway results in an ordinary junction.
     let mut scenario = motorway(DrivingSide::Right);
     let ramp = one_way(RoadClass::Ramp, 1);
     draw(&mut scenario, (-60.0, -100.0), (0.0, -0.2), &ramp);
     assert!(!joint(&layout_of(&scenario)).is_direct);
-    // A town street.
+    // A town street gets an ordinary junction as well.
     let mut scenario = Scenario::new("town");
     let slow = one_way(RoadClass::Residential, 1);
     draw(&mut scenario, (-500.0, 0.0), (500.0, 0.0), &slow);
     draw(&mut scenario, (-300.0, -60.0), (0.0, -0.2), &slow);
     assert!(!joint(&layout_of(&scenario)).is_direct);
-    // Too little of the motorway remains for a lane.
+    // Too little of the motorway remains for an auxiliary lane.
     let mut scenario = motorway(DrivingSide::Right);
     draw(&mut scenario, (150.0, -60.0), (450.0, -3.0), &ramp);
     assert!(layout_of(&scenario).junctions.iter().all(|j| !j.is_direct));
@@ -141,7 +141,7 @@ fn at_a_large_angle_or_on_a_slow_road_there_is_a_crossing() {
 
 #[test]
 fn one_way_streets_that_cross_make_a_crossing() {
-    // Each lane continues straight on there as well, and yet their paths cross.
+    // Each lane continues straight on at this junction as well, although their paths cross.
     let mut scenario = Scenario::new("cross");
     let street = one_way(RoadClass::Residential, 1);
     draw(&mut scenario, (-100.0, 0.0), (100.0, 0.0), &street);
@@ -173,7 +173,7 @@ fn what_somebody_has_decided_counts() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
-    /// Any road drawn beside a motorway can be undone and is laid out without a panic.
+    /// Checks that any road drawn beside a motorway can be undone and is laid out without a panic.
     #[test]
     fn drawing_beside_a_motorway_can_be_undone(
         x in -450.0..450.0f64,

@@ -1,4 +1,4 @@
-//! Vehicle files: which of them are rejected, and how scenarios use them.
+//! Tests which vehicle files are rejected, and how scenarios use vehicle files.
 
 use roadwright_scenario::check::{self, Code};
 use roadwright_scenario::vehicle_file::{SHIPPED, VehicleFile, hash};
@@ -16,7 +16,7 @@ fn willys() -> String {
     std::fs::read_to_string(vehicles().join("willys-mb.vehicle.json")).unwrap()
 }
 
-/// The error for the jeep with another value at a JSON pointer.
+/// The error for the jeep with a different value at a JSON pointer.
 fn refused(pointer: &str, value: Value) -> String {
     let mut changed: Value = serde_json::from_str(&willys()).unwrap();
     *changed.pointer_mut(pointer).unwrap() = value;
@@ -141,7 +141,7 @@ fn bad_numbers_are_refused_with_key_and_reason() {
         let message = refused(pointer, value);
         assert!(message.starts_with(words), "{pointer}: {message}");
     }
-    // Positive control: unchanged it is read.
+    // Positive control: the unchanged file is read.
     assert!(VehicleFile::from_text(&willys()).is_ok());
 }
 
@@ -227,7 +227,7 @@ fn the_jeep_and_the_bus_have_the_dimensions_of_the_inline_ones() {
     }
 }
 
-/// A folder with a scenario whose vehicle type `jeep` is the given entry, and with the jeep's file.
+/// A folder with the jeep's file, and with a scenario whose vehicle type `jeep` is the given entry.
 fn folder(entry: &Value) -> (tempfile::TempDir, PathBuf) {
     let folder = tempfile::tempdir().unwrap();
     std::fs::create_dir(folder.path().join("vehicles")).unwrap();
@@ -252,7 +252,8 @@ fn a_vehicle_type_can_stand_in_a_file_of_its_own() {
         (&*reference.path, &*reference.hash),
         (FILE, &*hash(&willys()))
     );
-    // Saved beside the file, a scenario refers to it with its hash; elsewhere it contains the whole vehicle.
+    // A scenario that is saved beside the file refers to it with its hash. Elsewhere, it contains the whole
+    // vehicle.
     file::save(&scenario, &path).unwrap();
     let saved = std::fs::read_to_string(&path).unwrap();
     let line = format!(
@@ -269,14 +270,15 @@ fn a_vehicle_type_can_stand_in_a_file_of_its_own() {
         file::from_text(&file::to_text(&scenario)).unwrap(),
         scenario
     );
-    // A file that has changed since is used as it is, and the change is detected.
+    // A file that has changed since the scenario was saved is used in its current form, and the change is
+    // detected.
     let heavier = willys().replacen("1000.0", "1200.0", 1);
     std::fs::write(folder.path().join(FILE), heavier).unwrap();
     let changed = file::load(&path).unwrap();
     let kind = &changed.vehicle_types()["jeep"];
     assert_eq!(kind.mass, 1240.0);
     assert_eq!(kind.file.as_ref().unwrap().was, Some(hash(&willys())));
-    // The check reports it at the agent that drives the vehicle.
+    // The check reports the change at the agent that drives the vehicle.
     let told = |scenario: &Scenario| {
         let mut driven = scenario.clone();
         let agent = Agent {
@@ -373,7 +375,7 @@ fn a_link_out_of_the_folder_is_refused() {
     link(&outside).unwrap();
     let message = file::load(&path).unwrap_err().to_string();
     assert!(message.contains("through a link"), "{message}");
-    // A link that stays inside is followed.
+    // A link that stays inside the folder is followed.
     std::fs::remove_file(folder.path().join("away.vehicle.json")).unwrap();
     link(&folder.path().join(FILE)).unwrap();
     assert!(file::load(&path).is_ok());
@@ -398,7 +400,7 @@ fn the_shipped_schema_of_vehicles_is_the_current_one() {
     assert_eq!(shipped, VehicleFile::schema());
 }
 
-/// The error for the articulated bus with another value at a JSON pointer.
+/// The error for the articulated bus with a different value at a JSON pointer.
 fn refused_train(pointer: &str, value: Value) -> String {
     let text = std::fs::read_to_string(vehicles().join("articulated-bus.vehicle.json")).unwrap();
     let mut changed: Value = serde_json::from_str(&text).unwrap();
@@ -474,7 +476,7 @@ fn bad_trailers_are_refused_with_key_and_reason() {
         let message = refused_train(pointer, value.clone());
         assert!(message.contains(expected), "{pointer} {value}: {message}");
     }
-    // Control: eight of them are valid.
+    // Control: eight trailers are valid.
     let text = std::fs::read_to_string(vehicles().join("articulated-bus.vehicle.json")).unwrap();
     let mut changed: Value = serde_json::from_str(&text).unwrap();
     changed["trailers"] = Value::Array(vec![one; 8]);
@@ -508,7 +510,8 @@ fn axles_springs_and_brakes_of_trailers_are_read_and_checked() {
     );
     assert_eq!(trailer.wheels.unwrap().radius, Some(0.5));
     assert_eq!(trailer.suspension.as_ref().unwrap().anti_sway, 60_000.0);
-    // It is written as it was read; a trailer without axles in its file has one and is written without them.
+    // The file is written as it was read: a trailer whose file names no axles has one axle and is written
+    // without it.
     let again = VehicleFile::from_text(&serde_json::to_string(&read).unwrap()).unwrap();
     assert_eq!(again, read);
     let plain = VehicleFile::from_text(&text).unwrap();

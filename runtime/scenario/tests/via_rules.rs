@@ -1,4 +1,4 @@
-//! Via restrictions: that they are preserved, and the findings about invalid ones.
+//! Checks that via restrictions are preserved, and that invalid ones result in findings.
 
 use crate::common::{applied, draw, street};
 use roadwright_scenario::check::{Code, check};
@@ -8,9 +8,9 @@ use roadwright_scenario::operation::draw::{RoadStyle, split};
 use roadwright_scenario::operation::{deleted, reversed};
 use roadwright_scenario::*;
 
-/// Two one-way streets, `apart` metres apart, and a cross street. Road 1 comes from the west and 2 continues
-/// it; 3 is the cross street; 4 comes from the east and 5 continues it; 6 continues the cross street. `rule`
-/// applies to the route from 1 over 3 to a road.
+/// Two one-way streets, `apart` metres apart, and a cross street. Road 1 comes from the west and road 2
+/// continues it. Road 3 is the cross street, and road 6 continues it. Road 4 comes from the east and road 5
+/// continues it. `rule` applies to the route from road 1 along road 3 to another road.
 fn streets(apart: f64, rule: Option<(RestrictionKind, u32)>) -> Scenario {
     let mut scenario = Scenario::new("streets");
     let one_way = RoadStyle {
@@ -52,7 +52,7 @@ fn graph(scenario: &Scenario) -> LaneGraph {
     LaneGraph::new(scenario, &layout)
 }
 
-/// Whether a route along lanelets leads from road 1 to another road within the restrictions.
+/// Whether a route along lanelets that obeys the restrictions leads from road 1 to another road.
 fn leads(scenario: &Scenario, to: u32) -> bool {
     let graph = graph(scenario);
     let (_, ids) = graph.lanes_of(RoadId(1)).next().unwrap();
@@ -84,7 +84,8 @@ fn is_dangling(scenario: &Scenario) -> bool {
 #[test]
 fn nobody_drives_the_way_that_is_forbidden() {
     use RestrictionKind::{No, Only};
-    // Far apart, and so close that everything is one junction, in which U-turns are impossible anyhow.
+    // Once with the streets far apart, and once so close together that everything is one junction, in which
+    // U-turns are impossible in any case.
     let is_inside = |apart| {
         let scenario = streets(apart, None);
         let layout = layout(scenario.network(), scenario.about());
@@ -111,7 +112,7 @@ fn it_stays_when_roads_are_cut_and_turned_and_what_is_lost_is_told() {
         let cut = applied(&scenario, split(&scenario, RoadId(road), s).unwrap());
         assert_eq!(cut.network().road_count(), 7);
         assert!(!is_dangling(&cut), "{road}");
-        // Road 1 keeps its id where it begins.
+        // The part of road 1 at its start keeps the id.
         if road != 1 {
             assert!(!leads(&cut, 5), "{road}");
         }
@@ -145,7 +146,7 @@ fn it_stays_when_roads_are_cut_and_turned_and_what_is_lost_is_told() {
         .nodes()
         .map(|(_, node)| node.rules.via_restrictions.len());
     assert_eq!(rules.sum::<usize>(), 0);
-    // Roads that do not meet: reported, and without effect.
+    // Roads that do not meet are reported and have no effect.
     let mut wrong = scenario.clone();
     let mut node = wrong.network().node(first(&scenario)).unwrap().clone();
     node.rules.via_restrictions[0].to = RoadId(2);
@@ -177,7 +178,7 @@ fn files_keep_it_and_say_what_is_wrong() {
         let error = file::from_text(&text).unwrap_err();
         assert!(error.line > 0, "{wrong}: {error}");
     }
-    // Roads that do not exist, and the same one repeated: read, reported, and harmless.
+    // Roads that do not exist and repetitions of the same road are read, reported, and harmless.
     for absurd in ["[99999]", "[3,3,3,3]", "[1]", "[5]"] {
         let text = text.replace("\"via\": [3]", &format!("\"via\": {absurd}"));
         let read = file::from_text(&text).unwrap();

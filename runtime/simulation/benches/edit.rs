@@ -2,10 +2,10 @@
 //!
 //! `cargo bench -p roadwright-simulation --bench edit -- [FILE] [--vehicles N] [--rounds N] [--obstacles]`
 //! lets random trips drive for ten seconds, then widens the lanes of one road after another, or moves one
-//! obstacle after another by half a metre, and applies each edit to the world. It prints one line of JSON per
-//! edit: CPU time for the world to accept it, waiting time until vehicles have left the junctions that it
-//! changes, and CPU time of the longest step up to and including the first one after it has been applied.
-//! Without arguments: old-town with 150 vehicles.
+//! obstacle after another by half a metre, and applies each edit to the world. For each edit, it prints one
+//! line of JSON: the CPU time for the world to accept the edit, the waiting time until vehicles have left the
+//! changed junctions, and the CPU time of the longest step up to and including the first one after the edit
+//! has been applied. Without arguments, it uses old-town with 150 vehicles.
 
 mod allocator;
 
@@ -20,7 +20,7 @@ fn main() {
     let shipped = "../../scenarios/old-town.scenario.json";
     let mut path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join(shipped);
     let (mut vehicles, mut rounds, mut obstacles) = (0, 5, false);
-    // Cargo adds `--bench`.
+    // Cargo adds the argument `--bench`.
     let mut words = std::env::args().skip(1).filter(|word| word != "--bench");
     while let Some(word) = words.next() {
         let mut number = || -> usize {

@@ -1,9 +1,10 @@
 //! Checks that a world stays small and fast while many agents pass through it.
 //!
-//! `cargo bench -p roadwright-simulation --bench flow -- [--agents N]` lets the flows of crossroads continue,
-//! at half their rate so that no queue grows, until the given number of agents has arrived (100,000 by
-//! default). For each tenth of these agents, it prints the CPU time of a step, the number of driving agents
-//! and the memory of the process. An agent that has arrived leaves one row behind.
+//! `cargo bench -p roadwright-simulation --bench flow -- [--agents N]` lets the flows of the scenario
+//! `crossroads` continue until the given number of agents has arrived (100,000 by default). The flows have
+//! half their rate, so that no queue grows. For each tenth of these agents, it prints the CPU time of a step,
+//! the number of driving agents and the memory of the process. One row is kept for each agent that has
+//! arrived.
 
 mod allocator;
 
@@ -28,7 +29,7 @@ fn main() {
     for tenth in 1..=10 {
         let (cpu, before) = (ProcessTime::now(), world.steps());
         while world.finished().len() < agents * tenth / 10 {
-            // The log of arrivals is only checked now and then.
+            // The log of arrivals is checked only occasionally.
             (0..1000).for_each(|_| world.step());
         }
         let steps = (world.steps() - before) as f64;
@@ -42,7 +43,7 @@ fn main() {
     }
 }
 
-/// Returns the scenario with its flows made endless, at half their rate.
+/// Returns the scenario with endless flows at half their rate.
 fn endless(scenario: &Scenario) -> Scenario {
     let mut scenario = scenario.clone();
     for (id, flow) in scenario.flows().clone() {

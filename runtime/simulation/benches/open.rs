@@ -1,9 +1,9 @@
-//! Cost of opening a scenario, which a run, a check or the start of the editor incurs before the first step.
+//! Cost of opening a scenario. Runs, checks and the editor incur it before the first step.
 //!
 //! `cargo bench -p roadwright-simulation --bench open -- [FILE..] [--vehicles N] [--rounds N]` reads each
-//! scenario, checks it, prepares its ground and a world, and makes the first step with random trips. It prints
-//! one line of JSON per scenario and round: CPU time of each part on all threads, ms. Without files: old-town,
-//! and grids of 20 x 20 and 60 x 60 streets, whose junctions all have the same shape.
+//! scenario, checks it, prepares its ground and a world, and makes the first step with random trips. It
+//! prints one line of JSON per scenario and round: CPU time of each part on all threads, ms. Without files,
+//! it uses old-town, and grids of 20 x 20 and 60 x 60 streets, whose junctions all have the same shape.
 
 mod allocator;
 
@@ -17,7 +17,7 @@ use std::path::PathBuf;
 /// Distance between the streets of a grid, m.
 const BLOCK: f64 = 100.0;
 
-/// A scenario in the form of a file.
+/// A scenario as the text of a file.
 struct Subject {
     name: String,
     text: String,
@@ -25,7 +25,7 @@ struct Subject {
 
 fn main() {
     let (mut files, mut vehicles, mut rounds) = (Vec::new(), 300, 1);
-    // Cargo adds `--bench`.
+    // Cargo adds the argument `--bench`.
     let mut words = std::env::args().skip(1).filter(|word| word != "--bench");
     while let Some(word) = words.next() {
         let mut number = || -> usize {

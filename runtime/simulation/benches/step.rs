@@ -1,4 +1,4 @@
-//! Steps of old-town with 150 vehicles, by controller. Elements per second are agent updates.
+//! Steps of old-town with 150 vehicles, for each controller. Elements per second are agent updates.
 
 mod allocator;
 
@@ -18,7 +18,7 @@ fn step(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("old-town, 100 steps");
     group.sample_size(10);
     for controller in ["fuzzy_driver", "idm", "pursuit"] {
-        // After 20 s all vehicles are under way and none has arrived.
+        // After 20 s, all vehicles are on their way and none has arrived.
         let under_way = || {
             let mut modules = ModuleOverrides::default();
             let only = vec![controller.into()];

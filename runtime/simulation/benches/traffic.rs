@@ -2,9 +2,10 @@
 //!
 //! `cargo bench -p roadwright-simulation --bench traffic -- [FILE] [--copies N] [--vehicles N] [--dt S]
 //! [--from S] [--to S] [--rounds N] [--threads N] [--dynamics LEVEL]` drives random trips through copies of a
-//! scenario side by side (equal density at any size). It prints one line of JSON per round: CPU time of the
-//! steps between the two times, in total and by stage, and the fraction spent on planning. With several
-//! copies, all copies have the same trips. Without arguments: 14 copies of old-town with 2,100 vehicles.
+//! scenario side by side, with the same density for any number of copies. It prints one line of JSON per
+//! round: CPU time of the steps between the two times, in total and by stage, and the fraction spent on
+//! planning. With several copies, all copies have the same trips. Without arguments, it uses 14 copies of
+//! old-town with 2,100 vehicles.
 
 mod allocator;
 
@@ -47,7 +48,7 @@ impl Options {
             threads: 1,
             dynamics: None,
         };
-        // Cargo adds `--bench`.
+        // Cargo adds the argument `--bench`.
         let mut words = std::env::args().skip(1).filter(|word| word != "--bench");
         while let Some(word) = words.next() {
             if word == "--dynamics" {
@@ -111,7 +112,7 @@ fn side_by_side(scenario: &Scenario, copies: usize, vehicles: usize) -> Scenario
     let pitch = high - low + DVec2::splat(MARGIN);
     let columns = (copies as f64).sqrt().ceil() as usize;
     let mut all = Scenario::new("copies");
-    // The driving side has to be the same, otherwise no routes exist.
+    // The driving side has to be the same. Otherwise, there would be no routes.
     let about = About {
         driving_side: piece.about().driving_side,
         ..all.about().clone()
@@ -245,13 +246,14 @@ fn measure(scenario: &Scenario, options: &Options, round: usize) {
     );
 }
 
-/// Measures the CPU time of saving and restoring and the size of a save, as members of a JSON object.
+/// Measures the CPU time of saving and restoring, and the size of a save. Returns them as members of a JSON
+/// object.
 fn measure_saving(world: &World, scenario: &Scenario, run: &RunOptions) -> String {
     let agents = world.counts().active.max(1) as f64;
-    // The ground is hashed once, at the first save.
+    // The ground is hashed only once, at the first save.
     world.ground().hash();
     let cpu = ProcessTime::now();
-    let bytes = world.save(false).expect("built-in modules").to_bytes();
+    let bytes = world.save().expect("built-in modules").to_bytes();
     let save = 1e3 * cpu.elapsed().as_secs_f64();
     let modules = builtin_modules();
     let cpu = ProcessTime::now();

@@ -2,7 +2,7 @@
 //!
 //! `cargo bench -p roadwright-simulation --bench world -- [FILE]` puts 40 agents with built-in modules on the
 //! roads of a scenario. It prints the CPU times of creating a world (mean of a thousand) and of its first
-//! step. Without arguments: crossroads.
+//! step. Without arguments, it uses the scenario `crossroads`.
 
 mod allocator;
 
@@ -13,20 +13,20 @@ use std::path::PathBuf;
 
 /// Number of agents in a world.
 const AGENTS: usize = 40;
-/// Number of worlds created.
+/// Number of worlds that are created.
 const WORLDS: u32 = 1000;
 
 fn main() {
     let shipped = "../../scenarios/crossroads.scenario.json";
     let shipped = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join(shipped);
-    // Cargo adds `--bench`.
+    // Cargo adds the argument `--bench`.
     let file = std::env::args().skip(1).find(|word| word != "--bench");
     let scenario = file::load(&file.map_or(shipped, PathBuf::from)).expect("a scenario");
     let scenario = with_agents(&scenario);
     let ground = Ground::new(&scenario);
     let (modules, options) = (builtin_modules(), RunOptions::default());
     let make = || World::on_ground(ground.clone(), &scenario, &modules, &options).expect("sound");
-    // The first world creates what all worlds on a ground share.
+    // The first world creates the data that all worlds on a ground share.
     make().step();
     let cpu = ProcessTime::now();
     for _ in 0..WORLDS {
@@ -49,7 +49,7 @@ fn with_agents(scenario: &Scenario) -> Scenario {
     for id in scenario.agents().keys().copied().collect::<Vec<_>>() {
         scenario.apply(Edit::Agent(id, None)).expect("sound");
     }
-    // Shorter roads may lie completely inside a junction.
+    // Shorter roads may be completely inside a junction.
     let roads = scenario.network().roads();
     let roads = roads.filter(|(_, road)| road.length() > 80.0);
     let places = roads.flat_map(|(id, road)| {

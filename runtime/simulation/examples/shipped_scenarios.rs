@@ -1,7 +1,7 @@
 //! Writes the shipped scenarios: `cargo run --example shipped_scenarios -- scenarios`.
 //!
-//! They are drawn with the same functions that the editor's tools use, so a change takes only a line of code.
-//! A test checks that the files equal the output of this program.
+//! The scenarios are drawn with the functions that the editor's tools use, so most changes take only a line
+//! of code. A test checks that the files equal the output of this program.
 
 #[path = "shipped_scenarios/builder.rs"]
 mod builder;

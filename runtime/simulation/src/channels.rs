@@ -1,7 +1,8 @@
 //! Channels: quantities of a vehicle that can be recorded.
 //!
-//! One table feeds every recording of vehicles: `run --trace`, drives kept in the editor, and the clips of
-//! move trees. A row of such a recording has one cell for each channel, in the order of [`CHANNELS`].
+//! The same table is used for every recording of vehicles: `run --trace`, drives recorded in the editor, and
+//! the clips of move trees. A row of such a recording has one cell for each channel, in the order of
+//! [`CHANNELS`].
 
 use crate::snapshot::VehicleRecord;
 use roadwright_scenario::DynamicsLevel;
@@ -11,13 +12,13 @@ use std::fmt;
 pub struct Channel {
     /// Name of the column, which ends in the unit.
     pub name: &'static str,
-    /// Unit; empty for numbers and names without one.
+    /// Unit; empty for names and for numbers without a unit.
     pub unit: &'static str,
     /// Reference point on the vehicle.
     pub point: Point,
-    /// Dynamics levels that model the quantity; on others the cell is empty.
+    /// Dynamics levels that model the quantity. For other levels, the cell is empty.
     pub levels: ChannelLevels,
-    /// Meaning, in one sentence.
+    /// Meaning of the quantity, in one sentence.
     pub meaning: &'static str,
     /// Returns the content of the cell at a time in seconds.
     cell: fn(&VehicleRecord, f64) -> String,
@@ -39,7 +40,7 @@ pub enum Point {
 }
 
 impl Point {
-    /// Name for users.
+    /// Name of the point, as shown to users.
     pub fn name(self) -> &'static str {
         match self {
             Self::Vehicle => "vehicle",
@@ -51,19 +52,19 @@ impl Point {
     }
 }
 
-/// Levels of dynamics that have a channel.
+/// Levels of dynamics at which a channel has values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ChannelLevels {
     /// All levels.
     All,
-    /// Levels that steer: all but `lane`.
+    /// Levels that steer, which are all except `lane`.
     Steered,
     /// Levels whose tyres slip sideways.
     Slipping,
 }
 
 impl ChannelLevels {
-    /// Whether a level is among them.
+    /// Whether a level is included.
     pub fn contain(self, level: DynamicsLevel) -> bool {
         match self {
             Self::All => true,
@@ -73,8 +74,8 @@ impl ChannelLevels {
     }
 }
 
-/// All channels, in the order of the columns of a trace. New ones are added at the end, because programs may
-/// read columns by number.
+/// All channels, in the order of the columns of a trace. New channels are added at the end, because programs
+/// may read columns by number.
 pub const CHANNELS: [Channel; 18] = [
     Channel {
         name: "time_s",
@@ -231,7 +232,7 @@ pub const CHANNELS: [Channel; 18] = [
     },
 ];
 
-/// Formats a number with the given number of decimal places; empty for `None`.
+/// Formats a number with the given number of decimal places. Returns an empty string for `None`.
 fn number(value: Option<f64>, digits: usize) -> String {
     value.map_or(String::new(), |value| format!("{value:.digits$}"))
 }
@@ -270,8 +271,8 @@ impl fmt::Display for UnusableRate {
 
 impl std::error::Error for UnusableRate {}
 
-/// Times at which rows of a trace are written: before the first step, and in the first step at or after each
-/// period.
+/// Times at which rows of a trace are written: before the first step, and then in the first step at or after
+/// the end of each period.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct TraceRate {
     rate_hz: f64,
@@ -303,8 +304,8 @@ impl TraceRate {
 
     /// Whether a row is due after a number of steps.
     pub fn is_due(&self, steps: u64) -> bool {
-        // Counted from the start instead of the previous row: with dt = 0.03 s rows are at 0.12, 0.21, 0.30 s
-        // without drift. The small addend corrects 0.3 / 0.1 = 2.9999999999999996.
+        // Counted from the start and not from the previous row: with dt = 0.03 s, rows are at 0.12, 0.21 and
+        // 0.30 s and do not drift. The small addend compensates for 0.3 / 0.1 = 2.9999999999999996.
         let periods = |steps: u64| (steps as f64 * self.dt * self.rate_hz + 1e-9).floor();
         steps == 0 || periods(steps) > periods(steps - 1)
     }
@@ -415,7 +416,7 @@ mod tests {
         assert_eq!(due(10.0, 0.03, 11), [0, 4, 7, 10]);
         assert_eq!(due(25.0, 0.02, 9), [0, 2, 4, 6, 8]);
         assert_eq!(due(50.0, 0.02, 4), [0, 1, 2, 3]);
-        // A million steps have as many rows as periods.
+        // In a million steps, there are as many rows as periods.
         assert_eq!(due(25.0, 0.01, 1_000_001).len(), 250_001);
     }
 }

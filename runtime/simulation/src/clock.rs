@@ -5,11 +5,11 @@ use roadwright_agent::{Rate, Step};
 use roadwright_scenario::Settings;
 use serde::{Deserialize, Serialize};
 
-/// Update rate of everything that need not change faster than drivers react, per second. Drivers
-/// take half a second or more to react.
+/// Update rate of everything that need not change faster than drivers react, Hz. Drivers take half a second
+/// or more to react.
 const BEATS: f64 = 5.0;
 
-/// Largest number of steps in a save. Up to this number, a double represents every step exactly,
+/// Largest number of steps in a save. Up to this number, a double represents every number of steps exactly,
 /// and nothing overflows.
 const LAST_STEP: u64 = 1 << 53;
 
@@ -19,14 +19,14 @@ pub(crate) struct Clock {
     /// Time step, s.
     pub(crate) dt: f64,
     pub(crate) seed: u64,
-    /// Time of day at the first step, in hours.
+    /// Time of day at the first step, h.
     pub(crate) begins_at: f64,
-    /// Number of steps taken.
+    /// Number of steps taken so far.
     pub(crate) step: u64,
 }
 
 impl Clock {
-    /// Clock of a run before its first step. Options override the settings.
+    /// Creates the clock of a run before its first step. Options override the settings.
     ///
     /// # Errors
     /// If the time step or the time of day is out of range.
@@ -55,8 +55,8 @@ impl Clock {
     /// Simulated time, s.
     #[inline]
     pub(crate) fn time(&self) -> f64 {
-        // A product and not a sum over the steps, so that rounding errors do not add up and a restored world
-        // has exactly the same time.
+        // A product and not a sum over the steps, so that rounding errors do not accumulate and a restored
+        // world has exactly the same time.
         self.step as f64 * self.dt
     }
 
@@ -80,7 +80,7 @@ impl Clock {
         self.step.is_multiple_of(self.beat_steps())
     }
 
-    /// Time of day, from 0 to below 24 hours.
+    /// Time of day, h, from 0 to below 24.
     pub(crate) fn time_of_day(&self) -> f64 {
         (self.begins_at + self.time() / 3600.0).rem_euclid(24.0)
     }
@@ -90,7 +90,7 @@ impl Clock {
         self.step.saturating_sub(step) as f64 * self.dt
     }
 
-    /// Step data for modules.
+    /// Step data that are passed to modules.
     pub(crate) fn moment(&self, rate: Rate) -> Step<'static> {
         Step {
             time: self.time(),

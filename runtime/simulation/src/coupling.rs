@@ -7,13 +7,13 @@
 
 use crate::agents::Agents;
 use crate::dynamics::{Bodies, Dynamics, FreeCoupling, MOST_ANGLE, REACH, StandingTrain};
-use crate::ground::Ground;
 use crate::records::AgentIndex;
 use crate::vehicle_type::{LEVEL, VehicleTypes};
 use roadwright_geometry::math::wrap_angle;
+use roadwright_ground::Ground;
 use thiserror::Error;
 
-/// Maximum speed for uncoupling and coupling, m/s: walking speed.
+/// Maximum speed for uncoupling and coupling, m/s. It is walking speed.
 const WALK: f64 = 1.4;
 
 /// Reason why trailers cannot be uncoupled or coupled.
@@ -40,12 +40,12 @@ pub enum CouplingError {
         /// Number of the first trailer to be uncoupled.
         wanted: u8,
     },
-    /// All couplings are taken.
+    /// The vehicle has no free coupling.
     #[error(
         "the vehicle has no free coupling, because its file describes none or it tows all its trailers"
     )]
     NoFreeCoupling,
-    /// No uncoupled trailer fits.
+    /// No uncoupled trailer fits the coupling.
     #[error("no uncoupled trailer fits the free coupling of the vehicle")]
     NothingFits,
     /// The coupling of the nearby trailer is too high or too low.
@@ -66,7 +66,7 @@ pub enum CouplingError {
          is the first one in its own vehicle file"
     )]
     BelongsElsewhere,
-    /// The fitting trailers are too far away.
+    /// The trailers that fit are too far away.
     #[error(
         "the nearest trailer that fits is {0:.2} m from the free coupling; back up to within {REACH} m of it"
     )]
@@ -76,23 +76,24 @@ pub enum CouplingError {
         "the trailer is at an angle of {angle:.0} degrees to the vehicle; line up to within {most:.0} degrees"
     )]
     Askew {
-        /// Angle between both headings, degrees.
+        /// Angle between the two headings, degrees.
         angle: f64,
-        /// Largest angle for coupling, degrees.
+        /// Largest angle at which trailers can be coupled, degrees.
         most: f64,
     },
 }
 
-/// Order to uncouple or couple the trailers of an agent.
+/// An order to uncouple or couple the trailers of an agent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CouplingOrder {
-    /// Uncouple this trailer and all behind it, counted from 1 at the front; `None` for only the last.
+    /// Uncouple this trailer and all trailers behind it, counted from 1 at the front; `None` for only the
+    /// last trailer.
     Uncouple(Option<u8>),
-    /// Couple the trailers at the free coupling.
+    /// Couple the trailers that stand at the free coupling.
     Couple,
 }
 
-/// The parts of the world that couplings change.
+/// The parts of the world that uncoupling and coupling change.
 pub(crate) struct Couplings<'a> {
     pub(crate) ground: &'a Ground,
     pub(crate) types: &'a VehicleTypes,
@@ -126,10 +127,10 @@ impl Couplings<'_> {
             number: 0,
             agent: self.agents.identity[agent.index()].id,
             vehicle_type: self.types.trailers_of(number),
-            // A file has at most eight trailers.
+            // A vehicle file has at most eight trailers.
             first: kept as u8,
             states: states.split_off(kept),
-            layers: self.ground.layers(&self.agents.position[agent.index()]),
+            layers: (self.ground).layers(self.agents.position[agent.index()].lanelet),
         };
         self.dynamics.standing.add(standing);
         self.dynamics.trailers.forget(agent);
@@ -138,20 +139,21 @@ impl Couplings<'_> {
         Ok(towed - kept)
     }
 
-    /// Couples the trailers at the free coupling of an agent. Returns the number of trailers.
+    /// Couples the trailers that stand at the free coupling of an agent. Returns the number of these
+    /// trailers.
     pub(crate) fn couple(&mut self, agent: AgentIndex) -> Result<usize, CouplingError> {
         self.check_speed(agent)?;
         let bodies = self.bodies();
         let free = bodies
             .free_coupling(agent, self.types)
             .ok_or(CouplingError::NoFreeCoupling)?;
-        let layers = self.ground.layers(&self.agents.position[agent.index()]);
+        let layers = (self.ground).layers(self.agents.position[agent.index()].lanelet);
         let standing = self.dynamics.standing.iter();
         let reachable = standing.filter(|train| train.layers & layers != 0);
         let distance =
             |train: &StandingTrain| (train.coupling().position - free.pose.position).length();
         let fitting = reachable.filter_map(|train| Some((train, free.with(train)?)));
-        // At equal distance, the train that was uncoupled first.
+        // Of several at equal distance, the train that was uncoupled first is used.
         let nearest = fitting.min_by(|(a, _), (b, _)| distance(a).total_cmp(&distance(b)));
         let misfit = || self.misfit(&free, layers);
         let (nearest, joined) = match nearest {
@@ -185,7 +187,7 @@ impl Couplings<'_> {
         Ok(count)
     }
 
-    /// Reason why the trailers within reach of a coupling do not fit; `None` if there are none.
+    /// Reason why a trailer within reach of a coupling does not fit; `None` if there is no such trailer.
     fn misfit(&self, free: &FreeCoupling<'_>, layers: u32) -> Option<CouplingError> {
         let is_there = |train: &&StandingTrain| {
             let apart = train.coupling().position - free.pose.position;

@@ -206,7 +206,7 @@ static FORMULAS: [Described; 18] = [
         info: ModuleInfo {
             id: "time_times_overlap",
             name: "Time times overlap",
-            doc: "Duration of the drive times the depth of overlap with vehicles and obstacles, \
+            doc: "Duration of the drive, multiplied by the depth of overlap with vehicles and obstacles \
                   summed over time.",
         },
         parameters: &[],
@@ -266,7 +266,7 @@ static FORMULAS: [Described; 18] = [
                 "s",
                 (1.0, 3600.0),
                 60.0,
-                "Time limit for reaching the goal, and penalty for drives that do not.",
+                "Time limit for reaching the goal, and penalty for drives that do not reach it.",
             ),
             ParameterInfo::number(
                 "goal_radius",
@@ -344,7 +344,7 @@ static FORMULAS: [Described; 18] = [
         info: ModuleInfo {
             id: "path_error",
             name: "Path error",
-            doc: "Root mean square of the rear axle's lateral offset from its lane or path, in m, from 10 s on.",
+            doc: "Root mean square of the rear axle's lateral offset from its lane or path, in m, after the first 10 s.",
         },
         parameters: &[],
         score: path_error,
@@ -355,7 +355,7 @@ static FORMULAS: [Described; 18] = [
         info: ModuleInfo {
             id: "settled_speed",
             name: "Settled speed",
-            doc: "Mean speed from 10 s on, in m/s.",
+            doc: "Mean speed after the first 10 s, in m/s.",
         },
         parameters: &[],
         score: settled_speed,
@@ -373,7 +373,7 @@ const ARENA_PARAMETERS: &[ParameterInfo] = &[
     weight("time_weight", "1/s", "Weight of the remaining time."),
 ];
 
-/// Post-encroachment times shorter than this are risky, s [Allen 1978].
+/// Post-encroachment time below which an encounter is risky, s [Allen 1978].
 const RISKY_POST_ENCROACHMENT: f64 = 1.5;
 
 const fn weight(key: &'static str, unit: &'static str, doc: &'static str) -> ParameterInfo {
@@ -443,7 +443,7 @@ fn comfort(parameters: &ParameterSet, input: &FitnessInput, _: &Conduct) -> f64 
 }
 
 fn safety(parameters: &ParameterSet, input: &FitnessInput, conduct: &Conduct) -> f64 {
-    // Share by which the shortest time falls below the risky one; longer times give a negative value.
+    // Relative amount by which the shortest time is below the risky one; negative if it is longer.
     let encroachment = 1.0 - conduct.least_post_encroachment / RISKY_POST_ENCROACHMENT;
     parameters.value("crash_weight") * input.crash_rating
         + parameters.value("collision_weight") * conduct.collision_exposure
@@ -461,7 +461,7 @@ fn rule_keeping(parameters: &ParameterSet, _: &FitnessInput, conduct: &Conduct) 
         + parameters.value("junction_weight") * conduct.uninvited
 }
 
-/// [Gerdelan 2011], section 6.4, step 7.
+/// Driving time multiplied by overlap, as in [Gerdelan 2011], section 6.4, step 7.
 fn time_times_overlap(_: &ParameterSet, input: &FitnessInput, conduct: &Conduct) -> f64 {
     input.time * conduct.overlap
 }
@@ -473,7 +473,7 @@ const ARENA_TIME: f64 = 60.0;
 /// Score of a drive that does not arrive (figure 9.3, the lower plot).
 const ARENA_FAILED: f64 = -1.0;
 
-/// [Gerdelan 2011], equation 9.1.
+/// Score of a drive in the arena, [Gerdelan 2011], equation 9.1.
 fn arena_score(parameters: &ParameterSet, input: &FitnessInput, conduct: &Conduct) -> f64 {
     parameters.value("crash_weight") * (ARENA_OVERLAP - conduct.overlap)
         + parameters.value("time_weight") * (ARENA_TIME - input.time)

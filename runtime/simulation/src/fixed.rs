@@ -1,7 +1,7 @@
 //! Parts of a world that do not change while it runs.
 
-use crate::ground::Ground;
 use crate::vehicle_type::VehicleTypes;
+use roadwright_ground::Ground;
 
 /// The parts of a world that steps read and never change.
 #[derive(Clone, Copy)]

@@ -1,8 +1,8 @@
 //! Manual control of vehicles: the controls of a user override those of controllers.
 //!
-//! Unlike a module, a user is never waited for: controls keep their last position. Like edits, they
-//! change only between two steps, so the same inputs before the same steps give the same run. They
-//! are part of the state, so they are saved and hashed.
+//! The simulation waits for modules but never for a user: controls keep their last position. Like edits, they
+//! change only between two steps, so the same inputs before the same steps give the same run. They are part
+//! of the state, so they are saved and hashed.
 
 use crate::agents::ControlColumns;
 use crate::records::{Command, Order};
@@ -26,7 +26,7 @@ pub struct HandControls {
     /// Pedals, -1 to 1. Positive values are throttle: 0.5 demands half of the engine's torque.
     /// Negative values brake a moving vehicle, and reverse once it stands.
     pub pedals: f64,
-    /// Steering wheel, -1 (right) to 1 (left). A fast vehicle uses only part of it.
+    /// Steering wheel, -1 (right) to 1 (left). At high speed, only part of this range takes effect.
     pub steering: f64,
 }
 
@@ -56,8 +56,8 @@ struct Hand {
 }
 
 impl Hand {
-    /// Returns the order for a vehicle. `speed` is in m/s. The pedals in the order have the form
-    /// that pedal controllers use.
+    /// Returns the order for a vehicle. Its pedal values have the same form as those of pedal controllers.
+    /// `speed` is in m/s.
     fn order(&mut self, speed: f64, limits: &OneTrackLimits) -> Order {
         // In a damaged save they may have any value.
         let HandControls { pedals, steering } = self.controls.checked();

@@ -16,7 +16,7 @@ const STANDING: f64 = 1.0;
 /// limit.
 const GROUND_SPEED: f64 = 50.0 / 3.6;
 
-/// A lane, given by its road and its id there.
+/// A lane, given by its road and its id within the road.
 pub type HeatLane = (RoadId, i8);
 
 /// A place of a [`HeatMap`]. Roads and lanes are identified by their ids, so that counts stay in place when

@@ -20,7 +20,7 @@ pub struct JunctionFigures {
     pub node: NodeId,
     /// Control that decides the order of vehicles.
     pub control: Control,
-    /// Roads from which vehicles have passed or queued.
+    /// Roads from which vehicles have entered the junction or on which they have queued.
     pub approaches: Vec<ApproachFigures>,
     /// Longest time for which a vehicle has waited at the junction, s.
     pub longest_wait: f64,
@@ -68,7 +68,7 @@ pub struct JunctionWatch {
     due: f64,
 }
 
-/// A lane that leads into a junction.
+/// An approach: a junction, and the end of a road that leads into it.
 type Approach = (JunctionIndex, RoadId, RoadEnd);
 
 impl JunctionWatch {
@@ -89,7 +89,7 @@ impl JunctionWatch {
         let ground = world.ground();
         let figures = junctions.into_iter().filter_map(|(junction, approaches)| {
             Some(JunctionFigures {
-                node: ground.roads.node(junction)?,
+                node: ground.node(junction)?,
                 control: ground.control(junction),
                 approaches,
                 longest_wait: world.traffic.claims.requests.longest_wait(junction),
@@ -153,7 +153,7 @@ fn approach(world: &World, lanelet: LaneletIndex) -> Option<Approach> {
     let LaneletKind::Connection { junction, path, .. } = graph.lanelet(next).kind else {
         return None;
     };
-    let end = world.ground().roads.path(junction, path).from.end;
+    let end = world.ground().paths(junction)[path.index()].from.end;
     Some((junction, road, end))
 }
 

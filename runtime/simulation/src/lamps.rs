@@ -9,8 +9,7 @@ use roadwright_scenario::lane_graph::{LaneletIndex, LaneletKind, NO_LANELET};
 
 /// Distance from which a turn is signalled, m.
 const TURN_DISTANCE: f64 = 30.0;
-/// Offset from the centre line of its lane beyond which a vehicle counts as still changing lanes,
-/// m.
+/// Offset from a lane's centre line beyond which a vehicle counts as still changing lanes, m.
 const OFF_LANE: f64 = 0.5;
 /// Acceleration below which the brake lamps are lit, m/s^2. Milder deceleration comes from lifting off the
 /// accelerator.

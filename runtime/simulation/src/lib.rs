@@ -56,7 +56,6 @@ mod dynamics;
 mod edit;
 mod fitness;
 mod fixed;
-mod ground;
 mod hands;
 mod hash;
 mod heat_map;
@@ -97,7 +96,6 @@ pub use channels::{
 pub use coupling::{CouplingError, CouplingOrder};
 pub use demand::{RandomTrip, agent_name, random_trips};
 pub use dynamics::LooseCounts;
-pub use ground::{Ground, SignalHead};
 pub use hands::HandControls;
 pub use heat_map::{HeatCell, HeatLane, HeatMap, HeatPlace, heat_as_csv};
 pub use inspect::{
@@ -119,6 +117,7 @@ pub use records::{
     AgentIndex, Collision, LooseRecord, ModuleFailure, Party, PeopleCounts, PersonRecord,
     RigidShape, SaveError,
 };
+pub use roadwright_ground::{Ground, SignalHead};
 pub use roadwright_vehicle::DriveReading;
 pub use route::Waypoint;
 pub use save::SavedWorld;

@@ -33,9 +33,8 @@ pub struct RunOptions {
     pub verify: bool,
     /// Modules that override those of all stacks.
     pub modules: ModuleOverrides,
-    /// Whether to refuse only those agents that have no goal or whose places do not exist. This
-    /// suits a scenario that is still being drawn. Otherwise, such an agent makes the whole run
-    /// fail.
+    /// Whether agents without a goal, or with places that do not exist, are refused individually. This suits
+    /// a scenario that is still being drawn. Otherwise, such an agent makes the whole run fail.
     pub lenient: bool,
 }
 

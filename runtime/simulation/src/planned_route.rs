@@ -1,7 +1,6 @@
 //! Planned routes of trips on empty roads, before any vehicle drives.
 
 use crate::demand::{Start, places};
-use crate::ground::{Ground, LANE_REACH, Spot};
 use crate::open_ground::{End, MixedTrips, Part};
 use crate::perception::OPEN_GROUND_SPEED;
 use crate::records::{AgentIndex, LaneSpot};
@@ -9,6 +8,7 @@ use crate::route::{Goal, Route, Stretch, Trip, plan_legs};
 use crate::setup::TripDriver;
 use roadwright_agent::{Module, Planner, PlannerView, Registry, Step};
 use roadwright_geometry::{DVec2, Pose};
+use roadwright_ground::{Ground, LANE_REACH, Spot};
 use roadwright_scenario::{Agent, Flow, ModuleSetting, Place, Scenario, Slot, VehicleType};
 use std::sync::Arc;
 
@@ -41,7 +41,7 @@ pub struct PlannedRoute {
 /// Where a trip begins or ends.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct TripEnd {
-    /// Centre of the rear axle, m. If the heading is `None`, the centre of the body.
+    /// Centre of the rear axle or, if the heading is `None`, of the body, m.
     pub position: DVec2,
     /// Heading, rad; `None` if any heading is allowed.
     pub heading: Option<f64>,

@@ -332,7 +332,7 @@ fn mishap(world: &World, agent: AgentIndex) -> Mishap {
     }
 }
 
-/// Driving vehicles that cannot continue.
+/// Counts the driving vehicles that cannot continue.
 fn mishaps(world: &World) -> MishapCounts {
     let mut counts = MishapCounts::default();
     for agent in world.agents.census().driving() {

@@ -2,8 +2,8 @@
 //!
 //! A save is a set of named parts, each with a version ([`parts`]), so that adding a part affects no others.
 //! It contains everything that is carried from step to step; derived data (indices, grids, landmarks) is
-//! rebuilt. The ground is not included: a world is restored on the ground of its scenario, which must be
-//! equal.
+//! rebuilt. The ground is not included: a world is restored on the ground of its scenario, which must be the
+//! same as when it was saved.
 //!
 //! A save may be damaged or forged. Each part is read on its own, then all indices from one part into another
 //! are checked in one place ([`World::check_indices`]) before they are used. A save with invalid indices
@@ -19,7 +19,6 @@ use crate::agents::{Accounts, Agents, Deviation, Finished};
 use crate::clock::Clock;
 use crate::demand::{Departure, Departures, FlowProgress};
 use crate::dynamics::{Bodies, Dynamics, StandingTrains};
-use crate::ground::Ground;
 use crate::hands::Hands;
 use crate::messages::{Groups, Log};
 use crate::modules::{
@@ -37,6 +36,7 @@ use crate::traffic::{Claims, Contacts, Delays, Encroachment, People, SignalState
 use crate::world::World;
 use origin::Origin;
 use roadwright_agent::{Message, Registry, Slot};
+use roadwright_ground::Ground;
 use roadwright_scenario::Scenario;
 use roadwright_vehicle::PedalCommand;
 use serde::{Deserialize, Serialize};
@@ -89,27 +89,47 @@ impl World {
         unsaved(&self.modules.saved())
     }
 
-    /// Saves everything that is carried from step to step, so that the run can be resumed. O(agents ever
-    /// seen).
+    /// Saves everything that is carried from step to step, so that the run can be resumed exactly. O(agents
+    /// ever seen).
     ///
     /// # Errors
-    /// If a module can neither save its state nor declare that it has none, unless `allow_inexact`; or while
-    /// an edit waits ([`World::closing_nodes`]).
-    pub fn save(&self, allow_inexact: bool) -> Result<SavedWorld, SaveError> {
-        if let Some(edit) = &self.waiting {
-            return Err(SaveError::EditWaits {
-                junctions: self.traffic.claims.closing.changing().len(),
-                // Rounded up to whole seconds, because the edit is applied at the beginning of a step.
-                seconds: (edit.since + edit.longest() - self.time() + self.dt()).ceil(),
-            });
-        }
+    /// If a module can neither save its state nor declare that it has none
+    /// ([`save_inexact`](World::save_inexact) saves such a world), or while an edit waits
+    /// ([`World::closing_nodes`]).
+    pub fn save(&self) -> Result<SavedWorld, SaveError> {
+        self.check_no_edit_waits()?;
         // Collected before anything is written, so that a world that cannot be saved is left unchanged.
         let modules = self.modules.saved();
         let inexact = unsaved(&modules);
-        if !inexact.is_empty() && !allow_inexact {
+        if !inexact.is_empty() {
             return Err(SaveError::Modules(inexact));
         }
-        let mut saved = SavedWorld::new(self.ground.hash(), inexact);
+        Ok(self.saved_with(&modules))
+    }
+
+    /// Saves a world whose modules need not be able to save their state. Those that cannot start from a fresh
+    /// state when it is restored; [`SavedWorld::inexact`] names them.
+    ///
+    /// # Errors
+    /// While an edit waits ([`World::closing_nodes`]).
+    pub fn save_inexact(&self) -> Result<SavedWorld, SaveError> {
+        self.check_no_edit_waits()?;
+        Ok(self.saved_with(&self.modules.saved()))
+    }
+
+    fn check_no_edit_waits(&self) -> Result<(), SaveError> {
+        let Some(edit) = &self.waiting else {
+            return Ok(());
+        };
+        Err(SaveError::EditWaits {
+            junctions: self.traffic.claims.closing.changing().len(),
+            // Rounded up to whole seconds, because the edit is applied at the beginning of a step.
+            seconds: (edit.since + edit.longest() - self.time() + self.dt()).ceil(),
+        })
+    }
+
+    fn saved_with(&self, modules: &[SavedInstance]) -> SavedWorld {
+        let mut saved = SavedWorld::new(self.ground.hash(), unsaved(modules));
         saved.put(
             parts::COUNTERS,
             &Counters {
@@ -167,7 +187,7 @@ impl World {
         let deciders = self.modules.signals.deciders(&self.ground);
         saved.put(parts::DECIDERS, &deciders);
         saved.put(parts::FRESH, &self.modules.fresh);
-        Ok(saved)
+        saved
     }
 
     /// Restores a world that continues exactly where the saved one was. Returns it with notes on modules that
@@ -295,7 +315,9 @@ impl World {
                 .restore(moves)
                 .map_err(|error| match error {
                     ResumeError::OtherLibrary(name) => SaveError::OtherMoves(name),
-                    ResumeError::Damaged => SaveError::Damaged("a move of an agent".into()),
+                    ResumeError::Damaged => {
+                        SaveError::Damaged("a move of an agent is invalid".into())
+                    }
                 })?;
         }
         Ok((world, notes))
@@ -308,7 +330,7 @@ impl World {
         if let Some(accounts) = saved.get_if_any::<Accounts>(parts::ACCOUNTS)? {
             agents.accounts = accounts;
         }
-        // Worlds that were saved before deviations were summed have none: they count from here.
+        // Worlds that were saved before deviations were summed have none, so their sums start here.
         if let Some(deviations) = saved.get_if_any::<BTreeMap<u64, Deviation>>(parts::DEVIATIONS)? {
             if !deviations.values().all(Deviation::is_sound) {
                 return Err(SaveError::Damaged("a deviation is not a number".into()));
@@ -367,11 +389,11 @@ impl World {
         let told: SavedMembership = saved.get(parts::MEMBERSHIP)?;
         if !told.fits(self.agents.census().capacity()) {
             return Err(SaveError::Damaged(
-                "an agent that has left is invalid".into(),
+                "the record of an agent that has left is invalid".into(),
             ));
         }
         let now = self.modules.signals.deciders(&self.ground);
-        // Older saves have the same ones, because their hash includes them.
+        // Older saves have the same deciders, because the ground hash of those saves includes them.
         let was: Option<Vec<Decider>> = saved.get_if_any(parts::DECIDERS)?;
         let deciders = DeciderChange {
             was: was.as_ref().unwrap_or(&now),

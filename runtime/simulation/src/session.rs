@@ -17,7 +17,7 @@ pub trait Observer {
     fn after_step(&mut self, world: &World);
 }
 
-/// Condition that ends a run; times are simulated, s.
+/// Condition that ends a run. Times are in simulated seconds.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Ending {
     /// The run ends at this time, s.

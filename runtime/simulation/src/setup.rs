@@ -9,12 +9,13 @@ use crate::records::LaneSpot;
 use crate::route::Goal;
 use crate::vehicle_type::VehicleTypes;
 use roadwright_geometry::DVec2;
+use roadwright_ground::Ground;
 use roadwright_scenario::{Agent, AgentId, BodyKind, LaneletIndex, OffRoad, Place, Scenario, VehicleType};
 
-/// Planners of agents that use no map, so that their trips off the lanes are not planned in advance.
+/// Planners that use no map, so the trips of their agents off the lanes are not planned in advance.
 const WITHOUT_MAP: [&str; 2] = ["straight", "move_tree"];
-/// Distance before the point of the lane that is nearest to its destination at which a vehicle
-/// leaves the lane, m. The vehicle needs this distance to turn.
+/// Distance before the point nearest to its destination at which a vehicle leaves the lane, m. The vehicle
+/// needs this distance to turn.
 const EXIT_BEFORE: f64 = 30.0;
 /// Vehicle type of random trips.
 const POPULATION_VEHICLE: &str = "car";
@@ -22,6 +23,14 @@ const POPULATION_VEHICLE: &str = "car";
 const MOST_TRIPS: usize = 1_000_000;
 /// Stack of random trips, unless the options name one.
 const POPULATION_STACK: &str = "idm";
+
+/// Checks that the road network is within its size limits, so that no road had to be left out.
+pub(crate) fn check_size(ground: &Ground) -> Result<(), SimulationError> {
+    match ground.graph().left_out() {
+        Some(road) => Err(SimulationError::TooMuch(road)),
+        None => Ok(()),
+    }
+}
 
 /// Sources of demand.
 pub(crate) struct Sources<'a> {

@@ -12,8 +12,8 @@ const STEEPEST: f64 = 1.0;
 /// Added cost of water. A path crosses water only if every detour is longer than 64 times the crossing.
 pub(crate) const WATER_COST: i32 = 63 * PLAIN;
 
-/// Added cost of the steepest class of slopes that a vehicle can climb with an acceleration, m/s^2. The middle
-/// of a class counts.
+/// Added cost of the steepest class of slopes that a vehicle with the given maximum acceleration (m/s^2) can
+/// climb. A class counts as climbable if its middle is.
 pub(crate) fn climbable_cost(acceleration: f64) -> i32 {
     let steepest = acceleration / GRAVITY;
     slope_cost((steepest - 0.5 * STEP).clamp(0.0, STEEPEST))

@@ -74,11 +74,12 @@ pub struct VehicleRecord {
     pub acceleration: f64,
     /// Road and lane that the vehicle follows, if any.
     pub lane: Option<(RoadId, i8)>,
-    /// Distance along the lanelet that it follows, m.
+    /// Distance along the lanelet that the vehicle follows, m.
     pub s: f64,
     /// Distance to the left of that lanelet's centre, m.
     pub t: f64,
-    /// Turn signal: the one set by its behaviour, or else the one for its next turn or lane change.
+    /// Turn signal: the one that the agent's behaviour has set, or else the one for the next turn or lane
+    /// change.
     pub indicator: Indicator,
     /// Whether the vehicle's brake lamps are lit.
     pub brakes: bool,
@@ -167,11 +168,11 @@ pub struct CharacterRecord {
 /// A trailer at the moment of the snapshot.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct TrailerRecord {
-    /// Id of the agent that tows it.
+    /// Id of the agent that tows the trailer.
     pub agent: u64,
     /// Place of the trailer in the train. 1 is directly behind the vehicle.
     pub number: u8,
-    /// Pose of the centre of its body.
+    /// Pose of the centre of the trailer's body.
     pub body: Pose,
     /// Length of the trailer's body, m.
     pub length: f64,

@@ -17,7 +17,7 @@ pub enum Stage {
     Appear,
     /// Junctions, signals and pedestrians make their decisions.
     GiveWay,
-    /// Planners are called: for spawned agents, for agents that have been standing for long or have
+    /// Planners are called: for spawned agents, for agents that have been standing for a long time or have
     /// missed their lane, and to resolve rings of full lanes.
     Plan,
     /// Behaviours are updated and their requests carried out, including routes to goals that they choose.

@@ -55,8 +55,8 @@ pub struct Trip {
     pub standing: f64,
     /// Number of contacts during the trip.
     pub contacts: usize,
-    /// Places at the first and last full second of its drive, m; `None` if the drive was shorter or was not
-    /// observed.
+    /// Places at the first and last full second of the agent's drive, m; `None` if the drive was shorter or
+    /// was not observed.
     pub places: Option<(DVec2, DVec2)>,
 }
 

@@ -84,8 +84,8 @@ pub struct ModuleRecord {
     pub module: String,
     /// Version, hash and tier of the module's build, or of the last build if the module is no longer in use.
     pub build: String,
-    /// Simulation time at which a built-in module replaced it after a failure, s; `None` if the module is
-    /// still in use.
+    /// Simulation time at which a built-in module replaced this module after a failure, s; `None` if the
+    /// module is still in use.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub out_since: Option<f64>,
 }
@@ -152,7 +152,7 @@ pub struct LawCounts {
 }
 
 impl LawCounts {
-    /// Whether these counts are valid in a save.
+    /// Whether the counts are valid after being read from a save.
     pub(crate) fn are_sound(&self) -> bool {
         are_countable([
             self.red_passed,
@@ -220,7 +220,7 @@ pub struct FitnessSummary {
 pub struct StackSummary {
     /// Name of the stack.
     pub stack: String,
-    /// Number of agents that have driven or drive.
+    /// Number of agents that have driven or are driving.
     pub spawned: usize,
     /// Number of agents that have reached their destination.
     pub arrived: usize,

@@ -1,72 +1,27 @@
 //! A small world for unit tests: hand-drawn roads with hand-placed cars, without modules.
 
-#[path = "../tests/common/equip.rs"]
-mod equip;
+#[path = "../../ground/src/testing.rs"]
+mod drawn;
+
+pub(crate) use drawn::{draw_street, equip, put_post, street};
 
 use crate::agents::{AgentRow, Agents};
 use crate::clock::Clock;
 use crate::dynamics::{Bodies, Dynamics};
-use crate::ground::Ground;
 use crate::perception::View;
 use crate::records::{AgentIndex, Identity, LanePosition, Motion, Phase};
 use crate::route::{Goal, Leg, Route, Routes, Travel};
 use crate::traffic::{Claims, Index, People, SignalStates};
 use crate::vehicle_type::VehicleTypes;
-use roadwright_geometry::{DVec2, ReferenceLine};
+use roadwright_geometry::DVec2;
+use roadwright_ground::Ground;
 use roadwright_scenario::lane_graph::{LaneletIndex, NO_LANELET};
-use roadwright_scenario::operation::draw::{self, RoadStyle};
-use roadwright_scenario::{
-    CrossSection, DynamicsLevel, Edit, JunctionRules, Node, Obstacle, RoadClass, Scenario, Shape,
-    file,
-};
-use std::path::PathBuf;
+use roadwright_scenario::operation::draw::RoadStyle;
+use roadwright_scenario::{CrossSection, DynamicsLevel, Edit, JunctionRules, Node, Scenario};
 use std::sync::Arc;
 
 /// A straight road between two points, with its numbers of forward and backward lanes.
 pub(crate) type Straight = ((f64, f64), (f64, f64), usize, usize);
-
-/// Adds the vehicle types and stacks of the shipped crossroads to a scenario.
-pub(crate) fn equip(scenario: &mut Scenario) {
-    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../scenarios");
-    let shipped = file::load(&folder.join("crossroads.scenario.json")).unwrap();
-    equip::equip_as(scenario, &shipped);
-}
-
-/// Style of a residential street with the given numbers of lanes.
-pub(crate) fn street(forward: usize, backward: usize) -> RoadStyle {
-    RoadStyle {
-        name: String::new(),
-        class: RoadClass::Residential,
-        layer: 0,
-        speed_limit: 14.0,
-        section: CrossSection::driving(forward, backward, 3.25),
-    }
-}
-
-/// Draws a straight road between two points.
-pub(crate) fn draw_street(
-    scenario: &mut Scenario,
-    from: impl Into<DVec2>,
-    to: impl Into<DVec2>,
-    style: &RoadStyle,
-) {
-    let line = ReferenceLine::straight(from.into(), to.into());
-    let edit = draw::road(scenario, &line.unwrap(), style).unwrap();
-    scenario.apply(edit).unwrap();
-}
-
-/// Adds a fixed post.
-pub(crate) fn put_post(scenario: &mut Scenario, shape: Shape) {
-    let post = Obstacle {
-        name: "post".into(),
-        shape,
-        base: 0.0.into(),
-        height: 2.0.into(),
-        mass: None.into(),
-    };
-    let edit = Edit::Obstacle(scenario.next_obstacle_id(), Some(Box::new(post)));
-    scenario.apply(edit).unwrap();
-}
 
 /// A test stand: roads with cars.
 pub(crate) struct Stand {

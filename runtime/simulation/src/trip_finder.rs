@@ -66,8 +66,9 @@ pub struct TripPlan {
 pub struct TripLeg {
     /// Whether the leg is on lanes or on open ground.
     pub kind: LegKind,
-    /// Poses at the leg's start, its end, and each change of direction between them. In bends of a path that a
-    /// vehicle can drive, poses at most 0.5 m apart; where it changes gear, one in each gear.
+    /// Poses at the leg's start, its end, and each change of direction between them. On a path that a vehicle
+    /// can drive, poses in bends are at most 0.5 m apart, and a place where it changes gear has one pose in
+    /// each gear.
     pub poses: Vec<Pose>,
     /// Gear at each pose: 1 forwards, -1 in reverse. Empty if the whole leg is driven forwards.
     pub gears: Vec<i8>,

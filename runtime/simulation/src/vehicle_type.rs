@@ -1,11 +1,12 @@
 //! Vehicle types, prepared for use in steps.
 
-use crate::records::RigidShape;
+use crate::records::{LanePosition, RigidShape};
 use crate::slope_cost::climbable_cost;
 use glam::DVec2;
 use roadwright_geometry::Pose;
 use roadwright_geometry::math::tan;
 use roadwright_geometry::oriented_box::OrientedBox;
+use roadwright_ground::{COUNTED_ON, Ground};
 use roadwright_planning::open_ground::{Body as GroundBody, Effect, Layer, LayerEffect};
 use roadwright_scenario::junction::Body;
 use roadwright_scenario::{BodyKind, DynamicsLevel, OffRoad, VehicleClass, VerticalSpan};
@@ -94,6 +95,23 @@ impl VehicleType {
     #[inline]
     pub(crate) fn hardest(&self) -> f64 {
         self.single_track.friction * GRAVITY
+    }
+
+    /// Braking that others may expect of the vehicle on a lane, m/s^2: `dry`, or less if the ground is known
+    /// to be slippery.
+    #[inline]
+    pub(crate) fn expected_braking(
+        &self,
+        dry: f64,
+        ground: &Ground,
+        position: &LanePosition,
+    ) -> f64 {
+        if !ground.is_grip_known() || !position.is_on_lane() {
+            return dry;
+        }
+        let place = ground.line(position.lanelet).position(position.s);
+        let grip = ground.grip_on(place, ground.layers(position.lanelet));
+        dry.min(COUNTED_ON * grip * self.hardest())
     }
 
     /// Whether the vehicle counts as a bus or lorry in junctions, because it swings out in bends.
@@ -200,7 +218,7 @@ const MOST_STRANGERS: usize = 1000;
 struct Part {
     /// Number of the type with all its trailers.
     whole: u16,
-    /// Number of the type that its trailers belong to, usually its own.
+    /// Number of the type that the trailers belong to, usually the vehicle's own type.
     of: u16,
     /// Number of trailers that the vehicle tows, from the front.
     towed: u8,
@@ -263,7 +281,7 @@ pub(crate) struct VehicleTypes {
     keys: Vec<Arc<str>>,
     /// Type and towed trailers of each number.
     parts: Vec<Part>,
-    /// Coupling of each vehicle itself; `None` if it has none.
+    /// Coupling of each vehicle without its trailers; `None` if it has none.
     couplings: Vec<Option<OwnCoupling>>,
     types: Vec<VehicleType>,
     /// Drive trains, for vehicle files that have one.
@@ -435,7 +453,7 @@ impl VehicleTypes {
         self.parts[number as usize].whole
     }
 
-    /// Number of the type that its trailers belong to; its own if it tows none.
+    /// Number of the type that the trailers of a type belong to; its own number if it tows none.
     pub(crate) fn trailers_of(&self, number: u16) -> u16 {
         self.parts[number as usize].of
     }

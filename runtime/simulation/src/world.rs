@@ -9,7 +9,6 @@ use crate::demand::Demand;
 use crate::dynamics::{Bodies, Dynamics, LevelChoice};
 use crate::edit::{EditEntry, Editing, WaitingEdit};
 use crate::fixed::Fixed;
-use crate::ground::Ground;
 use crate::hands::{HandControls, Hands};
 use crate::messages::{LogLine, Messages};
 use crate::modules::{Modules, Rota, SignalControllers, node_of};
@@ -19,7 +18,7 @@ use crate::options::{RunOptions, SimulationError, helpers};
 use crate::perception::Surroundings;
 use crate::records::AgentIndex;
 use crate::route::{Goal, Routes};
-use crate::setup::Sources;
+use crate::setup::{Sources, check_size};
 use crate::stage::Stage;
 use crate::stages::advance::Guided;
 use crate::stages::appear::AppearInputs;
@@ -39,6 +38,7 @@ use crate::traffic::{
 };
 use crate::vehicle_type::VehicleTypes;
 use roadwright_agent::Registry;
+use roadwright_ground::Ground;
 use roadwright_scenario::{NodeId, RoadId, Scenario};
 use std::sync::Arc;
 
@@ -101,7 +101,7 @@ pub struct World {
     pub(crate) ground_plans: GroundPlans,
     /// Moves of agents with move trees.
     pub(crate) move_trees: MoveTrees,
-    /// One row for each agent that no longer drives, in the order in which they ended.
+    /// One row for each agent that no longer drives, in the order in which their drives ended.
     pub(crate) finished: Finished,
     /// An edit that waits until junctions are empty.
     pub(crate) waiting: Option<WaitingEdit>,
@@ -142,7 +142,7 @@ impl World {
         options: &RunOptions,
     ) -> Result<Self, SimulationError> {
         let clock = Clock::new(&scenario.settings(), options)?;
-        ground.check_size()?;
+        check_size(&ground)?;
         let pedestrians = options.pedestrians_in(scenario)?;
         let levels = LevelChoice {
             forced: options.dynamics,
@@ -785,11 +785,10 @@ impl World {
         self.traffic.people.call(&self.ground, node, road)
     }
 
-    /// Puts an agent under manual control from the next step onwards. If it already is under manual
-    /// control, only its controls are moved. The agent leaves its lane and is exempt from the rules
-    /// of junctions, while others watch out for it. An agent of level `lane` continues as
-    /// `one_track`. Its modules are still called, but their output is ignored. Returns whether the
-    /// agent is driving.
+    /// Puts an agent under manual control from the next step onwards. If it is already under manual control,
+    /// only its controls are moved. The agent leaves its lane and is exempt from the rules of junctions,
+    /// while others watch out for it. An agent of level `lane` continues as `one_track`. Its modules are
+    /// still called, but their output is ignored. Returns whether the agent is driving.
     pub fn drive_by_hand(&mut self, id: u64, controls: HandControls) -> bool {
         let Some(agent) = self.agents.census().find(id) else {
             return false;

@@ -8,7 +8,7 @@ use roadwright_simulation::{HandControls, RunOptions, VehicleRecord, World, buil
 const G: f64 = 9.81;
 /// Friction coefficient of the tyres of a car without a vehicle file.
 const MU: f64 = 1.0489;
-/// Cornering stiffness of these tyres divided by the load, 1/rad.
+/// Cornering stiffness of the tyres of a car without a vehicle file, divided by the load, 1/rad.
 const STIFFNESS: f64 = 21.92;
 /// Levels of dynamics that are tested.
 const LEVELS: [DynamicsLevel; 3] = [

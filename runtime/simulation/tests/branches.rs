@@ -56,7 +56,7 @@ fn told(slot: &str, module: &str, why: &str) -> (String, String, String) {
 fn another_module_drives_on_and_is_told() {
     let scenario = shipped("crossroads");
     let mut whole = after(&scenario, &RunOptions::default(), 20.0);
-    let saved = whole.save(false).unwrap();
+    let saved = whole.save().unwrap();
     let pursuit = using(Slot::Controller, &["pursuit"]);
     let (mut world, notes) = restore(&scenario, &pursuit, &saved).unwrap();
     let expected = ["fuzzy_driver", "idm"].map(|old| {
@@ -94,12 +94,12 @@ fn another_module_drives_on_and_is_told() {
 #[test]
 fn what_took_the_place_of_modules_holds_on_and_stays_known() {
     let scenario = shipped("crossroads");
-    let saved = after(&scenario, &RunOptions::default(), 8.0).save(false);
+    let saved = after(&scenario, &RunOptions::default(), 8.0).save();
     let pursuit = using(Slot::Controller, &["pursuit"]);
     let (mut branch, notes) = restore(&scenario, &pursuit, &saved.unwrap()).unwrap();
     assert!(!notes.is_empty());
     run(&mut branch, 2.0);
-    let saved = branch.save(false).unwrap();
+    let saved = branch.save().unwrap();
     // The overrides of the saved run need not be repeated, and repeating them changes nothing.
     for options in [RunOptions::default(), pursuit] {
         let (mut world, notes) = restore(&scenario, &options, &saved).unwrap();
@@ -121,7 +121,7 @@ fn what_took_the_place_of_modules_holds_on_and_stays_known() {
 #[test]
 fn slots_that_take_several_or_none_are_told_as_well() {
     let scenario = shipped("figure-eight");
-    let saved = after(&scenario, &RunOptions::default(), 5.0).save(false);
+    let saved = after(&scenario, &RunOptions::default(), 5.0).save();
     let saved = saved.unwrap();
     for (ids, module, why) in [
         (
@@ -158,7 +158,7 @@ fn with_idm(scenario: &Scenario, setting: ModuleSetting) -> Scenario {
 #[test]
 fn a_stack_of_the_scenario_that_was_changed_is_told() {
     let scenario = shipped("crossroads");
-    let saved = after(&scenario, &RunOptions::default(), 8.0).save(false);
+    let saved = after(&scenario, &RunOptions::default(), 8.0).save();
     let saved = saved.unwrap();
     // The same module with other parameters keeps its memory.
     let mut setting = ModuleSetting::new("idm");
@@ -189,7 +189,7 @@ fn a_stack_of_the_scenario_that_was_changed_is_told() {
 #[test]
 fn who_decides_about_signals_is_no_ground() {
     let scenario = shipped("signal-corridor");
-    let saved = after(&scenario, &RunOptions::default(), 20.0).save(false);
+    let saved = after(&scenario, &RunOptions::default(), 20.0).save();
     let saved = saved.unwrap();
     let (world, notes) = restore(&scenario, &RunOptions::default(), &saved).unwrap();
     assert!(notes.is_empty() && fresh(&world).is_empty());

@@ -139,7 +139,7 @@ fn six(world: &mut World, look: impl Fn(World) -> World) -> Vec<u64> {
     drive(world, 0.2, 0.0, 8.0);
     stop(world);
     let stood = world.snapshot();
-    // Reverses a little. Forwards, angles have died away, so it stays a line.
+    // Reverses a little. After driving forwards, the angles are so small that the train stays in line.
     back_until(world, |now| {
         (now.vehicles[0].pose.position - stood.vehicles[0].pose.position).length() > 2.0
     });
@@ -195,7 +195,7 @@ fn a_train_of_six_goes_round_bends_and_back_loses_two_and_gets_them_again() {
         assert_eq!(runs[0], runs[1], "{level}");
         assert!(runs[0].windows(2).all(|pair| pair[0] != pair[1]));
         let restored = |whole: World| {
-            let saved = SavedWorld::from_bytes(&whole.save(false).unwrap().to_bytes()).unwrap();
+            let saved = SavedWorld::from_bytes(&whole.save().unwrap().to_bytes()).unwrap();
             let ground = Ground::new(&scenario);
             let options = options(level, 1);
             let made = World::restore(ground, &scenario, &builtin_modules(), &options, &saved);
@@ -263,7 +263,8 @@ fn what_cannot_be_done_is_said_and_changes_nothing() {
     assert_eq!(world.couple(1), Ok(1));
     assert_eq!(world.couple(1), Ok(1));
     assert_eq!(world.uncouple(1, Some(1)), Ok(2));
-    // Turned away on the spot it is too far off; beside the trailer and askew, the angle is too large.
+    // A car that has turned away on the spot is too far from the trailer. Beside the trailer and at an angle
+    // to it, the angle is too large.
     for _ in 0..40 {
         drive(&mut world, 0.3, 1.0, 1.0);
         stop(&mut world);

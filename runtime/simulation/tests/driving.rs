@@ -330,7 +330,7 @@ fn who_cannot_change_lanes_where_it_begins_is_refused_if_no_other_way_leads_on()
         ..street("road")
     };
     draw(&mut scenario, (400.0, 0.0), (600.0, 0.0), &style);
-    // Only one of the two lanes leads on.
+    // Only one of the two lanes continues.
     end_lane(&mut scenario, 1, -2, 2, -1);
     for (s, refused) in [(370.0, 0), (398.0, 1)] {
         let mut scenario = scenario.clone();

@@ -133,7 +133,7 @@ fn assert_resumes(scenario: &Scenario, options: &RunOptions, moment: u64) {
     let registry = modules();
     let mut whole = World::new(scenario, &registry, options).unwrap();
     run(&mut whole, moment);
-    let bytes = whole.save(false).unwrap().to_bytes();
+    let bytes = whole.save().unwrap().to_bytes();
     let before = whole.state_hash();
     run(&mut whole, 400);
     assert!(whole.failures().is_empty(), "{:?}", whole.failures());

@@ -350,7 +350,7 @@ fn slippery_worlds_are_the_same_with_two_threads_and_after_a_save() {
     assert_eq!(one.state_hash(), two.state_hash());
     assert_ne!(one.state_hash(), dry.state_hash(), "control: grip matters");
     assert!(one.snapshot().vehicles.len() > 1);
-    let bytes = one.save(false).unwrap().to_bytes();
+    let bytes = one.save().unwrap().to_bytes();
     let saved = SavedWorld::from_bytes(&bytes).unwrap();
     let restore = |scenario: &Scenario| {
         let ground = Ground::new(scenario);

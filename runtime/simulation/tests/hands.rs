@@ -157,7 +157,7 @@ fn hands_are_state_that_is_saved_and_hashed() {
     whole.drive_by_hand(1, FULL);
     assert_ne!(whole.state_hash(), untouched);
     drive(&mut whole, 1.0);
-    let bytes = whole.save(false).unwrap().to_bytes();
+    let bytes = whole.save().unwrap().to_bytes();
     let saved = SavedWorld::from_bytes(&bytes).unwrap();
     let options = RunOptions {
         threads: 2,
@@ -286,9 +286,9 @@ fn setting_out_again_is_the_same_in_every_run_and_goes_on_from_a_save() {
     while one.counts().arrived == 0 {
         one.step();
     }
-    let at_arrival = one.save(false).unwrap();
+    let at_arrival = one.save().unwrap();
     drive(&mut one, 1.0);
-    let in_rest = one.save(false).unwrap();
+    let in_rest = one.save().unwrap();
     drive(&mut one, 60.0);
     let steps = one.steps();
     (0..steps).for_each(|_| two.step());

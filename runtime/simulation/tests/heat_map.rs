@@ -179,7 +179,7 @@ fn the_table_has_a_column_for_each_title() {
     );
     let columns = lines[0].split(',').count();
     assert!(lines.iter().all(|line| line.split(',').count() == columns));
-    // A place with a collision only has no mean.
+    // A place with nothing but a collision has no mean.
     let crash = HeatCell {
         collisions: 1,
         ..HeatCell::default()

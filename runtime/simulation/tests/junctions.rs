@@ -378,7 +378,7 @@ fn saturated_junctions_are_the_same_on_every_run_and_after_a_save() {
         one.step();
         two.step();
         if step == 900 {
-            let saved = one.save(false).unwrap();
+            let saved = one.save().unwrap();
             let ground = one.ground().clone();
             let modules = builtin_modules();
             one = World::restore(ground, &scenario, &modules, &options(1), &saved)
@@ -623,7 +623,7 @@ fn who_sees_red_and_amber_stays_until_green() {
             .count();
         if red_amber == 50 {
             // A world saved in the middle of it continues bit-identically.
-            let saved = world.save(false).unwrap();
+            let saved = world.save().unwrap();
             let (modules, options) = (builtin_modules(), RunOptions::default());
             let ground = Arc::clone(world.ground());
             let (mut again, _) =

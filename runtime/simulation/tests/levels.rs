@@ -248,7 +248,7 @@ fn a_save_of_mixed_levels_goes_on_exactly() {
     for moment in [333, 2006, 4999] {
         let mut whole = world(&scenario, &RunOptions::default());
         (0..moment).for_each(|_| whole.step());
-        let bytes = whole.save(false).unwrap().to_bytes();
+        let bytes = whole.save().unwrap().to_bytes();
         let saved = SavedWorld::from_bytes(&bytes).unwrap();
         let ground = Ground::new(&scenario);
         let options = RunOptions::default();
@@ -316,7 +316,7 @@ fn contacts_by_order_are_those_of_bodies() {
         });
         let steering = contacts(&at_level(DynamicsLevel::OneTrack, 0.01));
         assert_eq!((by_bodies.len(), by_order.len()), (1, 1), "start {number}");
-        // Bodies are compared in each step, orders five times a second.
+        // Bodies are compared in each step, the order along lanes five times a second.
         let late = by_order[0] - by_bodies[0];
         assert!((0.0..0.2).contains(&late), "start {number}: {late} s");
         assert!((by_bodies[0] - steering[0]).abs() < 0.1, "start {number}");

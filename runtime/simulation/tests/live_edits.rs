@@ -433,7 +433,7 @@ fn agents_of_a_deleted_stack_leave_and_others_drive_on() {
         scenario.apply(stack).unwrap();
         let options = RunOptions {
             populate: 6,
-            // All of them have a place at once, while at an edge one would wait for the other.
+            // All of them are placed at once, whereas at an edge one would have to wait for another.
             populate_from: PopulateFrom::Inside,
             populate_stack: Some(name.into()),
             ..RunOptions::default()
@@ -909,7 +909,7 @@ fn nobody_stands_where_a_junction_is_to_be_when_its_lines_move_outward() {
         crossing.edit(Edit::Node(id, Some(Node { rules, ..node })));
         assert!(!crossing.world.closing_nodes().is_empty(), "{control:?}");
         // A minute and a half until those between the lines have passed, and half a minute more.
-        let left = |crossing: &FullCrossing| match crossing.world.save(false) {
+        let left = |crossing: &FullCrossing| match crossing.world.save() {
             Err(SaveError::EditWaits { seconds, .. }) => seconds,
             other => panic!("{control:?}: {:?}", other.err()),
         };
@@ -955,7 +955,7 @@ fn who_is_inside_keeps_its_way_and_nobody_is_let_in_before_the_edit_has_entered(
     let edited = Node { rules, ..node };
     crossing.edit(Edit::Node(id, Some(edited.clone())));
     assert_eq!(crossing.world.closing_nodes(), [id]);
-    let error = crossing.world.save(false).unwrap_err();
+    let error = crossing.world.save().unwrap_err();
     let said = "(1 of them); take steps until it is applied, 31 s at most";
     assert!(error.to_string().contains(said), "{error}");
     let since = crossing.world.time();
@@ -974,7 +974,7 @@ fn who_is_inside_keeps_its_way_and_nobody_is_let_in_before_the_edit_has_entered(
     }
     assert_eq!(control(&crossing), Control::AllWayStop);
     assert!(crossing.world.time() > since + 0.5);
-    crossing.world.save(false).unwrap();
+    crossing.world.save().unwrap();
     // Reverting an edit while it waits changes nothing.
     while inside(&crossing).is_empty() {
         crossing.drive(0.1);

@@ -27,7 +27,7 @@ impl Original {
         let mut world = World::new(&scenario, &builtin_modules(), &options).unwrap();
         (0..steps).for_each(|_| world.step());
         assert!(world.counts().active > 0, "{name}: {:?}", world.counts());
-        let bytes = world.save(false).unwrap().to_bytes();
+        let bytes = world.save().unwrap().to_bytes();
         Self {
             name,
             ground: world.ground().clone(),
@@ -47,7 +47,7 @@ impl Original {
             world.step();
             let _ = world.snapshot();
         }
-        let _ = (world.summary(), world.state_hash(), world.save(true));
+        let _ = (world.summary(), world.state_hash(), world.save_inexact());
         Ok(true)
     }
 }

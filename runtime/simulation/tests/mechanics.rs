@@ -152,7 +152,8 @@ fn the_bodies_of_the_solver_lie_where_vehicles_are() {
 /// Vehicles on their side and stuck vehicles are counted; moving vehicles are not.
 #[test]
 fn who_is_tipped_over_or_stuck_is_counted() {
-    // A top-heavy jeep with tyres that grip tips over in a bend, and one without an engine stands.
+    // A top-heavy jeep with tyres that grip tips over in a bend, and a jeep whose engine has no torque stands
+    // still.
     let tippy = vehicle("willys-mb", |file| {
         file.body.centre_height = Some(2.6).into();
         file.wheels.friction = Some(1.5).into();

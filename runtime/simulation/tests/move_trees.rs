@@ -216,7 +216,7 @@ fn runs_are_the_same_with_any_number_of_threads_and_after_a_save_within_a_clip()
     let mut whole = world(&scenario, &options);
     for moment in [0.5, 2.5, 1.7] {
         run(&mut whole, moment);
-        let bytes = whole.save(false).unwrap().to_bytes();
+        let bytes = whole.save().unwrap().to_bytes();
         let saved = SavedWorld::from_bytes(&bytes).unwrap();
         let two = RunOptions {
             threads: 2,

@@ -338,7 +338,7 @@ fn plans_are_the_same_with_any_number_of_threads_and_after_a_save() {
         let mut whole = World::new(&scenario, &builtin_modules(), &options).unwrap();
         for moment in [3.0, 4.3] {
             run(&mut whole, moment);
-            let bytes = whole.save(false).unwrap().to_bytes();
+            let bytes = whole.save().unwrap().to_bytes();
             let saved = SavedWorld::from_bytes(&bytes).unwrap();
             let two = RunOptions {
                 threads: 2,
@@ -684,7 +684,7 @@ fn a_drivable_search_goes_on_after_a_save_in_its_midst() {
     let mut copies: Vec<World> = Vec::new();
     for step in 0..600 {
         if [3, 7, 50, 300].contains(&step) {
-            let bytes = whole.save(false).unwrap().to_bytes();
+            let bytes = whole.save().unwrap().to_bytes();
             let saved = SavedWorld::from_bytes(&bytes).unwrap();
             let ground = Ground::new(&scenario);
             let options = RunOptions::default();

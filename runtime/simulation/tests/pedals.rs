@@ -546,7 +546,7 @@ fn pedals_are_saved_and_a_restored_world_goes_on_bit_for_bit() {
         let mut whole = World::new(&scenario, &builtin_modules(), &options(level, 1)).unwrap();
         // Between two updates of the controller, when the bodies depend only on the pedals it pressed.
         (0..401).for_each(|_| whole.step());
-        let bytes = whole.save(false).unwrap().to_bytes();
+        let bytes = whole.save().unwrap().to_bytes();
         let saved = SavedWorld::from_bytes(&bytes).unwrap();
         let ground = Ground::new(&scenario);
         let (mut again, notes) = World::restore(

@@ -333,7 +333,7 @@ fn a_save_in_the_middle_of_a_crossing_goes_on_to_the_bit() {
             whole.step();
             assert!(whole.time() < 150.0);
         }
-        let bytes = whole.save(false).unwrap().to_bytes();
+        let bytes = whole.save().unwrap().to_bytes();
         let saved = SavedWorld::from_bytes(&bytes).unwrap();
         let ground = Ground::new(&scenario);
         let modules = builtin_modules();

@@ -102,7 +102,7 @@ fn a_saved_world_goes_on_bit_for_bit_with_any_number_of_threads() {
 fn goes_on_bit_for_bit(shape: WheelShape) -> u64 {
     let kind = vehicle("willys-mb", |file| file.wheels.shape = shape);
     let mut scenario = hilly(driven_by(shipped("figure-eight"), &kind), 1.0);
-    // Half of them use another level: they push.
+    // All but the first use level `rigid`.
     let agents = scenario.agents().clone();
     for (number, (id, agent)) in agents.into_iter().enumerate() {
         let dynamics = if number == 0 {
@@ -127,7 +127,7 @@ fn goes_on_bit_for_bit(shape: WheelShape) -> u64 {
     for threads in [1, 2] {
         let mut whole = world(&scenario, &options(threads));
         (0..400).for_each(|_| whole.step());
-        let saved = whole.save(false).unwrap();
+        let saved = whole.save().unwrap();
         let saved = SavedWorld::from_bytes(&saved.to_bytes()).unwrap();
         let ground = Ground::new(&scenario);
         let registry = builtin_modules();
@@ -235,7 +235,7 @@ fn a_damaged_save_is_an_error() {
     let scenario = driven_by(shipped("figure-eight"), &vehicle("willys-mb", |_| {}));
     let mut world = world(&scenario, &rigid(0.02));
     (0..50).for_each(|_| world.step());
-    let saved = world.save(false).unwrap();
+    let saved = world.save().unwrap();
     // The same save for vehicles with other wheels.
     let six = driven_by(
         scenario,
@@ -336,7 +336,7 @@ fn posts_are_pushed_felled_saved_and_seen_where_they_lie() {
     assert!(area > 0.5, "{area}");
     // Contacts with posts count as contacts.
     assert!(!whole.summary().collisions.is_empty());
-    let saved = SavedWorld::from_bytes(&whole.save(false).unwrap().to_bytes()).unwrap();
+    let saved = SavedWorld::from_bytes(&whole.save().unwrap().to_bytes()).unwrap();
     let ground = Ground::new(&scenario);
     let registry = builtin_modules();
     let (mut restored, _) = World::restore(ground, &scenario, &registry, &options, &saved).unwrap();

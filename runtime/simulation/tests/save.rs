@@ -43,7 +43,7 @@ fn going_on_equals_an_uninterrupted_run() {
         for moment in moments {
             let steps = moment - whole.steps();
             run(&mut whole, steps);
-            let bytes = whole.save(false).unwrap().to_bytes();
+            let bytes = whole.save().unwrap().to_bytes();
             saves.push((bytes, whole.state_hash()));
         }
         run(&mut whole, 700);
@@ -97,7 +97,7 @@ fn every_shipped_scenario_goes_on_from_a_random_step() {
         let mut whole = World::new(&scenario, &builtin_modules(), &options).unwrap();
         let (first, later) = random.moments(whole.dt());
         run(&mut whole, first);
-        let bytes = whole.save(false).unwrap().to_bytes();
+        let bytes = whole.save().unwrap().to_bytes();
         let hash = whole.state_hash();
         let pictures = seen(&mut whole, later);
         // One save restores many worlds, with the same and with another number of threads.
@@ -135,7 +135,7 @@ fn what_a_run_was_asked_for_holds_on() {
     run(&mut whole, 20);
     // Many agents have not been spawned yet.
     assert!(whole.counts().waiting > 10, "{:?}", whole.counts());
-    let saved = whole.save(false).unwrap();
+    let saved = whole.save().unwrap();
     run(&mut whole, 900);
     let mut again = restore(&scenario, &saved, 2).unwrap();
     run(&mut again, 900);
@@ -165,7 +165,7 @@ fn what_a_run_was_asked_for_holds_on() {
 fn another_ground_is_an_error() {
     let scenario = shipped("crossroads");
     let world = World::new(&scenario, &builtin_modules(), &RunOptions::default()).unwrap();
-    let saved = world.save(false).unwrap();
+    let saved = world.save().unwrap();
     let error = restore(&shipped("figure-eight"), &saved, 1).err().unwrap();
     assert_eq!(error, SaveError::OtherGround);
     assert!(error.to_string().contains("other roads"));
@@ -179,7 +179,7 @@ fn busy() -> &'static [u8] {
         let mut world = World::new(&scenario, &builtin_modules(), &RunOptions::default()).unwrap();
         run(&mut world, 2500);
         assert!(world.counts().active > 0);
-        world.save(false).unwrap().to_bytes()
+        world.save().unwrap().to_bytes()
     })
 }
 
@@ -266,7 +266,7 @@ fn numbers_that_somebody_made_up_are_refused() {
         counts.active > 1 && counts.arrived == 0,
         "move the moment: {counts:?}"
     );
-    let bytes = world.save(false).unwrap().to_bytes();
+    let bytes = world.save().unwrap().to_bytes();
     let refused = |list: &[u8]| {
         let saved = changed(&bytes, |frame| {
             let (_, bytes) = frame.parts.get_mut("membership").unwrap();
@@ -277,7 +277,7 @@ fn numbers_that_somebody_made_up_are_refused() {
     };
     assert_eq!(refused(&[0]), None);
     // Agent 2^32 - 1 has left.
-    let error = SaveError::Damaged("an agent that has left is invalid".into());
+    let error = SaveError::Damaged("the record of an agent that has left is invalid".into());
     assert_eq!(refused(&[1, 0xff, 0xff, 0xff, 0xff, 0x0f]), Some(error));
 }
 

@@ -102,7 +102,7 @@ fn a_saved_world_goes_on_bit_for_bit_and_threads_change_nothing() {
         threads.step();
     }
     assert_eq!(whole.state_hash(), threads.state_hash());
-    let saved = SavedWorld::from_bytes(&whole.save(false).unwrap().to_bytes()).unwrap();
+    let saved = SavedWorld::from_bytes(&whole.save().unwrap().to_bytes()).unwrap();
     let ground = Ground::new(&scenario);
     let (mut restored, notes) =
         World::restore(ground, &scenario, &builtin_modules(), &options, &saved).unwrap();

@@ -557,7 +557,7 @@ fn hilly_worlds_are_the_same_with_two_threads_and_after_a_save() {
             two.step();
         }
         assert_eq!(one.state_hash(), two.state_hash());
-        let bytes = one.save(false).unwrap().to_bytes();
+        let bytes = one.save().unwrap().to_bytes();
         let saved = SavedWorld::from_bytes(&bytes).unwrap();
         let ground = Ground::new(&scenario);
         let (mut again, _) =

@@ -113,7 +113,7 @@ fn backed_up(scenario: &Scenario, from: u8, ahead: f64, options: &RunOptions) ->
 const BALL: f64 = -2.25 + 1.50876;
 
 fn restored(world: &World, scenario: &Scenario, options: &RunOptions) -> World {
-    let saved = SavedWorld::from_bytes(&world.save(false).unwrap().to_bytes()).unwrap();
+    let saved = SavedWorld::from_bytes(&world.save().unwrap().to_bytes()).unwrap();
     let ground = Ground::new(scenario);
     let made = World::restore(ground, scenario, &builtin_modules(), options, &saved);
     let (restored, notes) = made.unwrap();
@@ -191,7 +191,7 @@ fn a_tractor_takes_the_trailer_of_a_truck() {
         // On the axle of the tractor.
         let axle = towed.vehicle(2).unwrap().pose.position;
         assert!((trailer.coupling - axle).length() < 1e-9);
-        // It uncouples it, and can couple it again.
+        // The tractor uncouples the trailer, and can couple it again.
         for _ in 0..200 {
             if speed(&world) > 0.02 {
                 drive(&mut world, -0.3, 0.02);
@@ -232,13 +232,13 @@ fn what_does_not_fit_is_said() {
             file.trailers.clear();
             file.articulation.as_mut().unwrap().anchor[2] -= lower;
         });
-        // Both together, of which the first one belongs behind a car.
+        // Two trailers, of which the first belongs behind a car.
         let mut world = backed_up(&yard(&pair, &car), 1, BALL, &options(1));
         let joined = world.couple(2);
         assert_eq!(joined == Ok(2), fits, "{joined:?}");
         assert_eq!(world.snapshot().trailers.len(), if fits { 2 } else { 0 });
     }
-    // One that belongs behind a trailer.
+    // A trailer that belongs behind another trailer.
     let car = vehicle("escort-caravan", |file| file.trailers.clear());
     let mut world = backed_up(&yard(&pair, &car), 2, BALL, &options(1));
     assert_eq!(world.couple(2), Err(CouplingError::BelongsElsewhere));

@@ -198,7 +198,7 @@ fn tracks_go_on_from_a_save_with_any_number_of_threads() {
     assert!(first.snapshot().vehicles.iter().all(|one| one.has_tracks));
     let wheels = first.snapshot().mechanics[0].wheels.len();
     assert_eq!(wheels, 14);
-    let saved = SavedWorld::from_bytes(&first.save(false).unwrap().to_bytes()).unwrap();
+    let saved = SavedWorld::from_bytes(&first.save().unwrap().to_bytes()).unwrap();
     let ground = Ground::new(&scenario);
     let (mut again, _) =
         World::restore(ground, &scenario, &builtin_modules(), &one, &saved).unwrap();

@@ -248,7 +248,7 @@ fn a_saved_world_goes_on_bit_for_bit_and_threads_change_nothing() {
         }
         assert_eq!(whole.state_hash(), threads.state_hash(), "{level}");
         assert!(!whole.snapshot().trailers.is_empty());
-        let saved = SavedWorld::from_bytes(&whole.save(false).unwrap().to_bytes()).unwrap();
+        let saved = SavedWorld::from_bytes(&whole.save().unwrap().to_bytes()).unwrap();
         let ground = Ground::new(&scenario);
         let (mut restored, notes) =
             World::restore(ground, &scenario, &builtin_modules(), &at(level), &saved).unwrap();

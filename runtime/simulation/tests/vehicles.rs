@@ -121,7 +121,7 @@ fn gears_are_saved_and_threads_do_not_matter() {
     (0..2500).for_each(|_| one.step());
     (0..2500).for_each(|_| two.step());
     assert_eq!(one.state_hash(), two.state_hash());
-    let bytes = one.save(false).unwrap().to_bytes();
+    let bytes = one.save().unwrap().to_bytes();
     let saved = SavedWorld::from_bytes(&bytes).unwrap();
     let ground = Ground::new(&scenario);
     let (mut again, _) =

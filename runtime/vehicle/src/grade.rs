@@ -33,9 +33,9 @@ const LEVEL: f64 = 1e-9;
 /// A slope under a vehicle.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Grade {
-    /// Acceleration by gravity along the heading, m/s^2; negative uphill.
+    /// Acceleration due to gravity along the heading, m/s^2; negative uphill.
     pub pull: f64,
-    /// Acceleration by gravity across the heading, m/s^2. Positive to the left; 0 unless
+    /// Acceleration due to gravity across the heading, m/s^2. Positive to the left; 0 unless
     /// [`Grade::banked`].
     pub bank: f64,
     /// Fraction of the weight that acts perpendicular to the ground, 0 to 1.
@@ -62,9 +62,9 @@ pub struct Ask {
 /// Response of engine and brakes, m/s^2.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Effort {
-    /// Acceleration by the engine along the heading; negative backwards.
+    /// Acceleration due to the engine along the heading; negative backwards.
     pub drive: f64,
-    /// Deceleration by the brakes against the motion, at least 0.
+    /// Deceleration due to the brakes against the motion, at least 0.
     pub brake: f64,
 }
 

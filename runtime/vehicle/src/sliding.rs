@@ -89,7 +89,7 @@ pub struct SlidingState {
     pub yaw_rate: f64,
 }
 
-/// Requests of a driver, and limits of the vehicle.
+/// Inputs of a driver, and limits of the vehicle.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Wanted {
     /// Acceleration in the intended direction of travel, m/s^2; non-finite values mean full braking.
@@ -126,7 +126,7 @@ impl SlidingModel {
         self.front + self.rear
     }
 
-    /// Maximum deceleration and acceleration by the grip of both axles, m/s^2.
+    /// Maximum deceleration and acceleration that the grip of both axles allows, m/s^2.
     pub fn hardest(&self) -> f64 {
         self.grip * GRAVITY
     }

@@ -44,7 +44,7 @@ pub struct Hitched {
     /// Position of the coupling, in metres ahead of a reference point. This is the centre of the
     /// towing vehicle's rear axle, or the coupling of the trailer before it.
     pub coupling: f64,
-    /// Distance from the coupling back to its own axle, m.
+    /// Distance from the coupling back to the trailer's own axle, m.
     pub to_axle: f64,
     /// Front end of the trailer's body, m ahead of the coupling.
     pub front: f64,
@@ -64,7 +64,7 @@ impl Hitched {
         self.front - 0.5 * self.length
     }
 
-    /// Radius of the circle around its body, m.
+    /// Radius of the circle around the trailer's body, m.
     pub fn radius(&self) -> f64 {
         0.5 * DVec2::new(self.length, self.width).length()
     }

@@ -13,7 +13,7 @@ const LARGEST: u64 = 256 * roadwright_files::MEBIBYTE;
 pub struct OpenResults {
     /// Path of the file.
     pub path: PathBuf,
-    /// The rows.
+    /// Contents of the results file.
     pub results: Results,
     /// Summary of the rows.
     pub summary: Summary,
@@ -45,10 +45,10 @@ impl OpenResults {
         self.results.fitnesses()
     }
 
-    /// Differences between other results and these on their common seeds (other minus this).
+    /// Paired differences (`other` minus this) on the seeds that both results contain.
     ///
     /// # Errors
-    /// If the two cannot be compared, with the reason.
+    /// If the results cannot be compared, with the reason.
     pub fn against(&self, other: &Self) -> Result<Paired, String> {
         for open in [self, other] {
             let failed = open.summary.failed;

@@ -52,7 +52,7 @@ pub struct Shown {
     pub name: String,
     /// Seed of the shown course.
     pub course: u64,
-    /// Title of the paused document.
+    /// Title of the document that was set aside.
     pub origin: String,
     /// End of the shown course. `None` for results, and for courses that could not be driven to
     /// their end.

@@ -18,7 +18,7 @@ pub enum Phase {
     Choosing,
     /// Stopped by the user.
     Stopped,
-    /// Finished.
+    /// Training has finished.
     Over,
     /// Failed, with the reason.
     Failed(String),
@@ -34,7 +34,7 @@ impl Phase {
 /// A generation, with the spread of its fitness.
 #[derive(Debug, Clone, PartialEq)]
 pub struct GenerationRow {
-    /// The report, as in other outputs.
+    /// The report of the generation.
     pub report: GenerationReport,
     /// Mean fitness minus and plus one standard deviation; `None` for fewer than two individuals.
     pub spread: Option<(f64, f64)>,

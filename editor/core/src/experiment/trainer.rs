@@ -69,7 +69,7 @@ pub struct Trainer {
 
 impl Trainer {
     /// Starts a training run; `scenario` is the experiment's scenario, if any. `wake` is called for every
-    /// new snapshot. One thread of the machine is left to the window.
+    /// new snapshot. One thread of the machine is left for the window.
     pub fn start(
         experiment: Experiment,
         scenario: Option<Scenario>,

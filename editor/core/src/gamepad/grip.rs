@@ -13,11 +13,11 @@ const TRIGGER_DEAD: f64 = 0.05;
 #[derive(Debug, Clone, PartialEq, Default)]
 struct Pad {
     name: String,
-    /// -1 (left) to 1 (right).
+    /// Steering, from -1 (left) to 1 (right).
     steering: f64,
-    /// 0 to 1.
+    /// Throttle, 0 to 1.
     throttle: f64,
-    /// 0 to 1.
+    /// Brake, 0 to 1.
     brake: f64,
 }
 
@@ -41,7 +41,7 @@ impl Grip {
                 self.pads.insert(id, pad);
             }
             PadEvent::Gone(id) => {
-                // Its controls are removed with it, so the vehicle coasts.
+                // The controls of a removed pad are removed too, so the vehicle coasts.
                 look.gone.extend(self.pads.remove(&id).map(|pad| pad.name));
             }
             PadEvent::Moved(id, axis, value) => self.move_axis(id, axis, value),

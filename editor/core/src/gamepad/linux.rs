@@ -91,7 +91,7 @@ impl DevInput {
                         refused = Some(refusal(&path));
                     }
                 }
-                // The device was just unplugged or is no device; the next search will show which.
+                // The device was just unplugged or is not a device; the next search will show which.
                 Err(_) => {}
             }
         }

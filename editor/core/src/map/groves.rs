@@ -16,13 +16,13 @@ const PIECE: usize = 250;
 /// A forest as triangles and instances.
 #[derive(Debug, Clone, Default)]
 pub struct Grove {
-    /// Size, in metres, that determines whether the trees of the forest are drawn.
+    /// Size that determines whether the trees of the forest are drawn, m.
     grain: f64,
-    /// Its area in the average colour of its trees.
+    /// Area of the forest in the average colour of its trees.
     canopy: Arc<Mesh>,
     /// Opacity of the canopy, 0 to 1.
     cover: f32,
-    /// Its trees; each piece lists them in the order in which they appear while zooming in.
+    /// Trees of the forest. Each piece lists them in the order in which they appear while zooming in.
     pieces: Vec<Arc<Instances>>,
     /// Bounding box, m.
     low: DVec2,
@@ -32,7 +32,7 @@ pub struct Grove {
 /// The parts of all forests that are drawn in a frame.
 #[derive(Debug, Clone, Default)]
 pub struct Shown {
-    /// Pieces, each with the number of its first trees that are drawn.
+    /// Pieces of forests, each with the number of trees to draw from the start of its list.
     pub trees: Vec<(Arc<Instances>, usize)>,
     /// Areas of forests whose trees are not all drawn, with an opacity from 0 to 1.
     pub canopies: Vec<(Arc<Mesh>, f32)>,
@@ -115,7 +115,7 @@ impl Grove {
     }
 }
 
-/// Any colour with an opacity.
+/// An arbitrary colour with this opacity.
 fn color_with(opacity: f32) -> roadwright_render::Color {
     let mut color = roadwright_render::Color::BLACK;
     color.set_alpha(opacity.clamp(0.0, 1.0));

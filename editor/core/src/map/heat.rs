@@ -21,7 +21,7 @@ use std::sync::Arc;
 
 /// Largest distance between a lane and its chords, m.
 const TOLERANCE: f64 = 0.05;
-/// Width below which a lane has not opened yet or has already closed, m.
+/// Width below which a lane counts as not yet opened or already closed, m.
 const NARROWEST: f64 = 0.1;
 /// Distance from section borders at which lanes are sampled, m. Exactly on a border, the lane would be
 /// ambiguous.

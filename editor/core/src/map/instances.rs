@@ -19,7 +19,7 @@ pub struct Instances {
     pub low: DVec2,
     /// North-east corner of the bounding box, m.
     pub high: DVec2,
-    /// The copies.
+    /// Instances of the figure.
     pub list: Vec<Instance>,
 }
 
@@ -44,13 +44,13 @@ pub fn parts(instance: &Instance) -> ([f32; 2], [f32; 2], f32, [u8; 4]) {
 /// A figure in the frame of an instance. Corners are given in half lengths and half widths. Each has a colour
 /// (alpha 0 stands for the colour of the instance) and a shift in half widths that does not rotate.
 pub struct UnitShape {
-    /// Its corners.
+    /// Corners of the figure.
     pub corners: Vec<super::mesh::Vertex>,
-    /// Its triangles, three corners each.
+    /// Triangles of the figure, three corners each.
     pub indices: Vec<u32>,
 }
 
-/// Nearly transparent. Alpha 0 is avoided because it stands for the colour of the instance.
+/// Colour of corners that fade out. Its alpha is 1, because 0 stands for the colour of the instance.
 const FADED_OUT: [u8; 4] = [0, 0, 0, 1];
 
 impl UnitShape {

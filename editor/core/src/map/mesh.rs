@@ -105,11 +105,11 @@ pub struct Batch {
 /// Triangles in world coordinates.
 #[derive(Debug, Clone, Default)]
 pub struct Mesh {
-    /// Unique among all meshes.
+    /// Number that is unique among all meshes.
     pub id: u64,
     /// World point that vertices are relative to, m.
     pub origin: DVec2,
-    /// Corners.
+    /// Corners of the triangles.
     pub vertices: Vec<Vertex>,
     /// Indices of corners, three for each triangle.
     pub indices: Vec<u32>,

@@ -247,7 +247,7 @@ mod tests {
     }
 
     impl Times {
-        #[allow(clippy::disallowed_methods, reason = "it measures")]
+        #[allow(clippy::disallowed_methods, reason = "the test measures time")]
         fn measure(&mut self, pushed: &mut Pushed, records: &[LooseRecord]) {
             let scenario = pushed.scene.scenario.clone();
             let start = Instant::now();

@@ -127,7 +127,7 @@ impl SkidMarks {
         self.pieces.len()
     }
 
-    /// Instances of the pieces that lie in a box of the world, in metres.
+    /// Instances of the pieces inside a box of the world, in metres.
     pub fn instances(&self, camera: &Camera, low: DVec2, high: DVec2) -> Vec<Instance> {
         if camera.scale > FARTHEST {
             return Vec::new();

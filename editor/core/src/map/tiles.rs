@@ -12,8 +12,8 @@ use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 
-/// Side of a tile, m. An edit rebuilds a whole tile, so larger tiles make edits slower, and smaller tiles
-/// need more GPU calls per frame.
+/// Edge length of a tile, m. An edit rebuilds a whole tile, so larger tiles make edits slower, and smaller
+/// tiles need more GPU calls per frame.
 const SIDE: f64 = 500.0;
 
 /// A tile by its column and row.
@@ -164,7 +164,7 @@ fn fingerprint(tile: &Tile, scene: &Scene) -> u64 {
         let trim = scene.layout.trims.get(id).copied().unwrap_or_default();
         (trim.start.to_bits(), trim.end.to_bits()).hash(&mut hasher);
         scene.layout.internal.contains(id).hash(&mut hasher);
-        // Where the markings along a road end depends on the junctions at its ends.
+        // The ends of a road's markings depend on the junctions at its ends.
         let road = network.road(*id);
         for node in road.into_iter().flat_map(|road| [road.from, road.to]) {
             let junction = scene.layout.junction_at(node);

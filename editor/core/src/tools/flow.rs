@@ -56,7 +56,7 @@ impl Tool for FlowTool {
         if self.trip.waits_for_destination() {
             return "Click: destination of the flow. Esc: cancel.".into();
         }
-        format!("Drag from the origin of {rate:.0} vehicles an hour to their destination.")
+        format!("Drag from the origin to the destination of {rate:.0} vehicles per hour.")
     }
 
     fn is_busy(&self) -> bool {

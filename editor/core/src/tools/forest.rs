@@ -14,7 +14,7 @@ type Ring = Vec<[f64; 2]>;
 
 /// Corners of the brush's circle.
 const CORNERS: usize = 20;
-/// Distance to the line through its neighbours below which a corner is dropped, m.
+/// A corner closer than this to the line through its neighbours is dropped, m.
 const SMOOTHING: f64 = 0.3;
 /// Smallest region that is kept, m^2.
 const LEAST_AREA: f64 = 4.0;
@@ -128,7 +128,7 @@ impl Stroke {
                 edits.push(Edit::Forest(id, None));
             }
             for (i, area) in areas.into_iter().enumerate() {
-                // Pieces that are cut off become forests of their own.
+                // Pieces that are cut off become separate forests.
                 let id = if i == 0 { id } else { ForestId(next) };
                 next += u32::from(i > 0);
                 let forest = Forest {

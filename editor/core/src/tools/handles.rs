@@ -48,7 +48,7 @@ pub struct Handle {
 }
 
 impl Handle {
-    /// Its shape on the map.
+    /// Shape of the handle on the map.
     pub fn shape(&self) -> HandleShape {
         match self.kind {
             HandleKind::RoadPoint(..)

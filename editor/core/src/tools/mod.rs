@@ -121,9 +121,7 @@ impl ToolKind {
             Self::Obstacle => "Place a box, circle or polygon as an obstacle.",
             Self::Forest => "Paint trees with a brush, or erase them.",
             Self::Land => "Draw a park, water or a district on the ground.",
-            Self::Paint => {
-                "Paint ground that vehicles off the lanes avoid or do not enter, or erase it."
-            }
+            Self::Paint => "Paint or erase ground that off-lane vehicles avoid or do not enter.",
             Self::Place => "Name a place for scripts, or draw a parking bay.",
             Self::Terrain => "Raise, lower, smooth or flatten the ground.",
             Self::Vehicle => "Place a vehicle: drag from its start to its destination.",
@@ -280,15 +278,15 @@ impl ToolContext<'_> {
 /// Colour role of a mark.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Tone {
-    /// Being drawn, or selected.
+    /// An object that is being drawn or is selected.
     Accent,
-    /// Under the pointer.
+    /// An object under the pointer.
     Hover,
     /// Guides and measurements.
     Guide,
-    /// Allowed but tight.
+    /// A warning, such as a radius that is allowed but tight.
     Warning,
-    /// Refused, erased.
+    /// An error or a refusal, or an object that will be erased.
     Danger,
 }
 
@@ -297,22 +295,22 @@ pub enum Tone {
 pub enum Fill {
     /// A lane of a road that is being drawn.
     Lane(LaneType),
-    /// A light tint.
+    /// A light tint of a colour role.
     Tint(Tone),
 }
 
 /// Shape of a handle, which shows what it changes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum HandleShape {
-    /// A movable point.
+    /// A square, for a movable point.
     Square,
-    /// A radius.
+    /// A diamond, for a radius.
     Diamond,
-    /// An end, or a rotation.
+    /// A circle, for an end or a rotation.
     Circle,
-    /// A destination.
+    /// A flag, for a destination.
     Flag,
-    /// A point that would be added.
+    /// A plus sign, for a point that would be added.
     Plus,
 }
 
@@ -332,7 +330,7 @@ pub enum Mark {
     Area {
         /// World points, m.
         points: Vec<DVec2>,
-        /// Its fill.
+        /// Fill of the area.
         fill: Fill,
     },
     /// A circle in the world.
@@ -346,16 +344,16 @@ pub enum Mark {
     },
     /// A handle.
     Handle {
-        /// Place, m.
+        /// Position, m.
         at: DVec2,
         /// Shape.
         shape: HandleShape,
         /// Whether the pointer is on it.
         hot: bool,
     },
-    /// A text at a place, such as the kind of a snap.
+    /// A text label, such as the kind of a snap target.
     Label {
-        /// Place, m.
+        /// Position, m.
         at: DVec2,
         /// Text, one or two lines.
         text: String,
@@ -383,7 +381,7 @@ impl Mark {
         }
     }
 
-    /// A text at a place.
+    /// A text label.
     pub fn label(at: DVec2, text: impl Into<String>, tone: Tone) -> Self {
         Self::Label {
             at,

@@ -18,7 +18,7 @@ pub struct RoadPreset {
     pub class: RoadClass,
     /// Speed limit, m/s.
     pub speed_limit: f64,
-    /// Lanes.
+    /// Lanes of the road.
     pub section: CrossSection,
 }
 
@@ -88,13 +88,13 @@ pub enum ObstacleKind {
 /// Options for new obstacles.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct ObstacleOptions {
-    /// Shape.
+    /// Shape of the obstacle.
     pub kind: ObstacleKind,
     /// Height, m.
     pub height: f64,
-    /// Whether it can be pushed.
+    /// Whether the obstacle can be pushed.
     pub loose: bool,
-    /// Mass if it can be pushed, kg.
+    /// Mass of an obstacle that can be pushed, kg.
     pub mass: f64,
 }
 
@@ -141,12 +141,12 @@ pub enum TerrainMode {
 /// Options of the terrain brush.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct TerrainOptions {
-    /// Function.
+    /// Function of the brush.
     pub mode: TerrainMode,
     /// Radius of the brush, m.
     pub radius: f64,
-    /// Metres per dab when raising and lowering. When smoothing and flattening, tenths of the difference per
-    /// dab.
+    /// Effect of a dab: when raising and lowering, the change of height in metres; when smoothing and
+    /// flattening, the share of the remaining difference that is removed, in tenths.
     pub strength: f64,
     /// Softness of the edge, from 0 (hard) to 1 (soft up to the centre).
     pub falloff: f64,
@@ -192,7 +192,7 @@ pub struct ToolOptions {
     pub obstacle: ObstacleOptions,
     /// Options of the forest brush.
     pub forest: ForestOptions,
-    /// Painted ground.
+    /// Options of the brush that paints layers.
     pub paint: PaintOptions,
     /// Land use of new areas.
     pub land: LandUse,

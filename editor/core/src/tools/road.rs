@@ -14,7 +14,7 @@ const BACKSPACE: usize = 12;
 
 /// A stroke in progress.
 enum Stroke {
-    /// A drag.
+    /// A road drawn by dragging.
     Freehand {
         /// Positions of the pointer in drawing order.
         points: Vec<DVec2>,
@@ -28,7 +28,7 @@ enum Stroke {
     Chain { points: Vec<DVec2>, from: Catch },
 }
 
-/// The next end of a road, at the pointer.
+/// The end that the road would have if the user clicked at the pointer.
 #[derive(Clone)]
 struct Hover {
     /// Position of the next point, m. If the point joins something, this is the position of the joint.
@@ -543,10 +543,10 @@ impl Tool for RoadTool {
         let tolerance = StrokeOptions::at_scale(context.scale, 1.0).tolerance;
         match &self.stroke {
             None => format!(
-                "Drag: draw freehand (to {tolerance:.1} m). Click: add points. Ends join the roads under them; Ctrl suspends."
+                "Drag: draw freehand (to {tolerance:.1} m). Click: add points. Ends join the roads under them unless Ctrl is held."
             ),
             Some(Stroke::Freehand { .. }) => {
-                "Release: build the road. Back up: shorten. Esc: cancel.".into()
+                "Release: build the road. Drag back: shorten. Esc: cancel.".into()
             }
             Some(Stroke::Chain { .. }) => {
                 "Click: next point. Type a length, or <angle. Double-click or Enter: finish. Backspace: \

@@ -462,7 +462,7 @@ impl Tool for Select {
             return handle.hint().into();
         }
         if self.hot_turn.is_some() {
-            return "Click: explain this connection. Click again: next one here, then the object below."
+            return "Click: explain this connection. Click again: next connection here, then the object below."
                 .into();
         }
         if context.selection.is_empty() {

@@ -23,7 +23,7 @@ pub(super) enum Progress {
     Started(DVec2),
     /// Start and destination have been placed.
     Done(DVec2, DVec2),
-    /// Cancelled.
+    /// The user has cancelled the trip.
     Escaped,
 }
 

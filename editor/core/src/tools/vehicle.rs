@@ -62,7 +62,7 @@ impl VehicleTool {
         let mut agent = agent.clone();
         let from = context.scenario.pose_of(&agent.start).unwrap_or_default();
         let (start, goal) = places(from.position, to, context);
-        // A vehicle on open ground was placed heading east; now it is headed for its destination.
+        // A vehicle on open ground was placed heading east; now it faces its destination.
         if let (Place::Ground(_), Place::Ground(_)) = (&agent.start, &start) {
             agent.start = start;
         }

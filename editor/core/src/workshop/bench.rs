@@ -16,7 +16,7 @@ pub struct Refusal {
     pub label: String,
     /// Key of the number in the file.
     pub key: String,
-    /// The reason.
+    /// Reason for the rejection.
     pub message: String,
 }
 

@@ -5,7 +5,7 @@ use roadwright_scenario::vehicle_file::VehicleFile;
 use roadwright_vehicle::Sheet;
 use roadwright_vehicle::sheet::{EnginePoint, Fact, Outline, RollCurve, Traction};
 
-/// Duration of the hull's response to a ground step, s.
+/// Duration of the hull's response to a step in the ground, s.
 pub(crate) const STEP_SECONDS: f64 = 2.0;
 
 /// Views and curves of a vehicle.
@@ -17,8 +17,8 @@ pub struct Drawn {
     pub engine: Vec<EnginePoint>,
     /// Forces over speed; `None` without a drive train.
     pub traction: Option<Traction>,
-    /// Response of the hull to a ground step below a front wheel and below a rear wheel; `None` without
-    /// springs.
+    /// Response of the hull to a step in the ground below a front wheel and below a rear wheel; `None`
+    /// without springs.
     pub steps: Option<[Vec<[f64; 2]>; 2]>,
     /// Roll over lateral acceleration; `None` without springs.
     pub roll: Option<RollCurve>,

@@ -81,8 +81,8 @@ pub fn scenario(file: &VehicleFile, ground: Ground) -> Result<Scenario, EditErro
     Ok(scenario)
 }
 
-/// Adds the cones. On level ground they form a slalom ahead and a circle of 25 m beside it; on
-/// bumpy ground, they form gates before the ridges, the waves and the ramp.
+/// Adds the cones. On level ground they form a slalom ahead and a circle with a radius of 25 m beside it;
+/// on bumpy ground, they form gates before the ridges, the waves and the ramp.
 fn cones(scenario: &mut Scenario, ground: Ground) -> Result<(), EditError> {
     let gates = [(0.0, 0.0), (85.0, 0.0), (15.0, 32.0)];
     let gates = gates
@@ -114,8 +114,8 @@ fn cones(scenario: &mut Scenario, ground: Ground) -> Result<(), EditError> {
     Ok(())
 }
 
-/// Terrain with ridges of 10 cm, followed by waves that lift one side after the other. A ramp of 20
-/// % lies beside them.
+/// Terrain with ridges of 10 cm, followed by waves that lift one side after the other. A ramp of 20 % is
+/// beside them.
 fn bumps() -> Option<HeightField> {
     let (low, high) = (DVec2::new(-40.0, -20.0), DVec2::new(180.0, 45.0));
     let level = HeightField::level(low, high, SPACING).ok()?;
@@ -142,8 +142,8 @@ fn height(place: DVec2) -> f64 {
     }
     if (90.0..170.0).contains(&x) {
         let wave = sin(TAU * (x - 90.0) / 8.0);
-        // The waves lift one side after the other. They are 0 in the middle, so that there is no step along
-        // it.
+        // The waves lift one side after the other. They fade to 0 in the middle, so that no step separates
+        // the two sides.
         return 0.12 * wave * if y > 0.0 { 1.0 } else { -1.0 } * (y.abs() / 1.5).min(1.0);
     }
     0.0

@@ -33,7 +33,7 @@ pub(super) fn ui(
         actions.push(Action::Experiment(file));
     }
     if results.is_empty() {
-        empty(ui, "Open results of bench run to compare them.");
+        empty(ui, "Open the results of a benchmark run to compare them.");
         return;
     }
     beside(ui, |ui, part| match part {
@@ -59,7 +59,7 @@ fn boxes(ui: &mut Ui, theme: Theme, results: &[Arc<OpenResults>], actions: &mut 
         ui.horizontal_wrapped(|ui| {
             ui.colored_label(theme.plot(place), open.name());
             let show = ui.add(Button::new("Show the runs").small());
-            let hint = "Repeat the runs and show the driven paths on the course of the first.";
+            let hint = "Repeat the runs and show the driven paths on the course of the first run.";
             let show = show.on_hover_text(hint);
             named(&show, &format!("Show the runs of {}", open.name()));
             if show.clicked() {
@@ -159,7 +159,7 @@ fn line(painter: &Painter, from: f32, to: f32, y: f32, stroke: Stroke) {
     }
 }
 
-/// Shows the difference of two results, paired by seeds.
+/// Shows the difference between two results, paired by seeds.
 fn compare(ui: &mut Ui, theme: Theme, results: &[Arc<OpenResults>], state: &mut ExperimentPanel) {
     heading(ui, "Difference");
     if results.len() < 2 {
@@ -206,7 +206,7 @@ fn difference(ui: &mut Ui, theme: Theme, paired: &Paired, second: &OpenResults) 
     };
     ui.colored_label(color, format!("{}: {word}", second.name()));
     ui.label(format!(
-        "difference {:.4} of {} pairs, p = {:.2e}",
+        "difference {:.4} over {} pairs, p = {:.2e}",
         paired.mean, paired.count, paired.p
     ));
     let ends = |interval: &Interval| format!("{:.4} to {:.4}", interval.low, interval.high);

@@ -1,4 +1,4 @@
-//! The parameters of a stack. The user selects those to train.
+//! The parameters of a stack. The user selects which of them are trained.
 
 use super::super::widgets::heading;
 use super::ExperimentPanel;

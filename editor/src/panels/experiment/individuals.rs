@@ -25,9 +25,9 @@ pub(super) fn ui(
     let mut course = state.course.unwrap_or(first);
     ui.horizontal_wrapped(|ui| {
         ui.label("Show on course")
-            .on_hover_text("The seed of the course to show.");
+            .on_hover_text("Seed of the course on which the individual is shown.");
         let field = ui.add(DragValue::new(&mut course).speed(1.0));
-        named(&field, "Course to show on");
+        named(&field, "Seed of the course shown");
         if field.changed() {
             state.course = Some(course);
         }
@@ -83,7 +83,7 @@ fn row(ui: &mut Ui, individual: &IndividualRow, course: u64, actions: &mut Vec<A
         }
         let strike = ui.add(Button::new("Strike out").small());
         let hint =
-            "Marks the individual as unfit: it is neither kept nor bred from. The current generation restarts.";
+            "Marks the individual as unfit: it is neither kept nor used for breeding. The current generation restarts.";
         let strike = strike.on_hover_text(hint);
         named(&strike, &format!("Strike out {name}"));
         if strike.clicked() {

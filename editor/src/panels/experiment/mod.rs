@@ -99,15 +99,15 @@ fn begin(ui: &mut Ui, actions: &mut Vec<Action>) {
     if ui.button("Open experiment…").clicked() {
         actions.push(ask(ExperimentAction::File(ExperimentFile::Open)));
     }
-    if ui.button("New on this scenario").clicked() {
+    if ui.button("New for this scenario").clicked() {
         actions.push(ask(ExperimentAction::New(None)));
     }
     let mut courses = vec![(None, "choose one".to_owned())];
     let all = Course::all().into_iter();
     courses.extend(all.map(|course| (Some(course.name.clone()), course.name)));
     ui.horizontal(|ui| {
-        ui.label("New on the course");
-        if let Some(course) = choice(ui, "New on the course", &None, &courses) {
+        ui.label("New for the course");
+        if let Some(course) = choice(ui, "New for the course", &None, &courses) {
             actions.push(ask(ExperimentAction::New(course)));
         }
     });
@@ -119,7 +119,7 @@ const WIDE: f32 = 620.0;
 /// Gap between the columns, points.
 const GAP: f32 = 18.0;
 
-/// A part of a panel.
+/// One of the two parts of a panel that are shown side by side or one below the other.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Part {
     First,

@@ -175,8 +175,8 @@ fn train(
             }
             None => {
                 let of = &draft.experiment;
-                // For the first generation. A run consists of several drives, so the number is a multiple of
-                // them.
+                // For the first generation. Each course is run once, and each run consists of several
+                // drives.
                 let drives = of.courses_of(1, checked.drives).len() * checked.drives;
                 let count = model.experiment.ticks.chosen.len();
                 ui.label(format!(
@@ -261,7 +261,7 @@ fn vehicle(ui: &mut Ui, model: &Model, draft: &Draft, experiment: &mut Experimen
             &fresh
         }
     };
-    let mut all = vec![(None, "the course's".to_owned())];
+    let mut all = vec![(None, "as in the course".to_owned())];
     let types = scenario.listed_vehicle_types().into_iter();
     all.extend(types.map(|(key, _)| (Some(key.clone()), key.clone())));
     if let Some(vehicle) = choice(ui, "Vehicle", &experiment.vehicle, &all) {
@@ -272,7 +272,7 @@ fn vehicle(ui: &mut Ui, model: &Model, draft: &Draft, experiment: &mut Experimen
 
 fn dynamics(ui: &mut Ui, experiment: &mut Experiment) {
     ui.label("Dynamics");
-    let mut all = vec![(None, "the course's".to_owned())];
+    let mut all = vec![(None, "as in the course".to_owned())];
     let levels = DynamicsLevel::FOR_VEHICLES.into_iter();
     all.extend(levels.map(|level| (Some(level), level.traits().title.to_owned())));
     if let Some(level) = choice(ui, "Dynamics", &experiment.dynamics, &all) {
@@ -289,7 +289,7 @@ fn fitness(ui: &mut Ui, model: &Model, experiment: &mut Experiment) {
         // A fitness with its own weights, which are shown below.
         Some(NameOr::Own(setting)) => Some(format!("{}, weighted", setting.module)),
     };
-    let mut all = vec![(None, "the course's".to_owned())];
+    let mut all = vec![(None, "as in the course".to_owned())];
     if let Some(NameOr::Own(_)) = &experiment.fitness {
         all.extend(now.clone().map(|name| (Some(name.clone()), name)));
     }
@@ -417,10 +417,10 @@ fn more(ui: &mut Ui, experiment: &mut Experiment) {
     ];
     chosen(ui, "Start", &mut experiment.start, &starts);
     let first = &mut experiment.operators.first;
-    let hint = "Children in generations without parents, if more than n.";
+    let hint = "Number of children in a generation without parents, if greater than n.";
     whole(ui, "First children", first, 0.0..=100_000.0, hint);
     let bounds = [
-        (Bounds::Clamp, "held"),
+        (Bounds::Clamp, "clamp"),
         (Bounds::Wrap, "wrap around"),
         (Bounds::Reflect, "reflect"),
     ];

@@ -21,7 +21,7 @@ const RACING: Racing = Racing {
 };
 /// Initial significance level.
 const DOUBT: f64 = 0.05;
-/// Initial number of generations without improvement before a restart.
+/// Initial number of generations between restarts.
 const RESTART: u32 = 30;
 /// Range of the fields that contain a fitness. It is wide because fitness has no limits.
 const ANY: RangeInclusive<f64> = -1e6..=1e6;
@@ -95,7 +95,7 @@ fn has<T>(ui: &mut Ui, name: &str, hint: &str, value: &mut Option<T>, words: [&s
 /// Shows all rows, for a grid of two columns.
 pub(super) fn ui(ui: &mut Ui, experiment: &mut Experiment) {
     ui.label("Ends early").on_hover_text(
-        "Which individuals are stopped early. Individuals that do not start moving always are.",
+        "Which individuals are stopped early. Those that never start moving are always stopped.",
     );
     let all = [
         (Sparing::Nobody, "none"),
@@ -113,7 +113,8 @@ pub(super) fn ui(ui: &mut Ui, experiment: &mut Experiment) {
         halve(ui, halving);
     }
     growth(ui, experiment);
-    let hint = "Factor on the time step during breeding: faster but less exact.";
+    let hint =
+        "Multiplier of the time step during breeding. Larger values are faster but less exact.";
     let compression = row("Time compression", 1.0..=8.0, 0.1, hint);
     number(ui, &mut experiment.time_compression, compression);
     let hint = "Training ends as soon as the best of the pool reaches this fitness.";
@@ -133,7 +134,7 @@ pub(super) fn ui(ui: &mut Ui, experiment: &mut Experiment) {
 }
 
 fn race(ui: &mut Ui, racing: &mut Racing) {
-    let hint = "Best score that a drive can reach. A tighter bound decides earlier.";
+    let hint = "Best score that a drive can reach. A tighter bound leads to earlier decisions.";
     number(ui, &mut racing.least, row("Best possible", ANY, 0.1, hint));
     let hint = "Courses driven between two decisions.";
     whole(
@@ -191,7 +192,7 @@ fn growth(ui: &mut Ui, experiment: &mut Experiment) {
             1.0..=10_000.0,
             hint,
         );
-        let hint = "Upper limit of drives per individual.";
+        let hint = "Maximum number of drives per individual.";
         whole(
             ui,
             &mut growth.most,
@@ -204,19 +205,20 @@ fn growth(ui: &mut Ui, experiment: &mut Experiment) {
 
 /// Shows the rows of the cross-entropy method.
 pub(super) fn learning(ui: &mut Ui, learning: &mut Learning) {
-    let hint = "Share of the distributions that each generation replaces.";
+    let hint = "Weight of the latest generation when the distributions are updated.";
     number(
         ui,
         &mut learning.rate,
         row("Learning rate", 0.01..=1.0, 0.01, hint),
     );
-    let hint = "Lower limit of the probability of a gene's values, so that none is lost.";
+    let hint = "Minimum probability of each value of a gene, so that none is lost.";
     number(
         ui,
         &mut learning.least,
         row("Minimum probability", 0.0..=0.1, 0.001, hint),
     );
-    let hint = "The outcome is partly luck: the champion is chosen from the final generations of all restarts.";
+    let hint = "Whether training restarts. The outcome is partly luck, so the champion is chosen from the \
+        final generations of all restarts.";
     let words = ["never", "after some generations"];
     has(ui, "Restarts", hint, &mut learning.restart, words, RESTART);
     if let Some(restart) = &mut learning.restart {
@@ -275,7 +277,7 @@ pub(super) fn weights(ui: &mut Ui, model: &Model, experiment: &mut Experiment) {
         for cell in parameter_table::table(ui, &module, cells, value) {
             put_weight(experiment, &module, entry.parameters, cell.info, cell.value);
         }
-        // It stands in a grid of rows with a name and a value.
+        // Every table ends a row of the surrounding grid.
         ui.end_row();
     }
 }
@@ -333,7 +335,7 @@ fn put_weight(
         Some(NameOr::Name(_)) | None => ModuleSetting::new(module),
     };
     write_value(&mut setting.parameters, all, info, value);
-    // Without weights of its own, the fitness is stored by name.
+    // A fitness without weights is stored by its name.
     experiment.fitness = Some(if setting.parameters.is_empty() {
         NameOr::Name(setting.module)
     } else {

@@ -76,7 +76,7 @@ fn spread(estimate: &Estimate) -> String {
     }
 }
 
-/// Means with their error bars, one below the other.
+/// Draws means with their error bars, one below the other.
 fn intervals(ui: &mut Ui, theme: Theme, rows: &[(&str, &Estimate, Color32)]) {
     // A single run has no interval, so its bar is a point.
     let ends = |estimate: &Estimate| estimate.interval.unwrap_or([estimate.mean; 2]);

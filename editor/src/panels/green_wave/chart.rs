@@ -152,8 +152,8 @@ impl Chart<'_> {
         inner.bottom() - inner.height() * share
     }
 
-    /// Start times of a periodic event on the time axis. They include earlier ones with bands that
-    /// reach into the axis.
+    /// Start times of a periodic event on the time axis. They include events before the axis whose bands
+    /// extend into it.
     fn starts(&self, first: f64) -> impl Iterator<Item = f64> + use<> {
         let cycle = self.corridor.cycle;
         let before = (self.corridor.length() / self.speed / cycle).ceil() + 1.0;
@@ -298,8 +298,8 @@ impl Chart<'_> {
             let by = f64::from(pointer.x - own.from) * self.span() / f64::from(plot.width());
             let offset = ((own.before + by) / STEP).round() * STEP;
             let offset = offset.rem_euclid(self.corridor.cycle);
-            // Each state is an edit, and each edit closes the signals of a run. So only differences are sent,
-            // and nothing is sent before the pointer has moved by half a step.
+            // Each state is an edit, and each edit restarts the signals of a run. Therefore, only differences
+            // are sent, and nothing is sent before the pointer has moved by half a step.
             let has_moved = own.offset != own.before || by.abs() >= 0.5 * STEP;
             if has_moved && offset != own.offset {
                 own.offset = offset;

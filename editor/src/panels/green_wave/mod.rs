@@ -48,7 +48,7 @@ pub(super) struct GreenWavePanel {
 }
 
 impl GreenWavePanel {
-    /// Adapts to another selection or scenario.
+    /// Updates the panel if the selection or the scenario has changed.
     fn follow(&mut self, model: &Model) {
         if self.chosen != model.selection && signals_of(model) > 1 {
             *self = Self {
@@ -174,7 +174,7 @@ pub(super) fn ui(ui: &mut Ui, frame: PanelFrame<'_>) {
     if !shared.is_empty() {
         let nodes: Vec<String> = shared.iter().map(NodeId::to_string).collect();
         let text = format!(
-            "{}: coordinated with neighbouring signals; changing the offset separates it.",
+            "{}: coordinated with neighbouring signals; changing the offset ends the coordination.",
             nodes.join(", ")
         );
         ui.label(RichText::new(text).weak());
@@ -299,7 +299,7 @@ fn words(ui: &mut Ui, corridor: &Corridor, speed: f64) {
                     100.0 * band.width / corridor.cycle,
                     corridor.cycle
                 ),
-                None => "no band: no vehicle gets green at all signals at this speed".to_owned(),
+                None => "no band: at this speed, no vehicle meets green at every signal".to_owned(),
             }
         };
         ui.horizontal(|ui| {

@@ -63,7 +63,7 @@ pub(super) const APPEARANCE: [Property<Agent>; 3] = [
         unit: "s",
         range: 0.0..=1e7,
         step: 0.5,
-        hint: "Delay after arrival before it restarts, once there is room.",
+        hint: "Delay between arrival and restart. If the start is occupied, the vehicle waits longer.",
         get: |agent| agent.repeat.get(),
         set: |agent, repeat| agent.repeat = Some(repeat).into(),
     },

@@ -13,7 +13,7 @@ const NUMBERS: [Property<Forest>; 4] = [
         unit: "/ha",
         range: 0.0..=1e5,
         step: 5.0,
-        hint: "Trees per hectare before the spacing thins them.",
+        hint: "Trees per hectare before the minimum spacing removes some of them.",
         get: |forest| Some(forest.density.get()),
         set: |forest, density| forest.density = density.into(),
     },

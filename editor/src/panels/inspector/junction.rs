@@ -55,7 +55,7 @@ impl Decides {
             }
             Self::Module(module) => {
                 let plan = plan.get_or_insert_default();
-                // Otherwise flashing or disabled signals would stay so.
+                // Otherwise, flashing or disabled signals would remain in that mode.
                 plan.mode = SignalMode::Actuated;
                 plan.controller = Some(SignalControllerSetting::new(&module));
             }
@@ -92,7 +92,7 @@ const TIMES: [Property<Node>; 2] = [
         unit: "s",
         range: 10.0..=600.0,
         step: 1.0,
-        hint: "Time from one start of the first stage to the next.",
+        hint: "Time between two starts of the first stage.",
         // The effective value is shown, even if the plan does not set it.
         get: |node| node.rules.plan.as_ref()?.cycle.or(Some(DEFAULT_CYCLE)),
         set: |node, cycle| {
@@ -173,8 +173,8 @@ pub(super) fn ui(ui: &mut Ui, model: &Model, clicked: NodeId, actions: &mut Vec<
             if junction.plan.mode.rules() && junction.plan.stages.is_empty() {
                 let title = ui.label("Crossing turns");
                 title.on_hover_text(
-                    "Give lanes that only turn across oncoming traffic their own green. Otherwise they yield \
-                     to it, unless it is fast or has several lanes.",
+                    "Give lanes that only turn across oncoming traffic their own green. Without this, they \
+                     yield, except to oncoming traffic that is fast or has several lanes.",
                 );
                 let mut is_protected = junction.plan.protected_turns;
                 if ui.checkbox(&mut is_protected, "protected").changed() {

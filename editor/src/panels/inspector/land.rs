@@ -9,7 +9,7 @@ use roadwright_scenario::{Edit, Land, LandId, LandUse};
 const NAME: TextProperty<Land> = TextProperty {
     name: "Name",
     label: OF,
-    hint: "name shown on the map",
+    hint: "Name shown on the map.",
     wraps: false,
     get: |land| &land.name,
     set: |land, name| land.name = name,
@@ -43,6 +43,6 @@ pub(super) fn ui(ui: &mut Ui, id: LandId, land: &Land, actions: &mut Vec<Action>
         }
     });
     if !land.holes.is_empty() && ui.button("Fill holes").clicked() {
-        subject.apply(format!("Fill holes of {id}"), |land| land.holes.clear());
+        subject.apply(format!("Fill holes in {id}"), |land| land.holes.clear());
     }
 }

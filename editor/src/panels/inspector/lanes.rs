@@ -173,7 +173,7 @@ impl Cards<'_> {
         let mut own = lane.speed_limit.is_some();
         let toggle = ui
             .checkbox(&mut own, "limit")
-            .on_hover_text("Speed limit of this lane alone.");
+            .on_hover_text("Speed limit of this lane only.");
         if toggle.changed() {
             // Starts at 30 km/h; the number beside it can be dragged.
             let limit = own.then_some(30.0 / 3.6);
@@ -196,12 +196,12 @@ impl Cards<'_> {
         }
     }
 
-    /// Turns that vehicles in this lane may make at the junction ahead.
+    /// Shows the turns that vehicles in this lane may make at the junction ahead.
     fn arrows(&self, ui: &mut Ui, at: usize, actions: &mut Vec<Action>) {
         let lane = &self.lanes[at];
         ui.label("turns").on_hover_text(
-            "Arrows: turns allowed from this lane at the junction ahead. Without arrows the turning rules \
-             decide.",
+            "Arrows: turns allowed from this lane at the junction ahead. Without arrows, the turning \
+             rules apply.",
         );
         for turn in Turn::ALL {
             let is_shown = lane.turns.contains(turn);
@@ -242,11 +242,11 @@ impl Cards<'_> {
         })
     }
 
-    /// Sides to which vehicles in this lane may change lanes.
+    /// Shows the sides to which vehicles in this lane may change lanes.
     fn changes(&self, ui: &mut Ui, at: usize, actions: &mut Vec<Action>) {
         let lane = &self.lanes[at];
         ui.label("changes").on_hover_text(
-            "Sides to which vehicles may change lanes. Otherwise the line is solid.",
+            "Sides to which vehicles may change lanes. The line on the other sides is solid.",
         );
         let own = lane.lane_change;
         let sides = [

@@ -110,7 +110,7 @@ fn object(ui: &mut Ui, model: &Model, object: ObjectId, actions: &mut Vec<Action
     }
 }
 
-/// Findings of the check for the object.
+/// Lists the findings of the check for the object.
 fn problems(ui: &mut Ui, model: &Model, object: ObjectId) {
     let color = model.theme().tone(crate::tools::Tone::Warning);
     let all = model.findings.1.iter();

@@ -74,7 +74,7 @@ const SHAPE: [Property<Obstacle>; 6] = [
         unit: "°",
         range: TURN,
         step: 1.0,
-        hint: "Direction of its length, counter-clockwise from east.",
+        hint: "Direction of its lengthwise axis, counter-clockwise from east.",
         get: |obstacle| match obstacle.shape {
             Shape::Box { heading, .. } => Some(heading.to_degrees()),
             Shape::Circle { .. } | Shape::Polygon { .. } => None,

@@ -9,7 +9,7 @@ use roadwright_scenario::{Edit, PaintCost, PaintId, PaintLayer};
 const NAME: TextProperty<PaintLayer> = TextProperty {
     name: "Name",
     label: OF,
-    hint: "such as shrubs",
+    hint: "Name such as \"shrubs\".",
     wraps: false,
     get: |layer| &layer.name,
     set: |layer, name| layer.name = name,
@@ -21,7 +21,7 @@ const CELL: Property<PaintLayer> = Property {
     unit: "m",
     range: 0.1..=64.0,
     step: 0.1,
-    hint: "Edge length of the cells of this layer. It can be changed while nothing is painted.",
+    hint: "Edge length of the cells of this layer. It can only be changed while the layer is empty.",
     get: |layer| Some(layer.cell.get()),
     set: |layer, cell| layer.cell = cell.into(),
 };
@@ -34,7 +34,7 @@ pub(super) fn ui(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
     let Some(id) = model.settings.tools.paint.chosen(scenario) else {
         super::empty(
             ui,
-            "Drag on the map to paint. The first stroke makes a layer.",
+            "Drag on the map to paint. The first stroke creates a layer.",
         );
         return;
     };
@@ -65,7 +65,7 @@ pub(super) fn ui(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
     });
     ui.add_space(6.0);
     ui.strong("Cost of a cell");
-    ui.label("Added for vehicles that plan over open ground; plain ground is 16.");
+    ui.label("Cost added for vehicles that plan over open ground. Plain ground costs 16.");
     Grid::new("paint costs").num_columns(4).show(ui, |ui| {
         for (key, _) in scenario.listed_vehicle_types() {
             own_cost(ui, &mut subject, id, key);
@@ -81,7 +81,7 @@ pub(super) fn ui(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
     }
 }
 
-/// Shows the row of a vehicle type: whether the type has a separate cost, and this cost.
+/// Shows the row of a vehicle type: whether the type has a separate cost, and the cost itself.
 fn own_cost(ui: &mut Ui, subject: &mut Subject<'_, PaintLayer>, id: PaintId, key: &str) {
     let own = subject.object.vehicles.get(key).copied();
     let mut is_own = own.is_some();

@@ -268,11 +268,11 @@ impl Teller<'_> {
             let who = if rules && !walk.is_empty() {
                 format!("pedestrians walk in {}", stages_title(&walk))
             } else {
-                "zebra crossing, pedestrians first".into()
+                "zebra crossing, pedestrians have priority".into()
             };
             let road = crossing.road;
             Some(format!(
-                "Passes over the crossing of {road} from {from:.1} to {to:.1} m: {who}."
+                "Drives over the pedestrian crossing on {road} from {from:.1} to {to:.1} m: {who}."
             ))
         };
         junction.crossings.iter().filter_map(told).collect()
@@ -292,7 +292,8 @@ impl Teller<'_> {
                 lane_title(lane)
             })
             .collect();
-        (!names.is_empty()).then(|| format!("From the same lane: to {}.", names.join(", to ")))
+        (!names.is_empty())
+            .then(|| format!("The same lane also leads to {}.", names.join(" and to ")))
     }
 }
 

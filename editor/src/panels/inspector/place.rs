@@ -9,7 +9,7 @@ use roadwright_scenario::{Edit, PointOfInterest, PointOfInterestId};
 const NAME: TextProperty<PointOfInterest> = TextProperty {
     name: "Name",
     label: OF,
-    hint: "name used by scripts",
+    hint: "Name used by scripts.",
     wraps: false,
     get: |point| &point.name,
     set: |point, name| point.name = name,
@@ -67,7 +67,7 @@ pub(super) fn ui(
             subject.texts(ui, &[NAME]);
             let mut bay = point.heading.is_some();
             ui.label("Bay")
-                .on_hover_text("A parking bay with a heading.");
+                .on_hover_text("A parking bay, with the heading of a parked vehicle.");
             if ui.checkbox(&mut bay, "").changed() {
                 let heading = bay.then_some(0.0);
                 subject.apply(format!("Bay at {id}"), |point| {

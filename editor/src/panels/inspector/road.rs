@@ -9,7 +9,7 @@ use roadwright_scenario::{Edit, Road, RoadAccess, RoadClass, RoadId};
 const NAME: TextProperty<Road> = TextProperty {
     name: "Name",
     label: "Name {object}",
-    hint: "street name",
+    hint: "Name of the street.",
     wraps: false,
     get: |road| &road.name,
     set: |road, name| road.name = name,
@@ -52,7 +52,7 @@ pub(super) const NUMBERS: [Property<Road>; 2] = [
         unit: "km/h",
         range: 1.0..=540.0,
         step: 1.0,
-        hint: "Speed limit of lanes without their own.",
+        hint: "Speed limit of lanes that have none of their own.",
         get: |road| Some(3.6 * road.speed_limit),
         set: |road, value| road.speed_limit = (value / 3.6).into(),
     },

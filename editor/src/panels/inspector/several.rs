@@ -83,7 +83,7 @@ impl<I: Copy, T: Clone> All<'_, I, T> {
 const NAME: [TextProperty<Group>; 1] = [TextProperty {
     name: "Group",
     label: "Rename {object}",
-    hint: "name of the group",
+    hint: "Name of the group.",
     wraps: false,
     get: |group| &group.name,
     set: |group, name| group.name = name,
@@ -116,7 +116,7 @@ fn group(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
 pub(super) fn ui(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
     let count = model.selection.len();
     heading(ui, &format!("{count} objects"));
-    ui.label("Move, turn, copy or delete them together.");
+    ui.label("Move, rotate, copy or delete them together.");
     group(ui, model, actions);
     let scenario = model.document.scenario();
     let roads = model.selection.iter().filter_map(|object| match object {

@@ -22,13 +22,13 @@ const GREEN: RangeInclusive<f64> = 1.0..=600.0;
 /// Allowed range of amber and all-red times, s.
 const CLEARANCE: RangeInclusive<f64> = 0.0..=30.0;
 
-/// A time of a stage that can be edited.
+/// An editable time of a stage.
 struct Time {
     title: &'static str,
     hint: &'static str,
     range: RangeInclusive<f64>,
     set: fn(&mut SignalStage, f64),
-    /// Returns the effective value.
+    /// Returns the time in effect for the stage with the given index, s.
     holds: fn(&Signals, usize) -> f64,
 }
 

@@ -195,7 +195,7 @@ impl<'a> Chart<'a> {
         }
         ui.label(RichText::new(text).weak());
         if law.is_shared {
-            let text = "Coordinated with neighbouring signals; a change separates it.";
+            let text = "Coordinated with neighbouring signals; a change ends the coordination.";
             ui.label(RichText::new(text).weak());
         }
     }
@@ -439,7 +439,8 @@ impl<'a> Chart<'a> {
         if let Some(pointer) = pointer.filter(|_| response.dragged()) {
             let by = f64::from(pointer.x - gesture.from_x) * gesture.seconds_a_point;
             let by = (by / STEP).round() * STEP;
-            // Each state is an edit, and each edit closes the signals of a run. So only differences are sent.
+            // Each state is an edit, and each edit restarts the signals of a run. Therefore, only differences
+            // are sent.
             if (by - gesture.by).abs() > 0.5 * STEP {
                 gesture.by = by;
                 if let Some(edit) = plan_edit(self.model, self.node, moved(&gesture, self.is_fixed))

@@ -52,7 +52,7 @@ pub(super) fn place_text(place: &Place) -> String {
 
 /// Shows the length of a trip's planned route, once it is known.
 pub(super) fn route(ui: &mut Ui, model: &Model, trip: ObjectId) {
-    let hint = "On empty roads, by the built-in planner.";
+    let hint = "Planned by the built-in planner for empty roads.";
     match model.route_of(trip) {
         None => fact(ui, "Route", "…"),
         Some(Some(route)) => {

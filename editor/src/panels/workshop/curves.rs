@@ -121,7 +121,7 @@ impl Curves<'_> {
             curves.push(self.curve(names[1], resistance, points));
         }
         let mark = Some((own.top_speed, self.theme.plot(LIMIT)));
-        plot_at(ui, "kN over m/s", HEIGHT, curves, mark);
+        plot_at(ui, "Force (kN) over speed (m/s)", HEIGHT, curves, mark);
         let top = own.top_speed;
         let mut text = format!("Top speed {top:.1} m/s ({:.0} km/h).", 3.6 * top);
         if own.grip.is_finite() {
@@ -147,7 +147,7 @@ impl Curves<'_> {
                 curves.push(self.curve(names[number], color, points.iter().copied()));
             }
         }
-        plot(ui, "Ground step over s", HEIGHT, curves);
+        plot(ui, "Ground step response over s", HEIGHT, curves);
     }
 
     /// Draws the roll angle over lateral acceleration, with the limit marked.
@@ -163,18 +163,24 @@ impl Curves<'_> {
             curves.push(self.curve(name, color, points));
         }
         let mark = Some((own.tips_at, self.theme.plot(LIMIT)));
-        plot_at(ui, "Roll, ° over m/s²", HEIGHT, curves, mark);
+        plot_at(
+            ui,
+            "Roll (°) over acceleration (m/s²)",
+            HEIGHT,
+            curves,
+            mark,
+        );
         let grip = self.own.facts.iter().find(|fact| fact.name == "Grip");
         let tips = own.tips_at;
         let text = match grip {
             Some(grip) if grip.value < tips => {
                 format!(
-                    "Tips over at {tips:.1} m/s², but slides at {:.1}.",
+                    "Would tip over at {tips:.1} m/s², but slides first, at {:.1}.",
                     grip.value
                 )
             }
             Some(grip) => format!(
-                "Tips over at {tips:.1} m/s² before it slides at {:.1}.",
+                "Tips over at {tips:.1} m/s², before it would slide at {:.1}.",
                 grip.value
             ),
             None => format!("Tips over at {tips:.1} m/s²."),

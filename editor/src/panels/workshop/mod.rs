@@ -24,7 +24,7 @@ pub(super) fn ui(ui: &mut Ui, frame: PanelFrame<'_>) {
     let PanelFrame { model, actions, .. } = frame;
     ui.horizontal_wrapped(|ui| choose(ui, model, actions));
     let Some(bench) = &model.workshop.bench else {
-        let text = "Choose a vehicle to change its numbers and see their effects.";
+        let text = "Choose a vehicle to change its parameters and see their effects.";
         empty(ui, text);
         return;
     };
@@ -202,8 +202,8 @@ fn testing(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
 }
 
 fn driving(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
-    let hint = "Drive on a test track with W A S D or the arrow keys. Changing a number restarts the drive. \
-        Your scenario is paused meanwhile.";
+    let hint = "Drive on a test track with W A S D or the arrow keys. Changing a parameter restarts the \
+        drive. Meanwhile, your scenario is paused.";
     for ground in Ground::ALL {
         let is_here = model.workshop.track == Some(ground);
         let button = Button::new(format!("Drive, {}", ground.title())).selected(is_here);
@@ -216,7 +216,7 @@ fn driving(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
     }
 }
 
-/// Warnings about missing and contradictory numbers.
+/// Shows warnings about missing and contradictory numbers.
 fn warnings(ui: &mut Ui, theme: Theme, bench: &Bench) {
     let color = theme.tone(Tone::Warning);
     let missing = &bench.drawn.missing;

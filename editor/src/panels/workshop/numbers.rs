@@ -17,8 +17,7 @@ const NAME: f32 = 96.0;
 const VALUE: f32 = 96.0;
 /// Height of a row, in points.
 const ROW: f32 = 24.0;
-/// Extent of a slider: the original number divided by the lower end, and the upper end divided by
-/// the original number.
+/// A slider extends from the original number divided by this factor to the original number multiplied by it.
 const SPAN: f64 = 3.0;
 
 type Number = Property<VehicleFile>;
@@ -317,7 +316,7 @@ const DRIVE: [Number; 4] = [
     ),
     number(
         "Frontal area",
-        "Area for air resistance.",
+        "Area that determines the air resistance.",
         "m²",
         0.01..=1e4,
         0.01,

@@ -273,8 +273,8 @@ fn inputs_of(inputs: &[String]) -> anyhow::Result<(f64, f64)> {
         }
     }
     Ok((
-        distance.context("the input distance is missing: --input distance=10")?,
-        angle.context("the input angle is missing: --input angle=0.3")?,
+        distance.context("the input \"distance\" is missing: add --input distance=10")?,
+        angle.context("the input \"angle\" is missing: add --input angle=0.3")?,
     ))
 }
 

@@ -127,7 +127,7 @@ fn document(summary: &ImportSummary) -> serde_json::Value {
 fn text(summary: &ImportSummary) -> String {
     let mut text = format!(
         "ways             {}\nroads            {}, {:.2} km\nlanes            {}, {:.2} km\n\
-         junctions        {}\nsignals          {}, of {} junctions and crossings\nsigns            {}\ncrossings        {}\nrestrictions     {}, {} via ways, {} at times\nturn lanes       {}\nlane changes     {} lanes with lines\nbuildings        {}\nland             {} areas\ntraffic          {}-hand\ncountry          {}\n",
+         junctions        {}\nsignals          {}, of {} junctions and crossings\nsigns            {}\ncrossings        {}\nrestrictions     {}, {} via ways, {} timed\nturn lanes       {}\nlane changes     {} lanes with restrictions\nbuildings        {}\nland             {} areas\ntraffic          {}-hand\ncountry          {}\n",
         summary.ways,
         summary.roads,
         summary.road_km,

@@ -51,7 +51,7 @@ struct Arm {
     /// Whether a car can wait between the stop line and the previous junction. If not, there is no stop line,
     /// and the signals and signs of that junction apply to both.
     has_room: bool,
-    /// Lanes that end there.
+    /// Lanes that lead into the junction.
     lanes: Vec<i8>,
     /// Lanes whose stop line is set back to leave room for turning buses.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -104,7 +104,7 @@ struct Path {
     turn: Turn,
     /// Length, m.
     length: f64,
-    /// Minimum time gap before another vehicle that a vehicle needs for entering, s.
+    /// Minimum time gap that a vehicle needs in order to enter before another vehicle, s.
     critical_gap: f64,
     /// Connections that conflict with this one, by index in the list.
     meets: Vec<Met>,
@@ -384,7 +384,7 @@ impl Report {
         if let Some(bound) = self.bound {
             writeln!(
                 out,
-                "  no wait exceeds {bound:.0} s while the lanes beyond drain"
+                "  no wait exceeds {bound:.0} s while the lanes beyond the junction drain"
             )?;
         }
         Ok(())
@@ -531,7 +531,11 @@ impl SignalReport {
                 stage.green
             )?;
             if !stage.permitted.is_empty() {
-                writeln!(out, "      give way to the others: {:?}", stage.permitted)?;
+                writeln!(
+                    out,
+                    "      give way to the other movements: {:?}",
+                    stage.permitted
+                )?;
             }
         }
         Ok(())

@@ -59,7 +59,7 @@ fn list(flags: &ExtensionFlags, as_json: bool) -> anyhow::Result<Outcome> {
     }
     let mut out = terminal::out();
     if files.is_empty() {
-        writeln!(out, "There are no plugins in")?;
+        writeln!(out, "No plugins found in:")?;
         for folder in extensions::options(flags, None).plugins {
             writeln!(out, "  {}", folder.display())?;
         }
@@ -71,7 +71,7 @@ fn list(flags: &ExtensionFlags, as_json: bool) -> anyhow::Result<Outcome> {
             FileState::Idle => "is not needed".to_owned(),
             FileState::NeedsPermission => {
                 format!(
-                    "may not run: --allow-plugin {} or --trust-plugins",
+                    "may not run yet: use --allow-plugin {} or --trust-plugins",
                     file.hash
                 )
             }
@@ -175,7 +175,7 @@ fn check(file: &Path, picture: Option<&Path>, as_json: bool) -> anyhow::Result<O
             outputs.commit()?;
         }
         (Some(place), None) => say!(
-            "no picture {}, because the plugin has not driven",
+            "did not write {}, because the plugin has not driven",
             place.path().display()
         ),
         (None, _) => {}
@@ -243,7 +243,7 @@ fn dev(folder: &Path, into: &Path, once: bool) -> anyhow::Result<Outcome> {
         .watch(folder, RecursiveMode::Recursive)
         .with_context(|| format!("cannot watch {}", folder.display()))?;
     say!(
-        "Waiting for changes in {}; Ctrl-C ends it.",
+        "Waiting for changes in {}; press Ctrl-C to stop.",
         folder.display()
     );
     while !progress::interrupted() {

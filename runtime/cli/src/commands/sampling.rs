@@ -74,7 +74,7 @@ impl Plan {
             .rows
             .map(|rows| usize::try_from(rows).unwrap_or(count));
         if let Some(asked) = asked.filter(|&asked| asked > count) {
-            bail!("--rows {asked}: there are only {count}");
+            bail!("--rows {asked}: there are only {count} rows");
         }
         let mut wanted = if flags.all { Some(count) } else { asked };
         let bar = progress::bar(count as u64, self.is_quiet);
@@ -133,7 +133,7 @@ impl Sampling {
             tenth_escapes,
             estimate,
         } = self;
-        writeln!(out, "{what}: {run_again} of {of} {things} run again")?;
+        writeln!(out, "{what}: {run_again} of {of} {things} repeated")?;
         if run_again == of {
             return Ok(());
         }
@@ -143,7 +143,7 @@ impl Sampling {
         )?;
         writeln!(
             out,
-            "probability that a single forgery escapes: {}; that a forged tenth does: {}",
+            "probability that a single forgery escapes detection: {}; that a forged tenth does: {}",
             percent(*single_escapes),
             percent(*tenth_escapes)
         )
@@ -230,7 +230,11 @@ mod tests {
         let mut text = Vec::new();
         sampling.print(&mut text, "x", "rows").unwrap();
         let text = String::from_utf8(text).unwrap();
-        for expected in ["--seed 1", "a single forgery escapes: ", "a forged tenth"] {
+        for expected in [
+            "--seed 1",
+            "a single forgery escapes detection: ",
+            "a forged tenth",
+        ] {
             assert!(text.contains(expected), "{text}");
         }
     }

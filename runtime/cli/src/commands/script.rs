@@ -188,7 +188,7 @@ fn print_outcome(
     let RunOne { event, agent, .. } = arguments;
     let place = match &arguments.scenario {
         Some(file) => format!(
-            "as it drives in {} after {} s",
+            "driving in {} after {} s",
             file.display(),
             arguments.at.unwrap_or(0.0)
         ),

@@ -312,8 +312,8 @@ fn show(name: &str, json: bool) -> anyhow::Result<Outcome> {
     Ok(Outcome::Fine)
 }
 
-/// Writes a table of the gears. Each gear is used up to the speed of the shift to the next one. Reverse and
-/// the top gear are used up to the engine's limit.
+/// Writes a table of the gears. Each gear is used up to the speed at which the gearbox shifts to the next
+/// one. Reverse and the top gear are used up to the engine's limit.
 fn write_gears(out: &mut dyn Write, train: &DriveTrain) -> std::io::Result<()> {
     let limit = train.curve.limit_rpm();
     writeln!(out, "\ngear     ratio   up to m/s   at rpm   N from rest")?;

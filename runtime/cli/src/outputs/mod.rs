@@ -124,7 +124,7 @@ impl Outputs {
         let other = others.find(|claim| !claim.is_shared && claim.identity.is(&identity));
         if let Some(Claim { asks: other, .. }) = other {
             bail!(
-                "{asks}: {} is already the file of {other}; choose another one",
+                "{asks}: {} is already used for {other}; choose another file",
                 path.display()
             );
         }
@@ -152,7 +152,7 @@ impl Outputs {
         let place = self.file(asks, path, Kind::Table)?;
         if place.is_file() && !is_empty(path) && !begins_with(path, columns.as_bytes()) {
             bail!(
-                "{asks}: {} exists and is not such a table; move it or choose another path",
+                "{asks}: {} exists and is not a table of this kind; move it or choose another path",
                 path.display()
             );
         }
@@ -204,7 +204,10 @@ impl Outputs {
             .iter()
             .find(|claim| claim.identity.is(&identity));
         if let Some(Claim { asks: other, .. }) = claimed {
-            bail!("{asks}: {} is already the file of {other}", path.display());
+            bail!(
+                "{asks}: {} is already used for {other}; choose another folder",
+                path.display()
+            );
         }
         if path.exists() && !path.is_dir() {
             bail!(

@@ -98,7 +98,7 @@ pub struct FuzzyController {
     pub angle: Variable,
     /// Output terms.
     pub terms: &'static [OutputTerm],
-    /// Index of the output term for (angle term, distance term).
+    /// Index of the output term of each rule, by angle term (row) and distance term (column).
     pub rules: [[usize; 3]; 3],
 }
 

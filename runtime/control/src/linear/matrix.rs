@@ -153,8 +153,8 @@ impl Matrix {
         Some(solution)
     }
 
-    /// Returns the lower triangle L of a symmetric positive definite matrix, which is L L'; `None` if the
-    /// matrix is not positive definite.
+    /// Returns the Cholesky factor of a symmetric positive definite matrix: the lower triangle L for which
+    /// the matrix is L L'. `None` if the matrix is not positive definite.
     pub(super) fn cholesky(&self) -> Option<Self> {
         let size = self.rows;
         let mut factor = Self::zeros(size, size);
@@ -184,8 +184,8 @@ impl Matrix {
         }
     }
 
-    /// Returns the matrix exponential. It halves the matrix until its powers decay quickly, sums the series,
-    /// and squares the sum.
+    /// Returns the matrix exponential. The matrix is halved until its powers decay quickly, the series is
+    /// summed, and the sum is squared once for each halving.
     #[must_use]
     pub fn exponential(&self) -> Self {
         let (mut halvings, mut size) = (0, self.largest() * self.rows as f64);

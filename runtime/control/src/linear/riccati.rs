@@ -29,9 +29,7 @@ pub struct Cost {
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum LinearError {
     /// A mode that grows or persists cannot be influenced by the control.
-    #[error(
-        "the pair (A, B) cannot be stabilised: a mode that does not decay is not reached by the control"
-    )]
+    #[error("the pair (A, B) is not stabilisable: a mode that does not decay is not controllable")]
     NotStabilisable,
     /// The horizon has no steps.
     #[error("the horizon is 0 steps; at least 1 is needed")]
@@ -164,7 +162,7 @@ impl Recursion {
 pub struct Regulator {
     /// P: cost of a state.
     pub cost: Matrix,
-    /// K.
+    /// K: gain of the state.
     pub gain: Matrix,
     /// A - B K.
     pub closed: Matrix,

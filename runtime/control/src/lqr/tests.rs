@@ -103,7 +103,7 @@ fn a_vehicle_that_stands_cannot_be_stabilised() {
         .gains(&at_speed(Following::Rolling, 0.0))
         .unwrap_err();
     assert_eq!(refused, LinearError::NotStabilisable);
-    assert!(refused.to_string().contains("cannot be stabilised"));
+    assert!(refused.to_string().contains("is not stabilisable"));
 }
 
 #[test]

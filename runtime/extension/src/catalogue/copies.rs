@@ -1,7 +1,8 @@
 //! Private copies of libraries, which are loaded instead of the originals.
 //!
-//! The next build overwrites the author's file. A library mapped into this process would then change while it
-//! is in use. In addition, the loader returns the old library for a path that it has loaded before.
+//! The next build overwrites the author's file. If the original were mapped into this process, the library
+//! would change while it is in use. In addition, the loader returns the old library for a path that it has
+//! loaded before.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;

@@ -62,7 +62,7 @@ impl Files {
         self.looked.get(path) != Some(&Stamp::of(path))
     }
 
-    /// Records that a file has changed; it then starts to settle anew.
+    /// Records that a file has changed. The file has to settle again.
     pub(crate) fn note_change(&mut self, path: &Path, now: Instant) {
         self.settling(path, now);
     }

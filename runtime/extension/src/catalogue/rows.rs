@@ -55,7 +55,7 @@ pub enum Health {
 /// A row of the module table.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ModuleRow {
-    /// Health.
+    /// Health of the module, shown as a lamp.
     pub lamp: Health,
     /// Stable id.
     pub id: String,

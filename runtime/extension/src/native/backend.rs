@@ -83,7 +83,7 @@ pub(crate) trait Backend: Send + Sync {
     fn agents_changed(&self, capacity: u32, added: &[u32], removed: &[u32]) -> Result<(), Fault>;
     /// Descriptions of the parameters.
     fn parameters(&self) -> &'static [ParameterInfo];
-    /// Sets a parameter, or all cells of the table that begins at an index.
+    /// Sets the parameter at an index, or all cells of a table that begins there.
     fn set_parameter(&self, index: usize, values: &[f64]) -> Result<(), Fault>;
     /// Distance and time ahead at which the plugin wants its waypoint, if it specifies them.
     fn lookahead(&self) -> Option<Lookahead>;
@@ -113,10 +113,7 @@ pub(crate) fn bytes_of_mut<T: Row>(rows: &mut [T]) -> &mut [u8] {
 ///
 /// # Safety
 /// The type must have these properties.
-#[expect(
-    unsafe_code,
-    reason = "what rows are cannot be checked by the compiler"
-)]
+#[expect(unsafe_code, reason = "the compiler cannot check these properties")]
 pub(crate) unsafe trait Row: Copy + Default + Send + Sync + 'static {}
 
 macro_rules! rows {
@@ -147,7 +144,7 @@ rows!(
     u8
 );
 
-/// Returns a plugin's text without terminal control characters.
+/// Returns a plugin's string without terminal control characters.
 pub(crate) fn printable(text: &str) -> String {
     let plain = |c: char| match c {
         '\n' | '\t' => ' ',
@@ -157,7 +154,7 @@ pub(crate) fn printable(text: &str) -> String {
     text.chars().map(plain).collect()
 }
 
-/// Returns the text with static lifetime. Equal texts are stored only once.
+/// Returns the string with a static lifetime. Equal strings are stored only once.
 pub(crate) fn intern(text: &str) -> &'static str {
     static KNOWN: Mutex<BTreeSet<&'static str>> = Mutex::new(BTreeSet::new());
     // Never freed, because descriptions of modules are `'static` like those of built-in modules. A build that
@@ -171,7 +168,7 @@ pub(crate) fn intern(text: &str) -> &'static str {
     kept
 }
 
-/// Returns the descriptions with static lifetime. Equal lists are stored only once.
+/// Returns the descriptions with a static lifetime. Equal lists are stored only once.
 pub(crate) fn intern_parameters(infos: Vec<ParameterInfo>) -> &'static [ParameterInfo] {
     static KNOWN: Mutex<Vec<&'static [ParameterInfo]>> = Mutex::new(Vec::new());
     let mut known = locked(&KNOWN);
@@ -183,7 +180,7 @@ pub(crate) fn intern_parameters(infos: Vec<ParameterInfo>) -> &'static [Paramete
     kept
 }
 
-/// Returns the table with static lifetime. Equal tables are stored only once.
+/// Returns the table with a static lifetime. Equal tables are stored only once.
 pub(crate) fn intern_table(table: ParameterTable) -> &'static ParameterTable {
     static KNOWN: Mutex<Vec<&'static ParameterTable>> = Mutex::new(Vec::new());
     let mut known = locked(&KNOWN);

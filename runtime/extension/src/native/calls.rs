@@ -7,10 +7,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 const GIVEN_UP: u64 = 1;
 /// Increment for one more call in progress.
 const ONE: u64 = 1 << 1;
-/// Bits that count calls.
+/// Bits that contain the number of calls in progress.
 // 15 bits leave 48 for a time in ms, which is enough for 8,900 years.
 const COUNT: u64 = 0x7fff << 1;
-/// Shift of the time (ms) at which the earliest call in progress began.
+/// Position of the bits that contain the time (ms) at which the earliest call in progress began.
 const SINCE: u32 = 16;
 
 /// The calls of a library in progress. They are stored in a single number, so that the answer of a call that

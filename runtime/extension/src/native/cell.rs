@@ -391,7 +391,7 @@ impl PluginEntry {
     }
 
     /// Quarantines a build and falls back to the newest earlier build that is not quarantined, or else to the
-    /// built-in module. Returns the build that is then in use.
+    /// built-in module. Returns the build that replaces it.
     pub(crate) fn withdraw(&self, hash: &str, why: &str) -> Option<Arc<Generation>> {
         self.quarantine.add(hash, why);
         let mut state = self.state();

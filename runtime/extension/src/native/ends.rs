@@ -39,7 +39,7 @@ pub(crate) struct SilentEnd {
     pub(crate) loaded: String,
 }
 
-/// Ends of earlier processes with plugins.
+/// How earlier processes with plugins ended.
 #[derive(Debug, Default)]
 pub(crate) struct PastEnds {
     /// Builds that are known to have ended a process.
@@ -78,7 +78,7 @@ impl Drop for LastWords {
     }
 }
 
-/// Maximum size of a note, bytes. How a program ended fits into one line.
+/// Maximum size of a note, bytes. A note of how a program ended fits into one line.
 const LARGEST: u64 = 16 * MEBIBYTE;
 
 /// Returns the text of a note, or an empty text if it cannot be read.
@@ -151,7 +151,7 @@ pub(crate) fn forget(folder: &Path, hash: &str) {
     );
 }
 
-/// Writes the records of earlier ends. If writing fails, the next start no longer knows them.
+/// Writes the records of builds that ended the program. If writing fails, they are unknown at the next start.
 fn write(folder: &Path, lines: &str) {
     let path = folder.join(KNOWN);
     if lines.is_empty() {

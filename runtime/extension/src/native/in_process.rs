@@ -44,7 +44,7 @@ pub(crate) struct InProcess {
     parameters: &'static [ParameterInfo],
     /// Function that answers batches of controllers with pedals, if the plugin has it.
     press: Option<Press>,
-    /// Number in the plugin of each listed parameter; that of the table for its cells.
+    /// For each listed parameter, its number in the plugin. Cells of a table have the number of the table.
     numbers: Vec<u32>,
     /// Functions for parameters that include tables, if the plugin has them.
     tables: Option<&'static RwParametersExtension>,
@@ -135,7 +135,7 @@ impl InProcess {
         self.parameters = intern_parameters(infos);
     }
 
-    /// Lists the parameters that the extension describes. Each cell of a table is one.
+    /// Lists the parameters that the extension describes. Each cell of a table is listed as one parameter.
     fn list_with_tables(&mut self, functions: &RwParametersExtension) -> Result<(), Fault> {
         let lacks = |what: &str| missing(&format!("{what} of {PARAMETERS_EXTENSION}"));
         let count = functions.count.ok_or_else(|| lacks("count"))?;
@@ -207,7 +207,7 @@ impl InProcess {
         }
     }
 
-    /// Returns the table that a description states.
+    /// Returns the table that a description defines.
     fn table(
         &self,
         functions: &RwParametersExtension,
@@ -359,8 +359,8 @@ unsafe extern "C" fn receive(ctx: *mut c_void, bytes: *const u8, length: u64) ->
 }
 
 impl InProcess {
-    /// Returns the value of a parameter as the plugin reports it, or those of the table that begins at an
-    /// index; `None` if it does not report values.
+    /// Returns the value of the parameter at an index, or the values of all cells of a table that begins
+    /// there, as the plugin reports them; `None` if it does not report values.
     pub(crate) fn get_parameter(&self, index: usize) -> Option<Vec<f64>> {
         let &number = self.numbers.get(index)?;
         if let Some(tables) = self.tables {
@@ -528,9 +528,9 @@ impl Backend for InProcess {
 /// The function that answers a batch.
 #[derive(Clone, Copy)]
 enum Ask {
-    /// `step` of all kinds.
+    /// The function `step`, which modules of every kind have.
     Step(unsafe extern "C" fn(*mut RwInstance, *mut RwBatch) -> i32),
-    /// The function for pedals.
+    /// The function of controllers that drive by pedals.
     Press(Press),
 }
 

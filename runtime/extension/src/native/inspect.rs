@@ -30,7 +30,7 @@ pub struct PluginInfo {
     pub version: String,
     /// Author.
     pub author: String,
-    /// Language.
+    /// Programming language.
     pub language: String,
     /// Identifies the build.
     pub build_id: String,
@@ -162,7 +162,7 @@ pub fn inspect_bytes(bytes: &[u8]) -> Result<Inspected, InspectError> {
     };
     let address = exported(INFO_SYMBOL).ok_or(InspectError::Symbol(INFO_SYMBOL))?;
     let raw = data_at(&file, address, size_of::<RwPluginInfo>())
-        .ok_or_else(|| InspectError::Info("it lies outside the file's data".into()))?;
+        .ok_or_else(|| InspectError::Info("it is outside the file's data".into()))?;
     let info = read_info(raw)?;
     exported(MAIN_SYMBOL).ok_or(InspectError::Symbol(MAIN_SYMBOL))?;
     Ok(Inspected {
@@ -335,7 +335,9 @@ fn read_info(raw: &[u8]) -> Result<PluginInfo, InspectError> {
     // The version is the same but the fields differ, so the plugin was built with a modified copy of the
     // header.
     if u64_at(32) != ROW_SCHEMA {
-        return Err(bad("its rows have other fields"));
+        return Err(bad(
+            "the fields of its rows differ from those of this version",
+        ));
     }
     let kinds = ModuleKind::ALL.into_iter();
     let kinds = kinds.filter(|kind| u32_at(20) & kind_bit(*kind) != 0);
@@ -360,7 +362,9 @@ fn read_info(raw: &[u8]) -> Result<PluginInfo, InspectError> {
     // Ids become parts of file names (saved inputs) and of command lines.
     let sound = |c: char| c.is_ascii_alphanumeric() || "._-".contains(c);
     if info.id.is_empty() || !info.id.chars().all(sound) {
-        return Err(bad("its id must be letters, digits, '.', '_' and '-'"));
+        return Err(bad(
+            "its id must not be empty and may contain only letters, digits, '.', '_' and '-'",
+        ));
     }
     Ok(info)
 }

@@ -42,7 +42,7 @@ const GRACE: Duration = Duration::from_millis(500);
 const START_PATIENCE: Duration = Duration::from_secs(10);
 
 struct Link {
-    /// Module named in the event about a timeout.
+    /// Module that is named when a timeout is reported.
     module: &'static str,
     events: Arc<Events>,
     child: Child,

@@ -38,13 +38,13 @@ pub(crate) trait Kind: Send + Sync + 'static {
     /// Number of agent indices that always exist, regardless of agents.
     const ALWAYS: u32 = 0;
 
-    /// Size of an input row for a plugin built for a minor version of the interface, bytes. Later versions have
-    /// only appended fields, so it is the beginning of [`Kind::Input`].
+    /// Size of an input row, bytes, for a plugin built for a minor version of the interface. Later versions
+    /// have only appended fields, so such a row is the beginning of [`Kind::Input`].
     fn input_size(_minor: u16) -> usize {
         size_of::<Self::Input>()
     }
 
-    /// Maximum time per agent at which a call does not count as slow, us.
+    /// Time per agent above which a call counts as slow, us.
     const BUDGET_US: f64;
 
     /// Returns the flaw of an answer, if there is one.
@@ -79,14 +79,14 @@ pub(crate) trait Kind: Send + Sync + 'static {
 pub(crate) enum InputRows<'a> {
     /// The rows of this version.
     Whole(&'a [u8]),
-    /// The beginnings of the rows, for a plugin built for an earlier version. They are words, so that rows are
-    /// aligned like doubles.
+    /// The first fields of each row, for a plugin built for an earlier version that lacks the others. They are
+    /// stored as words, so that rows are aligned like doubles.
     Beginnings(Vec<u64>),
 }
 
 impl<'a> InputRows<'a> {
-    /// Returns input rows for a plugin built for a minor version of the interface. A plugin gets the rows of its
-    /// own time, even if it walks them as an array.
+    /// Returns input rows for a plugin built for a minor version of the interface. The plugin gets rows of
+    /// the size that it was built for, so it can also read them as an array.
     pub(crate) fn new<K: Kind>(inputs: &'a [K::Input], minor: u16) -> Self {
         let (size, whole) = (K::input_size(minor), size_of::<K::Input>());
         let bytes = bytes_of(inputs);
@@ -405,7 +405,7 @@ impl Kind for AsSignals {
     type Output = SignalOutput;
     const FALLBACK: &'static str = "actuated";
     const BUDGET_US: f64 = 100.0;
-    /// One index, because each programme has its own instance and uses the first index of it.
+    /// One index, because each programme has its own instance and uses its first index.
     const ALWAYS: u32 = 1;
 
     fn flaw(output: &SignalOutput) -> Option<&'static str> {

@@ -83,7 +83,7 @@ mod unix {
     use std::sync::OnceLock;
     use std::sync::atomic::{AtomicI32, Ordering};
 
-    /// Descriptor that stands for no file.
+    /// Value of [`FILE`] if there is no file.
     pub(super) const NOWHERE: i32 = -1;
     /// File descriptor for records that are read at the next start.
     pub(super) static FILE: AtomicI32 = AtomicI32::new(NOWHERE);
@@ -130,7 +130,7 @@ mod unix {
     }
 
     /// Writes texts, using only functions that are safe in signal handlers.
-    #[expect(unsafe_code, reason = "writes to the descriptor itself")]
+    #[expect(unsafe_code, reason = "writes directly to the file descriptor")]
     fn write(to: i32, parts: &[&str]) {
         for part in parts {
             // SAFETY: the bytes live as long as the call; errors cannot be reported here.

@@ -1,4 +1,4 @@
-//! A loaded library, which is loaded from a copy of the file and never unloaded.
+//! A loaded library. It is loaded from a copy of the file and never unloaded.
 
 use super::backend::printable;
 use super::calls::Calls;
@@ -102,10 +102,10 @@ struct HostSide {
 
 // SAFETY: the structure is written once before it is shared; its context is a `Context`, which may be used
 // from any thread.
-#[expect(unsafe_code, reason = "raw pointers to what is never freed")]
+#[expect(unsafe_code, reason = "raw pointers to memory that is never freed")]
 unsafe impl Sync for HostSide {}
 // SAFETY: as above.
-#[expect(unsafe_code, reason = "raw pointers to what is never freed")]
+#[expect(unsafe_code, reason = "raw pointers to memory that is never freed")]
 unsafe impl Send for HostSide {}
 
 /// A loaded library.

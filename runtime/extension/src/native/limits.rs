@@ -1,5 +1,5 @@
-//! Resource limits of a process that runs a plugin. A plugin that consumes memory or writes endlessly then
-//! harms only itself and not the machine.
+//! Resource limits of a process that runs a plugin. With these limits, a plugin that consumes memory or
+//! writes endlessly harms only itself and not the machine.
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 

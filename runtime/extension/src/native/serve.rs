@@ -54,7 +54,7 @@ pub(super) struct Layout {
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub(super) struct StepHead {
     pub(super) count: f64,
-    /// Distance between two input rows, bytes; then that of output rows.
+    /// Distance between two input rows, bytes. The next field is the distance between two output rows.
     pub(super) input_stride: f64,
     pub(super) output_stride: f64,
     pub(super) step: f64,
@@ -121,7 +121,7 @@ impl Layout {
     pub(super) fn of(head: &StepHead) -> Self {
         let mut end = HEAD + StepHead::SIZE;
         // All arrays begin at multiples of eight bytes, because plugins write their answers in place as
-        // doubles. Numbers that no batch has give a size that no memory has.
+        // doubles. Counts that no batch can have give a size larger than any memory.
         let mut place = |count: f64, size: f64| {
             let begin = end;
             let bytes = (count as usize).saturating_mul(size as usize);
@@ -480,8 +480,8 @@ fn give_up_late_calls(context: &Context) {
 
 #[expect(unsafe_code, reason = "maps a file that is shared with the host")]
 fn map(file: &std::fs::File) -> std::io::Result<memmap2::MmapMut> {
-    // SAFETY: the host created the file for this process, only lets it grow, and accesses it only while no call
-    // runs. Of the two maps here one is used only for the number of used memory.
+    // SAFETY: the host created the file for this process, only lets it grow, and accesses it only while no
+    // call runs. One of the two maps in this process is used only to report the memory use.
     unsafe { memmap2::MmapMut::map_mut(file) }
 }
 

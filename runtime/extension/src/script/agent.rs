@@ -106,7 +106,7 @@ impl std::fmt::Display for Wants {
             _ => {}
         }
         if self.braking > 0.0 {
-            parts.push(format!("to brake with {} m/s^2", self.braking));
+            parts.push(format!("to brake at {} m/s^2", self.braking));
         }
         if self.indicator != none.indicator {
             parts.push(format!("to signal {}", self.indicator.name()));
@@ -146,10 +146,10 @@ pub(super) struct Content {
     pub(super) effects: Vec<Effect>,
     /// Whether the agent has received a destination during this call.
     pub(super) has_new_goal: bool,
-    /// Whether the agent is made up for a rehearsal. Any place name is then accepted.
+    /// Whether the agent is made up for a rehearsal. If so, any place name is accepted.
     pub(super) is_made_up: bool,
     pub(super) has_started: bool,
-    /// Number of full periods of standing that have already been reported to the script.
+    /// Number of complete periods at a standstill that have already been reported to the script.
     pub(super) told_blocked: u32,
     /// Agents that were near during the last call, sorted by id.
     pub(super) near: Vec<u64>,
@@ -572,7 +572,7 @@ impl Memory {
         content.memory.get(name).cloned().unwrap_or(Dynamic::UNIT)
     }
 
-    /// Stores a number, a boolean or a short text under a name. `()` removes the entry.
+    /// Stores a number, a boolean or a short string under a name. `()` removes the entry.
     pub(super) fn set(&self, name: &str, value: Dynamic) -> Result<(), String> {
         let mut content = self.0.content();
         if value.is_unit() {

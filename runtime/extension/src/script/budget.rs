@@ -15,8 +15,8 @@ use std::cell::Cell;
 use std::sync::OnceLock;
 
 /// Maximum number of operations per call.
-// This is about a millisecond for a slow call. With a time limit, a busy machine would stop other scripts
-// than an idle one, and the same run would give another result.
+// This is about a millisecond for a slow call. With a time limit, a busy machine and an idle one would stop
+// different scripts, and the same run would give another result.
 pub(super) const OPERATIONS: u64 = 20_000;
 /// Cost of an array element in calls that process all elements, in operations. An operation takes about 0.05 us, and a
 /// comparison of elements 0.2 us.

@@ -32,7 +32,7 @@ const HASHING: [u64; 4] = [0x526f_6164, 0x7772_6967, 0x6874_2e31, 0x2e30_0000];
 /// Number of characters of a line that are shown in an error. It is slightly more than the usual line length
 /// in an editor.
 const SHOWN: usize = 120;
-/// Number of those characters before the position of the error.
+/// Number of characters that are shown before the position of the error.
 const SHOWN_BEFORE: usize = 80;
 
 /// An error in a script with its position.
@@ -281,7 +281,7 @@ fn compile_at_depth(
         |position: Position, message: String| ScriptError::at(file, text, position, message);
     // The text may come from the editor, and not from a file of limited size.
     if text.len() as u64 > LONGEST_SCRIPT {
-        let message = format!("scripts may have at most {} KiB", LONGEST_SCRIPT / 1024);
+        let message = format!("a script may be at most {} KiB long", LONGEST_SCRIPT / 1024);
         return Err(error(Position::NONE, message));
     }
     let described = Parameters::default();

@@ -22,7 +22,7 @@ const MOST_BRANCHES: usize = 400;
 /// Prefixes of messages about values of the wrong type or unknown words. These errors occur regardless of
 /// conditions.
 const CERTAIN: [&str; 2] = ["a number is needed here", "an agent or its id is needed"];
-/// Fragments of such messages.
+/// Fragments of messages about values of the wrong type or unknown words.
 const CERTAIN_WITHIN: [&str; 3] = [
     "there is no indicator",
     "there is no slot",
@@ -114,8 +114,8 @@ fn innermost(error: &EvalAltResult) -> &EvalAltResult {
     }
 }
 
-/// Whether an error is caused only by types. An error about `()` may be caused by a value that the condition
-/// guards.
+/// Whether an error depends only on types, and not on values. An error about `()` does not count, because the
+/// condition may rule out that value.
 fn is_certain(error: &EvalAltResult) -> bool {
     let about_nothing = error.to_string().contains("()");
     match error {

@@ -86,7 +86,7 @@ pub struct ScriptRow {
     pub path: Option<PathBuf>,
     /// Text of the script as last read.
     pub text: String,
-    /// Mistake in the text, if any. The previous version then keeps running.
+    /// Mistake in the text, if any. As long as there is one, the previous version keeps running.
     pub error: Option<ScriptError>,
     /// Number of versions that have been active.
     pub generation: u32,

@@ -15,7 +15,7 @@ use roadwright_agent::{
 use roadwright_plugin_api::{BehaviourInput, BehaviourOutput, NOTHING};
 use std::sync::Arc;
 
-/// Time of standing after which an agent counts as blocked, s. Further notifications follow at the same
+/// Time at a standstill after which an agent counts as blocked, s. Further notifications follow at the same
 /// interval.
 const BLOCKED: f64 = 10.0;
 /// Distance below which agents count as near, m.
@@ -222,7 +222,7 @@ impl Content {
         })
     }
 
-    /// Whether the agent stands because the script has requested it.
+    /// Whether the agent is standing because the script has requested it.
     fn is_held(&self) -> bool {
         let wants = &self.wants;
         wants.is_stopped || self.time < wants.waits_until || wants.braking > 0.0
@@ -443,8 +443,9 @@ impl Behaviour for ScriptLogic {
     }
 }
 
-/// Returns the side on which a lane lies in the driving direction. Lanes with negative ids run along the road
-/// and are counted to the right. Lanes with positive ids run in the opposite direction.
+/// Returns the side of the lane `own` on which the lane `wanted` is, seen in the driving direction. Lanes
+/// with negative ids run along the road and are counted to the right. Lanes with positive ids run in the
+/// opposite direction.
 fn side_of(own: i8, wanted: i8) -> f64 {
     // Beyond the reference line, traffic is oncoming.
     if own == 0 || own.signum() != wanted.signum() {

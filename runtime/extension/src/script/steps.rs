@@ -70,7 +70,7 @@ impl Recorder {
         let recorder = all.clone();
         #[expect(
             deprecated,
-            reason = "Rhai marks what may change so; its version is locked"
+            reason = "Rhai marks interfaces that may change as deprecated; its version is locked"
         )]
         compiled.engine.register_debugger(
             |_, debugger| debugger,

@@ -33,7 +33,7 @@ const RANGES: [(&str, usize, f64, f64, &str); 10] = [
 
 /// Numeric settings that have a range.
 const SETTINGS: [(&str, f64, f64, &str); 3] = [
-    ("speed_factor", 0.0, 2.0, "a factor on the allowed speed"),
+    ("speed_factor", 0.0, 2.0, "a multiple of the allowed speed"),
     ("desired_speed", 0.0, 100.0, "m/s; 100 m/s are 360 km/h"),
     ("lane_offset", -5.0, 5.0, "m; no lane is wider than 10 m"),
 ];

@@ -16,7 +16,7 @@ pub(super) fn chain(samples: &[DVec2], tolerance: f64) -> Result<ReferenceLine, 
     let mut from = 0;
     while from < last {
         let start = pose_at(samples, from);
-        // Finds the longest step that holds by doubling, then halving.
+        // Finds the longest step that is within the tolerance by doubling and then halving the step.
         let (mut good, mut step) = (from + 1, 1);
         while from + 2 * step <= last && holds(samples, start, from, from + 2 * step, tolerance) {
             step *= 2;
@@ -57,7 +57,7 @@ fn pose_at(samples: &[DVec2], i: usize) -> Pose {
     }
 }
 
-/// Whether one clothoid represents a range of samples without a loop.
+/// Whether one clothoid without a loop represents a range of samples.
 fn holds(samples: &[DVec2], start: Pose, from: usize, to: usize, tolerance: f64) -> bool {
     let end = pose_at(samples, to);
     let chord = (end.position - start.position).length();

@@ -58,16 +58,16 @@ pub struct Fit {
 
 /// Maximum number of lines and arcs of one leg that are refined together.
 const MOST_SPANS: usize = 40;
-/// Number of samples above which a leg gets fewer attempts. This keeps fitting fast after the
-/// button is released.
+/// Legs with more samples than this get fewer attempts, so that fitting stays fast after the button is
+/// released.
 const LONG: usize = 400;
 /// Factor by which a refined bend may be tighter than requested.
 const TIGHTEST: f64 = 1.1;
 
 /// Fits a line to the points of a stroke, in drawing order.
 ///
-/// About 6 ms for 200 samples and 160 ms for 1,000: the time of the search for spans grows with the square of
-/// the longest span, and the time of the refinement with the cube of their number.
+/// About 6 ms for 200 samples and 160 ms for 1,000: the search for spans takes a time that grows with the
+/// square of the longest span, and the refinement one that grows with the cube of the number of spans.
 ///
 /// # Errors
 /// [`GeometryError::TooFewPoints`] if the stroke is shorter than two tolerances, [`GeometryError::NoJoin`] if
@@ -117,8 +117,8 @@ fn fit_leg(samples: &[DVec2], options: &StrokeOptions) -> Result<Fit, GeometryEr
     let smooth = smoothed(samples);
     let mut best = None;
     let attempts = if samples.len() > LONG { 2 } else { 4 };
-    // Finer and coarser chains in turn: too few spans miss the tolerance, and too many follow the tremor of
-    // the hand into bends that are too tight.
+    // Tries finer and coarser chains in turn. Too few spans exceed the tolerance, and too many follow the
+    // tremor of the hand into bends that are too tight.
     for penalty in [1.0, 0.5, 2.0, 0.2].into_iter().take(attempts) {
         let spans = segmentation::spans(&smooth, options, penalty);
         if spans.len() > MOST_SPANS {
@@ -154,11 +154,11 @@ fn fit_leg(samples: &[DVec2], options: &StrokeOptions) -> Result<Fit, GeometryEr
     })
 }
 
-/// Length that a corner takes from the legs before and after it, m.
+/// Length that a corner takes from the leg before it and from the leg after it, m.
 fn corner_cut(before: &ReferenceLine, left: f64, after: &ReferenceLine, radius: f64) -> f64 {
     let turn = crate::math::wrap_angle(after.start().heading - before.end().heading).abs();
-    // The tangent of an arc of that radius. For a hairpin it is unbounded, so its turn is limited to
-    // 2.6 rad. Less than half of the next leg is used, so that its other corner has room.
+    // The tangent length of an arc with this radius. It is unbounded for a hairpin, so the turn is limited to
+    // 2.6 rad. At most half of the next leg is used, so that its other corner has room.
     let wanted = radius * crate::math::tan(0.5 * turn.min(2.6));
     wanted.min(0.9 * left).min(0.45 * after.length()).max(1e-3)
 }
@@ -181,7 +181,8 @@ fn corner_curve(from: Pose, to: Pose) -> Option<ReferenceLine> {
     let chord = to.position - from.position;
     let turn = crate::math::wrap_angle(to.heading - from.heading);
     let bow = crate::math::wrap_angle(crate::heading_of(chord) - from.heading);
-    // Tangents are equally long if and only if the chord halves the turn.
+    // The tangents are equally long if and only if the angle between chord and start heading is half of the
+    // turn.
     if (bow - 0.5 * turn).abs() > 1e-9 || turn.abs() < 1e-6 {
         return None;
     }

@@ -27,8 +27,8 @@ const MIN_SPAN: f64 = 0.5;
 const ITERATIONS: usize = 14;
 /// Maximum number of samples for residuals.
 const MAX_RESIDUALS: usize = 300;
-/// Limit of the change of a length in one step, m. The curve is far from linear in its parameters:
-/// if a heading is off by a radian, the feet lie on other spans.
+/// Limit of the change of a length in one step, m. The curve is far from linear in its parameters: if a
+/// heading is wrong by a radian, the closest points are on other spans.
 const STEP_LENGTH: f64 = 4.0;
 /// Limit of the change of a curvature in one step, 1/m.
 const STEP_CURVATURE: f64 = 0.05;
@@ -74,8 +74,8 @@ impl Model {
             model.push(length(span).max(MIN_SPAN), span.curvature);
             heading += length(span) * span.curvature;
         }
-        // Spirals take their length from both neighbours, half from each, because a spiral between two
-        // curvatures turns as much as if each of them applied to one half of it.
+        // A spiral takes half of its length from each neighbour, because it turns as much as if each
+        // neighbour's curvature applied to half of it.
         for i in 0..model.spirals.len() {
             let shorter = model.spans[i].0.min(model.spans[i + 1].0);
             // A span gives up half of a spiral at each of its ends, so at most 0.4 of its length in total:
@@ -146,7 +146,7 @@ impl Model {
                     } else {
                         (-max_curvature, -1e-5)
                     };
-                    // The sign is kept, so that a bend does not become its opposite.
+                    // The sign is kept, so that a left bend cannot become a right bend.
                     span.1 = (span.1 + step).clamp(low, high);
                 }
             }
@@ -155,8 +155,9 @@ impl Model {
 
     /// Step for the numeric derivative of a parameter.
     fn probe(&self, index: usize) -> f64 {
-        // All move the far end of a road of some hundred metres by about a tenth of a millimetre or more,
-        // which is large compared with rounding and small compared with the bends of the curve.
+        // Each of these steps moves the far end of a road of some hundred metres by about a tenth of a
+        // millimetre or more. This is large compared with rounding and small compared with the bends of the
+        // curve.
         match index {
             2 => 1e-6,
             i if i < 3 + self.spans.len() + self.spirals.len() => 1e-4,
@@ -229,8 +230,8 @@ fn squared(residuals: &[f64]) -> f64 {
 
 /// Distances along the line of the points nearest to the samples, in non-decreasing order.
 fn feet(line: &ReferenceLine, samples: &[DVec2]) -> Vec<f64> {
-    // Starting from the foot of the previous sample, so that a sample stays on its own branch where the line
-    // approaches itself.
+    // The search starts at the foot of the previous sample, so that a sample stays on its own branch where
+    // the line approaches itself.
     let mut s = 0.0;
     samples
         .iter()
@@ -239,8 +240,8 @@ fn feet(line: &ReferenceLine, samples: &[DVec2]) -> Vec<f64> {
                 let pose = line.pose(s);
                 let ahead = pose.forward().dot(sample - pose.position);
                 let left = pose.left().dot(sample - pose.position);
-                // A step along the line covers a different distance beside it; beyond the centre of a bend it
-                // would be unbounded, and is clamped.
+                // A step beside the line corresponds to a different distance along it. Beyond the centre of a
+                // bend this distance would be unbounded, so it is clamped.
                 let stretch = (1.0 - line.curvature(s) * left).max(0.2);
                 s = (s + ahead / stretch).clamp(0.0, line.length());
             }
@@ -249,7 +250,7 @@ fn feet(line: &ReferenceLine, samples: &[DVec2]) -> Vec<f64> {
         .collect()
 }
 
-/// Normal distances, and the errors at both ends.
+/// Returns the normal distances of the samples and the errors at both ends.
 fn residuals(line: &ReferenceLine, chosen: &[DVec2], feet: &[f64], samples: &[DVec2]) -> Vec<f64> {
     let mut all: Vec<f64> = chosen
         .iter()
@@ -261,8 +262,8 @@ fn residuals(line: &ReferenceLine, chosen: &[DVec2], feet: &[f64], samples: &[DV
         .collect();
     let start = line.start().position - samples[0];
     let end = line.end().position - samples[samples.len() - 1];
-    // Each end counts as two more samples, because the curve is moved onto them at last, and should not have
-    // to move far.
+    // Each end counts as two additional samples, because the curve is finally moved onto the ends and should
+    // not have to move far.
     all.extend([start.x, start.y, end.x, end.y]);
     all
 }
@@ -278,7 +279,7 @@ fn gauss_newton(
     damping: f64,
 ) -> Option<Vec<f64>> {
     let n = model.parameter_count();
-    // Normals of the unchanged line, with which the residual is linear in the shift.
+    // Normals of the unchanged line. With them, the residual is linear in the shift.
     let normals: Vec<DVec2> = feet.iter().map(|&s| line.pose(s).left()).collect();
     let columns: Option<Vec<Vec<f64>>> = (0..n)
         .map(|index| derivative(model, index, chosen, feet, &normals, samples, residuals))
@@ -290,7 +291,7 @@ fn gauss_newton(
         for j in 0..n {
             matrix[i][j] = dot(&columns[i], &columns[j]);
         }
-        // A parameter that no residual depends on has an empty row, and a multiple of zero stays zero; the
+        // A parameter that affects no residual has an empty row, and a multiple of zero stays zero, so the
         // small term keeps the matrix from being singular.
         matrix[i][i] = matrix[i][i] * (1.0 + damping) + 1e-9;
         // Lengths are damped slightly, because along a straight they are undetermined.
@@ -314,8 +315,8 @@ fn derivative(
 ) -> Option<Vec<f64>> {
     let probe = model.probe(index);
     let mut other = model.clone();
-    // Without the bound on curvature, because at the bound the probe would be clamped, move nothing, and give
-    // a derivative of 0.
+    // Ignores the bound on curvature. At the bound, the probe would be clamped and move nothing, so the
+    // derivative would be 0.
     other.shift(index, probe, f64::INFINITY);
     let moved = other.line()?;
     let mut column: Vec<f64> = chosen
@@ -384,8 +385,8 @@ fn between(model: &Model, from: DVec2, to: DVec2) -> Option<ReferenceLine> {
             .joined(&ReferenceLine::join(head.end(), end).ok()?)
             .ok();
     }
-    // Rotating and scaling the whole keeps lines lines, arcs arcs, and all joints smooth. Curvatures scale
-    // with 1 / scale. A factor far from 1 means that the fit has failed.
+    // Rotating and scaling the whole line preserves lines, arcs and smooth joints. Curvatures are divided by
+    // the scale. A scale far from 1 means that the fit has failed.
     let scale = wanted.length() / own.length();
     if !(0.5..2.0).contains(&scale) {
         return None;

@@ -36,7 +36,8 @@ pub fn resampled(points: &[DVec2], spacing: f64) -> Vec<DVec2> {
         missing -= step;
         last = point;
     }
-    // The last point is kept exactly; one just before it would make a short edge in an arbitrary direction.
+    // The last point is kept exactly. A sample just before it would create a short edge in an arbitrary
+    // direction.
     let close = samples.len() > 1 && (samples[samples.len() - 1] - last).length() < 0.5 * spacing;
     if close {
         samples.pop();
@@ -55,7 +56,8 @@ pub fn smoothed(samples: &[DVec2]) -> Vec<DVec2> {
     });
     (0..samples.len())
         .map(|i| {
-            // The same number on both sides, or a sample near an end would be drawn inwards.
+            // The window has the same number of samples on both sides. Otherwise a sample near an end would
+            // be pulled inwards.
             let reach = WINDOW.min(i).min(samples.len() - 1 - i);
             let (mut sum, mut total) = (weights[0] * samples[i], weights[0]);
             for (k, weight) in weights.iter().enumerate().take(reach + 1).skip(1) {
@@ -84,7 +86,7 @@ pub(super) fn corners(samples: &[DVec2], options: &StrokeOptions) -> Vec<usize> 
     let turns: Vec<f64> = (reach..samples.len() - reach).map(turn).collect();
     let mut found = Vec::new();
     for (at, &here) in turns.iter().enumerate() {
-        // Only the largest turn within a window is a corner; of equal ones the first.
+        // Only the largest turn within a window is a corner. Of several equal ones, the first is used.
         let (low, high) = (at.saturating_sub(reach), (at + reach).min(turns.len() - 1));
         let is_peak =
             turns[low..at].iter().all(|t| *t < here) && turns[at..=high].iter().all(|t| *t <= here);

@@ -27,8 +27,8 @@ const SIGMA: f64 = 1.2;
 const MAX_RADIUS: f64 = 3000.0;
 /// Smallest turn of an arc, rad. Below it, a line represents the same shape.
 const MIN_TURN: f64 = 0.05;
-/// Maximum number of starts that are rejected in succession for an end. Starts are examined from
-/// the end backwards: once a range is too long for any primitive, longer ones rarely fit.
+/// Maximum number of consecutive starts that are rejected for an end. Starts are examined backwards from the
+/// end. Once a range is too long for any primitive, longer ranges rarely fit.
 const MAX_REJECTED: usize = 12;
 /// Maximum number of starts that are examined for an end.
 const MAX_LOOK_BACK: usize = 400;
@@ -138,12 +138,12 @@ fn circle_of(s: &Sums) -> Option<(Primitive, f64)> {
         s.pp.y / s.n - mean.y * mean.y,
     );
     let xy = s.xy / s.n - mean.x * mean.y;
-    // |p|^2 = 2 c.p + (r^2 - |c|^2) is linear in the centre and the last term: the normal equations
-    // are those of a plane fitted to z = |p|^2.
+    // The equation |p|^2 = 2 c.p + (r^2 - |c|^2) is linear in the centre and in the last term: the normal
+    // equations are those of a plane fitted to z = |p|^2.
     let rhs = 0.5 * (s.pz / s.n - mean * mean_z);
     let det = xx * yy - xy * xy;
-    // The determinant is the product of the eigenvalues of the covariance, xx + yy their sum. Their ratio is
-    // dimensionless: it measures how flat the samples lie, whatever their extent.
+    // The determinant is the product of the eigenvalues of the covariance matrix, and xx + yy is their sum.
+    // Their ratio is dimensionless: it measures how close the samples are to a line, whatever their extent.
     if det < 1e-9 * (xx + yy) * (xx + yy) {
         return None;
     }
@@ -169,7 +169,7 @@ fn circle_of(s: &Sums) -> Option<(Primitive, f64)> {
     Some((circle, squared))
 }
 
-/// The cheapest chain for the samples up to a given one.
+/// The cheapest chain for the samples up to and including a given one.
 #[derive(Clone, Copy)]
 struct Best {
     cost: f64,
@@ -195,8 +195,8 @@ impl Best {
 /// Returns the cheapest chain of primitives that stays within the tolerance. Costs of additional primitives
 /// are multiplied by `penalty`.
 pub(super) fn spans(samples: &[DVec2], options: &StrokeOptions, penalty: f64) -> Vec<Span> {
-    // Relative to the first sample, because sums of fourth powers of world coordinates would have no digits
-    // left for a deviation of half a metre.
+    // Coordinates are relative to the first sample, because sums of fourth powers of world coordinates would
+    // have too few digits for a deviation of half a metre.
     let origin = samples[0];
     let local: Vec<DVec2> = samples.iter().map(|p| *p - origin).collect();
     let mut sums = vec![Sums::default()];
@@ -217,8 +217,8 @@ pub(super) fn spans(samples: &[DVec2], options: &StrokeOptions, penalty: f64) ->
     for to in 1..samples.len() {
         best[to].cost = f64::INFINITY;
         let mut rejected = 0;
-        // From the shortest range to longer ones: of chains of equal cost the first one stays, because only a
-        // lower cost replaces it.
+        // From the shortest range to longer ones. Of several chains of equal cost, the first is kept, because
+        // only a lower cost replaces it.
         for from in (to.saturating_sub(MAX_LOOK_BACK)..to).rev() {
             let fits = column(&local, &sums, from, to, options, penalty, &mut best);
             rejected = if fits { 0 } else { rejected + 1 };
@@ -249,8 +249,8 @@ fn cheapest(best: &[Best]) -> Vec<Span> {
     chain
 }
 
-/// Joins neighbouring primitives of the same type that one primitive represents within the tolerance, because
-/// a slow wobble of the hand does not justify two lines.
+/// Joins neighbouring primitives of the same type if one primitive represents both within the tolerance,
+/// because a slow wobble of the hand does not justify two lines.
 fn merged(chain: Vec<Span>, local: &[DVec2], sums: &[Sums], options: &StrokeOptions) -> Vec<Span> {
     let mut merged: Vec<Span> = Vec::with_capacity(chain.len());
     for mut span in chain {
@@ -274,8 +274,8 @@ fn joint(
     sums: &[Sums],
     options: &StrokeOptions,
 ) -> Option<Span> {
-    // Only spans of the same type: a line and an arc, or a left and a right bend, are separate. sums[i]
-    // covers the first i samples, so both ends of the range are included.
+    // Only spans of the same type are joined: a line and an arc, or a left and a right bend, stay separate.
+    // `sums[i]` covers the first i samples, so both ends of the range are included.
     let range = sums[b.to + 1].minus(&sums[a.from]);
     let points = &local[a.from..=b.to];
     let (primitive, curvature) = if a.curvature == 0.0 && b.curvature == 0.0 {
@@ -296,7 +296,7 @@ fn joint(
     })
 }
 
-/// Tries both primitives on one range. Returns whether any stays within the tolerance.
+/// Tries both primitives on one range. Returns whether at least one stays within the tolerance.
 fn column(
     local: &[DVec2],
     sums: &[Sums],
@@ -349,7 +349,7 @@ fn curvature_of(circle: &Primitive, points: &[DVec2], options: &StrokeOptions) -
     if polyline::length(points) / radius < MIN_TURN {
         return None;
     }
-    // The centre lies to the left of the drawing direction, or to the right.
+    // The centre is either to the left of the drawing direction or to its right.
     let middle = points.len() / 2;
     let direction = points[points.len() - 1] - points[0];
     let left = direction.perp_dot(centre - points[middle]);

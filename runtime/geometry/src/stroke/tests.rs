@@ -71,7 +71,7 @@ fn inflections(line: &ReferenceLine) -> usize {
     signs.len().saturating_sub(1)
 }
 
-/// Largest distance of the fitted line from the true one, without the last metres.
+/// Largest distance between the fitted line and the true one, except in the last metres.
 fn miss(fitted: &ReferenceLine, truth: &ReferenceLine) -> f64 {
     let points: Vec<DVec2> = (0..200)
         .map(|i| {
@@ -206,7 +206,7 @@ fn corners_are_kept_and_rounded_with_the_asked_radius() {
         "{:?}",
         fit.line.segments()
     );
-    // A right angle of radius 8 m misses its corner by 3.3 m.
+    // A right-angle bend with a radius of 8 m misses its corner by 3.3 m.
     let projector = crate::projection::Projector::new(fit.line.clone());
     for corner in &corners[1..4] {
         let foot = projector.closest(*corner);
@@ -262,7 +262,7 @@ fn a_long_scribble_takes_no_time() {
             at
         })
         .collect();
-    // This tests that the fit ends; the result may be either.
+    // This tests only that the fit terminates, whatever its result.
     let _ = fit(&points, &options());
 }
 

@@ -7,7 +7,7 @@
 //!     access:lanes = |no, vehicle:lanes = ...      the lanes that are closed to general traffic
 //! ```
 //!
-//! `lanes` counts bus lanes, so all of them make existing lanes bus lanes.
+//! `lanes` includes bus lanes, so none of these tags adds a lane: they turn existing lanes into bus lanes.
 
 use super::elements::Tags;
 use super::lane_counts::{LaneCounts, count};
@@ -29,14 +29,14 @@ const CONTRADICTION: &str =
 /// Warning about closed lanes.
 const CLOSED: &str = "lanes closed to cars and buses (imported as lanes for all traffic)";
 /// Warning about buses against one-way streets.
-const NO_LANE: &str = "buses against one-way streets without a lane of their own (left out)";
+const NO_LANE: &str = "contraflow buses in one-way streets without a bus lane (left out)";
 
 /// Bus lanes of a way.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct BusLanes {
     along: Reserved,
     against: Reserved,
-    /// Whether there is a bus lane on the left side of the road, as seen along it, and on its right side.
+    /// Whether there is a bus lane on the left and on the right side of the road, as seen along it.
     on_left: bool,
     on_right: bool,
 }
@@ -94,8 +94,8 @@ pub(super) fn contraflow(tags: &Tags, direction: Direction) -> usize {
         .min(2)
 }
 
-/// Returns the numbers of bus lanes along and against the way that exist regardless of the driving side. If
-/// the number of lanes is not tagged, they are added to the usual number.
+/// Returns the numbers of bus lanes along and against the way that do not depend on the driving side. If the
+/// number of lanes is not tagged, they are added to the usual number.
 pub(super) fn least(tags: &Tags, direction: Direction) -> [usize; 2] {
     let is_lane = |side| is_one_of(busway(tags, side), &LANE);
     let by_side = match direction {
@@ -114,7 +114,7 @@ pub(super) fn least(tags: &Tags, direction: Direction) -> [usize; 2] {
     })
 }
 
-/// Returns the bus lanes of a way that general traffic may use.
+/// Returns the bus lanes of a way.
 pub(super) fn read(
     tags: &Tags,
     direction: Direction,
@@ -192,7 +192,7 @@ fn listed(
                     false
                 }
                 Some("no") => true,
-                // A designated lane is reserved unless general traffic may use it explicitly.
+                // A designated lane is a bus lane unless general traffic is explicitly allowed to use it.
                 None => {
                     let is_bus = is_one_of(buses, &OPEN[..2]);
                     is_left_open |= is_bus;
@@ -217,7 +217,8 @@ impl BusLanes {
         let is_listed = keys.any(|key| tags.contains_key(&format!("{key}:lanes")));
         let is_known = self.along != Reserved::default() || self.against != Reserved::default();
         match number(tags, &[""]) {
-            // The number is that of both directions, or the sum of the directions.
+            // The number applies to both directions together, or is the sum of the numbers for each
+            // direction.
             _ if is_known => {}
             Some(number) if number.is_multiple_of(2) => {
                 let half = number / 2;
@@ -281,8 +282,8 @@ impl BusLanes {
             let general = |lane: &Lane| lane.kind == LaneType::Driving && !lane.is_forward(side);
             lanes.any(general)
         };
-        // The kerb is on the right of drivers who keep right. Whoever drives against the road sees its left
-        // side on the right.
+        // Where traffic keeps right, the kerb is on the driver's right. Drivers against the direction of the
+        // road see its left side on their right.
         let (along_sides, against_sides) = match (has_both, side) {
             (false, _) => ([self.on_left, self.on_right], [false; 2]),
             (true, DrivingSide::Right) => ([false, self.on_right], [false, self.on_left]),
@@ -297,8 +298,8 @@ impl BusLanes {
 }
 
 impl Reserved {
-    /// Makes lanes of a direction bus lanes. They are given from left to right as drivers see them, and
-    /// `sides` states whether the leftmost and the rightmost one are bus lanes.
+    /// Turns lanes of a direction into bus lanes. `lanes` are listed from left to right as drivers see them.
+    /// `sides` states whether the leftmost and the rightmost lane are bus lanes.
     fn apply(&self, mut lanes: Vec<&mut Lane>, sides: [bool; 2], side: DrivingSide) {
         let count = lanes.len();
         let mut is_bus = vec![false; count];
@@ -387,7 +388,7 @@ mod tests {
                 assert_eq!(found, (vec![id], vec![]), "{tags:?} {side:?}");
             }
         }
-        // At the kerb, whatever the driving side.
+        // The bus lane is at the kerb, whatever the driving side.
         for tags in [
             [("lanes:psv", "1")],
             [("lanes:bus", "1")],

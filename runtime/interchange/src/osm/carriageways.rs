@@ -28,19 +28,19 @@ const GAP: f64 = 0.2;
 const OPPOSITE: f64 = 20.0 * PI / 180.0;
 /// Distance between the points of a line at which its distance from others is checked, m.
 const STEP: f64 = 8.0;
-/// Distance before the start or beyond the end of a line up to which a point still counts as beside it, m.
+/// Distance beyond the ends of a line up to which a point still counts as beside the line, m.
 const BEYOND: f64 = 2.0;
 /// Overlap up to which lines of opposite directions are assumed to have swapped sides by mistake, m.
 const CROSSED: f64 = 0.5;
 /// Lateral shift of lanes per metre along the road, m.
 const SLOPE: f64 = 0.1;
-/// Minimum shift of lanes, m.
+/// Minimum shift of lanes, m. Smaller shifts are ignored.
 const LEAST: f64 = 0.02;
 /// Distance beyond which two lines are never too close to each other, m.
 const REACH: f64 = 32.0;
 
-/// Moves lanes aside where carriageways of opposite directions are too close. Returns the indices of the
-/// roads whose lanes were moved. `counts` returns whether a road is considered.
+/// Moves lanes aside where carriageways of opposite directions are too close. `counts` states whether a road
+/// is considered. Returns the indices of the roads whose lanes were moved.
 pub(super) fn part(
     roads: &mut [Road],
     side: DrivingSide,
@@ -121,12 +121,13 @@ impl Carriageway {
         aside
     }
 
-    /// Returns the shift that the lanes at a pose need to be clear of another carriageway at pose `there`, m.
-    /// It is 0 if the other carriageway is far enough away or has another direction.
+    /// Returns the shift that the lanes at `pose` need to be clear of another carriageway, whose nearest pose
+    /// is `there`, m. It is 0 if the other carriageway is far enough away or does not run in the opposite
+    /// direction.
     fn apart_from(&self, other: &Self, there: Pose, pose: Pose) -> f64 {
         let turned = wrap_angle(there.heading - pose.heading).abs();
         let place = there.to_local(pose.position);
-        // Oncoming traffic is on that side, also when seen from there.
+        // Oncoming traffic is on this side, and also as seen from the other carriageway.
         let distance = place.y * self.sign;
         let is_beside = place.x.abs() <= BEYOND && distance >= -CROSSED;
         if other.layer != self.layer || PI - turned > OPPOSITE || !is_beside {
@@ -159,7 +160,7 @@ impl Carriageway {
             }
         };
         let mut pieces: Vec<Poly3> = (0..last).map(piece).collect();
-        // Of consecutive constant pieces with the same value, the first is enough.
+        // Of consecutive constant pieces with the same value, only the first is kept.
         let is_at = |poly: &Poly3, a: f64| poly.rebased(poly.s.get()) == Poly3::constant(a);
         pieces
             .dedup_by(|next, before| is_at(next, before.a.get()) && is_at(before, before.a.get()));
@@ -187,7 +188,7 @@ fn ease<'a>(places: impl Iterator<Item = &'a mut (f64, f64)>) {
 
 /// Returns the pose on a line nearest to `place`. The search starts `near` metres along the line.
 fn foot(line: &ReferenceLine, near: f64, place: DVec2) -> Pose {
-    // On a straight line the first iteration is exact, and the others follow bends.
+    // On a straight line, the first iteration is exact. The others follow bends.
     let nearer = |s: f64, _| (s + line.pose(s).to_local(place).x).clamp(0.0, line.length());
     line.pose((0..3).fold(near, nearer))
 }
@@ -218,7 +219,7 @@ impl Knots {
             let (number, _) = self.along[id as usize];
             let found = ((position - place).length_squared(), id);
             let best = nearest.entry(number).or_insert(found);
-            // Of two that are equally near, the first one along the line is used.
+            // Of two equally near knots, the first one along the line is used.
             if found < *best {
                 *best = found;
             }

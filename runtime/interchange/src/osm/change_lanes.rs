@@ -19,7 +19,7 @@ pub(super) struct ChangeLanes {
     against: Vec<LaneChange>,
 }
 
-/// Returns the lane changes that tags permit in a section, and the reason if some tags are ignored.
+/// Returns the lane changes that the tags permit in a section, and a warning if some tags are ignored.
 pub(super) fn read(tags: &Tags, section: &CrossSection) -> (ChangeLanes, Option<&'static str>) {
     let drivable = |lanes: &[(LaneType, f64)]| {
         let all = lanes.iter();
@@ -48,7 +48,7 @@ pub(super) fn read(tags: &Tags, section: &CrossSection) -> (ChangeLanes, Option<
 }
 
 /// Returns the permitted changes from each of the `lanes` in one direction. The values of the keys `of_each`
-/// list the lanes, and the values of the keys `of_all` apply to all lanes.
+/// are lists with an entry for each lane, and those of the keys `of_all` apply to all lanes.
 fn changes(
     tags: &Tags,
     [of_each, of_all]: [&[&str]; 2],

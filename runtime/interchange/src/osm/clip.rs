@@ -58,8 +58,8 @@ pub(super) struct Clipper<'a> {
     area: Option<GeoBox>,
     /// All nodes in use, old and new.
     pub(super) places: BTreeMap<i64, OsmNode>,
-    /// Id of the node that was created last. Editors give new nodes negative ids. Ids that are
-    /// created here therefore count down from the smallest id in the data.
+    /// Id of the node that was created last. Editors give new nodes negative ids, so the ids created here
+    /// count down from the smallest id in the data.
     last_made: i64,
 }
 
@@ -111,15 +111,15 @@ impl<'a> Clipper<'a> {
             let node = self.elements.nodes.get(id);
             let inside = node.is_some_and(|node| self.area.is_none_or(|area| area.contains(node)));
             if let Some(node) = node.filter(|_| inside) {
-                // The first node inside the box after a known node outside.
+                // The first node inside the box, after a known node outside.
                 if let (true, Some(before)) = (current.is_empty(), previous) {
                     current.extend(self.edge_node(node, before));
                 }
                 self.places.insert(*id, *node);
                 current.push(*id);
             } else {
-                // The last node inside the box before such a node. A missing node has no position, so the run
-                // ends at the last known node.
+                // The last node inside the box, before a known node outside. A missing node has no position,
+                // so the run ends at the last known node.
                 if let (false, Some(before), Some(after)) = (current.is_empty(), previous, node) {
                     current.extend(self.edge_node(before, after));
                 }
@@ -141,7 +141,7 @@ impl<'a> Clipper<'a> {
     }
 }
 
-/// Whether a way crosses the box between two of its nodes that lie outside.
+/// Whether a way crosses the box between two adjacent nodes that are both outside.
 fn crosses_unseen(elements: &Elements, way: &Way, area: GeoBox) -> bool {
     let corners = [
         DVec2::new(area.west, area.south),
@@ -173,8 +173,8 @@ fn edge_point(inside: &OsmNode, outside: &OsmNode, area: GeoBox) -> OsmNode {
             1.0
         }
     };
-    // The way leaves the box where it first crosses a side, which is at the smaller share of the two axes.
-    // Lines that are straight in degrees are good enough, because nodes are close together.
+    // The way leaves the box where it first crosses a side, which is at the smaller of the shares along the
+    // two axes. A straight line in degrees is accurate enough, because nodes are close together.
     let t = share(inside.latitude, outside.latitude, area.south, area.north).min(share(
         inside.longitude,
         outside.longitude,

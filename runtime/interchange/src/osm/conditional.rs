@@ -9,7 +9,7 @@ use super::elements::Tags;
 use super::restrictions::kind_of_value;
 use roadwright_scenario::{RestrictionKind, WeekTimes};
 
-/// Report on conditions such as `wet`, `weight>7.5`, dates, or holidays alone.
+/// Warning about conditions such as `wet`, `weight>7.5`, dates, or holidays alone.
 pub(super) const OTHER: &str =
     "turn restrictions with conditions other than days of the week and times (left out)";
 /// Warning about holidays that are combined with days and times.
@@ -45,7 +45,8 @@ pub(super) fn read(value: &str) -> Vec<Result<Conditional, &'static str>> {
     parts(value).iter().map(|part| conditional(part)).collect()
 }
 
-/// Splits a value at the semicolons outside of parentheses. A part without `@` continues the times before it.
+/// Splits a value at the semicolons outside of parentheses. A part without `@` continues the times of the
+/// part before it.
 fn parts(value: &str) -> Vec<String> {
     let mut parts: Vec<String> = vec![String::new()];
     let mut depth = 0;
@@ -106,7 +107,7 @@ fn without_holidays(times: &str) -> (String, bool) {
             match others[..] {
                 // `PH`, and `PH off` after other days.
                 [] | ["off"] => {}
-                // `Su,PH 10:00-12:00`: the times are also those of the days before.
+                // `Su,PH 10:00-12:00`: the times also apply to the days before `PH`.
                 [_] if !items.is_empty() => items.push(others.join(" ")),
                 // `PH 10:00-12:00` or `PH,Su 10:00-12:00`.
                 _ if others[0].starts_with(char::is_alphabetic) => items.push(others.join(" ")),

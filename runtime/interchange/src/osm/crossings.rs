@@ -11,7 +11,7 @@ use super::roads::{Piece, road_id};
 use roadwright_scenario::RoadId;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Distance along the way within which a crossing belongs to a junction's arm, m.
+/// Maximum distance along the way between a junction and the crossings on its arms, m.
 const REACH: f64 = 25.0;
 /// Minimum length of the pieces of road that a cut at a crossing may leave, m.
 const LEAST_PIECE: f64 = 15.0;
@@ -21,8 +21,8 @@ fn is_crossing(node: &OsmNode) -> bool {
     node.sign.crossing.is_there && !node.sign.crossing.is_unmarked
 }
 
-/// Returns the crossings on drivable ways that belong to no junction. Ways have to be cut there. `cuts` are
-/// the nodes at which ways are already cut.
+/// Returns the crossings on drivable ways that belong to no junction. The ways have to be cut there. `cuts`
+/// are the nodes at which ways are already cut.
 pub(super) fn alone(
     runs: &[Piece],
     places: &BTreeMap<i64, OsmNode>,
@@ -57,13 +57,13 @@ pub(super) fn alone(
 #[derive(Default)]
 pub(super) struct Crossings {
     pub(super) over: BTreeMap<i64, BTreeSet<RoadId>>,
-    /// Number of crossings in the data that lie on an arm.
+    /// Number of crossings in the data that belong to an arm.
     pub(super) count: usize,
-    /// Number of crossings on drivable ways that are not near a junction.
+    /// Number of crossings on drivable ways that are too far from any junction.
     pub(super) unassigned: usize,
 }
 
-/// Finds the arm of each crossing. Roads are numbered in the order of the pieces.
+/// Finds the arm of each crossing. Roads have the order of the pieces.
 pub(super) fn place_crossings(
     pieces: &[Piece],
     places: &BTreeMap<i64, OsmNode>,
@@ -100,9 +100,9 @@ pub(super) fn place_crossings(
     crossings
 }
 
-/// Returns the node of the graph to which a crossing at position `i` of a piece belongs. This is
-/// the nearer end of the piece at which roads meet, if that end is within reach. For a crossing on
-/// the junction itself, the arm is unknown.
+/// Returns the node of the graph to which a crossing at position `i` of a piece belongs. This is the nearer
+/// end of the piece at which roads meet, if it is within reach. `None` also for a crossing on the junction
+/// itself, whose arm is unknown.
 fn junction_of(
     piece: &Piece,
     i: usize,

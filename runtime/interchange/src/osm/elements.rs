@@ -99,7 +99,7 @@ pub struct Way {
 }
 
 impl Way {
-    /// Whether a tram runs on it.
+    /// Whether a tram runs on the way.
     pub(crate) fn is_tram(&self) -> bool {
         let is_tram = |key: &str| self.tags.get(key).is_some_and(|value| value == "tram");
         is_tram("railway") || is_tram("embedded_rails")
@@ -148,7 +148,7 @@ impl Elements {
         self.names_openstreetmap || largest.is_some_and(|(id, _)| *id >= DATABASE_IDS)
     }
 
-    /// Adds a node. A node outside the valid range of degrees counts as missing.
+    /// Adds a node. A node whose coordinates are out of range counts as missing.
     pub(crate) fn add_node(&mut self, id: i64, latitude: f64, longitude: f64, sign: Sign) {
         if latitude.abs() > 90.0 || longitude.abs() > 180.0 {
             return;

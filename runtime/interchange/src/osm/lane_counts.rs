@@ -109,8 +109,8 @@ fn two_way(tags: &Tags, middle: usize, notes: &mut Vec<&'static str>) -> LaneCou
         witnesses.verdict(tags, notes)
     };
     let (f, b) = (verdict(f, forward), verdict(b, backward));
-    // `lanes` counts both directions together (Key:lanes). On a two-way road with lanes=1 both directions
-    // share the lane. The scenario has no such road, so it gets a lane in each direction.
+    // `lanes` counts both directions together (Key:lanes). On a two-way road with lanes=1, both directions
+    // share the lane. The scenario has no such roads, so the road gets a lane in each direction.
     let all = total.unwrap_or(2 + middle).saturating_sub(middle).max(2);
     let bus = match total {
         None => bus_lanes::least(tags, Direction::Both),
@@ -129,11 +129,11 @@ fn two_way(tags: &Tags, middle: usize, notes: &mut Vec<&'static str>) -> LaneCou
     }
 }
 
-/// Numbers of lanes in a direction, as given by different tags.
+/// Numbers of lanes in one direction, as given by different tags.
 struct Witnesses {
     /// The number in `lanes` or its variant for the direction.
     number: Option<usize>,
-    /// Whether another number confirms it.
+    /// Whether another tag confirms the number.
     is_confirmed: bool,
     /// Lengths of the lists for the lanes of this direction.
     lists: Vec<Length>,
@@ -141,14 +141,14 @@ struct Witnesses {
 
 impl Witnesses {
     /// Returns the number that most tags support. If several numbers have equal support, the largest one from
-    /// `lanes`, arrows and bus lanes wins: such a list names each lane, while a number is often not updated
+    /// `lanes`, arrows and bus lanes is used. A list names each lane, whereas a number is often not updated
     /// when lanes are added.
     fn verdict(mut self, tags: &Tags, notes: &mut Vec<&'static str>) -> Option<usize> {
         if let Some(number) = self.number {
             if self.lists.iter().any(|list| list.lanes != number) {
                 notes.push(CONTRADICTION);
             }
-            // Lists also name cycle lanes, and some mappers do not mark these in any other list.
+            // Lists also include cycle lanes, and some mappers do not mark cycle lanes in any other list.
             if has_cycle_lane(tags) {
                 self.lists.retain(|list| list.lanes <= number);
             }

@@ -15,8 +15,8 @@ pub(super) enum Direction {
 }
 
 impl Direction {
-    /// Suffixes of keys for lanes in the direction of the road, and for lanes against it. Without a suffix a
-    /// key is only unambiguous on a one-way road.
+    /// Suffixes of keys for lanes in the direction of the road, and for lanes against it. A key without a
+    /// suffix is unambiguous only on a one-way road.
     pub(super) fn suffixes(self) -> [&'static [&'static str]; 2] {
         match self {
             Self::Both => [&[":forward"], &[":backward"]],
@@ -67,8 +67,8 @@ fn is_cycle_lane(tags: &Tags, suffixes: &[&str], length: usize, place: usize) ->
         && value(&BUS_KEYS).is_none_or(|value| value == "no")
 }
 
-/// Returns the first value that is not empty at the given position in the lists of several keys. Lists of a
-/// different length are ignored.
+/// Returns the first non-empty value at the given position in the lists of several keys. Lists of a different
+/// length are ignored.
 pub(super) fn first_value<'a>(
     keys: &[&str],
     place: usize,
@@ -86,8 +86,8 @@ pub(super) fn first_value<'a>(
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Length {
     pub(super) lanes: usize,
-    /// Whether the list states what lanes are for (arrows, buses), which mappers read off the road. Other lists
-    /// are often copied.
+    /// Whether the list states the use of the lanes (arrows, buses), which mappers read off the road. Other
+    /// lists are often copied.
     pub(super) is_of_use: bool,
 }
 
@@ -123,7 +123,7 @@ mod tests {
         assert_eq!(list(&cycle, "turn", &[""]), Some(vec!["left", "right"]));
         let lanes: Vec<_> = lengths(&cycle, &[""]).iter().map(|l| l.lanes).collect();
         assert_eq!(lanes, [2, 2]);
-        // Bicycles may use this bus lane, which stays a lane.
+        // Bicycles may use this bus lane, which remains a lane.
         let shared = tags(&[
             ("turn:lanes", "left|right"),
             ("bicycle:lanes", "|designated"),

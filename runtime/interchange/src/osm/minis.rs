@@ -9,7 +9,7 @@ use roadwright_scenario::DrivingSide;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Returns the nodes of the graph that are mini roundabouts. At least three roads meet there, none of which
-/// is the ring of another roundabout. Adds a warning for all others on drivable ways.
+/// is the ring of another roundabout. Adds a warning about all other mini roundabouts on drivable ways.
 pub(super) fn place(
     pieces: &[Piece],
     places: &BTreeMap<i64, OsmNode>,
@@ -44,7 +44,7 @@ pub(super) fn place(
                 object(),
             );
         } else {
-            // Traffic passes the island in the direction for the opposite driving side.
+            // Traffic passes this island in the direction that is usual for the other driving side.
             if sign.clockwise == Some(side == DrivingSide::Right) {
                 warnings.add(
                     "mini roundabouts whose direction contradicts the driving side",

@@ -111,7 +111,7 @@ pub struct GeoBox {
 }
 
 impl GeoBox {
-    /// Whether a node lies inside.
+    /// Whether a node is inside the box.
     pub fn contains(&self, node: &OsmNode) -> bool {
         (self.west..=self.east).contains(&node.longitude)
             && (self.south..=self.north).contains(&node.latitude)
@@ -134,7 +134,7 @@ pub struct ImportOptions {
     pub roads_only: bool,
 }
 
-/// Objects of a kind that were left out or changed, with their number.
+/// Objects of one kind that were left out or changed, and how many.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ImportWarning {
     /// The kind of objects, and the reason.
@@ -359,8 +359,8 @@ pub fn import(
     Ok((scenario, summary))
 }
 
-/// Returns a warning about junctions that consist of several nodes very close to each other. Examples are
-/// nodes of the scenario, because the data have no element for a junction.
+/// Returns a warning about junctions that were merged from several nodes very close to each other. Its
+/// examples are ids of scenario nodes, because the data have no element for a junction.
 fn merged(layout: &Layout) -> Option<ImportWarning> {
     let junctions = layout.junctions.iter();
     let merged = junctions.filter(|junction| junction.nodes.len() > 1 && junction.is_crossing());
@@ -374,7 +374,7 @@ fn merged(layout: &Layout) -> Option<ImportWarning> {
     })
 }
 
-/// Fills in the part of a summary that follows from the scenario, and leaves the rest empty.
+/// Fills in the part of a summary that can be derived from the scenario, and leaves the rest empty.
 fn measured(scenario: &Scenario, layout: &Layout, graph: &LaneGraph) -> ImportSummary {
     let side = scenario.about().driving_side;
     let network = scenario.network();

@@ -1,8 +1,8 @@
 //! OSM PBF.
 //!
 //! A file is a sequence of blobs, each a header and a block of elements, usually compressed with zlib. A
-//! library reads the wire format. The fields are interpreted here, so that limits apply while they are read:
-//! a file of half a megabyte can claim to contain 600 million nodes. Format:
+//! library reads the wire format. The fields are interpreted here, so that limits apply during reading,
+//! because a file of half a megabyte can claim to contain 600 million nodes. Format:
 //! <https://wiki.openstreetmap.org/wiki/PBF_Format>.
 
 use super::ImportError;
@@ -18,8 +18,8 @@ const MAX_BLOCK: u64 = 32 * 1024 * 1024;
 /// Features that a file may require from its reader. Other features change the meaning of elements.
 const KNOWN_FEATURES: [&str; 2] = ["OsmSchema-V0.6", "DenseNodes"];
 
-/// Number of elements, references and tags that any file may contain. Larger files may contain two for each
-/// byte of the file. In real data a node takes at least three bytes.
+/// Number of elements, references and tags that any file may contain. Larger files may contain two of them
+/// per byte. In real data, a node takes at least three bytes.
 const MIN_BUDGET: u64 = 2_000_000;
 
 /// Reads OSM PBF.
@@ -55,7 +55,7 @@ pub(super) fn read(bytes: &[u8]) -> Result<Elements, ImportError> {
     Ok(reader.elements)
 }
 
-/// Returns an error about damaged data, with a message of the library or of this module.
+/// Returns an error about damaged data, with a message from the library or from this module.
 fn damaged(what: impl ToString) -> ImportError {
     ImportError::Damaged {
         line: 0,
@@ -138,7 +138,7 @@ fn packed(bytes: &[u8]) -> impl Iterator<Item = Result<u64, ImportError>> {
         Ok(false) => Some(stream.read_raw_varint64().map_err(damaged)),
         Err(error) => Some(Err(damaged(error))),
     })
-    // After an error the stream does not advance, so the error would be repeated endlessly.
+    // After an error, the stream does not advance, so the error would be repeated endlessly.
     .scan(false, |failed, item| {
         (!std::mem::replace(failed, item.is_err())).then_some(item)
     })
@@ -148,8 +148,8 @@ fn packed(bytes: &[u8]) -> impl Iterator<Item = Result<u64, ImportError>> {
 fn deltas(bytes: &[u8]) -> impl Iterator<Item = Result<i64, ImportError>> {
     packed(bytes).scan(0_i64, |sum, item| {
         // Neighbours in a file are usually neighbours on the map and in the numbering, so differences are
-        // short: the ids 1000, 1001, 1005 are written as 1000, 1, 4. In damaged data the sum may overflow,
-        // and then it wraps.
+        // short: the ids 1000, 1001, 1005 are written as 1000, 1, 4. In damaged data, the sum may overflow
+        // and wrap around.
         Some(item.map(|value| {
             *sum = sum.wrapping_add(zigzag(value));
             *sum
@@ -200,7 +200,7 @@ fn unpacked(blob: &[u8]) -> Result<Vec<u8>, ImportError> {
 
 fn inflated(packed: &[u8]) -> Result<Vec<u8>, ImportError> {
     let mut content = Vec::new();
-    // Reads one byte more than allowed, to distinguish a full block from one that is too large.
+    // Reads one byte more than allowed, to distinguish a block of maximum size from one that is too large.
     let mut decoder = flate2::read::ZlibDecoder::new(packed).take(MAX_BLOCK + 1);
     decoder.read_to_end(&mut content).map_err(damaged)?;
     if content.len() as u64 > MAX_BLOCK {
@@ -213,8 +213,8 @@ fn inflated(packed: &[u8]) -> Result<Vec<u8>, ImportError> {
 fn check_features(header: &[u8]) -> Result<(), ImportError> {
     for_each_field(header, |field, value| {
         // Field 4 lists required features. "HistoricalInformation" includes deleted versions among the
-        // elements. If they were read like present ones, demolished streets would reappear. Optional features
-        // (field 5) can be ignored.
+        // elements. If they were read like current elements, demolished streets would reappear. Optional
+        // features (field 5) can be ignored.
         if field != 4 {
             return Ok(());
         }
@@ -228,7 +228,7 @@ fn check_features(header: &[u8]) -> Result<(), ImportError> {
     })
 }
 
-/// Values that a block contains once for all its elements.
+/// Values that a block contains only once and that apply to all its elements.
 struct Block<'a> {
     strings: Vec<&'a [u8]>,
     /// Nanodegrees per unit of a coordinate.
@@ -248,7 +248,7 @@ impl<'a> Block<'a> {
             .ok()
             .and_then(|i| self.strings.get(i));
         let text = text.ok_or_else(|| damaged("a string index beyond the string table"))?;
-        std::str::from_utf8(text).map_err(|_| damaged("a text that is not UTF-8"))
+        std::str::from_utf8(text).map_err(|_| damaged("text that is not UTF-8"))
     }
 }
 
@@ -269,7 +269,7 @@ impl PbfReader {
     fn block(&mut self, message: &[u8]) -> Result<(), ImportError> {
         let mut block = Block {
             strings: Vec::new(),
-            // Defaults of the format, because fields with these values are not written.
+            // Default values of the format. Fields with these values may be omitted.
             granularity: 100,
             latitude_offset: 0,
             longitude_offset: 0,

@@ -7,7 +7,7 @@ use roadwright_geometry::math::{asin, atan2, atanh, cos, cosh, sin, sinh, tan};
 /// Mean radius of the Earth, m (IUGG).
 const EARTH_RADIUS: f64 = 6_371_008.8;
 
-/// Transverse Mercator projection of a sphere around a centre, true to scale within 5e-6 over 20 km.
+/// Transverse Mercator projection of a sphere around a centre. Over 20 km, its scale error is at most 5e-6.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct LocalProjection {
     latitude: f64,
@@ -30,7 +30,7 @@ impl LocalProjection {
             longitude_deg.to_radians() - self.longitude,
         );
         // The clamp keeps positions a quarter of the globe away finite. They are rejected later, because they
-        // lie outside the world.
+        // are outside the world.
         let x = atanh((cos(latitude) * sin(east)).clamp(-0.999_999, 0.999_999));
         let y = atan2(tan(latitude), cos(east)) - self.latitude;
         EARTH_RADIUS * DVec2::new(x, y)

@@ -1,7 +1,7 @@
 //! Priority by the rank of main streets.
 //!
 //! Trunk, primary and secondary roads are all of the class `arterial`, so the rules of junctions treat them
-//! as equals. Where they meet, the import writes the major roads.
+//! as equals. Where roads of different rank meet, the import sets the major roads.
 //!
 //! ```text
 //!                 | secondary
@@ -29,7 +29,7 @@ pub(super) enum Rank {
 }
 
 impl Rank {
-    /// Returns the rank of a value of `highway`; `None` for roads whose class states their rank.
+    /// Returns the rank of a value of `highway`; `None` for roads whose class already determines their rank.
     pub(super) fn of(highway: &str) -> Option<Self> {
         match highway {
             "trunk" => Some(Self::Trunk),
@@ -62,8 +62,8 @@ struct Arm {
     is_ring: bool,
 }
 
-/// Returns the major roads of nodes where main streets of several ranks meet. `standing` returns the rank of a
-/// piece, and `is_decided` whether signals, signs or islands decide at a node.
+/// Returns the major roads of nodes where main streets of several ranks meet. `standing` returns the rank of
+/// a piece. `is_decided` states whether signals, signs or islands determine priority at a node.
 pub(super) fn majors(
     pieces: &[Piece],
     places: &BTreeMap<i64, OsmNode>,
@@ -98,7 +98,7 @@ fn bearing(from: &OsmNode, to: &OsmNode) -> f64 {
     atan2(direction.y, direction.x)
 }
 
-/// Returns the major roads of a junction; `None` if its classes decide.
+/// Returns the major roads of a junction; `None` if the road classes determine priority.
 fn major_arms(arms: &[Arm]) -> Option<Vec<RoadId>> {
     let ranks: BTreeSet<Rank> = arms.iter().filter_map(|arm| arm.standing.rank).collect();
     let highest = *ranks.last()?;
@@ -106,7 +106,7 @@ fn major_arms(arms: &[Arm]) -> Option<Vec<RoadId>> {
     let is_plain = arms.len() >= 3 && entering >= 2;
     let is_above = arms.iter().any(|arm| arm.standing.is_above);
     let is_ring = arms.iter().any(|arm| arm.is_ring);
-    // Where two one-way roads become one, their lanes decide.
+    // Where two one-way roads become one, their numbers of lanes decide.
     let leaving = arms.iter().filter(|arm| arm.leaves).count();
     let is_merge = leaving == 1 && arms.iter().all(|arm| arm.enters != arm.leaves);
     if ranks.len() < 2 || !is_plain || is_above || is_ring || is_merge {
@@ -116,7 +116,7 @@ fn major_arms(arms: &[Arm]) -> Option<Vec<RoadId>> {
         .iter()
         .filter(|arm| arm.standing.rank == Some(highest))
         .collect();
-    // A single major arm continues in the arm that lies most nearly opposite.
+    // A single major arm continues in the arm that is most nearly opposite.
     if let [only] = major[..] {
         let others = arms.iter().filter(|arm| arm.road != only.road);
         let bend = |arm: &&Arm| wrap_angle(only.bearing - arm.bearing + PI).abs();

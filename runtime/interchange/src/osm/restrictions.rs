@@ -10,7 +10,7 @@ use roadwright_scenario::{
 };
 use std::collections::BTreeMap;
 
-/// The restrictions that can be imported, by OSM node.
+/// Turn restrictions that can be imported, by OSM node.
 #[derive(Debug, Default)]
 pub(super) struct Found {
     /// Restrictions at a node.
@@ -54,7 +54,7 @@ pub(super) fn collect(elements: &Elements, built: &Built, warnings: &mut Warning
         list.dedup();
     }
     for list in found.at.values_mut() {
-        // Two relations may be equal, and their order in a file has no meaning.
+        // Sorted, because the order of relations in a file has no meaning and two relations may be equal.
         list.sort_by_key(|r| (r.from, r.to, r.kind == RestrictionKind::Only));
         list.dedup();
     }
@@ -141,7 +141,7 @@ fn read(
     ends: &BTreeMap<(i64, i64), Vec<RoadId>>,
 ) -> Result<(i64, Restriction), &'static str> {
     let via = via_node(relation)?;
-    // Ways are cut at junctions. Of the roads of this way, the one that ends at the via node is meant.
+    // Ways are cut at junctions. Of the roads made from this way, the one that ends at the via node is meant.
     let roads = |role: &'static str| -> Vec<RoadId> {
         let ways = members(relation, role).filter(|m| m.0 == 'w');
         ways.filter_map(|m| ends.get(&(m.1, via)))

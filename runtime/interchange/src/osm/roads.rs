@@ -22,13 +22,13 @@ use roadwright_scenario::{
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::LazyLock;
 
-/// Options for converting traced points to a smooth line, whose error at a vertex is at most 15 cm.
+/// Options for converting traced points to a smooth line, which misses a vertex by at most 15 cm.
 const FILLET: FilletOptions = FilletOptions {
     radius: 40.0,
     miss: 0.15,
 };
-/// Change of direction above which a vertex is a corner, rad. The way is cut there, so that the corner gets
-/// the radius of a junction while the reference lines keep the length of the way.
+/// Change of direction above which a vertex is a corner, rad. The way is cut at the vertex, so that the
+/// corner gets the radius of a junction and the reference lines keep the length of the way.
 const SHARP_TURN: f64 = 0.6;
 /// Minimum length of a piece, m.
 const MIN_LENGTH: f64 = 0.05;
@@ -98,7 +98,7 @@ pub(super) fn build(
         };
         return Err(ImportError::NoRoads(hint));
     }
-    // Signals come last, because they are assigned to junctions, which have to be known. A signal that
+    // Signals are handled last, because they are assigned to junctions, which have to be known. A signal that
     // becomes a separate node is another place at which ways are cut.
     let mut cuts = cut_nodes(&runs);
     cuts.extend(runs.iter().flat_map(|run| sharp_nodes(run, &places)));
@@ -129,7 +129,7 @@ pub(super) fn build(
     })
 }
 
-/// The ways that motor vehicles use, before they are cut.
+/// The ways that motor vehicles may use, before they are cut.
 struct Drivable {
     runs: Vec<Piece>,
     styles: Vec<WayStyle>,
@@ -161,7 +161,7 @@ fn drivable_runs(clipper: &mut Clipper<'_>, warnings: &mut Warnings) -> Drivable
         let kind = way.tags.get("junction").map(String::as_str);
         let is_ring = matches!(kind, Some("roundabout" | "circular"));
         runs.extend(lists.into_iter().map(|mut nodes| {
-            // For `oneway=-1`, reading the tags has returned a one-way road along its line, so the nodes are
+            // For `oneway=-1`, the tags were read as a one-way road along its line, so the nodes are
             // reversed.
             if reversed {
                 nodes.reverse();
@@ -198,17 +198,17 @@ fn warn_of_signals_off_roads(
     }
 }
 
-/// Returns the nodes at which runs are cut. These are the ends of runs, and nodes that two runs pass or that
-/// one run passes twice.
+/// Returns the nodes at which runs are cut. These are the ends of runs, nodes shared by two runs, and nodes
+/// that a run passes twice.
 fn cut_nodes(runs: &[Piece]) -> BTreeSet<i64> {
     let mut seen: BTreeMap<i64, usize> = BTreeMap::new();
     for run in runs {
         let last = run.nodes.len() - 1;
         for (i, &node) in run.nodes.iter().enumerate() {
-            // Ends count as meetings. Junctions in OpenStreetMap are nodes that ways share;
-            // lines that only cross in the plane (bridges) share none. A node inside one way and at the end
-            // of another counts 1 + 2; one at the ends of two ways counts 4; one that a single way passes
-            // counts 1 and is only a vertex.
+            // Ends count twice. Junctions in OpenStreetMap are nodes that ways share. Lines that only cross
+            // in plan view (bridges) share no node. A node inside one way and at the end of another counts 1
+            // + 2, a node at the ends of two ways counts 4, and a node that a single way passes counts 1 and
+            // is only a vertex.
             *seen.entry(node).or_default() += if i == 0 || i == last { 2 } else { 1 };
         }
     }
@@ -220,7 +220,7 @@ fn cut_nodes(runs: &[Piece]) -> BTreeSet<i64> {
 
 /// Returns the inner nodes of a run at which it turns sharply.
 fn sharp_nodes(run: &Piece, places: &BTreeMap<i64, OsmNode>) -> Vec<i64> {
-    // For angles, any projection near the run is good enough, and the centre of the data is not known yet.
+    // For angles, any projection near the run is accurate enough. The centre of the data is not known yet.
     let first = &places[&run.nodes[0]];
     let projection = LocalProjection::new(first.latitude, first.longitude);
     let point = |node: &i64| {
@@ -247,7 +247,7 @@ fn cut_runs(
 ) -> Vec<Piece> {
     let mut pieces = Vec::new();
     for run in runs {
-        // Both ends of a run are cut nodes, so every node lies between two of them.
+        // Both ends of a run are cut nodes, so every node is on a stretch between two cut nodes.
         let mut start = 0;
         for i in 1..run.nodes.len() {
             if cuts.contains(&run.nodes[i]) {
@@ -286,11 +286,11 @@ fn stretch<'a>(
         Ok(vec![nodes])
     } else if nodes.len() > 3 {
         // A loop would start and end at the same junction, so it is cut in the middle. A turning circle a b c
-        // d a at the end of a street becomes the roads a b c and c d a.
+        // d a at the end of a street becomes the two roads a b c and c d a.
         let middle = nodes.len() / 2;
         Ok(vec![&nodes[..=middle], &nodes[middle..]])
     } else {
-        // A line that goes back to its start.
+        // A line that returns to its start.
         Err("loops of two points")
     }
 }
@@ -309,7 +309,7 @@ fn leave_out_crowded(pieces: &mut Vec<Piece>, warnings: &mut Warnings) {
             }
         } else {
             warnings.add(
-                format!("roads beyond {MAX_ROAD_ENDS} at one node"),
+                format!("roads at a node that already has {MAX_ROAD_ENDS} road ends"),
                 format!("way {}", piece.way),
             );
         }
@@ -351,7 +351,7 @@ impl Built {
             let mut node = Node::at(self.world(&projection, *osm));
             if self.signals.carriers.contains(osm) {
                 node.rules.control = Some(Control::Signals);
-                // The data contain the positions of signals but not their plans; signals in towns are usually
+                // The data contain the positions of signals but not their plans. Signals in towns are usually
                 // actuated.
                 node.rules.plan = Some(SignalPlan {
                     mode: SignalMode::Actuated,
@@ -425,7 +425,7 @@ impl Built {
         };
         let (south, north) = range(|node| node.latitude);
         let (west, east) = range(|node| node.longitude);
-        // Rounded, so that the origin is readable and stays the same after small changes of the data.
+        // Rounded, so that the origin is readable and small changes of the data do not change it.
         let rounded = |v: f64| (v * 1e4).round() / 1e4;
         let longitude = rounded(0.5 * (west + east));
         let longitude = if longitude > 180.0 {
@@ -439,7 +439,7 @@ impl Built {
     fn world(&self, projection: &LocalProjection, node: i64) -> DVec2 {
         let place = &self.places[&node];
         let point = projection.to_world(place.latitude, place.longitude);
-        // Millimetres are finer than any survey.
+        // Millimetres are more precise than any survey.
         (point * 1e3).round() / 1e3
     }
 
@@ -512,7 +512,7 @@ const LEFT_HAND: [&str; 76] = [
 ];
 
 /// Boundaries of all countries. They are part of the program, so that an import needs no server and gives the
-/// same result everywhere. They are read only once, because reading them takes longer than a small import.
+/// same result everywhere. They are parsed only once, because that takes longer than a small import.
 static BOUNDARIES: LazyLock<Option<CountryBoundaries>> =
     LazyLock::new(|| CountryBoundaries::from_reader(BOUNDARIES_ODBL_360X180).ok());
 

@@ -11,7 +11,7 @@ use super::roads::{Piece, road_id};
 use roadwright_scenario::{Control, RoadId};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Distance along the way within which a signal or sign belongs to a junction, m.
+/// Maximum distance along the way between a junction and the signals and signs that apply to it, m.
 const REACH: f64 = 30.0;
 
 /// Positions of signals.
@@ -33,9 +33,9 @@ pub(super) fn place_signals(
     for run in runs {
         for (i, &node) in run.nodes.iter().enumerate() {
             // Signals may be mapped at the stop line of each approach or once on the junction
-            // (Tag:highway=traffic_signals on the wiki allows both), and control the junction in either case.
-            // So four stop lines 15 m before a crossing give one node with signals. Signals without a
-            // junction within reach are at pedestrian crossings.
+            // (Tag:highway=traffic_signals on the wiki allows both). In either case, they control the
+            // junction, so four stop lines 15 m before a crossing result in one node with signals. Signals
+            // without a junction within reach are at pedestrian crossings.
             if places[&node].sign.kind != Some(SignKind::Signals) {
                 continue;
             }
@@ -85,9 +85,9 @@ fn guarded(
         // `forward` means along the way, but the run may have been reversed.
         Some(forward) if forward != run.is_reversed => ahead(),
         Some(_) => behind(),
-        // Where a way was cut, both pieces contain the sign, and the piece that continues from there uses it.
+        // Where a way was cut, both pieces contain the sign. It is used by the piece that begins at the cut.
         None if i == 0 || i + 1 == run.nodes.len() => ahead(),
-        // At equal distances it applies to the junction ahead, because signals stand before what they
+        // At equal distances, it applies to the junction ahead, because signals are placed before what they
         // control.
         None => [ahead(), behind()]
             .into_iter()
@@ -105,7 +105,7 @@ pub(super) struct Signs {
     pub(super) count: usize,
 }
 
-/// Reads the signs on the approaches of each junction. Roads are numbered in the order of the pieces.
+/// Reads the signs on the approaches of each junction. Roads have the order of the pieces.
 pub(super) fn place_signs(pieces: &[Piece], places: &BTreeMap<i64, OsmNode>) -> Signs {
     let mut ends: BTreeMap<i64, Vec<RoadId>> = BTreeMap::new();
     let mut on_ring = BTreeSet::new();
@@ -132,7 +132,7 @@ pub(super) fn place_signs(pieces: &[Piece], places: &BTreeMap<i64, OsmNode>) -> 
             let Some((distance, junction)) = guarded(piece, i, places, is_crossing) else {
                 continue;
             };
-            // A sign on the junction itself does not show to which approach it applies, unless it applies to
+            // A sign on the junction itself does not show which approach it applies to, unless it applies to
             // all of them.
             if distance > 0.0 || sign.is_for_all {
                 let (roads, any_stops) = minors.entry(junction).or_default();
@@ -155,8 +155,8 @@ pub(super) fn place_signs(pieces: &[Piece], places: &BTreeMap<i64, OsmNode>) -> 
         let control = match (stops, major.is_empty()) {
             (true, true) => Control::AllWayStop,
             (true, false) => Control::Stop,
-            // Entries of a roundabout give way to the ring without a sign. If all approaches give way, none
-            // is major.
+            // The approaches of a roundabout yield to the ring without a sign. If all approaches yield, none
+            // of them is major.
             (false, is_for_all) if is_for_all || on_ring.contains(&junction) => continue,
             (false, _) => Control::Priority,
         };

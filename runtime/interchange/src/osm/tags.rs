@@ -21,18 +21,18 @@ pub(super) struct WayStyle {
     /// Rank of a main street; `None` for other roads.
     pub(super) rank: Option<Rank>,
     pub(super) layer: i8,
-    /// Access to the road. Never `No`, because such ways are left out.
+    /// Access to the road. Never `No`, because ways without access are left out.
     pub(super) access: RoadAccess,
     /// Speed limit, m/s.
     pub(super) speed_limit: f64,
     pub(super) section: CrossSection,
     /// The arrows on the lanes of the road.
     pub(super) turn_lanes: TurnLanes,
-    /// Bus lanes of the road, unless all lanes are for buses.
+    /// Bus lanes of the road. None if all lanes are for buses.
     pub(super) bus_lanes: BusLanes,
     /// Permitted lane changes.
     pub(super) change_lanes: ChangeLanes,
-    /// Reports on tags about lanes that the road leaves out or changes.
+    /// Warnings about lane tags that are ignored or changed.
     pub(super) notes: BTreeSet<&'static str>,
     /// Whether the road is one-way against the order of the way's nodes.
     pub(super) reversed: bool,
@@ -45,7 +45,7 @@ pub(super) fn style(tags: &Tags) -> Result<WayStyle, String> {
     let Some((class, lane_width)) = class_of(highway) else {
         return Err(format!("highway={highway}: not for motor vehicles"));
     };
-    // The nodes of a square run around it, so a street with these nodes would be a ring.
+    // The nodes of a square run along its edge, so a street with these nodes would be a ring.
     if get("area") == Some("yes") {
         return Err("area=yes: an area, not a street".into());
     }
@@ -81,7 +81,7 @@ pub(super) fn style(tags: &Tags) -> Result<WayStyle, String> {
 /// Class and usual lane width (m) of the highways that motor vehicles use.
 fn class_of(highway: &str) -> Option<(RoadClass, f64)> {
     Some(match highway {
-        // Widths are the usual ones for the class, because `width` is rarely tagged, and then often means the
+        // These are the usual widths for each class, because `width` is rarely tagged, and often means the
         // whole carriageway including parked cars.
         "motorway" => (RoadClass::Motorway, 3.5),
         "motorway_link" | "trunk_link" => (RoadClass::Ramp, 3.5),
@@ -95,7 +95,7 @@ fn class_of(highway: &str) -> Option<(RoadClass, f64)> {
     })
 }
 
-/// The motor vehicles that may use a way.
+/// Motor vehicles that may use a way.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Users {
     All,
@@ -110,7 +110,7 @@ fn users(tags: &Tags) -> Result<(Users, RoadAccess), String> {
         .any(|k| matches!(get(k), Some("yes" | "designated" | "official")));
     let busway = matches!(get("highway"), Some("busway" | "bus_guideway"));
     // Keys form a hierarchy (Key:access): a car is a motor vehicle, which is a vehicle. The most specific key
-    // decides, so that access=no with motor_vehicle=yes is open.
+    // applies, so a way with access=no and motor_vehicle=yes is open.
     let general = ["motorcar", "motor_vehicle", "vehicle", "access"]
         .iter()
         .find_map(|k| get(k));
@@ -124,8 +124,8 @@ fn users(tags: &Tags) -> Result<(Users, RoadAccess), String> {
     }
 }
 
-/// Returns the access that a value stands for. If there are several values (`customers;delivery`),
-/// the least restrictive one is used.
+/// Returns the access for a tag value. If there are several values (`customers;delivery`), the least
+/// restrictive one is used.
 fn road_access(value: &str) -> RoadAccess {
     let access = |value: &str| match value.trim() {
         "destination" => RoadAccess::Destination,
@@ -163,7 +163,7 @@ fn direction(tags: &Tags) -> Direction {
     }
 }
 
-/// Returns the lanes of a way before some of them become bus lanes.
+/// Returns the lanes of a way, before some of them are turned into bus lanes.
 fn section(counts: &LaneCounts, width: f64, direction: Direction, users: Users) -> CrossSection {
     let mut section = CrossSection::driving(counts.along, counts.against, width);
     let lanes = section.forward.iter_mut();
@@ -189,7 +189,7 @@ fn layer(tags: &Tags) -> i8 {
     let get = |key: &str| tags.get(key).map(String::as_str);
     let tagged = get("layer").and_then(|value| value.trim().parse::<f64>().ok());
     let is = |key: &str| get(key).is_some_and(|value| value != "no");
-    // A bridge without a layer is put above the ground, so that it is not cut where it crosses the road
+    // A bridge without a layer is placed above the ground, so that it is not cut where it crosses the road
     // below. A passage through a building stays at street level.
     match tagged {
         Some(layer) => layer.clamp(-10.0, 10.0) as i8,
@@ -199,7 +199,7 @@ fn layer(tags: &Tags) -> i8 {
     }
 }
 
-/// Reads `maxspeed` in m/s; `None` if it has no number.
+/// Parses a value of `maxspeed`. Returns m/s, or `None` if the value contains no number.
 fn speed_limit(value: Option<&str>) -> Option<f64> {
     // Upper limit for any tagged speed.
     Some(tagged_speed(value?.trim())?.min(100.0))
@@ -286,7 +286,7 @@ mod tests {
                 (-2, LaneType::Driving)
             ]
         );
-        // Where `lanes` is missing, the bus lane is added to the usual lane.
+        // If `lanes` is missing, the bus lane is added to the usual number of lanes.
         assert_eq!(
             kinds(&[
                 ("highway", "primary"),

@@ -9,8 +9,8 @@ use roadwright_geometry::grid_index::GridIndex;
 use std::collections::{BTreeMap, BTreeSet};
 
 const REASON: &str = "tram tracks in streets (the street is imported, the rails are left out)";
-/// Largest distance between tracks and the middle of the street that they share, m: half the width of a
-/// street with four lanes.
+/// Largest distance between tram tracks and the middle of the street that they run in, m. It is half the
+/// width of a street with four lanes.
 const REACH: f64 = 6.0;
 /// Cosine of 20 degrees. Tracks at a greater angle to a street count as crossing it.
 const ALONG: f64 = 0.94;
@@ -32,7 +32,7 @@ pub(super) fn warn(
     if elements.trams.is_empty() {
         return;
     }
-    // Any projection near the data is good enough for metres.
+    // Distances in metres need only a projection around any point of the data.
     let Some(origin) = places.values().next() else {
         return;
     };
@@ -52,7 +52,7 @@ pub(super) fn warn(
     }
 }
 
-/// Points along the middles of streets, with the direction of the street there.
+/// Points along the middle of streets, each with the direction of the street.
 struct Streets {
     grid: GridIndex,
     directions: Vec<DVec2>,
@@ -67,7 +67,7 @@ impl Streets {
         Self { grid, directions }
     }
 
-    /// Whether a line follows a street somewhere.
+    /// Whether a part of the line runs along a street.
     fn hold(&self, line: &[DVec2]) -> bool {
         along(line).into_iter().any(|(point, direction)| {
             let mut is_in = false;

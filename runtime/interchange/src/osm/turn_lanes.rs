@@ -8,8 +8,8 @@
 //! The arrows of a way apply to the junction at its end, because mappers split ways where arrows begin.
 //! Before that, vehicles may turn into side streets from any lane that allows it.
 //!
-//! If there are more or fewer values than lanes, the number of lanes stays and the values are assigned from the
-//! side that fits.
+//! If there are more or fewer values than lanes, the number of lanes is kept and the values are assigned from
+//! the side that fits.
 //!
 //! ```text
 //!     left | through | through | right     on three lanes:  left | through | right
@@ -43,14 +43,14 @@ pub(super) fn is_one_way(section: &CrossSection) -> bool {
     !is_against
 }
 
-/// Returns the arrows that tags give to the lanes of a section, and a report if their number differs from the
-/// number of lanes.
+/// Returns the arrows that the tags assign to the lanes of a section, and a warning if their number differs
+/// from the number of lanes.
 pub(super) fn read(tags: &Tags, section: &CrossSection) -> (TurnLanes, Option<&'static str>) {
     let drivable = |lanes: &[(LaneType, f64)]| {
         let all = lanes.iter();
         all.filter(|(kind, _)| kind.is_drivable()).count()
     };
-    // The driving direction of a one-way road is that of its arrows, whatever the order of the way's nodes.
+    // All arrows of a one-way road belong to its driving direction, whatever the order of the way's nodes.
     let one_way = ["", ":forward", ":backward"];
     let (along, against): (&[&str], &[&str]) = match is_one_way(section) {
         true => (&one_way, &[]),
@@ -80,7 +80,7 @@ fn fitted(arrows: &[Turns], lanes: usize, side: DrivingSide) -> Vec<Turns> {
     if lanes == 0 || arrows.is_empty() {
         return Vec::new();
     }
-    // Two values become one where that changes least, so that every arrow is kept and the order stays.
+    // Two values are merged where that changes least, so that every arrow and the order are kept.
     while arrows.len() > lanes {
         let cost = |&place: &usize| {
             let (left, right) = (arrows[place], arrows[place + 1]);
@@ -98,7 +98,7 @@ fn fitted(arrows: &[Turns], lanes: usize, side: DrivingSide) -> Vec<Turns> {
         arrows[place] = arrows[place].iter().chain(other.iter()).collect();
     }
     // Arrows to the left belong to the left lanes and those to the right to the right lanes. Lanes without
-    // arrows keep to the rules of turning.
+    // arrows follow the usual turning rules.
     let has = |turns: Option<&Turns>, turn| turns.is_some_and(|turns| turns.contains(turn));
     let to_left = has(arrows.first(), Turn::Left);
     let to_right = has(arrows.last(), Turn::Right);
@@ -136,8 +136,7 @@ fn turns_of(lane: &str) -> Turns {
 }
 
 impl TurnLanes {
-    /// Sets the arrows on the lanes that lead to an end of a road, if that end is also an end of
-    /// the way.
+    /// Sets the arrows on the lanes that lead to one end of a road, if this is also an end of the way.
     pub(super) fn apply(
         &self,
         section: &mut LaneSection,
@@ -213,7 +212,7 @@ mod tests {
             let mut section = two_way.lanes(side).1;
             turn_lanes.apply(&mut section, side, true, true);
             assert_eq!(arrows(&section), expected.map(|(id, t)| (id, t.to_owned())));
-            // In the middle of a way there are none.
+            // There are no arrows in the middle of a way.
             let mut section = two_way.lanes(side).1;
             turn_lanes.apply(&mut section, side, false, false);
             assert_eq!(arrows(&section), []);
@@ -232,12 +231,12 @@ mod tests {
         let (turn_lanes, wrong) = read_tags(&[("turn:lanes", "|merge_to_left")], &one_way);
         assert_eq!(turn_lanes.along, [Turns::NONE; 2]);
         assert_eq!(wrong, None);
-        // On a two-way road the key without a direction is ignored.
+        // On a two-way road, a key without a direction is ignored.
         let two_way = CrossSection::driving(2, 1, 3.0);
         let (turn_lanes, wrong) = read_tags(&[("turn:lanes", "left|right")], &two_way);
         assert_eq!((turn_lanes, wrong), (TurnLanes::default(), None));
-        // Cycle lanes have values but are no lanes of the road, and buses may use it in the opposite
-        // direction.
+        // Lists include cycle lanes, which are not lanes of the road, and buses may use the road in the
+        // opposite direction.
         let mut against = CrossSection::driving(2, 1, 3.0);
         against.backward[0].0 = LaneType::Bus;
         let tags = [

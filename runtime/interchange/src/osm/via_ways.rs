@@ -10,8 +10,8 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 /// A piece of a way, with its road and the nodes at its ends.
 type RoadPiece = (RoadId, [i64; 2]);
 
-/// Reads a relation as a restriction, with the node where its via ways begin, or returns the reason why it is
-/// left out.
+/// Reads a relation as a restriction, together with the node where its via ways begin. Returns the reason if
+/// it is left out.
 pub(super) fn read(
     relation: &Relation,
     kind: RestrictionKind,
@@ -37,8 +37,8 @@ pub(super) fn read(
         }
     }
     found.sort_by_key(|(roads, from, _, to)| (roads.len(), *from, *to));
-    // A way that passes one of the nodes has two roads there, and only the angle in the name of the
-    // restriction would show which of them is meant.
+    // A way that passes one of the nodes has two roads there. Only the angle in the name of the restriction
+    // would show which of them is meant.
     let is_clear = match &found[..] {
         [one, other, ..] => one.0.len() < other.0.len(),
         [_] => true,
@@ -70,7 +70,7 @@ fn runs(relation: &Relation, built: &Built, role: &'static str) -> Vec<RoadPiece
         .collect()
 }
 
-/// Returns the roads from one node to another, as few as possible.
+/// Returns the shortest list of roads from one node to another.
 fn between(runs: &[RoadPiece], start: i64, end: i64) -> Option<Vec<RoadId>> {
     let mut came_by: BTreeMap<i64, (i64, RoadId)> = BTreeMap::new();
     let mut open = VecDeque::from([start]);

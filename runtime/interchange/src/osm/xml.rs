@@ -61,8 +61,8 @@ pub(super) fn read(bytes: &[u8]) -> Result<Elements, ImportError> {
             Ok(Event::End(tag)) => state.end(tag.name().as_ref()),
             Ok(Event::Eof) => break,
             Ok(_) => {}
-            // Before <osm>, invalid XML means that the file is something else (such as a web page). After it,
-            // the file is damaged. The user needs different advice.
+            // Invalid XML before <osm> means that the file is something else, such as a web page. Invalid XML
+            // after it means that the file is damaged. The user needs different advice in the two cases.
             Err(error) if state.in_osm => return Err(damaged(&error.to_string(), line())),
             Err(error) => return Err(ImportError::Foreign(format!("broken XML: {error}"))),
         }
@@ -76,7 +76,7 @@ pub(super) fn read(bytes: &[u8]) -> Result<Elements, ImportError> {
         return Err(ImportError::Foreign("XML without an <osm> element".into()));
     }
     if !state.closed {
-        // A download that was cut off between two elements is well-formed up to there. Without this check,
+        // A download that was cut off between two elements is well-formed up to the cut. Without this check,
         // half of a city would be imported silently.
         let line = line_at(bytes, bytes.len());
         return Err(damaged("the file ends before </osm>: it is cut off", line));
@@ -91,7 +91,8 @@ fn damaged(what: &str, line: usize) -> ImportError {
     }
 }
 
-// Returns the line number of an offset. Only errors need it, and counting while reading would cost time.
+// Returns the line number of an offset. It is counted only for errors, because counting while reading would
+// cost time.
 fn line_at(bytes: &[u8], offset: usize) -> usize {
     1 + bytes[..offset.min(bytes.len())]
         .iter()
@@ -137,8 +138,8 @@ impl State {
                     nodes.push(integer(tag, "ref")?);
                 }
             }
-            // Nodes, ways and relations are stored by their first letter, to which the numbers of PBF are
-            // also converted.
+            // The kinds node, way and relation are stored as their first letter. PBF files use numbers, which
+            // are converted to the same letters.
             "member" => {
                 let kind = required(tag, "type")?.chars().next().unwrap_or('?');
                 let (id, role) = (integer(tag, "ref")?, text(tag, "role")?.unwrap_or_default());
@@ -187,8 +188,8 @@ impl State {
     }
 }
 
-/// Marks in the attributes of a file that comes from the OpenStreetMap database or from a tool for its
-/// extracts.
+/// Words in the attributes of a file that show that it comes from the OpenStreetMap database or from an
+/// extract tool.
 const SOURCES: [&str; 6] = [
     "openstreetmap",
     "overpass",
@@ -198,7 +199,7 @@ const SOURCES: [&str; 6] = [
     "cgimap",
 ];
 
-/// Whether `generator`, `copyright`, `attribution` or `license` of a file name OpenStreetMap.
+/// Whether the `generator`, `copyright`, `attribution` or `license` attribute of a file names OpenStreetMap.
 fn names_openstreetmap(tag: &BytesStart<'_>) -> bool {
     ["generator", "copyright", "attribution", "license"]
         .iter()

@@ -1,4 +1,4 @@
-//! The scripted sliding car: it is brought to a speed, and then driven by steering and acceleration.
+//! The scripted sliding car. It is brought up to a speed and then driven by steering and acceleration.
 
 use crate::frame::{Frame, FrameCommand};
 use roadwright_geometry::math::wrap_angle;
@@ -127,7 +127,7 @@ impl ScriptedCar {
         from_origin(&recorded)
     }
 
-    /// Frames of the car during the given holds. It begins straight ahead at `speed` m/s.
+    /// Frames of the car during the given holds. It begins by driving straight ahead at `speed` m/s.
     pub(super) fn drive(&self, speed: f64, holds: &[Hold]) -> Vec<Frame> {
         let mut now = self.begin(speed);
         let mut frames = Vec::new();
@@ -158,7 +158,7 @@ fn from_origin(frames: &[Frame]) -> Vec<Frame> {
     moved.collect()
 }
 
-/// State at the end of a manoeuvre. The car drives straight ahead without slip.
+/// State at the end of a manoeuvre, when the car drives straight ahead without slip.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Goal {
     /// Change of heading, rad.
@@ -206,11 +206,11 @@ impl Shape {
 
 /// Maximum number of steps of Newton's method.
 const ROUNDS: u32 = 60;
-/// Deviation below which Newton's method ends.
+/// Deviation below which Newton's method stops.
 const CLOSE: f64 = 1e-6;
 /// Maximum number of times that a step is halved.
 const HALVINGS: i32 = 10;
-/// Change of a control for computing derivatives numerically.
+/// Change of a control for numerical derivatives.
 const DIFFERENCE: f64 = 1e-5;
 /// Continuation step, rad: the solver approaches the goal's heading change in increments of this size.
 const GROWTH: f64 = 0.05;
@@ -218,8 +218,9 @@ const GROWTH: f64 = 0.05;
 const FIRST: [f64; 3] = [0.05, 0.02, -0.05];
 
 impl ScriptedCar {
-    /// Frames of a manoeuvre that reaches the given goal. Damped Newton's method finds its steering angles and
-    /// acceleration. The heading change is increased step by step, and each solution starts from the previous one.
+    /// Frames of a manoeuvre that reaches the given goal. The steering angles and the acceleration are found
+    /// by a damped Newton method. The heading change is increased step by step, and each solution starts from
+    /// the previous one.
     pub(super) fn manoeuvre(&self, shape: &Shape, goal: &Goal) -> Vec<Frame> {
         let count = (goal.turn / GROWTH).ceil().max(1.0) as u32;
         let seconds = f64::from(shape.frames()) / self.rate;

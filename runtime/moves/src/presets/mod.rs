@@ -1,8 +1,9 @@
 //! The move trees of [Adam 2007], recorded from a scripted sliding car.
 //!
-//! The 5- and 7-branch trees (figure 4.1) have one state and moves of 25 frames whose speeds jump at their
-//! ends. The large tree (figure 4.4) has seven states, and its moves fit together. The source recorded its
-//! clips by hand and prints neither speeds nor angles, so they are chosen here.
+//! The 5- and 7-branch trees (figure 4.1) have one state and moves of 25 frames, with speeds that jump
+//! between moves. The large tree (figure 4.4) has seven states, and its moves fit together. The clips of the
+//! source were recorded by hand and the source prints neither speeds nor angles, so these values were chosen
+//! for this program.
 
 mod car;
 
@@ -137,7 +138,7 @@ struct Scripted {
     frames: Vec<Frame>,
 }
 
-/// A move of a small tree. A turn stands for two moves, to the left and to the right.
+/// A move of a small tree. A turn represents two moves, one to the left and one to the right.
 struct SmallTurn {
     name: &'static str,
     /// Speed, m/s.
@@ -193,8 +194,8 @@ enum Sides {
     Both,
 }
 
-/// Adds a clip and, for a turn, its mirror image. The sliding car is symmetric, so opposite steering would record
-/// exactly that image.
+/// Adds a clip and, for a turn, its mirror image. The sliding car is symmetric, so recording with opposite
+/// steering would give exactly this image.
 fn pair(all: &mut Vec<Scripted>, name: &str, ends: Ends, frames: Vec<Frame>, sides: Sides) {
     let Ends { from, to } = ends;
     let mut add = |name: String, frames: Vec<Frame>| {

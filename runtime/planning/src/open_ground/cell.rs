@@ -46,7 +46,7 @@ pub struct CellDistance {
 pub struct Direction(u8);
 
 impl Direction {
-    /// All eight.
+    /// All eight directions.
     pub const ALL: [Self; 8] = [
         Self(0),
         Self(1),
@@ -58,7 +58,7 @@ impl Direction {
         Self(7),
     ];
 
-    /// Its index in [`Self::ALL`].
+    /// Index of the direction in [`Self::ALL`].
     #[inline]
     pub fn index(self) -> usize {
         usize::from(self.0)
@@ -99,15 +99,15 @@ impl Direction {
     }
 }
 
-/// Index of a cell within a [`Space`](super::Space). Searches break ties by it.
+/// Index of a cell within a [`Space`](super::Space). Searches use it to break ties.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct NodeIndex(pub(super) u32);
 
 impl NodeIndex {
-    /// Stands for a cell that does not exist.
+    /// Represents a cell that does not exist.
     pub const NONE: Self = Self(u32::MAX);
 
-    /// The index for use with an array.
+    /// The index as a `usize`, for use with an array.
     #[inline]
     pub fn index(self) -> usize {
         self.0 as usize
@@ -125,9 +125,9 @@ impl CellSize {
     pub const HEADINGS: Self = Self(0.5);
     /// Size for characters on foot.
     pub const CHARACTERS: Self = Self(0.2);
-    /// Smallest size to which cells are halved before a "no path" verdict.
+    /// Smallest size to which cells are halved before the answer is "no path".
     pub const FINEST: Self = Self(0.25);
-    /// Half of [`Self::FINEST`], for rooms that are too large to be searched for gaps.
+    /// Half of [`Self::FINEST`], for spaces that are too large to be searched for gaps.
     pub(super) const FINEST_ROOM: Self = Self(0.125);
     /// Smallest size that is accepted, m. With smaller cells, column numbers at the edge of the world would
     /// not fit into 32 bits.
@@ -170,7 +170,7 @@ impl CellSize {
         inside.then(|| self.nearest_cell(point))
     }
 
-    /// The cell of a point that is known to lie in the world.
+    /// The cell of a point that is known to be inside the world.
     pub(super) fn nearest_cell(self, point: DVec2) -> Cell {
         // The cast saturates, so even a point outside the world has a cell.
         Cell::new(

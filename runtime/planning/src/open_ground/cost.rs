@@ -28,7 +28,7 @@ impl StepCosts {
     /// All variants.
     pub const ALL: [Self; 2] = [Self::TenFourteen, Self::Octile];
 
-    /// Its name in files.
+    /// Name of the variant in files.
     pub fn name(self) -> &'static str {
         match self {
             Self::TenFourteen => "10_14",
@@ -36,7 +36,7 @@ impl StepCosts {
         }
     }
 
-    /// Cost of a straight step if the factors of its two cells add up to 1.
+    /// Cost of a straight step between two cells whose factors add up to 1.
     #[inline]
     pub fn straight(self) -> u64 {
         match self {
@@ -45,7 +45,7 @@ impl StepCosts {
         }
     }
 
-    /// Cost of a diagonal step if the factors of its two cells add up to 1.
+    /// Cost of a diagonal step between two cells whose factors add up to 1.
     #[inline]
     pub fn diagonal(self) -> u64 {
         match self {
@@ -54,7 +54,7 @@ impl StepCosts {
         }
     }
 
-    /// Cost of a step in a direction if the factors of its two cells add up to 1.
+    /// Cost of a step in a direction between two cells whose factors add up to 1.
     #[inline]
     pub fn of(self, direction: Direction) -> u64 {
         if direction.is_diagonal() {
@@ -86,10 +86,10 @@ impl StepCosts {
 /// Whether a diagonal step may cut the corner of a blocked cell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Corners {
-    /// It may not: both cells beside a diagonal step have to be free.
+    /// No: both cells beside a diagonal step have to be free.
     #[default]
     Keep,
-    /// It may: only the cells that it leaves and enters have to be free.
+    /// Yes: only the cells at both ends of the step have to be free.
     Cut,
 }
 
@@ -124,7 +124,7 @@ impl Rules {
         corners: Corners::Keep,
     };
 
-    /// Lower bound of the cost between two cells if no factor is smaller than `smallest_factor`.
+    /// Lower bound of the cost between two cells, given that no factor is smaller than `smallest_factor`.
     #[inline]
     pub fn bound(self, a: Cell, b: Cell, smallest_factor: u32) -> u64 {
         // The cost of a step includes the factors of two cells.

@@ -12,26 +12,26 @@ use roadwright_geometry::DVec2;
 
 /// Cost of a path over cells, split by layer.
 ///
-/// The shares of the layers are exact integers: together with `plain`, they add up to `cost`, except where a
-/// factor is limited to the smallest or largest one.
+/// The costs of the layers are exact integers. Together with `plain` they add up to `cost`, except where a
+/// factor is clamped to the smallest or largest one.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct PathCosts {
-    /// Cost of its steps.
+    /// Cost of all steps of the path.
     pub cost: u64,
-    /// Cost of the same steps over plain ground.
+    /// Cost that the same steps would have on plain ground.
     pub plain: u64,
-    /// Cost that each layer adds or subtracts; layers without a share are left out.
+    /// Cost that each layer adds or subtracts. Layers without an effect are left out.
     pub layers: Vec<LayerCost>,
-    /// Number of its cells that are blocked.
+    /// Number of blocked cells on the path.
     pub blocked: u32,
 }
 
-/// Share of a layer in the cost of a path.
+/// Contribution of a layer to the cost of a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LayerCost {
     /// The layer.
     pub layer: Layer,
-    /// Its share; negative where it makes cells cheaper.
+    /// Contribution of the layer; negative where the layer makes cells cheaper.
     pub cost: i64,
 }
 
@@ -53,7 +53,8 @@ impl HybridPath {
 }
 
 impl CellSize {
-    /// The cells below a polyline, each a neighbour of the previous one. Points outside the world are left out.
+    /// The cells along a polyline, each a neighbour of the previous one. Points outside the world are left
+    /// out.
     pub fn cells_along(self, points: &[DVec2]) -> Vec<Cell> {
         let mut cells: Vec<Cell> = Vec::new();
         for next in points.iter().filter_map(|point| self.cell_of(*point)) {
@@ -64,7 +65,7 @@ impl CellSize {
             let (x, y) = (next.x - last.x, next.y - last.y);
             let steps = x.abs().max(y.abs());
             let share = |whole: i32, step: i32| {
-                // Rounded to the nearest cell, so that the line leans to neither side.
+                // Rounded to the nearest cell, so that the line is not biased to either side.
                 let twice = 2 * i64::from(whole) * i64::from(step) + i64::from(steps);
                 twice.div_euclid(2 * i64::from(steps)) as i32
             };
@@ -77,8 +78,8 @@ impl CellSize {
 }
 
 impl OpenGround {
-    /// Computes the cost of a path over cells, layer by layer. The owner's items do not count. O(cells + items near them)
-    /// for each layer.
+    /// Computes the cost of a path over cells, layer by layer. The owner's items are ignored. O(cells + items
+    /// near them) for each layer.
     pub fn path_costs(
         &self,
         profile: ProfileId,
@@ -124,8 +125,8 @@ impl OpenGround {
         }
     }
 
-    /// Sums the contributions of items near the given cells whose owner and layer pass a test. Items without an owner
-    /// pass the test for owners.
+    /// Sums the contributions of items near the given cells. Only items whose owner and layer pass a test
+    /// count. Items without an owner always pass the test for owners.
     fn sums_along(
         &self,
         profile: &Profile,
@@ -136,10 +137,11 @@ impl OpenGround {
         let mut alone = OpenGround::new();
         let id = alone.add_profile(profile.clone());
         for item in self.live_items_near(area) {
-            // A reader without an owner would not see the items without an owner.
+            // Items without an owner get an artificial one, because a reader without an owner would not see
+            // them.
             let owner = item.owner.or(Some(Owner(u64::MAX)));
             if is_wanted(owner, item.layer) && item.shape.bounds().meets(&area) {
-                // Cannot fail, because the item was on a map before.
+                // Cannot fail, because the item was already on a map.
                 let _ = alone.insert(item.clone());
             }
         }
@@ -161,7 +163,7 @@ impl OpenGround {
         sums
     }
 
-    /// The forecasts of moving bodies that meet an area, except those of an owner.
+    /// The forecasts of moving bodies that overlap an area, except those of an owner.
     pub fn forecasts(&self, area: Bounds, owner: Option<Owner>) -> Vec<Teardrop> {
         let items = self.live_items_near(area);
         let others = items.filter(|item| item.owner.is_none() || item.owner != owner);
@@ -187,13 +189,14 @@ fn extent(cells: &[Cell], size: CellSize) -> Option<Bounds> {
 }
 
 impl Teardrop {
-    /// Its outline as a polygon, counter-clockwise from the tip.
+    /// The outline as a polygon, counter-clockwise from the tip.
     pub fn outline(&self) -> Vec<DVec2> {
         const ROUND: u32 = 10;
         const ALONG: u32 = 10;
         let side = |sign: f64| {
             (0..ALONG).map(move |step| {
-                // From the tip, whose half-width is the square root of the share that is left.
+                // Starts at the tip. The half-width is proportional to the square root of the fraction that
+                // remains behind the tip.
                 let left = f64::from(step) / f64::from(ALONG);
                 let half = self.half_width * left.sqrt();
                 self.pose.point(self.length * (1.0 - left), sign * half)
@@ -232,7 +235,8 @@ mod tests {
         Shape::Box(OrientedBox::new(Pose::new(x, y, 0.0), size.x, size.y))
     }
 
-    /// A wall with water and a slope around it, a standing vehicle of the agent itself, and one that moves.
+    /// A wall with water and a slope around it, a stationary vehicle that belongs to the agent, and a moving
+    /// vehicle.
     fn scene() -> (OpenGround, Trip) {
         let mut ground = OpenGround::new();
         let wall = area(0.0, 0.0, DVec2::new(2.0, 24.0));
@@ -291,14 +295,14 @@ mod tests {
             let of = |layer| costs.layers.iter().find(|share| share.layer == layer);
             assert!(of(Layer::Slope).unwrap().cost > 0);
             assert!(of(Layer::Obstacles).unwrap().cost > 0);
-            // The path avoids the water, and its own vehicle does not block it.
+            // The path avoids the water, and the agent's own vehicle does not block it.
             assert_eq!(of(Layer::Water), None);
         }
         // A straight line leads through the wall.
         let line = CellSize::WAY_POINTS.cells_along(&[trip.from.position, trip.to.position]);
         let costs = ground.path_costs(trip.profile, trip.owner, &line, Rules::default());
         assert!(costs.blocked >= 2, "{costs:?}");
-        // Without an owner the standing vehicle blocks cells as well.
+        // For a reader without an owner, the stationary vehicle also blocks cells.
         let others = ground.path_costs(trip.profile, None, &line, Rules::default());
         assert!(others.blocked > costs.blocked);
         assert_eq!(

@@ -51,8 +51,8 @@ impl OpenGround {
 }
 
 impl Window {
-    /// The cells of the given size between two corners, in any order, with a margin, m. A rectangle that is
-    /// too large to be shown is reduced to 2048 columns and rows.
+    /// The cells of the given size between two corners, in any order, with a margin in metres. A rectangle
+    /// that is too large to be shown is reduced to 2048 columns and rows.
     pub fn around(corners: [roadwright_geometry::DVec2; 2], margin: f64, size: CellSize) -> Self {
         let [a, b] = corners;
         let low = size.nearest_cell(a.min(b) - margin);
@@ -224,7 +224,7 @@ mod tests {
             map.text(),
             "........\n...##...\n-.......\n22222222\n.A*G....\n"
         );
-        // Dark above, red below.
+        // The blocked cell is dark, and the expensive cell is red.
         assert_eq!((map.color(3, 1), map.color(0, 3)), (0x30_30_36, 0xf9_d0_9a));
         let endless = Window::around([DVec2::ZERO, DVec2::splat(1e7)], 5.0, CellSize::FINEST);
         assert_eq!((endless.columns, endless.rows), (2048, 2048));

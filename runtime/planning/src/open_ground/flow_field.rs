@@ -1,8 +1,8 @@
 //! `flow_field`: the cost to one goal from every cell, shared by all agents with this goal.
 //!
-//! Value iteration (Pollithy) and Dijkstra's algorithm from the goal give the same integers. Agents that
-//! share a field see their own bodies and forecasts in it, because a shared field cannot leave out the items
-//! of each agent.
+//! Value iteration (Pollithy) and Dijkstra's algorithm from the goal give identical integer costs. The field
+//! includes the bodies and forecasts of the agents themselves, because a shared field cannot leave out the
+//! items of each agent.
 
 use super::cell::{Cell, Direction, NodeIndex};
 use super::cost::Rules;
@@ -34,7 +34,7 @@ pub struct FlowField {
 }
 
 impl PartialEq for FlowField {
-    /// Compares goals and costs, regardless of how the costs were computed.
+    /// Compares goals and costs. The method of computation does not matter.
     fn eq(&self, other: &Self) -> bool {
         self.goal == other.goal && self.costs == other.costs
     }
@@ -52,7 +52,8 @@ impl FlowField {
         let (columns, rows) = (map.columns() as i32, map.rows() as i32);
         let mut unchanged = 0;
         let mut corner = 0;
-        // Once a sweep from each corner has changed nothing, all costs are consistent with their neighbours.
+        // Once a sweep from each corner has changed nothing, all costs are consistent with those of their
+        // neighbours.
         while unchanged < 4 {
             let is_eastward = corner & 1 == 0;
             let is_northward = corner & 2 == 0;
@@ -103,7 +104,8 @@ impl FlowField {
         }
     }
 
-    /// Lowers the cost of a cell to the cost through its best neighbour. Returns whether it was lowered.
+    /// Lowers the cost of a cell to the cost through its best neighbour. Returns whether the cost was
+    /// lowered.
     fn improve(&mut self, map: &mut GridMap, cell: Cell) -> bool {
         let node = map.index_of(cell).filter(|node| map.factor(*node) > 0);
         let Some(node) = node else { return false };
@@ -137,8 +139,8 @@ impl FlowField {
         self.work
     }
 
-    /// The first step of the cheapest path to the goal; among equal steps, the first one counter-clockwise
-    /// from the east. `None` at the goal, and if there is no path.
+    /// The first step of the cheapest path to the goal. Among equally good steps, it is the first one
+    /// counter-clockwise from the east. `None` at the goal, or if there is no path.
     pub fn direction(&mut self, cell: Cell) -> Option<Direction> {
         let node = self.map.index_of(cell)?;
         if cell == self.goal || self.costs[node.index()] == UNREACHED {

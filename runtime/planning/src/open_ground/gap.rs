@@ -1,4 +1,4 @@
-//! Finds the gap that is too narrow for a body, measured between outlines.
+//! Finds the gap that is too narrow for a body. Gaps are measured between outlines.
 
 use super::cell::{Cell, CellSize, Direction};
 use super::ground::OpenGround;
@@ -12,8 +12,8 @@ const BUDGET: usize = 60_000;
 /// Number of levels into which the required clearance is divided.
 const LEVELS: f64 = 256.0;
 
-/// Cosine of 60 degrees, the largest angle by which the two sides of a gap may deviate from facing each
-/// other. Walls at a right angle form a corner rather than a gap.
+/// Cosine of 60 degrees, the largest angle by which the directions to the two sides of a gap may deviate from
+/// opposite. Walls at a right angle form a corner rather than a gap.
 const OPPOSITE: f64 = 0.5;
 
 /// A gap between obstacles.
@@ -21,16 +21,16 @@ const OPPOSITE: f64 = 0.5;
 pub struct Gap {
     /// Width between the outlines, m.
     pub width: f64,
-    /// Its centre, m.
+    /// Centre of the gap, m.
     pub at: DVec2,
 }
 
-/// A cell through which the widest path may lead.
+/// A cell that the widest path may pass through.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Open {
-    /// Clearance at the narrowest place so far, in levels.
+    /// Smallest clearance along the path so far, in levels.
     room: u32,
-    /// Distance to the goal. Of cells with equal clearance, the nearest to the goal comes first.
+    /// Negated distance to the goal. Of cells with equal clearance, the one nearest to the goal comes first.
     closeness: i64,
     cell: Cell,
 }
@@ -40,16 +40,16 @@ struct Open {
 struct Arrival {
     before: Cell,
     is_closed: bool,
-    /// Clearance at the narrowest place so far, in levels.
+    /// Smallest clearance along the path so far, in levels.
     room: u32,
-    /// Clearance at the cell itself.
+    /// Clearance at the cell itself, in levels.
     own_room: u32,
 }
 
 /// Result of the search for the widest path between two points.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Passage {
-    /// There is no path, however narrow the body is.
+    /// There is no path, not even for a very narrow body.
     Closed,
     /// No path was found within the limit on cells.
     Unknown,
@@ -61,7 +61,7 @@ pub(super) enum Passage {
 
 /// The widest path between two points, and its narrowest gap.
 ///
-/// Steps between the centres of cells must not cross an outline, so that thin walls count.
+/// Steps between the centres of cells must not cross an outline, so that thin walls block the path.
 pub(super) fn widest(
     ground: &OpenGround,
     reader: &Reader,
@@ -121,7 +121,7 @@ pub(super) fn widest(
                 continue;
             }
             let (a, b) = (size.centre(cell), size.centre(to));
-            // Far from all outlines a step cannot cross one.
+            // Far from all outlines, a step cannot cross one.
             let is_near = f64::from(there) / LEVELS * half < 2.0 * size.metres();
             if is_near && !ground.line_is_free(reader.profile, reader.owner, a, b) {
                 continue;
@@ -173,7 +173,7 @@ fn narrowest(
     }
 }
 
-/// Measures the gap in which a cell lies.
+/// Measures the gap that contains a cell.
 fn measure(
     ground: &OpenGround,
     reader: &Reader,
@@ -183,7 +183,8 @@ fn measure(
 ) -> Option<Gap> {
     let mut at = size.centre(cell);
     let mut gap = None;
-    // Measured again from the middle of the gap, which is more exact than from the centre of the cell.
+    // The gap is measured again from its middle, which is more accurate than measuring it from the centre of
+    // the cell.
     for _ in 0..4 {
         let pieces = ground.pieces_near(reader.profile, reader.owner, at, needed);
         let Some(found) = across(&pieces, at) else {
@@ -197,7 +198,8 @@ fn measure(
     gap
 }
 
-/// The gap at a point, between the nearest piece of an outline and the nearest piece on the opposite side.
+/// The gap at a point, between the nearest piece of an outline and the nearest piece on the opposite side of
+/// the point.
 fn across(pieces: &[Piece], at: DVec2) -> Option<Gap> {
     let nearest = |pieces: &mut dyn Iterator<Item = &Piece>| {
         let distance = |piece: &Piece| (piece.closest(at) - at).length();
@@ -212,14 +214,14 @@ fn across(pieces: &[Piece], at: DVec2) -> Option<Gap> {
         other.dot(toward) < -OPPOSITE * other.length() * toward.length()
     }))?;
     let line = shortest(&first, &second);
-    // Pieces that touch form a corner.
+    // Pieces that touch form a corner and not a gap.
     (line.length() > 1e-6).then(|| Gap {
         width: line.length(),
         at: 0.5 * (line.first + line.second),
     })
 }
 
-/// A line between two pieces, given by its ends.
+/// A line between two pieces, given by its end points.
 #[derive(Debug, Clone, Copy)]
 struct Line {
     first: DVec2,
@@ -233,11 +235,11 @@ impl Line {
 }
 
 /// The shortest line between two pieces. If there are several, as between parallel edges, the middle one is
-/// taken.
+/// used.
 fn shortest(first: &Piece, second: &Piece) -> Line {
     const EQUAL: f64 = 1e-9;
     let mut lines = Vec::new();
-    // One end of a shortest line is an end of an edge, or lies towards the centre of a circle.
+    // One end of the shortest line is the end of an edge, or is on a line to the centre of a circle.
     for special in special_points(first) {
         let start = end_toward(first, second, special);
         lines.push(Line {

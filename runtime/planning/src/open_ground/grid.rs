@@ -150,7 +150,7 @@ impl GridMap {
         Some(u32::from(before))
     }
 
-    /// Smallest and largest factor of the free cells; `None` if all are blocked.
+    /// Smallest and largest factor of the free cells; `None` if all cells are blocked.
     pub fn factor_range(&mut self) -> Option<std::ops::RangeInclusive<u32>> {
         let (mut least, mut most) = (u16::MAX, 0);
         for tile in 0..self.ranges.len() {
@@ -188,7 +188,7 @@ impl GridMap {
 }
 
 impl FactorRange {
-    /// The range after the factor of a cell has changed.
+    /// The range after the factor of a cell has changed from `before` to `now`.
     fn after(self, before: u16, now: u16) -> Self {
         match self {
             // The cell may have been the only one with its factor.

@@ -8,9 +8,9 @@ use super::space::Space;
 /// Estimate that guides a search.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Guide {
-    /// No estimate, which is Dijkstra's algorithm, as in [Kuffner 1998].
+    /// No estimate: Dijkstra's algorithm, as in [Kuffner 1998].
     Dijkstra,
-    /// A* with the distance without obstacles as estimate.
+    /// The distance without obstacles as the estimate: A*.
     #[default]
     AStar,
 }
@@ -33,13 +33,13 @@ impl GridAnswer {
         }
     }
 
-    /// Its cost; `None` if there is no path.
+    /// Cost of the path; `None` if there is no path.
     pub fn cost(&self) -> Option<u64> {
         self.path().map(|path| path.cost)
     }
 }
 
-/// Planner that searches whole maps. It reuses its memory from search to search.
+/// Planner that searches whole maps. It reuses allocated memory from search to search.
 ///
 /// ```
 /// use roadwright_planning::open_ground::{Cell, GridMap, GridPath, Guide, Rules};
@@ -73,7 +73,8 @@ impl GridPath {
         }
     }
 
-    /// Finds the cheapest path between two cells. There is no path if either is blocked or outside the map.
+    /// Finds the cheapest path between two cells. There is no path if either cell is blocked or outside the
+    /// map.
     pub fn find<S: Space>(&mut self, space: &mut S, start: Cell, goal: Cell) -> GridAnswer {
         let (Some(start_node), Some(goal_node)) = (space.node(start), space.node(goal)) else {
             self.search = Search::default();

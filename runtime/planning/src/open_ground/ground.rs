@@ -16,12 +16,12 @@ use std::collections::{BTreeMap, VecDeque};
 pub const TILE_MEMORY: usize = 256 << 20;
 /// Size of a tile without moving bodies, bytes.
 const TILE_BYTES: usize = TILE_CELLS * 8;
-/// Side of the squares that index the items, m.
+/// Edge length of the squares that index the items, m.
 const SQUARE: f64 = 32.0;
-/// Maximum number of squares in which an item is listed. Larger items are checked in every look-up.
+/// Maximum number of squares in which an item is listed. Larger items are checked in every query.
 const MOST_SQUARES: u64 = 4096;
-/// Number of changes that are remembered. A search that read its tiles before the oldest of them counts as
-/// outdated.
+/// Number of changes that are remembered. A search that read its tiles before the oldest of these changes
+/// counts as outdated.
 const MOST_CHANGES: usize = 65_536;
 
 /// Identifier of a profile in a map.
@@ -53,7 +53,7 @@ impl Stamp {
     }
 }
 
-/// Kind of change of a part of the map since a stamp.
+/// How a part of the map has changed since a stamp.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Change {
     /// It has not changed.
@@ -96,7 +96,7 @@ pub struct OpenGround {
     stamp: Stamp,
     standing_changes: ChangeLog,
     /// The latest changes of moving items. They are kept separately, because bodies that move in every step
-    /// would displace all other changes.
+    /// would otherwise displace all other changes.
     moving_changes: ChangeLog,
     memory: usize,
 }
@@ -134,7 +134,7 @@ impl ChangeLog {
         }
     }
 
-    /// The largest change of an area for a reader, which does not see its own items.
+    /// The most significant change in an area since a stamp. Changes of the reader's own items are ignored.
     fn since(&self, stamp: Stamp, area: &Bounds, reader: Option<Owner>) -> Change {
         if stamp < self.forgotten {
             return Change::Fell;
@@ -152,19 +152,19 @@ struct TileMap {
     profile: Profile,
     tiles: BTreeMap<TileKey, Tile>,
     reads: u64,
-    /// Standing items that make some cells cheaper than plain ground, ordered by their numbers.
+    /// Standing items that make some cells cheaper than plain ground, ordered by number.
     lowering: Vec<u32>,
-    /// Smallest factor in each tile that contains such items.
+    /// Smallest factor in each tile that contains items that lower the cost.
     smallest: BTreeMap<TileKey, u32>,
 }
 
 #[derive(Debug, Clone)]
 pub(super) struct Tile {
     pub(super) standing: Sums,
-    /// Sums of moving bodies; `None` for tiles without moving bodies.
+    /// Sums over moving bodies; `None` for tiles without moving bodies.
     pub(super) moving: Option<Box<Sums>>,
-    /// Whether moving bodies have changed since `moving` was computed. It is computed when the tile is read,
-    /// so a moving body is only drawn where and when an agent plans.
+    /// Whether moving bodies have changed since `moving` was computed. `moving` is computed when the tile is
+    /// read, so a moving body is drawn only when and where an agent plans.
     is_stale: bool,
     last_read: u64,
 }
@@ -199,7 +199,7 @@ impl OpenGround {
         }
     }
 
-    /// A copy without computed tiles, for readers that must not touch this map. It has the same profiles.
+    /// A copy without computed tiles, for readers that must not modify this map. It has the same profiles.
     pub fn without_tiles(&self) -> Self {
         let map = |map: &TileMap| TileMap {
             profile: map.profile.clone(),
@@ -363,7 +363,7 @@ impl OpenGround {
             .maps
             .iter()
             .any(|map| raster::lowers(&map.profile, item));
-        // Depends on the effect of the item only, and not on the tiles that happen to be in memory.
+        // Depends only on the effect of the item, and not on which tiles happen to be in memory.
         let change = if lowers || sign == Sign::Remove {
             Change::Fell
         } else {
@@ -392,12 +392,12 @@ impl OpenGround {
         self.stamp
     }
 
-    /// Kind of change of an area since a stamp.
+    /// How an area has changed since a stamp.
     pub fn change_since(&self, stamp: Stamp, area: &Bounds, reading: Reading) -> Change {
         self.change_for(None, stamp, area, reading)
     }
 
-    /// Kind of change of an area since a stamp, for an owner, which does not see its own items.
+    /// How an area has changed since a stamp, ignoring the owner's own items.
     pub fn change_for(
         &self,
         reader: Option<Owner>,
@@ -413,7 +413,7 @@ impl OpenGround {
     }
 
     /// Paints a cell of a painted layer and returns the previous paint. Callers choose the numbers of layers.
-    /// All cells of a layer have the size of the first painted one.
+    /// All cells of a layer have the size of the cell that was painted first.
     pub fn paint(&mut self, layer: u32, size: CellSize, cell: Cell, paint: Paint) -> Paint {
         let painting = self
             .paintings
@@ -449,7 +449,7 @@ impl OpenGround {
             .map_or(Paint::default(), |painting| painting.at(cell))
     }
 
-    /// Numbers of the items whose shape may meet an area, in order.
+    /// Numbers of the items whose shape may overlap an area, in order.
     fn items_near(&self, area: Bounds) -> Vec<u32> {
         let mut indices = self.large.clone();
         match squares_of(area) {
@@ -495,7 +495,7 @@ impl OpenGround {
         tile
     }
 
-    /// The contribution of all moving bodies to a tile; `None` if there is none.
+    /// The contribution of all moving bodies to a tile; `None` if no moving body is in it.
     fn moving(&self, profile: ProfileId, key: TileKey) -> Option<Box<Sums>> {
         let profile = &self.maps[profile.0 as usize].profile;
         let area = key.bounds(profile.cell).grown(profile.reach());
@@ -531,7 +531,7 @@ impl OpenGround {
             return;
         }
         for map in &mut self.maps {
-            // A quarter is dropped at once, so that this search does not run for every new tile.
+            // A quarter of the tiles is dropped at once, so that this search does not run for every new tile.
             let mut reads: Vec<u64> = map.tiles.values().map(|tile| tile.last_read).collect();
             reads.sort_unstable();
             let Some(limit) = reads.get(reads.len() / 4).copied() else {
@@ -557,7 +557,7 @@ impl OpenGround {
         tile.factor(TileKey::position(cell), reading, None)
     }
 
-    /// Contribution of an owner's items to a tile; `None` if there is none.
+    /// Contribution of an owner's items to a tile; `None` if the owner has no items in it.
     pub(super) fn own_share(
         &self,
         profile: ProfileId,
@@ -580,8 +580,8 @@ impl OpenGround {
         share
     }
 
-    /// Calls `each` with the factors of a tile, 0 for blocked cells, without the contribution of the owner's
-    /// items. Returns whether moving items of other owners affect the tile.
+    /// Calls `each` with the factors of a tile, ignoring the owner's items. Blocked cells have the
+    /// factor 0. Returns whether moving items of other owners affect the tile.
     pub(super) fn read_tile(
         &mut self,
         profile: ProfileId,
@@ -601,7 +601,7 @@ impl OpenGround {
         let mut moves = false;
         for at in 0..TILE_CELLS {
             let factor = tile.factor(at, reading, own.as_ref());
-            // Compares factors, because sums that have returned to zero may still be in memory.
+            // Factors are compared, because sums that have returned to zero may still be in memory.
             moves |=
                 may_move && factor != tile.factor(at, Reading::Standing, own_standing.as_ref());
             each(factor);
@@ -644,7 +644,7 @@ impl OpenGround {
                 let tile = self.tile(profile, key);
                 let factors =
                     (0..TILE_CELLS).map(|cell| tile.factor(cell, Reading::Standing, None));
-                // A cell that is blocked by a standing item is free for the owner of this item.
+                // A cell that is blocked by a standing item is free for the owner of the item.
                 let own = tile
                     .standing
                     .costs
@@ -665,7 +665,7 @@ impl OpenGround {
     /// Copies a rectangle into a [`GridMap`], for planners that need bounded maps.
     ///
     /// # Errors
-    /// If it has no cells or too many cells.
+    /// If the rectangle has no cells or too many cells.
     pub fn window(
         &mut self,
         profile: ProfileId,
@@ -697,7 +697,7 @@ impl OpenGround {
         Ok(map)
     }
 
-    /// Obstacles near an area that a body has to keep clear of.
+    /// Obstacles near an area that are in the way of a body.
     fn in_the_way(
         &self,
         profile: ProfileId,
@@ -722,7 +722,7 @@ impl OpenGround {
         })
     }
 
-    /// Outlines of the standing obstacles near an area that a body has to keep clear of.
+    /// Outlines of the standing obstacles near an area that are in the way of a body.
     pub(super) fn shapes_in_the_way(
         &self,
         profile: ProfileId,
@@ -733,8 +733,8 @@ impl OpenGround {
         items.map(|item| item.shape.clone()).collect()
     }
 
-    /// Whether a body is clear of all standing items. Cells are blocked at a larger distance, because the
-    /// body needs clearance while it follows a path.
+    /// Whether a body is clear of all standing items. Cells are blocked at a larger distance from items,
+    /// because the body needs clearance while it follows a path.
     pub fn is_free(&self, profile: ProfileId, owner: Option<Owner>, body: &OrientedBox) -> bool {
         let reach = DVec2::splat(body.radius());
         let area = Bounds {
@@ -845,7 +845,7 @@ impl TileMap {
             .sum()
     }
 
-    /// Adds an item to the cached tiles or subtracts it from them.
+    /// Adds an item to the cached tiles, or subtracts it from them.
     fn update(&mut self, item: &Item, sign: Sign) {
         let range = Range::cells(raster::extent(&self.profile, item), self.profile.cell).tiles();
         if item.mobility == Mobility::Stands {
@@ -885,7 +885,7 @@ impl TileMap {
 
     /// Drops cached tiles. They are computed again when they are next read.
     fn forget(&mut self, bounds: Bounds) {
-        // The centre of a cell may lie exactly on the edge.
+        // The centre of a cell may be exactly on the edge.
         let bounds = bounds.grown(self.profile.cell.metres());
         let range = Range::cells(bounds, self.profile.cell).tiles();
         for (y, x) in in_range(range) {
@@ -916,7 +916,7 @@ impl Tile {
         }
     }
 
-    /// Factor of a cell without the contribution of an owner; 0 if it is blocked.
+    /// Factor of a cell without an owner's contribution `own`; 0 if the cell is blocked.
     #[inline]
     pub(super) fn factor(&self, at: usize, reading: Reading, own: Option<&Sums>) -> u32 {
         let mut cost = self.standing.costs[at];
@@ -939,7 +939,7 @@ impl Tile {
     }
 }
 
-/// Doubles the size of cells until an extent fits into the given memory, in bytes.
+/// Doubles the size of cells until the extent fits into the given memory, in bytes.
 pub fn fitting_cell_size(extent: Bounds, wanted: CellSize, memory: usize) -> FittingSize {
     let size = extent.high - extent.low;
     let mut fitting = FittingSize {
@@ -969,7 +969,7 @@ pub struct FittingSize {
     pub doublings: u32,
 }
 
-/// Heights of an item without an upper limit.
+/// Heights of a wall, without an upper limit.
 pub const WALL: Heights = Heights {
     base: 0.0,
     top: 1e6,

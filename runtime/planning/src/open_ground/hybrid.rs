@@ -62,12 +62,12 @@ pub struct Trip {
 /// End of a plan.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PlanEnd {
-    /// At the goal.
+    /// The path ends at the goal.
     Goal,
     /// The path ends at the cell that looked best when the budget was spent.
     Budget,
     /// There is no plan, because all reachable cells have been expanded. Only
-    /// [`Reachability`](super::Reachability), which reads finer cells, decides whether there is no path.
+    /// [`Reachability`](super::Reachability), which uses finer cells, can prove that there is no path.
     WalledIn,
     /// There is no plan, because the agent or its goal overlaps an obstacle or is outside the world.
     Spot(SpotError),
@@ -78,15 +78,15 @@ pub enum PlanEnd {
 pub struct HybridPlan {
     /// The path; empty if there is none.
     pub path: CellPath,
-    /// Centres of its cells, m.
+    /// Centres of the cells of the path, m.
     pub points: Vec<DVec2>,
-    /// End of the path.
+    /// Where the path ends, or why there is none.
     pub end: PlanEnd,
-    /// Number of cells expanded, including those for learning.
+    /// Number of expanded cells, including those expanded for learning.
     pub expanded: u64,
 }
 
-/// Learned lower bounds of the cost to a goal.
+/// Learned lower bounds of the costs to a goal.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 struct Learned {
     /// Values of the cells of each tile, row by row; 0 for cells without a learned value.
@@ -113,7 +113,7 @@ impl Learned {
     }
 }
 
-/// Estimate of a search: the larger of the distance and the learned value.
+/// Estimate of a search: the maximum of the distance and the learned value.
 struct LearnedEstimate<'a> {
     distance: DistanceEstimate,
     learned: &'a Learned,
@@ -148,7 +148,7 @@ pub struct HybridMemory {
 }
 
 impl HybridMemory {
-    /// Whether both memories have the same goal and learned values. The times of their plans do not matter.
+    /// Whether both memories have the same goal and learned values. The times of the last plans may differ.
     pub fn knows_as_much_as(&self, other: &Self) -> bool {
         self.goal == other.goal && self.learned == other.learned
     }
@@ -159,15 +159,15 @@ impl HybridMemory {
         tiles.all(|tile| tile.len() == TILE_CELLS)
     }
 
-    /// Sets the stamp at which the memory was last compared with the map. Saves store it separately from
-    /// memories, because a rebuilt map counts its changes anew.
+    /// Sets the stamp at which the memory was last compared with the map. Saves do not store it in the
+    /// memories, because a rebuilt map restarts its count of changes.
     pub fn set_stamp(&mut self, stamp: Stamp) {
         self.stamp = stamp.count();
     }
 }
 
 impl HybridPath {
-    /// A planner that has learned nothing.
+    /// Creates a planner that has learned nothing.
     pub fn new(parameters: HybridParameters) -> Self {
         Self {
             parameters,
@@ -181,12 +181,12 @@ impl HybridPath {
         &self.memory
     }
 
-    /// Restores a planner from its saved state.
+    /// Restores the state kept between plans.
     pub fn restore(&mut self, memory: HybridMemory) {
         self.memory = memory;
     }
 
-    /// Takes out the state kept between plans, so that the planner has learned nothing afterwards.
+    /// Removes and returns the state kept between plans. Afterwards, the planner has learned nothing.
     pub fn take_memory(&mut self) -> HybridMemory {
         std::mem::take(&mut self.memory)
     }
@@ -196,8 +196,8 @@ impl HybridPath {
         self.parameters = parameters;
     }
 
-    /// Drops values that are no longer lower bounds because the map has changed. Planning also does this. It
-    /// is called before a world is saved, so that the changes need not be saved.
+    /// Drops values that are no longer lower bounds because the map has changed. Planning does the same. This
+    /// function is called before a world is saved, so that the changes need not be saved.
     pub fn catch_up(&mut self, ground: &mut OpenGround, trip: &Trip) {
         let is_idle = self.memory.learned.tiles.is_empty();
         if is_idle || self.memory.stamp == ground.stamp().count() {
@@ -223,7 +223,7 @@ impl HybridPath {
         let mut seen = self.run(ground, trip, Reading::Everything);
         if seen.cache.as_ref().is_some_and(TileCache::has_moving) {
             // Learned values must not depend on moving items, because they would be too large once these
-            // have moved.
+            // items have moved.
             let standing = self.run(ground, trip, Reading::Standing);
             self.learn(&standing);
             seen.plan.expanded += standing.plan.expanded;
@@ -254,7 +254,7 @@ impl HybridPath {
         memory.stamp = ground.stamp().count();
     }
 
-    /// A plan without learning, and the cells that its search expands.
+    /// A plan that is made without learning, and the cells that its search expands.
     pub(super) fn run_and_list(&mut self, ground: &mut OpenGround, trip: &Trip) -> ExplainedPlan {
         let run = self.run(ground, trip, Reading::Everything);
         let expanded = run.cache.map_or(Vec::new(), |mut cache| {
@@ -268,7 +268,7 @@ impl HybridPath {
         }
     }
 
-    fn run(&mut self, ground: &mut OpenGround, trip: &Trip, reading: Reading) -> Run {
+    fn run(&mut self, ground: &mut OpenGround, trip: &Trip, reading: Reading) -> EndedSearch {
         let reader = Reader {
             profile: trip.profile,
             owner: trip.owner,
@@ -283,7 +283,7 @@ impl HybridPath {
         });
         let (start, goal) = match spots {
             Ok(nodes) => nodes,
-            Err(error) => return Run::nowhere(PlanEnd::Spot(error)),
+            Err(error) => return EndedSearch::nowhere(PlanEnd::Spot(error)),
         };
         let rules = self.parameters.rules;
         let estimate = LearnedEstimate {
@@ -319,7 +319,7 @@ impl HybridPath {
         let path = path.unwrap_or_default();
         let expanded = search.expanded();
         let points = path.cells.iter().map(|cell| size.centre(*cell)).collect();
-        Run {
+        EndedSearch {
             cache: Some(cache),
             plan: HybridPlan {
                 path,
@@ -331,15 +331,15 @@ impl HybridPath {
         }
     }
 
-    fn learn(&mut self, run: &Run) {
+    fn learn(&mut self, run: &EndedSearch) {
         for lesson in &run.lessons {
             self.memory.learned.raise(lesson.cell, lesson.cost);
         }
     }
 
-    /// Returns the point of a plan that an agent should head for. It is the farthest point within the waypoint
-    /// distance for this speed (m/s) to which a straight line leads over free cells. `None` if the plan has no
-    /// points.
+    /// Returns the point of a plan that an agent should head for. It is the farthest point that can be
+    /// reached on a straight line over free cells, up to the waypoint distance for this speed (m/s). `None`
+    /// if the plan has no points.
     pub fn way_point(
         &self,
         ground: &mut OpenGround,
@@ -370,13 +370,13 @@ impl HybridPath {
         Some(best)
     }
 
-    /// Whether a straight line passes only over free cells. Cells around its start are ignored, because an
+    /// Whether a straight line passes only through free cells. Cells around its start are ignored, because an
     /// agent may stand closer to an obstacle than it would drive.
     fn is_visible(&self, ground: &mut OpenGround, trip: &Trip, from: DVec2, to: DVec2) -> bool {
         let profile = ground.profile(trip.profile);
         let (size, radius) = (profile.cell, profile.body.circumscribed_radius());
         let length = (to - from).length();
-        // Four samples per cell can only miss a cut of its corner.
+        // With four samples per cell, a line can at most cut the corner of a cell unnoticed.
         let steps = (4.0 * length / size.metres()).ceil().clamp(1.0, 4096.0);
         let reading = Reading::Standing;
         (0..=steps as u32).all(|step| {
@@ -397,14 +397,14 @@ impl HybridPath {
 }
 
 /// A search that has ended.
-struct Run {
+struct EndedSearch {
     plan: HybridPlan,
     lessons: Vec<Lesson>,
-    /// The tiles that the search has read; `None` if it did not begin.
+    /// The tiles that the search has read; `None` if the search did not begin.
     cache: Option<TileCache>,
 }
 
-impl Run {
+impl EndedSearch {
     fn nowhere(end: PlanEnd) -> Self {
         Self {
             plan: HybridPlan {
@@ -428,20 +428,20 @@ struct Lesson {
 /// Reason why a driver has left its plan ([Gerdelan 2011], section 6.2).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Disagreement {
-    /// The waypoint lies behind the vehicle.
+    /// The waypoint is behind the vehicle.
     Behind,
-    /// The driver passes the nearest obstacle on one side, but the waypoint requires the other.
+    /// The driver passes the nearest obstacle on one side, but the waypoint requires the other side.
     OtherSide,
     /// The vehicle cannot turn sharply enough to reach the waypoint.
     TooSharp,
 }
 
-/// Motion that a driver intends.
+/// The motion that a driver intends.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Driving {
     /// Position of the vehicle, and the direction in which it moves.
     pub pose: Pose,
-    /// Smallest radius that it can turn at its speed, m.
+    /// Smallest radius that the vehicle can turn at its speed, m.
     pub turning_radius: f64,
     /// The nearest obstacle ahead around which the driver steers; `None` if there is none.
     pub avoiding: Option<Avoiding>,
@@ -470,7 +470,7 @@ impl Driving {
         if let Some(avoiding) = self.avoiding {
             let obstacle = self.pose.to_local(avoiding.obstacle);
             let is_ahead = obstacle.x > 0.0 && obstacle.x < local.x;
-            // Side of the straight line to the obstacle on which the waypoint lies.
+            // Side of the straight line to the obstacle on which the waypoint is.
             let side = obstacle.perp_dot(local);
             if is_ahead && side * avoiding.curvature < 0.0 {
                 return Some(Disagreement::OtherSide);

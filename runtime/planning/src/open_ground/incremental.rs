@@ -1,7 +1,7 @@
 //! `incremental_path`: D* Lite, which repairs its last plan where the map has changed.
 //!
 //! This is the optimised version of [Koenig 2002], which searches from the goal. Keys are pairs of 64-bit
-//! integers, and the index of the cell breaks ties, so that results do not depend on the machine.
+//! integers, and ties are broken by the index of the cell, so that results do not depend on the machine.
 
 use super::cell::{Cell, Direction, NodeIndex};
 use super::cost::Rules;
@@ -29,7 +29,7 @@ struct Key {
 /// Costs of a cell.
 #[derive(Debug, Clone, Copy)]
 struct Label {
-    /// Cost to the goal when the cell was last settled.
+    /// Cost to the goal when the cell was last expanded or updated.
     settled: u64,
     /// Cost to the goal through the best neighbour, one step ahead.
     ahead: u64,
@@ -77,8 +77,8 @@ pub struct IncrementalPath {
     goal_node: Option<NodeIndex>,
     labels: Vec<Label>,
     queue: CellQueue,
-    /// Sum of the estimates between successive starts. Older keys in the queue are too small by up to this
-    /// amount.
+    /// Sum of the estimates between successive starts. Keys that were computed earlier are too small by up to
+    /// this amount.
     offset: u64,
     last_start: Option<Cell>,
     smallest_factor: u32,
@@ -130,7 +130,7 @@ impl IncrementalPath {
         self.last_restart
     }
 
-    /// Changes the goal.
+    /// Sets a new goal.
     pub fn set_goal(&mut self, goal: Cell) {
         if goal != self.goal {
             self.goal = goal;
@@ -165,8 +165,8 @@ impl IncrementalPath {
         }
     }
 
-    /// Updates a cell and its neighbours. A diagonal step between two neighbours passes the cell's corner, so
-    /// the cell can permit or forbid this step too.
+    /// Updates a cell and its neighbours. A diagonal step between two neighbours may pass a corner of the
+    /// cell, so the cell can also permit or forbid such a step.
     fn update_around(&mut self, cell: Cell) {
         let around = Direction::ALL.map(|direction| cell.toward(direction));
         for cell in around.into_iter().chain([cell]) {
@@ -177,8 +177,8 @@ impl IncrementalPath {
         }
     }
 
-    /// Returns the cheapest path from a cell to the goal. Among equally cheap paths, the result is always the
-    /// same, whatever was planned before. For this, it expands all cells on equally cheap paths.
+    /// Returns the cheapest path from a cell to the goal. If several paths are equally cheap, the choice does
+    /// not depend on earlier plans. To achieve this, all cells on these paths are expanded.
     pub fn plan_uniquely(&mut self, start: Cell) -> GridAnswer {
         self.plan_until(start, Ties::Expanded)
     }
@@ -203,7 +203,7 @@ impl IncrementalPath {
         self.last_start = Some(start);
         self.changed = 0;
         if self.map.factor(start_node) == 0 || self.map.factor(goal_node) == 0 {
-            // Searching for a path to a blocked cell would settle the whole map.
+            // A search for a path to a blocked cell would expand the whole map.
             return GridAnswer::NoPath;
         }
         self.settle(start_node, ties);
@@ -220,7 +220,7 @@ impl IncrementalPath {
         self.labels.resize(self.map.len(), unreached);
         self.queue.restart(self.map.len());
         self.offset = 0;
-        // Keys depend on the estimate, so the estimate must not change from here on.
+        // Keys depend on the estimate, so the estimate must not change after this point.
         self.smallest_factor = self.map.smallest_factor();
         self.last_start = Some(start);
         self.labels[goal.index()].ahead = 0;
@@ -256,7 +256,7 @@ impl IncrementalPath {
         }
     }
 
-    /// Recomputes the cost to the goal from the neighbours.
+    /// Recomputes a cell's cost to the goal from the costs of its neighbours.
     fn look_ahead(&mut self, node: NodeIndex) {
         if Some(node) == self.goal_node {
             return;
@@ -290,7 +290,7 @@ impl IncrementalPath {
             let key = self.key(node);
             let label = self.labels[node.index()];
             if first.key < key {
-                // The start has moved since the key was computed.
+                // The start has moved since this key was computed.
                 self.queue.put(node, key);
             } else if label.settled > label.ahead {
                 self.expanded += 1;
@@ -306,7 +306,7 @@ impl IncrementalPath {
     }
 
     /// Lowers the costs of the neighbours of a cell. Steps cost the same in both directions, so the
-    /// neighbours are also its predecessors.
+    /// neighbours are also the predecessors.
     fn lower_neighbours(&mut self, node: NodeIndex, cost: u64) {
         let mut lowered = Neighbours::default();
         if self.map.factor(node) > 0 {
@@ -345,7 +345,7 @@ impl IncrementalPath {
 
     fn path_from(&mut self, start: NodeIndex) -> Option<CellPath> {
         let goal = self.goal_node?;
-        // The cost of the start is that through its best neighbour, because the start itself need not be settled.
+        // The start itself may not have been expanded, so its cost is that through its best neighbour.
         let cost = self.labels[start.index()].ahead;
         if cost == UNREACHED {
             return None;

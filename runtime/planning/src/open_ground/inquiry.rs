@@ -16,9 +16,9 @@ use super::tile_space::{Reader, Spot, TileCache, TileSpace};
 use roadwright_agent::GroundSearch;
 use roadwright_geometry::{DVec2, Pose, heading_of};
 
-/// Number of cells expanded between two checks of whether to continue.
+/// Number of cells that are expanded between two checks of whether to continue.
 const PORTION: u64 = 65_536;
-/// Maximum number of times that cells are halved because they are too coarse for a gap that is wide enough.
+/// Maximum number of times that cells are halved because they are too coarse for a sufficiently wide gap.
 const HALVINGS: u32 = 4;
 /// Distance between two positions at which a straight path is checked, m.
 const STRIDE: f64 = 0.25;
@@ -32,7 +32,7 @@ pub struct Inquiry {
     pub search: GroundSearch,
     /// Rules for steps between cells.
     pub rules: Rules,
-    /// Maximum number of cells that all searches together expand.
+    /// Maximum number of cells that all searches together may expand.
     pub most: u64,
 }
 
@@ -52,11 +52,11 @@ pub enum Answer {
 /// A path over open ground.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FoundPath {
-    /// Its cells and cost.
+    /// Cells and cost of the path.
     pub path: CellPath,
-    /// Size of the cells.
+    /// Edge length of the cells.
     pub size: CellSize,
-    /// Start, centres of cells, and goal, m.
+    /// Start, centres of the cells, and goal, m.
     pub points: Vec<DVec2>,
 }
 
@@ -71,7 +71,7 @@ pub struct Answered {
 
 impl OpenGround {
     /// Decides whether there is a path, and finds it. Calls `goes_on` between portions of the work, and stops
-    /// once it returns `false`.
+    /// when it returns `false`.
     pub fn answer(&mut self, inquiry: &Inquiry, mut goes_on: impl FnMut() -> bool) -> Answered {
         if !inquiry.search.uses_map() {
             return self.straight(&inquiry.trip);
@@ -98,7 +98,7 @@ impl OpenGround {
         }
     }
 
-    /// Finds a path that is known to exist. If the cells are too coarse for it, uses finer ones.
+    /// Finds a path that is known to exist. If the cells are too coarse for the path, finer cells are used.
     fn find(
         &mut self,
         inquiry: &Inquiry,
@@ -134,7 +134,7 @@ impl OpenGround {
         let (from, to) = (trip.from.position, trip.to.position);
         let body = profile.body;
         let length = (to - from).length();
-        // If numbers are not finite, the loop makes no step. The end is checked below.
+        // If numbers are not finite, the loop runs no step. The end is checked below.
         let steps = (length / STRIDE).ceil().clamp(1.0, 1e7) as u32;
         let at = |step: u32| from.lerp(to, f64::from(step) / f64::from(steps));
         let is_met = |step: &u32| {
@@ -160,7 +160,7 @@ impl OpenGround {
     }
 }
 
-/// A search at one size of cells.
+/// A search with one cell size.
 struct Finder {
     inquiry: Inquiry,
     expanded: u64,
@@ -178,13 +178,14 @@ impl Finder {
                 let whole = self.whole(ground, NoEstimate, goes_on)?;
                 Some(self.found(ground, whole.path))
             }
-            // Paths of `drivable_path` come from `DrivableSearch`. Over cells it is answered as `grid_path` is.
+            // The paths of `drivable_path` come from `DrivableSearch`. Over cells, it is treated like
+            // `grid_path`.
             GroundSearch::Whole { is_guided: true } | GroundSearch::Drivable { .. } => {
                 let whole = self.guided(ground, goes_on)?;
                 Some(self.found(ground, whole.path))
             }
             GroundSearch::FlowField | GroundSearch::Incremental => {
-                // These planners need a bounded map. A map with all cells that A* has expanded contains the
+                // These planners need a bounded map. A map of all cells that A* has expanded contains the
                 // cheapest path.
                 let mut whole = self.guided(ground, goes_on)?;
                 let (start, goal) = whole.ends()?;
@@ -330,7 +331,7 @@ impl Whole {
         first.zip(self.path.cells.last().copied())
     }
 
-    /// The expanded cells and their neighbours as a bounded map; `None` if there are too many.
+    /// Returns the expanded cells and their neighbours as a bounded map; `None` if there are too many.
     fn map(&mut self, ground: &mut OpenGround) -> Option<GridMap> {
         let mut space: TileSpace<'_> = self.cache.space(ground);
         let expanded = self.search.closed().iter();
@@ -351,7 +352,8 @@ impl Whole {
         };
         let mut map = GridMap::new(window.origin, window.columns, window.rows).ok()?;
         for cell in map.cells() {
-            // Factors as the search has read them. Some cells are opened so that the agent can leave its spot.
+            // Uses the factors that the search has read, because some cells were opened so that the agent can
+            // leave its spot.
             let factor = space.node(cell).map_or(0, |node| space.factor(node));
             map.set(cell, factor);
         }

@@ -14,7 +14,7 @@ use std::sync::Arc;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Owner(pub u64);
 
-/// Identifier of an item. Numbers of removed items are reused with another generation.
+/// Identifier of an item. The number of a removed item is reused with another generation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ItemId {
     pub(super) index: u32,
@@ -24,35 +24,35 @@ pub struct ItemId {
 /// Effect of an item on cells.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Role {
-    /// Blocks cells in which a body would overlap it, if it is between the body's ground clearance and
-    /// height.
+    /// Blocks cells in which a body would overlap the obstacle, if the obstacle is between the body's ground
+    /// clearance and its height.
     Obstacle(Heights),
-    /// Adds to the factor of cells whose centre lies in it.
+    /// Adds to the factor of cells whose centre is inside the area.
     Area(i32),
     /// Adds to the factor of cells that a moving body will reach. The amount decreases from this value at the
     /// body to 0 at the tip of the teardrop.
     Forecast(i32),
-    /// Adds to the factor of cells whose centre lies in the block, or blocks these cells as an obstacle does,
+    /// Adds to the factor of cells whose centre is inside the block, or blocks these cells like an obstacle,
     /// depending on the vehicle type.
     Painted(PaintedBlock),
 }
 
-/// A rectangle of painted cells, both ends included.
+/// A rectangle of painted cells, including the cells at both corners.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PaintedBlock {
-    /// Size of its cells, which may differ from the size of the map's cells.
+    /// Size of the painted cells, which may differ from that of the map's cells.
     pub cell: CellSize,
     /// The south-western cell.
     pub low: Cell,
     /// The north-eastern cell.
     pub high: Cell,
-    /// Its paint.
+    /// Paint of the cells.
     pub paint: Arc<VehiclePaint>,
 }
 
 impl PaintedBlock {
-    /// Whether a point lies in one of its cells. Each point lies in exactly one cell, even on the edges of
-    /// cells.
+    /// Whether a point is inside one of the cells. Each point belongs to exactly one cell, even if it is on
+    /// an edge.
     pub(super) fn contains(&self, point: DVec2) -> bool {
         let at = self.cell.nearest_cell(point);
         (self.low.x..=self.high.x).contains(&at.x) && (self.low.y..=self.high.y).contains(&at.y)
@@ -76,7 +76,7 @@ impl PaintedBlock {
 pub struct VehiclePaint {
     /// Paint for vehicle types that are not listed.
     pub usual: Paint,
-    /// Paint for single vehicle types, by key.
+    /// Paint for particular vehicle types, by key.
     pub by_type: BTreeMap<String, Paint>,
 }
 
@@ -91,24 +91,24 @@ impl VehiclePaint {
 /// Whether an item may move from step to step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Mobility {
-    /// It stands still. Planners learn from standing items, and verdicts are based on them.
+    /// The item does not move. Planners learn only from such items, and verdicts are based on them.
     Stands,
-    /// It moves.
+    /// The item moves.
     Moves,
 }
 
 /// An obstacle, area or forecast on the ground.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Item {
-    /// Its area on the ground.
+    /// Area of the item on the ground.
     pub shape: Shape,
-    /// Its effect.
+    /// Effect of the item.
     pub role: Role,
-    /// The layer to which it belongs.
+    /// Layer to which the item belongs.
     pub layer: Layer,
-    /// Whether it moves.
+    /// Whether the item may move.
     pub mobility: Mobility,
-    /// The agent to which it belongs.
+    /// Agent to which the item belongs; `None` if it belongs to no agent.
     pub owner: Option<Owner>,
 }
 
@@ -158,7 +158,7 @@ impl Item {
         }
     }
 
-    /// Whether a point lies in its area.
+    /// Whether a point is inside the item's area.
     pub(super) fn covers(&self, point: DVec2) -> bool {
         match &self.role {
             Role::Painted(block) => block.contains(point),

@@ -1,4 +1,4 @@
-//! Planning on open ground, which is all ground off the lanes, with maps of cells.
+//! Planning on open ground (all ground off the lanes) with maps of cells.
 //!
 //! | part | contents |
 //! | --- | --- |

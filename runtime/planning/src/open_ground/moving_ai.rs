@@ -10,7 +10,7 @@ use thiserror::Error;
 /// Maximum number of columns or rows in a file.
 const MOST_COLUMNS: u32 = 65_536;
 
-/// Fault of a file.
+/// Reason why a file cannot be read.
 #[derive(Debug, Clone, PartialEq, Error)]
 pub enum MovingAiError {
     /// A line of the header is missing or wrong.
@@ -20,7 +20,7 @@ pub enum MovingAiError {
         line: usize,
         /// Expected text.
         expected: &'static str,
-        /// Text found.
+        /// Text that was found.
         found: String,
     },
     /// A row does not have the number of cells that the header states.
@@ -38,7 +38,7 @@ pub enum MovingAiError {
     Kind {
         /// Line, from 1.
         line: usize,
-        /// Text found.
+        /// Character that was found.
         found: char,
     },
     /// There are fewer rows than the header states.
@@ -46,7 +46,7 @@ pub enum MovingAiError {
     Rows {
         /// Number of rows that the header states.
         expected: u32,
-        /// Rows found.
+        /// Number of rows found.
         found: u32,
     },
     /// A problem cannot be read.
@@ -64,14 +64,14 @@ pub enum MovingAiError {
     Grid(#[from] GridError),
 }
 
-/// A problem of a `.scen` file. Rows count from the north, as in the file.
+/// A problem in a `.scen` file. Rows are counted from the north, as in the file.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Problem {
     /// Name of the map, as in the file.
     pub map: String,
-    /// Columns of the map.
+    /// Number of columns of the map.
     pub columns: u32,
-    /// Rows of the map.
+    /// Number of rows of the map.
     pub rows: u32,
     /// Start.
     pub start: Cell,
@@ -82,14 +82,14 @@ pub struct Problem {
 }
 
 impl Problem {
-    /// Whether a path has the optimal length that the file states. One unit of the sixth digit is tolerated,
-    /// because files have no more digits.
+    /// Whether a path has the optimal length that the file states. A difference of one unit in the sixth
+    /// digit is tolerated, because files have no more digits.
     pub fn is_optimal(&self, path: &CellPath) -> bool {
         let mut unit = 1e-6;
         while unit * 1e6 <= self.length.abs() {
             unit *= 10.0;
         }
-        // `unit` is 10^-5 of the power of ten at or below the length, up to rounding of that product.
+        // Up to rounding, `unit` is 10^-5 times the power of ten at or below the length.
         (path.length() - self.length).abs() <= unit * 1.000_001
     }
 }
@@ -97,7 +97,7 @@ impl Problem {
 /// Reads a `.map` file. Row 0 is the first row of the file, and the map's origin is (0, 0).
 ///
 /// # Errors
-/// If the file is not valid; the error contains the line.
+/// If the file is not valid. The error contains the line.
 pub fn read_map(bytes: &[u8]) -> Result<GridMap, MovingAiError> {
     let text = String::from_utf8_lossy(bytes);
     let mut lines = text.lines().enumerate();
@@ -148,7 +148,7 @@ pub fn read_map(bytes: &[u8]) -> Result<GridMap, MovingAiError> {
         for (column, kind) in line.chars().enumerate() {
             match kind {
                 '.' | 'G' | 'S' => {}
-                // Water can only be reached from water.
+                // Water can be reached only from water.
                 '@' | 'O' | 'T' | 'W' => {
                     map.set(Cell::new(column as i32, row as i32), 0);
                 }
@@ -167,7 +167,7 @@ pub fn read_map(bytes: &[u8]) -> Result<GridMap, MovingAiError> {
 /// Reads a `.scen` file.
 ///
 /// # Errors
-/// If the file is not valid; the error contains the line.
+/// If the file is not valid. The error contains the line.
 pub fn read_problems(bytes: &[u8]) -> Result<Vec<Problem>, MovingAiError> {
     let text = String::from_utf8_lossy(bytes);
     let mut lines = text.lines().enumerate();
@@ -208,10 +208,10 @@ fn read_problem(line: &str) -> Result<Problem, &'static str> {
     }
     Ok(Problem {
         map: (*map).to_owned(),
-        columns: number(columns).ok_or("the width is not 1 to 65,536")?,
-        rows: number(rows).ok_or("the height is not 1 to 65,536")?,
-        start: cell(start_x, start_y).ok_or("the start is not a cell")?,
-        goal: cell(goal_x, goal_y).ok_or("the goal is not a cell")?,
+        columns: number(columns).ok_or("the width must be 1 to 65,536")?,
+        rows: number(rows).ok_or("the height must be 1 to 65,536")?,
+        start: cell(start_x, start_y).ok_or("the start is not a valid cell")?,
+        goal: cell(goal_x, goal_y).ok_or("the goal is not a valid cell")?,
         length,
     })
 }

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 /// Paint of a cell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Paint {
-    /// Amount added to the cell's factor, clamped to ±65,535; 0 means bare ground.
+    /// Amount added to the cell's factor, clamped to ±65,535. An amount of 0 means bare ground.
     Cost(i32),
     /// The cell is blocked.
     Block,
@@ -22,7 +22,7 @@ impl Default for Paint {
 }
 
 impl Paint {
-    /// Whether a cell costs more with this paint than with another one.
+    /// Whether a cell with this paint costs more than with the other.
     pub(super) fn is_above(self, other: Self) -> bool {
         match (self, other) {
             (Self::Block, Self::Cost(_)) => true,
@@ -42,9 +42,9 @@ pub(super) struct Painting {
 #[derive(Debug, Clone)]
 struct PaintedTile {
     cells: Vec<Paint>,
-    /// Painted cells.
+    /// Number of painted cells.
     painted: u32,
-    /// Cells that cost less than bare ground.
+    /// Number of cells that cost less than bare ground.
     lowered: u32,
 }
 
@@ -89,8 +89,8 @@ impl Painting {
         before
     }
 
-    /// Adds the paint to a tile of a profile. Its cells may have another size, so each cell takes the paint at
-    /// its centre.
+    /// Adds the paint to a tile of a profile. The cells of the profile may have another size, so each of them
+    /// takes the paint at its centre.
     pub(super) fn draw(&self, profile: &Profile, key: TileKey, sums: &mut Sums) {
         let effect = profile.effect(Layer::Painted);
         if self.tiles.is_empty() || effect == Effect::Nothing {
@@ -124,7 +124,8 @@ impl Painting {
         }
     }
 
-    /// Tiles of cells with the given size that contain lowered cells; `None` if there are too many to list.
+    /// Tiles, with cells of the given size, that contain cells that cost less than bare ground; `None` if
+    /// there are too many tiles to list.
     pub(super) fn lowered_tiles(&self, size: CellSize) -> Option<Vec<TileKey>> {
         const MOST: u64 = 4096;
         let mut keys = Vec::new();

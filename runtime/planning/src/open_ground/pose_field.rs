@@ -1,7 +1,7 @@
 //! `flow_field` with `states: poses`: the cost to a goal from every cell, heading and gear.
 //!
-//! Driving with steering to the left, straight on or to the right, forwards or in reverse, is a decision
-//! process that value iteration solves (Pollithy). Headings are the sixteen directions from a cell to cells
+//! A vehicle can steer to the left, straight on or to the right, forwards or in reverse. Value iteration
+//! solves the resulting decision process (Pollithy). Headings are the sixteen directions from a cell to cells
 //! at most two columns or rows away, so that every move ends at the centre of a cell.
 
 use super::cell::Cell;
@@ -44,9 +44,9 @@ const STEPS: [(i32, i32); HEADINGS] = [
     "{columns} x {rows} cells are too many for poses; at most {MOST_POSE_EDGE} x {MOST_POSE_EDGE} are accepted"
 )]
 pub struct PoseFieldError {
-    /// Columns of the map.
+    /// Number of columns of the map.
     pub columns: u32,
-    /// Rows of the map.
+    /// Number of rows of the map.
     pub rows: u32,
 }
 
@@ -66,33 +66,33 @@ pub struct Steering {
     pub turning_radius: f64,
     /// Cost of a change between forwards and reverse.
     pub gear_change: u64,
-    /// Whether it may drive in reverse.
+    /// Whether the vehicle may drive in reverse.
     pub reverse: Reverse,
 }
 
 /// Whether a vehicle may drive in reverse.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reverse {
-    /// It may.
+    /// The vehicle may drive in reverse.
     Allowed,
-    /// It may not.
+    /// The vehicle may not drive in reverse.
     Never,
 }
 
 /// State of a vehicle on the map.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct PoseState {
-    /// Its cell.
+    /// Cell of the vehicle.
     pub cell: Cell,
-    /// Its heading, in sixteenths of a turn counter-clockwise from the east. The angles between headings
-    /// differ slightly.
+    /// Index of the heading, in sixteenths of a turn counter-clockwise from the east. The angles between
+    /// neighbouring headings differ slightly.
     pub heading: u8,
-    /// The gear in which it arrived.
+    /// Gear in which the vehicle arrived.
     pub gear: Gear,
 }
 
 impl PoseState {
-    /// The state with the heading nearest to a given one, rad.
+    /// The state with the heading that is closest to the given one, rad.
     pub fn new(cell: Cell, heading: f64, gear: Gear) -> Self {
         let direction = roadwright_geometry::unit(heading);
         let alike = |at: &usize| step_vector(*at).normalize().dot(direction);
@@ -104,7 +104,7 @@ impl PoseState {
         }
     }
 
-    /// Its heading, rad.
+    /// Heading of the vehicle, rad.
     pub fn angle(&self) -> f64 {
         heading_of(step_vector(usize::from(self.heading) % HEADINGS))
     }
@@ -131,7 +131,7 @@ pub struct PoseField {
 pub struct Move {
     /// State at the end of the move.
     pub to: PoseState,
-    /// Its cost, including a change of gear.
+    /// Cost of the move, including a change of gear.
     pub cost: u64,
 }
 
@@ -223,7 +223,7 @@ impl PoseField {
         self.sweeps
     }
 
-    /// The best move from a state; `None` at the goal, and if the goal cannot be reached.
+    /// The best move from a state; `None` at the goal, or if the goal cannot be reached.
     pub fn next(&self, state: &PoseState) -> Option<Move> {
         if state.cell == self.goal {
             return None;
@@ -290,10 +290,10 @@ impl PoseField {
         }
     }
 
-    /// End and cost of a move; `None` if it meets a blocked cell.
+    /// End and cost of a move; `None` if it passes a blocked cell.
     ///
-    /// A turn consists of steps at the old heading, followed by the same number at the new one. The turning
-    /// radius determines this number.
+    /// A turn consists of steps at the old heading, followed by the same number of steps at the new one. The
+    /// turning radius determines this number.
     fn trace(&self, from: Cell, before: usize, after: usize, gear: Gear) -> Option<(Cell, u64)> {
         if before == after {
             return self.advance(from, before, gear);
@@ -332,7 +332,7 @@ impl PoseField {
                 length.diagonal()
             }
             _ => {
-                // A line of two columns and one row passes between two cells.
+                // A step of two columns and one row passes between two cells.
                 let half = Cell::new(from.x + x / 2, from.y + y / 2);
                 let other = Cell::new(to.x - x / 2, to.y - y / 2);
                 free(half)?;
@@ -344,7 +344,7 @@ impl PoseField {
     }
 }
 
-/// Cost of a step by two columns and one row, whose length is the square root of five.
+/// Cost of a step of two columns and one row, whose length is the square root of five.
 fn knight(costs: StepCosts) -> u64 {
     match costs {
         StepCosts::TenFourteen => 22,

@@ -15,17 +15,17 @@ pub struct Body {
     pub width: f64,
     /// Height of the tallest part above the ground, m.
     pub height: f64,
-    /// Height of the highest obstacle that it can drive over, m.
+    /// Height of the highest obstacle that the body can drive over, m.
     pub ground_clearance: f64,
 }
 
 impl Body {
-    /// The outline at a pose of its centre.
+    /// Outline of the body when its centre is at `pose`.
     pub fn footprint(&self, pose: Pose) -> OrientedBox {
         OrientedBox::new(pose, self.length, self.width)
     }
 
-    /// Radius of its circumscribed circle, m.
+    /// Radius of the circumscribed circle, m.
     pub fn circumscribed_radius(&self) -> f64 {
         0.5 * DVec2::new(self.length, self.width).length()
     }
@@ -46,10 +46,10 @@ pub enum Growth {
 /// Points between which the growth is measured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Measure {
-    /// From the outline of the obstacle to the centre of the cell. Cells closer than the growth are blocked.
+    /// From the outline of the obstacle to the centre of a cell. Cells closer than the growth are blocked.
     #[default]
     Outline,
-    /// From the centre of each occupied cell to the centre of the cell, as in [Kuffner 1998]. Cells no
+    /// From the centre of each occupied cell to the centre of another cell, as in [Kuffner 1998]. Cells no
     /// farther away than the growth are blocked.
     Cells,
 }
@@ -57,12 +57,12 @@ pub enum Measure {
 /// Condition under which an obstacle occupies a cell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Occupied {
-    /// Any part of it lies in the cell, as in [Kuffner 1998]. Only this rule allows the verdict that there is
-    /// no path.
+    /// Any part of the obstacle is inside the cell, as in [Kuffner 1998]. A verdict that there is no path is
+    /// possible only with this rule.
     #[default]
     Anything,
-    /// The obstacle covers more than half of the cell, as in [Gerdelan 2011]. A wall that straddles two rows of cells
-    /// evenly is lost.
+    /// The obstacle covers more than half of the cell, as in [Gerdelan 2011]. A wall that straddles two rows
+    /// of cells evenly occupies no cell.
     Most,
 }
 
@@ -71,11 +71,11 @@ pub enum Occupied {
 pub enum Layer {
     /// Fixed obstacles.
     Obstacles,
-    /// Loose obstacles, at their current positions.
+    /// Loose obstacles at their current positions.
     Loose,
     /// Trees and shrubs.
     Trees,
-    /// Standing vehicles and trailers.
+    /// Stationary vehicles and trailers.
     Standing,
     /// Steep ground.
     Slope,
@@ -112,7 +112,7 @@ impl Layer {
         Self::Modules,
     ];
 
-    /// Its name in files.
+    /// Name of the layer in files.
     pub fn name(self) -> &'static str {
         match self {
             Self::Obstacles => "obstacles",
@@ -142,7 +142,7 @@ pub enum Effect {
     /// Like `Slows`, but areas that cost more than a limit cost at least as much as water. For
     /// example, a vehicle cannot climb steep slopes.
     SlowsUpTo {
-        /// Factor of the cost, thousandths.
+        /// Factor that is applied to the cost, in thousandths.
         thousandths: i32,
         /// Largest cost of an area that the vehicle type can cross.
         limit: i32,
@@ -156,14 +156,14 @@ pub enum Effect {
 /// Costs around obstacles, added to the factors of cells.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ObstacleCosts {
-    /// Distance from a grown obstacle within which cells cost more, m: the accuracy with which vehicles follow
-    /// their path.
+    /// Width of the strip around grown obstacles in which cells cost more, m. It is the accuracy with which
+    /// vehicles follow their path.
     pub tracking_margin: f64,
     /// Extra cost of cells within the margin.
     pub margin_cost: i32,
-    /// Distance from a grown obstacle at which the cost of being close has decreased to 0, m.
+    /// Distance from a grown obstacle at which the cost of proximity has decreased to 0, m.
     pub clearance: f64,
-    /// Cost of being close, at the edge of the grown obstacle. It keeps paths in the middle of gaps.
+    /// Cost of proximity at the edge of the grown obstacle. It keeps paths in the middle of gaps.
     pub clearance_cost: i32,
     /// Cost of cells at which the body drives over a low obstacle.
     pub low_cost: i32,
@@ -192,7 +192,7 @@ impl From<&GroundPlanning> for ObstacleCosts {
 }
 
 impl ObstacleCosts {
-    /// Costs under which obstacles only block cells, as in [Kuffner 1998].
+    /// Costs for obstacles that only block cells, as in [Kuffner 1998].
     pub const NONE: Self = Self {
         tracking_margin: 0.0,
         margin_cost: 0,
@@ -202,7 +202,7 @@ impl ObstacleCosts {
     };
 }
 
-/// Everything on which a map depends, except for the items on the ground.
+/// Everything that a map depends on, except the items on the ground.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Profile {
     /// The body to plan for.
@@ -220,7 +220,7 @@ pub struct Profile {
     pub occupied: Occupied,
     /// Costs around obstacles.
     pub costs: ObstacleCosts,
-    /// Effects of layers on the vehicle type; layers without an entry are [`Effect::AsItIs`]. Shared by all
+    /// Effects of layers on the vehicle type. Layers without an entry are [`Effect::AsItIs`]. Shared by all
     /// profiles of the vehicle type.
     pub effects: Arc<[LayerEffect]>,
 }
@@ -230,7 +230,7 @@ pub struct Profile {
 pub struct LayerEffect {
     /// The layer.
     pub layer: Layer,
-    /// Its effect.
+    /// Effect of the layer.
     pub effect: Effect,
 }
 
@@ -264,7 +264,7 @@ impl Profile {
         }
     }
 
-    /// Distance from the outline of an obstacle beyond which it has no effect on a cell's centre, m.
+    /// Maximum distance from the outline of an obstacle at which it affects the centre of a cell, m.
     pub(super) fn reach(&self) -> f64 {
         let blocked = match self.growth {
             Growth::Footprint(_) => self.body.circumscribed_radius(),

@@ -3,7 +3,7 @@
 //! Both queues keep outdated entries, which searches recognise and skip. Among equal keys, the entry that was
 //! pushed last is popped first, so that a search continues where it has advanced farthest.
 
-/// A queue whose keys are never smaller than the last popped key.
+/// A queue in which pushed keys are never smaller than the last popped key.
 #[derive(Debug, Clone)]
 pub(super) enum MonotoneQueue {
     /// A bucket for each key.
@@ -12,7 +12,7 @@ pub(super) enum MonotoneQueue {
     Radix(RadixQueue),
 }
 
-/// Maximum number of buckets. Above it, the radix queue is used.
+/// Maximum number of buckets. If more would be needed, the radix queue is used.
 const MOST_BUCKETS: u64 = 1 << 16;
 
 impl MonotoneQueue {
@@ -45,7 +45,7 @@ impl MonotoneQueue {
 
     /// Removes and returns the entry with the smallest key.
     #[inline]
-    pub(super) fn pop(&mut self) -> Option<Entry> {
+    pub(super) fn pop(&mut self) -> Option<KeyedValue> {
         match self {
             Self::Buckets(queue) => queue.pop(),
             Self::Radix(queue) => queue.pop(),
@@ -53,7 +53,7 @@ impl MonotoneQueue {
     }
 
     /// Removes and returns another entry with the same key as the last popped one.
-    pub(super) fn pop_equal(&mut self) -> Option<Entry> {
+    pub(super) fn pop_equal(&mut self) -> Option<KeyedValue> {
         match self {
             Self::Buckets(queue) => queue.pop_equal(),
             Self::Radix(queue) => queue.pop_equal(),
@@ -69,7 +69,7 @@ impl Default for MonotoneQueue {
 
 /// A value with its key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Entry {
+pub(super) struct KeyedValue {
     pub(super) key: u64,
     pub(super) value: u32,
 }
@@ -83,7 +83,7 @@ pub(super) struct BucketQueue {
     unit: u64,
     /// The smallest key that may be in the queue, in units.
     base: u64,
-    /// First entry of each bucket. The number of buckets is a power of two.
+    /// Most recent entry of each bucket. The number of buckets is a power of two.
     heads: Vec<u32>,
     /// A bit for each bucket that is not empty.
     words: Vec<u64>,
@@ -102,7 +102,7 @@ struct Link {
 
 impl BucketQueue {
     fn restart(&mut self, unit: u64, buckets: u64, first: u64) {
-        // At least one full word, so that the bitmaps need no special case.
+        // At least one full word of buckets, so that the bitmaps need no special case.
         let buckets = buckets.next_power_of_two().max(64) as usize;
         self.unit = unit;
         self.base = first / unit;
@@ -121,7 +121,7 @@ impl BucketQueue {
     #[inline]
     fn push(&mut self, key: u64, value: u32) {
         let scaled = key / self.unit;
-        // With a consistent estimate no key is below the base.
+        // With a consistent estimate, no key is below the base.
         let bucket = (scaled.max(self.base) as usize) & (self.heads.len() - 1);
         let link = Link {
             value,
@@ -143,7 +143,7 @@ impl BucketQueue {
     }
 
     #[inline]
-    fn pop(&mut self) -> Option<Entry> {
+    fn pop(&mut self) -> Option<KeyedValue> {
         if self.len == 0 {
             return None;
         }
@@ -165,10 +165,10 @@ impl BucketQueue {
         }
         self.len -= 1;
         let key = self.base * self.unit;
-        Some(Entry { key, value })
+        Some(KeyedValue { key, value })
     }
 
-    fn pop_equal(&mut self) -> Option<Entry> {
+    fn pop_equal(&mut self) -> Option<KeyedValue> {
         let bucket = self.base as usize & self.heads.len().checked_sub(1)?;
         (self.heads[bucket] != END).then(|| self.pop())?
     }
@@ -181,7 +181,8 @@ impl BucketQueue {
         if rest != 0 {
             return (word << 6) + rest.trailing_zeros() as usize;
         }
-        // First the words after the first one, then those from the start of the ring up to and including it.
+        // Searches the words after the first one, and then those from the start of the ring up to and
+        // including the first one.
         let behind = self.next_word(word + 1);
         let word = behind.or_else(|| self.next_word(0)).unwrap_or(word);
         (word << 6) + self.words[word].trailing_zeros() as usize
@@ -208,7 +209,7 @@ impl BucketQueue {
 pub(super) struct RadixQueue {
     last: u64,
     filled: u128,
-    buckets: Vec<Vec<Entry>>,
+    buckets: Vec<Vec<KeyedValue>>,
 }
 
 impl Default for RadixQueue {
@@ -231,18 +232,18 @@ impl RadixQueue {
     #[inline]
     fn push(&mut self, key: u64, value: u32) {
         let key = key.max(self.last);
-        self.place(Entry { key, value });
+        self.place(KeyedValue { key, value });
     }
 
     #[inline]
-    fn place(&mut self, entry: Entry) {
+    fn place(&mut self, entry: KeyedValue) {
         let bucket = (64 - (entry.key ^ self.last).leading_zeros()) as usize;
         self.buckets[bucket].push(entry);
         self.filled |= 1 << bucket;
     }
 
     #[inline]
-    fn pop(&mut self) -> Option<Entry> {
+    fn pop(&mut self) -> Option<KeyedValue> {
         if self.buckets[0].is_empty() {
             self.spread()?;
         }
@@ -253,11 +254,11 @@ impl RadixQueue {
         entry
     }
 
-    fn pop_equal(&mut self) -> Option<Entry> {
+    fn pop_equal(&mut self) -> Option<KeyedValue> {
         (!self.buckets[0].is_empty()).then(|| self.pop())?
     }
 
-    /// Distributes the entries of the first bucket that is not empty over the buckets before it.
+    /// Distributes the entries of the first non-empty bucket over the buckets before it.
     fn spread(&mut self) -> Option<()> {
         if self.filled == 0 {
             return None;

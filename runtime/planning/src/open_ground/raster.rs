@@ -1,7 +1,7 @@
 //! Adds items on the ground to the tiles of a profile.
 //!
 //! The contribution of an item to a cell is an integer that depends only on the item, the profile and the
-//! cell. So the order in which items are added does not matter, and a removed item leaves no trace.
+//! cell. Therefore the order in which items are added does not matter, and a removed item leaves no trace.
 
 use super::cell::{Cell, CellSize};
 use super::cost::{LARGEST_FACTOR, PLAIN};
@@ -18,7 +18,7 @@ pub(super) const TILE_CELLS: usize = TILE * TILE;
 /// A square of 64 by 64 cells.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) struct TileKey {
-    /// Row of the tile. It comes first, so that ordered keys go row by row.
+    /// Row of the tile. This is the first field, so that sorted keys go row by row.
     pub(super) y: i32,
     pub(super) x: i32,
 }
@@ -36,7 +36,7 @@ impl TileKey {
         Cell::new(self.x << 6, self.y << 6)
     }
 
-    /// Position of a cell within its tile.
+    /// Index of a cell within its tile.
     pub(super) fn position(cell: Cell) -> usize {
         (((cell.y & 63) << 6) | (cell.x & 63)) as usize
     }
@@ -58,7 +58,7 @@ pub(super) struct Range {
 }
 
 impl Range {
-    /// The cells whose centres lie within bounds, and their neighbours.
+    /// The cells whose centres are inside the bounds, and their neighbours.
     pub(super) fn cells(bounds: Bounds, size: CellSize) -> Self {
         Self {
             low: size.nearest_cell(bounds.low),
@@ -66,7 +66,7 @@ impl Range {
         }
     }
 
-    /// The tiles that contain these cells.
+    /// The tiles that contain the cells.
     pub(super) fn tiles(self) -> Self {
         let tile = |cell: Cell| Cell::new(cell.x >> 6, cell.y >> 6);
         Self {
@@ -118,7 +118,8 @@ pub(super) enum Sign {
 impl Sign {
     #[inline]
     fn add(self, share: Share, sums: &mut Sums, at: usize) {
-        // Wrapping sums return to their old values, and cannot overflow below 30,000 items per cell.
+        // Wrapping sums return to their previous values when items are removed, and cannot overflow below
+        // 30,000 items per cell.
         match self {
             Self::Add => {
                 sums.costs[at] = sums.costs[at].wrapping_add(share.cost);
@@ -149,7 +150,7 @@ pub(super) fn extent(profile: &Profile, item: &Item) -> Bounds {
     }
 }
 
-/// Whether an item lowers the factor of any cell.
+/// Whether an item makes any cell cheaper.
 pub(super) fn lowers(profile: &Profile, item: &Item) -> bool {
     match (profile.effect(item.layer), item.role_for(profile)) {
         (Effect::Nothing | Effect::Stops, _) | (_, Role::Painted(_)) => false,
@@ -166,7 +167,7 @@ pub(super) fn lowers(profile: &Profile, item: &Item) -> bool {
     }
 }
 
-/// Cost of ground that a vehicle type can hardly cross, so that detours of up to 64 times the length are
+/// Additional cost of ground that a vehicle type can hardly cross. Detours of up to 64 times the length are
 /// preferred.
 const IMPASSABLE: i64 = 63 * PLAIN as i64;
 
@@ -233,7 +234,7 @@ pub(super) fn draw(profile: &Profile, item: &Item, tile: TileKey, sign: Sign, su
                 sign.add(share, sums, at);
             });
         }
-        // A profile sees painted cells as an area or as an obstacle.
+        // For a profile, painted cells are either an area or an obstacle.
         Role::Painted(_) => {}
     }
 }
@@ -296,7 +297,8 @@ fn draw_obstacle(
         index += 1;
         let share = if is_blocked {
             Share {
-                // An obstacle that only slows this vehicle costs most in the cells that it would block for others.
+                // An obstacle that only slows this vehicle adds the highest cost to the cells that it would
+                // block for other vehicles.
                 cost: if blocks {
                     0
                 } else {
@@ -339,7 +341,7 @@ struct Blocked<'a> {
     half_cell: f64,
     occupied: Occupied,
     measure: Measure,
-    /// The body at the origin, if its heading matters.
+    /// The body at the origin, if its heading affects which cells are blocked.
     body: Option<OrientedBox>,
 }
 
@@ -360,7 +362,7 @@ impl<'a> Blocked<'a> {
         }
     }
 
-    /// Whether a cell whose centre is at this distance from the shape is blocked.
+    /// Whether a cell is blocked if its centre is at this distance from the shape.
     #[inline]
     fn holds(&self, centre: DVec2, distance: f64) -> bool {
         let is_reached = match &self.body {
@@ -374,10 +376,10 @@ impl<'a> Blocked<'a> {
         is_reached || self.occupies(centre, distance)
     }
 
-    /// Whether the shape occupies a cell, before growth.
+    /// Whether the shape occupies a cell before growth.
     #[inline]
     fn occupies(&self, centre: DVec2, distance: f64) -> bool {
-        // The shape is far from the cell, or certainly overlaps it.
+        // The shape is either far from the cell or certainly overlaps it.
         let is_far = distance > self.half_cell * std::f64::consts::SQRT_2;
         if is_far {
             return false;
@@ -395,7 +397,7 @@ impl<'a> Blocked<'a> {
     }
 }
 
-/// Whether each cell of a range is within the growth of a cell that the shape occupies.
+/// For each cell of a range, whether it is within the growth of a cell that the shape occupies.
 fn grown_cells(profile: &Profile, blocked: &Blocked, cells: Range) -> Vec<bool> {
     debug_assert_eq!(blocked.measure, Measure::Cells);
     let size = profile.cell;

@@ -1,9 +1,9 @@
-//! Decides whether there is any path, and if not, why.
+//! Decides whether there is any path and, if not, why.
 //!
 //! Open ground is unbounded, so a search that finds no path would never end. However, if two places are not
-//! connected, at least one of them lies in a finite room. So one of two alternating searches, from the start
-//! and from the goal, runs out of cells. Cells are then halved, because a gap may be wide enough for the body
-//! but too narrow for the cells.
+//! connected, at least one of them is in an enclosed area. Two searches therefore alternate, one from the
+//! start and one from the goal, and one of them eventually runs out of cells. The cells are then halved,
+//! because a gap may be wide enough for the body but too narrow for the cells.
 
 use super::cell::{CellSize, NodeIndex};
 use super::cost::Rules;
@@ -18,7 +18,8 @@ use std::fmt;
 
 /// Number of cells that one search expands before the other continues.
 const TURN: u64 = 512;
-/// Smallest size to which cells are halved if the room is too large to be searched for its widest gap.
+/// Size to which cells are halved at most if the enclosed area is too large to be searched for its widest
+/// gap.
 const FINER: CellSize = CellSize::FINEST_ROOM;
 
 /// State of the search that decides whether there is a path.
@@ -39,16 +40,16 @@ pub enum Reason {
     Start(SpotError),
     /// The agent would overlap an obstacle at its goal, or the goal is outside the world.
     Goal(SpotError),
-    /// The agent cannot leave a room.
+    /// The agent cannot leave an enclosed area.
     StartWalledIn(WalledIn),
-    /// The goal lies in a room that cannot be entered.
+    /// The goal is in an area that cannot be entered.
     GoalWalledIn(WalledIn),
 }
 
-/// A room without an exit.
+/// An enclosed area without an exit.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct WalledIn {
-    /// The widest gap that leads out of it, which is too narrow; `None` if there is no gap.
+    /// The widest gap that leads out of the area, which is too narrow; `None` if there is no gap.
     pub gap: Option<Gap>,
     /// Width that the body needs, m.
     pub needed: f64,
@@ -64,8 +65,8 @@ impl fmt::Display for Reason {
             None => Ok(()),
             Some(gap) => write!(
                 f,
-                ": gap of {:.1} m at {:.1},{:.1} for a width of {:.1} m",
-                gap.width, gap.at.x, gap.at.y, room.needed
+                ": the widest gap, at ({:.1}, {:.1}), is {:.1} m, but the vehicle needs {:.1} m",
+                gap.at.x, gap.at.y, gap.width, room.needed
             ),
         };
         match self {
@@ -85,8 +86,8 @@ impl fmt::Display for Reason {
 
 /// Two alternating searches that decide whether there is a path.
 ///
-/// They read only standing items. Obstacles are grown by half the width, or by the circumscribed radius for
-/// bodies that turn on the spot.
+/// They consider only standing items. Obstacles are grown by half the width, or by the circumscribed radius
+/// for bodies that turn on the spot.
 ///
 /// ```
 /// use roadwright_geometry::{DVec2, Pose, oriented_box::OrientedBox};
@@ -118,7 +119,7 @@ impl fmt::Display for Reason {
 /// let Verdict::NoPath(reason) = verdict else { return Err("there is none".into()) };
 /// assert_eq!(
 ///     reason.to_string(),
-///     "the start is walled in: gap of 1.9 m at 0.0,10.5 for a width of 2.2 m",
+///     "the start is walled in: the widest gap, at (0.0, 10.5), is 1.9 m, but the vehicle needs 2.2 m",
 /// );
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -206,7 +207,7 @@ impl Reachability {
         self.verdict = Verdict::Searching;
     }
 
-    /// Expands at most `budget` more cells in both searches together. A verdict is valid until
+    /// Expands at most `budget` more cells in both searches together. The verdict is valid until
     /// [`Self::is_outdated`] returns `true`.
     pub fn advance(&mut self, ground: &mut OpenGround, budget: u64) -> Verdict {
         let mut left = budget;
@@ -252,7 +253,7 @@ impl Reachability {
         }
     }
 
-    /// Halves the cells after a search has run out of cells, or gives the verdict.
+    /// Halves the cells after a search has run out of cells, or decides the verdict.
     fn look_closer(&mut self, ground: &mut OpenGround, from: Origin) {
         let profile = ground.profile(self.profile).clone();
         let needed = 2.0 * profile.growth_radius();
@@ -290,8 +291,8 @@ impl Reachability {
         });
     }
 
-    /// The widest path out of the room of a search that has run out of cells. The search begins inside the room,
-    /// because the ground outside may be unbounded.
+    /// The widest path out of the area in which a search has run out of cells. It is searched for from the
+    /// inside, because the ground outside may be unbounded.
     fn widest(&self, ground: &OpenGround, from: Origin, needed: f64) -> Passage {
         let reader = reader(&self.trip, self.profile);
         let (start, goal) = (self.trip.from.position, self.trip.to.position);
@@ -322,8 +323,8 @@ impl Reachability {
         self.cache.change(ground) != Change::Unchanged
     }
 
-    /// The path that the search from the start has found, as centres of cells; `None` before it has reached the
-    /// goal.
+    /// The path that the search from the start has found, as centres of cells; `None` if it has not reached
+    /// the goal.
     pub fn path(&mut self, ground: &mut OpenGround) -> Option<CellPath> {
         let goal = self.backward.origin?;
         let mut space = self.cache.space(ground);

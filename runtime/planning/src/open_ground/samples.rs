@@ -10,7 +10,7 @@ use roadwright_geometry::math::Stream;
 use roadwright_geometry::oriented_box::OrientedBox;
 use roadwright_geometry::{DVec2, Pose};
 
-/// Generates a map on which rectangles block the fraction `share` of the cells, or slightly more.
+/// Generates a map on which rectangles block a fraction `share` of the cells, or slightly more.
 ///
 /// The rectangles are 1 to `largest` cells wide and high, at random positions.
 pub fn rectangles(columns: u32, rows: u32, share: f64, largest: u32, seed: u64) -> Option<GridMap> {
@@ -33,7 +33,7 @@ pub fn rectangles(columns: u32, rows: u32, share: f64, largest: u32, seed: u64) 
     Some(map)
 }
 
-/// Draws a free cell of a map uniformly; `None` if 10,000 draws find none.
+/// Draws a free cell of a map uniformly; `None` if no free cell is found in 10,000 attempts.
 pub fn free_cell(map: &GridMap, stream: &mut Stream) -> Option<Cell> {
     (0..10_000).find_map(|_| {
         let cell = any_cell(map, stream);
@@ -70,16 +70,16 @@ pub fn any_cell(map: &GridMap, stream: &mut Stream) -> Cell {
 pub struct BoxWorld {
     /// The obstacles.
     pub boxes: Vec<WorldBox>,
-    /// Edge of the square, m. Its south-west corner is the origin.
+    /// Edge length of the square, m. Its south-west corner is the origin.
     pub edge: f64,
 }
 
 /// A box with its heights.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct WorldBox {
-    /// Outline.
+    /// Outline of the box.
     pub outline: OrientedBox,
-    /// Heights.
+    /// Heights of the box.
     pub heights: Heights,
 }
 
@@ -89,7 +89,7 @@ impl WorldBox {
         Item::obstacle(Shape::Box(self.outline), self.heights)
     }
 
-    /// The box, moved.
+    /// The box, moved by a vector.
     pub fn shifted(&self, by: DVec2) -> Self {
         let centre = self.outline.centre + by;
         Self {
@@ -102,11 +102,12 @@ impl WorldBox {
     }
 }
 
-/// Size of the cells on which the share of blocked ground is measured, m.
+/// Size of the cells that are used to measure the share of blocked ground, m.
 const SHARE_CELL: f64 = 0.5;
 
-/// Generates rectangles at random positions and headings in a square, until they cover `share` of its area (at most
-/// 0.6). Their sides lie within the given range, m. The share is measured at the centres of cells of 0.5 m.
+/// Generates rectangles at random positions and headings in a square, until they cover `share` of its area
+/// (at most 0.6). The lengths of their sides are within the given range, m. The share is measured at the
+/// centres of cells of 0.5 m.
 pub fn tilted_boxes(
     edge: f64,
     share: f64,
@@ -180,8 +181,8 @@ pub fn maze(edge: f64, seed: u64) -> BoxWorld {
     BoxWorld { boxes, edge }
 }
 
-/// Generates an office with 6 by 6 rooms of 4.5 m, doors of 1.2 m, four-legged tables and cabinets, 1,296
-/// boxes in all. The office of [Kuffner 1998] has 15,320 triangles, which correspond to 1,277 boxes.
+/// Generates an office with 6 by 6 rooms of 4.5 m, doors of 1.2 m, cabinets and four-legged tables. It has
+/// 1,296 boxes in all. The office of [Kuffner 1998] has 15,320 triangles, which correspond to 1,277 boxes.
 pub fn office(seed: u64) -> BoxWorld {
     const ROOM: f64 = 4.5;
     const DOOR: f64 = 1.2;
@@ -216,7 +217,8 @@ pub fn office(seed: u64) -> BoxWorld {
     }
 }
 
-/// Draws a place for a piece of furniture, more often along a wall than in the middle of the room.
+/// Draws a place for a piece of furniture. Places along a wall are more likely than those in the middle of
+/// the room.
 fn place_in(corner: DVec2, room: f64, stream: &mut Stream) -> Pose {
     let near_wall = |stream: &mut Stream| {
         let share = stream.next_unit();

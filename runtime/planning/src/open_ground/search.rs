@@ -25,7 +25,7 @@ impl Estimate for NoEstimate {
     }
 }
 
-/// Estimate that assumes free cells with the smallest factor.
+/// Estimate for the case that all cells are free and have the smallest factor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct DistanceEstimate {
     /// The goal.
@@ -46,9 +46,9 @@ impl Estimate for DistanceEstimate {
 /// Progress of a search.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Progress {
-    /// It has neither found the goal nor run out of cells.
+    /// The search has neither found the goal nor run out of cells.
     Searching,
-    /// It has found the cheapest path.
+    /// The search has found the cheapest path.
     Found,
     /// All cells that can be reached from the start have been expanded without finding the goal.
     Exhausted,
@@ -57,14 +57,14 @@ pub enum Progress {
 /// A path over cells.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct CellPath {
-    /// Its cells from the start to the goal, including both.
+    /// Cells from the start to the goal, including both.
     pub cells: Vec<Cell>,
-    /// Sum of the costs of its steps.
+    /// Sum of the costs of all steps.
     pub cost: u64,
 }
 
 impl CellPath {
-    /// Its length, in cell widths.
+    /// Length of the path, in cell widths.
     pub fn length(&self) -> f64 {
         let pairs = self.cells.windows(2);
         let diagonal = pairs.filter(|pair| pair[0].x != pair[1].x && pair[0].y != pair[1].y);
@@ -79,7 +79,7 @@ impl CellPath {
 struct Label {
     /// Cost from the start.
     cost: u64,
-    /// Number of the search that wrote this state. States of earlier searches count as absent, so they need
+    /// Number of the search that wrote this state. States of earlier searches count as missing, so they need
     /// not be cleared.
     run: u32,
     state: LabelState,
@@ -95,7 +95,7 @@ enum LabelState {
     ClosedRoot,
 }
 
-/// A search from one cell. The next search reuses its memory.
+/// A search from one cell. The memory is reused for the next search.
 #[derive(Debug, Clone, Default)]
 pub struct Search {
     labels: Vec<Label>,
@@ -109,7 +109,7 @@ pub struct Search {
 }
 
 impl Search {
-    /// Starts a search. Without a goal, it expands all cells that can be reached.
+    /// Starts a search. If there is no goal, it expands all cells that can be reached.
     ///
     /// If the start is blocked, which `space` reports as a factor of 0, the search is exhausted at once.
     pub fn begin<S: Space>(
@@ -160,7 +160,7 @@ impl Search {
                 continue;
             }
             if Some(node) == self.goal {
-                // Pushed back, so that another call finds it again.
+                // The entry is pushed back, so that the next call finds it again.
                 self.queue.push(entry.key, entry.value);
                 return Progress::Found;
             }
@@ -185,7 +185,7 @@ impl Search {
         };
         let cost_here = label.cost;
         let (run, rules) = (self.run, self.rules);
-        // Getting the cell of each neighbour from the space would need a division each.
+        // Asking the space for the cell of each neighbour would need a division each time.
         let cell = space.cell(node);
         let Self { labels, queue, .. } = self;
         for_each_step(space, rules, node, |space, step| {
@@ -249,7 +249,8 @@ impl Search {
     ) -> Option<NodeIndex> {
         let mut equal: Vec<Candidate> = Vec::new();
         loop {
-            // Entries with a larger key stay in the queue, because smaller ones could not be pushed back afterwards.
+            // Entries with a larger key stay in the queue, because entries with smaller keys could not be
+            // pushed back afterwards.
             let entry = match equal.first() {
                 None => self.queue.pop(),
                 Some(_) => self.queue.pop_equal(),
@@ -315,7 +316,7 @@ fn grow(labels: &mut Vec<Label>, len: usize) {
 fn key_scale<S: Space>(space: &mut S, rules: Rules) -> (u64, u64) {
     let uniform = space.uniform_factor();
     let largest = u64::from(uniform.unwrap_or(LARGEST_FACTOR));
-    // A step increases the cost, and the estimate by at most the same amount.
+    // A step increases the cost by its own cost, and the estimate by at most the same amount.
     let span = 2 * rules.costs.diagonal() * 2 * largest;
     let unit = uniform.map_or(rules.costs.unit(), |factor| {
         rules.costs.unit() * 2 * u64::from(factor)

@@ -11,7 +11,7 @@ pub enum ShapeError {
     /// A number is not finite, or a point is outside the world.
     #[error("the shape is not within 10,000 km of the origin, or has a number that is not finite")]
     Position,
-    /// A polygon has no area.
+    /// A polygon does not have an area.
     #[error("a polygon needs at least three corners")]
     Corners,
     /// Heights are in the wrong order.
@@ -53,13 +53,13 @@ pub struct Teardrop {
 }
 
 impl Teardrop {
-    /// Fraction of the full cost at a point, for a body that extends `reach` to the sides, m: 1 at the moving
-    /// body, decreasing to 0 at the tip and outside the teardrop.
+    /// Fraction of the full cost at a point, for a body that extends `reach` metres to each side. It is 1 at
+    /// the moving body, decreases to 0 at the tip, and is 0 outside the teardrop.
     pub fn share(&self, point: DVec2, reach: f64) -> f64 {
         let local = self.pose.to_local(point);
         let half_width = self.half_width + reach;
         if local.x <= 0.0 {
-            // Behind the centre the teardrop is round.
+            // Behind the centre, the teardrop is round.
             return f64::from(u8::from(local.length() < half_width));
         }
         if local.x >= self.length {
@@ -128,7 +128,7 @@ impl Shape {
     /// Whether maps can hold the shape.
     ///
     /// # Errors
-    /// If it is not finite, outside the world, or has no area.
+    /// If a number is not finite, or the shape is outside the world or has no area.
     pub fn check(&self) -> Result<(), ShapeError> {
         if let Self::Polygon(corners) = self
             && corners.len() < 3
@@ -215,7 +215,7 @@ impl Shape {
         }
     }
 
-    /// Whether more than half of a body's rectangle lies in the shape.
+    /// Whether the shape covers more than half of a body's rectangle.
     pub fn covers_most(&self, body: &OrientedBox) -> bool {
         /// Number of corners of the polygon that approximates a circle. Its area is 0.6 % too small.
         const SIDES: u32 = 32;
@@ -290,7 +290,7 @@ fn polygon_overlaps(corners: &[DVec2], body: &OrientedBox) -> bool {
     crosses || polygon::contains(corners, body.centre)
 }
 
-/// Whether a straight line has points strictly inside a rectangle centred at the origin.
+/// Whether a straight line has points strictly inside a rectangle whose centre is the origin.
 fn enters(a: DVec2, b: DVec2, half: DVec2) -> bool {
     let (mut from, mut to) = (0.0f64, 1.0f64);
     let chord = b - a;
@@ -309,7 +309,7 @@ fn enters(a: DVec2, b: DVec2, half: DVec2) -> bool {
 }
 
 /// Area of a polygon inside a body's rectangle, m^2, by clipping it along the four sides ([Sutherland 1974]).
-/// Clipping a concave polygon can leave edges that are traversed twice; they cancel out.
+/// Clipping a concave polygon can leave edges that are traversed twice, but these cancel out.
 fn covered_area(corners: &[DVec2], body: &OrientedBox) -> f64 {
     let mut points: Vec<DVec2> = corners.iter().map(|corner| local(body, *corner)).collect();
     let sides = [
@@ -349,7 +349,7 @@ mod tests {
         for shape in shapes {
             assert!(shape.overlaps(&square(0.5, 0.5)), "{shape:?}");
             assert!(!shape.overlaps(&square(1.0, 0.0)), "{shape:?}");
-            // Half of each of two cells is not most of any.
+            // A shape that covers half of each of two cells covers most of neither.
             assert!(!shape.covers_most(&square(0.5, 0.5)), "{shape:?}");
             assert!(shape.covers_most(&square(0.4, 0.5)), "{shape:?}");
         }

@@ -1,11 +1,11 @@
-//! The interface of maps for searches: cells with factors, and their neighbours.
+//! The interface between maps and searches: cells with factors, and their neighbours.
 
 use super::cell::{Cell, Direction, NodeIndex};
 use super::cost::{Corners, Rules, SMALLEST_FACTOR};
 
 /// Map of cells that a search can run on.
 pub trait Space {
-    /// Number of indices assigned so far. It grows in spaces that create cells when they are first read.
+    /// Number of indices assigned so far. It grows in spaces that create cells when they are first needed.
     fn len(&self) -> usize;
 
     /// Whether no index has been assigned.
@@ -22,16 +22,16 @@ pub trait Space {
     /// Factor of a cell; 0 if it is blocked.
     fn factor(&self, node: NodeIndex) -> u32;
 
-    /// The eight neighbours, in the order of [`Direction::ALL`]. The node itself has to be free. Neighbours
-    /// outside the space are blocked.
+    /// The eight neighbours of a free cell, in the order of [`Direction::ALL`]. Neighbours outside the space
+    /// are blocked.
     fn neighbours(&mut self, node: NodeIndex) -> [NodeIndex; 8];
 
-    /// Lower bound of the factors of all free cells. A larger bound gives better estimates.
+    /// Lower bound of the factors of all free cells. A larger bound gives a better estimate.
     fn smallest_factor(&mut self) -> u32 {
         SMALLEST_FACTOR
     }
 
-    /// The common factor of all free cells; `None` if they differ.
+    /// The common factor of all free cells; `None` if their factors differ.
     fn uniform_factor(&mut self) -> Option<u32> {
         None
     }
@@ -40,11 +40,11 @@ pub trait Space {
 /// A step to a neighbour.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Step {
-    /// Its direction.
+    /// Direction of the step.
     pub direction: Direction,
-    /// The cell that it enters.
+    /// The cell that the step enters.
     pub to: NodeIndex,
-    /// Its cost.
+    /// Cost of the step.
     pub cost: u64,
 }
 

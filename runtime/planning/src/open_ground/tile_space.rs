@@ -1,4 +1,4 @@
-//! The unbounded map in the form that searches read.
+//! View of the unbounded map for searches.
 
 use super::cell::{Cell, CellSize, Direction, NodeIndex};
 use super::cost::PLAIN;
@@ -14,10 +14,10 @@ use std::collections::BTreeMap;
 
 /// Marks a neighbouring tile that has not been looked up yet.
 const UNKNOWN: u32 = u32::MAX;
-/// Factor of cells that a nearby obstacle would block, but that are opened so that an agent standing there
+/// Factor of cells that are blocked by a nearby obstacle but are opened, so that an agent that stands there
 /// can leave.
 const OPENED: u32 = 8 * PLAIN as u32;
-/// Distance beyond the body within which an agent searches for a free cell, m.
+/// Maximum distance from the body at which an agent searches for a free cell, m.
 const WAY_OUT: f64 = 3.0;
 /// Maximum overlap with an obstacle at which an agent can still drive away after touching it, m.
 const TOUCH: f64 = 0.15;
@@ -29,7 +29,7 @@ const HEADINGS: u32 = 16;
 pub struct Spot {
     /// Centre of the body, m.
     pub position: DVec2,
-    /// Its heading, rad; `None` for any heading.
+    /// Heading, rad; `None` if any heading is allowed.
     pub heading: Option<f64>,
 }
 
@@ -54,13 +54,13 @@ impl Spot {
 /// Reason why a search cannot begin or end at a spot.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SpotError {
-    /// It is not within 10,000 km of the origin, or its coordinates are not finite.
+    /// The spot is not within 10,000 km of the origin, or its coordinates are not finite.
     Outside,
-    /// The body overlaps an obstacle there.
+    /// The body overlaps an obstacle at the spot.
     Blocked,
 }
 
-/// The parts of the map that a search reads.
+/// What a search reads: the map of a profile, and the items on it that count.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Reader {
     /// Profile of the map.
@@ -73,8 +73,8 @@ pub struct Reader {
 
 /// Copies of the tiles that a search has read.
 ///
-/// A search that takes several steps keeps them, and [`Self::change`] reports how the map has changed since
-/// then.
+/// A search that takes several steps keeps the copies. [`Self::change`] reports how the map has changed since
+/// they were made.
 #[derive(Debug, Clone)]
 pub struct TileCache {
     reader: Reader,
@@ -111,7 +111,7 @@ impl TileCache {
         }
     }
 
-    /// The map for a search.
+    /// View of the map for a search that uses this cache.
     pub fn space<'a>(&'a mut self, ground: &'a mut OpenGround) -> TileSpace<'a> {
         TileSpace {
             cache: self,
@@ -124,7 +124,7 @@ impl TileCache {
         self.size
     }
 
-    /// Whether one of the tiles has moving items.
+    /// Whether moving items affect any of the tiles.
     pub fn has_moving(&self) -> bool {
         self.has_moving
     }
@@ -134,17 +134,17 @@ impl TileCache {
         self.keys.len()
     }
 
-    /// Kind of change of the tiles since the first one was read.
+    /// How the tiles have changed since the first one was read.
     pub fn change(&self, ground: &OpenGround) -> Change {
         self.change_of(ground, self.reader.reading)
     }
 
-    /// Like [`Self::change`], for another kind of items.
+    /// Like [`Self::change`], but for other kinds of items.
     pub(super) fn change_of(&self, ground: &OpenGround, reading: Reading) -> Change {
         if ground.stamp() == self.stamp {
             return Change::Unchanged;
         }
-        // The rectangle around all tiles is checked first, because mostly nothing has changed.
+        // The rectangle around all tiles is checked first, because in most cases nothing has changed.
         let all = self.keys.iter().map(|key| key.bounds(self.size));
         let all = all.reduce(|a, b| Bounds {
             low: a.low.min(b.low),
@@ -201,7 +201,7 @@ impl TileSpace<'_> {
         slot
     }
 
-    /// The slot of a neighbouring tile.
+    /// Index of a neighbouring tile in the cache.
     fn linked(&mut self, slot: u32, direction: Direction) -> u32 {
         let known = self.cache.links[slot as usize][direction.index()];
         if known != UNKNOWN {
@@ -223,7 +223,7 @@ impl TileSpace<'_> {
     /// the node of the spot.
     ///
     /// # Errors
-    /// If the spot lies outside the world, or the body overlaps an obstacle there.
+    /// If the spot is outside the world, or the body overlaps an obstacle there.
     pub fn open(&mut self, spot: Spot) -> Result<NodeIndex, SpotError> {
         let size = self.cache.size;
         let cell = size.cell_of(spot.position).ok_or(SpotError::Outside)?;
@@ -234,7 +234,7 @@ impl TileSpace<'_> {
         }
         let reach = self.ground.profile(self.cache.reader.profile).body;
         let reach = ((reach.circumscribed_radius() + WAY_OUT) / size.metres()).ceil() as u32;
-        // Breadth-first search over the cells at which the body overlaps nothing.
+        // Breadth-first search over the cells at which the body does not overlap an obstacle.
         let mut opened = vec![cell];
         let mut parents = vec![0];
         let mut at = 0;
@@ -269,7 +269,8 @@ impl TileSpace<'_> {
         Ok(node)
     }
 
-    /// Opens the cells of a chain, and those beside its diagonal steps because steps may not cut corners.
+    /// Opens the cells of a chain, and the cells beside its diagonal steps, because steps may not cut
+    /// corners.
     fn open_chain(&mut self, opened: &[Cell], parents: &[usize], last: usize, free: Cell) {
         let mut at = last;
         let mut beyond = free;
@@ -298,8 +299,8 @@ impl TileSpace<'_> {
         self.cache.factors[node.index()] = factor as u16;
     }
 
-    /// Outline of the body at a spot, with a heading at which it overlaps no obstacle. A body that has touched an
-    /// obstacle is shrunk by [`TOUCH`]. `None` if there is no such heading.
+    /// Outline of the body at a spot, with a heading at which it overlaps no obstacle; `None` if there is no
+    /// such heading. A body that has touched an obstacle is shrunk by [`TOUCH`].
     fn body_at(&self, spot: Spot) -> Option<OrientedBox> {
         let body = self.ground.profile(self.cache.reader.profile).body;
         let at = |heading| {
@@ -391,7 +392,8 @@ fn node_at(slot: u32, position: usize) -> NodeIndex {
     NodeIndex(slot * TILE_CELLS as u32 + position as u32)
 }
 
-/// Direction of the tile that contains a column and row relative to this tile; `None` for this tile.
+/// Direction from this tile to the tile that contains a column and row relative to this tile; `None` if it is
+/// this tile.
 fn tile_beside(x: i32, y: i32) -> Option<Direction> {
     let offset = (x >> 6, y >> 6);
     Direction::ALL

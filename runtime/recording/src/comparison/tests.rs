@@ -47,7 +47,7 @@ fn runs_are_compared_up_to_the_end_of_the_shorter_one() {
     let b = run(12, vec![trip(1, 7.0, 7.0), trip(3, 5.0, 5.0)]);
     let comparison = Comparison::new(&a, &b);
     assert_eq!(comparison.until, 12.0);
-    // Agent 2 had not arrived by then.
+    // In the first run, agent 2 had not arrived by then.
     let arrived = figure(&comparison, "Arrived");
     assert_eq!((arrived.a, arrived.b), (Some(1.0), Some(2.0)));
     assert_eq!(arrived.better(), Some(Better::B));
@@ -57,10 +57,10 @@ fn runs_are_compared_up_to_the_end_of_the_shorter_one() {
         (Some(10.0), Some(6.0), Some(-4.0))
     );
     assert_eq!(time.better(), Some(Better::B));
-    // Only agent 1 has arrived in both.
+    // Only agent 1 has arrived in both runs.
     let same = figure(&comparison, "The same trips");
     assert_eq!((same.a, same.b), (Some(10.0), Some(7.0)));
-    // Rows beyond the end of the shorter run are ignored, so the speed is that of 0 to 12 s.
+    // Rows beyond the end of the shorter run are ignored, so only the speeds from 0 to 12 s count.
     let speed = figure(&comparison, "Mean speed");
     assert_eq!(
         (speed.a, speed.b, speed.better()),
@@ -131,7 +131,7 @@ fn trips_are_matched_one_by_one_and_the_largest_difference_comes_first() {
         trips.1
     );
     assert_eq!(timeline.1.lines().count(), 101);
-    // Every line has as many cells as its header.
+    // Every line has as many cells as the header of its table.
     for (name, text) in [figures, trips, timeline] {
         let plain = text.replace("\"a, slow\"", "a");
         let cells: Vec<usize> = plain.lines().map(|line| line.split(',').count()).collect();

@@ -81,8 +81,8 @@ fn wrong_levels(subjects: &Subjects<'_>, findings: &mut Vec<Finding>) {
     }
 }
 
-/// Reports vehicle types whose files have changed since the scenario was saved, each at its first
-/// agent or flow.
+/// Reports vehicle types whose files have changed since the scenario was saved. Each type is reported at the
+/// first agent or flow that uses it.
 fn changed_files(subjects: &Subjects<'_>, findings: &mut Vec<Finding>) {
     let scenario = subjects.scenario;
     for (key, kind) in scenario.vehicle_types() {
@@ -164,7 +164,7 @@ fn journey<'a>(
             return push(Code::ClosedRoad, &places[1], message.into());
         }
         let graph = subjects.graph;
-        // The vehicle is stationary only at the start of a trip.
+        // The vehicle starts from standstill only at the start of a trip.
         let is_at_end = leg == 0 && graph.lanelet(from).length() - s < ROOM_TO_CHANGE;
         let reach = reach
             .entry(class)
@@ -178,7 +178,7 @@ fn journey<'a>(
              its lane that it cannot change lanes; move the start back";
             return push(Code::UnreachableDestination, &places[0], message.into());
         }
-        // A destination behind the start on the same lane needs a route that leads back to it.
+        // A destination behind the start on the same lane needs a route that returns to this lane.
         if !leads || (from == to && to_s < s && !reach.leads_round(from)) {
             if let Some(lanes) = OtherLanes::of(subjects, reach, stops, leg) {
                 let place = match lanes.from {
@@ -194,17 +194,17 @@ fn journey<'a>(
     }
 }
 
-/// Lanes beside those of a leg on which the leg is possible.
+/// Other lanes at the ends of a leg, on which the leg is possible.
 struct OtherLanes {
-    /// The place from which the leg leads to its end, if another lane is needed there.
+    /// New start of the leg, if it has to be on another lane.
     from: Option<LanePlace>,
-    /// The place to which the leg leads, if another lane is needed there.
+    /// New end of the leg, if it has to be on another lane.
     to: Option<LanePlace>,
 }
 
 impl OtherLanes {
-    /// Finds other lanes of the same roads, the nearest ones first, with which a leg of a trip and the legs
-    /// beside it are possible. `None` if there are none.
+    /// Finds other lanes of the same roads, nearest first, on which a leg of a trip and its neighbouring legs
+    /// are possible; `None` if there are none.
     fn of(
         subjects: &Subjects<'_>,
         reach: &mut Reachability<'_>,
@@ -239,7 +239,7 @@ impl OtherLanes {
         })
     }
 
-    /// The stops of the trip with these lanes.
+    /// The stops of the trip, moved to these lanes.
     fn applied(&self, stops: &[Place], leg: usize) -> Vec<Place> {
         let mut stops = stops.to_vec();
         if let Some(from) = self.from {
@@ -305,7 +305,7 @@ fn beside(subjects: &Subjects<'_>, place: &Place, class: VehicleClass) -> Vec<La
     places.into_iter().map(|(_, place)| place).collect()
 }
 
-/// Whether a route leads along a leg of a trip. A leg from or to open ground is not searched.
+/// Whether a route exists for a leg of a trip. Legs from or to open ground are not searched.
 fn leads(
     subjects: &Subjects<'_>,
     reach: &mut Reachability<'_>,
@@ -375,8 +375,8 @@ pub(super) fn on_other_lanes(subjects: &Subjects<'_>, object: ObjectId) -> Optio
     })
 }
 
-/// Returns the lanelet of a stop and the position along the lanelet, m; `None` for a stop on open
-/// ground. The error says why there is no lanelet.
+/// Returns the lanelet of a stop and the position along the lanelet, m; `None` for a stop on open ground. The
+/// error states why there is no lanelet.
 fn lanelet_of(
     subjects: &Subjects<'_>,
     stop: &Place,
@@ -384,7 +384,7 @@ fn lanelet_of(
     let Place::Lane(at) = stop else {
         return Ok(None);
     };
-    // The graph moves places to the nearest part of their lane, but a place beyond the road's end is a
+    // The graph moves places to the nearest part of their lane, but a place beyond the end of the road is a
     // mistake.
     let road = subjects.scenario.network().road(at.road);
     let on_road = road.is_some_and(|road| at.s <= road.length());
@@ -434,8 +434,8 @@ fn starts(subjects: &Subjects<'_>, findings: &mut Vec<Finding>) {
             let message = "starts inside a tree; move it out of the forest".into();
             push(*id, Code::AgentInObstacle, body.centre, message);
         }
-        // Compared only with earlier agents, so that each pair is reported once. Agents with different
-        // departure times may start at the same place.
+        // Each body is compared only with earlier ones, so that each pair is reported once. Agents with
+        // different departure times may start at the same place.
         let before = beside.before(i, body);
         let mut before = before.into_iter().map(|number| &started[number]);
         let twin = before.find(|(_, other, other_body)| {
@@ -504,7 +504,7 @@ impl Beside {
         }
     }
 
-    /// Returns the bodies that a body may touch and that come earlier in the list, in order.
+    /// Returns the bodies that a body may touch and that precede it in the list, in order.
     fn before(&self, own: usize, body: &OrientedBox) -> Vec<usize> {
         let mut numbers = near(&self.grid, body, self.reach);
         numbers.retain(|&number| number < own);
@@ -512,10 +512,10 @@ impl Beside {
     }
 }
 
-/// Numbers of the grid items that a body may touch, ascending. No item may extend farther than `reach`.
+/// Indices of the grid items that a body may touch, ascending. No item may extend farther than `reach`.
 fn near(grid: &GridIndex, body: &OrientedBox, reach: f64) -> Vec<usize> {
     let mut numbers = Vec::new();
-    // Enlarged slightly, so that rounding errors leave nothing out.
+    // Slightly enlarged, so that rounding errors do not exclude any item.
     let reach = body.radius() + reach + 0.1;
     grid.for_each_within(body.centre, reach, |number, _| {
         numbers.push(number as usize)
@@ -548,7 +548,7 @@ impl Trees {
     /// Whether any tree touches a body.
     fn touch(&self, body: &OrientedBox) -> bool {
         let mut touches = false;
-        // 10 m more than the body, because the grid holds the middles of trunks, and a trunk has a radius.
+        // The grid contains the centres of trunks, so 10 m are added for the radius of a trunk.
         let reach = body.radius() + 10.0;
         self.grid
             .for_each_within(body.centre, reach, |index, tree| {
@@ -559,8 +559,8 @@ impl Trees {
     }
 }
 
-/// The bodies of all agents at their starts. Poses refer to the rear axles, so the centre of a box lies ahead
-/// of its axle.
+/// The bodies of all agents at their starts. The poses of starts refer to the rear axle, so the centre of a
+/// box is ahead of them.
 fn bodies(scenario: &Scenario) -> Vec<(AgentId, &Agent, OrientedBox)> {
     let agents = scenario.agents().iter();
     agents

@@ -31,7 +31,7 @@ pub(super) fn check(subjects: &Subjects<'_>, findings: &mut Vec<Finding>) {
     }
 }
 
-/// The node whose rules are checked.
+/// The node whose rules are being checked.
 #[derive(Clone, Copy)]
 struct At<'a> {
     id: NodeId,
@@ -104,14 +104,14 @@ impl Leading {
     }
 }
 
-/// Finds roads that are declared internal but do not lie within the junction.
+/// Finds roads that are declared internal but are not inside the junction.
 fn internal_roads(subjects: &Subjects<'_>, at: At<'_>, findings: &mut Vec<Finding>) {
     for road in &at.node.rules.internal_roads {
         if !subjects.layout.internal.contains(road) {
             findings.push(at.warning(
                 Code::DanglingInternalRoad,
                 format!(
-                    "{road} cannot lie within the junction here: it does not lead from here to \
+                    "{road} cannot be inside the junction here: it does not lead from here to \
                      another node, the junction would be larger than 60 m, or a roundabout would lose its ring"
                 ),
             ));
@@ -131,7 +131,8 @@ fn majors(subjects: &Subjects<'_>, junction: &Junction, at: At<'_>, findings: &m
     }
 }
 
-/// Whether a road is an arm of a junction, or would be if it were not internal.
+/// Whether a road is an arm of the junction. Internal roads, which would be arms if they were not internal,
+/// also count.
 pub(super) fn leads_to(layout: &Layout, junction: &Junction, road: RoadId) -> bool {
     let is_arm = junction.arms.iter().any(|arm| arm.road == road);
     is_arm || layout.internal.contains(&road)
@@ -143,7 +144,7 @@ fn stages_of_roads_gone(scenario: &Scenario, at: At<'_>, findings: &mut Vec<Find
     for (number, stage) in (1..).zip(stages) {
         let movements = stage.green.iter().chain(&stage.permitted);
         let roads: BTreeSet<RoadId> = movements.map(|movement| movement.road).collect();
-        // Checked at every junction, because several may share one plan.
+        // Checked at every junction, because several junctions may share one plan.
         for road in roads
             .into_iter()
             .filter(|&road| scenario.network().road(road).is_none())
@@ -199,7 +200,7 @@ pub(super) fn corner_of(junction: &Junction, road: RoadId, next: RoadId) -> Opti
 
 /// Finds signals that would need too many stages.
 fn stage_count(junction: &Junction, findings: &mut Vec<Finding>) {
-    // An arm has at most two stages. Few junctions have so many arms, so conflicts are seldom computed here.
+    // An arm has at most two stages. Few junctions have so many arms, so conflicts are rarely computed here.
     if junction.control != Control::Signals || 2 * junction.arms.len() <= MAX_STAGES {
         return;
     }
@@ -217,7 +218,7 @@ fn stage_count(junction: &Junction, findings: &mut Vec<Finding>) {
     }));
 }
 
-/// Finds movements of a stage that conflict although neither yields.
+/// Finds movements of a stage that conflict although neither of them yields.
 fn stages(junction: &Junction, findings: &mut Vec<Finding>) {
     let conflicts = Conflicts::of(junction);
     let Some(signals) = Signals::of(junction, &conflicts) else {

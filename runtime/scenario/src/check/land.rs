@@ -8,10 +8,10 @@ use roadwright_geometry::crossings::for_each_crossing;
 use roadwright_geometry::polygon;
 use std::ops::ControlFlow;
 
-/// Maximum number of edge pairs that a check compares. It limits the waiting time if there are many
-/// outlines in one place.
+/// Maximum number of edge pairs that a check compares. It limits the waiting time if many outlines are in one
+/// place.
 const MOST_COMPARISONS: usize = 50_000_000;
-/// Smallest area, m^2.
+/// Minimum area of an outline, m^2.
 const LEAST_AREA: f64 = 0.01;
 
 /// Finds outlines that cross themselves or enclose no area, and areas that exceed the limit on corners.

@@ -11,7 +11,7 @@ use roadwright_geometry::centre_line::CentreLine;
 use roadwright_geometry::grid_index::GridIndex;
 use roadwright_geometry::polygon;
 
-/// Number of lane points that are checked together. A city has about this many, and they take about 50 MB.
+/// Number of lane points that are checked together. A city has about as many, and they take about 50 MB.
 const PART: usize = 1_000_000;
 /// Margin for rounding errors of distances, m.
 const ROUNDING: f64 = 1e-6;
@@ -50,8 +50,8 @@ fn heights(subjects: &Subjects<'_>, findings: &mut Vec<Finding>) {
     }
 }
 
-/// Finds obstacles that stand on a lanelet. They do if a point of the centre line is closer to them
-/// than half the lane width.
+/// Finds obstacles that stand on a lanelet. An obstacle does so if a point of the lanelet's centre line is
+/// closer to it than half the lane width.
 fn on_roads(subjects: &Subjects<'_>, findings: &mut Vec<Finding>) {
     let all = subjects.scenario.obstacles().iter();
     let meets = |obstacle: &Obstacle| may_be_met(subjects.scenario, obstacle);
@@ -63,14 +63,15 @@ fn on_roads(subjects: &Subjects<'_>, findings: &mut Vec<Finding>) {
         .numbered()
         .flat_map(|(id, lanelet)| dense(graph.line(id)).map(move |point| (point, lanelet)));
     let mut grid = GridIndex::new();
-    // In parts, so that roads of thousands of kilometres do not fill the memory. Each obstacle is reported
-    // with the first point in the order of lanelets, so with the first part that has one.
+    // The lanelets are checked in parts, so that thousands of kilometres of roads do not fill the memory.
+    // Each obstacle is reported at its first point in the order of lanelets, so the first part that has such
+    // a point decides.
     while !left.is_empty() {
         let (points, lanelets): (Vec<DVec2>, Vec<&Lanelet>) = all.by_ref().take(PART).unzip();
         if points.is_empty() {
             break;
         }
-        // A grid over the points of the lanes, because a city has millions of them and few obstacles.
+        // The grid contains the points of the lanes, because a city has millions of them and few obstacles.
         grid.rebuild(&points, 10.0);
         left.retain(|&(&id, obstacle)| {
             let hit = first_on_lane(&grid, &lanelets, widest, obstacle);
@@ -84,11 +85,12 @@ fn on_roads(subjects: &Subjects<'_>, findings: &mut Vec<Finding>) {
 fn may_be_met(scenario: &Scenario, obstacle: &Obstacle) -> bool {
     let span = obstacle.vertical_span();
     let kinds = scenario.vehicle_types();
-    // In a scenario without vehicles it is not known which vehicles would meet it.
+    // In a scenario without vehicle types, it is not known which vehicles would meet the obstacle.
     kinds.is_empty() || kinds.values().any(|kind| span.is_met_by(kind.whole_span()))
 }
 
-/// Returns the lanelet with the lowest index that an obstacle reaches, and the nearest point on it.
+/// Returns the lanelet with the lowest index that is within reach of an obstacle, and the point of it that
+/// was found.
 fn first_on_lane<'a>(
     grid: &GridIndex,
     lanelets: &[&'a Lanelet],
@@ -97,8 +99,8 @@ fn first_on_lane<'a>(
 ) -> Option<(&'a Lanelet, DVec2)> {
     let (centre, radius) = circle_around(obstacle);
     let mut hit: Option<(u32, DVec2)> = None;
-    // Most points near a house are farther from it than half a lane width. Comparing with its bounding box first is
-    // cheaper than comparing with its walls.
+    // Most points near a house are farther from it than half a lane width. Comparing them with its bounding
+    // box first is faster than comparing them with its walls.
     let bounds = match &obstacle.shape {
         Shape::Polygon { points } => polygon::bounds(points),
         _ => None,
@@ -108,7 +110,7 @@ fn first_on_lane<'a>(
             (point.clamp(low, high) - point).length() > distance + ROUNDING
         })
     };
-    // In the order of lanelets instead of cells, so that the finding does not depend on the grid.
+    // Hits are compared by lanelet and not by cell, so that the finding does not depend on the grid.
     grid.for_each_within(centre, radius + 0.5 * widest + ROUNDING, |index, point| {
         let half_lane = 0.5 * lanelets[index as usize].width;
         let first = hit.is_none_or(|(best, _)| index < best);
@@ -132,11 +134,11 @@ fn on_road(id: ObstacleId, lanelet: &Lanelet, place: DVec2) -> Finding {
     }
 }
 
-/// The points of a centre line, with additional ones where they are far apart.
+/// The points of a centre line, with additional points where they are far apart.
 fn dense(line: CentreLine<'_>) -> impl Iterator<Item = DVec2> {
     let poses = line.poses();
     let spacing = line.length() / (poses.len() - 1) as f64;
-    // Points are then at most 1 / 0.7 = 1.4 m apart.
+    // With this, points are at most 1 / 0.7 = 1.4 m apart.
     let pieces = (0.7 * spacing).ceil().max(1.0) as usize;
     let between = poses.windows(2).flat_map(move |pair| {
         let (from, to) = (pair[0].position, pair[1].position);
@@ -155,10 +157,10 @@ fn circle_around(obstacle: &Obstacle) -> (DVec2, f64) {
     (centre, radius)
 }
 
-/// Overlap of two outlines below which the outlines only count as touching, m.
+/// Maximum overlap of two outlines that only count as touching, m.
 pub(super) const TOUCHING: f64 = 2e-3;
-/// Like `TOUCHING`, but for two fixed obstacles. Outlines of houses are only accurate to a
-/// decimetre or two, and fixed obstacles do not move.
+/// Like `TOUCHING`, but for two fixed obstacles. Outlines of houses are accurate only to 10 or 20 cm, and
+/// fixed obstacles do not move.
 const WALLS: f64 = 0.2;
 
 /// Finds obstacles that overlap each other, by a sweep along x. Each obstacle is reported once.
@@ -188,7 +190,8 @@ fn overlaps(subjects: &Subjects<'_>, findings: &mut Vec<Finding>) {
             })
         })
         .collect();
-    // Sorted by their left sides, so that an obstacle can only meet obstacles that begin before its right side.
+    // Sorted by their left sides, so that an obstacle can overlap only obstacles that begin before its right
+    // side.
     swept.sort_by(|a, b| a.low.x.total_cmp(&b.low.x).then(a.id.cmp(&b.id)));
     let mut told = vec![false; swept.len()];
     for (i, a) in swept.iter().enumerate() {
@@ -217,7 +220,8 @@ fn overlaps(subjects: &Subjects<'_>, findings: &mut Vec<Finding>) {
 
 /// Whether two outlines overlap by more than `little` metres. They may touch.
 pub(super) fn outlines_overlap(a: &[DVec2], b: &[DVec2], little: f64) -> bool {
-    // Edges are moved inwards. Moving points towards the middle would push the walls of a notch outwards.
+    // Edges are moved inwards. If corners were moved towards the middle instead, the walls of a notch would
+    // move outwards.
     let shrunk = |points: &[DVec2]| -> Vec<DVec2> {
         let ring = polygon::tidy_ring(points);
         let mitres = polygon::outward_mitres(&ring, 2.0);

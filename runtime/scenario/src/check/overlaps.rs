@@ -13,7 +13,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// Distance between samples along a lane, m.
 const STEP: f64 = 2.0;
-/// Length of the pieces of lanes that are compared first, m: a multiple of [`STEP`].
+/// Length of the pieces of lanes that are compared first, m. It is a multiple of [`STEP`].
 const PIECE: f64 = 64.0;
 /// Size of a grid cell, m. Lanes overlap only if their centres are within one cell of each other.
 const CELL: f64 = 8.0;
@@ -21,8 +21,8 @@ const CELL: f64 = 8.0;
 const LEAST_WIDTH: f64 = 0.3;
 /// Minimum length of an overlap that is reported, m.
 const LEAST_LENGTH: f64 = 5.0;
-/// Length up to which lanes may overlap at a common junction of their roads or at a loose end, m. Stop lines lie
-/// before such a stretch, and loose ends have a finding of their own.
+/// Maximum length of an overlap that is accepted at a common junction of the roads or at a loose end, m. Stop
+/// lines are before such a stretch, and loose ends have their own finding.
 const AT_END: f64 = 15.0;
 
 /// A point on the centre line of a lane.
@@ -100,7 +100,7 @@ pub(super) fn check(subjects: &Subjects<'_>, findings: &mut Vec<Finding>) {
     }
 }
 
-/// A piece of a lane, in a cell of the coarse grid that it may reach.
+/// A piece of a lane, listed in a cell of the coarse grid that it may reach.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Piece {
     cell: (i64, i64),
@@ -110,8 +110,8 @@ struct Piece {
     number: usize,
 }
 
-/// Finds the pieces of lanes that may come near lanes of another road, in ascending order of lanelet and number.
-/// Needs less memory than samples of all lanes.
+/// Finds the pieces of lanes that may come near lanes of another road, in ascending order of lanelet and
+/// number. This needs less memory than sampling all lanes.
 fn pieces_near_others(graph: &LaneGraph) -> Vec<(LaneletIndex, usize)> {
     let mut pieces = Vec::new();
     for (id, lanelet) in lanes(graph) {
@@ -160,7 +160,7 @@ fn lanes(graph: &LaneGraph) -> impl Iterator<Item = (LaneletIndex, &Lanelet)> {
         .filter(|(_, lanelet)| !lanelet.is_connection())
 }
 
-/// Samples of the centre lines of lanes wherever another road may be near.
+/// Samples of the centre lines of lanes, wherever another road may be near.
 fn samples(graph: &LaneGraph) -> Vec<Sample> {
     let per_piece = (PIECE / STEP) as usize;
     let mut samples = Vec::new();
@@ -187,7 +187,7 @@ fn samples(graph: &LaneGraph) -> Vec<Sample> {
     samples
 }
 
-/// Returns the overlapped points of each pair of roads, on the road with the smaller id.
+/// Returns the overlapped points of each pair of roads. They are points of the road with the smaller id.
 fn overlapped(samples: &[Sample]) -> BTreeMap<(RoadId, RoadId), Vec<Overlapped>> {
     let key = |position: DVec2| {
         let cell = (position / CELL).floor();
@@ -210,7 +210,7 @@ fn overlapped(samples: &[Sample]) -> BTreeMap<(RoadId, RoadId), Vec<Overlapped>>
                     continue;
                 }
                 let between = other.position - sample.position;
-                // Only lanes in about the same direction lie beside each other with their whole widths.
+                // Only lanes in about the same direction overlap across their whole widths.
                 let beside = other.half_width * sample.along.dot(other.along).abs();
                 let width = sample.half_width + beside - sample.along.perp_dot(between).abs();
                 if between.dot(sample.along).abs() <= STEP && width > LEAST_WIDTH {

@@ -1,4 +1,4 @@
-//! Findings about points of interest, whose names have to be unique because scripts look them up by name.
+//! Findings about points of interest. Their names have to be unique, because scripts look them up by name.
 
 use super::{Code, Finding, ObjectId, Severity, Subjects};
 use std::collections::BTreeMap;
@@ -6,7 +6,8 @@ use std::collections::BTreeMap;
 pub(super) fn check(subjects: &Subjects<'_>, findings: &mut Vec<Finding>) {
     let mut first = BTreeMap::new();
     for (&id, point) in subjects.scenario.points_of_interest() {
-        // Scripts find the first of two points with the same name, so the second is the one to rename.
+        // Scripts find the first of two points with the same name, so the second is the one that has to be
+        // renamed.
         let name = point.name.as_str();
         let message = if name.trim().is_empty() {
             "has no name, so scripts cannot find it".to_owned()

@@ -1,4 +1,4 @@
-//! Repairs: the obvious edits for some kinds of findings.
+//! Repairs: edits that fix some kinds of findings in an obvious way.
 
 use super::{Code, Finding, Subjects, agents, junctions};
 use crate::edit::Edit;
@@ -16,12 +16,12 @@ use crate::turn::Turn;
 use glam::DVec2;
 use std::collections::BTreeSet;
 
-/// Delay of an agent whose start is occupied, s.
+/// Additional delay of an agent whose start is occupied, s.
 const LATER: f64 = 5.0;
 
 impl Code {
-    /// Label of the button for [`repair`] on findings of this kind; `None` if the decision is left to the
-    /// user.
+    /// Label of the button that calls [`repair`] for findings of this kind; `None` if the decision is left to
+    /// the user.
     pub fn repair(self) -> Option<&'static str> {
         match self {
             Self::EndsOnRoad => Some("Join the roads"),
@@ -84,7 +84,7 @@ pub fn repair(scenario: &Scenario, finding: &Finding) -> Option<Edit> {
     }
 }
 
-/// Joins an end of a road, given by its position, to the road on which it lies.
+/// Joins an end of a road, given by its position, to the road that it ends on.
 fn joined(scenario: &Scenario, id: RoadId, place: DVec2) -> Option<Edit> {
     let road = scenario.network().road(id)?;
     let [start, end] = [road.reference_line.start(), road.reference_line.end()]
@@ -135,7 +135,7 @@ fn in_one_group(scenario: &Scenario, object: ObjectId) -> Option<Edit> {
         .filter(|(_, group)| group.members().contains(&object))
         .collect();
     let wrong = match groups.split_first() {
-        // It may stay in one group.
+        // The object may stay in one group.
         Some((_, others)) if is_there => others,
         _ => &groups,
     };
@@ -150,7 +150,7 @@ fn in_one_group(scenario: &Scenario, object: ObjectId) -> Option<Edit> {
     Some(Edit::Batch(edits.collect()))
 }
 
-/// Removes from the lanes of a road the arrows for turns that its junctions do not offer.
+/// Removes the arrows for turns that the junctions do not offer from the lanes of a road.
 fn without_arrows(scenario: &Scenario, id: RoadId) -> Option<Edit> {
     let layout = layout(scenario.network(), scenario.about());
     let flags = layout
@@ -176,7 +176,7 @@ fn without_arrows(scenario: &Scenario, id: RoadId) -> Option<Edit> {
     (!wrong.is_empty()).then(|| Edit::Road(id, Some(Box::new(road))))
 }
 
-/// Returns the rules of a node without the entries to which findings with this code refer.
+/// Returns the rules of a node without the entries that findings with this code refer to.
 fn with_rules(scenario: &Scenario, id: NodeId, code: Code) -> Option<Edit> {
     let node: &Node = scenario.network().node(id)?;
     let layout: Layout = layout(scenario.network(), scenario.about());
@@ -185,7 +185,7 @@ fn with_rules(scenario: &Scenario, id: NodeId, code: Code) -> Option<Edit> {
     (changed.rules != node.rules).then_some(Edit::Node(id, Some(changed)))
 }
 
-/// Removes from the rules of a node the entries to which findings with this code refer.
+/// Removes the entries that findings with this code refer to from the rules of a node.
 fn mend(
     scenario: &Scenario,
     id: NodeId,

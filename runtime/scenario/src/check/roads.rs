@@ -12,7 +12,7 @@ use glam::DVec2;
 use roadwright_geometry::polygon;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Largest gap between a road's line and its node, m.
+/// Largest permitted gap between the line of a road and its node, m.
 const MAX_GAP: f64 = 0.01;
 
 pub(super) fn check(subjects: &Subjects<'_>, findings: &mut Vec<Finding>) {
@@ -30,7 +30,7 @@ pub(super) fn check(subjects: &Subjects<'_>, findings: &mut Vec<Finding>) {
     narrow_roads(subjects, findings);
 }
 
-/// Finds roads on which two vehicles cannot pass each other or that buses do not use.
+/// Finds roads on which two vehicles cannot pass each other, and roads that buses do not use.
 fn narrow_roads(subjects: &Subjects<'_>, findings: &mut Vec<Finding>) {
     let (graph, network) = (subjects.graph, subjects.scenario.network());
     let mut tell = |lanelet: LaneletIndex, at: f64, code: Code, message: String| {
@@ -131,12 +131,12 @@ fn kink(id: RoadId, road: &Road, findings: &mut Vec<Finding>) {
         let next = starts.get(i + 1).copied().unwrap_or(road.length());
         let middle = 0.5 * (s + next);
         let curvature = road.reference_line.curvature(middle);
-        // A short arc of a few degrees is a vertex of a traced line, not a bend.
+        // A short arc of a few degrees is a vertex of a traced line and not a bend.
         let turn = (curvature * (next - s)).abs();
         let (right, left) = road.edges(middle);
         // Where the radius is smaller than the half-width, the inner edge runs backwards.
         let inner = if curvature > 0.0 { left } else { -right };
-        // 0.35 rad are 20 degrees.
+        // 0.35 rad is 20 degrees.
         if curvature.abs() * inner >= 1.0 && turn > 0.35 {
             findings.push(Finding {
                 severity: Severity::Warning,
@@ -167,20 +167,20 @@ fn self_intersection(id: RoadId, road: &Road, findings: &mut Vec<Finding>) {
     }
 }
 
-/// The first point where a polyline crosses itself, found with a grid whose cells are as long as its mean
-/// segment.
+/// The first point at which a polyline crosses itself. It is found with a grid whose cell size depends on the
+/// mean length of the segments.
 fn first_self_crossing(points: &[DVec2]) -> Option<DVec2> {
     if points.len() < 4 {
         return None;
     }
     let length: f64 = points.windows(2).map(|p| (p[1] - p[0]).length()).sum();
-    // About two segments per cell: few enough to compare all pairs, and few cells to visit.
+    // About two segments per cell, so that there are few pairs to compare and few cells to visit.
     let cell = (2.0 * length / (points.len() - 1) as f64).max(1.0);
     let key = |p: DVec2| ((p.x / cell).floor() as i64, (p.y / cell).floor() as i64);
     let mut cells: BTreeMap<(i64, i64), Vec<usize>> = BTreeMap::new();
     for i in 0..points.len() - 1 {
         let (a, b) = (points[i], points[i + 1]);
-        // Long chords are entered piece by piece, because as a whole each would fill a box of cells.
+        // Long chords are entered piece by piece, because a whole chord would fill a box of cells.
         let pieces = ((b - a).length() / cell).ceil().max(1.0) as usize;
         for piece in 0..pieces {
             let place = |k: usize| a.lerp(b, k as f64 / pieces as f64);
@@ -190,7 +190,7 @@ fn first_self_crossing(points: &[DVec2]) -> Option<DVec2> {
                 for y in low.1..=high.1 {
                     let list = cells.entry((x, y)).or_default();
                     for &j in list.iter() {
-                        // A loop road ends where it starts, which is no crossing.
+                        // A loop road ends where it starts. This does not count as a crossing.
                         let closes = j == 0 && i + 2 == points.len() && points[0] == b;
                         let crosses = || polygon::segments_cross(points[j], points[j + 1], a, b);
                         if j + 1 < i && !closes && crosses() {
@@ -356,13 +356,13 @@ fn place_of(subjects: &Subjects<'_>, road: RoadId, at: Option<LaneEnd>) -> Optio
     Some(road.reference_line.pose(s).position)
 }
 
-/// Finds paths that are too tight even for the most agile vehicle in use, so that no vehicle can follow them.
+/// Finds paths that are too tight for even the most agile vehicle in use.
 fn impossible_turns(subjects: &Subjects<'_>, findings: &mut Vec<Finding>) {
     let scenario = subjects.scenario;
     let agents = scenario.agents().values().map(|agent| &agent.vehicle);
     let used = agents.chain(scenario.flows().values().map(|flow| &flow.vehicle));
     let radii = used.filter_map(|key| scenario.vehicle_types().get(key));
-    // Without vehicles no path is too tight.
+    // Without vehicles, no path is too tight.
     let Some(tightest) = radii.map(|v| v.min_turning_radius()).min_by(f64::total_cmp) else {
         return;
     };
@@ -370,7 +370,7 @@ fn impossible_turns(subjects: &Subjects<'_>, findings: &mut Vec<Finding>) {
         for path in junction
             .paths
             .iter()
-            // A quarter less is tolerated; a larger factor reports more turns.
+            // A radius that is a quarter smaller is tolerated. A larger factor reports more turns.
             .filter(|path| path.min_radius() < 0.75 * tightest)
         {
             findings.push(Finding {

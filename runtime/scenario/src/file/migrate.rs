@@ -9,11 +9,11 @@ use serde_json::{Map, Value};
 type Migration = fn(&mut Value) -> Result<(), String>;
 
 /// Step i converts version i + 1 into version i + 2. Steps are only ever appended.
-// Steps work on plain JSON rather than on types, because the current types no longer have the old form. A
-// released step is never changed, or files would depend on the version that migrated them.
+// Steps work on plain JSON rather than on types, because the current types do not have the old form. A
+// released step must never change. Otherwise, a file would depend on the version that migrated it.
 const MIGRATIONS: &[Migration] = &[signals_and_restrictions_to_junctions];
 
-/// Migrates version 1 to 2: moves the junction rules of nodes to a separate section.
+/// Migrates version 1 to version 2: moves the junction rules of nodes to a separate section.
 fn signals_and_restrictions_to_junctions(document: &mut Value) -> Result<(), String> {
     let Some(nodes) = document.get_mut("nodes").and_then(Value::as_object_mut) else {
         return Ok(());
@@ -47,7 +47,7 @@ fn signals_and_restrictions_to_junctions(document: &mut Value) -> Result<(), Str
 /// The version that new files have.
 pub const VERSION: u32 = MIGRATIONS.len() as u32 + 1;
 
-/// The two keys that every version has.
+/// The two keys that every version of the format has.
 #[derive(Deserialize)]
 struct Header {
     format: Option<String>,
@@ -91,7 +91,7 @@ pub(super) fn header(text: &str) -> Result<u32, TextError> {
     }
 }
 
-/// Converts a document of an older version to the current one; `None` if only the version number has to
+/// Converts a document of an older version to the current version; `None` if only the version number has to
 /// change.
 pub(super) fn migrate(text: &str, version: u32) -> Result<Option<String>, TextError> {
     migrate_by(MIGRATIONS, text, version)
@@ -100,7 +100,7 @@ pub(super) fn migrate(text: &str, version: u32) -> Result<Option<String>, TextEr
 fn migrate_by(steps: &[Migration], text: &str, version: u32) -> Result<Option<String>, TextError> {
     let mut document: Value = serde_json::from_str(text).map_err(|error| json_error(&error, ""))?;
     let original = document.clone();
-    // A file of version 2 skips step 0 (from 1 to 2) and takes step 1 (2 to 3), then step 2, and so
+    // A file of version 2 skips step 0 (from 1 to 2) and continues with step 1 (from 2 to 3), step 2, and so
     // on.
     for (from, step) in (1u32..).zip(steps).skip(version as usize - 1) {
         step(&mut document).map_err(|message| {

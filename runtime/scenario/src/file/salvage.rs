@@ -1,5 +1,5 @@
-//! Salvages the readable parts of a damaged scenario. For example, a file was cut off, a line was
-//! broken by hand, or an object is no longer allowed.
+//! Salvages the readable parts of a damaged scenario, for example if a file was cut off, a line was broken by
+//! hand, or an object is not allowed.
 //!
 //! Nothing is guessed. Invalid JSON is repaired by leaving out its broken lines and closing open brackets.
 //! Then each object is read separately and inserted by an edit, as for any other file. Objects that fail are
@@ -78,7 +78,7 @@ fn mend(text: &str) -> Result<(String, Vec<TextError>), TextError> {
     let mut lines: Vec<&str> = text.lines().collect();
     let mut broken = Vec::new();
     let mut mended = text.to_owned();
-    // A file that was cut off may end in half a line, so there is one more round than the maximum number of
+    // A file that was cut off may end in half a line, so one more attempt is made than the maximum number of
     // omitted lines.
     for _ in 0..=MOST_LINES {
         let error = match serde_json::from_str::<Value>(&mended) {
@@ -91,7 +91,7 @@ fn mend(text: &str) -> Result<(String, Vec<TextError>), TextError> {
         let is_cut_off = error.classify() == Category::Eof;
         let line = lines.get_mut(error.line().wrapping_sub(1));
         match line.filter(|line| !line.trim().is_empty()) {
-            // The last line of a text that only lacks its closing brackets is valid.
+            // If a text lacks only its closing brackets, its last line is valid.
             Some(line) if is_cut_off && is_whole(line) => {}
             Some(line) => {
                 let error = json_error(&error, "");
@@ -135,13 +135,13 @@ fn closed(lines: &[&str]) -> String {
     let mut text = String::new();
     let mut open = Vec::new();
     let (mut in_string, mut escaped) = (false, false);
-    // Position of the last comma, if only blanks have followed.
+    // Position of the last comma, if only blanks follow it.
     let mut comma = None;
     for letter in lines.iter().flat_map(|line| line.chars().chain(['\n'])) {
         if in_string {
             in_string = letter != '"' || escaped;
             escaped = letter == '\\' && !escaped;
-            // A string does not continue past the end of a line.
+            // A string does not continue on the next line.
             if letter == '\n' {
                 (in_string, escaped) = (false, false);
                 text.push('"');
@@ -154,7 +154,7 @@ fn closed(lines: &[&str]) -> String {
                     if let Some(at) = comma {
                         text.replace_range(at..=at, " ");
                     }
-                    // A surplus bracket closes nothing.
+                    // A surplus bracket is ignored.
                     if open.pop().is_none() {
                         continue;
                     }
@@ -186,7 +186,7 @@ struct Reading<'a> {
 }
 
 impl Reading<'_> {
-    /// Reads all sections; referenced objects come before the objects that refer to them.
+    /// Reads all sections. Objects precede the objects that refer to them.
     fn all(&mut self, files: VehicleFiles<'_>) {
         self.value("about", |about| Edit::About(Box::new(about)));
         self.value("settings", Edit::Settings);
@@ -243,7 +243,7 @@ impl Reading<'_> {
         }
     }
 
-    /// Inserts the vehicle types or stacks of a new scenario if none are left.
+    /// Inserts the vehicle types or stacks of a new scenario if none remain.
     fn give_standards(&mut self) {
         let standard = Scenario::new("");
         if self.scenario.vehicle_types().is_empty() {
@@ -274,7 +274,8 @@ impl Reading<'_> {
         });
     }
 
-    /// Reads a section with a single value. If it is missing, the value of a new scenario is kept.
+    /// Reads a section that consists of a single value. If it is missing, the value of a new scenario is
+    /// kept.
     fn value<V: DeserializeOwned>(&mut self, section: &str, edit: impl FnOnce(V) -> Edit) {
         let Some(value) = self.sections.remove(section) else {
             return;
@@ -302,7 +303,7 @@ impl Reading<'_> {
         }
     }
 
-    /// Reads the rules of junctions that are stored in their nodes.
+    /// Reads the rules of junctions, which are stored in the nodes of the scenario.
     fn junctions(&mut self) {
         for (key, value) in self.entries("junctions") {
             let id = key.parse().ok().map(NodeId);
@@ -346,6 +347,6 @@ impl Reading<'_> {
 }
 
 fn from_value<V: DeserializeOwned>(value: Value) -> Result<V, String> {
-    // Parsed through text, so that errors name keys in the same words.
+    // Parsed from text, so that errors name keys in the same way as for whole files.
     from_json(&value.to_string()).map_err(|error| error.to_string())
 }

@@ -61,8 +61,8 @@ impl<'de> Visitor<'de> for EntryVisitor {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<VehicleEntry, A::Error> {
-        // The first key tells the two apart. It is passed on to the type that understands it, so that errors
-        // point at the right position.
+        // The first key distinguishes the two. It is passed on to the type that understands it, so that
+        // errors point at the right position.
         let first: Option<String> = map.next_key()?;
         let names_file = matches!(first.as_deref(), Some("file" | "hash" | "vehicle"));
         let rest = MapAccessDeserializer::new(Again { first, map });
@@ -101,21 +101,21 @@ impl<'de, A: MapAccess<'de>> MapAccess<'de> for Again<A> {
     }
 }
 
-/// Where to find vehicle files.
+/// Where vehicle files are found.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum VehicleFiles<'a> {
-    /// The folder of a scenario.
+    /// In the folder of a scenario.
     Folder(&'a Path),
-    /// The given files, as text and path.
+    /// In the given list of paths and texts.
     Given(&'a [(&'a str, &'a str)]),
-    /// Nowhere: a scenario that is only a text has to contain its vehicles.
+    /// Nowhere: a scenario that consists only of text has to contain its vehicles.
     None,
 }
 
 /// Returns the vehicle type of an entry.
 ///
 /// # Errors
-/// If its file cannot be read, lies outside the folder or is not a vehicle.
+/// If its file cannot be read, is outside the folder or is not a vehicle.
 pub(super) fn resolve(entry: VehicleEntry, files: VehicleFiles<'_>) -> Result<VehicleType, String> {
     let reference = match entry {
         VehicleEntry::Inline(inline) => return Ok(*inline),
@@ -137,7 +137,7 @@ pub(super) fn resolve(entry: VehicleEntry, files: VehicleFiles<'_>) -> Result<Ve
                 .map_err(|error| at_line(&reference.file, error.line, &error.to_string()))?;
             (vehicle, hash(&text))
         }
-        // An embedded vehicle was parsed like a file; only the relations between its numbers remain to be
+        // An embedded vehicle is parsed like a file. Only the relations between its numbers still have to be
         // checked.
         (None, Some(vehicle)) => {
             vehicle
@@ -194,19 +194,19 @@ fn read(folder: &Path, file: &str) -> Result<Option<String>, String> {
         return Ok(None);
     }
     let failed = |error: std::io::Error| format!("file: {file}: {error}");
-    // A link may lead outside the folder.
+    // A link may point outside the folder.
     let inside = path.canonicalize().map_err(failed)?;
     if !inside.starts_with(folder.canonicalize().map_err(failed)?) {
         return Err(format!(
-            "file: \"{file}\" leads through a link to outside the folder of the scenario"
+            "file: \"{file}\" leads through a link to a file outside the folder of the scenario"
         ));
     }
     let text = roadwright_files::read_text(&path, LARGEST).map_err(failed)?;
     Ok(Some(text))
 }
 
-/// A vehicle type as written into scenarios. It is a reference to its file, or contains the vehicle
-/// if the file is missing.
+/// A vehicle type as written to scenarios: a reference to its file, or the vehicle itself if the file is
+/// missing.
 pub(super) struct WrittenType<'a>(pub(super) &'a VehicleType, pub(super) VehicleFiles<'a>);
 
 impl Serialize for WrittenType<'_> {

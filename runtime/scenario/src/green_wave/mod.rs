@@ -1,5 +1,5 @@
-//! Green waves: offsets of signals along a street that let a driver pass all of them on green at a steady
-//! speed.
+//! Green waves: offsets of the signals along a street with which a driver at a steady speed passes all of
+//! them on green.
 //!
 //! ```text
 //!   m |            /===/
@@ -10,8 +10,8 @@
 //!     +----------------------- s
 //! ```
 //!
-//! [`Street`] finds the street in the network. [`Corridor`] holds its signals with their greens, computes the
-//! width of the [`Band`] in each direction, and finds the offsets that make a wave.
+//! [`Street`] finds the street in the network. [`Corridor`] contains its signals with their greens, computes
+//! the width of the [`Band`] in each direction, and finds the offsets that make a wave.
 
 mod street;
 
@@ -35,7 +35,7 @@ pub enum NoWave {
     /// Fewer than two junctions have signals.
     #[error("select two or more junctions with signals, or roads that lead from one to the next")]
     TooFew,
-    /// More than [`MAX_STOPS`].
+    /// More than [`MAX_STOPS`] junctions have signals.
     #[error("{0} junctions with signals are selected; a wave leads through at most {MAX_STOPS}")]
     TooMany(usize),
     /// No route passes through all selected junctions without passing a junction twice.
@@ -43,7 +43,7 @@ pub enum NoWave {
         "no route passes through each of the selected junctions once; select junctions of one street"
     )]
     NotOneWay,
-    /// Neither direction can be driven from the first to the last junction.
+    /// Neither direction has a route between the first and the last junction.
     #[error(
         "no route leads from the first of these junctions to the last in either direction; select \
          junctions of one street"
@@ -79,10 +79,10 @@ pub enum Along {
     Backward,
 }
 
-/// A time span that recurs in each cycle.
+/// A period that recurs in each cycle.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Window {
-    /// Start of the time span, s after the beginning of a cycle.
+    /// Start of the period, s after the beginning of a cycle.
     pub start: f64,
     /// Duration, s; at most one cycle.
     pub length: f64,
@@ -99,18 +99,18 @@ pub struct WaveSignal {
     pub at: f64,
     /// Beginning of the signal's first cycle, s.
     pub offset: f64,
-    /// Times at which traffic along the corridor has green, from the beginning of the cycle: first
+    /// Periods in which traffic along the corridor has green, relative to the beginning of the cycle: first
     /// forward, then backward. Empty if that direction cannot be driven.
     pub greens: [Vec<Window>; 2],
 }
 
 impl WaveSignal {
-    /// Times at which traffic in one direction of the corridor has green.
+    /// Periods in which traffic in one direction of the corridor has green.
     pub fn green(&self, along: Along) -> &[Window] {
         &self.greens[along as usize]
     }
 
-    /// Returns the longest green of one direction, or the first one if several are equally long.
+    /// Returns the longest green of one direction; the first one if several are equally long.
     fn main_green(&self, along: Along) -> Option<Window> {
         let greens = self.green(along).iter().copied();
         greens.reduce(|best, other| {
@@ -123,10 +123,10 @@ impl WaveSignal {
     }
 }
 
-/// The time span in which a driver who passes one signal on green also finds green at all others.
+/// The period in which a driver who passes one signal on green also finds green at all others.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Band {
-    /// Start at the first signal of its direction, s. From 0 to the cycle.
+    /// Start at the first signal of the direction, s, from 0 up to the cycle.
     pub start: f64,
     /// Width, s; at most one cycle.
     pub width: f64,
@@ -139,14 +139,14 @@ pub struct Corridor {
     pub signals: Vec<WaveSignal>,
     /// Common cycle, s.
     pub cycle: f64,
-    /// Mean speed at the speed limits of the roads, m/s: total length divided by total time.
+    /// Mean speed when driving at the speed limits, m/s: total length divided by total time.
     pub free_speed: f64,
 }
 
 impl Corridor {
-    /// Creates the corridor of a street. `signals` contains the signals of all junctions of the layout; those
-    /// along the street are used. Forward is the direction of the street, unless only the opposite direction
-    /// can be driven.
+    /// Creates the corridor of a street. `signals` contains the signals of all junctions of the layout. Only
+    /// those along the street are used. Forward is the direction of the street, unless only the opposite
+    /// direction can be driven.
     ///
     /// # Errors
     /// If one of the signals is actuated, if their cycles differ, or if the street cannot be driven
@@ -249,7 +249,7 @@ impl Corridor {
             length: self.cycle,
         }];
         for signal in &self.signals {
-            // As seen by a moving driver: relative to the time at which the driver passed the first signal.
+            // Relative to the time at which a moving driver would have passed the first signal to arrive now.
             let seen = signal.offset - self.travel_time(signal, along, speed);
             let greens = signal.green(along).iter().map(|green| Window {
                 start: (seen + green.start).rem_euclid(self.cycle),
@@ -281,8 +281,8 @@ impl Corridor {
     }
 
     fn overlap(&self, a: Window, b: Window) -> Vec<Window> {
-        // A window of the whole cycle leaves the other as it is; cutting that at its start would split it in
-        // two.
+        // A window of the whole cycle does not change the other window. Intersecting with it would split the
+        // other window at the start of the cycle.
         if a.length >= self.cycle - MOMENT {
             return vec![b];
         }
@@ -290,7 +290,7 @@ impl Corridor {
             return vec![a];
         }
         let shift = (b.start - a.start).rem_euclid(self.cycle);
-        // The window that begins within a cycle after a, and the one before it.
+        // The window that begins within a cycle after `a`, and the one before it.
         let both = [shift, shift - self.cycle].map(|start| {
             let from = start.max(0.0);
             let to = (start + b.length).min(a.length);
@@ -303,10 +303,10 @@ impl Corridor {
         both.into_iter().filter(is_long).collect()
     }
 
-    /// Returns the offsets for a forward wave at a speed in m/s. A driver who starts at the
-    /// beginning of the first signal's longest green arrives at each other signal when its longest
-    /// green begins. The first signal keeps its offset; the other offsets are less than a cycle.
-    /// The band is as wide as the shortest of those greens.
+    /// Returns the offsets for a forward wave at a speed in m/s. A driver who starts at the beginning of the
+    /// first signal's longest green arrives at each other signal when its longest green begins. The first
+    /// signal keeps its offset. The other offsets are less than a cycle. The band is as wide as the shortest
+    /// of these greens.
     pub fn wave(&self, speed: f64) -> Vec<f64> {
         let along = Along::Forward;
         let mains = self.signals.iter().map(|signal| {
@@ -336,8 +336,8 @@ impl Corridor {
     }
 }
 
-/// Returns the times, from the beginning of the cycle, at which traffic from one road into another has green.
-/// If one of the roads is missing, the road that leads straight on is used, if there is one.
+/// Returns the periods, relative to the beginning of the cycle, in which traffic from one road into another
+/// has green. If one of the roads is missing, the road that continues straight on is used, if there is one.
 fn windows(
     junction: &Junction,
     signals: &Signals,
@@ -364,7 +364,7 @@ fn windows(
     for stage in 0..programme.stages.len() {
         let whole = programme.duration(stage);
         if has_green(stage) {
-            // A change of stage does not affect paths that keep their green.
+            // A change of stage does not affect paths that keep green.
             let length = if keeps_green(stage, programme.next(stage)) {
                 whole
             } else {

@@ -9,9 +9,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// Maximum number of junctions with signals on one route.
 pub const MAX_STOPS: usize = 32;
-/// Lowest driving speed, m/s.
+/// Lowest assumed driving speed, m/s.
 const LEAST_SPEED: f64 = 1.0;
-/// Factor on the length of selected roads in the search, so that the route follows them where possible.
+/// Factor by which the length of selected roads is multiplied in the search, so that the route follows them
+/// where possible.
 const CHOSEN: f64 = 1e-3;
 
 /// A junction on a route.
@@ -23,7 +24,8 @@ pub struct Stop {
     pub before: Option<RoadId>,
     /// The road on which traffic leaves; `None` at the last junction.
     pub after: Option<RoadId>,
-    /// Distance along the roads from the first junction, m; measured to the middle of a merged junction.
+    /// Distance along the roads from the first junction, m. In a merged junction, it is measured to the
+    /// middle.
     pub at: f64,
 }
 
@@ -46,13 +48,13 @@ struct Link {
 }
 
 impl Street {
-    /// Finds the route through the selected junctions with signals: those at selected nodes and
-    /// those at both ends of selected roads. It begins at the end whose junction has the smaller
-    /// node id. O(junctions * roads log roads).
+    /// Finds the route through the selected junctions with signals: those at selected nodes and those at both
+    /// ends of selected roads. The route begins at the end whose junction has the smaller node id.
+    /// O(junctions * roads log roads).
     ///
     /// # Errors
-    /// If fewer than two or more than [`MAX_STOPS`] of them have signals, or if no route leads through all of
-    /// them.
+    /// If fewer than two or more than [`MAX_STOPS`] of the junctions have signals, or if no route leads
+    /// through all of them.
     pub fn through(
         network: &RoadNetwork,
         layout: &Layout,
@@ -65,7 +67,8 @@ impl Street {
             _ => {}
         }
         let map = Map::new(network, layout, chosen);
-        // The junction farthest from any other is an end, and the one farthest from that is the other end.
+        // The junction farthest from an arbitrary junction is one end, and the junction farthest from that
+        // end is the other end.
         let some = stops.first().copied().ok_or(NoWave::TooFew)?;
         let end = map.order(some, &stops)?.last().copied().unwrap_or(some);
         let mut order = map.order(end, &stops)?;
@@ -75,14 +78,14 @@ impl Street {
         map.street(&order)
     }
 
-    /// Mean speed along the street at the speed limits, m/s.
+    /// Mean speed along the street when driving at the speed limits, m/s.
     pub(super) fn free_speed(&self) -> f64 {
         let length = self.stops.last().map_or(0.0, |stop| stop.at);
         (length / self.time.max(1e-9)).max(LEAST_SPEED)
     }
 }
 
-/// Returns the junctions with signals that are selected or lie at the ends of selected roads.
+/// Returns the junctions with signals that are selected or at the ends of selected roads.
 fn with_signals(
     network: &RoadNetwork,
     layout: &Layout,
@@ -140,11 +143,11 @@ impl<'a> Map<'a> {
         }
     }
 
-    /// Returns the distance of each junction from a start. Each is stored with the previous
-    /// junction on the route and the link from there.
+    /// Returns the distance of each reachable junction from a start, together with the previous junction on
+    /// the route and the link from there.
     fn reached(&self, start: usize) -> BTreeMap<usize, (f64, Option<(usize, Link)>)> {
         let mut found = BTreeMap::new();
-        // Distances are not negative, so their bits sort like the numbers.
+        // Distances are not negative, so their bits have the same order as the numbers.
         let mut open: BTreeMap<(u64, usize), Option<(usize, Link)>> = BTreeMap::new();
         open.insert((0.0_f64.to_bits(), start), None);
         while let Some(((bits, junction), by)) = open.pop_first() {
@@ -221,7 +224,7 @@ impl<'a> Map<'a> {
         Street { stops, time }
     }
 
-    /// Distance within a merged junction from the end of one road to the end of another, m.
+    /// Distance inside a merged junction from the end of one road to the end of another, m.
     fn within(&self, junction: usize, before: Option<RoadId>, after: RoadId) -> f64 {
         let nodes = &self.layout.junctions[junction].nodes;
         let position = |road: RoadId| {

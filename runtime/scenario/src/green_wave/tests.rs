@@ -1,4 +1,4 @@
-//! Computations of green waves, checked by hand and as properties.
+//! Computations of green waves, checked against results by hand and by general properties.
 #![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
 use super::*;
@@ -33,7 +33,7 @@ fn width(corridor: &Corridor, along: Along, speed: f64) -> f64 {
     corridor.band(along, speed).map_or(0.0, |band| band.width)
 }
 
-/// Signals at 0, 100 and 300 m with green for 30, 20 and 25 s, equal in both directions.
+/// Signals at 0, 100 and 300 m with green for 30, 20 and 25 s, the same in both directions.
 fn street(offsets: [f64; 3]) -> Corridor {
     let greens = [(0.0, 30.0), (5.0, 20.0), (0.0, 25.0)];
     let places = [0.0, 100.0, 300.0];
@@ -46,25 +46,30 @@ fn street(offsets: [f64; 3]) -> Corridor {
 
 #[test]
 fn bands_are_as_computed_by_hand() {
-    // At 10 m/s forward the others are seen 10 and 30 s earlier: greens of 0 to 30, 55 to 75 and 30 to 55.
+    // At 10 m/s forward, the other signals appear 10 and 30 s earlier, so the greens are 0 to 30, 55 to 75
+    // and 30 to 55.
     let none = street([0.0; 3]);
     assert_eq!(none.band(Along::Forward, 10.0), None);
-    // With these offsets: 0 to 30, 10 + 5 - 10 = 5 to 25, 20 - 30 = 50 to 75, which is up to 15.
+    // With these offsets, the greens are 0 to 30, 10 + 5 - 10 = 5 to 25, and 20 - 30 = 50 to 75, which is
+    // equivalent to a green until 15.
     let some = street([0.0, 10.0, 20.0]);
     let band = some.band(Along::Forward, 10.0).unwrap();
     assert!(
         (band.start - 5.0).abs() < 1e-9 && (band.width - 10.0).abs() < 1e-9,
         "{band:?}"
     );
-    // Backward from 300 m the others are seen 20 and 30 s earlier: 20 to 45, 55 to 75 and 30 to 60.
+    // Backward from 300 m, the other signals appear 20 and 30 s earlier, so the greens are 20 to 45, 55 to 75
+    // and 30 to 60.
     assert_eq!(some.band(Along::Backward, 10.0), None);
-    // A faster driver sees them 5 and 15 s earlier: 0 to 30, 10 to 30, 5 to 30.
+    // For a faster driver, the signals appear 5 and 15 s earlier, so the greens are 0 to 30, 10 to 30, and 5
+    // to 30.
     assert!((width(&some, Along::Forward, 20.0) - 20.0).abs() < 1e-9);
 }
 
 #[test]
 fn a_wave_is_as_computed_by_hand() {
-    // A driver who starts at 3 arrives after 10 and 30 s; the green of the second begins 5 s after its cycle.
+    // A driver who starts at 3 s arrives 10 and 30 s later. The green of the second signal begins 5 s after
+    // its cycle.
     let offsets = street([3.0, 50.0, 50.0]).wave(10.0);
     assert_eq!(offsets, [3.0, 8.0, 33.0]);
     let wave = street([3.0, 8.0, 33.0]);
@@ -73,7 +78,7 @@ fn a_wave_is_as_computed_by_hand() {
         (band.start - 3.0).abs() < 1e-9 && (band.width - 20.0).abs() < 1e-9,
         "{band:?}"
     );
-    // At 4 m/s the last one is 75 s away: more than a cycle.
+    // At 4 m/s, the last signal is 75 s away, which is more than a cycle.
     assert_eq!(street([3.0; 3]).wave(4.0), [3.0, 23.0, 18.0]);
 }
 
@@ -87,7 +92,7 @@ fn bands_go_over_the_end_of_the_cycle_and_through_signals_that_are_always_green(
     assert_eq!((band.start, band.width), (50.0, 20.0));
     assert!(always.is_open(Along::Forward) && !always.is_open(Along::Backward));
     assert_eq!(always.band(Along::Backward, 10.0), None);
-    // Of two greens the wider overlap counts.
+    // Of two greens, the one with the wider overlap counts.
     let two = corridor(vec![
         signal(0.0, 0.0, &[(0.0, 40.0)], &[]),
         signal(0.0, 0.0, &[(0.0, 5.0), (20.0, 10.0)], &[]),

@@ -1,7 +1,7 @@
 //! Messages of the JSON reader, worded for authors of scenarios.
 //!
-//! The JSON library names types of the program (`struct Header`, `f64`), but a file contains objects, lists,
-//! texts and numbers.
+//! The JSON library names types of the program (`struct Header`, `f64`), whereas authors know objects, lists,
+//! strings and numbers.
 
 /// Rewords a message of the JSON reader so that it contains no names of types.
 pub(super) fn in_plain_words(message: &str) -> String {
@@ -82,8 +82,7 @@ fn kind(expected: &str) -> String {
     }
 }
 
-/// Returns the name of the part of a JSON text that is incomplete because the text ends, with an
-/// article.
+/// Returns the name, with an article, of the part of a JSON text at which the text ends too early.
 fn article(place: &str) -> String {
     match place {
         "a string" => "a text".into(),

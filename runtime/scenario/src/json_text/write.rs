@@ -78,7 +78,7 @@ impl Writer {
         self.out.extend(b": ");
     }
 
-    /// Writes a map key; numbers become strings.
+    /// Writes a map key. Numbers become strings.
     fn compact_key(&mut self, id: &impl Serialize) {
         // JSON keys are always strings, but ids are numbers.
         let value = serde_json::to_value(id).expect("ids are plain data");
@@ -97,7 +97,7 @@ impl Writer {
 }
 
 /// Compact JSON with a space after commas and colons.
-// One object per line makes long lines; the blanks let them wrap and be read.
+// One object per line makes long lines. The spaces make them readable and allow them to wrap.
 struct Spaced;
 
 impl Formatter for Spaced {

@@ -1,4 +1,4 @@
-//! Arms: road ends, seen outward from a junction.
+//! Arms: road ends as seen from a junction, looking outward.
 
 use super::{ArmEnd, Sign, Turns};
 use crate::access::LaneAccess;
@@ -15,10 +15,10 @@ const EDGE_TOLERANCE: f64 = 0.01;
 /// Largest distance between points of an edge whose width may change, m.
 const EDGE_STEP: f64 = 2.0;
 
-/// Fraction of an arm that one junction may use before a fillet is reduced. It is a little less
-/// than half, so that the junctions at both ends leave some road between them.
+/// Fraction of an arm that one junction may use before a fillet is reduced. It is slightly less than half, so
+/// that some road remains between the junctions at both ends.
 const ARM_SHARE: f64 = 0.45;
-/// Length of a road to a dead end that has to remain, m. It leaves room for a car.
+/// Length of a dead-end road that has to remain, m. It leaves room for a car.
 const LEAST_DEAD_END: f64 = 5.0;
 
 /// Length of a lane over which its direction is measured, m.
@@ -33,7 +33,7 @@ pub(super) enum Flank {
     Right,
 }
 
-/// A value for an arm and one for the next arm counter-clockwise.
+/// A pair of values, one for an arm and one for the next arm counter-clockwise.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Pair<T> {
     /// Value for the arm.
@@ -43,7 +43,7 @@ pub(super) struct Pair<T> {
 }
 
 impl<T> Pair<T> {
-    /// Returns a pair with the same value for both.
+    /// Returns a pair with the same value for both arms.
     pub(super) fn both(value: T) -> Self
     where
         T: Copy,
@@ -63,32 +63,32 @@ impl<T> Pair<T> {
     }
 }
 
-/// Kinds of far ends of an arm, which limit how much of the arm a junction may use.
+/// Kinds of far ends of an arm. They limit how much of the arm a junction may use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum FarEnd {
     /// Another junction, which may use the same fraction of the arm.
     Junction,
-    /// A node at which the road only continues as another road.
+    /// A node at which the road merely continues as another road.
     RoadGoesOn,
     /// No other road.
     DeadEnd,
 }
 
-/// A road end with its reference line turned to run outward from the junction.
+/// A road end, with its reference line oriented outward from the junction.
 #[derive(Debug, Clone)]
 pub struct Arm<'a> {
     /// The road's id.
     pub road_id: RoadId,
-    /// End of the road.
+    /// End of the road that meets the junction.
     pub end: RoadEnd,
     /// The road itself.
     pub road: &'a Road,
-    /// The road as a shared pointer, if it is known as such.
+    /// The road as a shared pointer, if there is one.
     shared: Option<&'a Arc<Road>>,
-    /// The reference line from the node outward.
+    /// The reference line, running outward from the node.
     pub outward: ReferenceLine,
-    /// The half-widths if they are constant along the road, otherwise `None`; cached because corners query
-    /// them often.
+    /// The half-widths if they are constant along the road; `None` if they are not. They are cached, because
+    /// corners query them often.
     constant: Option<(f64, f64)>,
     far_end: FarEnd,
 }
@@ -109,13 +109,13 @@ pub struct ArmLane {
     pub access: LaneAccess,
     /// Whether the lane leads towards the junction.
     pub entering: bool,
-    /// Pose of the lane's centre at the cut, in driving direction.
+    /// Pose of the lane's centre at the cut, in the driving direction.
     pub pose: Pose,
-    /// Curvature of the reference line at the cut, in driving direction, 1/m; positive to the left.
+    /// Curvature of the reference line at the cut, in the driving direction, 1/m, positive to the left.
     pub curvature: f64,
     /// Width, m.
     pub width: f64,
-    /// Lateral offset from the reference line, m to the left in driving direction.
+    /// Lateral offset from the reference line, m, positive to the left in the driving direction.
     pub lateral: f64,
     /// The arrows marked on the lane.
     pub turns: Turns,
@@ -149,7 +149,7 @@ impl<'a> Arm<'a> {
         }
     }
 
-    /// The road as a shared pointer; a copy if it is not shared.
+    /// The road as a shared pointer. If it is not shared, it is copied.
     pub(super) fn shared_road(&self) -> Arc<Road> {
         let copy = || Arc::new(self.road.clone());
         self.shared.map_or_else(copy, Arc::clone)
@@ -235,7 +235,7 @@ impl<'a> Arm<'a> {
         self.outward.offset_pose(distance, lateral)
     }
 
-    /// Frame of the pose [`beside`](Self::beside) an edge, for callers that need its direction.
+    /// Frame of the pose [`beside`](Self::beside) an edge, for callers that also need the direction vector.
     pub(super) fn frame_beside(&self, flank: Flank, distance: f64, beyond: f64) -> OwnFrame {
         let lateral = self.lateral(flank, distance, beyond);
         let (_, frame) = self.outward.own_frame(distance);
@@ -245,8 +245,8 @@ impl<'a> Arm<'a> {
         }
     }
 
-    /// Offset from the reference line to a line `beyond` metres outside an edge, m to the left seen
-    /// outward.
+    /// Offset from the reference line to a line `beyond` metres outside an edge, m, positive to the left as
+    /// seen outward.
     fn lateral(&self, flank: Flank, distance: f64, beyond: f64) -> f64 {
         let (left, right) = self.half_widths(distance);
         match flank {
@@ -259,12 +259,13 @@ impl<'a> Arm<'a> {
     /// reference line. It is more than one metre on the outside of a bend, and less on the inside.
     pub(super) fn stretch_beside(&self, flank: Flank, distance: f64, beyond: f64) -> f64 {
         let lateral = self.lateral(flank, distance, beyond);
-        // Left is positive for both. Left of a left bend is its inside, where points lie closer together.
+        // The lateral position is positive to the left. The left of a left bend is its inside, where points
+        // are closer together.
         1.0 - self.outward.curvature(distance) * lateral
     }
 
-    /// Points `beyond` metres outside an edge of the carriageway, from one distance to another. Both ends are
-    /// included. The second distance may be smaller than the first.
+    /// Points along a line `beyond` metres outside an edge of the carriageway, from one distance to another.
+    /// Both ends are included. The second distance may be smaller than the first.
     pub(super) fn along(
         &self,
         flank: Flank,
@@ -324,12 +325,12 @@ impl<'a> Arm<'a> {
         }
     }
 
-    /// The drivable lanes that enter the junction, at a cut, from left to right in driving direction.
+    /// The drivable lanes that enter the junction, at a cut, from left to right in the driving direction.
     pub fn entering_lanes(&self, trim: f64, side: DrivingSide) -> Vec<ArmLane> {
         self.lanes(trim, side, Heading::In)
     }
 
-    /// The drivable lanes that leave the junction, at a cut, from left to right in driving direction.
+    /// The drivable lanes that leave the junction, at a cut, from left to right in the driving direction.
     pub fn leaving_lanes(&self, trim: f64, side: DrivingSide) -> Vec<ArmLane> {
         self.lanes(trim, side, Heading::Out)
     }
@@ -337,15 +338,16 @@ impl<'a> Arm<'a> {
     fn lanes(&self, trim: f64, side: DrivingSide, heading: Heading) -> Vec<ArmLane> {
         let entering = heading == Heading::In;
         let s = self.road_s(trim);
-        // The section next to the junction is used even if the cut falls exactly on its border.
+        // The section next to the junction is used, even if the cut is exactly at the end of that section.
         let inside = match self.end {
             RoadEnd::Start => s + 1e-6,
             RoadEnd::End => s - 1e-6,
         };
         let section = self.road.section_at(inside);
         let bands = self.road.lane_bands(section, s);
-        // Vehicles that enter the junction at the road's end drive towards growing s, and at the road's start
-        // towards s = 0; leaving vehicles drive in the other direction.
+        // Vehicles that enter the junction at the end of the road drive in the direction of increasing s, and
+        // those that enter at its start drive towards s = 0. Leaving vehicles drive in the opposite
+        // direction.
         let toward_growing_s = (self.end == RoadEnd::End) == entering;
         let mut lanes: Vec<_> = section
             .lanes
@@ -391,7 +393,7 @@ impl<'a> Arm<'a> {
             let place = section.lanes.iter().position(|other| other.id == lane);
             place.map_or(0.0, |place| bands[place].centre)
         };
-        // Stay within the section, because lanes of the same id may lie elsewhere in the next ones.
+        // Stays within the section, because lanes with the same id may be elsewhere in the next section.
         let inside = match self.end {
             RoadEnd::Start => s + DRIFT_STEP,
             RoadEnd::End => s - DRIFT_STEP,
@@ -431,15 +433,15 @@ pub(super) fn sort_counter_clockwise(arms: &mut Vec<Arm<'_>>, centre: DVec2) {
             .then(first.road_id.cmp(&second.road_id))
             .then(first.end.cmp(&second.end))
     });
-    // The circular list is cut where the gap is widest, so that nearly tied arms are neighbours in it.
+    // The circular list is cut at the widest gap, so that nearly tied arms are neighbours in it.
     let gap = |i: usize| {
         let before = (i + keyed.len() - 1) % keyed.len();
         (keyed[i].0[0] - keyed[before].0[0]).rem_euclid(std::f64::consts::TAU)
     };
     let widest = (0..keyed.len()).max_by(|&a, &b| gap(a).total_cmp(&gap(b)).then(b.cmp(&a)));
     keyed.rotate_left(widest.unwrap_or(0));
-    // Neighbours that are nearly tied are compared farther out. One pass of swaps keeps the result
-    // independent of the order of input, because the first sort is total.
+    // Neighbours that are nearly tied are compared farther out. One pass of swaps is enough and keeps the
+    // result independent of the order of the input, because the first sort is total.
     for i in 1..keyed.len() {
         if wrap_angle(keyed[i].0[0] - keyed[i - 1].0[0]).abs() < tie {
             let farther = |k: usize| wrap_angle(keyed[i].0[k] - keyed[i - 1].0[k]);

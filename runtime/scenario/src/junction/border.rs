@@ -21,7 +21,7 @@ use roadwright_geometry::{heading_of, polygon as shape, unit};
 const MIN_PAVEMENT: f64 = 0.05;
 /// Radius of a pavement's outer line at corners whose radius is smaller than the pavement's width, m.
 const OUTER_RADIUS: f64 = 0.3;
-/// Tolerance between an arc and its chords in close checks of pavements, m.
+/// Tolerance between an arc and its chords in precise checks of pavements, m.
 const FINE_TOLERANCE: f64 = 0.01;
 /// Number of chords of an outer line whose distance from the kerb changes along the arc.
 const CHORDS: usize = 16;
@@ -29,8 +29,8 @@ const CHORDS: usize = 16;
 /// Kerb and pavement beside the carriageway between an arm and the next one counter-clockwise.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Border {
-    /// Line where the carriageway meets a raised pavement, from the arm to the next one; empty
-    /// without a pavement. The kerb lies outside this line.
+    /// Line where the carriageway meets a raised pavement, from the arm to the next one; empty if there is no
+    /// pavement. The kerb is outside this line.
     pub kerb: Vec<OutlineEdge>,
     /// Outline of the pavement behind the kerb, counter-clockwise, from the kerb line outwards; empty if
     /// there is no pavement.
@@ -59,7 +59,7 @@ impl Border {
         };
         let mut ring = Path::from(first.from());
         for edge in &outer {
-            // Outer lines may have gaps, or begin beside the kerb, so a line closes each gap.
+            // Outer lines may have gaps or begin beside the kerb, so each gap is closed by a line.
             ring.line_to(edge.from());
             match *edge {
                 OutlineEdge::Line { to, .. } => ring.line_to(to),
@@ -79,7 +79,7 @@ impl Border {
 }
 
 /// Whether edges enclose an area without crossing each other. Arcs are tested with both coarse and fine
-/// chords, because arcs that barely touch cross in only one of these.
+/// chords, because arcs that barely touch cross in only one of the two tests.
 fn is_area(edges: &[OutlineEdge]) -> bool {
     [ARC_TOLERANCE, FINE_TOLERANCE]
         .into_iter()
@@ -89,8 +89,8 @@ fn is_area(edges: &[OutlineEdge]) -> bool {
         })
 }
 
-/// Returns the border that follows each arm of a junction. `sides` are the sides of its outline; without
-/// them, the result is empty.
+/// Returns the border after each arm of a junction. `sides` are the sides of the junction's outline. If they
+/// are empty, the result is empty.
 pub(super) fn borders(arms: &[Arm<'_>], trims: &[f64], sides: &[Flow]) -> Vec<Border> {
     if let ([arm], [side]) = (arms, sides) {
         return vec![dead_end(arm, trims[0], side)];
@@ -112,12 +112,12 @@ pub(super) fn borders(arms: &[Arm<'_>], trims: &[f64], sides: &[Flow]) -> Vec<Bo
 
 /// Widths of the pavements at both ends of a side.
 ///
-/// If one arm has no pavement, its neighbour's pavement ends there: it keeps its width around the corner and
+/// If one arm has no pavement, its neighbour's pavement ends there: it keeps its width around the corner, and
 /// is cut off at 45 degrees beyond the end of the arc.
 struct Widths {
     /// Widths at the arm and at the next one, m.
     width: Pair<f64>,
-    /// Whether the arm has a pavement, and whether the next one has.
+    /// Whether each of the two arms has a pavement.
     own: Pair<bool>,
 }
 
@@ -142,7 +142,7 @@ impl Widths {
             Shape::Arc(fillet) => self.around_corner(Pair { arm, next }, trims, fillet),
             Shape::Joined => {
                 let ends = self.ends(Pair { arm, next }, trims, trims);
-                // From cut to cut through the node, measured along both arms.
+                // Distance from cut to cut through the node, measured along both arms.
                 let total = (trims.arm + trims.next).max(1e-6);
                 let width = |along: f64| {
                     let share = smoothstep((along / total).clamp(0.0, 1.0));
@@ -175,7 +175,8 @@ impl Widths {
             if own {
                 trim
             } else {
-                // As far beyond the foot as the pavement is wide, so that it is cut off at 45 degrees.
+                // As far beyond the foot as the pavement is wide, so that the pavement is cut off at 45
+                // degrees.
                 (last + width).min(arm.length())
             }
         };
@@ -206,8 +207,8 @@ impl Widths {
     /// A pavement around a corner.
     fn around_corner(&self, arms: Pair<&Arm<'_>>, trims: Pair<f64>, fillet: &Fillet) -> Border {
         let inner = self.width.map(|width| fillet.radius - width);
-        // Where the arc is too small to have an offset inside, the outer lines get a small corner of their
-        // own.
+        // If the arc is too small to have an offset on its inside, the outer lines get a small corner of
+        // their own.
         let outer = if inner.arm.min(inner.next) >= OUTER_RADIUS {
             Some((*fillet, fillet.radius))
         } else {
@@ -247,13 +248,14 @@ impl Widths {
         if !border.pavement.is_empty() {
             return border;
         }
-        // Where one pavement is narrow and the other as wide as the arc, a corner of the outer lines would
-        // lie on the carriageway. A line that keeps its distance from the kerb's arc would not.
+        // If one pavement is narrow and the other is as wide as the arc's radius, a corner of the outer lines
+        // would be on the carriageway. A line with a gradually changing distance from the kerb's arc would
+        // not.
         let outer = self.changing(arms, ends, fillet);
         Border::of(border.kerb, outer.edges)
     }
 
-    /// Returns the outer line around an arc along which the width of the pavement changes.
+    /// Returns the outer line around an arc for a pavement whose width changes along the arc.
     fn changing(
         &self,
         Pair { arm, next }: Pair<&Arm<'_>>,
@@ -273,7 +275,7 @@ impl Widths {
             let share = i as f64 / CHORDS as f64;
             let width = self.width.arm + smoothstep(share) * (self.width.next - self.width.arm);
             let radius = fillet.radius - width;
-            // Beyond the centre the line would fold.
+            // Beyond the centre, the line would fold.
             (radius > 0.0).then(|| fillet.centre + radius * unit(start + turn * share))
         }));
         path.lines_to(after);
@@ -291,7 +293,8 @@ fn cuts_cross(Pair { arm, next }: Pair<&Arm<'_>>, trims: Pair<f64>) -> Option<DV
     }
     let gap = b.position - a.position;
     let (along, next_along) = (gap.perp_dot(v) / cross, gap.perp_dot(u) / cross);
-    // Both lines run away from the carriageway; the intersection is valid only if it lies ahead on both.
+    // Both lines run away from the carriageway, so the intersection is valid only if it is ahead on both of
+    // them.
     (along > 0.0 && next_along > 0.0).then(|| a.position + along * u)
 }
 
@@ -310,7 +313,7 @@ fn dead_end(arm: &Arm<'_>, trim: f64, side: &Flow) -> Border {
     };
     let mut outer = Path::from(on(0.0, left));
     if (left - right).abs() < 1e-9 {
-        // In two quarters, like the end of the carriageway.
+        // In two quarter circles, like the end of the carriageway.
         outer.arc_to(on(0.5, left), centre, radius + left);
         outer.arc_to(on(1.0, left), centre, radius + left);
     } else {

@@ -20,28 +20,28 @@ use std::cell::OnceCell;
 
 /// Clearance between vehicles, including their deviation from the centre line, m.
 const MARGIN: f64 = 0.4;
-/// Clearance below which two connections with lanes on a shared road conflict, as a fraction of the
-/// distance between those lanes. Adjacent lanes never conflict, however narrow they are, except
-/// where bodies that swing out touch (`sweep.rs`).
+/// Clearance between connections whose lanes are on a shared road, as a fraction of the distance between
+/// these lanes. Adjacent lanes therefore never conflict, however narrow they are, except where bodies that
+/// swing out touch (`sweep.rs`).
 const LANE_SHARE: f64 = 0.95;
 /// Overlap allowed between bodies in adjacent lanes, m. A car of ordinary size, 1.8 m wide and 3.55
 /// m long before its rear axle, needs 0.1 m less in its own lane than [`Body::CAR`] and swings out
 /// 0.1 m less. Two such cars keep 0.1 m between them, which is enough for drivers who do not follow
 /// their line exactly.
 const SLIM: f64 = 0.2;
-/// Distance between lanes below which they are too narrow for two vehicles that meet in a bend, m.
+/// Minimum distance between two lanes on which vehicles can pass each other in a bend, m.
 const NARROW: f64 = 2.8;
-/// Gap between vehicles that meet in a bend, m.
+/// Gap between two vehicles that pass each other in a bend, m.
 pub const ABREAST: f64 = 0.3;
 /// Swing-out below which a body counts as staying in its lane, m.
 const STEADY: f64 = 0.5;
-/// Value added to the squared clearance to compensate for sampling, m^2. Points are about a metre
-/// apart, so the nearest position on a line lies up to half a metre from its nearest point.
+/// Value added to the squared clearance to compensate for sampling, m^2. Points are about a metre apart, so
+/// the nearest position on a line is up to half a metre from the nearest point.
 const SAMPLING: f64 = 0.25;
 /// Marks pairs without a conflict in the table.
 const NONE: u32 = u32::MAX;
 
-/// A stretch of a connection, in metres from its start.
+/// A stretch of a connection, with distances in metres from the start of the connection.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Interval {
     /// Start of the stretch.
@@ -51,7 +51,7 @@ pub struct Interval {
 }
 
 impl Interval {
-    /// Returns the smallest interval that contains both.
+    /// Returns the smallest interval that contains both intervals.
     pub(super) fn and(self, other: Self) -> Self {
         Self {
             from: self.from.min(other.from),
@@ -67,12 +67,12 @@ impl Interval {
 /// Two connections that cannot be driven at the same time.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Conflict {
-    /// The connections, as indices into [`Junction::paths`]; the first has the larger index.
+    /// The connections, as indices into [`Junction::paths`]. The first has the larger index.
     pub paths: (ConnectionIndex, ConnectionIndex),
     /// The interval on each connection in which it meets the other one.
     pub intervals: (Interval, Interval),
-    /// Whether both end in the same lane, so that vehicles follow each other from the point where
-    /// the connections meet.
+    /// Whether both connections end in the same lane, so that vehicles follow each other after the
+    /// connections have met.
     pub is_merge: bool,
 }
 
@@ -146,10 +146,10 @@ pub struct Conflicts {
     list: Vec<Conflict>,
     /// Whether a path conflicts with any other.
     contested: Vec<bool>,
-    /// Pairs that start in the same lane, the smaller index first, with the lengths over which the
-    /// two paths run together, m.
+    /// Pairs that start in the same lane, the smaller index first, and the length over which the two paths
+    /// run together along each of them, m.
     partings: Vec<((ConnectionIndex, ConnectionIndex), (f64, f64))>,
-    /// The pairs that meet again after they have diverged, with the intervals where they meet.
+    /// Pairs that meet again after they have diverged, and the intervals where they do.
     again: Vec<((ConnectionIndex, ConnectionIndex), (Interval, Interval))>,
 }
 
@@ -159,11 +159,12 @@ struct Swept<'a> {
     span: LineSpan,
     low: DVec2,
     high: DVec2,
-    /// Distance by which the body swings out on it, m.
+    /// Distance by which the body swings out on the connection, m.
     swing: f64,
-    /// Lanes at both ends of the connection, with the positions of its ends.
+    /// The lanes at both ends of the connection, and the positions of these ends.
     ends: [(LaneEnd, DVec2); 2],
-    /// Boxes of the body along it, computed on demand because most connections are not tight.
+    /// Boxes of the body along the connection. They are computed on demand, because most connections are not
+    /// tight.
     boxes: OnceCell<Boxes>,
 }
 
@@ -174,8 +175,9 @@ impl Swept<'_> {
 }
 
 impl Conflicts {
-    /// Finds the conflicts of cars in a junction from the shape of its connections alone. Junctions with the
-    /// same [shape](JunctionShape) have the same conflicts. O(pairs of nearby paths times their points).
+    /// Finds the conflicts between cars in a junction. They depend only on the shape of its connections.
+    /// Junctions with the same [shape](JunctionShape) have the same conflicts. O(pairs of nearby paths times
+    /// their points).
     pub fn of(junction: &Junction) -> Self {
         Self::of_bodies(junction, Body::CAR)
     }
@@ -205,9 +207,9 @@ impl Conflicts {
                     ConnectionIndex::from_index(i),
                 );
                 let both = swept[i].as_ref().zip(swept[j].as_ref());
-                // Vehicles from the same lane follow each other, so their bodies never meet there.
+                // Vehicles from the same lane follow each other, so their bodies never touch.
                 if paths[i].from == paths[j].from {
-                    // The key holds the smaller index first, so j comes before i.
+                    // The key contains the smaller index first, so j comes before i.
                     let fork = both.map(|(a, b)| Fork::of(b, a, body, &lines));
                     conflicts.add_fork(first, second, fork.unwrap_or_default());
                     continue;
@@ -215,7 +217,7 @@ impl Conflicts {
                 let met = both.and_then(|(a, b)| meeting(a, b, body, &lines));
                 // Vehicles that merge into the same lane take turns, regardless of where the connections meet.
                 let is_merge = paths[i].to == paths[j].to;
-                // Without a curve there is no interval; connections of no length take turns at their start.
+                // Without curves there is no interval. Connections without length take turns at their start.
                 let met = met.or(is_merge.then(Default::default));
                 if let Some(intervals) = met {
                     conflicts.add(Conflict {
@@ -263,8 +265,8 @@ impl Conflicts {
         self.table[self.place(a, b)] != NONE
     }
 
-    /// Returns the intervals where two paths meet: on the first path and on the second. `None` if
-    /// they do not meet. O(1).
+    /// Returns the intervals in which two paths meet, on the first and on the second path; `None` if they do
+    /// not meet. O(1).
     #[inline]
     pub fn between(&self, a: ConnectionIndex, b: ConnectionIndex) -> Option<(Interval, Interval)> {
         let number = self.table[self.place(a, b)];
@@ -291,8 +293,8 @@ impl Conflicts {
         self.contested[path.index()]
     }
 
-    /// Length over which a path runs together with another one from the same lane, m from the start
-    /// of the path; 0 if they come from different lanes. O(log pairs).
+    /// Length over which a path coincides with another one from the same lane, in metres from the start of
+    /// the path; 0 if they come from different lanes. O(log pairs).
     pub fn parting(&self, path: ConnectionIndex, other: ConnectionIndex) -> f64 {
         let pair = (path.min(other), path.max(other));
         let found = self.partings.binary_search_by_key(&pair, |entry| entry.0);
@@ -301,9 +303,9 @@ impl Conflicts {
         })
     }
 
-    /// Returns the intervals where two paths from the same lane meet again after they have
-    /// diverged. One of them swings out so far for a sharp turn that it crosses the other one
-    /// again. Vehicles pass there in the order of arrival. `None` for other pairs. O(log pairs).
+    /// Returns the intervals where two paths from the same lane meet again after they have diverged. One of
+    /// the paths swings out so far for a sharp turn that it crosses the other one again. Vehicles cross there
+    /// in the order of arrival. `None` for other pairs. O(log pairs).
     pub fn again(&self, a: ConnectionIndex, b: ConnectionIndex) -> Option<(Interval, Interval)> {
         let pair = (a.min(b), a.max(b));
         let found = self.again.binary_search_by_key(&pair, |entry| entry.0);
@@ -316,7 +318,7 @@ impl Conflicts {
     }
 }
 
-/// Swaps the values of two paths if the query named the second path first.
+/// Swaps the values of two paths if the caller named the second path first.
 #[inline]
 fn in_order<T>((first, second): (T, T), is_first: bool) -> (T, T) {
     if is_first {
@@ -345,7 +347,7 @@ fn sweep<'a>(path: &'a ShapePath, body: Body, lines: &mut CentreLines) -> Option
     })
 }
 
-/// Finds where two connections meet: where their lines come close, and wherever else bodies touch.
+/// Finds where two connections meet: where their lines come close, and wherever else the bodies touch.
 fn meeting(
     a: &Swept<'_>,
     b: &Swept<'_>,
@@ -361,7 +363,7 @@ fn meeting(
     a.boxes(body).meeting(b.boxes(body), depth, near)
 }
 
-/// Whether lanes at a distance in metres are too narrow for two bodies but still lie side by side.
+/// Whether lanes at a distance in metres are too narrow for two bodies but are still side by side.
 fn are_narrow(between: f64, body: Body) -> bool {
     between <= body.width + 2.0 * BESIDE
 }
@@ -370,7 +372,7 @@ fn are_narrow(between: f64, body: Body) -> bool {
 /// metres apart.
 fn clearance(a: &Swept<'_>, b: &Swept<'_>, body: Body, between: f64) -> f64 {
     let clearance = body.width + MARGIN + a.swing + b.swing;
-    // A bus that swings out into the adjacent lane meets vehicles there.
+    // A bus that swings out into the adjacent lane may meet a vehicle there.
     if body.front > Body::CAR.front && a.swing.max(b.swing) > STEADY {
         return clearance;
     }
@@ -381,7 +383,7 @@ fn clearance(a: &Swept<'_>, b: &Swept<'_>, body: Body, between: f64) -> f64 {
     clearance.min(LANE_SHARE * between)
 }
 
-/// Whether two connections lead between the same two roads in opposite directions.
+/// Whether two connections run between the same two roads in opposite directions.
 fn are_oncoming(a: &Swept<'_>, b: &Swept<'_>) -> bool {
     let end = |lane: LaneEnd| (lane.road, lane.end);
     let [(a_from, _), (a_to, _)] = a.ends;
@@ -425,7 +427,7 @@ fn pairs_within(
     mut near: impl FnMut(usize, usize),
 ) {
     let limit = clearance * clearance + SAMPLING;
-    // Bounding boxes first, because in a large junction most pairs are far apart.
+    // Bounding boxes are compared first, because most pairs in a large junction are far apart.
     let reach = DVec2::splat(limit.sqrt());
     if (a.low - reach).cmpgt(b.high).any() || (b.low - reach).cmpgt(a.high).any() {
         return;
@@ -440,8 +442,8 @@ fn pairs_within(
     }
 }
 
-/// The first and last points of two lines at which the lines come close. Two paths that meet twice get one interval
-/// around both places. Between these places, the interval is longer than necessary.
+/// The first and last points of two lines at which the lines come close. Two paths that meet twice get one
+/// interval that contains both places and is therefore longer than necessary.
 #[derive(Debug, Default)]
 struct Around(Option<[usize; 4]>);
 
@@ -471,7 +473,7 @@ impl Around {
 /// ```
 #[derive(Debug, Default)]
 struct Fork {
-    /// Length of the shared beginning along each connection, m.
+    /// Length of the common beginning, along each of the connections, m.
     together: (f64, f64),
     /// The intervals where the two connections meet again.
     again: Option<(Interval, Interval)>,
@@ -483,7 +485,7 @@ impl Fork {
         let clearance = clearance(a, b, body, between);
         let mut pairs = Vec::new();
         pairs_within(a, b, clearance, lines, |i, j| pairs.push((i, j)));
-        // Finds the last point before one connection first leaves the other.
+        // Finds the last point before the lines first separate.
         let last = |mut points: Vec<usize>| {
             points.sort_unstable();
             let further = |last, point| if point == last + 1 { point } else { last };
@@ -500,7 +502,8 @@ impl Fork {
             last_a as f64 * a.span.spacing,
             last_b as f64 * b.span.spacing,
         );
-        // Into adjacent lanes, the rear of the vehicle in the tighter bend blocks the other one for longer.
+        // If they lead to adjacent lanes, the rear of the vehicle in the tighter bend blocks the other one
+        // for longer.
         if between.is_finite() && !are_narrow(between, body) && again.is_none() {
             let met = a.boxes(body).meeting(b.boxes(body), SLIM, None);
             if let Some((on_a, on_b)) = met {

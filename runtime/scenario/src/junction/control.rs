@@ -1,7 +1,7 @@
 //! Control of a junction, and the sign of each of its arms.
 //!
-//! The user may decide it ([`JunctionRules`](crate::JunctionRules)); otherwise it follows from the roads that
-//! meet:
+//! The user may set the control ([`JunctionRules`](crate::JunctionRules)). Otherwise, it is derived from the
+//! roads that meet:
 //!
 //! | the roads | the control |
 //! | --- | --- |
@@ -39,7 +39,7 @@ named! {
     }
 }
 
-/// Largest angle by which two arms that continue each other may deviate from a straight line, rad.
+/// Largest angle by which two arms that form a through road may deviate from a straight line, rad.
 const IN_LINE: f64 = 45.0 * PI / 180.0;
 
 /// An arm with the properties that determine right of way.
@@ -54,7 +54,7 @@ struct Approach {
 /// Control settings that the user has made.
 pub(super) struct Decided<'a> {
     pub(super) control: Option<Control>,
-    /// The major roads. If empty, they are derived from the ranks of the roads.
+    /// The major roads. If the list is empty, they are derived from the ranks of the roads.
     pub(super) major: &'a [RoadId],
     /// Whether the junction's signals flash or are off, so that signs apply.
     pub(super) has_signs: bool,
@@ -62,8 +62,8 @@ pub(super) struct Decided<'a> {
     pub(super) has_all_way_stops: bool,
 }
 
-/// Returns the control of a junction and the sign of each arm. `is_ring` tells whether a road is part of a
-/// roundabout's ring.
+/// Returns the control of a junction and the sign of each arm. `is_ring` states whether a road is part of the
+/// ring of a roundabout.
 pub(super) fn control(
     arms: &[Arm<'_>],
     side: DrivingSide,
@@ -120,8 +120,8 @@ fn approach(arm: &Arm<'_>, side: DrivingSide) -> Approach {
     }
 }
 
-/// Rank of a class at a junction. A slip road ends at roads of a lower class than the road that it
-/// comes from, so it yields to all but service roads.
+/// Rank of a road class at a junction. A slip road ends at roads of a lower class than that of the road it
+/// comes from, so it yields to all roads except service roads.
 fn rank(class: RoadClass) -> u8 {
     match class {
         RoadClass::Path => 0,
@@ -166,7 +166,7 @@ fn majors(approaches: &[Approach]) -> Vec<bool> {
     let is_high = |i: usize| Some(approaches[i].rank) == highest;
     let high: Vec<usize> = (0..approaches.len()).filter(|&i| is_high(i)).collect();
     let pair = match high[..] {
-        // The major road continues in the arm that lies most nearly opposite.
+        // The major road continues in the arm that is most nearly opposite.
         [only] => (0..approaches.len())
             .filter(|&i| i != only)
             .min_by(|&a, &b| {
@@ -174,7 +174,7 @@ fn majors(approaches: &[Approach]) -> Vec<bool> {
                 bend(a).total_cmp(&bend(b)).then(a.cmp(&b))
             })
             .map(|partner| (only, partner)),
-        // All are equal: the two that are in line are major.
+        // If all arms are equal, the two that are in line are major.
         _ if high.len() == approaches.len() => best_pair(approaches),
         _ => return (0..approaches.len()).map(is_high).collect(),
     };
@@ -183,7 +183,7 @@ fn majors(approaches: &[Approach]) -> Vec<bool> {
         .collect()
 }
 
-/// Finds the two arms that continue each other best; `None` if there are none.
+/// Finds the two arms that are most nearly in line; `None` if no two arms are in line.
 fn best_pair(approaches: &[Approach]) -> Option<(usize, usize)> {
     let n = approaches.len();
     let pairs = (0..n).flat_map(|a| (a + 1..n).map(move |b| (a, b)));
@@ -193,7 +193,7 @@ fn best_pair(approaches: &[Approach]) -> Option<(usize, usize)> {
         .min_by(|one, other| size(one).total_cmp(&size(other)))
 }
 
-/// Angle by which the connection from one arm into another deviates from straight on, rad.
+/// Angle by which a connection from one arm to another deviates from straight on, rad.
 fn bend(a: &Approach, b: &Approach) -> f64 {
     wrap_angle(a.bearing - b.bearing + PI).abs()
 }

@@ -22,11 +22,11 @@ use roadwright_geometry::Pose;
 use roadwright_geometry::math::{cos, sin, tan, wrap_angle};
 use std::f64::consts::{PI, TAU};
 
-/// Angle below which two arms diverge at a gore instead of a corner.
+/// Angle below which two arms diverge at a gore instead of a corner, rad.
 const GORE_ANGLE: f64 = 35.0 * PI / 180.0;
-/// Deviation from a straight line below which there is no corner; the edges are joined smoothly.
+/// Deviation from a straight line below which there is no corner, rad. The edges are joined smoothly.
 const STRAIGHT: f64 = 8.0 * PI / 180.0;
-/// Deviation from a straight line below which two arms form a gentle bend, if there are no other arms.
+/// Deviation from a straight line below which the only two arms of a junction form a gentle bend, rad.
 const GENTLE: f64 = 22.5 * PI / 180.0;
 /// Minimum radius at which a car can turn a corner, m.
 const CAR_RADIUS: f64 = U_TURN_RADIUS;
@@ -36,7 +36,7 @@ const BUS_RADIUS: f64 = 6.0;
 const BUS_CORNER: f64 = 8.0;
 /// Radius of the corner between a road and the ring of a roundabout, m.
 const RING_CORNER: f64 = 11.0;
-/// Radius of that corner on a small ring, as a fraction of the ring's radius.
+/// Radius of the corner at a small ring, as a fraction of the ring's radius.
 const RING_SHARE: f64 = 0.75;
 /// Radius of a corner between fast main roads, m.
 const RURAL_CORNER: f64 = 12.0;
@@ -49,24 +49,24 @@ const GORE_TRIM: f64 = 25.0;
 /// Longest trim of a gore, m. Two arms of two lanes that meet at 5 degrees have diverged within
 /// this length.
 const LONGEST_GORE: f64 = 90.0;
-/// Fraction of an arm that a gore may use up to the point where its edges diverge.
+/// Maximum fraction of an arm that a gore may use up to the point where its edges diverge.
 const GORE_SHARE: f64 = 0.6;
 /// Distance between the points at which edges of a gore are checked, m.
 const GORE_STEP: f64 = 1.0;
-/// Largest accepted distance between the point where edges diverge and the last checked point that
-/// lies on the other arm, m.
+/// Largest accepted distance from the last checked point that is on the other arm to the point where the
+/// edges diverge, m.
 const NEAR_OVERLAP: f64 = 10.0;
-/// Longest trim of any kind, m. Edges that are nearly parallel would meet far out.
+/// Longest trim of any kind, m. Nearly parallel edges would otherwise meet far out.
 const MAX_TRIM: f64 = 200.0;
 /// Radius of the bend between two arms, m.
 const BEND_RADIUS: f64 = 20.0;
-/// Smallest radius of a bend's inner kerb, m. A car can then turn within its lane.
+/// Smallest radius of the inner kerb of a bend, m. It allows a car to turn within its lane.
 const MIN_BEND_RADIUS: f64 = 5.0;
 /// Minimum radius at which U-turns are offered, m. It is the tightest turn of a car.
 pub const U_TURN_RADIUS: f64 = 4.5;
-/// Clearance beside the path of a vehicle that turns around in a dead end, m.
+/// Clearance beside the path of a vehicle that turns around at a dead end, m.
 const TURNING_MARGIN: f64 = 1.5;
-/// Distance between the node and the stop lines of signals where a road only continues, m.
+/// Distance between the node and the stop lines of signals where a road merely continues, m.
 pub(super) const CROSSING: f64 = 2.5;
 /// Shortest taper, m.
 const MIN_TAPER: f64 = 0.15;
@@ -78,15 +78,15 @@ pub struct Corner {
     pub distance: f64,
     /// Distance along the next arm at which the edges meet, m.
     pub next_distance: f64,
-    /// Radius that the road classes require, m; 0 where there is no kerb to round.
+    /// Radius that the road classes require, m; 0 if there is no kerb to round.
     pub wanted_radius: f64,
-    /// Radius that fits, m.
+    /// Radius for which there is room, m.
     pub radius: f64,
-    /// Distance along this arm at which the arc begins, m. Without an arc, the distance at which
-    /// the edges meet.
+    /// Distance along this arm at which the arc begins, m. If there is no arc, the distance at which the
+    /// edges meet.
     pub foot: f64,
-    /// Distance along the next arm at which the arc ends, m. Without an arc, the distance at which
-    /// the edges meet.
+    /// Distance along the next arm at which the arc ends, m. If there is no arc, the distance at which the
+    /// edges meet.
     pub next_foot: f64,
 }
 
@@ -105,7 +105,7 @@ impl Corner {
 
 /// Requirements for all corners of a junction, whether set by the user or derived.
 pub(super) struct CornerDemands<'a> {
-    /// Distance from the node at which vehicles stop where the road only continues, m; `None` if they do not
+    /// Distance of the stop lines from the node where the road merely continues, m; `None` if vehicles do not
     /// have to stop.
     pub(super) held_back: Option<f64>,
     /// Corners whose radius the user has set.
@@ -131,7 +131,7 @@ struct Radii {
     needed: f64,
 }
 
-/// An arc that touches the left edge of an arm and the right edge of the next one, or lines beside
+/// An arc that touches the left edge of an arm and the right edge of the next one, or two lines parallel to
 /// those edges.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Fillet {
@@ -144,14 +144,14 @@ pub(super) struct Fillet {
 }
 
 impl Fillet {
-    /// Returns the arc of the given radius between two lines that run `beyond` metres outside the
-    /// edges; `None` if no circle of that radius touches both.
+    /// Returns the arc of the given radius between two lines that are `beyond` metres outside the edges;
+    /// `None` if no circle of that radius touches both.
     pub(super) fn between(
         Pair { arm, next }: Pair<&Arm<'_>>,
         beyond: Pair<f64>,
         radius: f64,
     ) -> Option<Self> {
-        // The centre of a circle that touches a line lies one radius away from it, so the centre is where the
+        // The centre of a circle that touches a line is one radius away from the line, so it is where the
         // lines one radius farther out meet.
         let meeting = edges_meet(arm, next, beyond.map(|beyond| beyond + radius))?;
         meeting.is_exact.then_some(Self {
@@ -162,7 +162,7 @@ impl Fillet {
     }
 
     /// Returns the arc of the largest radius up to `wanted` that begins and ends within the limits; `None` if
-    /// not even an arc of 5 cm fits.
+    /// there is not even room for an arc of 5 cm.
     pub(super) fn within(arms: Pair<&Arm<'_>>, wanted: f64, limits: Pair<f64>) -> Option<Self> {
         let fits = |radius: f64| {
             Self::between(arms, Pair::both(0.0), radius).filter(|fillet| {
@@ -172,10 +172,11 @@ impl Fillet {
         if let Some(fillet) = fits(wanted) {
             return Some(fillet);
         }
-        // Feet move out as the radius grows, so the largest radius that fits is found by bisection.
+        // The feet move outwards as the radius grows, so the largest radius that fits is found by bisection.
         let (mut low, mut high): (f64, f64) = (0.05, wanted);
         let mut best = fits(low.min(wanted))?;
-        // 24 halvings of 20 m leave about a micrometre, the unit in which trims are stored.
+        // After 24 bisections of 20 m, about a micrometre remains, which is the unit in which trims are
+        // stored.
         for _ in 0..24 {
             let middle = 0.5 * (low + high);
             match fits(middle) {
@@ -226,24 +227,24 @@ pub(super) fn corners(
         .collect()
 }
 
-/// Returns the distance by which arm `i` is cut back, m. The corners on both of its sides require
-/// this distance.
+/// Returns the distance by which arm `i` is cut back, m. It is the larger demand of the corners on both of
+/// its sides.
 pub(super) fn trim(arms: &[Arm<'_>], corners: &[Corner], i: usize) -> f64 {
     if corners.is_empty() {
         return turning_space(&arms[i]);
     }
     let (after, before) = (&corners[i], &corners[(i + arms.len() - 1) % arms.len()]);
     let demand = after.foot.max(before.next_foot).max(bend_onwards(arms, i));
-    // Stored in micrometres, so that reading a file back builds the same junction.
+    // Stored in micrometres, so that a file that is read back results in the same junction.
     (demand.min(MAX_TRIM) * 1e6).round() / 1e6
 }
 
-/// Returns the length by which arm `i` is cut back so that its lanes can continue with a slight bend into an arm that
-/// is not its neighbour, m. No corner cuts these two arms back, because arms of other nodes lie between them on both
-/// sides.
+/// Returns the length by which arm `i` is cut back so that its lanes can continue with a slight bend into an
+/// arm that is not its neighbour, m. No corner cuts these two arms back, because there are arms of other
+/// nodes between them on both sides.
 fn bend_onwards(arms: &[Arm<'_>], i: usize) -> f64 {
     let arm = &arms[i];
-    // Neighbours are left out because they have a corner.
+    // Neighbouring arms are left out, because they have a corner.
     let others = (2..arms.len().saturating_sub(1)).map(|ahead| &arms[(i + ahead) % arms.len()]);
     let bends = others.map(|other| {
         let angle = (other.bearing() - arm.bearing()).rem_euclid(TAU);
@@ -254,15 +255,15 @@ fn bend_onwards(arms: &[Arm<'_>], i: usize) -> f64 {
     space.min(arm.share())
 }
 
-/// Length that two arms need so that their lanes can bend from one arm into the other, m. It is one
-/// metre per radian and lane.
+/// Length that two arms need so that lanes can bend from one arm into the other, m. It is one metre per
+/// radian and lane.
 fn bend_space(arm: &Arm<'_>, next: &Arm<'_>, angle: f64) -> f64 {
-    // The larger number of lanes counts, so that the mirror image has the same taper.
+    // The larger number of lanes is used, so that the mirror image has the same taper.
     let lanes = |arm: &Arm<'_>| arm.road.section_at(arm.road_s(0.0)).lanes.len();
     (angle - PI).abs() * lanes(arm).max(lanes(next)) as f64
 }
 
-/// Length of a dead end that is needed for turning around, m; 0 where the road is too narrow for a car.
+/// Length that is needed for turning around at a dead end, m; 0 if the road is too narrow for a car.
 fn turning_space(arm: &Arm<'_>) -> f64 {
     let section = arm.road.section_at(arm.road_s(0.0));
     let bands = arm.road.lane_bands(section, arm.road_s(0.0));
@@ -271,8 +272,8 @@ fn turning_space(arm: &Arm<'_>) -> f64 {
         .iter()
         .zip(&bands)
         .filter(|(lane, _)| lane.kind.is_drivable());
-    // A vehicle turns from the middle of the outermost lane on one side into that on the other, so the
-    // distance between the two is the diameter.
+    // A vehicle turns from the middle of the outermost lane on one side to the middle of the outermost lane
+    // on the other, so the distance between the two is the diameter.
     let places = drivable.filter(|(lane, _)| lane.direction == LaneDirection::Standard);
     let (mut right, mut left) = (0.0f64, 0.0f64);
     for (lane, band) in places {
@@ -290,7 +291,7 @@ fn turning_space(arm: &Arm<'_>) -> f64 {
     room
 }
 
-/// Smallest corner radius where one of two arms is part of a ring, m; 0 elsewhere.
+/// Smallest corner radius if one of two arms is part of a ring, m; 0 if neither is.
 fn at_ring(arms: Pair<&Arm<'_>>, is_ring: Pair<bool>) -> f64 {
     let ring = match (is_ring.arm, is_ring.next) {
         (true, false) => arms.arm,
@@ -301,8 +302,8 @@ fn at_ring(arms: Pair<&Arm<'_>>, is_ring: Pair<bool>) -> f64 {
     RING_CORNER.min(RING_SHARE / bend.max(1e-6))
 }
 
-/// Returns the corner from the left edge of `arm` to the right edge of `next`. A radius set by the user wins;
-/// otherwise the roads determine the radius, which is at least `least`.
+/// Returns the corner from the left edge of `arm` to the right edge of `next`. A radius set by the user takes
+/// precedence. Otherwise, the roads determine the radius, which is at least `least`.
 ///
 /// By the angle between them, counter-clockwise from `arm`:
 ///
@@ -329,7 +330,7 @@ fn between(arm: &Arm<'_>, next: &Arm<'_>, side: DrivingSide, radius: Radius) -> 
     let Some(meeting) = edges_meet(arm, next, Pair::both(0.0)) else {
         return shared_stretch(arm, next);
     };
-    // Edges of arms that are nearly in line and have different widths meet far out or behind the node.
+    // Edges of arms that are nearly in line but have different widths meet far out or behind the node.
     if (angle - PI).abs() < GENTLE && !meeting.is_exact {
         return taper(arm, next, angle);
     }
@@ -337,19 +338,20 @@ fn between(arm: &Arm<'_>, next: &Arm<'_>, side: DrivingSide, radius: Radius) -> 
     fillet(Pair { arm, next }, meeting.distances, angle, radii)
 }
 
-/// Returns the corner of two arms that start in parallel and diverge later, or never.
+/// Returns the corner of two arms that start in parallel and diverge only later or never.
 fn shared_stretch(arm: &Arm<'_>, next: &Arm<'_>) -> Corner {
     let shared = |arm: &Arm<'_>| GORE_TRIM.min(arm.share());
     Corner::plain(shared(arm), shared(next))
 }
 
-/// Returns the corner of two arms that diverge at a gore. The corner lies where their edges diverge, because
+/// Returns the corner of two arms that diverge at a gore. The corner is where their edges diverge, because
 /// vehicles side by side on overlapping arms would touch.
 fn gore(Pair { arm, next }: Pair<&Arm<'_>>, radius: f64) -> Corner {
     let fits = |arm: &Arm<'_>, at: f64| at <= LONGEST_GORE.min(GORE_SHARE * arm.length());
     let fitting = |parting: &Parting| fits(arm, parting.at.arm) && fits(next, parting.at.next);
     if let Some(Parting { at, have_crossed }) = parting(arm, next).filter(fitting) {
-        // If the arms have swapped sides, their other edges diverge, so there is no nose between these edges.
+        // If the arms have swapped sides, it is their other edges that diverge, so there is no nose between
+        // these edges.
         return match have_crossed {
             true => Corner::plain(at.arm, at.next),
             false => nose(Pair { arm, next }, at, LONGEST_GORE, radius),
@@ -358,22 +360,22 @@ fn gore(Pair { arm, next }: Pair<&Arm<'_>>, radius: f64) -> Corner {
     let Some(meeting) = edges_meet(arm, next, Pair::both(0.0)) else {
         return shared_stretch(arm, next);
     };
-    // At the limit angle the carriageways have diverged after widths / sin(angle); twice that distance is
-    // enough down to about half of that angle.
+    // At the limit angle, the carriageways have diverged after widths / sin(angle). Twice that distance is
+    // enough for angles down to about half of the limit.
     let widths = arm.half_widths(0.0).0 + next.half_widths(0.0).1;
     let cap = GORE_TRIM.min(2.0 * widths / sin(GORE_ANGLE));
     nose(Pair { arm, next }, meeting.distances, cap, radius)
 }
 
-/// The point from which two arms no longer overlap.
+/// The point beyond which two arms do not overlap.
 struct Parting {
-    /// Distances along both arms to the point, m.
+    /// Distances of the point along both arms, m.
     at: Pair<f64>,
     /// Whether the arms have swapped sides before that point.
     have_crossed: bool,
 }
 
-/// Finds the point from which two arms no longer overlap; `None` if it is farther out than the longest gore,
+/// Finds the point beyond which two arms do not overlap; `None` if it is farther out than the longest gore,
 /// or never reached.
 fn parting(arm: &Arm<'_>, next: &Arm<'_>) -> Option<Parting> {
     let near = last_overlap(arm, next)?;
@@ -394,7 +396,7 @@ fn parting(arm: &Arm<'_>, next: &Arm<'_>) -> Option<Parting> {
     })
 }
 
-/// The last points along two arms, in steps, at which they overlap, m.
+/// Distances along two arms of the last sampled points at which they overlap, m.
 fn last_overlap(arm: &Arm<'_>, next: &Arm<'_>) -> Option<Pair<f64>> {
     let (own, other) = (both_edges(arm), both_edges(next));
     let below = |[left, right]: &[Pose; 2]| {
@@ -422,7 +424,7 @@ fn both_edges(arm: &Arm<'_>) -> Vec<[Pose; 2]> {
     places.map(edges).collect()
 }
 
-/// Whether two arms leave one point in opposite directions, regardless of bends farther out.
+/// Whether two arms leave one point in opposite directions, even if they bend farther out.
 fn is_in_line(arm: &Arm<'_>, next: &Arm<'_>) -> bool {
     let (a, b) = (arm.outward.start(), next.outward.start());
     let turn = (wrap_angle(a.heading - b.heading).abs() - PI).abs();
@@ -447,9 +449,8 @@ fn nose(arms: Pair<&Arm<'_>>, distances: Pair<f64>, cap: f64, wanted_radius: f64
     }
 }
 
-/// Returns the radius that the roads require and the radius that turning vehicles need, m. The
-/// first one is at least `least`. A radius set by the user wins, even if vehicles cannot make the
-/// turn.
+/// Returns the radius that the roads require and the radius that turning vehicles need, m. The first one is
+/// at least `least`. A radius set by the user takes precedence, even if vehicles cannot make the turn.
 fn radii(
     Pair { arm, next }: Pair<&Arm<'_>>,
     angle: f64,
@@ -473,8 +474,9 @@ fn radii(
     if is_rural {
         base = base.max(RURAL_CORNER);
     }
-    // Sharp corners get a smaller kerb radius than blunt ones. The tangent is radius / tan(angle / 2), so the
-    // same radius would cut the arms of a sharp corner back many times as far. For a base radius of 8 m:
+    // Sharp corners get a smaller kerb radius than blunt ones. The tangent is radius / tan(angle / 2), so
+    // with the same radius the arms of a sharp corner would be cut back several times as far. For a base
+    // radius of 8 m:
     //   60 degrees: 4.8 m, tangent 8.3 m; 90 degrees: 8 m, 8 m; 120 degrees: 11 m, 6.4 m.
     let blunt = if angle <= PI / 3.0 {
         0.6
@@ -518,7 +520,7 @@ fn turning_radius(
     side: DrivingSide,
     path_radius: f64,
 ) -> Option<f64> {
-    // In right-hand traffic vehicles enter on the left of an arm, seen outward.
+    // In right-hand traffic, vehicles enter on the left of an arm, as seen outward.
     let arm_enters = side == DrivingSide::Right;
     let d = inset(arm, Flank::Left, side, !arm_enters)?;
     let next_d = inset(next, Flank::Right, side, arm_enters)?;
@@ -530,12 +532,12 @@ fn turning_radius(
         (d + next_d * cos(angle)) / sin(angle),
     );
     let tangent = path_radius * unit_tangent(PI - angle);
-    // The lane whose path has to begin farther out determines the radius.
+    // The radius is determined by the lane whose path has to begin farther out.
     Some((tangent - own.min(other)) * tan(0.5 * angle))
 }
 
-/// Distance between an edge of an arm's carriageway and the centre of the nearest lane that leaves (if `out` is set)
-/// or enters the junction, m. `None` if there is no such lane.
+/// Distance between an edge of an arm's carriageway and the centre of the nearest lane that leaves the
+/// junction (if `out` is set) or enters it, m; `None` if there is no such lane.
 fn inset(arm: &Arm<'_>, flank: Flank, side: DrivingSide, out: bool) -> Option<f64> {
     let lanes = match out {
         true => arm.leaving_lanes(0.0, side),
@@ -548,8 +550,8 @@ fn inset(arm: &Arm<'_>, flank: Flank, side: DrivingSide, out: bool) -> Option<f6
     distances.min_by(f64::total_cmp)
 }
 
-/// Returns a corner rounded by an arc of the wanted radius, or of the largest radius that fits. If cars could
-/// not turn such a corner, the arc may use more of its arms.
+/// Returns a corner rounded by an arc of the preferred radius, or of the largest radius that fits. If cars
+/// could not turn such a corner, the arc may use more of the arms.
 fn fillet(
     arms: Pair<&Arm<'_>>,
     distances: Pair<f64>,
@@ -568,7 +570,7 @@ fn fillet(
     }
 }
 
-/// Returns a corner rounded by an arc that stays within the limits `given` for both arms.
+/// Returns a corner rounded by an arc that stays within the limit given for each arm.
 fn fillet_within(
     arms: Pair<&Arm<'_>>,
     distances: Pair<f64>,
@@ -577,16 +579,15 @@ fn fillet_within(
     given: Pair<f64>,
 ) -> Corner {
     let (distance, next_distance) = (distances.arm, distances.next);
-    // The corner extends at least to the point where the edges meet, however short the arm is.
+    // The corner extends at least to the point where the edges meet, however short an arm is.
     let limits = Pair {
         arm: distance.max(given.arm),
         next: next_distance.max(given.next),
     };
     let exact = Fillet::within(arms, wanted_radius, limits);
-    // Where the arms do not start at one point there may be no such circle. The arc between straight edges
-    // then determines how far the arms are cut back.
-    // A foot lies radius / tan(angle / 2) beyond the point where the edges meet, and that much of an arm is
-    // left.
+    // If the arms do not start at one point, there may be no such circle. In this case, the arms are cut back
+    // as for an arc between straight edges, whose foot is radius / tan(angle / 2) beyond the point where the
+    // edges meet. The arms must be long enough for that.
     let room = (limits.arm - distance).min(limits.next - next_distance);
     let radius = exact.map_or(wanted_radius.min(room * tan(0.5 * angle)), |f| f.radius);
     let tangent = radius / tan(0.5 * angle);
@@ -602,12 +603,12 @@ fn fillet_within(
     }
 }
 
-/// Returns the corner of two arms in line, possibly of different widths.
+/// Returns the corner of two arms that are in line but may have different widths.
 fn taper(arm: &Arm<'_>, next: &Arm<'_>, angle: f64) -> Corner {
     let (a, b) = (arm.half_widths(0.0).0, next.half_widths(0.0).1);
-    // Pavements of different widths are joined at 45 degrees at most.
+    // Pavements of different widths are joined at an angle of at most 45 degrees.
     let pavements = (arm.pavements(0.0).0 - next.pavements(0.0).1).abs();
-    // Longer for a sharper bend; a step in width is spread over five times its size.
+    // The taper is longer for a sharper bend. A step in width is spread over five times its size.
     let wanted = MIN_TAPER
         .max(bend_space(arm, next, angle))
         .max((a - b).abs() * 5.0)
@@ -616,7 +617,7 @@ fn taper(arm: &Arm<'_>, next: &Arm<'_>, angle: f64) -> Corner {
     Corner::plain(held(arm), held(next))
 }
 
-/// Returns the corner of a bend between two arms when there are no other arms.
+/// Returns the corner of a bend between the only two arms of a junction.
 fn bend(
     arm: &Arm<'_>,
     next: &Arm<'_>,
@@ -629,7 +630,7 @@ fn bend(
     }
     let straightness = (angle - PI).abs();
     if straightness < GENTLE {
-        // The tangent of an arc of that radius; a gentle bend is smoothed instead of given a corner.
+        // The tangent of an arc with this radius. A gentle bend is smoothed and has no corner.
         let wanted = BEND_RADIUS * tan(0.5 * straightness);
         let tapered = taper(arm, next, angle);
         let held = |arm: &Arm<'_>, d: f64| d.max(wanted).min(arm.share());
@@ -676,11 +677,11 @@ pub(super) fn continues(arm: &Arm<'_>, next: &Arm<'_>) -> bool {
 
 /// The point where two edges meet.
 struct Meeting {
-    /// Distances along both arms, clamped to their lengths.
+    /// Distances to the point along both arms, clamped to the lengths of the arms.
     distances: Pair<f64>,
     /// The point, or the midpoint between the closest points if the edges stay apart.
     point: DVec2,
-    /// Whether the edges meet within both arms.
+    /// Whether the edges meet within the lengths of both arms.
     is_exact: bool,
 }
 
@@ -688,8 +689,8 @@ struct Meeting {
 /// `beyond` metres outside the right edge of the next arm. An arm that is too short for the corner
 /// is used up completely, which the layout handles.
 ///
-/// Newton's method on the true offset curves from the node outward; exact in one step for straight arms.
-/// `None` if the edges run parallel.
+/// Applies Newton's method to the true offset curves, starting at the node. It is exact after one step for
+/// straight arms. Returns `None` if the edges are parallel.
 fn edges_meet(arm: &Arm<'_>, next: &Arm<'_>, beyond: Pair<f64>) -> Option<Meeting> {
     let flanks = Pair {
         arm: Flank::Left,
@@ -714,14 +715,15 @@ fn flanks_meet(
         let b = next.frame_beside(next_flank, next_distance, beyond.next);
         let (u, v) = (a.forward, b.forward);
         let cross = u.perp_dot(v);
-        // Sine of the angle between the edges; within a twentieth of a degree they count as parallel.
+        // Sine of the angle between the edges. They count as parallel within a twentieth of a degree.
         if cross.abs() < 1e-3 {
             return None;
         }
-        // a + step u = b + next_step v, the crossing of the two tangents, by Cramer's rule.
+        // Solves a + step u = b + next_step v, the intersection of the two tangents, by Cramer's rule.
         let gap = b.origin - a.origin;
-        // A point beside a bend moves faster or slower than its distance grows. The ratio is clamped to
-        // three, or Newton's steps would vanish where the bend is as tight as the edge is far.
+        // A point beside a bend moves faster or slower than its distance along the arm grows. The ratio is
+        // clamped to three. Otherwise, Newton's steps would vanish where the radius of the bend equals the
+        // distance of the edge.
         let pace = |arm: &Arm<'_>, flank, distance, beyond| {
             arm.stretch_beside(flank, distance, beyond).clamp(0.3, 3.0)
         };

@@ -10,7 +10,7 @@
 //!        right kerb  u = 0
 //! ```
 //!
-//! Where a road only continues, the strip lies around the node itself, with a stop line on either side.
+//! Where a road merely continues, the strip is centred on the node, with a stop line on either side.
 
 use super::arm::Arm;
 use super::conflicts::{Body, Interval};
@@ -25,7 +25,7 @@ use crate::road::{Road, RoadEnd};
 use glam::DVec2;
 use roadwright_geometry::{OwnFrame, Pose, ReferenceLine};
 
-/// Default width of a strip, m. It lets two pedestrians pass two others.
+/// Default width of a strip, m. It lets two pedestrians pass two others side by side.
 pub const CROSSING_WIDTH: f64 = 3.6;
 /// Default width of a strip where the speed limit is above `FAST`, m. A wider strip is visible
 /// from farther away.
@@ -36,12 +36,12 @@ const FAST: f64 = 60.0 / 3.6 + 0.005;
 const SETBACK: f64 = 0.4;
 /// Distance from the strip to the stop line, m.
 const GAP: f64 = 1.0;
-/// Fraction of an arm that corner, strip and gap may use. The junction at the other end of the road
-/// may have a crossing too, and some road has to remain between them.
+/// Fraction of an arm that corner, strip and gap together may use. The junction at the other end of the road
+/// may also have a crossing, and some road has to remain between them.
 const ARM_SHARE: f64 = 0.42;
 /// Smallest width of a median that serves as a refuge island, m.
 const LEAST_ISLAND: f64 = 1.5;
-/// Lateral margin added to a body to determine what it covers, m.
+/// Lateral margin added to a body when determining what it covers, m.
 const BESIDE: f64 = 0.3;
 /// Distance between sampled poses of a body, m.
 const STEP: f64 = 0.25;
@@ -62,7 +62,7 @@ pub struct Crossing {
     /// Islands between the kerbs where pedestrians can wait, in metres from the right kerb and in
     /// ascending order.
     pub islands: Vec<Interval>,
-    /// The connections that lead over the crossing, in order.
+    /// The connections that lead over the crossing, in order of index.
     pub covered: Vec<Covered>,
     /// Pedestrians per hour at each side; `None` if the scenario does not set a number for this crossing.
     pub people: Option<f64>,
@@ -73,9 +73,9 @@ pub struct Crossing {
 pub struct Covered {
     /// Index of the connection in the junction.
     pub path: ConnectionIndex,
-    /// Space that a car occupies.
+    /// Space on the crossing that a car occupies.
     pub car: Taken,
-    /// Space that a bus or lorry occupies.
+    /// Space on the crossing that a bus or lorry occupies.
     pub long: Taken,
 }
 
@@ -115,7 +115,7 @@ fn rule_for<'a>(arm: &Arm<'_>, rules: &'a [CrossingRule]) -> Option<&'a Crossing
     rules.iter().find(|rule| rule.road == arm.road_id)
 }
 
-/// Default width of a crossing over a road, m: [`CROSSING_WIDTH`], or [`FAST_CROSSING_WIDTH`] where the speed
+/// Default width of a crossing over a road, m: [`CROSSING_WIDTH`], or [`FAST_CROSSING_WIDTH`] if the speed
 /// limit is above 60 km/h.
 pub fn crossing_width(road: &Road) -> f64 {
     match road.speed_limit > FAST {
@@ -133,8 +133,8 @@ fn depth(arm: &Arm<'_>, rule: &CrossingRule) -> f64 {
     SETBACK + width_of(arm, rule) + GAP
 }
 
-/// Returns the arm with a crossing at a node where a road only continues. The strip then lies
-/// around the node.
+/// Returns the arm with a crossing at a node where a road merely continues. The strip is then centred on the
+/// node.
 fn around_node<'a>(
     arms: &[Arm<'_>],
     rules: &'a [CrossingRule],
@@ -143,21 +143,21 @@ fn around_node<'a>(
     if !corner::continues(arm, next) {
         return None;
     }
-    // If both arms have a rule the first road counts, because both mean the same strip.
+    // If both arms have a rule, that of the first road is used, because both describe the same strip.
     let named = (0..2).filter_map(|i| Some((i, rule_for(&arms[i], rules)?)));
     named.min_by_key(|&(i, _)| (arms[i].road_id, i))
 }
 
-/// Distance by which arms are held back for a crossing at a node where a road only continues, m; `None` if
+/// Distance by which arms are cut back for a crossing at a node where a road merely continues, m; `None` if
 /// there is no crossing.
 pub(super) fn held(arms: &[Arm<'_>], rules: &[CrossingRule]) -> Option<f64> {
     let (i, rule) = around_node(arms, rules)?;
-    // Half of the strip lies on each side of the node. There are no corners to keep clear of.
+    // Half of the strip is on each side of the node. There are no corners to keep clear of.
     Some(0.5 * width_of(&arms[i], rule) + GAP)
 }
 
-/// Returns the distance by which arm `i` is cut back, m. It is cut back for its corners, and for
-/// its crossing if there is room.
+/// Returns the distance by which arm `i` is cut back, m. It is cut back for its corners and, if there is
+/// room, for its crossing.
 pub(super) fn trim(arms: &[Arm<'_>], corners: &[Corner], rules: &[CrossingRule], i: usize) -> f64 {
     let base = corner::trim(arms, corners, i);
     if arms.len() < 2 || around_node(arms, rules).is_some() {
@@ -166,7 +166,7 @@ pub(super) fn trim(arms: &[Arm<'_>], corners: &[Corner], rules: &[CrossingRule],
     let Some(rule) = rule_for(&arms[i], rules) else {
         return base;
     };
-    // Without room the arm is cut as if there were no crossing; `crossings` detects and flags that.
+    // If there is no room, the arm is cut as if there were no crossing. `crossings` detects and flags this.
     let wanted = base + depth(&arms[i], rule);
     if wanted > ARM_SHARE * arms[i].length() {
         return base;
@@ -175,8 +175,8 @@ pub(super) fn trim(arms: &[Arm<'_>], corners: &[Corner], rules: &[CrossingRule],
     (wanted * 1e6).round() / 1e6
 }
 
-/// Returns the crossings of a junction with cut arms, in the order of the arms. Also returns flags
-/// for crossings without room.
+/// Returns the crossings of a junction whose arms have been cut, in the order of the arms. Also returns a
+/// flag for each crossing without room.
 pub(super) fn crossings(
     arms: &[Arm<'_>],
     trims: &[f64],
@@ -257,7 +257,8 @@ fn islands(arm: &Arm<'_>, middle: f64, right: f64) -> Vec<Interval> {
     let medians = medians.filter(|(lane, _)| lane.kind == LaneType::Median);
     let mut islands: Vec<Interval> = medians
         .map(|(_, band)| {
-            // Bands count to the left of the road, which at its end, seen outward, is the right.
+            // Bands are positioned to the left of the road. At the end of the road, this is the right as seen
+            // outward.
             let at = sign * band.centre + right;
             Interval {
                 from: at - 0.5 * band.width,
@@ -291,7 +292,7 @@ fn arm_width(arm: &Arm<'_>, distance: f64) -> f64 {
 /// body does not reach the crossing.
 fn taken(crossing: &Crossing, curve: &ReferenceLine, body: Body) -> Option<Taken> {
     let length = curve.length();
-    // From before the front reaches the curve until after the rear has left it.
+    // From a position before the front reaches the curve to a position after the rear has left it.
     let (first, last) = (-body.front - body.rear, length + body.front + body.rear);
     let count = ((last - first) / STEP).ceil() as usize;
     let mut taken: Option<Taken> = None;
@@ -310,7 +311,8 @@ fn taken(crossing: &Crossing, curve: &ReferenceLine, body: Body) -> Option<Taken
         let axle = kerb.to_local(frame.point(beyond, 0.0)) - middle;
         let missing = (axle.abs() - half_size).max(DVec2::ZERO).length() - radius;
         if missing > STEP {
-            // The axle moves by at most a step from one pose to the next, so the body cannot be there yet.
+            // The axle moves by at most one step from pose to pose, so the body cannot reach the crossing
+            // earlier.
             next = i + (missing / STEP) as usize;
             continue;
         }
@@ -318,7 +320,7 @@ fn taken(crossing: &Crossing, curve: &ReferenceLine, body: Body) -> Option<Taken
         let Some(across) = overlap(crossing.width, crossing.length, &corners) else {
             continue;
         };
-        // Each pose is joined with the next one, so that nothing between the two is missed.
+        // Each pose is joined to the next one, so that nothing between them is missed.
         let along = Interval {
             from: s + body.front - STEP,
             to: s - body.rear + STEP,
@@ -350,14 +352,14 @@ fn overlap(width: f64, length: f64, corners: &[DVec2; 4]) -> Option<Interval> {
     let mut found: Option<Interval> = None;
     for i in 0..corners.len() {
         let (a, b) = (corners[i], corners[(i + 1) % corners.len()]);
-        // Part of the edge between the lines that bound the strip.
+        // Part of the edge that is between the lines that bound the strip.
         let (low, high) = (a.x.min(b.x), a.x.max(b.x));
         if high < -half || low > half {
             continue;
         }
         for x in [a.x.clamp(-half, half), b.x.clamp(-half, half)] {
-            // An edge parallel to the walking direction meets a line nowhere or everywhere, so both of its
-            // ends count.
+            // An edge parallel to the walking direction intersects a line nowhere or everywhere, so both of
+            // its ends are used.
             let share = if (b.x - a.x).abs() < 1e-9 {
                 [0.0, 1.0]
             } else {

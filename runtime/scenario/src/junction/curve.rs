@@ -6,13 +6,13 @@ use roadwright_geometry::cubic::Cubic;
 use roadwright_geometry::math::{cos, sin, tan, wrap_angle};
 use roadwright_geometry::{MIN_SEGMENT, Pose, ReferenceLine, Segment};
 
-/// Fraction of the turn that each of the two spirals covers. Compared with a pure arc, it reduces
-/// the radius by 20 % and gives drivers time to turn the steering wheel.
+/// Fraction of the turn that each of the two spirals covers. With spirals, the radius is 20 % smaller than
+/// that of a pure arc, but drivers have time to turn the steering wheel.
 const SPIRAL_SHARE: f64 = 0.15;
-/// Relative difference below which the curvatures of two lanes count as equal to the curvature of
-/// the arc between them.
+/// Relative difference below which the curvatures of two lanes count as equal to that of the arc between
+/// them.
 const SAME_BEND: f64 = 0.2;
-/// Angle above which the tangents of a turn have no useful meeting point.
+/// Angle above which the tangents of a turn do not meet at a useful point, rad.
 const MAX_TURN: f64 = 150.0 * std::f64::consts::PI / 180.0;
 /// Longest distance between the ends of a path, m. No junction is that large. A longer path would mean that a
 /// road ends in the wrong place, so it is not built.
@@ -23,15 +23,15 @@ const END_TOLERANCE: f64 = 1e-6;
 /// Returns a smooth curve from one pose to another, made of OpenDRIVE geometry records. `None` if there is no such
 /// curve, or if it could not be built as a road.
 ///
-/// Tried in this order: a line; line, spiral, arc, spiral, line if the tangents meet ahead (in closed form,
-/// so the ends are exact to about 1e-9 m); one clothoid; a cubic.
+/// These forms are tried in order: a line; if the tangents meet ahead, a line, spiral, arc, spiral and line
+/// (in closed form, so the ends are exact to about 1e-9 m); one clothoid; a cubic.
 pub fn connecting_curve(start: Pose, end: Pose) -> Option<ReferenceLine> {
     connecting_bend(start, 0.0, end, 0.0)
 }
 
-/// Like `connecting_curve`, but for lanes whose ends have the given curvatures, 1/m. Lanes of equal
-/// curvature are joined by an arc with that curvature. Spirals to a straight line and back are left
-/// out, so that a ring stays round.
+/// Like `connecting_curve`, but for lanes whose ends have the given curvatures, 1/m. Lanes of equal curvature
+/// are joined by an arc with that curvature, without spirals to a straight line and back, so that a ring
+/// stays round.
 pub(super) fn connecting_bend(
     start: Pose,
     bent_before: f64,
@@ -59,8 +59,8 @@ pub(super) fn connecting_bend(
     smooth.or_else(|| cubic(start, end).filter(|line| meets(line, end)))
 }
 
-/// Whether a line ends at the required pose. Quadrature and Newton's method are nearly always accurate enough.
-/// Without this check, vehicles would jump where a path misses its lane.
+/// Whether a line ends at the required pose. Quadrature and Newton's method are nearly always accurate
+/// enough, but vehicles would jump where a path misses its lane.
 fn meets(line: &ReferenceLine, end: Pose) -> bool {
     let reached = line.end();
     (reached.position - end.position).length() < END_TOLERANCE
@@ -90,8 +90,8 @@ fn rounded_turn(
     if turn.abs() < 1e-4 || turn.abs() > MAX_TURN {
         return None;
     }
-    // Start tangent: y = 0. End tangent: through `end` at angle `turn`.
-    // Back along the end tangent by `last` is y = 0, at x = `first`: there both meet.
+    // Start tangent: y = 0. End tangent: through `end` at angle `turn`. Going back along the end tangent by
+    // `last` leads to y = 0 at x = `first`, where the two meet.
     let last = end.y / sin(turn);
     let first = end.x - last * cos(turn);
     let tangent = first.min(last);
@@ -113,7 +113,7 @@ fn rounded_turn(
         return ReferenceLine::new(start, segments.collect()).ok();
     }
     let spiral_turn = SPIRAL_SHARE * size;
-    // Computed at unit radius first; everything scales with the radius afterwards.
+    // First computed for a unit radius, and then scaled by the radius.
     let spiral = unit_spiral(spiral_turn);
     let unit_tangent = unit_tangent(size);
     let radius = tangent / unit_tangent;
@@ -152,7 +152,7 @@ pub(super) fn unit_tangent(size: f64) -> f64 {
     let spiral = unit_spiral(spiral_turn);
     let reach = displacement(0.0, 0.0, 1.0 / spiral, spiral);
     // As in surveying: compared with a plain arc, the spiral shifts the arc inward by `shift` and begins
-    // `lead` earlier, so the tangent of the whole is (R + shift) tan(turn / 2) + lead.
+    // `lead` earlier, so the tangent of the whole curve is (R + shift) tan(turn / 2) + lead.
     let shift = reach.y - (1.0 - cos(spiral_turn));
     let lead = reach.x - sin(spiral_turn);
     (1.0 + shift) * tan(0.5 * size) + lead
@@ -178,7 +178,7 @@ mod tests {
     #[test]
     fn a_right_angle_loses_a_fifth_of_the_arc_radius() {
         let line = connecting_curve(Pose::default(), Pose::new(8.0, 8.0, FRAC_PI_2)).unwrap();
-        // A pure arc would have 8 m; with spirals of 15 % each it is 8 / 1.244.
+        // A pure arc would have a radius of 8 m. With spirals of 15 % each, the radius is 8 / 1.244.
         assert!((1.0 / line.max_curvature() - 8.0 / 1.244).abs() < 0.01);
         assert_eq!(line.segments().len(), 3);
     }
@@ -208,7 +208,8 @@ mod tests {
         let line = connecting_bend(ends.0, bend, ends.1, bend).unwrap();
         assert!((line.length() - 0.7 * 18.0).abs() < 1e-6);
         assert!((line.max_curvature() - bend).abs() < 1e-9);
-        // From a straight lane, or into one, there are spirals so that the wheel can turn.
+        // Between a straight lane and a bend there are spirals, so that drivers have time to turn the
+        // steering wheel.
         for (before, after) in [(0.0, bend), (bend, 0.0), (-bend, bend)] {
             let line = connecting_bend(ends.0, before, ends.1, after).unwrap();
             assert!(line.max_curvature() > 1.1 * bend);

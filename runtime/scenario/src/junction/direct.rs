@@ -26,9 +26,9 @@ use std::f64::consts::PI;
 const GAP: f64 = 0.02;
 /// Largest difference in heading between lanes that continue each other, rad.
 const BEND: f64 = 1e-2;
-/// Maximum distance at the node between two edges that have a gore between them, m.
+/// Maximum distance at the node between two edges that enclose a gore, m.
 const TOUCH: f64 = 0.3;
-/// Distance between the roads at which a gore ends, m. There the verge begins with a round nose.
+/// Distance between the roads at which a gore ends, m. At this point, the verge begins with a round nose.
 const PARTED: f64 = 3.6;
 /// Longest gore, m.
 const LONGEST: f64 = 150.0;
@@ -40,16 +40,16 @@ const STEP: f64 = 2.0;
 pub struct Gore {
     /// The two roads.
     pub roads: (RoadId, RoadId),
-    /// Left edge of the gore, from the place where the roads have diverged to the tip, m. Both
-    /// edges have the same number of points, which lie opposite each other.
+    /// Left edge of the gore, from the place where the roads have diverged to the tip, m. Both edges have the
+    /// same number of points, which are opposite each other.
     pub left: Vec<DVec2>,
     /// Right edge of the gore; see `left`.
     pub right: Vec<DVec2>,
 }
 
-/// Returns the pairs of lanes that continue each other, by arm. `None` unless the arms form a
-/// direct junction: there are at least three arms, each is one-way, and every lane has exactly one
-/// continuation.
+/// Returns the pairs of lanes that continue each other, by arm. Returns `None` if the arms do not form a
+/// direct junction. In a direct junction, there are at least three arms, all of them are one-way, and every
+/// lane has exactly one continuation.
 pub(super) fn pairs(arms: &[Arm<'_>], side: DrivingSide) -> Option<Vec<[(usize, ArmLane); 2]>> {
     if arms.len() < 3 {
         return None;
@@ -82,7 +82,8 @@ fn are_parallel(lanes: &[(usize, ArmLane)]) -> bool {
         lanes[..i].iter().all(|(_, other)| {
             let bend = wrap_angle(lane.pose.heading - other.pose.heading).abs();
             let apart = (lane.pose.position - other.pose.position).length();
-            // Adjacent lanes are half of both widths apart; a fifth less is accepted.
+            // The centres of adjacent lanes are half of the sum of their widths apart. A distance that is a
+            // fifth smaller is accepted.
             bend < BEND && apart > 0.4 * (lane.width + other.width)
         })
     })
@@ -126,7 +127,7 @@ pub(super) fn gores(arms: &[Arm<'_>]) -> Vec<Gore> {
     gores
 }
 
-/// Returns the gore between the left edge of an arm and the right edge of the next one, seen outward.
+/// Returns the gore between the left edge of an arm and the right edge of the next arm, as seen outward.
 fn gore(arm: &Arm<'_>, next: &Arm<'_>) -> Option<Gore> {
     let reach = LONGEST.min(0.9 * arm.length()).min(0.9 * next.length());
     let opposite = |s: f64| {
@@ -140,7 +141,8 @@ fn gore(arm: &Arm<'_>, next: &Arm<'_>) -> Option<Gore> {
         (left - right).length() >= PARTED
     })?;
     let count = (parted / STEP).round() as u32;
-    // From far to near. The left side of the gore seen from the tip is its right side seen towards the tip.
+    // From far to near. What is on the right as seen outward is on the left as seen from the far end towards
+    // the tip.
     let (right, left) = (0..=count)
         .rev()
         .map(|i| opposite(STEP * f64::from(i)))

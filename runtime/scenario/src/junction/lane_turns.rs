@@ -1,4 +1,4 @@
-//! Turns through a junction that the user adds to the turns that follow from the rules.
+//! Turns through a junction that the user adds to those derived from the rules.
 
 use super::arm::{Arm, ArmLane};
 use super::links::{STRAIGHT, U_TURN, connecting_path, lane_end, road_lane};
@@ -14,17 +14,18 @@ pub(super) fn leads_on(turns: &TurnRules, from: RoadLane) -> bool {
 
 /// The lanes that enter a junction from an arm.
 pub(super) struct EnteringLanes<'a> {
-    /// Number of the arm.
+    /// Index of the arm.
     pub(super) index: usize,
     pub(super) entering: &'a [ArmLane],
-    /// Turns from these lanes that follow from the rules.
+    /// Turns from these lanes that are derived from the rules.
     pub(super) known: &'a [LaneTurn],
     /// The arms that the lanes lead to, with the turns.
     pub(super) exits: &'a [(usize, Turn)],
 }
 
-/// Returns the user's turns from the lanes of arm `index` that do not already follow from the rules. Returns a flag
-/// for each turn that no curve can make. `exits` contains the turn to each arm according to the rules.
+/// Returns the turns from the lanes of arm `index` that the user has added and that do not already follow
+/// from the rules. Returns a flag for each turn that no curve can make. `exits` contains the turn to each arm
+/// according to the rules.
 pub(super) fn added(
     site: &Site<'_>,
     arms: &[Arm<'_>],
@@ -41,7 +42,8 @@ pub(super) fn added(
     let arm = &arms[index];
     let mut added = Vec::new();
     for (from, turn) in wanted(site, arm, entering, known) {
-        // A loop ends at the same junction twice; each end at which the lane leaves it counts.
+        // A loop ends at the same junction twice, and each of its ends through which a vehicle can leave
+        // counts.
         for (i, to_arm) in arms.iter().enumerate() {
             let lanes = to_arm.leaving_lanes(trims[i], site.side);
             let leaving = lanes
@@ -68,7 +70,7 @@ pub(super) fn added(
     added
 }
 
-/// The added turns from the lanes of an arm, with the lanes.
+/// The turns that the user has added from the lanes of an arm, each with its lanes.
 fn wanted<'a>(
     site: &'a Site<'_>,
     arm: &'a Arm<'_>,
@@ -76,7 +78,7 @@ fn wanted<'a>(
     known: &'a [LaneTurn],
 ) -> impl Iterator<Item = (&'a ArmLane, LaneTurn)> {
     let mut all = site.rules.turns.add.clone();
-    // Nodes of a merged junction may name the same turn.
+    // Several nodes of a merged junction may name the same turn.
     all.sort_unstable();
     all.dedup();
     all.into_iter().filter_map(move |turn| {

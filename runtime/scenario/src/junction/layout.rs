@@ -6,10 +6,10 @@
 //!    |      |                 |  |        they are merged, and the road is internal to the result.
 //! ```
 //!
-//! A merged junction has more arms, so it may need more of the adjacent roads and use up another one. Merging
-//! therefore runs in rounds until no road is used up. A cluster is a set of merged nodes. It is identified by
-//! its smallest node, called its root. The user may declare a road internal whatever its length; such roads
-//! are merged first.
+//! A merged junction has more arms, so it may need more of the adjacent roads and use up another road.
+//! Merging is therefore repeated in rounds until no road is used up. A cluster is a set of merged nodes. It
+//! is identified by its smallest node, called its root. The user may declare a road of any length internal.
+//! Such roads are merged first.
 
 mod after_edit;
 mod clusters;
@@ -34,13 +34,13 @@ use roadwright_geometry::threads::map_on_all_threads;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-/// Length of a road that must remain between its junctions, m. A larger value merges more junctions; a
-/// smaller one leaves lanelets shorter than a vehicle.
+/// Length of a road that must remain between its junctions, m. A larger value merges more junctions, and a
+/// smaller one leaves lanelets that are shorter than a vehicle.
 const MIN_REMAINDER: f64 = 2.0;
-/// Minimum length of a road between two bends that is never absorbed, m. If two opposite right angles became
-/// one junction, no path through it could be driven.
+/// Minimum length at which a road between two bends is never absorbed, m. If two opposite right-angle bends
+/// became one junction, no vehicle could drive the path through it.
 const BETWEEN_BENDS: f64 = 8.0;
-/// Largest extent of a merged junction, m. Without a limit, a dense grid of short streets would grow into one
+/// Largest extent of a merged junction, m. Without a limit, a dense grid of short streets would become one
 /// junction.
 pub(crate) const MAX_CLUSTER: f64 = 60.0;
 /// Largest ratio of a road's length to the distance between its ends at which the road counts as
@@ -49,7 +49,7 @@ const STRAIGHT: f64 = 1.1;
 /// Maximum number of rounds of merging. Each round only examines what the previous round changed. If roads
 /// are still shorter than their trims after the last round, their trims are reduced.
 const MAX_ROUNDS: usize = 8;
-/// Number of junctions below which all of them are built on the calling thread.
+/// Minimum number of junctions for several threads. Fewer junctions are all built on the calling thread.
 const FEW_JUNCTIONS: usize = 200;
 
 /// Lengths of a road's reference line that its junctions use, m.
@@ -81,14 +81,14 @@ impl Trim {
 /// The junctions of a network, and the parts of roads between them.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Layout {
-    /// Junctions, ordered by their first node. Road ends and nodes where roads only continue are
-    /// also junctions, but have no outline. Layouts share junctions that an edit did not change.
+    /// Junctions, ordered by their first node. Road ends and nodes where roads merely continue are also
+    /// junctions, but have no outline. Layouts share junctions that an edit did not change.
     pub junctions: Vec<Arc<Junction>>,
     /// Index of the junction of each node.
     pub junction_of: BTreeMap<NodeId, usize>,
     /// Trims of the roads that remain.
     pub trims: BTreeMap<RoadId, Trim>,
-    /// Roads that lie entirely inside a merged junction.
+    /// Roads that are entirely inside a merged junction.
     pub internal: BTreeSet<RoadId>,
     /// Roads that are the rings of roundabouts.
     pub rings: BTreeSet<RoadId>,
@@ -103,26 +103,26 @@ impl Layout {
         Some((trim.start, road.length() - trim.end))
     }
 
-    /// Returns the junction that a node is part of; `None` if there is no such node.
+    /// Returns the junction that contains a node; `None` if there is no such node.
     pub fn junction_at(&self, node: NodeId) -> Option<&Arc<Junction>> {
         self.junctions.get(*self.junction_of.get(&node)?)
     }
 
-    /// Makes the surfaces of all junctions that have none yet, on all threads. Otherwise, each is made when it
-    /// is first drawn.
+    /// Computes the surfaces of all junctions that have none yet, on all threads. Without this call, each
+    /// surface is computed when it is first drawn.
     pub fn make_surfaces(&self) {
         let make = |junction: &Arc<Junction>| junction.make_surface();
         map_on_all_threads(&self.junctions, FEW_JUNCTIONS, make);
     }
 
-    /// Computes the flags of all junctions that depend on their surfaces, on all threads.
+    /// Computes those flags of all junctions that depend on their surfaces, on all threads.
     pub(crate) fn find_flags(&self) {
         let find = |junction: &Arc<Junction>| junction.is_degraded();
         map_on_all_threads(&self.junctions, FEW_JUNCTIONS, find);
     }
 
-    /// For each junction of another layout, the index of the same junction here if the layouts share it;
-    /// `None` for junctions that were rebuilt. O(junctions of both).
+    /// For each junction of another layout, the index of the same junction in this layout if the layouts
+    /// share it; `None` for junctions that were rebuilt. O(junctions of both).
     pub fn shared_by(&self, other: &Self) -> Vec<Option<usize>> {
         // Both lists are ordered by first nodes.
         let mut own = (0..).zip(&self.junctions).peekable();
@@ -178,7 +178,7 @@ struct Planner<'a> {
     sorted: BTreeMap<NodeId, SortedArms<'a>>,
 }
 
-/// The arms of a cluster, counter-clockwise, and the corner after each of them.
+/// The arms of a cluster, counter-clockwise, and the corner after each arm.
 struct SortedArms<'a> {
     arms: Vec<Arm<'a>>,
     corners: Vec<Corner>,
@@ -229,8 +229,8 @@ impl<'a> Planner<'a> {
         ends.filter(|(id, _)| !self.internal.contains(id)).count()
     }
 
-    /// Returns the kind of far end of a road at a node. The control that the user sets for the node is ignored,
-    /// because it applies to all nodes of a junction and must not separate them.
+    /// Returns the kind of far end of a road at a node. Control that the user has set for the node is
+    /// ignored, because it applies to all nodes of a junction and must not separate them.
     fn far_end(&self, id: NodeId) -> FarEnd {
         let ends = self.network.ends_at(id);
         // Pedestrians do not cross a road inside a junction.
@@ -258,8 +258,8 @@ impl<'a> Planner<'a> {
         positions.map(|node| node.position()).sum::<DVec2>() / members.len() as f64
     }
 
-    /// Absorbs roads that are shorter than their trims until none are left, starting with all clusters that
-    /// are not kept.
+    /// Absorbs roads that are shorter than their trims until none remain, starting with all clusters that are
+    /// not kept.
     fn merge_short_roads(&mut self) {
         let mut dirty = self.merge_named(&self.clusters.open().collect());
         for _ in 0..MAX_ROUNDS {
@@ -272,7 +272,7 @@ impl<'a> Planner<'a> {
                 return;
             }
         }
-        // Chains that still grow after the last round are squeezed.
+        // Roads of chains that are still growing after the last round are squeezed.
         let all: BTreeSet<_> = self.trims.keys().copied().collect();
         for road in self.used_up(&all) {
             self.squeeze(road);
@@ -311,12 +311,12 @@ impl<'a> Planner<'a> {
                 (used > 0.0 && used > length - MIN_REMAINDER).then_some((length, id))
             })
             .collect();
-        // The shortest road goes first, because its merge may save or use up the others.
+        // The shortest road comes first, because merging it may save the others or use them up.
         short.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
         short.into_iter().map(|(_, id)| id).collect()
     }
 
-    /// Merges clusters over used-up roads. Returns the clusters that changed.
+    /// Merges clusters along used-up roads. Returns the clusters that have changed.
     fn merge_used_up(&mut self, candidates: &BTreeSet<RoadId>) -> BTreeSet<NodeId> {
         let mut changed = BTreeSet::new();
         for id in self.used_up(candidates) {
@@ -326,7 +326,7 @@ impl<'a> Planner<'a> {
             let (a, b) = (self.root(road.from), self.root(road.to));
             let is_bend = |root| self.arm_count(root) == 2;
             let is_between_bends = road.length() >= BETWEEN_BENDS && is_bend(a) && is_bend(b);
-            // A ring keeps its junctions separate from those beside it.
+            // A ring keeps its junctions separate from adjacent ones.
             let is_beside_ring = self.is_on_ring(a) || self.is_on_ring(b);
             match is_between_bends || is_beside_ring || !self.can_be_internal(id, road) {
                 true => self.squeeze(id),
@@ -336,7 +336,7 @@ impl<'a> Planner<'a> {
         self.with_chords(changed)
     }
 
-    /// Returns the clusters of nodes, after absorbing roads that lead from one of their nodes to another.
+    /// Absorbs straight roads between nodes of the same cluster. Returns the clusters of the given nodes.
     fn with_chords(&mut self, nodes: impl IntoIterator<Item = NodeId>) -> BTreeSet<NodeId> {
         let roots = self.roots(nodes);
         for &root in &roots {
@@ -347,8 +347,8 @@ impl<'a> Planner<'a> {
         roots
     }
 
-    /// Absorbs the roads that lead straight from one node of a cluster to another, because the paths through
-    /// the junction lie on them.
+    /// Absorbs roads that lead straight from one node of a cluster to another, because the paths through the
+    /// junction run along them.
     fn take_in_chords(&mut self, root: NodeId) {
         let network = self.network;
         for arm in self.arms(root) {
@@ -367,7 +367,7 @@ impl<'a> Planner<'a> {
     /// nodes.
     fn merge_named(&mut self, nodes: &BTreeSet<NodeId>) -> BTreeSet<NodeId> {
         let network = self.network;
-        // Collected first, because roots disappear while clusters are merged.
+        // Collected beforehand, because roots disappear while clusters are merged.
         let listed = nodes.iter().flat_map(|&root| self.members(root));
         let listed: Vec<NodeId> = listed.copied().collect();
         for node in listed {
@@ -385,33 +385,33 @@ impl<'a> Planner<'a> {
         self.with_chords(nodes.iter().copied())
     }
 
-    /// Returns the roots of the clusters that contain the given nodes. The root of a cluster that was merged into
-    /// another one is replaced by the root of the result.
+    /// Returns the roots of the clusters that contain the given nodes. A cluster that was merged into another
+    /// one has the root of the result.
     fn roots(&self, nodes: impl IntoIterator<Item = NodeId>) -> BTreeSet<NodeId> {
         nodes.into_iter().map(|node| self.root(node)).collect()
     }
 
-    /// Whether a road can lie inside one junction, which may not exceed 60 m or break up a ring.
+    /// Whether a road can be inside one junction, which must not exceed 60 m or break up a ring.
     fn can_be_internal(&self, id: RoadId, road: &Road) -> bool {
         let (a, b) = (self.root(road.from), self.root(road.to));
-        // The road itself may wind farther than its nodes are apart.
+        // The road itself may be much longer than the distance between its nodes.
         let is_long = road.length() > MAX_CLUSTER || self.extent(a, b) > MAX_CLUSTER;
         !is_long && !self.breaks_ring(id, a, b)
     }
 
-    /// Merges the clusters at the ends of a road, which becomes internal. Returns the root.
+    /// Merges the clusters at the ends of a road, which becomes internal. Returns the root of the result.
     fn take_in(&mut self, id: RoadId, road: &Road) -> NodeId {
         self.internal.insert(id);
         self.trims.remove(&id);
         let (from, to) = (self.root(road.from), self.root(road.to));
-        // One of the two is the root of the union.
+        // One of the two roots is the root of the union.
         self.sorted.remove(&from);
         self.sorted.remove(&to);
         self.clusters.union(from, to)
     }
 
-    /// Whether merging two clusters over a road would break up a ring. Traffic has to keep circulating around
-    /// its island, however small it is.
+    /// Whether merging two clusters along a road would break up a ring. Traffic has to keep circulating
+    /// around its island, however small it is.
     fn breaks_ring(&self, road: RoadId, a: NodeId, b: NodeId) -> bool {
         let is_mini = |root: NodeId| {
             let mut rules = self.rules_of_nodes(root);
@@ -424,7 +424,7 @@ impl<'a> Planner<'a> {
         self.rings.contains(&road) || (self.is_on_ring(a) && self.is_on_ring(b))
     }
 
-    /// Whether a ring leads through a cluster.
+    /// Whether a ring passes through a cluster.
     fn is_on_ring(&self, root: NodeId) -> bool {
         let mut nodes = self.members(root).iter();
         nodes.any(|&node| {
@@ -433,7 +433,7 @@ impl<'a> Planner<'a> {
         })
     }
 
-    /// Largest distance between two nodes of both clusters together, m.
+    /// Largest distance between any two nodes of the two clusters, m.
     fn extent(&self, a: NodeId, b: NodeId) -> f64 {
         let positions: Vec<_> = [a, b]
             .iter()
@@ -452,8 +452,9 @@ impl<'a> Planner<'a> {
         let Some(trim) = self.trims.get(&id) else {
             return;
         };
-        // In proportion: of 12 m with trims of 8 and 9 m, 10 m are shared as 4.7 and 5.3 m. A road shorter
-        // than the remainder keeps nine tenths of itself.
+        // The usable length is shared in proportion to the trims: of a road of 12 m, 10 m are usable, so
+        // trims of 8 and 9 m become 4.7 and 5.3 m. If a road is hardly longer than the remainder, a tenth
+        // of it is usable.
         let used = trim.start + trim.end;
         let room = (length - MIN_REMAINDER).max(0.1 * length);
         let share = (room / used).min(1.0);
@@ -464,8 +465,8 @@ impl<'a> Planner<'a> {
         self.limits.insert(id, limit);
     }
 
-    /// Builds all junctions that are not kept, and records how far they cut back their arms. The
-    /// trims of kept junctions are known.
+    /// Builds all junctions that are not kept, and records how far they cut back their arms. The trims of
+    /// kept junctions are already known.
     fn finish(mut self, kept: Option<Kept<'_>>) -> Layout {
         let roots: Vec<NodeId> = self.clusters.open().collect();
         // Each junction depends only on the network and the clusters, so the number of threads does not
@@ -488,10 +489,10 @@ impl<'a> Planner<'a> {
         }
     }
 
-    /// Combines the rules of a cluster. Signals at any of its nodes control the whole cluster.
-    /// Otherwise, the control set at the node with the smallest id applies. Nodes with the same
-    /// control combine their major roads. Turn restrictions apply only at their own nodes.
-    /// Crossings, lane turns and corners of all nodes apply.
+    /// Combines the rules of a cluster. Signals at any of its nodes control the whole cluster. Otherwise, the
+    /// control set at the node with the smallest id applies. Nodes with the same control combine their major
+    /// roads. Turn restrictions apply only at their own nodes. The crossings, lane turns and corners of all
+    /// nodes apply.
     fn rules(&self, root: NodeId) -> JunctionRules {
         let (crossings, turns, corners) =
             (self.crossings(root), self.turns(root), self.corners(root));
@@ -601,9 +602,9 @@ impl<'a> Planner<'a> {
         let (Some(start), Some(goal)) = (node_of(from), node_of(to)) else {
             return false;
         };
-        // Searches pairs of node and road by which it was reached, because a turn restriction depends on
-        // both. In a junction of one node the first step decides. Via restrictions depend on the whole route
-        // driven so far.
+        // Searches over pairs of a node and the road by which it was reached, because a turn restriction
+        // depends on both. In a junction of one node, the first step decides. Via restrictions depend on the
+        // whole route driven so far.
         let via = self.via_rules(root);
         let mut seen: BTreeSet<(NodeId, RoadId, Followed)> = BTreeSet::new();
         let begun = via.after(&Followed::default(), from.0).unwrap_or_default();
@@ -640,7 +641,7 @@ impl<'a> Planner<'a> {
         false
     }
 
-    /// The via restrictions that are stored at the nodes of a cluster.
+    /// The via restrictions stored at the nodes of a cluster.
     fn via_rules(&self, root: NodeId) -> ViaRules {
         let nodes = self.members(root).iter().copied();
         ViaRules::of(self.network, nodes, |_| true)
@@ -658,7 +659,8 @@ impl<'a> Planner<'a> {
         };
         let forbidden = own().any(|r| r.kind == RestrictionKind::No && r.to == to);
         let mut only = own().filter(|r| r.kind == RestrictionKind::Only).peekable();
-        // "Only to that road" prohibits all others; several such rules allow each of their roads.
+        // "Only to that road" prohibits all other roads. Several such rules permit each of the roads that
+        // they name.
         let elsewhere = only.peek().is_some() && !only.any(|r| r.to == to);
         !forbidden && !elsewhere
     }

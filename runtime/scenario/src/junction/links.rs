@@ -25,15 +25,14 @@ use crate::road::RoadEnd;
 use roadwright_geometry::math::wrap_angle;
 use roadwright_geometry::{Pose, ReferenceLine};
 
-/// Change of heading below which a turn always counts as ahead, rad.
+/// Change of heading below which a turn always counts as straight ahead, rad.
 pub(super) const STRAIGHT: f64 = 30.0 * std::f64::consts::PI / 180.0;
 /// Change of heading up to which an arm counts as ahead if no other arm does, rad.
 const NEARLY_STRAIGHT: f64 = 45.0 * std::f64::consts::PI / 180.0;
 /// Change of heading above which a turn is a U-turn, rad.
 pub(super) const U_TURN: f64 = 170.0 * std::f64::consts::PI / 180.0;
 
-/// Lateral distance above which a street is a different street, rather than the other carriageway of this
-/// one, m.
+/// Lateral distance above which an exit is a different street and not the other carriageway of this one, m.
 const NEXT_STREET: f64 = 20.0;
 
 /// Maximum number of lanes that a junction connects, entering and leaving together. A large real junction has
@@ -54,7 +53,7 @@ struct Exit {
     access: LaneAccess,
 }
 
-/// A lane link without its curve, as indices into the lanes of both arms.
+/// A lane link without its curve. The lanes are given as indices into the lanes of both arms.
 struct Link {
     from: usize,
     exit: usize,
@@ -62,8 +61,8 @@ struct Link {
     kind: LinkKind,
 }
 
-/// Returns all connecting paths of a junction, ordered by (from, to). Returns none if there would
-/// be more than in any real junction.
+/// Returns all connecting paths of a junction, ordered by (from, to). Returns no paths if there would be more
+/// than in any real junction.
 pub(super) fn paths(
     site: &Site<'_>,
     arms: &[Arm<'_>],
@@ -123,7 +122,7 @@ fn all_paths(
             if !leads_on && arms.len() > 1 {
                 flags.push(Flag::NoExit(lane_end(arm, lane.id)));
             }
-            // Where roads only continue, arrows refer to the junction beyond.
+            // Where roads merely continue, arrows refer to the junction beyond.
             if arms.len() > 2 {
                 let turns: Turns = exits.iter().map(|exit| exit.turn).collect();
                 let missing = lane.turns.iter().filter(|turn| !turns.contains(*turn));
@@ -142,7 +141,7 @@ fn all_paths(
                     access: path.access.and(exit.access),
                     ..path
                 }),
-                // A narrow dead end offers no U-turn, and there is nothing to report.
+                // A narrow dead end offers no U-turn, which need not be reported.
                 None if exit.turn == Turn::UTurn => continue,
                 None => flags.push(Flag::NoCurve(
                     lane_end(arm, from.id),
@@ -210,7 +209,8 @@ fn exits(
         .filter_map(|(i, arm)| {
             let lanes = arm.leaving_lanes(trims[i], site.side);
             let change = change(pose, lanes.first()?.pose);
-            // A path leads back into the same road only if the junction has no other arm, or around an island.
+            // A path leads back into the same road only if the junction has no other arm, or if it leads
+            // around an island.
             let back = i == index;
             let is_offered = !back || arms.len() == 1 || goes_round;
             let possible = is_offered && (back || arms.len() > 1);
@@ -249,11 +249,12 @@ fn classify(exits: &mut Vec<Exit>, goes_round: bool) {
         exits.retain(|exit| !is_back(exit));
     }
     let size = |exit: &Exit| exit.change.abs();
-    // A single road that leaves at 40 degrees is the continuation of this one. Of two such roads neither is,
-    // unless one of them leaves at less than 30.
+    // A single road that leaves at 40 degrees is the continuation of this one. If there are two such roads,
+    // neither is the continuation, unless one of them leaves at less than 30 degrees.
     let near = exits.iter().filter(|e| size(e) < NEARLY_STRAIGHT).count();
     let limit = if near == 1 { NEARLY_STRAIGHT } else { STRAIGHT };
-    // The arm with the smallest turn is ahead; others that are as straight count as turns to the sides.
+    // The arm with the smallest change of heading is ahead. Others that are equally straight count as turns
+    // to the sides.
     let ahead = (0..exits.len())
         .filter(|&i| size(&exits[i]) < limit)
         .min_by(|&a, &b| size(&exits[a]).total_cmp(&size(&exits[b])));
@@ -274,8 +275,8 @@ fn classify(exits: &mut Vec<Exit>, goes_round: bool) {
 /// the remaining lanes.
 fn links(entering: &[ArmLane], exits: &[Exit], side: DrivingSide) -> Vec<Link> {
     let mut links = Vec::new();
-    // Each kind of lane is linked separately, so that a bus lane at the kerb takes no turn away from the lane
-    // beside it. The outermost lane is determined within its own kind.
+    // Each kind of lane is linked separately, so that a bus lane at the kerb does not take a turn away from
+    // the lane beside it. The outermost lane is determined among lanes of the same kind.
     for access in [LaneAccess::All, LaneAccess::Buses] {
         let own = |lanes: &[ArmLane]| -> Vec<usize> {
             (0..lanes.len())
@@ -296,8 +297,8 @@ fn links(entering: &[ArmLane], exits: &[Exit], side: DrivingSide) -> Vec<Link> {
     links
 }
 
-/// Returns the lanes from which a turn is made, left to right. Lanes with arrows follow their arrows; the
-/// others follow the rules of turning. Arrows that match no turn here are ignored.
+/// Returns the lanes from which a turn is made, from left to right. Lanes with arrows follow their arrows,
+/// and the other lanes follow the usual turning rules. Arrows that match no turn here are ignored.
 fn lanes_for(
     lanes: &[usize],
     entering: &[ArmLane],
@@ -313,9 +314,9 @@ fn lanes_for(
     lanes.iter().copied().filter(is_chosen).collect()
 }
 
-/// Returns the lanes from which `turn` is allowed if no lane has arrows, left to right. Straight ahead uses
-/// all lanes, and left and right turns use the outermost lane. If there is no exit ahead, left and right
-/// turns split the lanes between them.
+/// Returns the lanes from which `turn` is permitted if no lane has arrows, from left to right. Straight ahead
+/// uses all lanes, and left and right turns use the outermost lane. If there is no exit ahead, left and right
+/// turns share the lanes between them.
 fn usual_lanes_for(lanes: &[usize], turn: Turn, present: Turns, side: DrivingSide) -> &[usize] {
     let n = lanes.len();
     if n <= 1 {
@@ -324,7 +325,7 @@ fn usual_lanes_for(lanes: &[usize], turn: Turn, present: Turns, side: DrivingSid
     let [left, ahead, right] =
         [Turn::Left, Turn::Straight, Turn::Right].map(|turn| present.contains(turn));
     match turn {
-        // The lane nearest to an island makes the U-turn around it.
+        // A U-turn around an island is made from the lane nearest to the island.
         Turn::UTurn if left || ahead || right => match side {
             DrivingSide::Right => &lanes[..1],
             DrivingSide::Left => &lanes[n - 1..],
@@ -333,7 +334,8 @@ fn usual_lanes_for(lanes: &[usize], turn: Turn, present: Turns, side: DrivingSid
         Turn::Left if ahead => &lanes[..1],
         Turn::Right if ahead => &lanes[n - 1..],
         Turn::Left | Turn::Right if !(left && right) => lanes,
-        // At a T-junction the side whose turn crosses the opposing stream gets the odd lane.
+        // At a T-junction with an odd number of lanes, the extra lane goes to the turn that crosses the
+        // opposing stream.
         Turn::Left | Turn::Right => {
             let to_left = match side {
                 DrivingSide::Right => n.div_ceil(2),
@@ -363,8 +365,9 @@ fn map_lanes(
     if n == 0 || m == 0 {
         return;
     }
-    // Lane i leads to lane i + shift. A left turn counts from the left (lane 0 into lane 0), a right turn
-    // from the right: from 2 lanes into 3 the shift is 1, so the last leads to the last.
+    // Lane i leads to lane i + shift. Left turns count lanes from the left (lane 0 leads to lane 0), and
+    // right turns from the right: from 2 lanes to 3, the shift is 1, so that the last lane leads to the last
+    // lane.
     let shift = match exit.turn {
         Turn::Left | Turn::UTurn => 0,
         Turn::Right => m as isize - n as isize,
@@ -389,7 +392,7 @@ fn map_lanes(
             push(lane, to[target as usize], kind);
         }
     }
-    // Lanes that open beyond the junction are linked from the nearest linked lane.
+    // A lane that opens beyond the junction is linked from the lane that leads to the nearest linked lane.
     for (j, &lane) in to.iter().enumerate() {
         let source = j as isize - shift;
         if source < 0 {
@@ -400,8 +403,8 @@ fn map_lanes(
     }
 }
 
-/// Returns the shift between lane numbers that keeps lanes in line. It maximises the number of links and, among equal
-/// numbers of links, minimises the lateral jump.
+/// Returns the shift between lane indices that keeps lanes aligned. It maximises the number of links. Among
+/// equal numbers of links, it minimises the lateral jump.
 fn straight_shift(
     entering: &[ArmLane],
     exit: &Exit,
@@ -418,15 +421,14 @@ fn straight_shift(
             if (0..m).contains(&j) {
                 let a = &entering[from[i as usize]];
                 let b = &exit.lanes[to[j as usize]];
-                // Only the lateral offset seen by the driver counts; the depth of the junction does not
-                // matter.
+                // Only the lateral offset that the driver sees matters, and not the depth of the junction.
                 sum += a.pose.to_local(b.pose.position).y.abs();
                 count += 1;
             }
         }
         (-count, sum / count.max(1) as f64)
     };
-    // All shifts that link at least one pair of lanes. From 3 lanes into 2 these are -2 to 1, of which 0 and
+    // All shifts that link at least one pair of lanes. From 3 lanes to 2, these are -2 to 1. Of them, 0 and
     // -1 link two lanes each, so the smaller jump decides.
     (1 - n..m)
         .min_by(|&a, &b| {
@@ -465,8 +467,8 @@ fn add_merges(links: &mut Vec<Link>, entering: &[ArmLane], exits: &[Exit], side:
             .min_by(|&a, &b| exits[a].change.abs().total_cmp(&exits[b].change.abs()));
         let Some(exit) = best else { continue };
         let lanes = &exits[exit].lanes;
-        // Compared by share of the width: the rightmost of three lanes is at 5/6 and merges into the right
-        // one of two, which is at 3/4.
+        // Lanes are compared by their position as a fraction of the width: the rightmost of three lanes is at
+        // 5/6 and merges into the right one of two lanes, which is at 3/4.
         let place = |i: usize, n: usize| (i as f64 + 0.5) / n as f64;
         let wanted = place(from, entering.len());
         let to = (0..lanes.len())
@@ -491,7 +493,8 @@ fn add_merges(links: &mut Vec<Link>, entering: &[ArmLane], exits: &[Exit], side:
     }
 }
 
-/// Links lanes of an exit that have no link yet. Each is linked from the lane that leads to the nearest linked lane.
+/// Links lanes of an exit that have no link. Each is linked from the lane that leads to the nearest linked
+/// lane.
 fn add_openings(links: &mut Vec<Link>, entering: &[ArmLane], exits: &[Exit], side: DrivingSide) {
     for (e, exit) in exits.iter().enumerate() {
         for (to, lane) in exit.lanes.iter().enumerate() {
@@ -522,8 +525,8 @@ fn add_openings(links: &mut Vec<Link>, entering: &[ArmLane], exits: &[Exit], sid
     }
 }
 
-/// Returns a link with its curve. At a mini roundabout, the curve leads around the island. `None`
-/// if no drivable curve exists.
+/// Returns a link with its curve. At a mini roundabout, the curve leads around the island. Returns `None` if
+/// no drivable curve exists.
 pub(super) fn connecting_path(
     arm: &Arm<'_>,
     from: &ArmLane,
@@ -535,15 +538,17 @@ pub(super) fn connecting_path(
 ) -> Option<ConnectingPath> {
     let gap = (to.pose.position - from.pose.position).length();
     let bent = wrap_angle(to.pose.heading - from.pose.heading).abs();
-    // Roads that continue each other may differ by a milliradian, which is a centimetre at their edge.
+    // The headings of roads that continue each other may differ by a milliradian, which is a centimetre at
+    // their edge.
     let around = round.and_then(|round| round.curve(arm, from, to_arm, to));
     let curve = if around.is_some() {
         around
     } else if gap < 0.02 && bent < 1e-2 {
         None
     } else {
-        // The curvature of the middle of a lane follows from that of the reference line. With the radius R =
-        // 1 / curvature of the line it is 1 / (R - lateral), where lateral is positive to the left.
+        // The curvature of a lane's centre line is computed from that of the reference line. If R = 1 /
+        // curvature is the radius of the reference line, it is 1 / (R - lateral), where lateral is positive
+        // to the left.
         let bend = |lane: &ArmLane| lane.curvature / (1.0 - lane.curvature * lane.lateral);
         Some(connecting_bend(from.pose, bend(from), to.pose, bend(to))?)
     };

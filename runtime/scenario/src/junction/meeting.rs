@@ -12,7 +12,7 @@ use crate::named::named;
 use glam::DVec2;
 use roadwright_geometry::polygon::segments_cross;
 
-/// Tolerance of the chords that represent the lines in comparisons, m.
+/// Tolerance of the chords that represent the lines when they are compared, m.
 const TOLERANCE: f64 = 0.02;
 
 named! {
@@ -25,7 +25,7 @@ named! {
         Merge = "merge",
         /// The lines of the connections cross.
         Cross = "cross",
-        /// Bodies on the connections touch, although the lines do not cross.
+        /// The bodies of vehicles on the connections touch, although the lines do not cross.
         Graze = "graze",
     }
 }

@@ -10,7 +10,7 @@
 //!              |   :   |
 //! ```
 //!
-//! A T has a straight far side. Its ring lies nearer to the stem, as at real mini roundabouts.
+//! The far side of a T-junction is straight, so the ring is nearer to the stem, as at real mini roundabouts.
 
 use super::Corner;
 use super::arm::{Arm, ArmLane};
@@ -23,36 +23,36 @@ use glam::DVec2;
 use roadwright_geometry::{Pose, ReferenceLine, Segment, heading_of, unit};
 use std::f64::consts::{FRAC_PI_2, PI, TAU};
 
-/// Radius of the ring where there is room, m. A larger ring would be built from separate roads.
+/// Radius of the ring if there is enough room, m. A larger ring would be built from separate roads.
 const MAX_RADIUS: f64 = 6.5;
 /// Maximum number of lanes per direction. On wider streets, paths from all lanes to a single ring would cross
 /// each other where other vehicles wait.
 const MOST_LANES: usize = 2;
 /// Smallest radius of a ring, m. A car cannot follow a smaller one.
 const LEAST_RADIUS: f64 = 4.0;
-/// Ring radius from which corners are not enlarged further, m.
+/// Ring radius at which corners need not be enlarged further, m.
 const ENOUGH: f64 = 5.0;
-/// Space that the body of a car needs outside the ring, m. It is half the width of a car, plus the
-/// swing-out of its front at 5 m, plus a margin.
+/// Space that the body of a car needs outside the ring, m: half the width of a car, plus the swing-out of its
+/// front at a radius of 5 m, plus a margin.
 const OUTSIDE: f64 = 2.1;
 /// Corner radii to try, smallest first, m. They replace the `corner_radius` of a road class.
 pub(super) const CORNERS: [f64; 4] = [6.0, 8.0, 11.0, 15.0];
 /// Radius of the painted island, m. Such an island is at most 4 m across ([DMRB CD 116], section
 /// 5).
 const ISLAND: f64 = 2.0;
-/// Smallest difference between the radii of the ring and the island, m. The inner wheels then keep
-/// clear of the island.
+/// Smallest difference between the radii of the ring and the island, m. It keeps the inner wheels clear of
+/// the island.
 const BESIDE_ISLAND: f64 = 1.9;
 /// Angle from the centre of an arm to the point where a path joins or leaves the ring, as a
 /// fraction of the angle to the next arm.
 const JOIN_SHARE: f64 = 0.6;
-/// Upper limit of that angle, rad.
+/// Upper limit of the angle to the point where a path joins or leaves the ring, rad.
 const JOIN: f64 = 55.0 * PI / 180.0;
-/// Angle of an arc on the ring below which the arc is skipped and the path cuts the corner, rad.
+/// Arc on the ring below which the ring is skipped and the path cuts the corner, rad.
 const LEAST_ARC: f64 = 3.0 * PI / 180.0;
 /// Smallest radius of the bend that joins or leaves the ring, m.
 const LEAST_BEND: f64 = LEAST_RADIUS;
-/// Step in which the join is moved along the ring until the bend has this radius, rad.
+/// Step by which the join is moved along the ring until the bend has at least this radius, rad.
 const SHIFT: f64 = 2.0 * PI / 180.0;
 /// Distance between the points of a kerb that determine the position of the ring, m.
 const STEP: f64 = 0.25;
@@ -74,8 +74,8 @@ impl MiniRing {
         self.radius >= ENOUGH
     }
 
-    /// Returns the ring between the kerbs of cut arms; `None` if there is no room, or if a street has more
-    /// than two lanes in each direction.
+    /// Returns the ring between the kerbs of cut arms; `None` if there is not enough room, or if a street has
+    /// more than two lanes in each direction.
     pub(super) fn within(
         centre: DVec2,
         arms: &[Arm<'_>],
@@ -124,12 +124,12 @@ fn kerbs(arms: &[Arm<'_>], trims: &[f64], corners: &[Corner]) -> Vec<DVec2> {
 
 /// Finds a point near `start` whose distance from the given points is as large as possible.
 ///
-/// The given points repel the result with the ninth power of the inverse distance, so only the
-/// nearest ones matter. Unlike the true farthest point, the result hardly depends on points farther
-/// out.
+/// The given points repel the result with the inverse ninth power of the distance, so only the nearest ones
+/// matter. Unlike the true farthest point, the result hardly depends on points farther away.
 fn farthest_from(points: &[DVec2], start: DVec2) -> DVec2 {
     let mut at = start;
-    // 60 steps of at most 0.5 m, each a tenth shorter: 5 m in all, the last less than a millimetre.
+    // 60 steps, starting at 0.5 m, each a tenth shorter than the one before. They add up to 5 m, and the last
+    // is about a millimetre.
     let mut step = 0.5;
     for _ in 0..60 {
         let (mut push, mut all) = (DVec2::ZERO, 0.0);
@@ -163,9 +163,9 @@ struct Joined {
     end: RoadEnd,
     /// Bearing from the middle of the ring, rad.
     bearing: f64,
-    /// Angle beyond the arm, in driving direction, at which a path joins the ring, rad.
+    /// Angle from the arm, in the driving direction, at which a path joins the ring, rad.
     join: f64,
-    /// Angle before the arm at which a path leaves the ring, rad.
+    /// Angle before the arm, in the driving direction, at which a path leaves the ring, rad.
     leave: f64,
 }
 
@@ -252,9 +252,8 @@ impl Round {
     }
 }
 
-/// Returns the angle nearest to the wanted one at which the bend is wide enough, together with the
-/// bend. The angle is between 0 and `most`, in rad. If there is none, returns the angle with the
-/// widest bend.
+/// Returns the angle nearest to the wanted one at which the bend is wide enough, together with the bend. The
+/// angle is between 0 and `most`, in rad. If no bend is wide enough, returns the angle with the widest bend.
 ///
 /// ```text
 ///              .--<--.

@@ -16,8 +16,8 @@
 //! | control, right of way, rings, signals | `control.rs`, `right_of_way.rs`, `rings.rs`, `signals` |
 //! | on first use: outline of the carriageway, kerbs and pavements beside it, splitter islands, gores | `surface.rs`, `outline.rs`, `border.rs`, `splitter.rs`, `direct.rs` |
 //!
-//! Corners, outlines and trims follow from the edges of carriageways; pavements lie outside and have no
-//! effect on them. A direct junction (`direct.rs`) needs none of these steps.
+//! Corners, outlines and trims follow from the edges of carriageways. Pavements are outside the carriageways
+//! and do not affect them. A direct junction (`direct.rs`) needs none of these steps.
 
 mod arm;
 mod border;
@@ -79,7 +79,7 @@ use crate::road::RoadEnd;
 use glam::DVec2;
 use roadwright_geometry::ReferenceLine;
 
-/// The end of a road where it enters a junction.
+/// The end of a road where it meets a junction.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ArmEnd {
     /// The road.
@@ -107,20 +107,20 @@ pub struct LaneEnd {
     pub road: RoadId,
     /// End of the road.
     pub end: RoadEnd,
-    /// The lane's id in the lane section there.
+    /// Id of the lane in the lane section at this end.
     pub lane: i8,
 }
 
 /// How a lane link was derived.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LinkKind {
-    /// The link follows from the rules of turning.
+    /// The link follows from the turning rules.
     Normal,
     /// The link leads to an extra lane that opens beyond the junction. Planners prefer other links.
     Fan,
-    /// The link gives an exit to a lane that would have none.
+    /// The link gives an exit to a lane that would otherwise have none.
     Merge,
-    /// The link leads back into the road from which it comes.
+    /// The link leads back into the road that it comes from.
     UTurn,
 }
 
@@ -152,18 +152,18 @@ impl ConnectingPath {
     }
 }
 
-/// A problem of a junction that is reported to its author.
+/// A problem of a junction that is reported to the author of the scenario.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Flag {
     /// The outline is only a hull, because corners or edges overlap.
     Degraded,
-    /// A road is shorter than the junctions at its ends need; its trims were reduced.
+    /// A road is shorter than its junctions require, so its trims were reduced.
     Squeezed(RoadId),
     /// An entering lane has no exit.
     NoExit(LaneEnd),
     /// The junction has more lanes or longer connections than any real one, so no connections are built.
     TooManyLanes,
-    /// There is no room for the ring of a mini roundabout, or a street has too many lanes for one.
+    /// There is no room for the ring of a mini roundabout, or a street has too many lanes for a ring.
     NoRoomForRing,
     /// There is no room for a pedestrian crossing over a road.
     NoRoomForCrossing(RoadId),
@@ -173,7 +173,7 @@ pub enum Flag {
     NoCurve(LaneEnd, LaneEnd),
 }
 
-/// A junction as built where roads meet: trims, connections, control and surface.
+/// A junction as built where roads meet, with its trims, connections, control and surface.
 #[derive(Debug, Clone)]
 pub struct Junction {
     /// Nodes that the junction covers; several if short roads between them were absorbed.
@@ -188,21 +188,22 @@ pub struct Junction {
     pub is_direct: bool,
     /// Lane links with their curves, ordered by (from, to).
     pub paths: Vec<ConnectingPath>,
-    /// Ring that the paths follow; only mini roundabouts have one.
+    /// Ring that the paths follow. Only mini roundabouts have one.
     pub ring: Option<MiniRing>,
     /// Pedestrian crossings over the arms of the junction, in order of the arms.
     pub crossings: Vec<Crossing>,
     /// How right of way is controlled.
     pub control: Control,
-    /// The signal plan, as set by the scenario.
+    /// The signal plan set by the scenario.
     pub plan: SignalPlan,
     /// The driving side.
     pub side: DrivingSide,
     /// The traffic law that applies.
     pub law: RoadLaw,
-    /// Problems found while building it, without those of its surface. [`Junction::flags`] has all.
+    /// Problems found while building the junction, except those of its surface. [`Junction::flags`] returns
+    /// all problems.
     pub early_flags: Vec<Flag>,
-    /// The surface, which is made on first use.
+    /// The surface, which is computed on first use.
     pub surface: LazySurface,
 }
 
@@ -236,7 +237,7 @@ impl Junction {
     }
 }
 
-/// Everything that shapes a junction, apart from its arms.
+/// Everything that determines a junction, apart from its arms.
 #[derive(Clone)]
 pub struct Site<'a> {
     /// Nodes that the junction covers.
@@ -251,7 +252,7 @@ pub struct Site<'a> {
     pub rules: JunctionRules,
     /// Whether a road belongs to the ring of a roundabout.
     pub is_ring: &'a dyn Fn(RoadId) -> bool,
-    /// Vehicles that may turn from one arm into another; `None` if the turn is prohibited.
+    /// Vehicles that may turn from one arm into another; `None` if the turn is prohibited for all vehicles.
     pub allows: &'a dyn Fn((RoadId, RoadEnd), (RoadId, RoadEnd)) -> Option<LaneAccess>,
     /// Upper limits of the trims by road and end. They apply if a road is too short for its
     /// junctions.
@@ -260,9 +261,9 @@ pub struct Site<'a> {
 
 /// Builds one junction from the untrimmed road ends that meet there.
 ///
-/// Arms may be in any order. O(arms^2 + lanes^2). Never fails; problems are flagged.
+/// Arms may be in any order. O(arms^2 + lanes^2). This never fails, because problems are flagged.
 pub fn build(site: &Site<'_>, mut arms: Vec<Arm<'_>>) -> Junction {
-    // Everything else depends on the order of the arms, because a corner lies between one and the next.
+    // Everything else depends on the order of the arms, because each corner is between two consecutive arms.
     arm::sort_counter_clockwise(&mut arms, site.centre);
     let corners = corners(site.centre, &arms, site.side, &site.rules, site.is_ring);
     build_around(site, &arms, corners)
@@ -323,7 +324,7 @@ fn build_around(site: &Site<'_>, arms: &[Arm<'_>], corners: Vec<Corner>) -> Junc
         .zip(trims.iter().zip(signs))
         .map(|(arm, (&trim, sign))| arm.cut(trim, sign))
         .collect();
-    // Sorted, so that the order does not depend on that of the arms.
+    // Sorted, so that the order of flags does not depend on that of the arms.
     flags.sort_unstable();
     Junction {
         nodes: site.nodes.clone(),
@@ -343,8 +344,8 @@ fn build_around(site: &Site<'_>, arms: &[Arm<'_>], corners: Vec<Corner>) -> Junc
     }
 }
 
-/// Returns the lane pairs of a direct junction; `None` for other junctions, or if the scenario makes vehicles
-/// stop there.
+/// Returns the pairs of lanes of a direct junction; `None` for other junctions, or if the scenario makes
+/// vehicles stop there.
 fn direct_pairs(
     arms: &[Arm<'_>],
     side: DrivingSide,
@@ -362,8 +363,8 @@ fn is_mini(arms: &[Arm<'_>], rules: &JunctionRules) -> bool {
     arms.len() > 2 && rules.control == Some(Control::MiniRoundabout)
 }
 
-/// Returns the corner after each arm. The arms are given counter-clockwise. Corners of a direct
-/// junction cut nothing back. Corners of a mini roundabout are as large as its ring needs.
+/// Returns the corner after each arm. The arms are given counter-clockwise. Corners of a direct junction do
+/// not cut any arm back. Corners of a mini roundabout are as large as its ring needs.
 fn corners(
     centre: DVec2,
     arms: &[Arm<'_>],
@@ -390,8 +391,8 @@ fn corners(
     }
 }
 
-/// Returns the smallest corners with which the ring of a mini roundabout fits. If it never fits, returns the
-/// corners that leave the most room for it.
+/// Returns the smallest corners with which the ring of a mini roundabout fits. If the ring never fits,
+/// returns the corners that leave the most room for it.
 fn corners_of_mini(
     centre: DVec2,
     arms: &[Arm<'_>],
@@ -416,7 +417,7 @@ fn corners_of_mini(
     best.map_or_else(|| with_least(0.0), |(_, corners)| corners)
 }
 
-/// Distance by which arms are held back for signals or a crossing where a road only continues, m.
+/// Distance by which arms are cut back for signals or a crossing where a road merely continues, m.
 fn held_back(arms: &[Arm<'_>], rules: &JunctionRules) -> Option<f64> {
     let for_signals = (rules.control == Some(Control::Signals)).then_some(corner::CROSSING);
     let for_people = crossing::held(arms, &rules.crossings);

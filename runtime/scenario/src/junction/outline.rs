@@ -1,6 +1,6 @@
 //! The outline of a junction's carriageway.
 //!
-//! It is traced counter-clockwise: across the cut of an arm from its right edge to its left one, then
+//! It is traced counter-clockwise: across the cut of an arm from its right edge to its left edge, and then
 //! along the corner to the next arm.
 //!
 //! ```text
@@ -29,7 +29,7 @@ pub enum OutlineEdge {
         /// End of the edge, m.
         to: DVec2,
     },
-    /// A rounded kerb: a circular arc, the shorter of the two possible ones.
+    /// A rounded kerb: the shorter of the two possible circular arcs.
     Arc {
         /// Start of the edge, m.
         from: DVec2,
@@ -42,7 +42,7 @@ pub enum OutlineEdge {
     },
 }
 
-/// Default for the largest distance between an arc and its polygon, m.
+/// Default of the largest distance between an arc and its polygon, m.
 pub(super) const ARC_TOLERANCE: f64 = 0.05;
 /// Largest distance between a smooth side and its points, m.
 const SIDE_TOLERANCE: f64 = 0.01;
@@ -111,10 +111,10 @@ pub(super) fn polygon(outline: &[OutlineEdge], tolerance: f64) -> Vec<DVec2> {
     points.collect()
 }
 
-/// Distance by which the lane of a path may reach beyond the outline, m. A kerb is not a wall.
+/// Distance by which the lane of a path may extend beyond the outline, m. A kerb is not a wall.
 const BAND_SLACK: f64 = 0.6;
 
-/// Width added to both sides of lanes that leave the outline, m. It closes gaps between chords.
+/// Width added to each side of lanes that leave the outline, m. It closes gaps between chords.
 const STRIP_BEYOND: f64 = 0.1;
 
 /// Edge of the carriageway between the cuts of an arm and the next one.
@@ -129,18 +129,18 @@ pub(super) struct Flow {
 pub(super) enum Shape {
     /// An arc joins the edges.
     Arc(Fillet),
-    /// The edges continue into each other at the node.
+    /// Each edge continues as the other at the node.
     Joined,
-    /// A smooth curve or a line from cut to cut joins the edges.
+    /// A smooth curve or a straight line from cut to cut joins the edges.
     Free,
 }
 
-/// The outline around cut arms, with its sides; a hull has no sides.
+/// Outline of a junction around the cuts of its arms. `sides` is empty if the outline is only a convex hull.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Outline {
     pub(super) edges: Vec<OutlineEdge>,
     pub(super) sides: Vec<Flow>,
-    /// Lanes of paths that reach outside the outline.
+    /// Lanes of paths that extend outside the outline.
     pub(super) strips: Vec<Vec<DVec2>>,
     pub(super) degraded: bool,
 }
@@ -159,9 +159,9 @@ impl Outline {
 /// Returns the outline around cut arms.
 ///
 /// An outline has to be simple and should contain the lanes of all paths. Full, halved and zero corner radii
-/// are tried, in this order. If none of these outlines contains all lanes, the first simple one is used, with
-/// strips for the lanes that leave it. The last resort is the convex hull of cuts and paths. A junction
-/// without an area, where roads only continue each other, has no outline.
+/// are tried, in this order. If none of these outlines contains all lanes, the first simple one is used,
+/// together with strips for the lanes that leave it. The last resort is the convex hull of cuts and paths. A
+/// junction without an area, where a road merely continues as another, has no outline.
 pub(super) fn outline(
     arms: &[Arm<'_>],
     trims: &[f64],
@@ -176,7 +176,7 @@ pub(super) fn outline(
     }
     // Of the candidate outlines, best-looking first, the first one that is simple and contains the edges of
     // all driven lanes is used. Where arms meet at odd angles, smooth sides and the arcs of neighbouring
-    // corners can cross each other; smaller radii pull an arc back to its corner.
+    // corners can cross each other. With smaller radii, an arc stays closer to its corner.
     let driven: Vec<DVec2> = paths.iter().flat_map(band).collect();
     let mut simple = None;
     for (share, sides) in CANDIDATES {
@@ -203,7 +203,7 @@ pub(super) fn outline(
     }
 }
 
-/// Whether the outline around cut arms is only a hull, which is known without the lanes of the paths.
+/// Whether the outline around cut arms is only a hull. This can be determined without the lanes of the paths.
 pub(super) fn is_degraded(arms: &[Arm<'_>], trims: &[f64], corners: &[Corner]) -> bool {
     if arms.len() == 1 || trims.iter().all(|&trim| trim == 0.0) {
         return false;
@@ -225,9 +225,9 @@ fn holds(outline: &[DVec2], place: DVec2) -> bool {
     polygon::distance(outline, place) < 0.15
 }
 
-/// Returns the lanes of paths whose centre line leaves an outline, each counter-clockwise. In
-/// junctions of many nodes, paths lead over the roads between the nodes, which no corner takes into
-/// account. Lanes that only cut a corner are left out because they would spoil its arc.
+/// Returns the lanes of paths whose centre line leaves an outline, each counter-clockwise. In junctions of
+/// many nodes, paths run along the roads between the nodes, which no corner takes into account. Lanes that
+/// merely cut a corner are left out, because they would spoil its arc.
 fn strips(outline: &[DVec2], paths: &[ConnectingPath]) -> Vec<Vec<DVec2>> {
     let leaves = |path: &&ConnectingPath| {
         let middle = path
@@ -280,8 +280,8 @@ fn band(path: &ConnectingPath) -> Vec<DVec2> {
     edges.rev().flatten().collect()
 }
 
-/// Returns both edges of a path's lane, moved outward by `beyond` metres: first the right one, then
-/// the left one. `None` without a curve.
+/// Returns both edges of a path's lane, moved outward by `beyond` metres: first the right one, then the left
+/// one; `None` if the path has no curve.
 fn edges(path: &ConnectingPath, beyond: f64) -> Option<[Vec<DVec2>; 2]> {
     let curve = path.curve.as_ref()?;
     // The half-width is limited, because the edge would fold on the inside of a tight bend.
@@ -291,8 +291,8 @@ fn edges(path: &ConnectingPath, beyond: f64) -> Option<[Vec<DVec2>; 2]> {
     Some(curve.sample_both_sides(ARC_TOLERANCE, half))
 }
 
-/// Returns the end of a road, as a half circle from edge to edge of the carriageway. Where vehicles
-/// turn around, it begins at the cut and contains the area that they need.
+/// Returns the end of a road, as a half circle from edge to edge of the carriageway. If vehicles turn around
+/// there, it begins at the cut and contains the area that they need.
 fn dead_end(arm: &Arm<'_>, trim: f64) -> Outline {
     let (left, right) = (arm.left_edge(trim), arm.right_edge(trim));
     let centre = 0.5 * (left.position + right.position);
@@ -300,8 +300,8 @@ fn dead_end(arm: &Arm<'_>, trim: f64) -> Outline {
     if radius < 0.05 {
         return Outline::of(Vec::new(), Vec::new());
     }
-    // Two quarters, because an arc is the shorter of two possible and the two halves of a circle are equally
-    // long. The edges head outward along the road, so the far point lies behind them.
+    // Two quarter circles, because an arc is always the shorter of two possible ones, and the two halves of a
+    // circle are equally long. The edges head outward along the road, so the far point is behind them.
     let mut side = Path::from(left.position);
     side.arc_to(centre - radius * left.forward(), centre, radius);
     side.arc_to(right.position, centre, radius);
@@ -317,7 +317,8 @@ fn dead_end(arm: &Arm<'_>, trim: f64) -> Outline {
     Outline::of(edges, vec![side])
 }
 
-/// Returns the edges of the carriageway between the cuts of neighbouring arms, with their wanted corners.
+/// Returns the edges of the carriageway between the cuts of neighbouring arms, with the corners that the arms
+/// require.
 pub(super) fn sides(arms: &[Arm<'_>], trims: &[f64], corners: &[Corner]) -> Vec<Flow> {
     trace(arms, trims, corners, 1.0, Sides::Smooth).sides
 }
@@ -350,9 +351,9 @@ fn trace(arms: &[Arm<'_>], trims: &[f64], corners: &[Corner], share: f64, sides:
     Outline::of(edges, traced)
 }
 
-/// Returns the edge of the carriageway between two cuts. It is a fillet, or the corner point if
-/// there is no radius. Where there is no corner (the far side of a T, the outside of a bend, a
-/// taper), it is a smooth line.
+/// Returns the edge of the carriageway between two cuts. It is a fillet, or the corner point if there is no
+/// radius. Where there is no corner (on the far side of a T-junction, on the outside of a bend, at a taper),
+/// it is a smooth line.
 fn side(
     Pair { arm, next }: Pair<&Arm<'_>>,
     trims: Pair<f64>,
@@ -380,7 +381,7 @@ fn side(
     if sides == Sides::Smooth {
         path.lines_to(smooth_side(from.reversed(), to));
     } else if corner.wanted_radius > 0.0 && distance <= trims.arm && next_distance <= trims.next {
-        // The corner point as seen from both arms; the two points differ where the edges do not quite meet.
+        // The corner point as seen from both arms. The two points differ where the edges do not exactly meet.
         let edge = arm.left_edge(distance).position;
         path.line_to(0.5 * (edge + next.right_edge(next_distance).position));
     }
@@ -410,8 +411,8 @@ pub(super) fn around(
     path
 }
 
-/// Follows the left edge of an arm to its node, then the right edge of the next one. `beyond` returns the
-/// distance outside the edges, given the distance from the first cut.
+/// Follows the left edge of an arm to its node, and then the right edge of the next one. `beyond` returns the
+/// distance outside the edges for a distance from the first cut.
 pub(super) fn through(
     Pair { arm, next }: Pair<&Arm<'_>>,
     trims: Pair<f64>,
@@ -419,7 +420,7 @@ pub(super) fn through(
 ) -> Vec<DVec2> {
     let mut points = arm.along(Flank::Left, trims.arm, 0.0, |s| beyond(trims.arm - s));
     let after = next.along(Flank::Right, 0.0, trims.next, |s| beyond(trims.arm + s));
-    // Edges meet within a centimetre: one point stands for both, or the path would step back.
+    // The edges meet within a centimetre, so one point represents both. Otherwise, the path would step back.
     if let Some(last) = points.last_mut() {
         *last = 0.5 * (*last + after[0]);
     }
@@ -429,7 +430,7 @@ pub(super) fn through(
 
 /// Whether the edge of an arm continues as the edge of the next arm at their node.
 fn goes_on(Pair { arm, next }: Pair<&Arm<'_>>) -> bool {
-    // Both edges head outward, so their headings are opposite if one edge continues in the other.
+    // Both edges head outward, so if one edge continues as the other, their headings are opposite.
     let (edge, next_edge) = (arm.left_edge(0.0), next.right_edge(0.0));
     let turn = wrap_angle(edge.heading - next_edge.heading).abs();
     (edge.position - next_edge.position).length() < 0.01 && std::f64::consts::PI - turn < 0.01
@@ -437,7 +438,8 @@ fn goes_on(Pair { arm, next }: Pair<&Arm<'_>>) -> bool {
 
 /// Returns the curve between two edges that face each other, if there is a short one.
 ///
-/// A curve that is much longer than its chord would form a loop or a bulge, so the straight line is better.
+/// A curve that is much longer than its chord would form a loop or a bulge, so a straight line is used
+/// instead.
 pub(super) fn smooth_side(from: Pose, to: Pose) -> Vec<DVec2> {
     let chord = (to.position - from.position).length();
     if chord < 0.1 {

@@ -41,17 +41,17 @@ const GAP_STRAIGHT: f64 = 6.5;
 const GAP_FAR_TURN: f64 = 7.1;
 /// Critical gap for a far-side turn from a major road, s.
 const GAP_FAR_TURN_FROM_MAJOR: f64 = 4.1;
-/// Critical gap for entering a roundabout, s. According to [HCM 2016], equation 22-1, it is 5.0 s
-/// between two vehicles in the ring. Here, the gap begins when a vehicle starts from its stop line,
-/// a few metres before the ring, while the first of the two vehicles is still passing. A gap of 3.2
-/// s from that moment gives the same entry flow as the equation.
+/// Critical gap for entering a roundabout, s. According to [HCM 2016], equation 22-1, it is 5.0 s between two
+/// vehicles in the ring. Here, the gap begins when a vehicle starts from its stop line, a few metres before
+/// the ring, while the first of the two vehicles is still passing. With this definition, a gap of 3.2 s gives
+/// the same entry flow as the equation.
 const GAP_ROUNDABOUT: f64 = 3.2;
 
-/// Follow-up time of a near-side turn, s: the time between the departures of two successive
-/// vehicles in a queue at a sign while there is no conflicting traffic. Each driver has to look
-/// first. [HCM 2000], exhibit 17-5.
+/// Follow-up time of a near-side turn, s: the time between the departures of two successive vehicles in a
+/// queue at a sign while there is no conflicting traffic. Each driver has to look first. The value is from
+/// [HCM 2000], exhibit 17-5.
 const FOLLOW_UP_NEAR_TURN: f64 = 3.3;
-/// Follow-up time straight ahead, s.
+/// Follow-up time for driving straight ahead, s.
 const FOLLOW_UP_STRAIGHT: f64 = 4.0;
 /// Follow-up time of a far-side turn, s.
 const FOLLOW_UP_FAR_TURN: f64 = 3.5;
@@ -70,10 +70,10 @@ enum Seen {
 #[derive(Debug, Clone, PartialEq)]
 pub struct RightOfWay {
     control: Control,
-    /// For each path, row by row, one bit for each path to which it yields.
+    /// For each path, row by row, one bit for each path that it yields to.
     rows: Vec<u64>,
     words: usize,
-    /// Whether any bit is set.
+    /// Whether any path yields to another.
     has_order: bool,
     /// The sign of each path.
     signs: Vec<Sign>,
@@ -81,7 +81,7 @@ pub struct RightOfWay {
     gaps: Vec<f64>,
     /// The follow-up time of each path, s.
     follow_ups: Vec<f64>,
-    /// Whether each path may turn at a red light; empty if none may.
+    /// Whether each path may turn at a red light. Empty if none may.
     on_red: Vec<bool>,
 }
 
@@ -99,9 +99,9 @@ impl RightOfWay {
         for conflict in conflicts.list() {
             let (a, b) = (conflict.paths.0.index(), conflict.paths.1.index());
             let (one, other) = (&junction.paths[a], &junction.paths[b]);
-            // At most one of the two yields; otherwise, both would wait for each other.
+            // At most one of the two yields. Otherwise, both would wait for each other.
             if arms.gives_way(one, other) {
-                // Row a, bit b is set if a yields to b.
+                // In row a, bit b is set if a yields to b.
                 rows[a * words + b / 64] |= 1 << (b % 64);
             } else if arms.gives_way(other, one) {
                 rows[b * words + a / 64] |= 1 << (a % 64);
@@ -142,7 +142,7 @@ impl RightOfWay {
         self.has_order
     }
 
-    /// Whether a path yields to any other. O(paths / 64).
+    /// Whether a path yields to at least one other path. O(paths / 64).
     #[inline]
     pub fn gives_way_to_any(&self, path: ConnectionIndex) -> bool {
         let row = path.index() * self.words;
@@ -157,8 +157,8 @@ impl RightOfWay {
         self.signs[path.index()]
     }
 
-    /// Whether traffic on a path may turn at a red light after a stop, if it yields to all conflicting
-    /// traffic.
+    /// Whether traffic on a path may turn at a red light after a stop, provided that it yields to all
+    /// conflicting traffic.
     #[inline]
     pub fn may_turn_on_red(&self, path: ConnectionIndex) -> bool {
         self.on_red.get(path.index()).is_some_and(|may| *may)
@@ -170,7 +170,8 @@ impl RightOfWay {
         self.gaps[path.index()]
     }
 
-    /// Follow-up time of a queue at a sign on a path, s; 0 without a sign and at entries into a roundabout.
+    /// Follow-up time of a queue at a sign on a path, s; 0 if there is no sign, and at entries into a
+    /// roundabout.
     #[inline]
     pub fn follow_up(&self, path: ConnectionIndex) -> f64 {
         self.follow_ups[path.index()]
@@ -182,8 +183,8 @@ pub(super) struct Arms<'a> {
     junction: &'a Junction,
     /// Bearings seen from the centre of the junction, rad.
     bearings: Vec<f64>,
-    /// Outward headings at the cuts, rad. In merged junctions, they differ from the bearings,
-    /// because the arms of a straight street may lie to one side of the centre.
+    /// Outward headings at the cuts, rad. In merged junctions, they differ from the bearings, because the
+    /// arms of a straight street may be to one side of the centre.
     headings: Vec<f64>,
 }
 
@@ -229,7 +230,7 @@ impl<'a> Arms<'a> {
         path.turn == Turn::far(self.junction.side)
     }
 
-    /// Whether a path turns to the driving side.
+    /// Whether a path turns towards the side on which vehicles drive.
     fn is_near_turn(&self, path: &ConnectingPath) -> bool {
         path.turn == Turn::near(self.junction.side)
     }
@@ -245,7 +246,7 @@ impl<'a> Arms<'a> {
         if a == b {
             return Seen::Same;
         }
-        // From the south (-90 degrees) the arm in the east (0) lies to the right: by +90.
+        // As seen from the south (-90 degrees), the arm in the east (0) is on the right, at +90 degrees.
         let apart = wrap_angle(self.bearings[b] - self.bearings[a]);
         let is_right = apart > 0.0;
         let turned = wrap_angle(self.headings[b] - self.headings[a]);
@@ -277,7 +278,7 @@ impl<'a> Arms<'a> {
                 DrivingSide::Left => (-turn).rem_euclid(TAU),
             }
         };
-        // A path back into its own arm passes all entries.
+        // A path that returns to its own arm passes all entries.
         to == from || around(entry) < around(to)
     }
 
@@ -287,7 +288,8 @@ impl<'a> Arms<'a> {
             return false;
         }
         if self.junction.control == Control::MiniRoundabout {
-            // If each path passes the other's entry, the first vehicle to arrive goes first.
+            // If each path passes the other's entry, neither yields, and the first vehicle to arrive goes
+            // first.
             return self.passes_entry(other, path) && !self.passes_entry(path, other);
         }
         let turns_back = |path: &ConnectingPath| path.turn == Turn::UTurn;
@@ -326,7 +328,8 @@ impl<'a> Arms<'a> {
     fn follow_up(&self, path: &ConnectingPath) -> f64 {
         match (self.sign(path), path.turn) {
             (Sign::None | Sign::Signal, _) => 0.0,
-            // 2.6 s into a roundabout ([HCM 2016], equation 22-1), but moving up to the line takes longer.
+            // At the entry of a roundabout, the follow-up time is 2.6 s ([HCM 2016], equation 22-1), but
+            // moving up to the line takes longer.
             _ if self.is_roundabout() => 0.0,
             (_, Turn::Straight) => FOLLOW_UP_STRAIGHT,
             (_, Turn::UTurn) => FOLLOW_UP_FAR_TURN,

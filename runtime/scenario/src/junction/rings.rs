@@ -20,16 +20,17 @@ use std::f64::consts::PI;
 
 /// Maximum number of roads in a ring. The largest real rings have about twenty arms.
 const MAX_ROADS: usize = 48;
-/// Range of lengths of a ring, m. It corresponds to radii of 5 to 130 m.
+/// Permitted range of the length of a ring, m. It corresponds to radii of 5 to 130 m.
 const LENGTH: std::ops::Range<f64> = 30.0..820.0;
-/// Sharpest bend at a node, rad. Blocks of one-way streets have corners of 90 degrees.
+/// Sharpest permitted bend at a node, rad. Blocks of one-way streets have corners of 90 degrees.
 const MAX_BEND: f64 = 70.0 * PI / 180.0;
-/// Smallest ratio of a ring's area to that of a circle of the same length. A square has 0.785.
+/// Smallest permitted ratio of a ring's area to that of a circle of the same length. For a square, the ratio
+/// is 0.785.
 const ROUNDNESS: f64 = 0.7;
 /// Distance between the points of a ring from which its area is computed, m.
 const SAMPLING: f64 = 2.0;
 
-/// A one-way road in driving direction.
+/// A one-way road in the driving direction.
 struct OneWay {
     road: RoadId,
     is_forward: bool,
@@ -128,7 +129,8 @@ fn innermost(
     leaving
         .iter()
         .filter(|i| bend(i).abs() < MAX_BEND)
-        // Of equal bends the road with the smaller number wins, whatever the order of the list.
+        // Of several equal bends, that of the road with the smallest number is used, whatever the order of
+        // the list.
         .max_by(|a, b| bend(a).total_cmp(&bend(b)).then(b.cmp(a)))
         .copied()
 }
@@ -136,8 +138,8 @@ fn innermost(
 /// Returns the chain that starts with a road; `None` if the chain does not close at that road.
 fn ring_from(first: usize, next: &[Option<usize>]) -> Option<Vec<usize>> {
     let mut ring = vec![first];
-    // A chain that runs into a ring from outside never returns to its own first road, so the limit on the
-    // number of roads ends the search.
+    // A chain that runs into a ring from outside never returns to its first road, so the limit on the number
+    // of roads ends the search.
     while ring.len() <= MAX_ROADS {
         let last = *ring.last()?;
         match next[last]? {
@@ -148,7 +150,7 @@ fn ring_from(first: usize, next: &[Option<usize>]) -> Option<Vec<usize>> {
     None
 }
 
-/// Whether a closed chain is driven in the right direction and is round.
+/// Whether a closed chain is driven in the right direction and is approximately round.
 fn is_roundabout(
     ring: &[usize],
     roads: &[OneWay],
@@ -178,7 +180,7 @@ fn is_roundabout(
         points.extend((0..count).map(pose));
     }
     let area = side.around() * polygon::signed_area(&points);
-    // A circle of this length has the area length^2 / (4 pi). Driven in the wrong direction the area is
-    // negative.
+    // A circle of this length has the area length^2 / (4 pi). If the chain is driven in the wrong direction,
+    // its area is negative.
     LENGTH.contains(&length) && area > ROUNDNESS * length * length / (4.0 * PI)
 }

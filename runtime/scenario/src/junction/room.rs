@@ -9,8 +9,8 @@ use crate::road::RoadEnd;
 /// behind it.
 const ROOM_TO_WAIT: f64 = 6.5;
 
-/// Length of road on which vehicles can wait before the cut at an end of a road, m. It is infinite if there is enough
-/// room for any stop line.
+/// Length of road before the cut at an end of a road on which vehicles can wait, m. It is infinite if there
+/// is enough room for any stop line.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct RoomToWait(f64);
 
@@ -21,17 +21,17 @@ impl RoomToWait {
         self.0 - setback >= ROOM_TO_WAIT
     }
 
-    /// Whether there is room for any stop line, however far it is set back.
+    /// Whether there is room for a line at any setback.
     pub fn is_ample(self) -> bool {
         self.0.is_infinite()
     }
 }
 
 impl Layout {
-    /// Length of road before the cut at an end of a road, back to the previous junction or
-    /// pedestrian crossing. Nodes at which roads only continue are passed over. The search stops at
-    /// the length of a car plus the longest setback. The room is ample if the road is longer, comes
-    /// from a dead end, or is the ring of a roundabout, where vehicles may stop anywhere.
+    /// Length of road before the cut at an end of a road, back to the previous junction or pedestrian
+    /// crossing. Nodes at which roads merely continue are skipped. The search stops at the length of a car
+    /// plus the longest setback. The room is ample if the road is longer, comes from a dead end, or is the
+    /// ring of a roundabout, where vehicles may stop anywhere.
     pub fn room_before(&self, network: &RoadNetwork, road: RoadId, end: RoadEnd) -> RoomToWait {
         RoomToWait(self.metres_before(network, road, end))
     }
@@ -39,7 +39,7 @@ impl Layout {
     fn metres_before(&self, network: &RoadNetwork, road: RoadId, end: RoadEnd) -> f64 {
         let mut room = 0.0;
         let (mut id, mut from) = (road, end);
-        // Each round adds a road. Even a loop of short roads ends, because its length adds up.
+        // Each round adds a road. Even in a loop of short roads, the search ends, because the lengths add up.
         while room < FARTHEST {
             let Some(road) = network.road(id) else {
                 return f64::INFINITY;
@@ -70,6 +70,5 @@ impl Layout {
 
 /// Maximum search distance, m. It is the length of a car plus 7 m, the longest setback of a line.
 const FARTHEST: f64 = 15.0;
-/// Minimum length that the search assumes for each piece of road, m. Without it, the search might
-/// not end.
+/// Minimum length that the search assumes for each piece of road, m. Otherwise, the search might not end.
 const LEAST_PIECE: f64 = 0.1;

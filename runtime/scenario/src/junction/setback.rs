@@ -14,10 +14,10 @@ use super::{Junction, LaneEnd};
 use glam::DVec2;
 use roadwright_geometry::OwnFrame;
 
-/// Half the width of the waiting vehicle plus a margin of 0.25 m, m. The margin is the largest
-/// deviation of a turning car from its path if its driver follows the bend.
+/// Half the width of the waiting vehicle plus a margin, m. The margin of 0.25 m is the largest deviation of a
+/// turning car from its path when its driver follows the bend.
 const HALF: f64 = 1.15;
-/// Gap between the turning and the waiting vehicle, m.
+/// Gap between the turning vehicle and the waiting vehicle, m.
 const GAP: f64 = 0.4;
 /// Maximum setback, m. A bus that needs more should use another street.
 const MOST: f64 = 7.0;
@@ -27,13 +27,14 @@ const STEP: f64 = 0.25;
 const ALONG: f64 = 0.5;
 
 impl Junction {
-    /// Setback of the stop line of each entering lane over which turning buses swing, m from the cut of the arm.
-    /// Lanes without a setback are left out. Ordered by lane. O(lanes * paths * their lengths).
+    /// Setback of the stop line of each entering lane over which turning buses swing, in metres from the cut
+    /// of the arm. Lanes without a setback are left out. The list is ordered by lane. O(lanes * paths * their
+    /// lengths).
     pub fn setbacks(&self) -> Vec<(LaneEnd, f64)> {
         self.by_lane(JunctionShape::of(self).setbacks())
     }
 
-    /// Like `setbacks`, but for cars only. Corners usually leave them enough room. Where arms meet at an
+    /// Like `setbacks`, but for cars only. Corners usually leave cars enough room. Where arms meet at an
     /// angle or corners are tight, turning cars would come within 0.1 m of waiting ones, and drivers do not
     /// follow their path that precisely.
     pub fn setbacks_of_cars(&self) -> Vec<(LaneEnd, f64)> {
@@ -62,7 +63,7 @@ pub(super) fn setbacks(all: &[ShapePath], body: Body) -> Vec<f64> {
     }
     lanes.sort_by_key(|(lane, _)| *lane);
     lanes.dedup_by_key(|(lane, _)| *lane);
-    // Sampled once instead of for each lane.
+    // Sampled only once, and not for each lane.
     let paths: Vec<DrivenPath> = all.iter().filter_map(DrivenPath::of).collect();
     let of_lanes = lanes.into_iter().map(|(lane, end)| {
         let depth = swept(&paths, lane, end, body);
@@ -98,9 +99,9 @@ impl DrivenPath {
     }
 }
 
-/// Length at the end of a lane over which turning bodies swing, m.
+/// Length at the end of a lane that turning bodies swing over, m. This is the setback of the stop line.
 fn swept(paths: &[DrivenPath], lane: LaneEnd, end: OwnFrame, body: Body) -> f64 {
-    // Vehicles from the same arm start behind the stop line and turn away from there.
+    // Vehicles from the same arm start at the stop line and turn away from there.
     let others = paths
         .iter()
         .filter(|path| (path.from.road, path.from.end) != (lane.road, lane.end));
@@ -110,8 +111,8 @@ fn swept(paths: &[DrivenPath], lane: LaneEnd, end: OwnFrame, body: Body) -> f64 
         .fold(0.0, f64::max)
 }
 
-/// Whether a body may swing over the lane that ends at a pose. This quick test nearly always finds
-/// that the centre of the body is too far beside the lane or beyond its end.
+/// Whether a body may swing over the lane that ends at a pose. This quick test almost always finds that the
+/// centre of the body is too far beside the lane or too far beyond its end.
 fn may_swing_over(place: &OwnFrame, end: OwnFrame, body: Body) -> bool {
     let reach = 0.5 * DVec2::new(body.length(), body.width).length();
     let middle = end.to_local(place.point(0.5 * (body.front - body.rear), 0.0));
@@ -119,7 +120,7 @@ fn may_swing_over(place: &OwnFrame, end: OwnFrame, body: Body) -> bool {
     is_over && (place.point(0.5 * body.front, 0.0) - end.origin).length() <= body.front + MOST
 }
 
-/// Distance before the end of a lane up to which the sides of a body cover the lane, m.
+/// Distance from the end of a lane up to which the sides of a body extend over the lane, m.
 fn depth(place: &OwnFrame, end: OwnFrame, body: Body) -> f64 {
     let along = (body.length() / ALONG).ceil() as usize;
     let mut depth: f64 = 0.0;

@@ -9,7 +9,7 @@
 //! ```
 //!
 //! Every result is computed from the rounded numbers, whether it is shared or not. It therefore does not
-//! depend on which junction came first, on threads, or on the order of edits.
+//! depend on which junction was computed first, on threads, or on the order of edits.
 
 use super::conflicts::{Body, Conflicts};
 use super::sweep::Boxes;
@@ -25,8 +25,8 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 /// Units per metre to which positions and lengths are rounded.
 const PER_METRE: f64 = 1e6;
-/// Units per radian and per 1/m to which headings and curvatures are rounded. Over the length of a connection
-/// they add up to less than a unit of length.
+/// Units per radian and per 1/m to which headings and curvatures are rounded. Over the length of a
+/// connection, rounding errors add up to less than a unit of length.
 const PER_RADIAN: f64 = 1e9;
 
 /// A connection in the frame of its junction, in rounded numbers.
@@ -150,7 +150,7 @@ impl RoundedCurve {
         let place = frame.to_local(start.position);
         let half_turn = radians(std::f64::consts::PI);
         let heading = match radians(wrap_angle(start.heading - frame.heading)) {
-            // Rounding errors decide between the two names of a half turn.
+            // A half turn can be written as pi or -pi, and rounding errors would decide which.
             heading if heading == -half_turn => half_turn,
             heading => heading,
         };
@@ -162,7 +162,7 @@ impl RoundedCurve {
         }
     }
 
-    /// Returns the curve; `None` only for numbers at the limits of what a curve may have.
+    /// Returns the curve; `None` only for numbers at the limits of what is allowed for a curve.
     fn curve(&self) -> Option<ReferenceLine> {
         let start = Pose::new(
             of_metres(self.x),
@@ -203,9 +203,9 @@ fn rounded(paths: &[ConnectingPath]) -> Vec<RoundedPath> {
 /// A connection of a shape.
 #[derive(Debug)]
 pub(super) struct ShapePath {
-    /// The lane that enters the junction. Its road is a number within the shape.
+    /// The lane that enters the junction. Its road is a number within the shape, not a road id.
     pub(super) from: LaneEnd,
-    /// The lane that leaves it.
+    /// The lane that leaves the junction.
     pub(super) to: LaneEnd,
     /// Centre line in the frame of the shape; `None` if the lanes meet without a gap.
     pub(super) curve: Option<ReferenceLine>,
@@ -276,8 +276,8 @@ impl JunctionShape {
     }
 
     /// For each connection, whether a bus on it, or a car on it next to a bus, would touch traffic on another
-    /// connection. In a narrow street, opposite directions are close to each other everywhere; this alone does not
-    /// count.
+    /// connection. In a narrow street, opposite directions are close to each other everywhere. This alone
+    /// does not count.
     pub fn swept_by_buses(&self) -> &[bool] {
         self.swept.get_or_init(|| {
             let (wide, paths) = (self.wide_conflicts(), &self.paths);
@@ -323,7 +323,7 @@ fn touches_bus(one: &ShapePath, other: &ShapePath) -> bool {
     touch(Body::LONG, Body::CAR) || touch(Body::CAR, Body::LONG)
 }
 
-/// The shapes of many junctions, each shape once. Junctions with an equal shape get the same one.
+/// The different shapes of many junctions. Junctions with equal shapes share one object.
 #[derive(Debug, Default)]
 pub struct JunctionShapes(Mutex<BTreeMap<Vec<RoundedPath>, Arc<JunctionShape>>>);
 
@@ -340,7 +340,7 @@ impl JunctionShapes {
         shape
     }
 
-    /// Drops the shapes that no junction uses any more.
+    /// Drops the shapes that no junction uses.
     pub fn forget_unused(&self) {
         let mut shapes = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         shapes.retain(|_, shape| Arc::strong_count(shape) > 1);

@@ -29,10 +29,10 @@ const BESIDE_KERB: f64 = 0.35;
 const STEP: f64 = 0.25;
 /// Distance between points along the side of a body, m.
 const BESIDE_STEP: f64 = 0.5;
-/// Size of the rows and columns of the grid that is used to find islands, m.
+/// Size of the rows and columns of the grid used to find islands, m.
 const CELL: f64 = 0.25;
-/// Part of a bus that must not cross a kerb: from its rear to its front wheels. The front overhang
-/// may swing over the kerb.
+/// Part of a bus that must not cross a kerb, from its rear to its front wheels. The front overhang may swing
+/// over the kerb.
 const WHEELS: Body = Body {
     width: Body::LONG.width,
     front: 5.2,
@@ -40,14 +40,14 @@ const WHEELS: Body = Body {
 };
 /// Area of a triangle up to which its corners count as collinear, m^2. It absorbs rounding errors.
 const STRAIGHT: f64 = 1e-9;
-/// Smallest width of an island, m. An island ends where it would be narrower, and the line between the lanes
+/// Smallest width of an island, m. Where an island would be narrower it ends, and the line between the lanes
 /// continues.
 const LEAST_WIDTH: f64 = 0.2;
 /// Smallest length of a painted island, m. Shorter islands are left out.
 const LEAST_LENGTH: f64 = 1.5;
 /// Smallest length of a raised island, m. Shorter islands are left out.
 const LEAST_RAISED: f64 = 2.5;
-/// Fraction of a U-turn that counts as entry at its start and as exit at its end.
+/// Fraction of a U-turn that counts as the entry at its start and as the exit at its end.
 const AROUND: f64 = 0.3;
 /// Smallest width of a raised island at its end towards the ring, m.
 const LEAST_END: f64 = 1.2;
@@ -61,7 +61,8 @@ pub struct Splitter {
     pub end: RoadEnd,
     /// Outline of the painted island, counter-clockwise, m. Cars keep clear of it.
     pub paint: Vec<DVec2>,
-    /// Outline of the raised part inside, counter-clockwise, m; empty if wheels of buses would cross it.
+    /// Outline of the raised part inside the painted island, counter-clockwise, m; empty if wheels of buses
+    /// would cross it.
     pub raised: Vec<DVec2>,
 }
 
@@ -91,8 +92,9 @@ pub(super) fn splitters(
     arms.filter_map(of_arm).collect()
 }
 
-/// Frame of an arm with its origin at the cut. The x axis points towards the ring, and the y axis from the entry to
-/// the exit. In left-hand traffic, the frame is mirrored so that the results are bit-identical.
+/// Frame of an arm with its origin at the cut. The x axis points towards the ring, and the y axis from the
+/// entry to the exit. In left-hand traffic, the frame is mirrored, so that the results are bit-identical to
+/// those of right-hand traffic.
 struct Frame {
     at: Pose,
     road: RoadId,
@@ -103,8 +105,8 @@ struct Frame {
     depth: f64,
 }
 
-/// Free area between entry and exit, in the frame of the arm. Each row consists of its x, its right end and its left
-/// end. The first row is at the cut.
+/// Free area between entry and exit, in the frame of the arm. Each row contains its x, its right end and its
+/// left end. The first row is at the cut.
 struct Free(Vec<(f64, f64, f64)>);
 
 impl Free {
@@ -115,8 +117,8 @@ impl Free {
 }
 
 impl Frame {
-    /// Returns the frame; `None` if the arm lacks an entry or an exit, or if lanes of one direction lie
-    /// between those of the other.
+    /// Returns the frame; `None` if the arm has no entry or no exit, or if lanes of one direction are between
+    /// those of the other.
     fn of(arm: &Arm<'_>, trim: f64, side: DrivingSide) -> Option<Self> {
         let (entering, leaving) = (
             arm.entering_lanes(trim, side),
@@ -130,7 +132,7 @@ impl Frame {
         let mirror = side.around();
         let entry_edge = entry.pose.point(0.0, 0.5 * mirror * entry.width);
         let exit_edge = exit.pose.point(0.0, 0.5 * mirror * exit.width);
-        // If an island opens before the ring, entry and exit already diverge at the cut.
+        // If an island begins before the ring, entry and exit already diverge at the cut.
         let apart = wrap_angle(exit.pose.reversed().heading - entry.pose.heading);
         let at = Pose {
             position: 0.5 * (entry_edge + exit_edge),
@@ -165,7 +167,8 @@ impl Frame {
                 (false, false) => Some(Role::Passes),
             };
             self.sweep(curve, path.width.0, path.width.1, body, |share, point| {
-                // A vehicle that makes a U-turn enters first, passes in front, and leaves.
+                // A vehicle that makes a U-turn first enters, then passes in front of the island, and finally
+                // leaves.
                 let back = match share {
                     ..AROUND => Role::Enters,
                     share if share > 1.0 - AROUND => Role::Leaves,
@@ -220,13 +223,13 @@ impl Frame {
 
     /// Returns the outline, with sides smoothed over the steps of the rows.
     fn shape(&self, Free(rows): &Free) -> Vec<DVec2> {
-        // Rows are stored by their middles; the first one begins at the cut.
+        // Rows are stored by their middles, but the first row begins at the cut.
         let cut = rows
             .first()
             .filter(|row| row.0 < CELL)
             .map(|row| (0.0, row.1, row.2));
         let rows = || cut.iter().chain(rows);
-        // Seen from the middle both sides are pushed inwards as far as their highest points require.
+        // As seen from the middle, both sides are pushed inwards as far as their highest points require.
         let right = majorant(rows().map(|&(x, right, _)| DVec2::new(x, right)));
         let left = majorant(rows().map(|&(x, _, left)| DVec2::new(x, -left)));
         let left = left.into_iter().rev().map(|p| DVec2::new(p.x, -p.y));
@@ -256,8 +259,8 @@ fn majorant(points: impl Iterator<Item = DVec2>) -> Vec<DVec2> {
     line
 }
 
-/// Row or column at a distance. A point on the border of two rows belongs to the farther one, so that rounding does
-/// not matter.
+/// Row or column at a distance. A point on the border between two rows belongs to the farther one, so that
+/// rounding does not matter.
 fn cell(distance: f64) -> f64 {
     (distance / CELL + 1e-6).floor()
 }
@@ -299,7 +302,7 @@ impl Limits {
                 return;
             }
         };
-        // Neighbouring rows are marked as well, because samples may fall between them.
+        // Neighbouring rows are marked as well, because samples may skip a row.
         let row = row as isize;
         for near in row - 1..=row + 1 {
             let Some((right, left)) = usize::try_from(near)
@@ -316,8 +319,8 @@ impl Limits {
         }
     }
 
-    /// Returns the free rows, from the cut to the area that other vehicles drive over; `None` if there are
-    /// too few.
+    /// Returns the free rows from the cut to the area that other vehicles drive over; `None` if there are too
+    /// few rows.
     fn free(&self, beside: f64, least_length: f64) -> Option<Free> {
         let mut rows: Vec<(f64, f64, f64)> = Vec::new();
         for (i, &(right, left)) in self.rows.iter().enumerate() {
@@ -337,7 +340,7 @@ impl Limits {
         if rows.is_empty() {
             return None;
         }
-        // How far towards the ring each column is free.
+        // Distance towards the ring up to which each column is free.
         let columns = ((high - low) / CELL).ceil() as usize + 1;
         let nearest = rows[0].0;
         let mut ends = vec![rows[rows.len() - 1].0; columns];
@@ -354,7 +357,7 @@ impl Limits {
                 }
             }
         }
-        // Rows behind the first row that a vehicle drives over are not part of the island.
+        // Rows beyond the first row that a vehicle drives over are not part of the island.
         let reach = |right: f64, left: f64| {
             let column = |y: f64| (cell(y - low).max(0.0) as usize).min(columns - 1);
             let own = &ends[column(right)..=column(left)];

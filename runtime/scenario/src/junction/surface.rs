@@ -1,5 +1,5 @@
-//! The surface of a junction: outline, borders and islands. The simulation does not need it, so each part is computed
-//! when it is first drawn or checked.
+//! The surface of a junction: outline, borders and islands. The simulation does not need the surface, so each
+//! part is computed when it is first drawn or checked.
 
 use super::arm::{Arm, FarEnd};
 use super::border::{self, Border};
@@ -54,35 +54,36 @@ impl LazySurface {
 }
 
 impl Junction {
-    /// Outline of the carriageway, counter-clockwise; empty if roads only continue each other. O(paths × points
-    /// of the outline) on first use, like the other parts of the surface.
+    /// Outline of the carriageway, counter-clockwise; empty if a road merely continues as another. O(paths ×
+    /// points of the outline) on first use, like the other parts of the surface.
     pub fn outline(&self) -> &[OutlineEdge] {
         &self.whole_outline().edges
     }
 
-    /// Lanes of connections that reach outside the outline, each counter-clockwise, m. They also belong to
+    /// Lanes of connections that extend outside the outline, each counter-clockwise, m. They are also part of
     /// the carriageway.
     pub fn strips(&self) -> &[Vec<DVec2>] {
         &self.whole_outline().strips
     }
 
-    /// Kerb and pavement after each arm, towards the next one counter-clockwise; empty without an outline, or
-    /// if the outline is only a hull.
+    /// Kerb and pavement after each arm, towards the next one counter-clockwise; empty if there is no
+    /// outline, or if it is only a hull.
     pub fn borders(&self) -> &[Border] {
         &self.beside().borders
     }
 
-    /// Paved areas between roads that diverge at a small angle; only direct junctions have them.
+    /// Paved areas between roads that diverge at a small angle. Only direct junctions have them.
     pub fn gores(&self) -> &[Gore] {
         &self.beside().gores
     }
 
-    /// Splitter islands between entry and exit of the arms, in order of the arms; only roundabouts have them.
+    /// Splitter islands between entry and exit of the arms, in the order of the arms. Only roundabouts have
+    /// them.
     pub fn splitters(&self) -> &[Splitter] {
         &self.beside().splitters
     }
 
-    /// Problems found while building it and its surface, in a fixed order.
+    /// Problems found while building the junction and its surface, in a fixed order.
     pub fn flags(&self) -> Vec<Flag> {
         let degraded = self.is_degraded().then_some(Flag::Degraded);
         let mut flags: Vec<Flag> = degraded.into_iter().collect();
@@ -91,7 +92,7 @@ impl Junction {
         flags
     }
 
-    /// Computes the parts of the surface that have not been computed yet.
+    /// Computes the parts of the surface that are still missing.
     pub(super) fn make_surface(&self) {
         self.whole_outline();
         self.beside();

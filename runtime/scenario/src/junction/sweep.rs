@@ -22,11 +22,11 @@ const LEAST_STEP: f64 = 0.05;
 /// deviation of drivers from their line.
 pub(super) const BESIDE: f64 = 0.05;
 
-/// Boxes of a body along a connection, from where its front reaches the connection until its rear has left
-/// it.
+/// Boxes of a body along a connection, from the pose at which its front reaches the connection to the pose at
+/// which its rear has left it.
 pub(super) struct Boxes {
     all: Vec<OrientedBox>,
-    /// Corners of the area that contains their centres.
+    /// Lower corner of the bounding box of the centres of all boxes.
     low: DVec2,
     high: DVec2,
     /// Longest distance between the centres of consecutive boxes, m.
@@ -77,9 +77,9 @@ impl Boxes {
         }
     }
 
-    /// Returns the intervals on this connection and on another one where bodies overlap by more
-    /// than `depth` metres. They are merged with known intervals. `None` if there are none.
-    /// O(product of the numbers of boxes).
+    /// Returns the intervals on this connection and on another one where bodies overlap by more than `depth`
+    /// metres. The result includes known intervals. `None` if there are no intervals. O(product of the
+    /// numbers of boxes).
     pub(super) fn meeting(
         &self,
         other: &Self,
@@ -87,8 +87,9 @@ impl Boxes {
         known: Option<(Interval, Interval)>,
     ) -> Option<(Interval, Interval)> {
         let mut met = known;
-        // From either end up to the first box that extends the intervals, because boxes between these need
-        // only be compared with boxes outside the other interval. The order does not affect the result.
+        // From each end, boxes are tested up to the first one that extends the intervals, because boxes
+        // between these two need to be compared only with boxes outside the other interval. The order does
+        // not affect the result.
         let (mut low, mut high) = (0, self.all.len());
         while low < high {
             let number = low;
@@ -121,8 +122,8 @@ impl Boxes {
             }
             low += skipped.max(1);
         }
-        // A vehicle that is in an interval for less than its own length is in it until its rear has passed
-        // the point where its front came in.
+        // A vehicle that covers an interval shorter than itself occupies it until its rear has passed the
+        // point where its front entered.
         let whole = |place: Interval| Interval {
             to: place.to.max(place.from),
             ..place
@@ -130,8 +131,9 @@ impl Boxes {
         met.map(|(own, theirs)| (whole(own), whole(theirs)))
     }
 
-    /// Number of consecutive boxes, starting with the given one, that are too far from the other connection to touch
-    /// a box of it. The search runs in either direction. Most boxes are far apart, so many boxes are skipped at once.
+    /// Number of consecutive boxes, starting with the given one and in either direction, that are too far
+    /// from the other connection to touch a box of it. Most boxes are far apart, so many of them are skipped
+    /// at once.
     fn skipped_at(&self, number: usize, other: &Self) -> usize {
         let centre = self.all[number].centre;
         let reach = self.radius + other.radius;
@@ -176,7 +178,7 @@ impl Boxes {
         met
     }
 
-    /// Returns the indices of the boxes whose intervals lie within `interval`.
+    /// Returns the indices of the boxes whose intervals are within `interval`.
     fn inside(&self, interval: Interval) -> std::ops::Range<usize> {
         let count = self.all.len();
         let numbers = |s: f64| (s / self.step) as usize;
@@ -194,7 +196,7 @@ impl Boxes {
     /// Interval of the connection that the body covers at one pose and up to the adjacent poses, m.
     #[inline]
     fn place(&self, number: usize) -> Interval {
-        // Its front is as far along the connection as its rear axle is from its first pose.
+        // The front is as far along the connection as the rear axle is from its first pose.
         let front = self.step * number as f64;
         Interval {
             from: (front - self.step).clamp(0.0, self.length),
@@ -222,8 +224,8 @@ impl<'a> Track<'a> {
         }
     }
 
-    /// Returns the frame at `s`, clamped to the curve, and the distance from there to `s` along its straight
-    /// continuation, m; negative before the start of the curve.
+    /// Returns the frame at `s`, clamped to the curve, and the distance from there to `s` along a straight
+    /// continuation of the curve, m. The distance is negative before the start of the curve.
     pub(super) fn at(&self, s: f64) -> (OwnFrame, f64) {
         let nearest = s.clamp(0.0, self.length);
         let frame = if nearest <= 0.0 {

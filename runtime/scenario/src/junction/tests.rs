@@ -24,7 +24,7 @@ use roadwright_geometry::{Pose, Segment, polygon, unit};
 use std::collections::BTreeSet;
 
 const RIGHT: DrivingSide = DrivingSide::Right;
-/// Radius of the paths that are built around corners for cars, with a tolerance for rounding, m.
+/// Minimum radius of the paths around corners for cars, with a tolerance for rounding, m.
 const LEAST_RADIUS: f64 = U_TURN_RADIUS - 1e-3;
 
 /// A straight road outward from the origin.
@@ -53,7 +53,7 @@ fn junction_of(roads: &[Road], side: DrivingSide) -> Junction {
     decided(roads, side, None)
 }
 
-/// A site without rules, at which all turns are allowed.
+/// A site without rules, at which all turns are permitted.
 fn site(side: DrivingSide) -> Site<'static> {
     Site {
         nodes: vec![NodeId(0)],
@@ -67,7 +67,7 @@ fn site(side: DrivingSide) -> Site<'static> {
     }
 }
 
-/// The starts of roads that are numbered from 1.
+/// Arms at the starts of roads, which are numbered from 1.
 fn arms_of(roads: &[Road]) -> Vec<Arm<'_>> {
     let arm = |(road, id)| Arm::new(RoadId(id), road, RoadEnd::Start);
     roads.iter().zip(1..).map(arm).collect()

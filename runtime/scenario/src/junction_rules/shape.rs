@@ -67,7 +67,7 @@ impl TurnRules {
         self.remove.sort_unstable();
     }
 
-    /// Lets the rules of turning decide about a turn again.
+    /// Removes a turn from both lists, so that the turning rules decide about it.
     pub fn forget(&mut self, turn: LaneTurn) {
         self.add.retain(|other| *other != turn);
         self.remove.retain(|other| *other != turn);
@@ -100,7 +100,7 @@ impl TurnRules {
         let twice = |turn: &LaneTurn| self.remove.contains(turn);
         match self.add.iter().position(twice) {
             Some(i) => Err(format!(
-                "turns.add.{i}: is in turns.remove as well; leave one of them out"
+                "turns.add.{i}: is also in turns.remove; leave one of them out"
             )),
             None => Ok(()),
         }
@@ -115,7 +115,7 @@ pub struct CornerRule {
     pub road: RoadId,
     /// The next road counter-clockwise, whose right edge ends the corner.
     pub next: RoadId,
-    /// Radius of the edge of the carriageway, m; reduced if there is not enough room.
+    /// Radius of the edge of the carriageway, m. It is reduced if there is not enough room.
     pub radius: Quantity<CornerRadius>,
 }
 

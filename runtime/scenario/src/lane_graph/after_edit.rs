@@ -1,10 +1,10 @@
 //! The lane graph of an edited network. Unchanged lanelets are copied, and lanelets from before the edit are
 //! matched with those after it.
 //!
-//! An edit in a city changes a handful of roads out of thousands. Sampling centre lines dominates the cost of
-//! a graph, so lanelets whose roads are unchanged are copied with their points. The result must equal a graph
-//! made from scratch, lanelet by lanelet. A property test compares the two (`tests/incremental.rs`), which is
-//! why copies are added in the same order as new ones.
+//! An edit in a city changes a handful of thousands of roads. Most of the time for building a graph is spent
+//! on sampling centre lines, so lanelets whose roads are unchanged are copied with their points. The result
+//! must equal a graph built from scratch, lanelet by lanelet, so copies are added in the same order as new
+//! lanelets. A property test compares the two graphs (`tests/incremental.rs`).
 
 use super::build::Builder;
 use super::{LaneGraph, Lanelet, LaneletIndex, LaneletKind, NO_LANELET, PathLanelets};
@@ -16,12 +16,13 @@ use crate::road::Road;
 use crate::scenario::Scenario;
 use std::ops::Range;
 
-/// Maximum fraction of new centre lines. The centre lines of an edited network are the previous ones with new
-/// ones appended, until the new ones exceed this fraction of the total. After that, the lines still in use
-/// are copied.
+/// Maximum fraction of new centre lines. The centre lines of an edited network are those of the previous one
+/// followed by new ones. Once the new ones exceed this fraction of the total, only the lines that are still
+/// in use are copied.
 const MOST_OWN_LINES: f64 = 0.1;
 
-/// Returns the earlier lanelet that a lanelet is a copy of, given the result of [`LaneGraph::after_edit`].
+/// Returns the earlier lanelet of which a lanelet is a copy, given the result of [`LaneGraph::after_edit`];
+/// `None` if the lanelet is new.
 #[inline]
 pub fn copied(copies: &[LaneletIndex], id: LaneletIndex) -> Option<LaneletIndex> {
     Some(copies[id.index()]).filter(|&copy| copy != NO_LANELET)
@@ -39,7 +40,7 @@ pub struct Before<'a> {
 }
 
 impl Before<'_> {
-    /// Whether a road is unchanged and its junctions cut it back at the same places.
+    /// Whether a road is unchanged and its junctions cut it back by the same lengths.
     ///
     /// Copies of a scenario share their roads, so it is enough to compare addresses. A road that was replaced
     /// by an equal one is sampled again, which costs time but does not change the result.
@@ -64,7 +65,7 @@ impl LaneGraph {
     }
 
     /// Returns the counterpart of each lanelet in an edited network: the same piece of lane, or the
-    /// connection between the same lanes. [`NO_LANELET`] if there is none. Shapes may differ.
+    /// connection between the same lanes; [`NO_LANELET`] if there is no counterpart. Shapes may differ.
     /// O(lanelets log lanes).
     ///
     /// ```text
@@ -78,7 +79,7 @@ impl LaneGraph {
         found
     }
 
-    /// Finds the same pieces of lane in an edited network: same road, same lane, same section.
+    /// Finds the same pieces of lane in an edited network, by road, lane and section.
     fn find_lanes(&self, edited: &Self, found: &mut [LaneletIndex]) {
         let section = |graph: &Self, id: LaneletIndex| match graph.lanelet(id).kind {
             LaneletKind::Lane { section, .. } => section,
@@ -94,8 +95,8 @@ impl LaneGraph {
         }
     }
 
-    /// Finds the same connections in an edited network. They are found by the counterparts of the
-    /// lanes that they join, because an edit changes the indices of junctions and paths.
+    /// Finds the same connections in an edited network. They are identified by the counterparts of the lanes
+    /// that they join, because an edit changes the indices of junctions and paths.
     fn find_connections(&self, edited: &Self, found: &mut [LaneletIndex]) {
         for (id, lanelet) in self.numbered() {
             if !lanelet.is_connection() {
@@ -122,7 +123,7 @@ impl LaneGraph {
 impl Builder {
     /// Reserves about as much space as the previous graph needed.
     pub(super) fn expect(&mut self, before: &LaneGraph) {
-        // A little more than before, because an edit adds a few lanelets, and growing would copy all of them.
+        // Slightly more than before, because an edit adds a few lanelets, and growing would copy all of them.
         self.lanelets.reserve(before.lanelets.len() + 64);
         self.copies.reserve(before.lanelets.len() + 64);
         self.links.reserve(before.links.len() / 2 + 64);
@@ -154,7 +155,8 @@ impl Builder {
     pub(super) fn copy_road(&mut self, road: RoadId, before: &LaneGraph) {
         let ids = before.index.of_road(road);
         let first = LaneletIndex::from_index(self.lanelets.len());
-        // Neighbours are lanelets of the same road, which keep their distances from each other.
+        // Neighbours are lanelets of the same road, so the difference between their indices is the same in
+        // the copy.
         let moved = |beside: LaneletIndex| match beside {
             NO_LANELET => NO_LANELET,
             beside => LaneletIndex::new(beside.number() - ids.start.number() + first.number()),
@@ -177,7 +179,7 @@ impl Builder {
     }
 
     /// Adds copies of the earlier connections of junction `number`, given the range of their paths. Returns
-    /// `false` and adds none if a road at the junction is not a copy.
+    /// `false` and adds no connection if a road at the junction is not a copy.
     pub(super) fn copy_connections(
         &mut self,
         number: JunctionIndex,
@@ -186,13 +188,14 @@ impl Builder {
     ) -> bool {
         let paths = &before.paths[paths];
         let copied = |id: LaneletIndex| id == NO_LANELET || self.copy_of[id.index()] != NO_LANELET;
-        // A path without a lanelet at one end may have one now.
+        // A path without a lanelet at one end may have one after the edit.
         let is_copied = |path: &PathLanelets| path.from != NO_LANELET && copied(path.from);
-        // All or none, because the lanelets of a junction are in the order of its paths.
+        // All connections or none are copied, because the lanelets of a junction are in the order of its
+        // paths.
         if !paths.iter().all(|path| is_copied(path) && copied(path.to)) {
             return false;
         }
-        // In the order of paths, like new ones.
+        // In the order of paths, as for new connections.
         for path in paths {
             let (from, to) = (
                 self.copy_of[path.from.index()],

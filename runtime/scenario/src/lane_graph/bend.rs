@@ -7,7 +7,7 @@ const LATERAL_ACCELERATION: f64 = 2.5;
 /// Lower limit of the speed in bends, m/s.
 const SLOWEST: f64 = 2.0;
 
-/// Distance on either side of a point over which bends are averaged, m. Because of the averaging, a
+/// Distance on either side of a point over which the curvature is averaged, m. Because of the averaging, a
 /// kink between two lanes that continue straight does not count as a bend, however sharp it is.
 pub const BEND_REACH: f64 = 3.0;
 
@@ -26,7 +26,8 @@ fn bend_speeds(line: CentreLine<'_>, limit: f64) -> impl Iterator<Item = f64> {
 
 /// Average speed along a line at its bend speeds, m/s: length divided by travel time.
 pub(super) fn free_speed(line: CentreLine<'_>, limit: f64) -> f64 {
-    // Each point stands for half of the pieces before and behind it, which are equally long.
+    // Each point represents half of the piece before it and half of the piece after it. All pieces are
+    // equally long.
     let points = line.count();
     let weight = |point: usize| {
         if point == 0 || point + 1 == points {
@@ -50,7 +51,7 @@ mod tests {
     use roadwright_geometry::centre_line::CentreLines;
     use roadwright_geometry::{DVec2, ReferenceLine};
 
-    /// The lanelets of streets between points, one after the other.
+    /// The lanelets of consecutive streets through the given points.
     fn street(points: &[(f64, f64)]) -> LaneGraph {
         let mut scenario = Scenario::new("street");
         for ends in points.windows(2) {
@@ -71,17 +72,18 @@ mod tests {
 
     #[test]
     fn a_kink_between_two_streets_is_no_bend() {
-        // A degree and a half within a third of a metre: an arc of 13 m radius would be driven at 6 m/s.
+        // A kink of 1.5 degrees within a third of a metre. An arc with the corresponding radius of 13 m would
+        // be driven at 6 m/s.
         let kinked = street(&[(0.0, 0.0), (100.0, 0.0), (200.0, 2.6)]);
         assert!((slowest_connection(&kinked) - 14.0).abs() < 1e-9);
-        // A corner is a bend.
+        // A right-angle corner is a bend.
         let corner = slowest_connection(&street(&[(0.0, 0.0), (100.0, 0.0), (100.0, 90.0)]));
         assert!((3.0..6.0).contains(&corner), "{corner}");
     }
 
     #[test]
     fn a_bend_slows_down_where_it_is() {
-        // 40 m straight on, then a right angle of 5 m of radius.
+        // 40 m straight on, followed by a right-angle bend with a radius of 5 m.
         let bend = |i: u32| {
             let angle = f64::from(i) / 5.0;
             let (sin, cos) = (
@@ -101,7 +103,7 @@ mod tests {
         );
         let slowest = speeds.iter().copied().fold(f64::INFINITY, f64::min);
         assert!((3.3..3.8).contains(&slowest), "{slowest}");
-        // 40 m take 2.9 s, 7 m about 2 s.
+        // 40 m take 2.9 s, and 7 m about 2 s.
         let mean = free_speed(line, 14.0);
         assert!((9.0..10.5).contains(&mean), "{mean}");
         assert_eq!(free_speed(line, 2.0), 2.0);

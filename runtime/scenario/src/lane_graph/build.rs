@@ -28,20 +28,21 @@ use std::sync::atomic::{AtomicU64, Ordering};
 const MOST_LANE: f64 = 2e7;
 /// Maximum number of points of all centre lines. Roads beyond this limit get no lanelets.
 const MOST_POINTS: usize = 10_000_000;
-/// Length below which lanes offer no lane change, m. A car could not straighten up in time.
+/// Minimum length of lanes that permit lane changes, m. On shorter ones, a car would not have enough room to
+/// straighten up.
 const MIN_LANE_CHANGE: f64 = 15.0;
 /// Total width below which two lanes of opposite directions are closed to buses, m. A bus is 2.55 m wide and
-/// may overhang its lane by ten centimetres on either side.
+/// may overhang its lane by 10 cm on either side.
 const NARROW_FOR_BUSES: f64 = Body::LONG.width - 0.2;
-/// Largest distance between the end of a lane and the start of another for which the second lane
-/// counts as beginning where the first ends, m. It is measured between the centres of the lanes.
+/// Largest distance between the centre of a lane's end and the centre of another lane's start at which the
+/// second lane counts as beginning where the first ends, m.
 const SAME_PLACE: f64 = 0.5;
-/// Length between junctions below which lanes are dropped, m.
+/// Minimum length of a lane between junctions, m. Shorter lanes are left out.
 const MIN_LANELET: f64 = 0.05;
 
 impl LaneGraph {
-    /// Creates the lanelets of a scenario, copying unchanged ones from `before`. Also returns, for each
-    /// lanelet, the earlier lanelet that it is a copy of.
+    /// Creates the lanelets of a scenario and copies unchanged ones from `before`. Also returns, for each
+    /// lanelet, the earlier lanelet of which it is a copy.
     pub(super) fn build(
         scenario: &Scenario,
         layout: &Layout,
@@ -57,7 +58,7 @@ impl LaneGraph {
             let Some((start, end)) = layout.remaining(id, road) else {
                 continue;
             };
-            // Later roads may be shorter and still fit, but only the first that does not is reported.
+            // Later roads may be short enough to fit, but only the first road that does not fit is reported.
             if !builder.has_room(road, end - start) {
                 builder.left_out = builder.left_out.or(Some(id));
                 continue;
@@ -85,11 +86,11 @@ impl LaneGraph {
 pub(super) struct Builder {
     pub(super) lanelets: Vec<Lanelet>,
     pub(super) lines: CentreLines,
-    /// Whether the lines are the previous ones with new ones appended.
+    /// Whether the lines are the previous lines followed by new ones.
     pub(super) continues_lines: bool,
-    /// Pairs of a lanelet and a successor, in the order of each lanelet's successors.
+    /// Pairs of a lanelet and its successor, in the order of the successors of each lanelet.
     pub(super) links: Vec<(LaneletIndex, LaneletIndex)>,
-    /// Index of lanelets by lane, built once all roads have been added.
+    /// Index of lanelets by lane. It is built once all roads have been added.
     index: LaneIndex,
     of_internal: BTreeMap<(RoadId, i8), LaneletIndex>,
     pub(super) paths: Vec<PathLanelets>,
@@ -101,13 +102,13 @@ pub(super) struct Builder {
     point_count: usize,
     left_out: Option<RoadId>,
     via_rules: ViaRules,
-    /// For each lanelet, the earlier one that it is a copy of.
+    /// For each lanelet, the earlier lanelet of which it is a copy.
     pub(super) copies: Vec<LaneletIndex>,
     /// For each earlier lanelet, its copy.
     pub(super) copy_of: Vec<LaneletIndex>,
 }
 
-/// A lane of a road, given by its section and its position in the section from left to right.
+/// A lane of a road, given by its section and its position in this section from left to right.
 #[derive(Clone, Copy)]
 struct SectionLane<'a> {
     id: RoadId,
@@ -129,14 +130,14 @@ impl Builder {
         id
     }
 
-    /// Whether the lanes of a road still fit within the limits. If they do, counts them. `length`
-    /// is the length of the road, m.
+    /// Returns whether the lanes of a road still fit within the limits. If they do, adds them to the totals.
+    /// `length` is the length of the road, m.
     fn has_room(&mut self, road: &Road, length: f64) -> bool {
         let lanes = |section: &LaneSection| {
             let lanes = section.lanes.iter();
             lanes.filter(|lane| lane.kind.is_drivable()).count()
         };
-        // The widest section over the whole length, which is a cheap upper bound.
+        // Assumes the section with the most lanes over the whole length, which is a fast upper bound.
         let most = road.lane_sections.iter().map(lanes).max().unwrap_or(0);
         let wanted = self.lane_length + most as f64 * length;
         let has_room = wanted <= MOST_LANE && self.point_count <= MOST_POINTS;
@@ -156,8 +157,8 @@ impl Builder {
     fn add_road(&mut self, id: RoadId, road: &Road, from: f64, to: f64, side: DrivingSide) {
         for (index, section) in road.lane_sections.iter().enumerate() {
             let part = (from.max(section.s.get()), to.min(road.section_end(index)));
-            // A section that lies within a junction, or all but a sliver of it, has no lanelets; lanes then
-            // join across it, or end.
+            // A section that is inside a junction, except for at most a sliver, has no lanelets. Its lanes
+            // are then joined across it, or end.
             if part.1 - part.0 < MIN_LANELET {
                 continue;
             }
@@ -180,8 +181,8 @@ impl Builder {
         }
     }
 
-    /// Adds the lanelet of a lane in a part of a section, by its position from left to right; [`NO_LANELET`]
-    /// if the lane is not drivable.
+    /// Adds the lanelet of a lane in a part of a section. The lane is given by its position from left to
+    /// right. Returns [`NO_LANELET`] if the lane is not drivable.
     fn add_lane(
         &mut self,
         lane: SectionLane<'_>,
@@ -223,14 +224,14 @@ impl Builder {
             left: NO_LANELET,
             right: NO_LANELET,
             beside: [NO_LANELET; 2],
-            // Descending for lanes against the reference line, so that positions are proportional to the span
-            // in both directions.
+            // Descending for lanes against the reference line, so that positions grow along the lanelet in
+            // both cases.
             road_span: if forward { (from, to) } else { (to, from) },
         })
     }
 
-    /// Links neighbouring lanes of one direction and determines the permitted lane changes; `ids` run from
-    /// left to right seen along the road.
+    /// Links neighbouring lanes of one direction and determines the permitted lane changes. `ids` are sorted
+    /// from left to right as seen along the road.
     ///
     /// ```text
     ///   lane  2   <----  a      left of `a` in driving direction is `b`: against the road, sides
@@ -244,8 +245,8 @@ impl Builder {
             if a == NO_LANELET || b == NO_LANELET || a_forward != b_forward {
                 continue;
             }
-            // The right edge of one and the left edge of the other are the same line, so they are about
-            // equally long. On the inside of a bend the shorter one decides.
+            // The right edge of one lane and the left edge of the other are the same line, so the two lanes
+            // are about equally long. On the inside of a bend, the shorter one decides.
             if self.lanelet(a).length().min(self.lanelet(b).length()) < MIN_LANE_CHANGE {
                 continue;
             }
@@ -293,11 +294,12 @@ impl Builder {
     ///     -1 ------------ -2 --------     no width yet.
     /// ```
     ///
-    /// Where the direction of a lane changes between sections, there is no successor. O(lanelets * lanes of a
+    /// If the direction of a lane changes between sections, there is no successor. O(lanelets * lanes of a
     /// section).
     fn link_sections(&mut self) {
         let mut links = std::mem::take(&mut self.links);
-        // At this stage lanelets of roads are ordered by road and section, without connections.
+        // At this stage, the lanelets of roads are ordered by road and section, and there are no connections
+        // yet.
         let mut before: Option<Range<LaneletIndex>> = None;
         for here in runs(&self.lanelets, Lanelet::section) {
             if let Some(before) = before.replace(here.clone()) {
@@ -337,8 +339,8 @@ impl Builder {
         }
     }
 
-    /// Whether one lanelet begins where another ends, along their road and in the same direction. They need
-    /// not touch, because a section between them may lack the lane or lie inside a junction.
+    /// Whether one lanelet begins where another ends, along the same road and in the same direction. There
+    /// may be a gap between them, because a section in between may lack the lane or be inside a junction.
     fn sections_touch(&self, from: LaneletIndex, to: LaneletIndex) -> bool {
         let (from, to) = (self.lanelet(from), self.lanelet(to));
         let goes_up = |lanelet: &Lanelet| lanelet.road_span.1 > lanelet.road_span.0;
@@ -348,7 +350,7 @@ impl Builder {
             && goes_up(from) == goes_up(to)
     }
 
-    /// Whether a lanelet begins at the position where another one ends.
+    /// Whether a lanelet begins at the position where another lanelet ends.
     fn lies_on(&self, from: LaneletIndex, to: LaneletIndex) -> bool {
         let line = |id: LaneletIndex| self.lines.line(self.lanelet(id).line);
         let end = line(from).pose(self.lanelet(from).length()).position;
@@ -386,15 +388,15 @@ impl Builder {
                     let between = self.add_connection(j, p, path, from, to);
                     self.connect(from, to, between);
                 } else {
-                    // Recorded as well, because paths are found by their index (`copy_connections`).
+                    // Recorded as well, because paths are looked up by their index (`copy_connections`).
                     self.paths.push(PathLanelets::NONE);
                 }
             }
         }
     }
 
-    /// Adds the lanelet of a path, given the indices of junction and path; [`NO_LANELET`] where the lanes
-    /// meet without a gap.
+    /// Adds the lanelet of a path, given the indices of junction and path. Returns [`NO_LANELET`] if the
+    /// lanes meet without a gap.
     fn add_connection(
         &mut self,
         junction: usize,
@@ -410,8 +412,8 @@ impl Builder {
         let Some(line) = path.curve.as_ref().and_then(push) else {
             return NO_LANELET;
         };
-        // The higher limit of the two roads, because the slower one begins with its own lanelet, and the
-        // upper layer.
+        // A connection has the higher limit of the two roads, because the slower road begins with its own
+        // lanelet, and the upper of the two layers.
         let (a, b) = (self.lanelet(from), self.lanelet(to));
         let limit = a.speed_limit.max(b.speed_limit);
         let free_speed = free_speed(self.lines.line(line), limit);
@@ -426,7 +428,7 @@ impl Builder {
             speed_limit: limit,
             free_speed,
             access: path.access,
-            // Set when all roads of the junction are known (`open_junctions`).
+            // Set later, when all roads of the junction are known (`open_junctions`).
             road_access: RoadAccess::All,
             layer: a.layer.max(b.layer),
             successors: Links::default(),
@@ -440,8 +442,8 @@ impl Builder {
 
     /// Gives each connection the most open access of the drivable roads at its junction.
     ///
-    /// Copies already have it, because an edit that changes the access of a road rebuilds the junctions at
-    /// its ends.
+    /// Copies already have the right access, because an edit that changes the access of a road rebuilds the
+    /// junctions at its ends.
     fn open_junctions(&mut self, network: &RoadNetwork, layout: &Layout) {
         let most_open = |junction: &Arc<Junction>| {
             let roads = junction
@@ -464,7 +466,7 @@ impl Builder {
         }
     }
 
-    /// Records the link that a path creates, either over its own lanelet or directly.
+    /// Records the link that a path creates, either through its own lanelet or directly.
     pub(super) fn connect(&mut self, from: LaneletIndex, to: LaneletIndex, between: LaneletIndex) {
         if between == NO_LANELET {
             self.links.push((from, to));
@@ -486,7 +488,7 @@ impl Builder {
             RoadEnd::Start => *list.first()?,
             RoadEnd::End => *list.last()?,
         };
-        // The lane must be in the section next to the junction, not in a farther one.
+        // The lane must be in the section next to the junction, and not only in one farther away.
         let road = network.road(at.road)?;
         let LaneletKind::Lane { section, .. } = self.lanelet(id).kind else {
             return None;
@@ -520,8 +522,8 @@ impl Builder {
             identity,
         };
         let successors = listed(&mut graph.links, count, &self.links);
-        // Predecessors in ascending order of id. Links are recorded in the order of their starts, and the order of
-        // predecessors must not depend on what was copied from an earlier graph.
+        // Predecessors are in ascending order of id. Links are recorded in the order of their starts, and the
+        // order of predecessors must not depend on what was copied from an earlier graph.
         let mut back: Vec<_> = self.links.iter().map(|&(from, to)| (to, from)).collect();
         back.sort_unstable();
         let predecessors = listed(&mut graph.links, count, &back);
@@ -541,7 +543,7 @@ fn listed(
     links: &[(LaneletIndex, LaneletIndex)],
 ) -> Vec<Links> {
     let mut lists = vec![Links::default(); count];
-    // A counting sort: the counts, then the start of each list, then the members.
+    // A counting sort: first the counts, then the start of each list, and finally the members.
     for &(id, _) in links {
         lists[id.index()].count += 1;
     }
@@ -549,7 +551,7 @@ fn listed(
     for list in &mut lists {
         list.first = first;
         first += list.count;
-        // Counted again while they are filled.
+        // Counted again while the lists are filled.
         list.count = 0;
     }
     all.resize(first as usize, NO_LANELET);
@@ -561,7 +563,8 @@ fn listed(
     lists
 }
 
-/// Points on the centre line of a lane between two distances, in driving direction, and its mean width.
+/// Points on the centre line of a lane between two distances, in the driving direction, and the lane's mean
+/// width.
 fn lane_points(
     road: &Road,
     section: usize,
@@ -577,7 +580,7 @@ fn lane_points(
         .iter()
         .map(|&s| {
             let band = road.lane_bands(section, s)[place];
-            // Averaged over the points, which are closer together in bends, rather than over the length.
+            // Averaged over the points and not over the length. Points are closer together in bends.
             width += band.width / distances.len() as f64;
             road.reference_line.point(s, band.centre)
         })
@@ -596,14 +599,15 @@ fn lane_distances(road: &Road, section: &LaneSection, from: f64, to: f64) -> Vec
             || lane.width[0].c != 0.0
             || lane.width[0].d != 0.0
     };
-    // Where the lane moves sideways relative to the reference line, the points of the line are too few: on a
-    // straight there are two. One point per metre is as fine as centre lines are.
+    // If the lane moves sideways relative to the reference line, the points of that line are too few, because
+    // a straight has only two. One point per metre is as fine as the centre lines are.
     let shifts = road.lane_offset.len() > 1 || section.lanes.iter().any(widths_vary);
-    // Both ends exactly, so that lanelets of a lane touch at the border of their sections.
+    // Both ends are exact, so that the lanelets of a lane touch at the border between sections.
     let mut distances = vec![from];
     distances.extend(
         road.reference_line
-            // 2 cm off the line, at most 10 m apart: the centre line is resampled to about 1 m.
+            // At most 2 cm off the line and at most 10 m apart. The centre line is later resampled to about 1
+            // m.
             .sample_distances(0.02, 10.0)
             .into_iter()
             .filter(|s| *s > from + 1e-6 && *s < to - 1e-6),
@@ -619,7 +623,7 @@ fn lane_distances(road: &Road, section: &LaneSection, from: f64, to: f64) -> Vec
 
 /// Points on a connecting curve.
 ///
-/// They are accurate to 1 cm: a bend with a radius of 6 m gets a point about every 70 cm.
+/// They are accurate to 1 cm, so a bend with a radius of 6 m has a point about every 70 cm.
 fn curve_points(curve: &ReferenceLine) -> Vec<DVec2> {
     curve.sample(0.01, 0.0)
 }

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!            |  |
-//! -------' '---.......---' '----- The lane of a place lies under a connection that is driven in the
+//! -------' '---.......---' '----- The lane of a place is below a connection that is driven in the
 //!      from  ==>  x  connection  ==>  to      same direction. The lanelet behind the connection stands for it: a
 //!     -------.  .---.......---.  .-----       trip to `x` drives through and arrives just beyond the junction.
 //! ```
@@ -20,13 +20,14 @@ use roadwright_geometry::math::wrap_angle;
 use std::collections::BTreeMap;
 use std::f64::consts::FRAC_PI_4;
 
-/// Largest distance between the centre of a connection and the centre of the lane on which it lies, m. Their
-/// directions may differ by an eighth of a turn.
+/// Largest distance between the centre of a connection and the centre of a lane below it, m. Their directions
+/// may differ by an eighth of a turn.
 const ON_LANE: f64 = 2.0;
 
 impl Builder {
     /// For each lane of an internal road, the lanelet that represents places on it. The lanelet is copied if
-    /// all connections of the junction are copies. O(lanes within junctions * connections of these).
+    /// all connections of the junction are copies. O(lanes inside junctions * connections of these
+    /// junctions).
     pub(super) fn connections_out(
         &self,
         network: &RoadNetwork,
@@ -70,7 +71,7 @@ impl Builder {
         lanes.map(|(&lane, &to)| (lane, self.copy_of[to.index()]))
     }
 
-    /// Returns the lanelet after the connection that lies nearest to a pose and leads in the same direction.
+    /// Returns the lanelet after the connection that is nearest to a pose and has the same direction.
     fn connection_out(&self, paths: std::ops::Range<usize>, pose: Pose) -> Option<LaneletIndex> {
         let near = self.paths[paths].iter().filter_map(|path| {
             if path.between == NO_LANELET {
@@ -87,7 +88,7 @@ impl Builder {
     }
 }
 
-/// The drivable lanes at the middle of a road, each with the pose of its centre in driving direction.
+/// The drivable lanes at the middle of a road, each with the pose of its centre in the driving direction.
 fn middles(road: &Road, side: DrivingSide) -> impl Iterator<Item = (i8, Pose)> + '_ {
     let s = 0.5 * road.length();
     let section = road.section_at(s);

@@ -1,4 +1,4 @@
-//! Lanelets by road and lane.
+//! The index of lanelets by road and lane.
 
 use super::{Lanelet, LaneletIndex, LaneletKind, runs};
 use crate::ids::RoadId;
@@ -7,7 +7,7 @@ use std::ops::Range;
 /// The lanelets of each lane of each road, found by binary search over the roads.
 #[derive(Debug, Clone, Default)]
 pub(super) struct LaneIndex {
-    /// The roads that have lanelets, in ascending order of id.
+    /// Roads that have lanelets, in ascending order of id.
     roads: Vec<RoadLanes>,
     lanes: Vec<LaneLanelets>,
     /// The lanelets of each lane, in the order of lane sections.
@@ -78,7 +78,7 @@ impl LaneIndex {
         Some(&self.roads[found.ok()?])
     }
 
-    /// The lanelets of a road; none if it has no drivable lane.
+    /// The lanelets of a road; empty if the road has no drivable lane.
     pub(super) fn of_road(&self, id: RoadId) -> Range<LaneletIndex> {
         self.road(id)
             .map_or(LaneletIndex::new(0)..LaneletIndex::new(0), |lanes| {
@@ -92,7 +92,7 @@ impl LaneIndex {
         self.named(lanes.unwrap_or_default())
     }
 
-    /// The lanelets of a lane in the order of lane sections; none if the lane does not exist.
+    /// The lanelets of a lane in the order of lane sections; empty if the lane does not exist.
     pub(super) fn of_lane(&self, road: RoadId, lane: i8) -> &[LaneletIndex] {
         let mut lanes = self.lanes_of(road);
         let found = lanes.find(|(id, _)| *id == lane);

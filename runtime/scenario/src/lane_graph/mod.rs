@@ -1,7 +1,7 @@
 //! The drivable lanes as lanelets with their successors.
 //!
 //! A lanelet is the stretch of one lane between two junctions (or borders of lane sections), or a connection
-//! through a junction. Lanelets are numbered densely; all look-ups are by index into arrays.
+//! through a junction. Lanelets are numbered densely, so every look-up uses an index into an array.
 //!
 //! ```text
 //!                    |     |
@@ -68,7 +68,7 @@ pub enum LaneletKind {
     },
 }
 
-/// A range of ids in a shared list.
+/// A range of lanelets in a shared list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 struct Links {
     first: u32,
@@ -83,9 +83,9 @@ pub struct Lanelet {
     /// The lane or connection that the lanelet represents.
     pub kind: LaneletKind,
     line: LineSpan,
-    /// Speed limit, m/s; for a connection, the higher limit of its two roads.
+    /// Speed limit, m/s. For a connection, it is the higher limit of its two roads.
     pub speed_limit: f64,
-    /// Average speed without traffic, m/s: the speed limit, or less on connections with bends.
+    /// Average speed without traffic, m/s. It is the speed limit, or less on connections with bends.
     pub free_speed: f64,
     successors: Links,
     predecessors: Links,
@@ -93,8 +93,8 @@ pub struct Lanelet {
     pub left: LaneletIndex,
     /// Lane to the right that a vehicle can change to, or [`NO_LANELET`].
     pub right: LaneletIndex,
-    /// Adjacent lanes with the same direction to the left and right, even if the line between must
-    /// not be crossed; [`NO_LANELET`] where there is none.
+    /// Adjacent lanes with the same direction, to the left and to the right, even if the line between the
+    /// lanes must not be crossed; [`NO_LANELET`] if there is none.
     pub beside: [LaneletIndex; 2],
     /// Vehicles that may use the lanelet.
     pub access: LaneAccess,
@@ -105,9 +105,8 @@ pub struct Lanelet {
     pub layer: i8,
     /// Mean width, m.
     pub width: f64,
-    /// Distances along the road of the start and the end of the lanelet, m. The distance of the
-    /// start is the larger one if the lane is driven against the reference line. Both are 0 for
-    /// connections.
+    /// Distances along the road of the start and the end of the lanelet, m. If the lane is driven against the
+    /// reference line, the distance of the start is the larger one. Both are 0 for connections.
     pub road_span: (f64, f64),
 }
 
@@ -162,7 +161,7 @@ impl Lanelet {
     /// Distance along the lanelet that corresponds to a distance along the road, m.
     ///
     /// The distance is scaled, because a lane on the inside of a bend is shorter than its road. If a lanelet
-    /// has both bent and straight parts, the result is slightly off.
+    /// has both bent and straight parts, the result is not exact.
     pub fn from_road(&self, road_s: f64) -> f64 {
         let (start, end) = self.road_span;
         let share = (road_s - start) / (end - start);
@@ -170,7 +169,7 @@ impl Lanelet {
     }
 }
 
-/// Runs of consecutive lanelets with an equal key, such as those of one road or section.
+/// Runs of consecutive lanelets with equal keys, such as the lanelets of one road or section.
 pub(crate) fn runs<K: PartialEq>(
     lanelets: &[Lanelet],
     of: impl Fn(&Lanelet) -> K,
@@ -191,7 +190,7 @@ pub struct LaneGraph {
     lines: CentreLines,
     /// Successors and predecessors of all lanelets.
     links: Vec<LaneletIndex>,
-    /// Lanelets of lanes by road and lane.
+    /// Lanelets of roads, by road and lane.
     index: LaneIndex,
     /// Lanelets that represent the lanes of internal roads.
     of_internal: BTreeMap<(RoadId, i8), LaneletIndex>,
@@ -207,12 +206,12 @@ pub struct LaneGraph {
 struct PathLanelets {
     from: LaneletIndex,
     to: LaneletIndex,
-    /// Lanelet of the path itself; [`NO_LANELET`] if the lanes meet without a gap.
+    /// Lanelet of the path; [`NO_LANELET`] if the lanes meet without a gap.
     between: LaneletIndex,
 }
 
 impl PathLanelets {
-    /// A path of which at least one lane has no lanelet at the junction.
+    /// A path for which at least one lane has no lanelet at the junction.
     const NONE: Self = Self {
         from: NO_LANELET,
         to: NO_LANELET,
@@ -221,13 +220,13 @@ impl PathLanelets {
 }
 
 impl LaneGraph {
-    /// The lanelets of a scenario's network, laid out by `layout`.
+    /// Creates the lanelets of a scenario's network. `layout` contains its junctions.
     pub fn new(scenario: &Scenario, layout: &Layout) -> Self {
         Self::build(scenario, layout, None).0
     }
 
-    /// An identifier that no other graph of this process has, except for copies. For caches only; no result
-    /// may depend on it.
+    /// An identifier that no other graph of this process has, except for copies. It is only for caches, and
+    /// no result may depend on it.
     pub fn identity(&self) -> u64 {
         self.identity
     }
@@ -267,25 +266,25 @@ impl LaneGraph {
         self.lines.line(span)
     }
 
-    /// Whether the points of copied lanelets are at the same positions as in another graph
-    /// ([`Lanelet::line_span`]).
+    /// Whether the points of copied lanelets have the same positions ([`Lanelet::line_span`]) as in another
+    /// graph.
     pub fn shares_lines_with(&self, other: &Self) -> bool {
         self.lines.share_with(&other.lines)
     }
 
-    /// Lanelets that follow the given one, in a fixed order.
+    /// Lanelets that follow a lanelet, in a fixed order.
     #[inline]
     pub fn successors(&self, id: LaneletIndex) -> &[LaneletIndex] {
         self.linked(self.lanelets[id.index()].successors)
     }
 
-    /// Lanelets that lead to the given one, in a fixed order.
+    /// Lanelets that lead to a lanelet, in a fixed order.
     #[inline]
     pub fn predecessors(&self, id: LaneletIndex) -> &[LaneletIndex] {
         self.linked(self.lanelets[id.index()].predecessors)
     }
 
-    /// The via restrictions that routes have to obey. Those within one junction are already part of its
+    /// The via restrictions that routes have to obey. Those inside one junction are already part of its
     /// paths.
     pub fn via_rules(&self) -> &ViaRules {
         &self.via_rules
@@ -329,8 +328,8 @@ impl LaneGraph {
         pairs.try_fold(self.followed_on(first), onto).is_some()
     }
 
-    /// Lanelets from which a vehicle can change to the given one. A line may be crossable from one
-    /// side only, so vehicles cannot always change back.
+    /// Lanelets from which a vehicle can change to a lanelet. A line may be crossable from one side only, so
+    /// vehicles cannot always change back.
     pub fn changing_onto(&self, id: LaneletIndex) -> impl Iterator<Item = LaneletIndex> + '_ {
         let beside = self.lanelet(id).beside.into_iter();
         beside.filter(move |&other| {
@@ -360,16 +359,15 @@ impl LaneGraph {
     /// Returns the lanelet at a place, and the distance along the lanelet; `None` if there is no
     /// drivable lane.
     ///
-    /// A place inside a junction is moved to the nearest part of its lane. A place on an internal
-    /// road is moved to the start of the lane that the traffic from there enters beyond the
-    /// junction.
+    /// A place inside a junction is moved to the nearest part of its lane. A place on an internal road is
+    /// moved to the start of the lane that traffic from this place enters beyond the junction.
     pub fn locate(&self, place: &LanePlace) -> Option<(LaneletIndex, f64)> {
         let lane = (place.road, place.lane);
         let lanelets = self.index.of_lane(place.road, place.lane);
         if lanelets.is_empty() {
             return self.of_internal.get(&lane).map(|&behind| (behind, 0.0));
         }
-        // The place may lie inside a junction, in which case it moves to the nearest part of the lane.
+        // If the place is inside a junction, it is moved to the nearest part of the lane.
         let miss = |id: &&LaneletIndex| {
             let (a, b) = self.lanelet(**id).road_span;
             (a.min(b) - place.s).max(place.s - a.max(b)).max(0.0)

@@ -1,8 +1,8 @@
 //! Reachability of lanelets.
 //!
-//! Whether a road may be driven can depend on the roads before it: a vehicle that enters private ground may
-//! not leave it again on the other side. Where access is restricted, the search therefore visits a lanelet up
-//! to twice, once for each part of the trip ([`TripPart`]).
+//! Whether a road may be driven can depend on the roads before it. For example, a vehicle that enters private
+//! ground may not leave it on the other side. Where access is restricted, the search therefore visits a
+//! lanelet up to twice, once for each part of the trip ([`TripPart`]).
 
 use super::{LaneGraph, LaneletIndex, NO_LANELET};
 use crate::access::{RoadAccess, TripPart, VehicleClass};
@@ -22,7 +22,7 @@ impl Reached {
         }
     }
 
-    /// Whether a lanelet is reached in a part of the trip.
+    /// Whether a lanelet can be reached in a part of the trip.
     pub(super) fn holds_part(&self, id: LaneletIndex, part: TripPart) -> bool {
         match part {
             TripPart::Leaving => self.leaving[id.index()],
@@ -30,7 +30,7 @@ impl Reached {
         }
     }
 
-    /// Whether a lanelet is reached in any part of the trip.
+    /// Whether a lanelet can be reached in any part of the trip.
     pub(super) fn holds(&self, id: LaneletIndex) -> bool {
         self.leaving[id.index()] || self.arriving[id.index()]
     }
@@ -41,7 +41,7 @@ impl Reached {
             .collect()
     }
 
-    /// Records a lanelet. Returns whether it is new.
+    /// Records a lanelet as reached. Returns whether it is new.
     fn note(&mut self, id: LaneletIndex, part: TripPart) -> bool {
         let seen = match part {
             TripPart::Leaving => &mut self.leaving[id.index()],
@@ -51,13 +51,13 @@ impl Reached {
     }
 }
 
-/// Distance to the end of its lane below which a starting vehicle has no room to change lanes, m.
+/// Minimum distance to the end of its lane that a starting vehicle needs for a lane change, m.
 pub const ROOM_TO_CHANGE: f64 = 5.0;
 /// Length that each lane change on a road needs in traffic, m.
 pub const ROOM_FOR_CHANGE: f64 = 18.0;
 
 impl LaneGraph {
-    /// The lanelets to which a vehicle can drive next: successors, then neighbours.
+    /// The lanelets to which a vehicle can drive next: first successors, then neighbours.
     fn next_of(&self, id: LaneletIndex) -> impl Iterator<Item = LaneletIndex> + '_ {
         let lanelet = self.lanelet(id);
         let sides = [lanelet.left, lanelet.right];
@@ -65,7 +65,7 @@ impl LaneGraph {
         all.filter(|&next| next != NO_LANELET)
     }
 
-    /// The lanelets from which a vehicle can drive onto this one: predecessors, then neighbours.
+    /// The lanelets from which a vehicle can drive onto this one: first predecessors, then neighbours.
     fn before(&self, id: LaneletIndex) -> impl Iterator<Item = LaneletIndex> + '_ {
         let before = self.predecessors(id).iter().copied();
         before.chain(self.changing_onto(id))
@@ -94,31 +94,31 @@ impl LaneGraph {
             .filter_map(|&next| self.enter(start, TripPart::Leaving, next, class, &mut reached));
         let open = ahead.collect();
         self.spread_from(open, &mut reached, class);
-        // Recorded last, so that a trip that returns to it may change lanes there.
+        // Recorded last, so that a trip that returns to the start may change lanes there.
         reached.note(start, TripPart::Leaving);
         reached.any()
     }
 
-    /// Whether a trip can return from the end of a lanelet to its beginning. O(lanelets).
+    /// Whether a trip can return from the end of a lanelet to the lanelet's beginning. O(lanelets).
     pub fn leads_round(&self, start: LaneletIndex, class: VehicleClass) -> bool {
         let mut reached = Reached::none(self.lanelets.len());
         self.spread(&mut reached, start, class);
         reached.any()[start.index()]
     }
 
-    /// Whether a trip from each lanelet can reach a goal, with lane changes. The goal reaches
-    /// itself. O(lanelets).
+    /// Whether a trip from each lanelet can reach a goal, with lane changes. The goal can reach itself.
+    /// O(lanelets).
     pub fn reaching(&self, goal: LaneletIndex, class: VehicleClass) -> Vec<bool> {
         let mut reached = Reached::none(self.lanelets.len());
         let mut open = VecDeque::new();
-        // A trip may reach the goal in either part, so the search starts from both.
+        // A trip may reach the goal in either part, so the search begins with both.
         for part in [TripPart::Leaving, TripPart::Arriving] {
             reached.note(goal, part);
             open.push_back((goal, part));
         }
         while let Some((id, part)) = open.pop_front() {
             let lanelet = self.lanelet(id);
-            // The check includes the goal itself, which vehicles without access cannot enter.
+            // This check includes the goal itself, which vehicles without access cannot enter.
             if !lanelet.access.admits(class) {
                 continue;
             }
@@ -136,7 +136,7 @@ impl LaneGraph {
         reached.leaving
     }
 
-    /// Records everything that a trip from a lanelet can reach.
+    /// Records everything that a trip starting on a lanelet can reach.
     fn spread(&self, reached: &mut Reached, start: LaneletIndex, class: VehicleClass) {
         self.spread_from([(start, TripPart::Leaving)].into(), reached, class);
     }
@@ -154,9 +154,8 @@ impl LaneGraph {
         }
     }
 
-    /// Records that a trip drives from a lanelet onto the next one. `None` if this is not allowed
-    /// or has already been recorded. Each lanelet is recorded only once per part of the trip, so
-    /// that the search ends.
+    /// Records that a trip drives from a lanelet onto the next one; `None` if this is not allowed or has
+    /// already been recorded. Each lanelet is recorded only once per part of the trip, so the search ends.
     fn enter(
         &self,
         from: LaneletIndex,
@@ -199,7 +198,7 @@ impl LaneGraph {
         let mut lanelets: Vec<LaneletIndex> = largest
             .into_iter()
             .map(|n| LaneletIndex::from_index(n.index()))
-            // Without a loop, the largest set is any single lanelet.
+            // If there is no loop, the largest set is any single lanelet.
             .filter(|&id| is_open(id))
             .collect();
         lanelets.sort_unstable();

@@ -11,8 +11,8 @@ use crate::access::{TripPart, VehicleClass};
 ///                                    reach one lanelet there, the hub, and can be reached from it decides.
 /// ```
 ///
-/// Also, if the hub leads to a lanelet, it leads to everything that can be reached from that lanelet. Only
-/// the few questions that neither rule answers need a separate search. The answers equal those of
+/// In addition, if the hub leads to a lanelet, it leads to everything that can be reached from that lanelet.
+/// Only the few questions that neither rule answers need a separate search. The answers equal those of
 /// [`LaneGraph::reachable_from`].
 pub struct Reachability<'a> {
     graph: &'a LaneGraph,
@@ -22,7 +22,7 @@ pub struct Reachability<'a> {
     last: Option<Search>,
 }
 
-/// Reachability from and to one lanelet of the main streets, the hub.
+/// Reachability from and to the hub, which is a lanelet of the main streets.
 struct Hub {
     lanelet: LaneletIndex,
     /// Whether each lanelet leads to the hub.
@@ -40,8 +40,8 @@ impl<'a> Reachability<'a> {
     /// Prepares the answers for a graph. O(lanelets).
     pub fn new(graph: &'a LaneGraph, class: VehicleClass) -> Self {
         let main = graph.main_component();
-        // Its road is open to all traffic, so a trip that reaches it is not yet in its arriving part, and may
-        // continue like a trip that begins there.
+        // The road of the hub is open to all traffic. A trip that reaches the hub is therefore still in its
+        // leaving part, and may continue like a trip that begins there.
         let hub = main.first().map(|&lanelet| Hub {
             lanelet,
             reaching: graph.reaching(lanelet, class),
@@ -60,8 +60,8 @@ impl<'a> Reachability<'a> {
         self.class
     }
 
-    /// Whether a trip can lead from one lanelet to another, with lane changes. A lanelet leads to itself. O(1),
-    /// or O(lanelets) where the main streets do not decide.
+    /// Whether a trip can lead from one lanelet to another, with lane changes. A lanelet leads to itself.
+    /// O(1), or O(lanelets) if the main streets do not decide.
     pub fn leads(&mut self, from: LaneletIndex, to: LaneletIndex) -> bool {
         if let Some(hub) = &self.hub {
             if hub.reaching[from.index()] && hub.reached.holds(to) {
@@ -73,7 +73,7 @@ impl<'a> Reachability<'a> {
             }
         }
         match &self.last {
-            // A start is often queried with one destination after another.
+            // Callers often ask for one start and several destinations in a row.
             Some(last) if last.from == from => last.reached[to.index()],
             _ => {
                 let reached = self.graph.reachable_from(from, self.class);
@@ -84,7 +84,7 @@ impl<'a> Reachability<'a> {
         }
     }
 
-    /// Like `leads`, for a trip that begins too near the end of its lane to change lanes there; see
+    /// Like `leads`, for a trip that begins too close to the end of its lane to change lanes there. See
     /// [`LaneGraph::reachable_straight_on`].
     pub fn leads_straight_on(&mut self, from: LaneletIndex, to: LaneletIndex) -> bool {
         if from == to {
@@ -99,7 +99,7 @@ impl<'a> Reachability<'a> {
             }
             match TripPart::Leaving.onto(own, lanelet.road_access) {
                 Some(TripPart::Leaving) if self.leads(next, to) => return true,
-                // From there it may drive less than a trip that begins there.
+                // From there, the trip may use fewer roads than a trip that begins there.
                 Some(TripPart::Arriving) => {
                     return graph.reachable_straight_on(from, self.class)[to.index()];
                 }
@@ -109,9 +109,9 @@ impl<'a> Reachability<'a> {
         false
     }
 
-    /// Whether a trip can return from the end of a lanelet to its beginning.
+    /// Whether a trip can return from the end of a lanelet to the lanelet's beginning.
     pub fn leads_round(&self, lanelet: LaneletIndex) -> bool {
-        // The hub is reached from itself without driving, so it decides only for others.
+        // The hub is reached from itself without driving, so it can decide only for other lanelets.
         let by_hub = self.hub.as_ref().is_some_and(|hub| {
             let is_another = hub.lanelet != lanelet;
             is_another && hub.reaching[lanelet.index()] && hub.reached.holds(lanelet)

@@ -1,4 +1,4 @@
-//! Deletes objects together with everything that cannot exist without them.
+//! Deletes objects, together with everything that cannot exist without them.
 
 use super::Objects;
 use super::users::{with_places, with_rules};
@@ -42,7 +42,7 @@ pub fn deleted(scenario: &Scenario, objects: &Objects) -> Edit {
         .collect();
     let left = |place: &Place| (!stands_on(place, &roads)).then_some(*place);
     let followers = with_places(scenario, left).into_iter();
-    // Agents and flows that are deleted themselves have their edit already; a second one would fail because
+    // Agents and flows that are themselves deleted already have an edit. A second edit would fail, because
     // they no longer exist.
     edits.extend(
         followers
@@ -50,7 +50,7 @@ pub fn deleted(scenario: &Scenario, objects: &Objects) -> Edit {
             .map(|(_, edit)| edit),
     );
     edits.extend(with_rules(scenario, |node, road| {
-        // A node that is deleted needs no edit of its rules.
+        // The rules of a node that is deleted need no edit.
         (nodes.contains(&node) || !roads.contains(&road)).then_some(road)
     }));
     edits.extend(roads.into_iter().map(|id| Edit::Road(id, None)));
@@ -78,14 +78,14 @@ fn stands_on(place: &Place, roads: &BTreeSet<RoadId>) -> bool {
     matches!(place, Place::Lane(at) if roads.contains(&at.road))
 }
 
-/// Returns the edit that deletes an object on which no other object depends; `None` if the object does not
+/// Returns the edit that deletes an object that no other object depends on; `None` if the object does not
 /// exist.
 fn taken_out(scenario: &Scenario, object: ObjectId) -> Option<Edit> {
     if !scenario.contains(object) {
         return None;
     }
     match object {
-        // Roads and nodes have users; they follow at the end of the batch.
+        // Other objects may use roads and nodes, so these are deleted at the end of the batch.
         ObjectId::Node(_) | ObjectId::Road(_) => None,
         ObjectId::Obstacle(id) => Some(Edit::Obstacle(id, None)),
         ObjectId::Forest(id) => Some(Edit::Forest(id, None)),

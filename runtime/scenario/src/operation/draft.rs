@@ -1,9 +1,9 @@
-//! A change in several steps, each of which sees the results of the previous ones.
+//! A change made in several steps. Each step sees the results of the previous ones.
 
 use crate::edit::{Edit, EditError};
 use crate::scenario::Scenario;
 
-/// A scenario under modification, with its edits so far.
+/// A scenario that is being modified, with its edits so far.
 pub(super) struct Draft {
     after: Scenario,
     edits: Vec<Edit>,

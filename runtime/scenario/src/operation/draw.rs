@@ -31,9 +31,10 @@ use roadwright_geometry::{GeometryError, ReferenceLine, polygon};
 use std::collections::BTreeMap;
 use thiserror::Error;
 
-/// Distance from a node or road within which an end joins it, m.
+/// Maximum distance at which an end joins a node or road, m.
 pub const JOIN_DISTANCE: f64 = 0.5;
-/// Distance from an end within which a cut is moved to that end, m. This avoids very short pieces.
+/// Minimum distance of a cut from the ends of a road, m. Closer cuts are moved to the end, to avoid very
+/// short pieces.
 const MIN_PIECE: f64 = 1.0;
 
 /// Properties of a new road.
@@ -41,7 +42,7 @@ const MIN_PIECE: f64 = 1.0;
 pub struct RoadStyle {
     /// Street name.
     pub name: String,
-    /// Importance.
+    /// Class of the road, which states its importance.
     pub class: RoadClass,
     /// Layer. The road passes over or under roads on other layers.
     pub layer: i8,
@@ -80,7 +81,7 @@ pub enum DrawError {
 
 /// Returns the edit that draws a road along a line.
 ///
-/// An end within [`JOIN_DISTANCE`] of a node or a reference line of its layer joins it; [`joined_road`] has
+/// An end within [`JOIN_DISTANCE`] of a node or a reference line of its layer joins it. [`joined_road`] has
 /// other rules. Where the line crosses a road of the same layer, that road is cut and a node is inserted. A
 /// one-way road that begins or ends on a fast one-way road at a small angle becomes a slip road, and the fast
 /// road gets an auxiliary lane. If an end misses the node that it joins by more than a millimetre, the outer
@@ -134,8 +135,8 @@ pub fn joined_road(
             || end.covers(scenario, length - cut.own_s, cut.road, cut.s);
         is_inner && !is_joint
     });
-    // After the crossings, which are searched in the existing network, and before the stops, which leave cuts
-    // beside these nodes to them.
+    // After the crossings, which are searched for in the existing network, and before the stops, which leave
+    // cuts near these nodes to the nodes.
     let from = drawing.end_node(&start.joint, line.start().position);
     let to = drawing.end_node(&end.joint, line.end().position);
     let stops = drawing.stops(length, from, to, &cuts);
@@ -145,7 +146,8 @@ pub fn joined_road(
 
 /// Returns the edit that cuts a road at distance `s`, with a new node there.
 ///
-/// The first part keeps the id. Agents, flows and rules of junctions move to the part to which they belong.
+/// The first part keeps the id. Agents, flows and rules of junctions are moved to the part that they belong
+/// to.
 ///
 /// # Errors
 /// If the road does not exist or a part would be shorter than a metre.
@@ -168,14 +170,14 @@ pub fn split(scenario: &Scenario, id: RoadId, s: f64) -> Result<Edit, DrawError>
     drawing.finish()
 }
 
-/// A crossing of the new line with an existing road.
+/// A crossing of the new line and an existing road.
 struct Crossing {
     own_s: f64,
     road: RoadId,
     s: f64,
 }
 
-/// A change under construction.
+/// A change that is being assembled.
 struct Drawing<'a> {
     scenario: &'a Scenario,
     edits: Vec<Edit>,
@@ -233,7 +235,7 @@ impl<'a> Drawing<'a> {
             Joint::Road { road, s } => self.node_on(*road, *s),
             Joint::SlipRoad(slip) => self.node_on(slip.host(), slip.s()),
             Joint::Free => {
-                // The line may end where it starts.
+                // The line may end where it begins.
                 let own = self.new_nodes.iter();
                 let own = own.map(|(&id, &position)| ((position - point).length(), id));
                 let near = own
@@ -256,7 +258,7 @@ impl<'a> Drawing<'a> {
         if s > road.length() - MIN_PIECE {
             return road.to;
         }
-        // Both ends of the new line, or an end and a crossing, may want a cut at the same spot.
+        // Both ends of the new line, or an end and a crossing, may require a cut at the same spot.
         let made = self.cuts.get(&id).into_iter().flatten();
         if let Some((_, node)) = made.copied().find(|(at, _)| (at - s).abs() < MIN_PIECE) {
             return node;
@@ -295,7 +297,8 @@ impl<'a> Drawing<'a> {
                 continue;
             }
             for (own_s, s) in crossing_distances(&own, &sampled(&road.reference_line)) {
-                // Polylines deviate from the lines by up to 5 cm, but the node has to lie on both lines.
+                // Polylines deviate from the lines by up to 5 cm, but the node has to be exactly on both
+                // lines.
                 let (own_s, s) = refine(line, &road.reference_line, own_s, s);
                 found.push(Crossing { own_s, road: id, s });
             }
@@ -314,21 +317,22 @@ impl<'a> Drawing<'a> {
     ) -> Vec<(f64, NodeId)> {
         let mut stops = vec![(0.0, start)];
         for cut in cuts {
-            // Too close to the last stop, so the existing road need not be cut.
+            // The crossing is too close to the last stop, so the existing road need not be cut.
             if stops
                 .last()
                 .is_some_and(|last| cut.own_s - last.0 <= MIN_PIECE)
             {
                 continue;
             }
-            // A node at the end of the crossed road may be nearer to an end of the piece than the crossing.
+            // A node at the end of the crossed road may be closer to an end of the piece than the crossing
+            // itself.
             let place = self.place_on(cut.road, cut.s);
             let is_short = |node: NodeId| (self.position(node) - place).length() < MIN_PIECE;
             if stops.last().is_some_and(|last| is_short(last.1)) || is_short(end) {
                 continue;
             }
-            // Near the end of the crossed road this is its node, which may already be a stop if two roads
-            // that end there are crossed at the same node.
+            // Near the end of the crossed road, this is the node at that end. It may already be a stop if two
+            // roads that end there are crossed at the same node.
             let node = self.node_on(cut.road, cut.s);
             if node != end && stops.iter().all(|stop| stop.1 != node) {
                 stops.push((cut.own_s, node));
@@ -368,8 +372,8 @@ impl<'a> Drawing<'a> {
         Ok(())
     }
 
-    /// Returns the piece with its ends at its nodes. Ends that already meet their nodes stay. Other
-    /// ends are joined to them by clothoids.
+    /// Returns the piece with its ends moved to its nodes. Ends that already meet their nodes stay in place.
+    /// Other ends are joined to the nodes by clothoids.
     fn attach(
         &self,
         piece: &ReferenceLine,
@@ -378,7 +382,7 @@ impl<'a> Drawing<'a> {
     ) -> Result<ReferenceLine, GeometryError> {
         let (start, end) = (piece.start(), piece.end());
         let (first, last) = (self.position(from), self.position(to));
-        // The worse end decides: if one end is off, the piece is bent.
+        // The worse end decides: if one end misses its node, the piece is bent.
         let misses = (start.position - first)
             .length()
             .max((end.position - last).length());
@@ -390,7 +394,7 @@ impl<'a> Drawing<'a> {
             position,
             ..pose
         };
-        // The middle of the piece stays, and its outer parts are bent onto the nodes.
+        // The middle of the piece stays in place, and its outer parts are bent to meet the nodes.
         let (a, b) = (piece.length() / 3.0, piece.length() * 2.0 / 3.0);
         let head = ReferenceLine::join(moved(start, first), piece.pose(a))?;
         let tail = ReferenceLine::join(piece.pose(b), moved(end, last))?;
@@ -401,8 +405,8 @@ impl<'a> Drawing<'a> {
     fn finish(mut self) -> Result<Edit, DrawError> {
         let cuts = std::mem::take(&mut self.cuts);
         for (id, mut at) in cuts {
-            // Cuts are collected first and made at once: a road crossed twice is cut in three at once, and
-            // distances along the uncut road are valid for all of them.
+            // Cuts are first collected and then made together, because a road that is crossed twice is cut
+            // into three pieces, and distances along the uncut road are valid for all cuts.
             at.sort_by(|a, b| a.0.total_cmp(&b.0));
             self.cut_road(id, &at)?;
         }
@@ -410,7 +414,7 @@ impl<'a> Drawing<'a> {
         let places = with_places(self.scenario, |place| Some(self.on_piece(place)));
         self.edits.extend(rules);
         self.edits.extend(places.into_iter().map(|(_, edit)| edit));
-        // All pieces of a road join its group.
+        // All pieces of a road join the group of the road.
         let pieces = self.pieces.iter().flat_map(|(old, pieces)| {
             let new = pieces.iter().map(|piece| piece.1);
             new.filter(move |new| new != old).map(|new| (new, *old))
@@ -424,8 +428,8 @@ impl<'a> Drawing<'a> {
     fn piece_at(&self, road: RoadId, node: NodeId) -> RoadId {
         let old = self.scenario.network().road(road);
         // The first piece keeps the id and the start of the road, so only the end has another id. A loop
-        // starts and ends at one node; its rules then go to the last piece. Rules of a merged junction may be
-        // stored at another one of its nodes, so the nearer end is used.
+        // starts and ends at the same node, and its rules then belong to the last piece. Rules of a merged
+        // junction may be stored at another of its nodes, so the nearer end of the road is used.
         let ends_here = |old: &Road| {
             let to = |end: NodeId| (self.position(end) - self.position(node)).length();
             old.to == node || (old.from != node && to(old.to) < to(old.from))
@@ -436,7 +440,7 @@ impl<'a> Drawing<'a> {
         }
     }
 
-    /// Returns the place after its road was cut, on the piece that now contains it.
+    /// Returns a place after its road has been cut, on the piece that contains it.
     fn on_piece(&self, place: &Place) -> Place {
         let Place::Lane(at) = place else {
             return *place;
@@ -444,7 +448,7 @@ impl<'a> Drawing<'a> {
         let Some(pieces) = self.pieces.get(&at.road) else {
             return *place;
         };
-        // With pieces from 0, 30 and 70 m, s = 50 m is on the second one, 20 m from its start.
+        // If the pieces begin at 0, 30 and 70 m, s = 50 m is on the second one, 20 m from its start.
         let index = pieces.partition_point(|piece| piece.0 <= at.s);
         let (start, road) = pieces[index.saturating_sub(1)];
         Place::lane(road, at.lane, at.s - start)
@@ -462,12 +466,12 @@ impl<'a> Drawing<'a> {
         let side = self.scenario.about().driving_side;
         let mut pieces = Vec::new();
         for (i, pair) in stops.windows(2).enumerate() {
-            // The first piece keeps the id, so that references to the road need no change in the common case
-            // of a cut beyond them.
+            // The first piece keeps the id. In the common case of a cut beyond them, references to the road
+            // therefore need no change.
             let piece_id = if i == 0 { id } else { self.new_road_id() };
             let mut piece = piece_of(road, pair[0].0, pair[1].0)?;
             (piece.from, piece.to) = (pair[0].1, pair[1].1);
-            // Arrows belong to the existing junctions.
+            // Arrows belong to the existing junctions, so they are kept only at the ends of the old road.
             let (is_first, is_last) = (i == 0, i + 2 == stops.len());
             let leads_there = |lane: &Lane| {
                 if lane.is_forward(side) {
@@ -482,7 +486,7 @@ impl<'a> Drawing<'a> {
                 }
             }
             self.edits.push(Edit::Road(piece_id, Some(Box::new(piece))));
-            // By growing distance, because `on_piece` uses binary search.
+            // In ascending order of distance, because `on_piece` uses binary search.
             pieces.push((pair[0].0, piece_id));
         }
         self.pieces.insert(id, pieces);
@@ -496,8 +500,9 @@ fn piece_of(road: &Road, from: f64, to: f64) -> Result<Road, GeometryError> {
     piece.reference_line = road.reference_line.slice(from, to)?;
     piece.lane_offset = cut_polynomials(&road.lane_offset, from, to);
     let sections = road.lane_sections.iter().enumerate();
-    // Of sections at 0, 40 and 90 m the piece from 30 to 70 m keeps the first two, at 0 and 10 m. The last
-    // micrometre is no section, because a cut at a section's start rounds to either side of it.
+    // If sections begin at 0, 40 and 90 m, the piece from 30 to 70 m keeps the first two, which then begin at
+    // 0 and 10 m. The last micrometre does not count as a section, because a cut at the start of a section
+    // may be rounded to either side.
     let sections = sections.filter_map(|(i, section)| {
         let (start, end) = (section.s.max(from), road.section_end(i).min(to));
         (end - start > 1e-6).then(|| section_part(section, start, end, from))
@@ -513,7 +518,7 @@ fn sampled(line: &ReferenceLine) -> Vec<(f64, DVec2)> {
         .collect()
 }
 
-/// Approximate distances along both polylines at which they cross.
+/// Approximate distances along both polylines at which the polylines cross.
 fn crossing_distances(a: &[(f64, DVec2)], b: &[(f64, DVec2)]) -> Vec<(f64, f64)> {
     let mut found = Vec::new();
     for p in a.windows(2) {
@@ -526,8 +531,8 @@ fn crossing_distances(a: &[(f64, DVec2)], b: &[(f64, DVec2)]) -> Vec<(f64, f64)>
             let (u, v) = (p[1].1 - p[0].1, q[1].1 - q[0].1);
             let cross = u.perp_dot(v);
             let gap = q[0].1 - p[0].1;
-            // p0 + i u = q0 + j v, solved with the cross product. Parallel chords divide by 0; the result is
-            // infinite or NaN and lies in neither range.
+            // p0 + i u = q0 + j v, solved with the cross product. For parallel chords, this divides by 0, and
+            // the result is infinite or NaN and therefore outside both ranges.
             let (i, j) = (gap.perp_dot(v) / cross, gap.perp_dot(u) / cross);
             if (0.0..=1.0).contains(&i) && (0.0..=1.0).contains(&j) {
                 let along = |w: &[(f64, DVec2)], t: f64| w[0].0 + t * (w[1].0 - w[0].0);
@@ -549,7 +554,7 @@ fn refine(a: &ReferenceLine, b: &ReferenceLine, mut s: f64, mut t: f64) -> (f64,
         if cross.abs() < 1e-6 {
             break;
         }
-        // Each step about doubles the number of correct digits; the first guess is within about 5
+        // Each step roughly doubles the number of correct digits. The initial guess is accurate to about 5
         // cm.
         let gap = q.position - p.position;
         s = (s + gap.perp_dot(v) / cross).clamp(0.0, a.length());

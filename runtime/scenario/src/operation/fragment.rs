@@ -1,4 +1,4 @@
-//! Copy and paste: a piece of a scenario is a scenario itself, so its text can be pasted anywhere.
+//! Copy and paste. A piece of a scenario is itself a scenario, so its text can be pasted anywhere.
 
 use super::motion::Motion;
 use super::{Objects, OperationError};
@@ -22,7 +22,7 @@ pub fn copied(scenario: &Scenario, objects: &Objects) -> Scenario {
     for (&id, group) in &scenario.groups {
         let members = group.members().iter().copied();
         let group = group.with_members(members.filter(|member| copy.contains(*member)));
-        // A member copied alone does not form a group.
+        // A group member that is copied alone does not form a group.
         if group.members().len() > 1 {
             copy.groups.insert(id, group);
         }
@@ -32,8 +32,8 @@ pub fn copied(scenario: &Scenario, objects: &Objects) -> Scenario {
 
 /// Returns the edits that put copies of objects into an empty scenario.
 ///
-/// Objects come before objects that refer to them, because each edit is checked separately: vehicle types and
-/// stacks before agents, nodes before roads, roads before the agents on them.
+/// Each object precedes the objects that refer to it, because each edit is checked separately: vehicle types
+/// and stacks before agents, nodes before roads, and roads before the agents on them.
 fn copies(scenario: &Scenario, objects: &Objects) -> Vec<Edit> {
     let has_road = |id: RoadId| objects.contains(&ObjectId::Road(id));
     let on_copy = |place: &Place| match place {
@@ -41,7 +41,7 @@ fn copies(scenario: &Scenario, objects: &Objects) -> Vec<Edit> {
         Place::Ground(_) => true,
     };
     // An agent needs its start. A flow needs both of its places, because it makes no sense without a
-    // destination, while an agent without one can still stand there.
+    // destination, whereas an agent without a destination can still stand at its start.
     let agents: Vec<_> = scenario
         .agents
         .iter()
@@ -53,7 +53,7 @@ fn copies(scenario: &Scenario, objects: &Objects) -> Vec<Edit> {
         .filter(|(id, _)| objects.contains(&ObjectId::Flow(**id)))
         .filter(|(_, flow)| flow.places().into_iter().all(on_copy))
         .collect();
-    // The driving side is part of the copy, because the lanes of its roads mean nothing without it.
+    // The driving side is part of the copy, because the lanes of the roads mean nothing without it.
     let mut edits = vec![Edit::About(Box::new(About {
         driving_side: scenario.about().driving_side,
         ..About::default()
@@ -78,7 +78,8 @@ fn copies(scenario: &Scenario, objects: &Objects) -> Vec<Edit> {
     edits
 }
 
-/// The edits for the vehicle types and stacks that users refer to, given as (vehicle type, stack).
+/// The edits for the vehicle types and stacks that users refer to. `users` contains pairs of (vehicle type,
+/// stack).
 fn used_kinds(scenario: &Scenario, users: &[(&String, &String)]) -> Vec<Edit> {
     let vehicles = scenario
         .vehicle_types
@@ -93,7 +94,7 @@ fn used_kinds(scenario: &Scenario, users: &[(&String, &String)]) -> Vec<Edit> {
     vehicles.chain(stacks).collect()
 }
 
-/// The edits for obstacles, forests, land and points of interest, which refer to nothing else.
+/// The edits for obstacles, forests, land and points of interest, which do not refer to other objects.
 fn thing_copies(scenario: &Scenario, objects: &Objects) -> Vec<Edit> {
     let copy = |object: &ObjectId| match *object {
         ObjectId::Obstacle(id) => {
@@ -124,7 +125,7 @@ fn road_copies(scenario: &Scenario, has: impl Fn(RoadId) -> bool) -> Vec<Edit> {
     let ends: BTreeSet<NodeId> = chosen()
         .flat_map(|(_, road)| [road.from, road.to])
         .collect();
-    // Rules are copied only if all roads that they name are.
+    // Rules are copied only if all roads that they name are copied.
     let nodes = network.nodes().filter(|(id, _)| ends.contains(id));
     let nodes = nodes.map(|(id, node)| {
         let mut node = node.clone();
@@ -152,8 +153,8 @@ pub fn pasted(
         scenario.network().next_road_id().0,
     );
     // New ids follow the largest one in use, in the order of the old ones: a piece with the roads 3, 7 and 8,
-    // pasted where road 20 is the last, becomes the roads 21, 22 and 23. So a piece can be pasted any number
-    // of times, and the same paste gives the same ids.
+    // pasted where road 20 is the last, becomes the roads 21, 22 and 23. A piece can therefore be pasted any
+    // number of times, and the same paste gives the same ids.
     let mut pasting = Pasting {
         scenario,
         piece,
@@ -172,7 +173,7 @@ pub fn pasted(
     Ok((Edit::Batch(pasting.edits), pasting.objects))
 }
 
-/// A paste under construction. Its parts are added in the order in which they refer to each other.
+/// A paste that is being assembled. Its parts are added in the order in which they refer to each other.
 struct Pasting<'a> {
     scenario: &'a Scenario,
     piece: &'a Scenario,
@@ -181,8 +182,8 @@ struct Pasting<'a> {
     nodes: BTreeMap<NodeId, NodeId>,
     roads: BTreeMap<RoadId, RoadId>,
     edits: Vec<Edit>,
-    /// The new objects, so that a tool can select them. Nodes are not included, because they follow their
-    /// roads.
+    /// The new objects, so that a tool can select them. Nodes are not included, because they are moved with
+    /// their roads.
     objects: Objects,
     /// The new objects by their ids in the piece.
     names: BTreeMap<ObjectId, ObjectId>,
@@ -195,8 +196,8 @@ impl Pasting<'_> {
             let mut node = node.clone();
             let p = self.motion.point(node.position());
             (*node.x, *node.y) = (p.x, p.y);
-            // The text of a piece may come from anywhere, so rules that name roads outside the piece are left
-            // out.
+            // The text of a piece may come from anywhere, so rules that name roads outside the piece are
+            // dropped.
             node.rules = node.rules.on_roads(|road| roads.get(&road).copied());
             self.edits.push(Edit::Node(self.nodes[&id], Some(node)));
         }
@@ -320,11 +321,11 @@ impl Pasting<'_> {
         self.edits.push(edit);
     }
 
-    /// The place after pasting. A place on a lane gets the new id of its road, and a place on the ground is
+    /// A place after pasting. A place on a lane gets the new id of its road, and a place on the ground is
     /// moved by the motion.
     fn pasted_place(&self, place: &Place) -> Place {
         match *place {
-            // The lookup cannot fail, because no place in a scenario names a road that does not exist.
+            // The look-up cannot fail, because no place in a scenario names a road that does not exist.
             Place::Lane(at) => Place::lane(self.roads[&at.road], at.lane, at.s.get()),
             Place::Ground(ground) => self.motion.ground(ground),
         }

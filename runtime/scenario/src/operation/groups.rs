@@ -10,8 +10,9 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Minimum number of members of a group.
 const LEAST_MEMBERS: usize = 2;
 
-/// Returns the edit that creates a group of objects, and its id. Objects leave their previous groups, because
-/// an object is in at most one group. `None` for fewer than two objects, not counting nodes.
+/// Returns the edit that creates a group of objects, and the id of the group. The objects leave their
+/// previous groups, because an object is in at most one group. Returns `None` for fewer than two objects, not
+/// counting nodes.
 pub fn grouped(scenario: &Scenario, objects: &Objects) -> Option<(Edit, GroupId)> {
     let id = scenario.next_group_id();
     let name = format!("Group {}", id.0);
@@ -57,7 +58,7 @@ pub fn with_groups(scenario: &Scenario, objects: &Objects) -> Objects {
     all
 }
 
-/// Group members that do not exist, which hand-written files may contain.
+/// Group members that do not exist. Hand-written files may contain such members.
 pub fn lost_members(scenario: &Scenario) -> Vec<(GroupId, ObjectId)> {
     let groups = scenario.groups.iter();
     let lost = groups.flat_map(|(id, group)| {
@@ -79,7 +80,7 @@ pub fn without_lost_members(scenario: &Scenario) -> Edit {
     Edit::Batch(changed.collect())
 }
 
-/// Returns edits that put each new road into the group of the road from which it comes.
+/// Returns edits that put each new road into the group of the road that it was made from.
 pub(super) fn joining(scenario: &Scenario, roads: &BTreeMap<RoadId, RoadId>) -> Vec<Edit> {
     let mut groups: BTreeMap<GroupId, Vec<ObjectId>> = BTreeMap::new();
     for (new, old) in roads {

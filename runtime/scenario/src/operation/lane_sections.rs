@@ -1,8 +1,8 @@
-//! Cutting of lane sections, and opening of lanes on a stretch of a road.
+//! Cuts lane sections, and opens lanes on a stretch of a road.
 
 use crate::road::{Lane, LaneSection, Poly3, Road, RoadEnd};
 
-/// Returns the part of a lane section between two distances along its road; `origin` is the start of the new
+/// Returns the part of a lane section between two distances along its road. `origin` is the start of the new
 /// road.
 pub(super) fn section_part(
     section: &LaneSection,
@@ -21,10 +21,11 @@ pub(super) fn section_part(
     }
 }
 
-/// Returns the polynomials that apply between two distances, measured from the first distance.
+/// Returns the polynomials that apply between two distances, with their positions measured from the first
+/// distance.
 pub(super) fn cut_polynomials(list: &[Poly3], from: f64, to: f64) -> Vec<Poly3> {
-    // The polynomial that applies at `from` starts before it and is rebased to `from`; later ones only have
-    // their start shifted.
+    // The polynomial that applies at `from` starts before it and is rebased to `from`. For later polynomials,
+    // only the start is shifted.
     let first = list
         .partition_point(|poly| poly.s <= from)
         .saturating_sub(1);
@@ -51,7 +52,7 @@ pub(super) fn cut_polynomials(list: &[Poly3], from: f64, to: f64) -> Vec<Poly3> 
 ///            from           to
 /// ```
 pub(super) fn replace_lanes(road: &mut Road, from: f64, to: f64, lanes: Vec<Lane>) {
-    // Looked up by the middle, because the next section may begin at either end.
+    // Looked up at the middle, because the next section may begin at either end.
     let place = road.section_index(0.5 * (from + to));
     let (end, plain) = (road.section_end(place), road.lane_sections[place].clone());
     let rest = |from: f64, to: f64| (to - from > 1e-6).then(|| section_part(&plain, from, to, 0.0));
@@ -67,9 +68,8 @@ pub(super) fn replace_lanes(road: &mut Road, from: f64, to: f64, lanes: Vec<Lane
         .splice(place..=place, parts.into_iter().flatten());
 }
 
-/// Returns the stretch of a road from the node at one of its ends up to a distance in metres.
-/// `None` unless the stretch lies in one lane section and at least `behind` metres of road remain
-/// beyond it.
+/// Returns the stretch of a road from the node at one of its ends up to a distance in metres; `None` if the
+/// stretch is not inside one lane section, or if less than `behind` metres of road would remain beyond it.
 pub(super) fn beside_node(
     road: &Road,
     end: RoadEnd,
@@ -85,8 +85,8 @@ pub(super) fn beside_node(
     (length >= reach + behind && is_one_section()).then_some((from, to))
 }
 
-/// Width of a lane next to a node at one end of a road. The lane has its full width over `full`
-/// metres, and then tapers to zero.
+/// Width of a lane near the node at one end of a road. The lane has its full width over `full` metres, and
+/// then tapers to zero.
 pub(super) fn width_beside_node(width: f64, full: f64, taper: f64, end: RoadEnd) -> Vec<Poly3> {
     match end {
         RoadEnd::Start => {

@@ -16,16 +16,16 @@ use roadwright_geometry::ReferenceLine;
 
 /// Returns the edit that merges the two roads that meet at a node.
 ///
-/// The road with the smaller id stays; the lanes of both must be the same at the node.
+/// The road with the smaller id is kept. Both roads must have the same lanes at the node.
 ///
 /// # Errors
-/// [`OperationError::NotTwoRoads`] unless exactly two roads end there and their lanes match.
+/// [`OperationError::NotTwoRoads`] if not exactly two roads end at the node, or if their lanes do not match.
 pub fn merged(scenario: &Scenario, node: NodeId) -> Result<Edit, OperationError> {
     let pair = Pair::at(scenario.network(), node).ok_or(OperationError::NotTwoRoads(node))?;
     let (first, second) = (pair.first, pair.second);
     let road = pair.merged_road(scenario.about().driving_side)?;
     let places = with_places(scenario, |place| Some(pair.merged_place(place)));
-    // Rules at the node itself are deleted with it.
+    // Rules of the node itself are deleted with the node.
     let rules = with_lane_rules(scenario, |at, lane| {
         Some(if at == node {
             lane
@@ -34,7 +34,8 @@ pub fn merged(scenario: &Scenario, node: NodeId) -> Result<Edit, OperationError>
         })
     });
     let mut edits: Vec<_> = places.into_iter().map(|(_, edit)| edit).collect();
-    // The second road is deleted first, because the node where it ends may have no room for another road end.
+    // The second road is deleted first, because the node at its far end may have no room for another road
+    // end.
     edits.push(Edit::Road(second, None));
     edits.push(Edit::Road(first, Some(Box::new(road))));
     edits.push(Edit::Node(node, None));
@@ -57,8 +58,8 @@ struct Pair {
     first_is_turned: bool,
     /// Whether the second road ends at the node.
     second_is_turned: bool,
-    /// Lengths of the stored roads, m. A reversed line sums its segments in another order, so its length may
-    /// differ in the last bit.
+    /// Lengths of the stored roads, m. The length of a reversed line may differ in the last bit, because its
+    /// segments are summed in another order.
     first_length: f64,
     second_length: f64,
     /// The first road, ending at the node.
@@ -68,14 +69,15 @@ struct Pair {
 }
 
 impl Pair {
-    /// Returns the roads at a node; `None` unless there are exactly two that can be merged.
+    /// Returns the two roads at a node; `None` if there are not exactly two roads, or if they cannot be
+    /// merged.
     fn at(network: &RoadNetwork, node: NodeId) -> Option<Self> {
         let ends = network.ends_at(node);
         let &[(first, first_end), (second, second_end)] = ends.as_slice() else {
             return None;
         };
         if first == second {
-            // A loop: both ends of one road.
+            // A loop: both road ends belong to the same road.
             return None;
         }
         let (a, b) = (network.road(first)?, network.road(second)?);
@@ -101,9 +103,8 @@ impl Pair {
         pair.fits().then_some(pair)
     }
 
-    /// Whether the roads can be merged: lanes continue through the node, and both roads have the
-    /// same layer and access. Widths may differ. In that case, the result has a lane section on
-    /// either side of the seam.
+    /// Whether the roads can be merged: lanes continue through the node, and both roads have the same layer
+    /// and access. Widths may differ, in which case the result has a lane section on either side of the seam.
     fn fits(&self) -> bool {
         let lanes = |road: &Road, s: f64| -> Vec<_> {
             let lanes = &road.section_at(s).lanes;
@@ -120,7 +121,7 @@ impl Pair {
     }
 
     fn merged_road(&self, side: DrivingSide) -> Result<Road, OperationError> {
-        // Arrows that refer to the node are removed with it.
+        // Arrows that refer to the node are removed together with it.
         let head = without_arrows(&self.head, |lane| lane.is_forward(side));
         let tail = &without_arrows(&self.tail, |lane| !lane.is_forward(side));
         let mut road = head.clone();
@@ -166,9 +167,10 @@ impl Pair {
 
 /// Continues the lateral shift of lane 0 beyond the seam with the shift of the tail.
 fn append_lane_offset(road: &mut Road, tail: &Road, seam: f64) {
-    // An empty list means 0 everywhere. One constant on both sides covers the whole already. Otherwise both
-    // lists are written out, with a constant 0 for an empty one: a polynomial applies until the next one
-    // starts, so the head's last one would continue over the tail.
+    // An empty list means 0 everywhere. If both sides have the same constant, it already covers the whole
+    // road. Otherwise, both lists are written out, with a constant 0 for an empty one. Without it, the last
+    // polynomial of the head would also apply to the tail, because a polynomial applies until the next one
+    // starts.
     if road.lane_offset != tail.lane_offset || !is_constant(&tail.lane_offset) {
         if road.lane_offset.is_empty() {
             road.lane_offset.push(Poly3::constant(0.0));
@@ -198,7 +200,7 @@ fn without_arrows(road: &Road, of: impl Fn(&Lane) -> bool) -> Road {
     road
 }
 
-/// Whether two lists of lanes are equal except for their arrows.
+/// Whether two lists of lanes are equal, ignoring arrows.
 fn are_alike(a: &[Lane], b: &[Lane]) -> bool {
     let is_alike = |(a, b): (&Lane, &Lane)| {
         let a = Lane {
@@ -210,11 +212,11 @@ fn are_alike(a: &[Lane], b: &[Lane]) -> bool {
     a.len() == b.len() && a.iter().zip(b).all(is_alike)
 }
 
-/// Adds the lane sections of the tail, unless they only continue the last section of the head.
+/// Adds the lane sections of the tail, unless they merely continue the last section of the head.
 fn append_lane_sections(road: &mut Road, tail: &Road, seam: f64) {
-    // Splitting a plain road and merging its parts gives one section again instead of two equal ones. Widths
-    // that change along the road are measured from the start of their section, so such a section cannot be
-    // left out even if the lists look the same.
+    // When a plain road has been split and its parts are merged, the result has one section and not two equal
+    // ones. Widths that change along the road are measured from the start of their section, so a section with
+    // such widths cannot be left out even if the lists are the same.
     let plain = tail
         .lane_sections
         .iter()
@@ -226,7 +228,8 @@ fn append_lane_sections(road: &mut Road, tail: &Road, seam: f64) {
             (road.lane_sections.last_mut(), tail.lane_sections.first())
         && are_alike(&last.lanes, &first.lanes)
     {
-        // A lane has arrows on at most one side of the seam: towards the end that it leads to.
+        // A lane has arrows on at most one side of the seam, because arrows point towards the end that the
+        // lane leads to.
         for (lane, of_tail) in last.lanes.iter_mut().zip(&first.lanes) {
             if lane.turns.is_empty() {
                 lane.turns = of_tail.turns;
@@ -234,7 +237,7 @@ fn append_lane_sections(road: &mut Road, tail: &Road, seam: f64) {
         }
         return;
     }
-    // The whole road gets the limit of its head, so lanes of the tail keep their own limit.
+    // The whole road gets the speed limit of its head, so lanes of the tail keep their own limit.
     let differs = tail.speed_limit != road.speed_limit;
     let sections = tail.lane_sections.iter().cloned().map(|mut section| {
         section.s += seam;
@@ -255,8 +258,8 @@ fn is_constant(list: &[Poly3]) -> bool {
     }
 }
 
-/// Returns the second line, starting at the end of the first one. If their headings differ, the
-/// second line is bent to match.
+/// Returns the second line, starting at the end of the first one. If their headings differ, the second line
+/// is bent at its start.
 fn tail_line(head: &Road, tail: &Road) -> Result<ReferenceLine, OperationError> {
     let (end, line) = (head.reference_line.end(), &tail.reference_line);
     let turn = roadwright_geometry::math::wrap_angle(line.start().heading - end.heading);
@@ -275,7 +278,7 @@ fn tail_line(head: &Road, tail: &Road) -> Result<ReferenceLine, OperationError> 
     let bend = ReferenceLine::join(end, line.pose(bent))?;
     let chord = (line.pose(bent).position - end.position).length();
     if bend.length() > 2.0 * chord {
-        // The roads meet at a corner instead of in line, so a clothoid between them would loop.
+        // The roads meet at a sharp corner, so a clothoid between them would loop.
         return Err(roadwright_geometry::GeometryError::NoJoin.into());
     }
     Ok(bend.joined(&line.slice(bent, line.length())?)?)

@@ -3,10 +3,10 @@
 //! The mirror image of a network has the other driving side. To keep the scenario's driving side, lanes are
 //! not simply mirrored:
 //!
-//! - The carriageway of a two-way road lies at its mirrored position, but its lanes keep their order: two
-//!   lanes towards a junction and one away from it stay that way. Anything outside the carriageway
-//!   (pavements, parking) changes sides.
-//! - A one-way road is mirrored lane by lane and its direction is reversed. So the carriageways of a motorway
+//! - The carriageway of a two-way road is at its mirrored position, but its lanes keep their order: two lanes
+//!   towards a junction and one away from it stay that way. Anything outside the carriageway (pavements,
+//!   parking) changes sides.
+//! - A one-way road is mirrored lane by lane and its direction is reversed. The carriageways of a motorway
 //!   swap places, entry slip roads become exits, and rings keep the correct direction. Trips that can no
 //!   longer be driven are also reversed.
 
@@ -84,18 +84,18 @@ impl Mirror {
     }
 }
 
-/// Result of mirroring.
+/// The edit that mirrors objects, and its side effects.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Mirrored {
-    /// The edit. Empty if none of the objects can be mirrored.
+    /// The edit. It is empty if none of the objects can be mirrored.
     pub edit: Edit,
-    /// Nodes whose rules had to be left out because they do not make sense after mirroring: rules for single
-    /// turns in signal stages, and rules for a lane whose direction is now reversed.
+    /// Nodes whose rules had to be dropped because they make no sense after mirroring: rules for single turns
+    /// in signal stages, and rules for a lane whose direction is reversed.
     pub changed_rules: BTreeSet<NodeId>,
 }
 
-/// Returns the centre of the box around the objects that would be mirrored, m. `None` if all of
-/// them only follow others. For example, an agent on a lane follows its road.
+/// Returns the centre of the bounding box of the objects that would be mirrored, m; `None` if all of them are
+/// merely moved along with others, as an agent on a lane is moved with its road.
 pub fn middle(scenario: &Scenario, objects: &Objects) -> Option<DVec2> {
     let nodes = motion::moved_nodes(scenario, objects);
     let network = scenario.network();
@@ -115,7 +115,7 @@ pub fn middle(scenario: &Scenario, objects: &Objects) -> Option<DVec2> {
     Some(0.5 * (low + high))
 }
 
-/// Points around an object that has its own position.
+/// Points around an object that has a position of its own.
 fn outline(scenario: &Scenario, object: ObjectId) -> Vec<DVec2> {
     let ground = |place: &Place| match place {
         Place::Ground(ground) => Some(ground.position()),
@@ -144,9 +144,8 @@ fn outline(scenario: &Scenario, object: ObjectId) -> Vec<DVec2> {
 
 /// Returns the edit that mirrors objects.
 ///
-/// As in [`moved`](super::moved), the nodes of a road are mirrored with it. A road between two
-/// mirrored nodes is mirrored even if it is not selected. Roads with only one end at such a node
-/// keep their other end.
+/// As in [`moved`](super::moved), the nodes of a road are mirrored with it. A road between two mirrored nodes
+/// is mirrored even if it is not selected. Roads that have only one end at such a node keep their other end.
 ///
 /// # Errors
 /// If a road cannot take the resulting shape.
@@ -179,7 +178,7 @@ pub fn mirrored(
     })
 }
 
-/// A mirror image under construction.
+/// A mirror image that is being assembled.
 struct Reflection<'a> {
     scenario: &'a Scenario,
     mirror: Mirror,
@@ -189,7 +188,7 @@ struct Reflection<'a> {
     images: BTreeMap<RoadId, Road>,
     /// The mirrored roads whose direction is reversed.
     turned: BTreeSet<RoadId>,
-    /// Roads of which only one end is mirrored, with their lengths before and after, m.
+    /// Roads of which only one end is mirrored, each with its length before and after, m.
     stretched: BTreeMap<RoadId, (f64, f64)>,
 }
 
@@ -228,7 +227,7 @@ impl Reflection<'_> {
         Ok(edits)
     }
 
-    /// Returns the edits of the nodes, and the nodes whose rules were left out.
+    /// Returns the edits of the nodes, and the nodes whose rules were dropped.
     fn nodes(&self, nodes: &BTreeSet<NodeId>) -> (Vec<Edit>, BTreeSet<NodeId>) {
         let mut changed = BTreeSet::new();
         let edit = |&id: &NodeId| {
@@ -250,7 +249,7 @@ impl Reflection<'_> {
         (nodes.iter().filter_map(edit).collect(), changed)
     }
 
-    /// Returns the edit of an object that has its own position.
+    /// Returns the edit of an object that has a position of its own.
     fn thing(&self, object: ObjectId) -> Option<Edit> {
         let (scenario, mirror) = (self.scenario, self.mirror);
         match object {
@@ -275,7 +274,7 @@ impl Reflection<'_> {
                 point.heading = point.heading.map(|heading| mirror.heading(heading)).into();
                 Some(Edit::PointOfInterest(id, Some(Box::new(point))))
             }
-            // Nodes and roads come before, agents and flows after all roads.
+            // Nodes and roads are handled before this, and agents and flows after all roads.
             ObjectId::Node(_) | ObjectId::Road(_) | ObjectId::Agent(_) | ObjectId::Flow(_) => None,
         }
     }

@@ -1,4 +1,4 @@
-//! Operations on the objects of a scenario: draw, move, turn, delete, copy, reshape.
+//! Operations on the objects of a scenario: drawing, moving, rotating, deleting, copying and reshaping.
 //!
 //! These functions inspect a scenario and return the [`Edit`](crate::Edit) for the change, so that a tool can
 //! show the change before it is applied.
@@ -65,7 +65,7 @@ pub enum OperationError {
          both roads without other junctions"
     )]
     NoSlipLane(RoadId, RoadId),
-    /// Trips start on, pass or end on a road that would become internal, which is impossible within a
+    /// Trips start on, pass or end on a road that would become internal. This is not possible inside a
     /// junction.
     #[error(
         "agents or flows start on, pass or end on {0}, which would lie within the \

@@ -1,4 +1,4 @@
-//! Moving and turning objects.
+//! Moving and rotating objects.
 
 use super::roads::{fitted, stretched_places, with_end_at};
 use super::{Objects, OperationError};
@@ -35,7 +35,7 @@ impl Motion {
         }
     }
 
-    /// A rotation about a point, rad.
+    /// A rotation about a point, by an angle in rad.
     pub fn turn(centre: DVec2, angle: f64) -> Self {
         Self {
             centre,
@@ -47,7 +47,7 @@ impl Motion {
     /// The moved point.
     pub fn point(&self, p: DVec2) -> DVec2 {
         if self.angle == 0.0 {
-            // Without sine and cosine, so that a shift by whole metres gives whole metres.
+            // Avoids sine and cosine, so that a shift by whole metres gives whole metres.
             return p + self.shift;
         }
         let (sin, cos) = sin_cos(self.angle);
@@ -66,7 +66,7 @@ impl Motion {
             position: self.point(start.position),
             heading: self.heading(start.heading),
         };
-        // Segments consist of lengths and curvatures only, so moving the start moves the whole line rigidly.
+        // Segments contain only lengths and curvatures, so moving the start moves the whole line rigidly.
         Ok(ReferenceLine::new(moved, line.segments().to_vec())?)
     }
 
@@ -125,7 +125,7 @@ impl Motion {
         Place::ground(p.x, p.y, self.heading(place.heading.get()))
     }
 
-    /// Moves a place on open ground. A place on a lane follows its road and is not changed here.
+    /// Moves a place on open ground. A place on a lane is moved with its road, so it is unchanged here.
     fn move_ground(&self, place: &mut Place) {
         if let Place::Ground(ground) = *place {
             *place = self.ground(ground);
@@ -135,9 +135,9 @@ impl Motion {
 
 /// Returns the edit that moves objects.
 ///
-/// The nodes of a moved road also move. Roads with only one end at a moved node keep their other end and are
-/// bent in between, as locally as their shape allows. Places on lanes move with their road; places on open
-/// ground that belong to a moved agent move with it.
+/// The nodes of a moved road also move. Roads that have only one end at a moved node keep their other end and
+/// are bent as locally as their shape allows. Places on lanes move with their road, and places on open ground
+/// move with their agent.
 ///
 /// # Errors
 /// If a road cannot take the resulting shape.
@@ -176,7 +176,7 @@ pub fn moved(
             (true, false) => with_end(RoadEnd::Start)?,
             _ => with_end(RoadEnd::End)?,
         };
-        // A bent road changes its length, and places on it keep their relative position.
+        // The length of a bent road changes, but places on the road keep their relative position.
         lengths.insert(id, (road.length(), line.length()));
         edits.push(Edit::Road(id, Some(Box::new(fitted(road, line)))));
     }

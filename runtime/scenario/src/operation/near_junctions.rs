@@ -1,4 +1,4 @@
-//! Junctions close to each other: merging them by hand, and splitting them again.
+//! Merges junctions that are close to each other on the user's request, and splits them again.
 //!
 //! ```text
 //!    |           |                |           |
@@ -24,7 +24,7 @@ const TRIED: usize = 4;
 /// nearest junction that fits. Lays the network out: O(roads log roads).
 ///
 /// # Errors
-/// If no road leads from one to the other, if a trip begins, passes or ends on such a road, or if the
+/// If no road connects the junctions, if a trip begins on, passes or ends on such a road, or if the merged
 /// junction would be larger than 60 m or break up the ring of a roundabout.
 pub fn merged_junctions(
     scenario: &Scenario,
@@ -62,7 +62,7 @@ pub fn merged_junctions(
     near.merged(&chosen).ok_or_else(|| refused(first, last))
 }
 
-/// Returns the edit that splits a junction that the user merged; `None` if it was not merged by hand.
+/// Returns the edit that splits a junction that the user has merged; `None` if the user has not merged it.
 pub fn parted_junctions(scenario: &Scenario, node: NodeId) -> Option<Edit> {
     let layout = layout(scenario.network(), scenario.about());
     let junction = layout.junction_at(node)?;
@@ -102,7 +102,7 @@ impl Near<'_> {
         })
     }
 
-    /// The junctions that a single road joins to the given one, ordered by the length of the road.
+    /// The junctions that a single road connects to the given one, ordered by the length of the road.
     fn neighbours(&self, of: usize) -> Vec<usize> {
         let mut found: Vec<(f64, usize)> = self
             .roads_between()
@@ -152,8 +152,8 @@ impl Near<'_> {
         .map(|(id, road, _)| (id, road))
     }
 
-    /// A road between the given junctions on which trips begin, pass or end, if any. Such a road cannot
-    /// become internal.
+    /// A road between the given junctions that trips begin on, pass or end on, if there is one. Such a road
+    /// cannot become internal.
     fn used_between(&self, junctions: &BTreeSet<usize>) -> Option<RoadId> {
         let mut roads = self.between(junctions).map(|(id, _)| id);
         roads.find(|&id| {

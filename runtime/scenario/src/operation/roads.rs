@@ -17,18 +17,18 @@ use roadwright_geometry::stroke::{StrokeOptions, fit};
 use roadwright_geometry::{Pose, ReferenceLine};
 use std::collections::BTreeMap;
 
-/// Fraction of a line without points of intersection that is bent when its end is moved.
+/// Fraction of a line that is bent when its end is moved, for lines without points of intersection.
 pub(super) const BENT_SHARE: f64 = 1.0 / 3.0;
 
-/// Returns the line with one end moved to the position `to`; the other end stays.
+/// Returns the line with one end moved to the position `to`. The other end stays in place.
 pub(super) fn with_end_at(
     line: &ReferenceLine,
     end: RoadEnd,
     to: impl Fn(DVec2) -> DVec2,
 ) -> Result<ReferenceLine, OperationError> {
-    // A line of straights and curves is moved by its first point of intersection: only the straight and the
-    // curve next to the end change, and radii stay where legs leave room. Other lines, and lines whose curves
-    // no longer fit, are bent over a third of their length:
+    // For a line of straights and curves, the first point of intersection is moved: only the straight and the
+    // curve next to the end change, and radii are kept if the legs leave enough room. Other lines, and lines
+    // whose curves would not fit, are bent over a third of their length:
     //
     //   o--.                            o'-.
     //       `--.____________     to         `-.___________
@@ -44,7 +44,7 @@ pub(super) fn with_end_at(
             return Ok(line);
         }
     }
-    // The end of a line is the start of the reversed one.
+    // The end of a line is the start of the reversed line.
     if end == RoadEnd::End {
         return Ok(with_end_at(&line.reversed(), RoadEnd::Start, to)?.reversed());
     }
@@ -53,9 +53,9 @@ pub(super) fn with_end_at(
         position: to(line.start().position),
         heading: line.start().heading,
     };
-    // A join of two poses that face away from each other winds round. If it is four times as long as the road
-    // (plus 100 m, because short roads may be pulled far), it is such a detour, and the user expects a
-    // straight line instead.
+    // A clothoid between two poses that face away from each other makes a detour. If the line becomes four
+    // times as long as the road (plus 100 m, because short roads may be pulled far), this is the case, and
+    // the user expects a straight line instead.
     let head = ReferenceLine::join(from, line.pose(bent));
     let head = match head {
         Ok(head) if head.length() < 4.0 * line.length() + 100.0 => head,
@@ -66,8 +66,8 @@ pub(super) fn with_end_at(
 
 /// Returns the road along another line, with its lane sections stretched to the new length.
 pub(super) fn fitted(road: &Road, line: ReferenceLine) -> Road {
-    // Lane sections and widths keep their share of the road: a taper from 40 to 60 m of 100 m runs
-    // from 60 to 90 m of 150 m.
+    // Lane sections and widths keep their fraction of the road: on a road that is stretched from 100 m to 150
+    // m, a taper from 40 to 60 m extends from 60 to 90 m.
     let scale = line.length() / road.length();
     let mut road = road.clone();
     if (scale - 1.0).abs() > 1e-12 {
@@ -87,8 +87,8 @@ pub(super) fn fitted(road: &Road, line: ReferenceLine) -> Road {
 
 /// Stretches a polynomial to `scale` times its length.
 fn stretched(poly: &Poly3, scale: f64) -> Poly3 {
-    // The value at scale * s has to be the old one at s, so each power of the distance is divided by the
-    // scale once more.
+    // The value at scale * s has to be the old value at s, so the coefficient of each power is divided by the
+    // scale once more than that of the power below.
     Poly3 {
         s: (poly.s * scale).into(),
         a: poly.a,
@@ -109,7 +109,8 @@ pub(super) fn stretched_places(
             && let Some((before, now)) = stretched.get(&at.road)
             && (before - now).abs() > 1e-9
         {
-            // Halfway along stays halfway along; the clamp takes care of rounding at the end.
+            // A place halfway along the road stays halfway along it. The clamp handles rounding errors at the
+            // end.
             let s = (at.s * *now / before).clamp(0.0, *now);
             return Some(Place::lane(at.road, at.lane, s));
         }
@@ -141,7 +142,8 @@ pub fn reshaped(
         let Some(node) = network.node(node_id) else {
             continue;
         };
-        // Rounding of the line's end does not count as a move, so neighbours keep their exact shape.
+        // A rounding error at the end of the line does not count as a move, so neighbours keep their exact
+        // shape.
         if (node.position() - position).length() < 1e-6 {
             continue;
         }
@@ -171,7 +173,7 @@ fn follow(
     position: DVec2,
 ) -> Result<(), OperationError> {
     for (id, end) in ends {
-        // A road with both ends here, or between both moved nodes, follows twice.
+        // A road with both ends at this node, or between both moved nodes, is adapted twice.
         if let Some(road) = roads.get(&id).or(network.road(id)) {
             let line = with_end_at(&road.reference_line, end, |_| position)?;
             let followed = fitted(road, line);
@@ -181,8 +183,8 @@ fn follow(
     Ok(())
 }
 
-/// Returns the edit that reverses the direction of a road. s counts from the other end, and lane
-/// ids change sides. Nothing moves, and all agents drive as before.
+/// Returns the edit that reverses the direction of a road. Distances s are measured from the other end, and
+/// lane ids change sides. No object moves, and all agents drive as before.
 ///
 /// # Errors
 /// If the road does not exist.
@@ -191,7 +193,7 @@ pub fn reversed(scenario: &Scenario, id: RoadId) -> Result<Edit, OperationError>
         .network()
         .road(id)
         .ok_or(OperationError::NoSuchRoad(id))?;
-    // Restrictions name roads and nodes instead of ends of roads, so they stay valid.
+    // Restrictions name roads and nodes, not ends of roads, so they remain valid.
     let length = road.length();
     let mut edits = vec![Edit::Road(id, Some(Box::new(turned_round(road))))];
     let places = with_places(scenario, |place| {
@@ -226,12 +228,12 @@ pub(super) fn turned_round(road: &Road) -> Road {
             let mut section = road.lane_sections[index].clone();
             let end = road.section_end(index);
             let span = end - section.s;
-            // A section from 30 to 50 m of 80 m stays from 30 to 50 m, as 80 - 50 = 30; one from 0 to 30 m
-            // becomes one from 50 to 80 m.
+            // On a road of 80 m, a section from 30 to 50 m keeps its place, because 80 - 50 = 30, and a
+            // section from 0 to 30 m becomes one from 50 to 80 m.
             section.s = (length - end).into();
             for lane in &mut section.lanes {
-                // Left of the line becomes right of it. Standard lanes stay standard: side and
-                // travel along s both flip.
+                // The left of the line becomes its right. Standard lanes remain standard, because both their
+                // side and their direction relative to s are reversed.
                 lane.id = -lane.id;
                 lane.width = mirrored(&lane.width, span, 1.0);
             }
@@ -239,21 +241,22 @@ pub(super) fn turned_round(road: &Road) -> Road {
             section
         })
         .collect();
-    // Exactly 0 instead of 1e-15, because lanes are only valid if the first section starts at 0.
+    // Exactly 0 instead of 1e-15, because lanes are valid only if the first section starts at 0.
     if let Some(first) = turned.lane_sections.first_mut() {
         first.s = 0.0.into();
     }
     turned
 }
 
-/// A list of polynomials seen from the other end, times `sign`.
+/// A list of polynomials as seen from the other end, multiplied by `sign`.
 fn mirrored(list: &[Poly3], length: f64, sign: f64) -> Vec<Poly3> {
     (0..list.len())
         .rev()
         .map(|i| {
             let end = list.get(i + 1).map_or(length, |next| next.s.get());
-            // p(u) from the polynomial's end, traversed backwards: p(-u), so odd powers change sign. Widths
-            // keep their sign; the lane offset changes it (left becomes right).
+            // p(u) is measured from the end of the polynomial. Traversed backwards, it becomes p(-u), so odd
+            // powers change sign. Widths keep their sign, but the lane offset changes it, because left
+            // becomes right.
             let at_end = list[i].rebased(end);
             Poly3 {
                 s: ((length - end).max(0.0)).into(),
@@ -266,8 +269,9 @@ fn mirrored(list: &[Poly3], length: f64, sign: f64) -> Vec<Poly3> {
         .collect()
 }
 
-/// Returns the edit that redraws a road with as few lines and arcs as possible, roughly within `tolerance`
-/// metres (at most half as much again). The edit is empty if the road cannot be simplified further.
+/// Returns the edit that redraws a road with as few lines and arcs as possible. The new line stays roughly
+/// within `tolerance` metres of the old one, and never deviates by more than 1.5 times this value. The edit
+/// is empty if the road cannot be simplified.
 ///
 /// # Errors
 /// If the road does not exist or cannot be fitted.
@@ -276,12 +280,13 @@ pub fn simplified(scenario: &Scenario, id: RoadId, tolerance: f64) -> Result<Edi
         .network()
         .road(id)
         .ok_or(OperationError::NoSuchRoad(id))?;
-    // The fit uses points alone, so the segments of the line do not matter.
+    // The fit uses only points, so the segments of the line do not matter.
     let samples = road.reference_line.sample(0.05, 0.0);
     let options = StrokeOptions {
         tolerance,
         spacing: 1.0,
-        // No bend may be much tighter than the tightest existing one; a straight road gets 900 m.
+        // No bend may be much tighter than the tightest existing one. For a straight road, the minimum radius
+        // is 900 m.
         min_radius: 0.9 / road.reference_line.max_curvature().max(1e-3),
     };
     let line = fit(&samples, &options)?.line;
@@ -290,11 +295,12 @@ pub fn simplified(scenario: &Scenario, id: RoadId, tolerance: f64) -> Result<Edi
         let foot = projector.closest(*point);
         (line.pose(foot.s).position - *point).length()
     };
-    // The fit keeps to the tolerance only roughly; a road that it misses by more is left as it is.
+    // The fit respects the tolerance only approximately. A road that it misses by more than that is left
+    // unchanged.
     if samples.iter().map(miss).fold(0.0, f64::max) > 1.5 * tolerance {
         return Ok(Edit::Batch(Vec::new()));
     }
-    // The same number of segments or more is no simplification, however close the fit is.
+    // A line with at least as many segments is not simpler, however close the fit is.
     if line.segments().len() >= road.reference_line.segments().len() {
         return Ok(Edit::Batch(Vec::new()));
     }
@@ -303,10 +309,10 @@ pub fn simplified(scenario: &Scenario, id: RoadId, tolerance: f64) -> Result<Edi
 
 /// Returns the edit that replaces the lanes of a lane section, listed from left to right.
 ///
-/// Ids are assigned anew: `left` lanes lie to the left of the reference line and the rest to its right.
-/// Existing lanes, recognised by their ids, keep their direction and the places on them; a new lane has id 0.
-/// Agents that start on a deleted lane and flows from or to it are deleted with it, and goals there are
-/// dropped.
+/// Ids are reassigned: `left` lanes are to the left of the reference line and the others to its right.
+/// Existing lanes, identified by their old ids, keep their direction and the places on them. New lanes are
+/// passed with id 0. Agents that start on a deleted lane and flows from or to it are also deleted, and goals
+/// on it are dropped.
 ///
 /// # Errors
 /// If the road does not exist.
@@ -324,7 +330,7 @@ pub fn with_lanes(
     let Some(own) = changed.lane_sections.get_mut(section) else {
         return Err(missing);
     };
-    // Old id to new one; a lane that is missing from the new list keeps `None`, because it is deleted.
+    // Maps old ids to new ones. A lane that is missing from the new list keeps `None`, because it is deleted.
     let mut new_ids: BTreeMap<i8, Option<i8>> =
         own.lanes.iter().map(|lane| (lane.id, None)).collect();
     own.lanes = lanes
@@ -347,7 +353,7 @@ pub fn with_lanes(
     };
     let places = with_places(scenario, moved);
     let mut edits: Vec<_> = places.into_iter().map(|(_, edit)| edit).collect();
-    // Lane turns at the ends of the road follow; those of a deleted lane are deleted with it.
+    // Lane turns at the ends of the road are renamed. Those of a deleted lane are deleted with it.
     let last = road.lane_sections.len() - 1;
     edits.extend(with_lane_rules(scenario, |node, at| {
         let is_at_section =
@@ -372,9 +378,9 @@ fn renumbered(mut lane: Lane, index: usize, left: usize, side: DrivingSide) -> L
     } else {
         -((index - left) as i8) - 1
     };
-    // The side of the reference line determines the direction of a lane. A lane that changed sides because
-    // the line moved across it becomes a contraflow lane, so that its traffic continues as before. A new lane
-    // (id 0) gets the direction of its side.
+    // The side of the reference line determines the direction of a lane. A lane that has changed sides
+    // because the line moved across it becomes a contraflow lane, so that its traffic keeps its direction. A
+    // new lane (id 0) gets the direction of its side.
     if old != 0 && lane.kind.is_drivable() && lane.is_forward(side) != forward {
         lane.direction = match lane.direction {
             LaneDirection::Standard => LaneDirection::Reversed,

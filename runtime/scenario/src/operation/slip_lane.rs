@@ -25,20 +25,19 @@ use roadwright_geometry::{Pose, ReferenceLine};
 use std::f64::consts::{FRAC_PI_4, PI};
 use std::ops::RangeInclusive;
 
-/// Range of angles between roads at which there is room for an island, rad.
+/// Range of angles between roads for which there is room for an island, rad.
 const ANGLES: RangeInclusive<f64> = FRAC_PI_4..=2.4;
-/// Angle at which a slip lane leaves its road and meets the other one, rad. It is at most a third
-/// of the turn.
+/// Angle at which a slip lane leaves one road and meets the other, rad. It is at most a third of the turn.
 const LEAVING: f64 = 0.5;
 /// Width of the lane, m. It lets buses turn.
 const WIDTH: f64 = 4.5;
-/// Distances from the stop lines at which the lane may begin and end, m. The shortest one that fits is used.
+/// Distances from the stop lines at which the lane may begin and end, m. The smallest one that fits is used.
 const BEYOND: [f64; 8] = [15.0, 20.0, 25.0, 30.0, 35.0, 40.0, 50.0, 60.0];
 /// Minimum length of the roads beyond the slip lane, and of the slip lane between its ends, m.
 const BEHIND: f64 = 5.0;
-/// Largest distance by which an existing cut may be closer than required, m.
+/// Largest distance by which an existing cut may be closer to the stop line than required, m.
 const SHORTER: f64 = 5.0;
-/// Smallest radius of the bends at its ends, m.
+/// Smallest radius of the bends at the ends of the slip lane, m.
 const RADIUS: f64 = 10.0;
 /// Maximum speed limit of a slip lane, m/s.
 const FASTEST: f64 = 30.0 / 3.6;
@@ -100,8 +99,8 @@ struct Cut {
 }
 
 impl Site<'_> {
-    /// Returns the edit for a lane that begins and ends `beyond` metres from the stop lines; `None`
-    /// if such a lane does not fit.
+    /// Returns the edit for a lane that begins and ends `beyond` metres from the stop lines; `None` if this
+    /// lane does not fit.
     fn lane(&self, beyond: f64) -> Option<Edit> {
         let mut draft = Draft::of(self.scenario);
         let from = self.cut(&mut draft, self.arms.0, beyond)?;
@@ -110,7 +109,7 @@ impl Site<'_> {
         let style = style(draft.now(), &from)?;
         let drawn = road(draft.now(), &line(&from, &to)?, &style).ok()?;
         draft.apply(drawn).ok()?;
-        // The lane must not join other roads that may lie in between.
+        // The lane must not join other roads that may be in between.
         let drawn = draft.now().network().road(slip)?;
         if (drawn.from, drawn.to) != (from.node, to.node) {
             return None;
@@ -156,8 +155,8 @@ impl Site<'_> {
         })
     }
 
-    /// Returns the far end of a road, if the road continues there and if the end lies about
-    /// `beyond` metres past the stop line; otherwise `None`.
+    /// Returns the far end of a road if the road continues there and the end is about `beyond` metres past
+    /// the stop line; `None` otherwise.
     fn far_end(&self, road: &Road, arm: &ArmEnd, beyond: f64) -> Option<Cut> {
         if road.length() - arm.trim < beyond - SHORTER {
             return None;
@@ -170,7 +169,8 @@ impl Site<'_> {
         let mut paths = junction.paths.iter();
         let ahead = paths.find(|path| (path.from.road, path.turn) == (arm.road, Turn::Straight))?;
         let network = self.scenario.network();
-        // All others are slip lanes that begin or end here, and there are no other rules.
+        // All other roads at the node must be slip lanes that begin or end here, and the node must have no
+        // other rules.
         let is_slip = |end: &ArmEnd| {
             let sections = network.road(end.road).map(|road| &road.lane_sections);
             sections.is_some_and(|all| all.iter().all(|section| section.lanes.len() == 1))
@@ -268,8 +268,8 @@ fn line(from: &Cut, to: &Cut) -> Option<ReferenceLine> {
     ReferenceLine::join(start, end).ok()
 }
 
-/// Returns the rules at the ends of a slip lane. Its traffic gives way. It can be entered only from
-/// the road that it leaves, and continues only into the road that it leads to.
+/// Returns the rules at the ends of a slip lane. Its traffic yields. It can be entered only from the road
+/// that it leaves, and leads only into the road at its end.
 fn rules(after: &Scenario, slip: RoadId, from: &Cut, to: &Cut) -> Option<Edit> {
     let network = after.network();
     let never = |from, to| Restriction {

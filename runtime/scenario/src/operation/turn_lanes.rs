@@ -27,15 +27,15 @@ use std::collections::BTreeMap;
 
 /// Length of the taper of a turn lane, m.
 const TAPER: f64 = 20.0;
-/// Length of a road that has to remain behind a turn lane, m.
+/// Length of a road that has to remain beyond a turn lane, m.
 const BEHIND: f64 = 10.0;
-/// Distance by which the stop line moves back where a road becomes one lane wider, m.
+/// Distance by which the stop line moves back when a road becomes one lane wider, m.
 const SET_BACK: f64 = 4.0;
 
 /// A stretch of a road that gets an additional lane.
 #[derive(Clone, Copy)]
 struct Stretch {
-    /// Start of the stretch, m along the road.
+    /// Start of the stretch, in metres along the road.
     from: f64,
     to: f64,
     /// The end of the road at the junction.
@@ -52,8 +52,8 @@ struct Stretch {
 /// change.
 ///
 /// # Errors
-/// If no arm can have a turn lane, because its road is too short, already has several lanes, or leads nowhere
-/// else.
+/// If no arm can have a turn lane, because its road is too short, already has several lanes, or allows no
+/// other turn.
 pub fn turn_lanes(scenario: &Scenario, node: NodeId, length: f64) -> Result<Edit, OperationError> {
     let refused = OperationError::NoTurnLanes(node);
     let layout = junction::layout(scenario.network(), scenario.about());
@@ -69,7 +69,7 @@ pub fn turn_lanes(scenario: &Scenario, node: NodeId, length: f64) -> Result<Edit
         let paths = paths.filter(|path| (path.from.road, path.from.end) == (arm.road, arm.end));
         let turns: Turns = paths.map(|path| path.turn).collect();
         let elsewhere = turns.without(far).without(Turn::UTurn);
-        // A street that leads back to the same junction gets one lane.
+        // A street that leads back to the same junction gets only one turn lane.
         let has_one = wider.contains_key(&arm.road);
         if has_one || !turns.contains(far) || elsewhere == Turns::NONE {
             continue;
@@ -92,8 +92,8 @@ pub fn turn_lanes(scenario: &Scenario, node: NodeId, length: f64) -> Result<Edit
     Ok(Edit::Batch(edits))
 }
 
-/// Returns the stretch for a turn lane on an arm; `None` unless there is room and only a single lane leads to
-/// the junction.
+/// Returns the stretch for a turn lane on an arm; `None` if there is no room, or if several lanes lead to the
+/// junction.
 fn stretch(road: &Road, arm: &ArmEnd, length: f64, side: DrivingSide) -> Option<Stretch> {
     let reach = arm.trim + SET_BACK + length + TAPER;
     let (from, to) = beside_node(road, arm.end, reach, BEHIND)?;
@@ -102,7 +102,7 @@ fn stretch(road: &Road, arm: &ArmEnd, length: f64, side: DrivingSide) -> Option<
     let driven = |lane: &&Lane| matches!(lane.kind, LaneType::Driving | LaneType::Bus);
     let mut coming = lanes.iter().filter(comes).filter(driven);
     let only = coming.next().filter(|_| coming.next().is_none())?;
-    // The lane beside the middle of the road, unless it is a contraflow lane.
+    // The lane has to be beside the middle of the road, and must not be a contraflow lane.
     let is_inner = only.id.abs() == 1 && only.direction == LaneDirection::Standard;
     is_inner.then_some(Stretch {
         from,
@@ -121,7 +121,7 @@ fn with_lane(road: &Road, stretch: Stretch, far: Turn, elsewhere: Turns) -> Road
     let mut width = 0.0;
     for lane in &mut lanes {
         if lane.id == stretch.sign {
-            // As wide as the existing lane.
+            // The new lane is as wide as the existing lane.
             width = Poly3::value_in(&lane.width, 0.0);
             lane.turns = Turns::NONE.with(far);
         } else if lane.id.signum() == stretch.sign {

@@ -11,7 +11,7 @@ use crate::scenario::Scenario;
 /// the node does not exist.
 ///
 /// The edit adds a turn restriction. In a merged junction, where roads end at several nodes and internal
-/// streets offer other routes, it removes each turn from lane to lane.
+/// streets offer other routes, the edit instead removes each turn from lane to lane.
 pub fn without_turn(
     scenario: &Scenario,
     junction: &Junction,
@@ -41,8 +41,8 @@ pub fn without_turn(
     Some(Edit::Node(node, Some(changed)))
 }
 
-/// Returns the edit that permits driving from one road into another at a junction again. All nodes
-/// of the junction that prohibit it are changed; `None` if no node does.
+/// Returns the edit that permits driving from one road into another at a junction again. All nodes of the
+/// junction that prohibit the turn are changed. Returns `None` if no node does.
 pub fn with_turn(
     scenario: &Scenario,
     junction: &Junction,

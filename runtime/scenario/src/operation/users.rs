@@ -1,4 +1,4 @@
-//! Agents, flows and junction rules that refer to roads and have to change with them.
+//! Agents, flows and junction rules that refer to roads, and that have to change together with the roads.
 
 use crate::agents::Place;
 use crate::edit::Edit;
@@ -17,8 +17,8 @@ pub(super) fn with_places(
 ) -> Vec<(ObjectId, Edit)> {
     let mut edits = Vec::new();
     for (&id, agent) in scenario.agents() {
-        // Without a waypoint the trip is only shorter, and an agent without a destination ends at its last
-        // waypoint. Without a start there is no agent.
+        // Without a waypoint, the trip is only shorter, and an agent without a destination ends at its last
+        // waypoint. Without a start, there can be no agent.
         let mut changed = agent.clone();
         changed.via = agent.via.iter().filter_map(&moved).collect();
         changed.destination = agent.destination.as_ref().and_then(&moved);
@@ -26,8 +26,8 @@ pub(super) fn with_places(
             changed.start = start;
             Box::new(changed)
         });
-        // Unchanged agents get no edit: in a town of 10,000 agents an operation on one road yields only the
-        // edits of agents on it, and undo is as short.
+        // Unchanged agents get no edit, so in a town of 10,000 agents, an operation on one road results only
+        // in edits of the agents on that road, and undoing it is equally short.
         if kept.as_deref() != Some(agent) {
             edits.push((ObjectId::Agent(id), Edit::Agent(id, kept)));
         }
@@ -48,7 +48,7 @@ pub(super) fn with_places(
     edits
 }
 
-/// Returns the edits of the nodes whose rules refer to renamed roads. Entries for a road that gets `None` are
+/// Returns the edits of the nodes whose rules refer to renamed roads. Entries for a road without a new id are
 /// dropped.
 pub(super) fn with_rules(
     scenario: &Scenario,

@@ -1,8 +1,8 @@
-//! Checks of a vehicle's numbers against each other.
+//! Checks that the numbers of a vehicle are consistent with each other.
 
 use super::{FORMAT, Gearbox, Trailer, VERSION, VehicleFile};
 
-/// Shortest wheelbase, m.
+/// Shortest permitted wheelbase, m.
 const SHORTEST_WHEELBASE: f64 = 0.1;
 /// Plausible range of the yaw inertia, relative to mass x wheelbase^2. Common vehicles have about 0.25.
 const INERTIA: [f64; 2] = [0.02, 5.0];
@@ -19,7 +19,7 @@ fn fault<T>(key: impl Into<String>, message: impl Into<String>) -> Result<T, Fau
 }
 
 impl VehicleFile {
-    /// Returns the first key whose value does not fit the others, and the reason.
+    /// Returns the first key whose value does not fit the other values, and the reason; or no error.
     pub(crate) fn check(&self) -> Result<(), Fault> {
         if self.format != FORMAT {
             return fault("format", format!("expected \"{FORMAT}\""));
@@ -132,7 +132,7 @@ impl VehicleFile {
         Ok(())
     }
 
-    /// Checks the wheel numbers that a key lists.
+    /// Checks a list of wheel numbers under the given key.
     fn check_numbers(&self, key: &str, numbers: &[u8]) -> Result<(), Fault> {
         let count = self.wheels.positions.len();
         match numbers.iter().find(|number| usize::from(**number) >= count) {
@@ -208,7 +208,10 @@ impl VehicleFile {
             if wheels == 0 || wheels > self.wheels.positions.len() {
                 return fault(
                     key("wheels"),
-                    format!("{wheels} is not a number of wheels that this vehicle has"),
+                    format!(
+                        "{wheels} is out of range: expected 1 to {} driven wheels",
+                        self.wheels.positions.len()
+                    ),
                 );
             }
             if gear.ratio > 0.0 {

@@ -22,8 +22,8 @@ pub enum Interpolation {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Engine {
-    /// Torque at full throttle, as pairs of rpm and N m, with rpm ascending. Below the first point,
-    /// the torque of the first point applies. Above the last one, there is no torque (rev limit).
+    /// Torque at full throttle, as pairs of rpm and N m, with rpm ascending. Below the first point, the
+    /// torque of the first point applies. Above the last point, there is no torque (rev limit).
     pub torque_curve_rpm_nm: Quantity<TorqueCurve, Vec<(f64, f64)>>,
     /// Interpolation between the points.
     #[serde(default, skip_serializing_if = "crate::defaults::is_default")]
@@ -39,7 +39,7 @@ pub struct Engine {
 pub struct Gear {
     /// Name, such as `R`, `1` or `2`.
     pub name: String,
-    /// Engine turns per output turn; negative for reverse, never 0.
+    /// Engine speed divided by output speed. It is negative for reverse, and never 0.
     pub ratio: Quantity<GearRatio>,
     /// Number of driven wheels, counted from the first wheel in the file. With four wheels, 2 means
     /// rear-wheel drive (wheels 0 and 1).
@@ -83,7 +83,7 @@ pub struct Gearbox {
 pub struct Brakes {
     /// Force of the foot brake at the circumference of one wheel, N. It is limited by grip.
     pub foot: Quantity<Force>,
-    /// Numbers of the wheels that the hand brake holds, up to their grip.
+    /// Numbers of the wheels on which the hand brake acts. It can hold them up to the limit of their grip.
     #[serde(default = "rear_wheels")]
     pub hand_wheels: Vec<u8>,
 }
@@ -100,7 +100,7 @@ pub struct Resistance {
     pub drag: Quantity<Drag>,
     /// Frontal area, m^2.
     pub area: Quantity<Size>,
-    /// Rolling resistance of the whole vehicle divided by its speed, N s/m.
+    /// Rolling resistance of the whole vehicle divided by the vehicle's speed, N s/m.
     pub rolling: Quantity<Force>,
     /// Density of the air, kg/m^3.
     #[serde(default = "air")]

@@ -1,8 +1,8 @@
 //! Vehicle files: `NAME.vehicle.json`.
 //!
-//! One file contains the data of a vehicle for all levels of dynamics. Each level reads its part, and
-//! [`VehicleFile::missing`] lists the keys that a level needs but the file lacks. The keys are the rows of
-//! [Gerdelan 2011], table B.2, and parameters of tyre slip.
+//! One file contains the data of a vehicle for all levels of dynamics. Each level reads the parts that it
+//! needs, and [`VehicleFile::missing`] lists the keys that a level needs but the file lacks. The keys
+//! correspond to the rows of [Gerdelan 2011], table B.2, plus parameters of tyre slip.
 
 mod check;
 mod drive_train;
@@ -33,17 +33,18 @@ pub const FORMAT: &str = "roadwright-vehicle";
 pub const VERSION: u32 = 1;
 /// Extension of the names of vehicle files.
 pub const EXTENSION: &str = ".vehicle.json";
-/// Maximum size of a vehicle file, bytes. Typical files have two thousand bytes.
+/// Maximum size of a vehicle file, bytes. A typical file has two thousand bytes.
 pub const LARGEST: u64 = roadwright_files::MEBIBYTE;
 
-/// The file from which a vehicle type comes.
+/// The file that a vehicle type was read from.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FileReference {
     /// Path of the file relative to the folder of the scenario.
     pub path: String,
     /// Hash of the file's text, see [`hash`].
     pub hash: String,
-    /// The hash stored in the scenario, if the file has changed since the scenario was saved.
+    /// The hash stored in the scenario if the file has changed since the scenario was saved; `None` if it has
+    /// not.
     pub was: Option<String>,
     /// The contents of the file.
     pub vehicle: VehicleFile,
@@ -103,8 +104,8 @@ pub struct VehicleFile {
     /// Conditions under which the vehicle leaves the lanes.
     #[serde(default, skip_serializing_if = "OffRoad::is_default")]
     pub off_road: OffRoad,
-    /// Limits of manoeuvres on the proving ground by name, in their units. They override limits that follow
-    /// from the other numbers.
+    /// Limits of manoeuvres on the proving ground, by name, in the units of the manoeuvres. They override the
+    /// limits derived from the other numbers.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub limits: BTreeMap<String, f64>,
 }
@@ -113,7 +114,7 @@ impl VehicleFile {
     /// Reads a vehicle from the text of its file.
     ///
     /// # Errors
-    /// If the text is not a vehicle of a known version, with line, key and reason.
+    /// If the text is not a vehicle of a known version. The error names the line, the key and the reason.
     pub fn from_text(text: &str) -> Result<Self, TextError> {
         let file: Self = crate::json_text::from_json(text)?;
         file.check()
@@ -124,7 +125,7 @@ impl VehicleFile {
     /// Reads a vehicle file.
     ///
     /// # Errors
-    /// If it cannot be read or is not a vehicle of a known version.
+    /// If the file cannot be read or is not a vehicle of a known version.
     pub fn load(path: &Path) -> Result<Self, FileError> {
         let text = roadwright_files::read_text(path, LARGEST).map_err(|error| FileError::Io {
             path: path.to_owned(),
@@ -162,8 +163,8 @@ impl VehicleFile {
         self.body.mass + self.wheels.mass * self.wheels.positions.len() as f64
     }
 
-    /// Moment of inertia about the vertical axis, kg m^2. It is the given value or, by default,
-    /// that of the mass box with uniform density plus the wheels as points.
+    /// Moment of inertia about the vertical axis, kg m^2. It is the given value or, by default, that of the
+    /// mass box with uniform density plus that of the wheels as point masses.
     pub fn yaw_inertia(&self) -> f64 {
         let Body {
             length,
@@ -182,8 +183,8 @@ impl VehicleFile {
         })
     }
 
-    /// Mean positions of two groups of wheels along the vehicle, m ahead of the centre of the body:
-    /// first of the steered wheels, then of the others.
+    /// Mean positions of the two groups of wheels along the vehicle, m ahead of the centre of the body: first
+    /// that of the steered wheels, then that of the others.
     pub fn axles(&self) -> (f64, f64) {
         let wheels = (0u8..).zip(&self.wheels.positions);
         let (steered, others): (Vec<_>, Vec<_>) =
@@ -208,7 +209,7 @@ impl VehicleFile {
             .collect()
     }
 
-    /// The keys of a part, each with whether the file has it.
+    /// The keys of a part, and whether the file contains each of them.
     fn keys(&self, part: VehiclePart) -> Vec<(&'static str, bool)> {
         match part {
             VehiclePart::Tyres => vec![
@@ -223,7 +224,7 @@ impl VehicleFile {
             VehiclePart::Sliding => vec![("sliding", self.sliding.is_some())],
             VehiclePart::WholeDriveTrain => {
                 let train = self.drive_train();
-                // An incomplete drive train drives nothing.
+                // An incomplete drive train cannot drive the vehicle.
                 match train.iter().any(|(_, given)| *given) {
                     true => train.to_vec(),
                     false => Vec::new(),
@@ -232,7 +233,7 @@ impl VehicleFile {
         }
     }
 
-    /// The keys of a drive train's parts, each with whether the file has that part.
+    /// The keys of the parts of a drive train, and whether the file contains each of them.
     pub fn drive_train(&self) -> [(&'static str, bool); 4] {
         [
             ("engine", self.engine.is_some()),

@@ -18,7 +18,7 @@ pub struct Body {
     pub length: Quantity<Size>,
     /// Overall width, m.
     pub width: Quantity<Size>,
-    /// Height of the body itself, m.
+    /// Height of the body without its ground clearance, m.
     pub height: Quantity<Size>,
     /// Clearance between the ground and the body, m.
     pub ground_clearance: Quantity<Size>,
@@ -50,7 +50,7 @@ pub enum TyreModel {
     /// Lateral forces grow up to friction times load (brush model).
     #[default]
     Saturating,
-    /// Lateral forces are proportional to the slip angle, without limit.
+    /// Lateral forces are proportional to the slip angle and have no limit.
     Linear,
 }
 
@@ -58,14 +58,14 @@ pub enum TyreModel {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum WheelShape {
-    /// Rays along the springs, without mass. They pass through loose objects.
+    /// Massless rays along the springs. They pass through loose objects.
     #[default]
     Ray,
-    /// Spheres with mass. They roll over loose objects.
+    /// Spheres with mass. They can roll over loose objects.
     Sphere,
 }
 
-/// Wheels and their tyres. All wheels of a vehicle are equal.
+/// Wheels and their tyres. All wheels of a vehicle are identical.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Wheels {
@@ -73,7 +73,8 @@ pub struct Wheels {
     pub radius: Quantity<Size>,
     /// Mass of one wheel, kg.
     pub mass: Quantity<Mass>,
-    /// Centres at rest under load, m: forward, to the left and up from the centre of the body.
+    /// Positions of the wheel centres at rest under load, m: forward, to the left and up from the centre of
+    /// the body.
     pub positions: Quantity<Offset, Vec<[f64; 3]>>,
     /// Coefficient of friction of the tyres on the reference ground (asphalt).
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -87,15 +88,14 @@ pub struct Wheels {
     /// Shape at level `rigid`.
     #[serde(default, skip_serializing_if = "crate::defaults::is_default")]
     pub shape: WheelShape,
-    /// Stiffness of a tyre against the ground, N/m. It applies to spheres. By default, the tyre
-    /// deflects by 2 cm under the static load.
+    /// Stiffness of a tyre against the ground, N/m, for spheres. By default, the tyre deflects by 2 cm under
+    /// the static load.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub radial_stiffness: OptionalQuantity<TyreRate>,
     /// Contact softness of the tyres: constraint force mixing (CFM), as in ODE.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub softness: OptionalQuantity<Share>,
-    /// Fraction of the impact speed that a wheel keeps when it bounces. It applies to spheres; the
-    /// default is 0.5.
+    /// Fraction of the impact speed that a wheel keeps when it bounces, for spheres. The default is 0.5.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bounce: OptionalQuantity<Share>,
 }
@@ -118,7 +118,7 @@ pub struct Steering {
     pub torque_nm: OptionalQuantity<Force>,
 }
 
-/// Springs, equal at all wheels. Without this part, the wheels are attached rigidly.
+/// Springs, which are the same at all wheels. Without this part, the wheels are attached rigidly.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Suspension {
@@ -126,7 +126,8 @@ pub struct Suspension {
     pub spring: Quantity<SpringRate>,
     /// Damping rate of one wheel, N s/m.
     pub damping: Quantity<SpringRate>,
-    /// Force of the anti-sway bars on a wheel per metre of height difference between left and right, N/m.
+    /// Force of the anti-sway bars on a wheel, per metre of difference between the wheel heights on the left
+    /// and right, N/m.
     #[serde(default)]
     pub anti_sway: Quantity<SpringRate>,
 }
@@ -171,9 +172,9 @@ pub struct Sliding {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Tracks {
-    /// Torque that turns one side against the other, N m.
+    /// Torque with which the steering drives one track against the other, N m.
     pub torque_nm: Quantity<Force>,
-    /// Relative speed of the two sides when the vehicle turns on the spot, m/s.
+    /// Speed of each track, in opposite directions, when the vehicle turns on the spot, m/s.
     #[serde(default = "pivot_speed")]
     pub pivot_speed: Quantity<Speed>,
 }

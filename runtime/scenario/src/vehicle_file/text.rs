@@ -1,4 +1,4 @@
-//! Writing of vehicle files.
+//! Writes vehicle files.
 
 use super::VehicleFile;
 use crate::json_text::{FileError, TextError, Writer};
@@ -42,9 +42,9 @@ impl VehicleFile {
     /// between them.
     ///
     /// # Errors
-    /// The same as when the text is read: the first invalid key, and the reason.
+    /// As when the text is read. The error names the first invalid key and the reason.
     pub fn checked(&self) -> Result<(), TextError> {
-        // A number that is not finite would be written as null and reported under another name.
+        // A number that is not finite would be written as null and reported under a different name.
         Self::from_text(&self.to_text()).map(|_| ())
     }
 
@@ -52,7 +52,7 @@ impl VehicleFile {
     /// file is complete.
     ///
     /// # Errors
-    /// If it is not valid, or the file cannot be written.
+    /// If the vehicle is not valid, or the file cannot be written.
     pub fn save(&self, path: &Path) -> Result<(), FileError> {
         let text = self.to_text();
         Self::from_text(&text).map_err(|error| FileError::Text {
@@ -76,7 +76,7 @@ mod tests {
             let text = file.to_text();
             let again = VehicleFile::from_text(&text).unwrap();
             assert_eq!(again, file, "{}", shipped.name);
-            // One part per line, so that files can be compared.
+            // One part per line, so that files can be compared line by line.
             assert!(
                 text.lines().count() > 8 && text.ends_with("\n}\n"),
                 "{text}"
@@ -99,7 +99,7 @@ mod tests {
         assert!(wrong.save(&path).is_err() && !path.exists());
         wrong.body.mass = f64::NAN.into();
         assert!(wrong.checked().is_err());
-        // Values that are wrong only in combination.
+        // Values that are invalid only in combination.
         let mut wrong = jeep.clone();
         wrong.gearbox.as_mut().unwrap().gears[1].ratio = 1.0.into();
         let error = wrong.checked().unwrap_err();

@@ -13,7 +13,8 @@ const OFF_MEAN: f64 = 0.05;
 
 /// A trailer, coupled to the `articulation` of the vehicle or to the trailer before it.
 ///
-/// Positions are metres ahead of its own coupling, so positions behind it are negative.
+/// Positions are measured in metres ahead of the trailer's own coupling, so positions behind the coupling are
+/// negative.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Trailer {
@@ -30,16 +31,17 @@ pub struct Trailer {
     pub mass: Quantity<Mass>,
     /// Distance from the trailer's coupling back to its axle, or to the centre of its axles, m.
     pub coupling_to_axle: Quantity<Size>,
-    /// Front end of the trailer's body, m ahead of the coupling; negative behind the coupling.
+    /// Front end of the trailer's body, m ahead of the coupling. It is negative if it is behind the coupling.
     pub front: Quantity<Offset>,
-    /// Coupling for the next trailer, m ahead of the coupling; defaults to the rear end of the body.
+    /// Coupling for the next trailer, m ahead of this trailer's coupling; defaults to the rear end of the
+    /// body.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hitch: OptionalQuantity<Offset>,
     /// Joint between the trailer and the towing vehicle.
     #[serde(default, skip_serializing_if = "TrailerJoint::is_universal")]
     pub joint: TrailerJoint,
-    /// Centre of gravity, m ahead of the coupling, so negative behind it; defaults to the centre of
-    /// the body. Its distance ahead of the axle determines the fraction of the weight that the
+    /// Centre of gravity, m ahead of the coupling, and therefore negative behind it. The default is the
+    /// centre of the body. Its distance ahead of the axle determines the fraction of the weight that the
     /// coupling carries.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub centre: OptionalQuantity<Offset>,
@@ -61,20 +63,20 @@ pub struct Trailer {
     /// Wheels of the trailer, if they differ from those of the vehicle.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub wheels: Option<TrailerWheels>,
-    /// Spring and damper of a wheel, and anti-sway bars of an axle. The default is a passenger
-    /// car's suspension (1.5 Hz) for the load of a wheel.
+    /// Spring and damper of each wheel, and anti-sway bars of each axle. The default is the suspension of a
+    /// passenger car (1.5 Hz) for the load of a wheel.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub suspension: Option<Suspension>,
-    /// Maximum force of the trailer's foot brake, N per wheel; 0 for none. By default, it brakes as
-    /// hard as the towing vehicle.
+    /// Maximum force of the trailer's foot brake, N per wheel; 0 if it has none. By default, the trailer
+    /// brakes as hard as the towing vehicle.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub brakes: OptionalQuantity<Force>,
-    /// Angle to the towing vehicle at which the bodies touch, rad.
+    /// Angle between trailer and towing vehicle at which the bodies touch, rad.
     #[serde(default = "Trailer::common_lock")]
     pub lock: Quantity<SteeringLock>,
 }
 
-/// Wheels of a trailer. Missing values are taken from its vehicle.
+/// Wheels of a trailer. Missing values are taken from the towing vehicle.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TrailerWheels {
@@ -120,7 +122,7 @@ impl Trailer {
         1.5.into()
     }
 
-    /// Rear end of the trailer's body, m ahead of the coupling, so a negative number.
+    /// Rear end of the trailer's body, m ahead of the coupling. It is negative.
     pub fn rear(&self) -> f64 {
         self.front - self.length
     }
@@ -130,7 +132,7 @@ impl Trailer {
         self.centre.unwrap_or(self.front - 0.5 * self.length)
     }
 
-    /// Axles of the trailer, m ahead of the coupling, from front to back; at least one.
+    /// Axles of the trailer, m ahead of the coupling, from front to back. There is at least one.
     pub fn axles(&self) -> Vec<f64> {
         if self.axles.is_empty() {
             vec![-self.coupling_to_axle]
@@ -142,8 +144,8 @@ impl Trailer {
     /// Maximum number of axles of a trailer.
     pub const MOST_AXLES: usize = 8;
 
-    /// Returns the key and the problem of the first invalid number of its axles, wheels and springs. `radius`
-    /// is the radius of its vehicle's wheels, m.
+    /// Returns the key and the problem of the first invalid number of the trailer's axles, wheels and
+    /// springs. `radius` is the radius of the towing vehicle's wheels, m.
     pub(super) fn check_axles(&self, radius: f64) -> Result<(), (String, String)> {
         let fault = |key: String, message: String| Err((key, message));
         if self.axles.len() > Self::MOST_AXLES {
@@ -209,7 +211,7 @@ impl Trailer {
         }
     }
 
-    /// Returns the key and the problem of the first invalid number of its body.
+    /// Returns the key and the problem of the first invalid number of the trailer's body.
     pub(super) fn check_body(&self) -> Result<(), (&'static str, String)> {
         if let Some(centre) = self.centre.get()
             && (centre < self.rear() || centre > self.front || centre > 0.0)
@@ -241,7 +243,7 @@ impl Trailer {
         }
     }
 
-    /// Position of the coupling for the next trailer, m ahead of its own coupling.
+    /// Position of the coupling for the next trailer, m ahead of this trailer's own coupling.
     pub fn next_coupling(&self) -> f64 {
         self.hitch.unwrap_or(self.rear())
     }

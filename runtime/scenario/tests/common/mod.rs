@@ -29,8 +29,8 @@ pub(crate) fn draw(
     scenario.apply(edit).unwrap();
 }
 
-/// Disconnects a lane from another one, given the numbers of their roads and lanes. The first road ends
-/// there.
+/// Disconnects a lane from another one. Each is given by the id of its road and its own id. The lane of the
+/// first road ends there.
 pub(crate) fn end_lane(
     scenario: &mut Scenario,
     from_road: u32,
@@ -117,16 +117,16 @@ pub(crate) fn crate_at(x: f64, y: f64) -> Obstacle {
     }
 }
 
-/// Flows of cars from each end of the map to every other end, given the hourly rate per route and the
-/// distance of their origins and destinations from the ends, m. In right-hand traffic, these places are on
-/// the innermost lanes.
+/// Flows of cars from each end of the map to every other end. `rate` is the number of cars per hour on each
+/// route. Origins and destinations have the given distance from the ends, m. In right-hand traffic, they are
+/// on the innermost lanes.
 pub(crate) fn flows_between_ends(
     scenario: &Scenario,
     from_end: f64,
     rate_per_hour: f64,
 ) -> Vec<Flow> {
     let network = scenario.network();
-    // Each road with the end at which it leaves the map.
+    // Each road, with the end at which it leads off the map.
     let roads: Vec<(RoadId, RoadEnd)> = network
         .roads()
         .map(|(id, road)| {
@@ -169,12 +169,12 @@ pub(crate) fn flows_between_ends(
     flows
 }
 
-/// An arm of a junction: a road that begins or ends there.
+/// An arm of a junction: a road that begins or ends at the junction.
 #[derive(Debug, Clone)]
 pub(crate) struct Leg {
     /// Bearing from the junction, rad.
     pub(crate) bearing: f64,
-    /// Curvature to the left when leaving, 1/m.
+    /// Curvature of the road as it leaves the junction, 1/m, positive to the left.
     pub(crate) curvature: f64,
     pub(crate) style: RoadStyle,
     /// Whether the road is drawn towards the junction.
@@ -192,8 +192,8 @@ pub(crate) struct Star {
 const LEG: f64 = 150.0;
 
 impl Star {
-    /// 2 to 9 arms, `least_gap` to 355 degrees apart, 3 to 30 m wide, drawn towards the junction or away from
-    /// it. If all are at least 40 degrees apart, a third of them bend.
+    /// A star with 2 to 9 arms that are `least_gap` to 355 degrees apart and 3 to 30 m wide, drawn towards
+    /// the junction or away from it. If all arms are at least 40 degrees apart, a third of them are bent.
     pub(crate) fn random(random: &mut Stream, least_gap: f64) -> Self {
         let side = [DrivingSide::Right, DrivingSide::Left][random.next_index(2)];
         let wanted = 2 + random.next_index(8);
@@ -243,8 +243,8 @@ impl Star {
         Self { side, legs }
     }
 
-    /// The star with its centre at a point, rotated by the given angle, with its arms drawn in the given
-    /// order. Returns the roads in the order of the arms.
+    /// The star with its centre at a point, rotated by an angle, and with its arms drawn in the given order.
+    /// Returns the roads in the order of the arms.
     pub(crate) fn scenario(
         &self,
         at: DVec2,
@@ -281,7 +281,7 @@ impl Star {
         (scenario, roads)
     }
 
-    /// The star unchanged, at the origin.
+    /// The star at the origin, without rotation.
     pub(crate) fn plain(&self) -> (Scenario, Vec<RoadId>) {
         let order: Vec<usize> = (0..self.legs.len()).collect();
         self.scenario(DVec2::ZERO, 0.0, &order)

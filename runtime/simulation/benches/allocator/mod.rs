@@ -1,4 +1,4 @@
-//! Benches use the same allocator as the program, so that they measure what users get.
+//! Makes benchmarks use the same allocator as the program, so that they measure what users experience.
 
 #[cfg(target_os = "linux")]
 #[global_allocator]

@@ -1,4 +1,4 @@
-//! Builder that draws a scenario line by line.
+//! A builder that draws scenarios line by line.
 
 use roadwright_geometry::fillet::{FilletOptions, fillet};
 use roadwright_geometry::{DVec2, ReferenceLine};
@@ -12,7 +12,7 @@ use roadwright_scenario::{
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// A scenario under construction. Every change goes through `Scenario::apply`.
+/// A scenario that is being built. Every change goes through `Scenario::apply`.
 pub(crate) struct Builder {
     pub(crate) scenario: Scenario,
 }
@@ -71,7 +71,7 @@ impl Builder {
         (id, node.clone())
     }
 
-    /// Adds shipped vehicle types, by key and file.
+    /// Adds vehicle types from shipped files, each given by key and file.
     pub(crate) fn vehicles<'n>(&mut self, types: impl IntoIterator<Item = (&'n str, &'n str)>) {
         for (key, file) in types {
             let kind = Box::new(from_file(file));

@@ -9,7 +9,7 @@ use roadwright_scenario::{
 };
 use std::f64::consts::PI;
 
-/// Hills: centre, height and extent, m.
+/// Hills, each with its centre, height and extent, m.
 const HILLS: [((f64, f64), f64, f64); 4] = [
     ((-80.0, 95.0), 13.0, 48.0),
     ((95.0, 110.0), 17.0, 55.0),
@@ -141,7 +141,7 @@ fn drivers(b: &mut Builder) {
     b.agent(named("tank", trip("tank", "pursuit", start, goal, 0.0)));
 }
 
-/// Terrain heights, sampled every 5 m: a valley with waves, and hills beside it.
+/// Terrain heights, sampled every 5 m: an undulating valley, and hills beside it.
 fn country() -> HeightField {
     let (low, high) = (DVec2::new(-220.0, -180.0), DVec2::new(220.0, 180.0));
     let level = HeightField::level(low, high, 5.0).expect("a small field");

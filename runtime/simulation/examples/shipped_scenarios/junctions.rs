@@ -1,4 +1,4 @@
-//! Junctions of every kind under traffic.
+//! Junctions of every kind, with traffic.
 
 use super::builder::{Builder, avenue, one_way, street};
 use roadwright_geometry::{DVec2, ReferenceLine, unit};
@@ -14,7 +14,7 @@ const LEG: f64 = 110.0;
 /// Distance from the outer end of a road at which flows start and end, m.
 const GATE: f64 = 8.0;
 
-/// One junction of each kind, side by side, with fixed-time and demand-controlled signals.
+/// One junction of each kind, side by side. Those with signals have fixed times or are actuated.
 pub(crate) fn all_junctions(side: DrivingSide) -> roadwright_scenario::Scenario {
     let (name, traffic) = match side {
         DrivingSide::Right => ("all-junctions", ""),
@@ -84,8 +84,8 @@ pub(crate) fn all_junctions(side: DrivingSide) -> roadwright_scenario::Scenario 
     b.scenario
 }
 
-/// Adds a mini roundabout: streets that meet at one node, counter-clockwise from the east. If there
-/// are three streets, the first is the stem of a T.
+/// Adds a mini roundabout: streets that meet at one node, counter-clockwise from the east. If there are three
+/// streets, the first is the stem of a T-junction.
 fn mini_roundabout(b: &mut Builder, centre: DVec2, arms: usize, rate: f64) {
     let ends = &gates(centre, LEG, 4)[..arms];
     let style = street("Mini Street");
@@ -129,7 +129,8 @@ pub(crate) fn signal_corridor() -> roadwright_scenario::Scenario {
         b.road(&[(x, -LEG), (x, LEG)], 0.0, &style);
     }
     for &x in &crossings {
-        // When vehicles that started with the green of the first crossing arrive here at 50 km/h.
+        // The time at which vehicles that started with the green of the first crossing arrive here at 50
+        // km/h.
         let offset = (x / 13.9_f64).round();
         let rules = JunctionRules {
             control: Some(Control::Signals),
@@ -206,7 +207,7 @@ pub(crate) fn builder(name: &str, description: &str) -> Builder {
     builder_on(DrivingSide::Right, name, description)
 }
 
-/// A builder with a driving side.
+/// A builder for a scenario with the given driving side.
 fn builder_on(side: DrivingSide, name: &str, description: &str) -> Builder {
     let mut b = Builder::new(name, description, side);
     b.apply(Edit::Settings(Settings {
@@ -232,7 +233,7 @@ fn gates(centre: DVec2, reach: f64, count: u32) -> Vec<DVec2> {
         .collect()
 }
 
-/// Adds a ring with streets that lead to it, and flows between all of them.
+/// Adds a ring with streets that lead to it, and flows between all streets.
 fn roundabout(b: &mut Builder, centre: DVec2, radius: f64, arms: u32, rate: f64) {
     let ends = ring_of_streets(b, centre, radius, arms, &street(""), LEG);
     all_to_all(b, &ends, rate);
@@ -310,13 +311,13 @@ pub(crate) fn flow(
     b.flow(flow);
 }
 
-/// A place near the outer end of a road, on an inward or outward lane.
+/// A place near the outer end of a road, on a lane towards the centre or away from it.
 fn gate(b: &Builder, end: DVec2, lane: i8, inward: bool) -> Place {
     let (node, _) = b.node_at(end);
     let network = b.scenario.network();
     let (id, at) = network.ends_at(node)[0];
     let length = network.road(id).map_or(0.0, |road| road.length());
-    // Lanes along the road have negative ids in right-hand traffic, and positive ones in left-hand traffic.
+    // Lanes along the road have negative ids in right-hand traffic and positive ids in left-hand traffic.
     let is_start = at == roadwright_scenario::RoadEnd::Start;
     let along = is_start == inward;
     let on_right = b.scenario.about().driving_side == DrivingSide::Right;

@@ -1,4 +1,4 @@
-//! The old town: everything that makes city traffic difficult, around a campus.
+//! The old town: everything that makes traffic in a city difficult, around a campus.
 
 use super::builder::{Builder, alley, avenue, bus_street, footway, one_way, street, trip};
 use super::small::calibrated_fuzzy;
@@ -25,7 +25,7 @@ pub(crate) fn old_town() -> Scenario {
     b.scenario
 }
 
-/// Draws the streets, from the outer ones to the alleys. Junctions are made where they cross.
+/// Draws the streets, from the outer ones to the alleys. Junctions are created where streets cross.
 fn roads(b: &mut Builder) {
     // Avenues around the district.
     b.road(
@@ -105,13 +105,13 @@ fn roads(b: &mut Builder) {
         0.0,
         &one_way("Lincoln Row", 2),
     );
-    // A slanting street makes junctions with five arms.
+    // A street at an angle, which creates junctions with five arms.
     b.road(
         &[(-350.0, -110.0), (-240.0, 10.0), (-140.0, 120.0)],
         60.0,
         &street("Old Post Road"),
     );
-    // Two-way streets of the districts.
+    // Two-way streets inside the districts.
     b.road(
         &[(-240.0, 300.0), (-240.0, 120.0)],
         0.0,
@@ -236,7 +236,7 @@ fn blocks(b: &mut Builder) {
     );
 }
 
-/// Adds cars, jeeps and buses that drive between distant places connected by a route.
+/// Adds cars, jeeps and buses that drive between places that are far apart and connected by a route.
 fn traffic(b: &mut Builder) {
     let layout = layout(b.scenario.network(), b.scenario.about());
     let graph = LaneGraph::new(&b.scenario, &layout);

@@ -108,7 +108,7 @@ fn roads(b: &mut Builder) {
     }
     let section = || CrossSection::driving(1, 0, 5.0);
     let gravel = style("Gravel", RoadClass::Service, 36.0, section());
-    // A higher limit than on gravel, which vehicles on ice cannot reach.
+    // A higher limit than on gravel. Vehicles on ice cannot reach it.
     let ice = style("Ice", RoadClass::Residential, 60.0, section());
     b.road(&[(-30.0, 10.0), (40.0, 10.0)], 0.0, &gravel);
     b.road(&[(40.0, 10.0), (105.0, 10.0)], 0.0, &ice);
@@ -116,7 +116,8 @@ fn roads(b: &mut Builder) {
 
 /// Pairs of loose cones along the lanes of the double lane change.
 fn cones(b: &mut Builder) {
-    // Wider than the standard prescribes for a kart, because no human driver corrects the vehicle here.
+    // The lane is wider than the standard prescribes for a kart, because there is no human driver who
+    // corrects the vehicle.
     let half = 1.6;
     for (along, is_left) in SECTIONS {
         let line = CONES.1 + if is_left { OFFSET } else { 0.0 };
@@ -206,7 +207,7 @@ fn country() -> HeightField {
 fn height(place: DVec2) -> f64 {
     let DVec2 { x, y } = place;
     if (y - RIDGES).abs() < 9.0 && (-80.0..40.0).contains(&x) {
-        // First both sides together, then in alternation.
+        // At first, the ridges on both sides are level with each other, and then they alternate.
         let shift = if x > -20.0 && y > RIDGES { 0.5 } else { 0.0 };
         return 0.12
             * (1.0 - cos(TAU * (x / 12.0 + shift)))
@@ -214,7 +215,7 @@ fn height(place: DVec2) -> f64 {
     }
     if (y - HILL).abs() < 14.0 {
         let flank = (50.0 - x.abs()).clamp(0.0, 40.0);
-        // Rounded at the foot and at the top.
+        // The profile is rounded at the foot and at the top.
         let share = 0.5 * (1.0 - cos(PI * flank / 40.0));
         let side = ((14.0 - (y - HILL).abs()) / 5.0).clamp(0.0, 1.0);
         return 4.0 * share * side;

@@ -6,7 +6,7 @@ use roadwright_geometry::math::Stream;
 use roadwright_geometry::projection::Projector;
 use roadwright_scenario::{DrivingSide, ModuleSetting, Place, Scenario, Stack};
 
-/// A stack whose behaviour is a script, updated ten times a second.
+/// A stack whose behaviour is a script that is called ten times a second.
 fn scripted(script: &str) -> Stack {
     driven_by_script(script, "idm")
 }
@@ -21,7 +21,7 @@ pub(crate) fn driven_by_script(script: &str, controller: &str) -> Stack {
     }
 }
 
-/// A ring of avenues around two crossing streets, 300 m wide, in right-hand traffic.
+/// A square of avenues with sides of 300 m around two crossing streets, in right-hand traffic.
 fn town(name: &str, description: &str) -> Builder {
     let mut b = Builder::new(name, description, DrivingSide::Right);
     let (near, far) = (-60.0, 360.0);
@@ -44,7 +44,7 @@ fn town(name: &str, description: &str) -> Builder {
 }
 
 impl Builder {
-    /// The place nearest to a point on a lane; lanes are counted from the middle of the road.
+    /// The place on a lane that is nearest to a point. Lanes are counted from the middle of the road.
     fn lane_at(&self, x: f64, y: f64, number: i8) -> Place {
         let point = DVec2::new(x, y);
         let nearest = self.scenario.network().roads().map(|(id, road)| {
@@ -71,7 +71,7 @@ pub(crate) fn rush_hour() -> Scenario {
     for script in ["commuter", "learner_driver", "bus_line", "ambulance"] {
         b.stack(script, scripted(script));
     }
-    // Between the junctions, on the right side of the road, in both directions.
+    // Places between the junctions, on the right side of the road, in both directions.
     let mut places: Vec<(f64, f64)> = Vec::new();
     for line in [0.0, 150.0, 300.0] {
         for along in [75.0, 225.0] {
@@ -104,7 +104,7 @@ pub(crate) fn rush_hour() -> Scenario {
     b.scenario
 }
 
-/// Six cars that keep together.
+/// Six cars that stay together.
 pub(crate) fn convoy() -> Scenario {
     let mut b = town(
         "convoy",
@@ -120,7 +120,7 @@ pub(crate) fn convoy() -> Scenario {
     b.scenario
 }
 
-/// Two pursuers hunt one evader.
+/// Two pursuers chase one evader.
 pub(crate) fn chase() -> Scenario {
     let mut b = town(
         "chase",

@@ -38,7 +38,7 @@ pub(crate) fn crossroads() -> Scenario {
         ..node
     };
     b.apply(Edit::Node(id, Some(lit)));
-    // Roads 1 to 4: west, south, north, east of the crossing.
+    // Roads 1 to 4 are west, south, north and east of the crossing.
     let arms = [(1, -1, 1), (2, -1, 1), (3, 1, -1), (4, 1, -1)];
     let far = |road: u32| if road <= 2 { 10.0 } else { 185.0 };
     for (i, &(from, inward, _)) in arms.iter().enumerate() {
@@ -65,7 +65,7 @@ pub(crate) fn crossroads() -> Scenario {
     b.scenario
 }
 
-/// A figure-of-eight road that crosses over itself, with three drivers to compare.
+/// A road in the shape of a figure of eight that crosses over itself, with three drivers to compare.
 pub(crate) fn figure_eight() -> Scenario {
     let mut b = Builder::new(
         "figure-eight",
@@ -74,7 +74,7 @@ pub(crate) fn figure_eight() -> Scenario {
     );
     b.settings(1, 300.0);
     // The right loop turns clockwise by 270 degrees and ends at the mirror image of its start. The start is
-    // chosen so that both straights pass through the origin.
+    // chosen such that both straights pass through the origin.
     let start_heading = std::f64::consts::FRAC_PI_4;
     let unplaced = loop_line(Pose::new(0.0, 0.0, start_heading), -1.0);
     let d = -0.5 * unplaced.end().position.y;
@@ -118,7 +118,8 @@ pub(crate) fn figure_eight() -> Scenario {
     b.scenario
 }
 
-/// Three quarters of a circle of 45 m radius with spirals at both ends; `side` 1 turns left.
+/// Three quarters of a circle with a radius of 45 m, with spirals at both ends. If `side` is 1, it turns
+/// left.
 fn loop_line(start: Pose, side: f64) -> ReferenceLine {
     let curvature = side / 45.0;
     let (turn, spiral) = (1.5 * std::f64::consts::PI, 25.0);

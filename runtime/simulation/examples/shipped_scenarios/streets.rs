@@ -14,12 +14,12 @@ use roadwright_scenario::{
 const LANE: f64 = 3.25;
 /// Width of a pavement, m.
 const PAVEMENT: f64 = 3.6;
-/// Length of a turn lane with its taper, m.
+/// Length of a turn lane including its taper, m.
 const POCKET: f64 = 65.0;
 /// Length of the taper, m.
 const TAPER: f64 = 20.0;
 
-/// A signalled junction with turn lanes, cycle lanes and pedestrians, and a side street that gives way.
+/// A signalled junction with turn lanes, cycle lanes and pedestrians, and a side street whose traffic yields.
 pub(crate) fn linden_street() -> Scenario {
     let mut b = builder(
         "linden-street",
@@ -91,7 +91,8 @@ fn linden(class: RoadClass) -> RoadStyle {
     }
 }
 
-/// Like `linden`, but with parking bays on the side that runs along the road (0) or against it (1).
+/// Like `linden`, but with parking bays on one side. `side` is 0 for the side along the road and 1 for the
+/// side against it.
 fn with_parking(side: usize) -> CrossSection {
     let mut section = linden(RoadClass::Arterial).section;
     let lanes = if side == 0 {
@@ -112,8 +113,8 @@ fn main_street(name: &str) -> RoadStyle {
     }
 }
 
-/// Adds a second lane at the end of a road with one lane per direction: the inner lane turns left, the new
-/// lane goes straight ahead and right.
+/// Adds a second lane at the end of a road with one lane in each direction. The inner lane is for left turns,
+/// and the new lane for going straight ahead and right turns.
 fn add_pocket(b: &mut Builder, id: RoadId) {
     let road = b.scenario.network().road(id);
     let mut road = road.expect("drawn a moment ago").clone();
@@ -156,7 +157,7 @@ fn people(b: &mut Builder, rate: f64) {
     b.apply(Edit::Settings(settings));
 }
 
-/// Adds a zebra crossing on the arm of a T junction that gives way.
+/// Adds a zebra crossing on the arm of a T-junction whose traffic yields.
 fn cross_minor(b: &mut Builder, at: DVec2) {
     let (id, _) = b.node_at(at);
     let network = b.scenario.network();
@@ -210,7 +211,7 @@ fn houses(b: &mut Builder) {
     b.building("Old Bakery", &south_west, 12.0);
 }
 
-/// Adds a park with paths through it.
+/// Adds a park with paths.
 fn park(b: &mut Builder) {
     let corners = [(6.0, -7.0), (150.0, -7.0), (150.0, -70.0), (6.0, -70.0)];
     b.land(LandUse::Park, "Linden Park", &corners);
@@ -237,7 +238,7 @@ fn park(b: &mut Builder) {
         (58.0, -19.0),
     ];
     b.land(LandUse::Sand, "", &to_street);
-    // Along the street, and on both sides of the path.
+    // Trees along the street, and on both sides of the path.
     b.forest(&strip(16.0, 58.0, -11.5), 900.0, 4.0, 12);
     b.forest(&strip(66.0, 148.0, -11.5), 900.0, 4.0, 15);
     let north = [
@@ -270,7 +271,7 @@ fn park(b: &mut Builder) {
 
 /// Lawns between the pavements and the houses, with trees.
 fn lawns(b: &mut Builder) {
-    // They extend below the pavements, which lie on top of them.
+    // The lawns extend below the pavements, which cover them.
     let lots: [&[(f64, f64)]; 4] = [
         &[(-66.0, 7.0), (-6.0, 7.0), (-6.0, 66.0), (-66.0, 66.0)],
         &[(6.0, 9.0), (44.0, 9.0), (44.0, 66.0), (6.0, 66.0)],

@@ -7,7 +7,7 @@ use roadwright_scenario::{
     Stack,
 };
 
-/// Towing vehicles with their vehicle files.
+/// Names of towing vehicles, with their vehicle files.
 const TRAINS: [(&str, &str); 3] = [
     ("truck", "semi-trailer-truck"),
     ("articulated bus", "articulated-bus"),
@@ -40,8 +40,8 @@ pub(crate) fn trailer_yard() -> Scenario {
     b.scenario
 }
 
-/// Adds a truck that leaves its trailer in the yard for a while. It is driven by a script that
-/// contains its paths.
+/// Adds a truck that leaves its trailer in the yard for a while. Its driver is a script that contains the
+/// paths.
 fn shuttle(b: &mut Builder) {
     b.stack("shuttle", driven_by_script("trailer_shuttle", "pursuit"));
     let (start, goal) = (
@@ -51,7 +51,7 @@ fn shuttle(b: &mut Builder) {
     b.agent(named("shuttle", trip("truck", "shuttle", start, goal, 2.0)));
 }
 
-/// Adds the traffic. Road 1 is the avenue west of the junction, 2 the lane to the depot, 3 the
+/// Adds the traffic. Road 1 is the avenue west of the junction, road 2 leads to the depot, and road 3 is the
 /// avenue to the east.
 fn traffic(b: &mut Builder) {
     let (west, south, east) = (RoadId(1), RoadId(2), RoadId(3));

@@ -1,13 +1,13 @@
 //! Optional statistics of drives for fitness functions: collisions, energy, remaining distance and route
-//! segments. They are kept only while a fitness function uses them. `traffic/accounts.rs` updates them in
-//! each step.
+//! segments. The statistics are kept only if a fitness function uses them. `traffic/accounts.rs` updates them
+//! in each step.
 
 use crate::records::{Statistics, are_short_counts};
 use roadwright_agent::Conduct;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// Minimum segment length that is used as a divisor, m.
+/// Minimum length by which the term of a segment is divided, m.
 const SHORTEST_SEGMENT: f64 = 1.0;
 
 /// Statistics of the driving agents, by id.
@@ -16,18 +16,18 @@ pub(crate) struct Accounts {
     pub(crate) of: BTreeMap<u64, Account>,
     /// Number of lines of the collision log that have been counted.
     pub(crate) counted: usize,
-    /// Deviations of agents from their paths, by id. They are a separate part of saves because earlier
-    /// versions saved accounts without them.
+    /// Deviations of agents from their paths, by id. They are stored in a separate part of saves, because
+    /// older saves have accounts without them.
     #[serde(skip)]
     pub(crate) deviations: BTreeMap<u64, Deviation>,
 }
 
-/// Deviation of an agent from the centre line of its lane or path, summed once it has settled.
+/// Deviation of an agent from the centre line of its lane or path, summed after the agent has settled.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Deviation {
     /// Number of steps since the agent was first seen.
     pub(crate) steps: u64,
-    /// Number of summed steps.
+    /// Number of steps that were summed.
     pub(crate) summed: u64,
     /// Sum of squared lateral offsets, m^2.
     pub(crate) squared: f64,
@@ -35,7 +35,7 @@ pub(crate) struct Deviation {
     pub(crate) speeds: f64,
 }
 
-/// Time after the start during which deviations do not count, s.
+/// Time after an agent was first seen during which its deviations do not count, s.
 const SETTLED: f64 = 10.0;
 
 impl Deviation {
@@ -50,7 +50,7 @@ impl Deviation {
         self.speeds += speed;
     }
 
-    /// Whether all sums, possibly from a save, are finite numbers.
+    /// Whether all sums are finite numbers. They may come from a save.
     pub(crate) fn is_sound(&self) -> bool {
         self.squared.is_finite() && self.squared >= 0.0 && self.speeds.is_finite()
     }
@@ -67,9 +67,10 @@ impl Deviation {
 pub(crate) struct Account {
     /// Number of collisions in which the agent was involved.
     pub(crate) collisions: u32,
-    /// Integral of half the squared speed, m^2/s: kinetic energy of a unit mass over time.
+    /// Integral of half the squared speed over time, m^2/s: the kinetic energy per unit of mass, integrated
+    /// over time.
     pub(crate) energy: f64,
-    /// Straight-line distance from the centre of its body to its last goal, m.
+    /// Straight-line distance from the centre of the vehicle's body to the agent's last goal, m.
     pub(crate) goal_distance: f64,
     pub(crate) segments: Segments,
     /// Number of goals reached when the current segment began.
@@ -81,13 +82,13 @@ pub(crate) struct Account {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Segments {
     count: u32,
-    /// Sum over the segments of the mean penetration divided by the length.
+    /// Sum over the segments of the mean penetration divided by the segment length.
     crash: f64,
-    /// Sum of the shortfalls from the allowed speed.
+    /// Sum over the segments of the shortfall from the allowed speed.
     haste: f64,
 }
 
-/// Accumulated sums of an agent at one moment.
+/// Accumulated sums of an agent at a moment.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Odometer {
     distance: f64,
@@ -121,7 +122,7 @@ impl Odometer {
 }
 
 impl Accounts {
-    /// Whether no fitness uses these statistics.
+    /// Whether no fitness function uses these statistics.
     pub(crate) fn is_empty(&self) -> bool {
         self.of.is_empty() && self.counted == 0
     }
@@ -150,7 +151,7 @@ impl Accounts {
             account.goal_distance
         };
         let mut segments = account.segments;
-        // As long as no segment is completed, the current one is rated.
+        // If no segment has been completed, the current one is rated.
         if has_arrived || segments.count == 0 {
             segments.add(account.begin, Odometer::of(statistics), dt);
         }
@@ -206,7 +207,7 @@ mod tests {
     fn a_part_is_rated_by_its_length_and_its_time() {
         let mut segments = Segments::default();
         let begin = Odometer::default();
-        // 50 m in 100 steps of 0.1 s with 10 m/s allowed, 0.2 m deep on average.
+        // 50 m in 100 steps of 0.1 s with an allowed speed of 10 m/s and a mean penetration of 0.2 m.
         let middle = Odometer {
             distance: 50.0,
             steps: 100,
@@ -218,7 +219,7 @@ mod tests {
         assert_eq!(segments.count, 1);
         assert!((segments.crash - 0.2 / 50.0).abs() < 1e-15);
         assert!((segments.haste - 0.5).abs() < 1e-15);
-        // Driving faster than allowed gains nothing, and a segment without steps does not count.
+        // Driving faster than allowed gains nothing, and a segment without steps is not counted.
         let end = Odometer {
             distance: 90.0,
             steps: 120,

@@ -1,4 +1,4 @@
-//! Results of agents that no longer drive.
+//! Results of agents that have stopped driving.
 
 use serde::{Deserialize, Serialize, Serializer};
 
@@ -6,27 +6,27 @@ use serde::{Deserialize, Serialize, Serializer};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Status {
-    /// The agent drives.
+    /// The agent is driving.
     #[default]
     Active,
     /// The agent has reached its destination and despawned.
     Arrived,
     /// The agent cannot reach its destination and was never spawned.
     Refused,
-    /// An edit of the scenario removed it while it drove or waited.
+    /// An edit of the scenario removed the agent while it drove or waited.
     Removed,
 }
 
-/// Score of one agent's drive by one fitness.
+/// Score of one agent's drive by one fitness function.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Score {
-    /// Index of the fitness in the list of names.
+    /// Index of the fitness function in the list of names.
     pub(crate) fitness: u16,
     /// The score, in the unit of the fitness function.
     pub(crate) value: f64,
 }
 
-/// The row kept for an agent that no longer drives.
+/// The row that is kept for an agent after it has stopped driving.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct FinishedRow {
     pub(crate) id: u64,
@@ -36,11 +36,11 @@ pub(crate) struct FinishedRow {
     pub(crate) started: f64,
     pub(crate) ended: f64,
     pub(crate) distance: f64,
-    /// Scores by fitness function; empty if it has not driven.
+    /// Scores, one for each fitness function; empty if the agent has not driven.
     pub(crate) scores: Vec<Score>,
 }
 
-// Long runs keep one for each agent.
+// Long runs keep one row for each agent.
 const _: () = assert!(size_of::<FinishedRow>() + size_of::<Score>() <= 200);
 
 /// The drive of one agent, finished or in progress.
@@ -52,10 +52,10 @@ pub struct Drive<'a> {
     pub status: Status,
     /// Stack of the agent.
     pub stack: &'a str,
-    /// Spawn time, s; 0 if it was never spawned.
+    /// Spawn time, s; 0 if the agent was never spawned.
     pub started: f64,
-    /// Time at which the agent left, was refused or was deleted, s; the current time if it still
-    /// drives.
+    /// Time at which the agent left, was refused or was deleted, s. While it drives, this is the current
+    /// time.
     pub ended: f64,
     /// Distance driven, m.
     pub distance: f64,
@@ -68,27 +68,28 @@ fn as_map<S: Serializer>(scores: &[(&str, f64)], serializer: S) -> Result<S::Ok,
     serializer.collect_map(scores.iter().copied())
 }
 
-/// One row for each agent that no longer drives, in the order in which they ended.
+/// One row for each agent that has stopped driving, in the order in which the drives ended.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Finished {
     pub(crate) rows: Vec<FinishedRow>,
-    /// Names of stacks and fitness functions, each stored once. The scenario may no longer contain them.
+    /// Names of stacks and fitness functions, each stored only once. The scenario may have lost them through
+    /// an edit.
     names: Vec<String>,
 }
 
 impl Finished {
-    /// Returns the number of a name, adding the name if it is unknown.
+    /// Returns the index of a name, and adds the name if it is unknown.
     pub(crate) fn number(&mut self, name: &str) -> u16 {
         let known = self.names.iter().position(|known| known == name);
         let number = known.unwrap_or_else(|| {
             self.names.push(name.into());
             self.names.len() - 1
         });
-        // Names are those of stacks and fitness functions, which never reach 65,535.
+        // The names are those of stacks and fitness functions, so there are always fewer than 65,535.
         number.min(usize::from(u16::MAX)) as u16
     }
 
-    /// Name with the given number.
+    /// Name with the given index.
     pub(crate) fn name(&self, number: u16) -> &str {
         self.names.get(number as usize).map_or("", String::as_str)
     }

@@ -14,7 +14,7 @@ use roadwright_vehicle::PedalCommand;
 use std::collections::HashMap;
 use std::ops::Deref;
 
-/// Identities of all agents, with look-up by id.
+/// Identities of all agents, which can be looked up by id.
 #[derive(Clone, Copy)]
 pub(crate) struct Census<'a> {
     pub(crate) identity: &'a [Identity],
@@ -25,28 +25,28 @@ pub(crate) struct Census<'a> {
 }
 
 impl<'a> Census<'a> {
-    /// Largest index ever assigned, plus one.
+    /// Largest index that was ever assigned, plus one.
     #[inline]
     pub(crate) fn capacity(self) -> usize {
         self.identity.len()
     }
 
-    /// Number of agents that drive or are about to.
+    /// Number of agents that are driving or about to be spawned.
     pub(crate) fn count(self) -> usize {
         self.count.iter().sum()
     }
 
-    /// Number of agents on a level of dynamics that drive or are about to.
+    /// Number of agents at a level of dynamics that are driving or about to be spawned.
     pub(crate) fn count_of(self, level: DynamicsLevel) -> usize {
         self.count[level as usize]
     }
 
-    /// Revision number, which changes when an agent is added, leaves or gets other modules.
+    /// Revision number. It changes when an agent is added, leaves or gets other modules.
     pub(crate) fn revision(self) -> u64 {
         self.revision
     }
 
-    /// Whether an agent is on the road and drives.
+    /// Whether an agent is driving on the road.
     #[inline]
     pub(crate) fn drives(self, index: AgentIndex) -> bool {
         self.identity[index.index()].drives()
@@ -67,7 +67,7 @@ impl<'a> Census<'a> {
         all
     }
 
-    /// Index of a driving agent.
+    /// Index of a driving agent; `None` if no driving agent has this id.
     pub(crate) fn find(self, id: u64) -> Option<AgentIndex> {
         let index = *self.by_id.get(&id)?;
         self.drives(index).then_some(index)
@@ -100,7 +100,7 @@ impl<'a> Deref for AgentsRef<'a> {
     }
 }
 
-/// Borrows the census of agents while their columns are borrowed as well. It is a macro because a function
+/// Borrows the census of agents while their columns are borrowed as well. This is a macro, because a function
 /// would borrow all of `self`.
 macro_rules! census_of {
     ($agents:expr) => {
@@ -149,8 +149,8 @@ macro_rules! column {
     (pedals) => { Vec<Option<PedalCommand>> };
 }
 
-/// Declares the columns that a stage reads and writes besides the census. They include all of [`AgentsRef`],
-/// which perception and other code need.
+/// Declares the columns that a stage reads and writes, in addition to the census. They include all columns of
+/// [`AgentsRef`], which perception and other code need.
 macro_rules! lends {
     ($(
         $(#[$doc:meta])*
@@ -232,7 +232,7 @@ lends! {
         reads { claim, wish, aside, command, pedals }
         writes { motion, position, progress, statistics }
     }
-    /// Inputs for finding contacts and near misses, and the statistics that count both.
+    /// Inputs for finding contacts and near misses, and the statistics that count them.
     ContactColumns {
         reads { motion, position, progress, claim, wish, aside }
         writes { statistics }

@@ -1,8 +1,8 @@
 //! The driving agents: one column for each concern, indexed by agent index.
 //!
 //! Indices are dense and reused. When an agent leaves, its modules are notified at the next step boundary,
-//! and its index is free at the one after that. No result of a run depends on indices; where order matters,
-//! agents are processed by id.
+//! and its index becomes free at the one after that. No result of a run depends on indices. Where order
+//! matters, agents are processed by id.
 
 mod accounts;
 mod finished;
@@ -34,7 +34,7 @@ use std::collections::HashMap;
 ///
 /// Columns are used instead of a list of agents because each stage reads only a few of them. For example,
 /// moving 100,000 bodies should not load their fitness counters. A column added here is stored, saved, hashed
-/// and checked on loading without further code; `lent.rs` states what stages may access.
+/// and checked on loading without further code. `lent.rs` states which stages may access it.
 ///
 /// `pedals` and `accounts` are kept separate from the columns:
 ///
@@ -51,23 +51,23 @@ macro_rules! columns {
         #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
         pub(crate) struct Agents {
             $($(#[$doc])* pub(crate) $column: $rows,)*
-            /// Free indices; assigned from the end.
+            /// Free indices. They are assigned from the end of the list.
             free: Vec<AgentIndex>,
-            /// Indices of agents that have left, until they are free again.
+            /// Indices of agents that have left, until the indices are free again.
             #[serde(skip)]
             leaving: Vec<AgentIndex>,
-            /// Number of agents that drive or are about to, by level of dynamics.
+            /// Number of agents that are driving or about to be spawned, by level of dynamics.
             count: [usize; DynamicsLevel::ALL.len()],
-            /// Pedals of agents that are driven by pedals; may be shorter than the columns.
+            /// Pedals of agents that are driven by pedals. The list may be shorter than the columns.
             #[serde(skip)]
             pub(crate) pedals: Vec<Option<PedalCommand>>,
-            /// Optional statistics for fitness functions; empty if none uses them.
+            /// Optional statistics for fitness functions. Empty if no function uses them.
             #[serde(skip)]
             pub(crate) accounts: Accounts,
             /// Incremented when an agent is added, leaves, or changes its modules or level.
             #[serde(skip)]
             revision: u64,
-            /// Index by id; used for look-ups only, never iterated.
+            /// Index by id. It is used only for look-ups and never iterated.
             #[serde(skip)]
             by_id: HashMap<u64, AgentIndex>,
         }
@@ -105,7 +105,7 @@ macro_rules! columns {
 //   motion         ..       ..      ..       ..
 //   position       ..       ..      ..       ..
 //
-// A stage iterates over the columns that it reads. A free index only costs a look at its phase.
+// A stage iterates over the columns that it reads. For a free index, it only tests the phase.
 columns! {
     /// Identities.
     identity: Identity => Vec<Identity>,
@@ -117,9 +117,9 @@ columns! {
     progress: Progress => Vec<Progress>,
     /// Claims at junctions.
     claim: Claim => Vec<Claim>,
-    /// Wishes of behaviours, mostly empty.
+    /// Wishes of behaviours. Few agents have any.
     wish: Wish => Rare<Wish>,
-    /// Guided lateral offsets, mostly zero.
+    /// Guided lateral offsets. Nearly all of them are zero.
     aside: Aside => Rare<Aside>,
     /// Commands of controllers.
     command: Command => Vec<Command>,
@@ -128,7 +128,7 @@ columns! {
 }
 
 // There are many agents, so every byte counts. A new field has to fit, or has to be worth a higher limit. 40
-// of the bytes are wishes and lateral offsets, which take no memory for agents without any.
+// of the bytes are for wishes and lateral offsets, which take no memory for agents without them.
 const _: () = assert!(Agents::BYTES <= 336);
 
 impl Agents {
@@ -165,7 +165,8 @@ impl Agents {
 
     /// Adds an agent.
     pub(crate) fn insert(&mut self, row: AgentRow) -> AgentIndex {
-        // The last index that became free. That depends on which agents left, so nothing may depend on it.
+        // The index that became free last. Which one that is depends on the agents that have left, so nothing
+        // may depend on it.
         let index = self
             .free
             .pop()
@@ -187,8 +188,8 @@ impl Agents {
             identity.phase,
             Phase::Free | Phase::Gone | Phase::Told
         ));
-        // The row keeps its id until the index is free. Code that holds the index in this step finds an agent
-        // that does not drive, and no other agent.
+        // The row keeps its id until the index is free. Code that still holds the index in this step then
+        // finds an agent that is not driving, instead of another agent.
         identity.phase = Phase::Gone;
         self.leaving.push(index);
         self.by_id.remove(&identity.id);
@@ -215,7 +216,8 @@ impl Agents {
             }
             !is_told
         });
-        // Not in the order in which they left, which is unknown in a world that was saved in between.
+        // Sorted and not in the order in which the agents left, because a world that was saved in between
+        // does not know this order.
         free[first..].sort_unstable();
     }
 
@@ -265,8 +267,8 @@ impl Agents {
             })
     }
 
-    /// Whether the free indices are those without an agent, each listed once. Otherwise an index could be
-    /// assigned while an agent still uses it.
+    /// Whether the free indices are exactly those without an agent, each listed once. Otherwise, an index
+    /// could be assigned while an agent still uses it.
     fn free_are_sound(&self) -> bool {
         let is_free = |who: &&Identity| who.phase == Phase::Free;
         let identity = |index: &AgentIndex| self.identity.get(index.index());
@@ -280,7 +282,7 @@ impl Agents {
 
     /// Whether no two agents on the road have the same id.
     fn ids_are_distinct(&self) -> bool {
-        // Filled from all known agents, so it is shorter if an id occurs twice.
+        // The map is filled from all known agents, so it is shorter if an id occurs twice.
         self.by_id.len() == self.identity.iter().filter(|who| who.is_known()).count()
     }
 
@@ -299,20 +301,21 @@ impl Agents {
     }
 }
 
-/// Pedals of an agent; `None` if it is not controlled by pedals. The column may be shorter than others.
+/// Pedals of an agent; `None` if the agent is not driven by pedals. This column may be shorter than the
+/// others.
 #[inline]
 pub(crate) fn pedals_of(pedals: &[Option<PedalCommand>], index: usize) -> Option<PedalCommand> {
     pedals.get(index).copied().flatten()
 }
 
 impl Identity {
-    /// Whether the agent is on the road and drives.
+    /// Whether the agent is driving on the road.
     #[inline]
     pub(crate) fn drives(&self) -> bool {
         matches!(self.phase, Phase::Driving | Phase::AtGoal)
     }
 
-    /// Whether the agent's modules have been notified of the agent.
+    /// Whether the agent's modules have been notified of it.
     #[inline]
     pub(crate) fn is_known(&self) -> bool {
         self.drives() || self.phase == Phase::Planning
@@ -340,7 +343,7 @@ mod tests {
         crate::hash::of(row)
     }
 
-    /// Calls `visit` with every value that differs from `value` in one leaf.
+    /// Calls `visit` with every value that differs from `value` in exactly one leaf.
     fn change_each_leaf(value: &Value, visit: &mut dyn FnMut(Value)) {
         match value {
             Value::Object(map) => {
@@ -389,7 +392,7 @@ mod tests {
             );
             fields += 1;
         });
-        // New fields have to be counted here; one that serde skips would otherwise be missed.
+        // New fields have to be counted here. Otherwise, a field that serde skips would go unnoticed.
         assert_eq!(fields, 66);
         assert_eq!(hash(&AgentRow::default()), before);
     }
@@ -416,7 +419,7 @@ mod tests {
     fn indices_are_given_away_alike_after_a_save() {
         let mut agents = Agents::default();
         let [a, b, c] = [7, 5, 6].map(|id| agents.insert(driver(id)));
-        // In the order of their ids, which differs from that of their indices.
+        // In the order of ids, which differs from that of indices.
         for index in [b, c, a] {
             agents.remove(index);
         }
@@ -444,7 +447,7 @@ mod tests {
             (agents.census().find(5), agents.census().count()),
             (None, 0)
         );
-        // The boundary at which the removal is announced; the index is not free yet.
+        // At this boundary the removal is announced, so the index is not free yet.
         agents.release();
         agents.note_told();
         let b = agents.insert(driver(6));

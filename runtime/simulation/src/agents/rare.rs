@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use std::ops::{Index, IndexMut};
 
 /// A column in which nearly all agents have the default value. It stores rows only up to the last one that
-/// ever differed, so it usually takes no memory.
+/// ever differed from the default, so it usually takes no memory.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Rare<T> {
     rows: Vec<T>,
@@ -30,8 +30,8 @@ impl<T> Index<usize> for Rare<T> {
 }
 
 impl<T: Copy + Default> IndexMut<usize> for Rare<T> {
-    /// Returns a row for writing, and extends the column to it. If the row may keep its default, use
-    /// [`Column::put`] instead.
+    /// Returns a mutable row, and extends the column so that it contains this row. If the row may keep its
+    /// default, use [`Column::put`] instead.
     fn index_mut(&mut self, index: usize) -> &mut T {
         if self.rows.len() <= index {
             self.rows.resize(index + 1, T::default());
@@ -42,7 +42,7 @@ impl<T: Copy + Default> IndexMut<usize> for Rare<T> {
 
 /// A column: rows by agent index.
 pub(crate) trait Column<T> {
-    /// Stores a row, which may be appended after the last one.
+    /// Stores a row. It may be appended after the last row.
     fn put(&mut self, index: usize, row: T);
 
     /// Whether this is a valid column for the given number of agents.

@@ -1,7 +1,6 @@
 //! Agents before they are spawned: their starts and goals, and the check for room.
 
 use crate::dynamics::Bodies;
-use crate::ground::Ground;
 use crate::options::SimulationError;
 use crate::records::{AgentIndex, FARTHEST};
 use crate::route::Goal;
@@ -9,24 +8,25 @@ use crate::traffic::{Claims, Index, Lanes, space};
 use crate::vehicle_type::{VehicleType, VehicleTypes};
 use roadwright_geometry::Pose;
 use roadwright_geometry::oriented_box::OrientedBox;
+use roadwright_ground::Ground;
 use roadwright_scenario::alleys::AlleySide;
 use roadwright_scenario::lane_graph::{LaneletIndex, NO_LANELET};
 use roadwright_scenario::{DynamicsLevel, Place, Scenario};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// Clearance between a spawned vehicle and others, m.
+/// Clearance between a spawned vehicle and other vehicles, m.
 const ROOM: f64 = 2.0;
-/// Deceleration that is expected of vehicles behind, m/s^2.
+/// Deceleration that vehicles behind a spawned vehicle are expected to accept, m/s^2.
 const BRAKING: f64 = 3.0;
 /// Minimum distance between the bounding circles of two bodies off the lanes, m.
 const APART: f64 = 0.2;
 /// Search distance for bodies off the lanes, and for vehicles ahead on lanes, m.
 const REACH: f64 = 30.0;
-/// Maximum number of consecutive lanelets too short to stand on that are searched for vehicles
-/// coming through alleys.
+/// Maximum number of consecutive lanelets without room to stand that are searched for vehicles that come
+/// through alleys.
 const MOST_WITHOUT_PLACE: usize = 200;
-/// Distance beyond which vehicles behind on lanes have enough room to brake for a spawned vehicle, m.
+/// Distance behind a spawned vehicle from which the vehicles on a lane have enough room to brake, m.
 const SIGHT: f64 = 60.0;
 
 /// An agent before it is spawned.
@@ -41,12 +41,12 @@ pub(crate) struct Departure {
     pub(crate) speed: f64,
     pub(crate) vehicle_type: u16,
     pub(crate) stack: u16,
-    /// Dynamics level of the vehicle's body, if the scenario sets one.
+    /// Dynamics level of the vehicle's body, if the agent has its own.
     pub(crate) dynamics: Option<DynamicsLevel>,
 }
 
 impl Departure {
-    /// Whether start and goals are on existing lanelets or at valid places, and all quantities are finite.
+    /// Whether start and goals are on existing lanelets or at valid places, and all numbers are finite.
     pub(crate) fn is_sound(&self, lanelets: usize) -> bool {
         let start = match self.start {
             Start::Lane { lanelet, s } => (lanelet.index()) < lanelets && s.is_finite(),
@@ -86,7 +86,7 @@ pub(crate) fn places(
     goals: &[Place],
 ) -> Result<(Start, Vec<Goal>), SimulationError> {
     let missing = |place: &Place| no_such_place(who, place);
-    // One place off the lanes makes the whole trip one over open ground. Places on lanes then count as
+    // A single place off the lanes makes the whole trip one over open ground. Places on lanes then count as
     // points.
     let open = std::iter::once(start)
         .chain(goals)
@@ -146,13 +146,13 @@ fn no_such_place(who: &str, place: &Place) -> SimulationError {
     }
 }
 
-/// Oncoming vehicle or standing place beyond an alley.
+/// What is beyond an alley: an oncoming vehicle, or a place where a vehicle can stand.
 enum Beyond {
     /// A vehicle that comes through another alley.
     Oncoming,
     /// A place where a vehicle can stand.
     Place,
-    /// Neither so far. The value is the length at the end of the last lane that is clear of alleys,
+    /// Neither has been found. The value is the length at the end of the last lane that is clear of alleys,
     /// m.
     Clear(f64),
 }
@@ -173,7 +173,8 @@ impl Room<'_> {
             .get(self.bodies.agents.identity[agent.index()].vehicle_type)
     }
 
-    /// Whether the place of a departure is free and no other vehicle would have to brake hard.
+    /// Whether the place of a departure is free and no other vehicle would have to brake hard if the agent
+    /// were spawned.
     pub(crate) fn is_there(&self, departure: &Departure) -> bool {
         let own_type = self.types.get(departure.vehicle_type);
         if !self.is_clear_of_standing(departure, own_type) {
@@ -233,8 +234,8 @@ impl Room<'_> {
         here.map(|entry| entry.agent).chain(appeared.copied())
     }
 
-    /// Whether vehicles that have been admitted to a junction still have room on the lane beyond it
-    /// if one more vehicle is spawned on that lane.
+    /// Whether vehicles that have been admitted to a junction would still have room on the lane beyond it if
+    /// another vehicle were spawned on that lane.
     fn leaves_what_is_promised(&self, lanelet: LaneletIndex, own_type: &VehicleType) -> bool {
         let lanes = Lanes {
             ground: self.bodies.ground,
@@ -248,9 +249,9 @@ impl Room<'_> {
             .may_appear(lanes, lanelet, appeared.copied(), space(own_type))
     }
 
-    /// Whether the spawned vehicle meets no oncoming vehicle in an alley. Alleys that follow
-    /// without a place to stand in between count as well. If two vehicles met there, neither could
-    /// give way.
+    /// Whether a spawned vehicle would meet no oncoming vehicle in an alley. Alleys that follow without a
+    /// place to stand in between are also considered. If two vehicles met in an alley, neither could give
+    /// way.
     fn meets_nobody_in_alleys(&self, lanelet: LaneletIndex, s: f64, own: &VehicleType) -> bool {
         let alleys = self.bodies.ground.alleys();
         let body = (s - own.rear_overhang, s + own.front);
@@ -279,7 +280,8 @@ impl Room<'_> {
                 Beyond::Place => {}
                 Beyond::Clear(clear) => {
                     for &next in self.bodies.ground.graph().successors(lanelet) {
-                        // A shorter clear length means a longer search.
+                        // If the clear length is shorter, the search has to go on for longer, so the lanelet
+                        // is searched again.
                         let least = seen.get(&next).copied().unwrap_or(f64::INFINITY);
                         if clear < least && seen.len() < MOST_WITHOUT_PLACE {
                             seen.insert(next, clear);
@@ -292,7 +294,7 @@ impl Room<'_> {
         true
     }
 
-    /// Finds what follows after a lanelet from position `start`, m. `clear` is the length before
+    /// Determines what is beyond a lanelet, starting at position `start`, m. `clear` is the length before
     /// `start` that is clear of alleys, m.
     fn clear_beyond(
         &self,
@@ -309,7 +311,7 @@ impl Room<'_> {
             if direction.from < start || !is_heeded {
                 continue;
             }
-            // One alley may lie within another.
+            // One alley may be inside another.
             clear += (direction.from - s).max(0.0);
             if clear >= space {
                 return Beyond::Place;
@@ -320,7 +322,7 @@ impl Room<'_> {
             (clear, s) = (0.0, s.max(direction.to));
         }
         if ground.lanelet(lanelet).is_connection() {
-            // Vehicles do not stand there.
+            // Vehicles do not stand on connections.
             return Beyond::Clear(0.0);
         }
         clear += ground.length(lanelet) - s;
@@ -331,14 +333,14 @@ impl Room<'_> {
         }
     }
 
-    /// Whether the alley is free of oncoming vehicles that this vehicle cannot pass. None of them
-    /// may hold the alley, be in it, or have been admitted there in this step.
+    /// Whether an alley is free of oncoming vehicles that this vehicle cannot pass. No such vehicle may hold
+    /// the alley, be in it, or have been spawned there in this step.
     fn is_empty_of_oncoming(&self, side: AlleySide, own: &VehicleType) -> bool {
         let other = side.opposite();
         let passing = self.bodies.ground.alleys().passing(other);
         let holds_up = |kind: &VehicleType| passing.holds_up(own.is_long(), kind.is_long());
         let facing = self.bodies.ground.alleys().direction(other);
-        // Vehicles spawned since junctions were last updated are only in the index.
+        // Vehicles that were spawned since junctions were last updated are only in the index.
         let mut there = self.index.on_lanelet(facing.lanelet).iter();
         let is_outside = there.all(|entry| {
             let kind = self.vehicle_type(entry.agent);
@@ -366,21 +368,21 @@ impl Room<'_> {
         let ahead = other.s - other_type.rear_overhang - (s + own_type.front);
         let behind = s - own_type.rear_overhang - (other.s + other_type.front);
         let speed = self.bodies.agents.motion[agent.index()].speed;
-        // For a vehicle that approaches from behind, the spawned one counts as standing.
+        // For a vehicle that approaches from behind, the spawned vehicle counts as stationary.
         ahead > needed(own, speed) || behind > needed(speed, 0.0)
     }
 
     fn is_apart_on_ground(&self, agent: AgentIndex, pose: Pose, own_type: &VehicleType) -> bool {
         let other_type = self.vehicle_type(agent);
-        // Trailers of other vehicles count as if they were in line.
+        // Trailers of other vehicles are treated as if they were in line with their vehicle.
         let (own, theirs) = (own_type.hull_circle(), other_type.hull_circle());
         let middle = pose.point(own.0, 0.0);
         let other_middle = self.bodies.pose(agent).point(theirs.0, 0.0);
         (middle - other_middle).length() > own.1 + theirs.1 + APART
     }
 
-    /// Whether vehicles on the preceding and following lanelets leave room for a departure. These vehicles
-    /// are not in the list of the departure's own lanelet.
+    /// Whether vehicles on the preceding and following lanelets leave enough room for a departure. These
+    /// vehicles are not in the list of the departure's own lanelet.
     fn has_room_at_seams(
         &self,
         lanelet: LaneletIndex,
@@ -393,8 +395,8 @@ impl Room<'_> {
             && self.is_clear_behind(lanelet, s - own_type.rear_overhang)
     }
 
-    /// Whether the place is clear of turning vehicles in adjacent lanes. Long vehicles swing over
-    /// other lanes.
+    /// Whether the place is clear of turning vehicles in adjacent lanes. Long vehicles swing out over other
+    /// lanes.
     fn is_clear_of_turning(&self, lanelet: LaneletIndex, s: f64, own_type: &VehicleType) -> bool {
         if s - own_type.rear_overhang > REACH {
             return true;
@@ -462,8 +464,8 @@ impl Room<'_> {
     }
 }
 
-/// Returns the gap that a vehicle needs behind another one, m: the clearance plus the distance in
-/// which it brakes from `speed` to the leader's speed `other`, both in m/s.
+/// Returns the gap that a vehicle needs behind another vehicle, m: the clearance, plus the distance in which
+/// it brakes from `speed` to the other vehicle's speed `other`, both in m/s.
 fn needed(speed: f64, other: f64) -> f64 {
     ROOM + (speed * speed - other * other).max(0.0) / (2.0 * BRAKING)
 }
@@ -473,8 +475,8 @@ mod tests {
     use super::*;
     use crate::testing::Stand;
 
-    /// Whether a car may be spawned on the first or the last of three consecutive roads while
-    /// another car is at the other end. The middle road is 3 m long.
+    /// Whether a car may be spawned on the first or the last of three consecutive roads while another car is
+    /// on the road at the other end. The middle road is 3 m long.
     fn may_appear(on_first: bool, s: f64, speed: f64, other_s: f64, other_speed: f64) -> bool {
         let other = (other_s, other_speed);
         let mut stand = Stand::on(&[
@@ -525,8 +527,8 @@ mod tests {
     #[test]
     fn nobody_appears_in_the_rear_of_who_is_beyond_a_short_road() {
         let car = *crate::testing::Stand::crossing().types.get(0);
-        // The other car's rear axle is 1 m beyond the short road. The gap runs from the front of this car to
-        // the rear of the other.
+        // The rear axle of the other car is 1 m beyond the short road. The gap extends from the front of this
+        // car to the rear of the other.
         let gap = |s: f64| (104.0 - car.rear_overhang) - (s + car.front);
         let free = 104.0 - car.rear_overhang - car.front - ROOM;
         for (s, fits) in [(free - 0.1, true), (free + 0.1, false), (99.0, false)] {
@@ -538,8 +540,8 @@ mod tests {
     fn nobody_appears_so_fast_that_it_cannot_brake_for_who_is_ahead() {
         let car = *crate::testing::Stand::crossing().types.get(0);
         let free = 104.0 - car.rear_overhang - car.front - ROOM;
-        // At 12 m/s it needs 24 m to stop, 18 m to slow down to a car at 6 m/s, and none behind one of equal
-        // speed.
+        // At 12 m/s, the car needs 24 m to stop and 18 m to slow down behind a car at 6 m/s. Behind a car of
+        // equal speed, it needs no distance.
         for (speed, needed) in [(0.0, 24.0), (6.0, 18.0), (12.0, 0.0)] {
             for (more, fits) in [(0.1, true), (-0.1, false)] {
                 let may = may_appear(true, free - needed - more, 12.0, 1.0, speed);
@@ -551,7 +553,7 @@ mod tests {
     #[test]
     fn nobody_appears_before_who_comes_beyond_a_short_road() {
         let car = *crate::testing::Stand::crossing().types.get(0);
-        // It approaches at 6 m/s and needs 6 m to stop.
+        // The other car approaches at 6 m/s and needs 6 m to stop.
         let behind = |gap: f64| 103.0 + 2.0 - car.rear_overhang - gap - car.front;
         for (gap, fits) in [(ROOM + 6.1, true), (ROOM + 5.9, false)] {
             assert_eq!(

@@ -1,5 +1,5 @@
-//! Agents that have not been spawned: future departures, and due ones that wait for room in the queue of
-//! their lane.
+//! Agents that have not been spawned: future departures, and due departures that wait in the queue of their
+//! lane until there is room.
 //!
 //! While a jam reaches back to the start of a flow, the queue of the flow keeps growing. Each step examines
 //! only the first agent of each queue, so long queues cost nothing.
@@ -14,14 +14,14 @@ use std::collections::{BTreeMap, VecDeque};
 pub(crate) struct Departures {
     /// Future departures, sorted by time, then by id.
     coming: VecDeque<Departure>,
-    /// Due departures in order of arrival, by the lanelet where they wait.
+    /// Due departures in order of arrival, by the lanelet on which they wait.
     queues: BTreeMap<LaneletIndex, VecDeque<Departure>>,
     /// Like `queues`, but for agents off the lanes, which do not queue behind each other.
     off_lanes: VecDeque<Departure>,
 }
 
 impl Departures {
-    /// Adds an agent; call [`sort`](Self::sort) afterwards.
+    /// Adds an agent. Call [`sort`](Self::sort) afterwards.
     pub(crate) fn push(&mut self, departure: Departure) {
         self.coming.push_back(departure);
     }
@@ -34,7 +34,7 @@ impl Departures {
 
     /// Sorts all departures by time, then by id. Queues are dissolved, and their agents become due again.
     pub(crate) fn sort(&mut self) {
-        // Queues are keyed by lanelet, and an edit may have changed the lanelets of their agents.
+        // Queues are keyed by lanelet, and an edit may have moved the agents to other lanelets.
         let waiting = std::mem::take(&mut self.queues).into_values().flatten();
         self.coming.extend(waiting);
         self.coming.append(&mut self.off_lanes);
@@ -46,7 +46,7 @@ impl Departures {
         all.sort_by(|a, b| a.time.total_cmp(&b.time).then(a.id.cmp(&b.id)));
     }
 
-    /// Moves due departures into the queues. An agent of a flow queues behind earlier ones.
+    /// Moves due departures into the queues. Agents of flows queue behind earlier agents.
     pub(crate) fn come(&mut self, time: f64, of_flows: Vec<Departure>) {
         let due = self.coming.partition_point(|next| next.time <= time);
         for departure in self.coming.drain(..due).chain(of_flows) {
@@ -72,7 +72,7 @@ impl Departures {
             }
             false
         });
-        // Off the lanes each agent has a place of its own, so the first must not hold up the others.
+        // Off the lanes, each agent has a place of its own, so the first agent must not hold up the others.
         for _ in 0..self.off_lanes.len() {
             let next = self.off_lanes.pop_front();
             self.off_lanes.extend(next.and_then(&mut admit));
@@ -85,7 +85,8 @@ impl Departures {
         self.coming.iter().chain(queues).chain(&self.off_lanes)
     }
 
-    /// All departures, mutable; call [`sort`](Self::sort) afterwards if places or times were changed.
+    /// All departures as mutable references. Call [`sort`](Self::sort) afterwards if places or times were
+    /// changed.
     pub(crate) fn iter_mut(&mut self) -> impl Iterator<Item = &mut Departure> {
         let queues = self.queues.values_mut().flatten();
         let coming = self.coming.iter_mut().chain(queues);

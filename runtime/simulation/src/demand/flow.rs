@@ -1,4 +1,4 @@
-//! Flows: agents that are spawned at random times with a mean rate.
+//! Flows: agents that are spawned at random times at a mean rate.
 
 use super::Start;
 use crate::route::Goal;
@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 /// 2^40 + flow * 2^32 + number        number-th agent of a flow
 /// ```
 ///
-/// The ids of one flow do not depend on what other flows or scripts do.
+/// The ids of a flow's agents do not depend on other flows or on scripts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum AgentKey {
     /// An agent of the scenario, or a random trip.
@@ -66,15 +66,15 @@ fn ordinal(number: u64) -> &'static str {
     }
 }
 
-/// Maximum delay of the next agent of a saved flow, s.
+/// Largest delay of the next agent in the saved state of a flow, s.
 const LATEST: f64 = 10.0;
-/// Maximum number of agents of a saved flow, because the number takes 32 bits of an id.
+/// Maximum number of agents in the saved state of a flow. The number takes 32 bits of an id.
 const MOST_AGENTS: u64 = 1 << 32;
 
 /// A running flow.
 pub(crate) struct RunningFlow {
     pub(crate) flow: Flow,
-    /// Start and goals of the flow's agents on lanelets, located once.
+    /// Start and goals of the flow's agents on lanelets. They are located only once.
     pub(crate) start: Start,
     pub(crate) goals: Vec<Goal>,
     progress: FlowProgress,
@@ -111,8 +111,8 @@ impl RunningFlow {
     /// Continues the flow from its progress before an edit, with the same upcoming agents.
     pub(crate) fn continue_from(&mut self, before: &FlowProgress) {
         let now = &mut self.progress;
-        // The same random numbers and ids continue, so an edit elsewhere changes nothing here. If the rate
-        // differs, the gap already drawn is no longer valid.
+        // The flow continues with the same random numbers and ids, so an edit elsewhere changes nothing here.
+        // If the rate differs, the gap that has already been drawn is invalid.
         now.stream = before.stream.clone();
         now.count = before.count;
         if now.rate_per_hour == before.rate_per_hour {
@@ -122,8 +122,8 @@ impl RunningFlow {
 
     /// Delays the first agent until after `time`, in seconds.
     pub(crate) fn start_after(&mut self, time: f64) {
-        // A Poisson process has no memory: at any moment the time to the next agent has the same distribution
-        // as a gap.
+        // A Poisson process has no memory: at any moment, the time to the next agent has the same
+        // distribution as a gap.
         if self.progress.next_time < time {
             self.progress.next_time = time + self.progress.gap();
         }
@@ -147,7 +147,7 @@ impl RunningFlow {
         }
         let is_same = progress.rate_per_hour.to_bits() == self.progress.rate_per_hour.to_bits();
         if is_same && progress.next_time >= self.flow.begin {
-            // All agents due since then would be spawned in one step.
+            // Otherwise, all agents that were due since then would be spawned in one step.
             if progress.next_time < (time - LATEST).min(self.flow.end.get()) {
                 return false;
             }
@@ -159,7 +159,7 @@ impl RunningFlow {
         true
     }
 
-    /// Id of the next agent; `None` if it is not due at `time`.
+    /// Id of the next agent if it is due at `time`; `None` if it is not.
     pub(crate) fn due(&mut self, time: f64) -> Option<u64> {
         let progress = &mut self.progress;
         if progress.next_time > time || progress.next_time > self.flow.end {
@@ -172,12 +172,13 @@ impl RunningFlow {
 }
 
 impl FlowProgress {
-    /// Whether these numbers are valid in a save.
+    /// Whether these numbers may occur in a save.
     pub(crate) fn is_sound(&self) -> bool {
         !self.next_time.is_nan() && self.count <= MOST_AGENTS
     }
 
-    /// Time to the next agent: exponentially distributed, so that arrivals are a Poisson process.
+    /// Draws the time to the next agent. It is exponentially distributed, so that arrivals are a Poisson
+    /// process.
     fn gap(&mut self) -> f64 {
         let rate = self.rate_per_hour / 3600.0;
         if rate <= 0.0 {

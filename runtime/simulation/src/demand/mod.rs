@@ -19,32 +19,32 @@ pub(crate) use repeats::Repeats;
 
 use crate::options::Population;
 
-/// Agents before they are spawned, and the flows that create more of them.
+/// Agents that have not been spawned yet, and the flows that create further agents.
 #[derive(Default)]
 pub(crate) struct Demand {
     /// Agents that have not been spawned.
     pub(crate) departures: Departures,
     pub(crate) flows: Vec<RunningFlow>,
-    /// Agents that depart again after arrival; derived from the scenario.
+    /// Agents that depart again after they have arrived. The list is derived from the scenario.
     pub(crate) repeats: Repeats,
-    /// Flows removed by an edit. If an edit adds them again, their counts continue.
+    /// Flows that an edit has removed. If a later edit adds them again, their counts continue.
     pub(crate) retired_flows: Vec<FlowProgress>,
-    /// Statistics of random trips, if any were requested.
+    /// Statistics of random trips; `None` if none were requested.
     pub(crate) population: Option<Population>,
     /// Number of vehicles that behaviours have added so far.
     pub(crate) spawned: u64,
 }
 
 impl Demand {
-    /// Whether no agent waits and no flow can add more.
+    /// Whether no agent is waiting and no flow can add further agents.
     pub(crate) fn is_over(&self, time: f64) -> bool {
         self.departures.is_empty() && self.flows.iter().all(|flow| flow.flow.end < time)
     }
 
-    /// Switches to the flows of an edited scenario. `time` is the current time, s.
+    /// Replaces the flows by those of an edited scenario. `time` is the current time, s.
     pub(crate) fn take_flows(&mut self, mut flows: Vec<RunningFlow>, time: f64) {
         for flow in &mut flows {
-            // A flow that returns after removal continues its count.
+            // A flow that is added again after its removal continues its count.
             let running = self.flows.iter().map(RunningFlow::progress);
             let mut known = running.chain(&self.retired_flows);
             let before = known.find(|before| before.id == flow.progress().id);

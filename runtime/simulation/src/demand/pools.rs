@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 
 /// Length of the shortest lane on which a trip may start or end, m.
 const MIN_LANE: f64 = 12.0;
-/// Minimum distance from the start of a lane, m. A vehicle would otherwise reach into the adjoining
+/// Minimum distance from the start of a lane, m. Otherwise, a vehicle would extend into the adjoining
 /// lanelet.
 const FROM_START: f64 = 4.0;
 /// Minimum distance from the end of a lane, m.
@@ -50,11 +50,11 @@ impl Pool {
     /// Draws a lane and a fraction of its length, 0 to 1.
     pub(super) fn draw(&self, stream: &mut Stream) -> Option<(LaneletIndex, f64)> {
         let total = *self.sums.last()?;
-        // One number determines both: the lane whose part of the sum it falls into, and by the remainder the
-        // place along it.
+        // One number determines both. The lane is the one into whose part of the sum the number falls, and
+        // the remainder determines the position along the lane.
         let at = stream.next_in(0.0, total);
         let index = self.sums.partition_point(|&sum| sum <= at);
-        // Rounding may draw the total itself, which is beyond the last lane.
+        // Because of rounding, the drawn number may equal the total, which is beyond the last lane.
         let index = index.min(self.lanes.len() - 1);
         let (lane, weight) = self.lanes[index];
         let before = self.sums[index] - weight;
@@ -70,9 +70,9 @@ impl Pool {
 
 /// All lanes on which random trips can begin and end.
 pub(super) struct Pools {
-    /// Lanes that enter over the edge of the map.
+    /// Lanes by which traffic enters the map over its edge.
     pub(super) entries: Pool,
-    /// Lanes that leave over the edge of the map.
+    /// Lanes by which traffic leaves the map over its edge.
     pub(super) exits: Pool,
     /// All lanes, weighted by length.
     pub(super) inside: Pool,
@@ -91,12 +91,12 @@ impl Pools {
             };
             let class = scenario.network().road(road).map(|road| road.class);
             let weight = weight(class.unwrap_or_default());
-            // Exact comparison is correct, because the span of a road is made of the same numbers.
+            // An exact comparison is correct, because the span of a road is computed from the same numbers.
             let is_edge = |at: f64| {
                 at == low && edges.contains_key(&(road, RoadEnd::Start))
                     || at == high && edges.contains_key(&(road, RoadEnd::End))
             };
-            // In driving direction: for lanes against the road, `from` is larger.
+            // In the driving direction: for lanes against the road, `from` is larger than `to`.
             let (from, to) = lanelet.road_span;
             if is_edge(from) {
                 entries.push((id, weight));
@@ -145,7 +145,7 @@ pub(super) fn spot_inside(graph: &LaneGraph, lane: LaneletIndex, share: f64) -> 
     }
 }
 
-/// Place where vehicles enter on a lane.
+/// Place where vehicles enter the map on a lane.
 pub(super) fn entry(lane: LaneletIndex) -> LaneSpot {
     LaneSpot {
         lanelet: lane,
@@ -153,7 +153,7 @@ pub(super) fn entry(lane: LaneletIndex) -> LaneSpot {
     }
 }
 
-/// Place where vehicles leave on a lane.
+/// Place where vehicles leave the map on a lane.
 pub(super) fn exit(graph: &LaneGraph, lane: LaneletIndex) -> LaneSpot {
     LaneSpot {
         lanelet: lane,
@@ -175,9 +175,9 @@ fn spans(graph: &LaneGraph) -> BTreeMap<RoadId, (f64, f64)> {
     spans
 }
 
-/// Returns the road ends where traffic enters and leaves the map, with their nodes. A road end
-/// counts if it is the only one at its node and the node is near the border of the map. Elsewhere
-/// only one-way roads count, because no real one-way road is a dead end.
+/// Returns the road ends where traffic enters and leaves the map, with their nodes. A road end counts if it
+/// is the only one at its node and the node is near the border of the map. Away from the border, only one-way
+/// roads count, because no real one-way road is a dead end.
 fn edges(scenario: &Scenario) -> BTreeMap<(RoadId, RoadEnd), NodeId> {
     let network = scenario.network();
     let side = scenario.about().driving_side;
@@ -200,8 +200,8 @@ fn edges(scenario: &Scenario) -> BTreeMap<(RoadId, RoadEnd), NodeId> {
         } else {
             road.length()
         };
-        // A one-way street without a connection at one end leads off the map wherever it lies, because it
-        // could not be used otherwise.
+        // A one-way street that has no connection at one end leads off the map wherever that end is, because
+        // the street would otherwise be unusable.
         let is_one_way = road.lanes_forward(s, side) == 0 || road.lanes_backward(s, side) == 0;
         is_one_way || distance_to(&hull, place.position()) <= reach
     };

@@ -1,28 +1,28 @@
-//! Random trips of agents: over the edges of the map, and inside it.
+//! Random trips of agents, into the map or out of it over its edges, and inside it.
 
 use super::pools::{Pool, Pools, entry, exit, spot_inside};
-use crate::ground::Ground;
 use crate::options::{PopulateFrom, Population};
 use crate::records::LaneSpot;
 use roadwright_geometry::math::Stream;
+use roadwright_ground::Ground;
 use roadwright_scenario::lane_graph::{
     LaneGraph, LaneletIndex, LaneletKind, NO_LANELET, ROOM_FOR_CHANGE, Reachability,
 };
 use roadwright_scenario::{Place, Scenario, VehicleClass};
 use std::collections::BTreeMap;
 
-/// Minimum distance between two starts on one lane, m.
+/// Minimum distance between two starts on the same lane, m.
 const SPACING: f64 = 14.0;
 /// Minimum distance between start and destination if the network is large enough, m.
 const MIN_TRIP: f64 = 250.0;
 /// Minimum distance of a trip in any network, m. An agent that starts at its destination would not drive.
 const SHORTEST: f64 = 20.0;
-/// Maximum number of attempts to find a free start, and a destination far enough away.
+/// Maximum number of attempts to find a free start, and to find a destination that is far enough away.
 const TRIES: usize = 200;
-/// Number of consecutive starts on a lane without a route to any destination after which the lane is no
-/// longer used.
+/// Number of consecutive starts on a lane without a route to any destination after which no more starts are
+/// drawn on that lane.
 const PATIENCE: usize = 8;
-/// Fraction of the trips that begin at an edge, and of those that end at one, for `both`.
+/// Fraction of the trips that begin at an edge, and fraction of those that end at one, for `both`.
 const EDGE_SHARE: f64 = 0.5;
 /// Vehicle class of random trips.
 const CLASS: VehicleClass = VehicleClass::Car;
@@ -41,8 +41,8 @@ enum Kind {
     Inside,
 }
 
-/// Draws up to `count` drivable trips, with statistics. Equal seeds give equal trips, and a larger count starts
-/// with the same trips.
+/// Draws up to `count` drivable trips, with statistics. Equal seeds give equal trips, and a larger count
+/// begins with the same trips.
 pub(crate) fn trips(
     scenario: &Scenario,
     graph: &LaneGraph,
@@ -90,8 +90,8 @@ pub struct RandomTrip {
 }
 
 /// Returns random trips of cars, up to the requested number, with statistics. A run with
-/// [`RunOptions::populate`](crate::RunOptions) and the same seed has the same trips. There are
-/// fewer trips only if no remaining start has a route to a destination.
+/// [`RunOptions::populate`](crate::RunOptions) and the same seed has the same trips. There are fewer trips
+/// than requested only if no remaining start has a route to a destination.
 pub fn random_trips(
     scenario: &Scenario,
     ground: &Ground,
@@ -117,7 +117,7 @@ pub fn random_trips(
     (trips.collect(), population)
 }
 
-/// A drawn trip and the state of its start.
+/// A drawn trip, and the state of its start.
 struct Drawn {
     trip: Trip,
     kinds: (Kind, Kind),
@@ -135,11 +135,12 @@ struct Draw<'a> {
     goals: (Pool, Pool),
     reachable: Reachability<'a>,
     stream: Stream,
-    /// Starts so far, by lane.
+    /// Positions of the starts so far, by lane.
     taken: BTreeMap<LaneletIndex, Vec<f64>>,
     /// Number of consecutive failed starts on each lane.
     failures: BTreeMap<LaneletIndex, usize>,
-    /// Whether no free place was found inside. Further searches are skipped, because each would fail.
+    /// Whether an attempt to find a free place inside has failed. Further attempts are skipped, because each
+    /// would fail.
     is_full: bool,
 }
 
@@ -178,8 +179,8 @@ impl Draw<'_> {
         }
     }
 
-    /// Records that no route begins at a start. The start may be too far along its lane, so it
-    /// counts as taken. After several such starts, the lane is no longer drawn.
+    /// Records that no route begins at a start. The start may be too far along its lane, so it counts as
+    /// taken. After several such starts, no more starts are drawn on the lane.
     fn give_up(&mut self, start: LaneSpot) {
         let LaneSpot { lanelet: lane, s } = start;
         self.taken.entry(lane).or_default().push(s);
@@ -206,7 +207,7 @@ impl Draw<'_> {
         };
         if kind == Kind::Edge {
             let mut spot = entry(self.entries.draw(&mut self.stream)?.0);
-            // Where a road is cut off right before a junction, there is no room to choose among its lanes.
+            // If a road is cut off directly before a junction, there is no room to change lanes on it.
             for _ in 1..TRIES {
                 if has_room(self.graph, spot) {
                     break;
@@ -223,7 +224,8 @@ impl Draw<'_> {
             }
             spot = self.spot_inside()?;
         }
-        // There is no room left inside. From here on starts are used as drawn, and agents without room wait.
+        // There is no room left inside. From this point on, starts are used as drawn, and agents without room
+        // have to wait.
         self.is_full = true;
         Some((spot, kind, true))
     }
@@ -246,7 +248,7 @@ impl Draw<'_> {
         if found.is_some() || pool.is_empty() {
             return found;
         }
-        // Hardly any lane can be reached, so only reachable ones are drawn.
+        // Hardly any lane can be reached, so lanes are drawn only from those that can be.
         let reachable = &mut self.reachable;
         let few = pool.filtered(|lane| reachable.leads(start.lanelet, lane));
         far_spot(
@@ -260,7 +262,7 @@ impl Draw<'_> {
     }
 }
 
-/// A reachable place of a pool far away from a start.
+/// Draws a reachable place of a pool that is far away from a start.
 fn far_spot(
     graph: &LaneGraph,
     reachable: &mut Reachability<'_>,
@@ -281,8 +283,8 @@ fn far_spot(
         };
         let distance = (position(spot) - origin).length();
         let is_farther = best.is_none_or(|(best, _)| distance > best);
-        // A destination on its own or an adjacent lane has to lie ahead, so that it does not drive around the
-        // block.
+        // A destination on the same lane or an adjacent one has to be ahead of the start. Otherwise, the
+        // vehicle would drive around the block.
         let share = |LaneSpot { lanelet: lane, s }: LaneSpot| s / graph.lanelet(lane).length();
         let is_ahead = !beside.contains(&spot.lanelet) || share(spot) > share(start);
         if distance < SHORTEST
@@ -293,7 +295,7 @@ fn far_spot(
             continue;
         }
         best = Some((distance, spot));
-        // The first place far enough away is taken, or else the farthest of all attempts.
+        // The first place that is far enough away is used or, if there is none, the farthest of all attempts.
         if distance >= MIN_TRIP {
             break;
         }
@@ -301,11 +303,11 @@ fn far_spot(
     best.map(|(_, spot)| spot)
 }
 
-/// Whether a vehicle that starts there can change to any adjacent lane before its lane ends.
+/// Whether a vehicle that starts at this spot can change to any adjacent lane before its lane ends.
 fn has_room(graph: &LaneGraph, spot: LaneSpot) -> bool {
     let LaneSpot { lanelet: lane, s } = spot;
-    // This includes the farthest lane of either side, because the route is not known yet and may need any of
-    // them.
+    // This includes the farthest lane on either side, because the route is not known yet and may require any
+    // of these lanes.
     let changes = [true, false].map(|to_left| lanes_to(graph, lane, to_left).count());
     let most = changes.into_iter().max().unwrap_or(0);
     graph.lanelet(lane).length() - s >= most as f64 * ROOM_FOR_CHANGE

@@ -4,16 +4,16 @@ use super::{Departure, Departures};
 use crate::agents::{FinishedRow, Status};
 use std::collections::BTreeMap;
 
-/// Repeating agents in their initial state. The list follows from the scenario alone. While they wait for
-/// their next start, they are among the departures, which are saved.
+/// Repeating agents in their initial state. The list depends only on the scenario. While these agents wait
+/// for their next start, they are among the departures, which are saved.
 #[derive(Debug, Default)]
 pub(crate) struct Repeats {
-    /// Agents by id. The `time` of each one is the pause after an arrival, s.
+    /// Agents by id. The `time` of each agent is the pause after its arrival, s.
     again: BTreeMap<u64, Departure>,
 }
 
 impl Repeats {
-    /// Creates the list from agents by id. The `time` of each one is the pause after an arrival, s.
+    /// Creates the list from agents by id. The `time` of each agent is the pause after its arrival, s.
     pub(crate) fn new(again: BTreeMap<u64, Departure>) -> Self {
         Self { again }
     }
@@ -29,11 +29,11 @@ impl Repeats {
     /// Schedules the next departures of the agents that arrived in the step that ended at `time`, s. Agents
     /// that were refused or removed by an edit do not depart again.
     pub(crate) fn after(&self, ended: &[FinishedRow], time: f64, departures: &mut Departures) {
-        // Nearly always there are none.
+        // In almost all steps, there are none.
         if self.again.is_empty() || ended.is_empty() {
             return;
         }
-        // Removed agents do not depart again.
+        // Agents that were removed do not depart again.
         let arrived = ended.iter().filter(|row| row.status == Status::Arrived);
         let again: Vec<Departure> = arrived
             .filter_map(|row| self.again.get(&row.id))

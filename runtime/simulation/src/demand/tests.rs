@@ -1,12 +1,12 @@
-//! Random trips: their starts and ends, and whether each can be driven.
+//! Tests of random trips: their starts and ends, and whether each of them can be driven.
 
 use super::populate::{Trip, random_trips, trips};
-use crate::ground::Ground;
 use crate::options::{PopulateFrom, Population};
 use crate::records::LaneSpot;
 use roadwright_agent::{PlannerView, Step};
 use roadwright_geometry::math::Stream;
 use roadwright_geometry::{DVec2, ReferenceLine};
+use roadwright_ground::Ground;
 use roadwright_planning::RoutePlanner;
 use roadwright_plugin_api::{PlannerInput, PlannerOutput};
 use roadwright_scenario::junction::layout;
@@ -46,7 +46,7 @@ fn drawn(roads: &[Straight]) -> Scenario {
     scenario
 }
 
-/// Two crossing streets of 400 m, and a dead end of 40 m within the map.
+/// Two crossing streets of 400 m, and a dead end of 40 m inside the map.
 fn crossroads() -> Scenario {
     drawn(&[
         ((-200.0, 0.0), (200.0, 0.0), 1, 1),
@@ -102,7 +102,7 @@ fn impossible(graph: &LaneGraph, trips: &[Trip]) -> Vec<Trip> {
 fn trips_between_edges_begin_and_end_where_the_map_does() {
     let (graph, trips, population) = populated(&crossroads(), PopulateFrom::Edges, 60, 1);
     assert_eq!((population.from_edges, population.to_edges), (60, 60));
-    // All vehicles except the first at each of the four entries wait.
+    // All vehicles except the first one at each of the four entries have to wait.
     assert_eq!(population.queued, 56);
     for trip in &trips {
         for LaneSpot { lanelet: lane, s } in [trip.from, trip.to] {
@@ -115,7 +115,7 @@ fn trips_between_edges_begin_and_end_where_the_map_does() {
     }
 }
 
-/// Random trips that are stored in a scenario equal the random trips of a run.
+/// Checks that random trips that are stored in a scenario equal the random trips of a run.
 #[test]
 fn trips_as_places_are_those_of_a_run() {
     for scenario in [crossroads(), shipped("old-town")] {
@@ -160,7 +160,7 @@ fn equal_seeds_give_equal_trips_and_more_begin_with_the_same() {
 
 #[test]
 fn roads_that_lead_nowhere_else_are_populated_as_well() {
-    // One street with a lane in each direction and no place to turn around, so no route leads back to its
+    // A street with one lane in each direction and no place to turn around, so no route leads back to its
     // start.
     let street = drawn(&[((0.0, 0.0), (300.0, 0.0), 1, 1)]);
     for mode in MODES {

@@ -11,15 +11,15 @@ use roadwright_vehicle::dynamic::{Banked, Wish};
 use roadwright_vehicle::{Climb, DriveState, Driver, DynamicState};
 use serde::{Deserialize, Serialize};
 
-/// Level of the dynamic one-track model.
+/// The level of the dynamic one-track model.
 pub(crate) struct DynamicOneTrack;
 
-/// State of one agent on this level.
+/// State of an agent at this level.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 pub(crate) struct SlipState {
     /// Angle of the front wheels, rad.
     pub(super) steering: f64,
-    /// Speed of the rear axle to the left, m/s.
+    /// Lateral speed of the rear axle, m/s, positive to the left.
     sideways: f64,
     /// Yaw rate, rad/s.
     yaw_rate: f64,
@@ -72,8 +72,8 @@ impl Level for DynamicOneTrack {
             yaw_rate: state.yaw_rate,
             steering: state.steering,
         };
-        // Controllers see a vehicle that reverses as turned around. While it still rolls against its gear, it
-        // brakes and the wheels keep their angle.
+        // For controllers, a vehicle that reverses looks as if it were turned around. While it still rolls
+        // against its gear, it brakes and its wheels keep their angle.
         let rolls_back = before.speed < 0.0 || before.speed == 0.0 && body.is_reversing;
         let wheels = match (rolls_back == body.is_reversing, body.is_reversing) {
             (false, _) => state.steering,
@@ -130,7 +130,7 @@ impl Level for DynamicOneTrack {
             pose: after.pose,
             z: motion.z,
             speed: after.speed,
-            // Computed from the poses, so that the visible motion is consistent.
+            // Computed from the poses, so that it is consistent with the visible motion.
             yaw_rate: wrap_angle(after.pose.heading - before.pose.heading) / dt,
             acceleration: (after.speed - before.speed) / dt,
         };

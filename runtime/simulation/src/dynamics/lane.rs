@@ -1,22 +1,22 @@
 //! Level `lane`: a point that follows its lane, for large amounts of traffic.
 //!
-//! It keeps lanelet, s, t and speed; a pose is computed on demand. Steering is ignored. A lane change is a
-//! smooth profile of t that ends with t = 0 where a connection begins.
+//! Its state is lanelet, s, t and speed. A pose is computed on demand, and steering is ignored. A lane change
+//! is a smooth profile of t that ends with t = 0 before a connection begins.
 
 use super::{Bodies, Body, Dynamics, Level, LevelStep, RecordedSlip, STANDING};
-use crate::ground::Ground;
 use crate::records::{AgentIndex, Aside, LanePosition, Motion};
 use crate::vehicle_type::VehicleType;
 use roadwright_geometry::Pose;
 use roadwright_geometry::math::atan;
+use roadwright_ground::Ground;
 use roadwright_scenario::DynamicsLevel;
 use roadwright_scenario::lane_graph::LaneletIndex;
 use roadwright_vehicle::{Effort, Grade, at_rest, moving_time};
 use serde::{Deserialize, Serialize};
 
-/// Maximum time for which a command is held, s. It is less than the reaction time of drivers, and a
-/// vehicle drives less than 3 m in it at 50 km/h. Between commands, a body is extrapolated without
-/// access to the ground or its route.
+/// Maximum time for which a command is held, s. It is less than the reaction time of drivers, and at 50 km/h
+/// a vehicle drives less than 3 m in this time. Between commands, a body is extrapolated without access to
+/// the ground or its route.
 const STRIDE: f64 = 0.2;
 /// Duration of a lane change, s.
 const CHANGE_TIME: f64 = 3.0;
@@ -29,10 +29,10 @@ const CHANGE_ROOM: f64 = 4.0;
 /// Speed below which the wheels are shown straight, m/s.
 const CRAWLING: f64 = 0.1;
 
-/// Level of bodies that follow their lane.
+/// The level of bodies that follow their lane.
 pub(crate) struct Lane;
 
-/// State of one agent on this level.
+/// State of an agent at this level.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 pub(crate) struct LaneState {
     // Single precision saves memory in many thousands of records. It resolves offsets of a micrometre, and
@@ -45,11 +45,11 @@ pub(crate) struct LaneState {
     done: f32,
     /// Direction during the lane change: metres to the left for each metre along the lane.
     slope: f32,
-    /// Curvature of the lane at the start of this stride, 1/m. Extrapolated and fully computed
-    /// bodies use the same value.
+    /// Curvature of the lane at the start of this stride, 1/m. It is the same value for extrapolated and for
+    /// fully computed bodies.
     curvature: f32,
     /// Position on the lanelet up to which the body is extrapolated in this stride instead of being
-    /// recomputed, m. 0 if every step is computed in full.
+    /// recomputed, m; 0 if every step is computed in full.
     rolls_to: f32,
     rolls_on: LaneletIndex,
     /// Whether the slope was too steep for the vehicle to accelerate as its driver wanted in this stride.
@@ -73,7 +73,7 @@ impl Level for Lane {
     }
 
     fn stride(dt: f64) -> u32 {
-        // As many steps as fit, with some tolerance for rounding.
+        // As many steps as there is time for, with a small tolerance for rounding.
         ((STRIDE / dt * (1.0 + 1e-9)) as u32).max(1)
     }
 
@@ -115,13 +115,13 @@ impl Level for Lane {
         until: f64,
     ) {
         let speed = motion.speed;
-        // Starting, coming to rest and reaching the top speed are computed in full.
+        // Starting, stopping and reaching the top speed are computed in full.
         let stands = speed == 0.0 && state.acceleration <= 0.0;
         let fastest = speed + f64::from(state.acceleration) * STRIDE;
         let is_even = speed >= STANDING && fastest <= vehicle_type.limits.max_speed;
         let may_roll = position.t == 0.0 && (stands || is_even);
         state.rolls_on = position.lanelet;
-        // Rounded down, because it must not be extrapolated beyond the end.
+        // Rounded down, because the body must not be extrapolated beyond the end.
         state.rolls_to = if may_roll {
             (until as f32).next_down()
         } else {
@@ -143,7 +143,7 @@ impl Level for Lane {
         let wanted = before + acceleration * step.dt;
         motion.speed = at_rest(wanted.clamp(0.0, limits.max_speed), acceleration);
         // Within a stride the acceleration is constant, so the mean of the two speeds gives the exact
-        // distance. Steps of 10 or 50 ms reach the same place.
+        // distance. The body reaches the same place with steps of 10 ms and of 50 ms.
         let distance = 0.5 * (before + motion.speed) * moving_time(before, wanted, step.dt);
         motion.acceleration = (motion.speed - before) / step.dt;
         motion.yaw_rate = motion.speed * f64::from(state.curvature);
@@ -170,7 +170,7 @@ impl Level for Lane {
         let Motion {
             speed, yaw_rate, ..
         } = bodies.agents.motion[agent.index()];
-        // The angle at which a one-track vehicle would drive this bend. At rest it is meaningless.
+        // The angle at which a one-track vehicle would drive this bend. At rest, it has no meaning.
         if yaw_rate == 0.0 || speed < CRAWLING {
             return 0.0;
         }
@@ -214,7 +214,7 @@ fn on_slope(grade: &Grade, body: &Body<'_>, dt: f64) -> f64 {
     let share = (grade.hardest / effort.along_tyres()).min(1.0);
     let Effort { drive, brake } = effort.shortened(share);
     let net = drive + grade.pull;
-    // Brakes that only hold the vehicle do not push it.
+    // Brakes that merely hold the vehicle do not push it.
     if speed == 0.0 && net.abs() <= brake {
         0.0
     } else {
@@ -238,14 +238,15 @@ impl LaneState {
     /// body advances by `distance` and has to be on the centre line within `room` metres. `front`
     /// is the distance from the rear axle to the front, m.
     fn drift(&mut self, t: f64, distance: f64, speed: f64, front: f64, room: f64) -> f64 {
-        // The profile is defined by its start and its progress. A t that it did not produce begins a new one.
+        // The profile is defined by its start and its progress. If t was not produced by it, a new profile
+        // begins.
         if t != self.t() {
-            // It has begun to change lanes, or was moved.
+            // The body has begun to change lanes, or was moved.
             (self.from, self.done) = (t as f32, 0.0);
         }
         // Progress depends on distance and not on time, so a standing vehicle does not slide sideways. At 14
-        // m/s a change takes 42 m; a car below 5 m/s takes 15 m. Before a junction it is as fast as it has to
-        // be, because connections have no adjacent lane.
+        // m/s, a change takes 42 m, and below 5 m/s a car takes 15 m. Before a junction, the change is as
+        // fast as it has to be, because connections have no adjacent lane.
         let in_time = 1.0 / (CHANGE_TIME * speed).max(CHANGE_LENGTHS * front);
         let done = f64::from(self.done);
         let rate = in_time.max((1.0 - done) / room.max(distance));
@@ -271,13 +272,14 @@ impl LaneState {
     fn t_at(&self, x: f64) -> f64 {
         let from = f64::from(self.from);
         let left = 1.0 - x;
-        // from * (1 - 10 x^3 + 15 x^4 - 6 x^5), factored: exactly 0 at x = 1, without rounding errors.
+        // from * (1 - 10 x^3 + 15 x^4 - 6 x^5), factored so that it is exactly 0 at x = 1, without rounding
+        // errors.
         from * left * left * left * (1.0 + x * (3.0 + 6.0 * x))
     }
 
     /// Slope of t along the body. The front is placed on the curve that the rear axle will follow, so that a
     /// long vehicle does not swing out beyond the new lane. At both ends of the lane change, the front leads
-    /// by less so that the heading does not jump.
+    /// by less, so that the heading does not jump.
     fn slope_with(&self, front: f64, rate: f64) -> f64 {
         let done = f64::from(self.done);
         let lead = (front * rate).min(done).min(1.0 - done);
@@ -288,7 +290,7 @@ impl LaneState {
 /// Grip of the ground below a body.
 fn grip_here(ground: &Ground, position: &LanePosition) -> f64 {
     let place = ground.line(position.lanelet).position(position.s);
-    ground.grip_on(place, ground.layers(position))
+    ground.grip_on(place, ground.layers(position.lanelet))
 }
 
 /// Distance to the end of a lane before a junction, m.
@@ -327,7 +329,7 @@ mod tests {
         assert_eq!(strides, [200, 20, 10, 6, 4, 2, 1, 1]);
     }
 
-    /// Distances from the rear axle of a car and of a bus to the front, m.
+    /// Distances from the rear axle to the front of a car and of a bus, m.
     const FRONTS: [f64; 2] = [3.7, 8.0];
 
     /// A car with a top speed of 14 m/s on a straight road of 200 m.
@@ -400,12 +402,13 @@ mod tests {
             while t != 0.0 && time < 60.0 {
                 let before = f64::from(state.slope);
                 let next = state.drift(t, speed * dt, speed, front, f64::INFINITY);
-                // It never goes back and never overshoots the lane, and neither does its front.
+                // The offset never increases again and never overshoots the centre line, and neither does the
+                // front.
                 prop_assert!(next.abs() <= t.abs() + 1e-6 && next * from >= 0.0);
                 let slope = f64::from(state.slope);
                 let at_front = next + slope * front;
                 prop_assert!(at_front * from > -1e-5, "{at_front} from {from}");
-                // It turns like a vehicle, in a bend of at least 5 m radius.
+                // The body turns like a vehicle in a bend with a radius of at least 5 m.
                 let turned = (slope - before).abs();
                 prop_assert!(turned <= 0.2 * speed.max(1.0) * dt, "{turned}");
                 steepest = steepest.max(slope.abs());
@@ -414,7 +417,7 @@ mod tests {
             if speed > 1.0 {
                 prop_assert!(t == 0.0 && time > 2.9, "{time} s");
             }
-            // It does not slide sideways.
+            // The body does not slide sideways.
             prop_assert!(steepest < 0.51, "{steepest}");
         }
 

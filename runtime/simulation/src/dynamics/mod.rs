@@ -38,7 +38,6 @@ pub(crate) use trailers::Trailers;
 pub(crate) use walker::Walker;
 
 use crate::agents::{Agents, AgentsRef};
-use crate::ground::Ground;
 use crate::hash::StateHasher;
 use crate::options::SimulationError;
 use crate::records::{AgentIndex, Aside, Command, LanePosition, Motion, PlayedFrame};
@@ -46,6 +45,7 @@ use crate::snapshot::MechanicsRecord;
 use crate::vehicle_type::{VehicleType, VehicleTypes};
 use roadwright_agent::TyreInput;
 use roadwright_geometry::{Pose, unit};
+use roadwright_ground::Ground;
 use roadwright_scenario::lane_graph::LaneletIndex;
 use roadwright_scenario::{BodyKind, DynamicsLevel, Scenario};
 use roadwright_vehicle::gait::GaitTable;
@@ -55,8 +55,8 @@ use serde::{Deserialize, Serialize};
 /// Speed below which an agent counts as standing, m/s.
 pub(crate) const STANDING: f64 = 0.1;
 
-/// Evaluates an expression with the type of a level: the table of levels. A level without a line here does not
-/// compile.
+/// Evaluates an expression with the type that implements a level. The macro is the list of all levels; a
+/// level that is missing here does not compile.
 macro_rules! of_level {
     ($level:expr, $type:ident => $value:expr) => {
         $crate::dynamics::of_level! {
@@ -81,7 +81,7 @@ macro_rules! of_level {
 
 pub(crate) use of_level;
 
-/// One body in a step.
+/// A body and its commands, as a level moves it by one step.
 pub(crate) struct Body<'a> {
     pub(crate) motion: &'a mut Motion,
     pub(crate) position: &'a mut LanePosition,
@@ -113,7 +113,7 @@ impl Body<'_> {
 
     /// Mean grip below both axles at a pose.
     fn mean_grip(&self, ground: &Ground, pose: Pose) -> f64 {
-        let layers = ground.layers(self.position);
+        let layers = ground.layers(self.position.lanelet);
         let front = pose.point(self.vehicle_type.limits.wheelbase, 0.0);
         0.5 * (ground.grip_on(pose.position, layers) + ground.grip_on(front, layers))
     }
@@ -207,8 +207,8 @@ pub(crate) struct LevelStep<'a> {
 
 /// A model of how bodies move.
 pub(crate) trait Level {
-    /// State of one agent besides the shared columns. The default is a body that stands or rolls straight
-    /// ahead.
+    /// State that the level keeps for one agent, in addition to the shared columns. The default is a body
+    /// that stands or rolls straight ahead.
     type State: Copy + Default + Send;
     /// States of all agents.
     type States: States<State = Self::State>;
@@ -222,10 +222,10 @@ pub(crate) trait Level {
     /// Distance from a goal on open ground at which a body without a planned path has arrived, m.
     const GOAL_RADIUS: f64 = crate::route::GROUND_GOAL_RADIUS;
 
-    /// Its states.
+    /// States of this level.
     fn states(dynamics: &Dynamics) -> &Self::States;
 
-    /// Its states, to be changed.
+    /// Mutable access to the states of this level.
     fn states_mut(dynamics: &mut Dynamics) -> &mut Self::States;
 
     /// Number of steps of `dt` seconds for which the level holds a command.
@@ -256,8 +256,8 @@ pub(crate) trait Level {
     ) {
     }
 
-    /// Writes what the level keeps of a body whose motion is played from a clip. Only levels that can play
-    /// clips are asked.
+    /// Stores the level's state of a body whose motion is played from a clip. Called only for levels that can
+    /// play clips.
     #[inline]
     fn put(_state: &mut Self::State, _frame: &PlayedFrame) {}
 
@@ -304,7 +304,7 @@ pub(crate) trait Level {
         None
     }
 
-    /// Hardest acceleration that the tyres of a vehicle can transfer, m/s^2.
+    /// Maximum acceleration that the tyres of a vehicle can transfer, m/s^2.
     fn hardest(vehicle_type: &VehicleType) -> f64 {
         vehicle_type.hardest()
     }
@@ -330,7 +330,7 @@ pub(crate) trait States {
     /// Memory used, in bytes.
     fn bytes(&self) -> usize;
 
-    /// The states, if bodies move one by one.
+    /// The states as a slice, if the level moves its bodies one by one; otherwise `None`.
     fn one_by_one(&mut self) -> Option<&mut [Self::State]>;
 }
 
@@ -578,8 +578,8 @@ impl Bodies<'_> {
         of_level!(self.level(agent), L => L::steering(self, agent, vehicle_type))
     }
 
-    /// Lateral speed of the rear axle to the left (m/s) and yaw rate (rad/s) of an agent. The
-    /// lateral speed is 0 at levels without side slip and at the level with springs.
+    /// Lateral speed of the rear axle to the left (m/s) and yaw rate (rad/s) of an agent. The lateral speed
+    /// is 0 at levels without side slip and at level `rigid`.
     pub(crate) fn slip(&self, agent: AgentIndex, vehicle_type: &VehicleType) -> [f64; 2] {
         of_level!(self.level(agent), L => L::slip(self, agent, vehicle_type))
     }
@@ -620,7 +620,7 @@ impl Motion {
         // Half-way, the heading is that of the chord, so that bends are drawn as bends.
         let turned = self.yaw_rate * time;
         let speed = self.speed - self.acceleration * time;
-        // It did not roll in the other direction before.
+        // The body did not roll in the other direction before this moment.
         let speed = if self.speed < 0.0 {
             speed.min(0.0)
         } else {

@@ -23,7 +23,7 @@ pub(crate) struct StandingTrain {
     pub(crate) number: u32,
     /// Id of the agent that uncoupled them.
     pub(crate) agent: u64,
-    /// Number of the vehicle type that they belong to, with all its trailers.
+    /// Number of the trailers' vehicle type, in the version that tows all of its trailers.
     pub(crate) vehicle_type: u16,
     /// Index of the first uncoupled trailer among the trailers of that type.
     pub(crate) first: u8,
@@ -70,8 +70,8 @@ impl FreeCoupling<'_> {
             .flatten()
     }
 
-    /// Heights of both couplings above the ground, m: this one, and that of an uncoupled train.
-    /// `None` if they fit together.
+    /// Heights above the ground of this coupling and the coupling of an uncoupled train, m. `None` if the
+    /// heights match or a coupling is missing.
     pub(crate) fn heights_apart(&self, train: &StandingTrain) -> Option<(f64, f64)> {
         let heights = [self.number, train.vehicle_type].map(|n| self.types.coupling_height(n));
         let (own, theirs) = heights[0].zip(heights[1])?;
@@ -132,7 +132,7 @@ impl StandingTrain {
             && wrap_angle(own.heading - free.pose.heading).abs() < MOST_ANGLE
     }
 
-    /// Whether the numbers of the train refer to trailers of its type.
+    /// Whether the train refers to existing trailers of its vehicle type and has valid states.
     fn is_sound(&self, types: &VehicleTypes) -> bool {
         let is_whole = usize::from(self.vehicle_type) < types.names.len();
         let last = usize::from(self.first) + self.states.len();

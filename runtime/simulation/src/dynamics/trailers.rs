@@ -2,13 +2,13 @@
 
 use super::Bodies;
 use crate::agents::AgentsRef;
-use crate::ground::Ground;
 use crate::records::AgentIndex;
 use crate::snapshot::TrailerRecord;
 use crate::vehicle_type::VehicleTypes;
 use roadwright_geometry::Pose;
 use roadwright_geometry::math::{atan2, wrap_angle};
 use roadwright_geometry::oriented_box::OrientedBox;
+use roadwright_ground::Ground;
 use roadwright_vehicle::rigid::CarState;
 use roadwright_vehicle::trailer::{TrailerState, Train};
 use serde::{Deserialize, Serialize};
@@ -97,8 +97,8 @@ impl super::Dynamics {
         self.trailers = trailers;
     }
 
-    /// Returns the states of an agent's trailers for the rear axle of its vehicle at `rear`.
-    /// Trailers that have not moved yet are in line behind the vehicle.
+    /// Returns the states of an agent's trailers, with the rear axle of its vehicle at `rear`. Trailers that
+    /// have not moved yet are in line behind the vehicle.
     pub(super) fn towed_from(
         &self,
         agent: AgentIndex,
@@ -119,7 +119,7 @@ fn heading(car: &CarState) -> f64 {
 }
 
 impl Bodies<'_> {
-    /// States of an agent's trailers; in line behind `pose` if it has not moved yet.
+    /// States of an agent's trailers; in line behind `pose` if the agent has not moved yet.
     pub(crate) fn towed(&self, agent: AgentIndex, pose: Pose, train: &Train) -> Vec<TrailerState> {
         self.dynamics.towed_from(agent, pose, train)
     }

@@ -14,14 +14,13 @@ use crate::clock::Clock;
 use crate::demand::{Demand, Departure, Start};
 use crate::dynamics::{Bodies, Dynamics, LevelChoice};
 use crate::fixed::Fixed;
-use crate::ground::Ground;
 use crate::messages::LogLine;
 use crate::modules::{Modules, new_numbers, number_of};
 use crate::open_ground::MixedTrips;
 use crate::options::SimulationError;
 use crate::records::{AgentIndex, Identity, LanePosition, Phase, keeps_to_lanes};
 use crate::route::{Asking, Goal, Route, Routes, Travel};
-use crate::setup::{Sources, running_flows, trip};
+use crate::setup::{Sources, check_size, running_flows, trip};
 use crate::stages::appear::off_lanes;
 use crate::stages::effects::give_up_grants;
 use crate::stages::retire::Exit;
@@ -29,6 +28,7 @@ use crate::traffic::{Setting, Traffic};
 use crate::vehicle_type::VehicleTypes;
 use glam::DVec2;
 use roadwright_agent::Registry;
+use roadwright_ground::Ground;
 use roadwright_scenario::{Agent, AgentId, DynamicsLevel, Scenario};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -76,7 +76,7 @@ impl Editing<'_> {
         }
         let may_wait = prepared.is_none();
         let ground = prepared.unwrap_or_else(|| self.ground.after_edit(old, new));
-        ground.check_size()?;
+        check_size(&ground)?;
         let levels = LevelChoice {
             default: new.settings().dynamics,
             ..*self.levels
@@ -91,7 +91,7 @@ impl Editing<'_> {
         }
         self.open();
 
-        // From here on nothing fails, because all that could was tried above.
+        // From here on nothing fails, because everything that can fail was tried above.
         *self.levels = levels;
         self.take_types(new);
         self.modules.registry = registry.clone();
@@ -102,7 +102,7 @@ impl Editing<'_> {
         }
         // A ground that shares its roads with the old one has the same lanelets with the same numbers.
         let before = std::mem::replace(self.ground, ground);
-        if !Arc::ptr_eq(&before.roads, &self.ground.roads) {
+        if !before.shares_roads_with(self.ground) {
             self.take_roads(&before, new, &flows);
         }
         self.dynamics.stop_rolling();
@@ -164,8 +164,8 @@ impl Editing<'_> {
         let moved = new_numbers(&self.types.names, &types.names);
         let number = |before: &VehicleTypes, vehicle_type: u16| {
             let new = moved[before.whole(vehicle_type) as usize]?;
-            // A vehicle that has uncoupled trailers keeps the number that it tows; others tow what the new
-            // type has.
+            // A vehicle that has uncoupled trailers keeps its current number of trailers. The others tow all
+            // trailers of the new type.
             let towed = before.train(vehicle_type).trailers().len();
             let has_let_go = before.whole(vehicle_type) != vehicle_type;
             if !has_let_go {
@@ -233,11 +233,12 @@ impl Editing<'_> {
         self.cancel(&gone.map(|departure| departure.id).collect());
     }
 
-    /// Updates the numbers of vehicle types and stacks of waiting agents.
+    /// Updates the vehicle type or stack of each waiting agent to its new number. `number` selects which of
+    /// the two.
     fn renumber(&mut self, number: impl Fn(&mut Departure) -> &mut u16, moved: &[Option<u16>]) {
         for departure in self.demand.departures.iter_mut() {
             let number = number(departure);
-            // Agents with deleted ones have been cancelled before.
+            // Agents whose vehicle type or stack was deleted have already been cancelled.
             *number = moved[*number as usize].unwrap_or_default();
         }
     }
@@ -310,7 +311,7 @@ impl Editing<'_> {
                 (Change::Changed { .. }, None)
                     if self.has_arrived(key) && is_same_trip(old, new, id) => {}
                 (Change::Changed { .. }, None) => {
-                    // It waits, has arrived or is new, so it starts (again) as the edit states.
+                    // The agent waits, has arrived or is new, so it starts (again) as the edit states.
                     self.demand
                         .departures
                         .retain(|departure| departure.id != key);
@@ -321,8 +322,8 @@ impl Editing<'_> {
         }
     }
 
-    /// Marks the previous drive of an agent that an edit deletes or restarts. It then no longer
-    /// counts.
+    /// Marks the last completed drive of an agent that an edit deletes or restarts as removed, so that the
+    /// drive does not count.
     fn relabel(&mut self, id: u64) {
         let last = self.finished.rows.iter_mut().rfind(|ended| ended.id == id);
         if let Some(last) = last {
@@ -341,7 +342,8 @@ impl Editing<'_> {
         }
     }
 
-    /// Updates the agents that depart repeatedly. Agents that no longer repeat do not return.
+    /// Updates the agents that depart repeatedly. Agents that no longer repeat their trip do not depart
+    /// again.
     fn take_repeats(&mut self, new: &Scenario) {
         let repeats = self.sources(new).repeats();
         let before = std::mem::replace(&mut self.demand.repeats, repeats);
@@ -387,9 +389,9 @@ impl Editing<'_> {
         }
         self.agents.identity[index].phase = Phase::Driving;
         progress.has_own_goals = false;
-        // Example: goals A, B, C with A and B reached. If edited to A, D, C, then A stays reached and it
-        // drives to D. If edited to A, B only, the last goal always has to be reached again. Passed waypoints
-        // stay passed unless they were changed.
+        // Example: goals A, B, C with A and B reached. If they are edited to A, D, C, A stays reached and the
+        // agent drives to D. If they are edited to A, B, the agent has to reach B again, as it always has to
+        // reach the last goal. Passed waypoints stay passed unless they were changed.
         let kept = before.goals.iter().zip(&goals);
         let kept = kept.take_while(|(before, now)| before == now).count();
         progress.reached = progress.reached.min(kept.min(goals.len() - 1) as u32);
@@ -416,7 +418,7 @@ impl Editing<'_> {
         let index = agent.index();
         let who = &mut self.agents.identity[index];
         if let Some(number) = number_of(&self.types.names, &edited.vehicle) {
-            // A vehicle that has uncoupled trailers gets them back only with another type.
+            // A vehicle that has uncoupled trailers gets them back only if its type changes.
             if self.types.whole(who.vehicle_type) != number {
                 who.vehicle_type = number;
             }
@@ -466,7 +468,8 @@ impl Editing<'_> {
             &self.agents.progress[index],
             &self.agents.claim[index],
         );
-        // As when a behaviour changes its destination: from the end of its grants, if possible.
+        // As when a behaviour changes its destination, the new route branches off after the granted
+        // connections if possible.
         let Some((route, gives_up_grants)) =
             self.asking(agent).turned(route, position, progress, claim)
         else {
@@ -480,8 +483,8 @@ impl Editing<'_> {
         }
     }
 
-    /// Gives goals on lanes to an agent on open ground. It starts from the lane under it, or drives straight
-    /// there.
+    /// Gives goals on lanes to an agent on open ground. If there is a lane under the agent, it starts from
+    /// that lane. Otherwise it drives straight to the goals.
     fn enter_roads(&mut self, agent: AgentIndex, route: Route) {
         let ground = self.ground.clone();
         let pose = self.bodies(&ground).pose(agent);
@@ -519,7 +522,7 @@ fn changed_agents(
         }
         let change = match trip(new, trips, id, agent) {
             Ok((start, goals)) => Change::Changed { start, goals },
-            // It is being drawn and gets its destination next.
+            // The user is still drawing the trip and sets its destination next.
             Err(_) if lenient => Change::Removed,
             Err(error) => return Err(error),
         };

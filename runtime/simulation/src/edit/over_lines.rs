@@ -25,7 +25,7 @@ const CLEAR: f64 = 0.1;
 const SPACING: f64 = 0.5;
 /// Deceleration at which a moving vehicle can stop, m/s^2.
 const FIRM: f64 = 5.0;
-/// Distance between two vehicles above which one of them leaves the junction before they can meet, m.
+/// Distance beyond which two vehicles cannot meet, because one of them leaves the junction first, m.
 const NEAR: f64 = 40.0;
 
 /// A vehicle beyond a stop line.
@@ -48,10 +48,9 @@ struct Under {
 }
 
 impl Editing<'_> {
-    /// Issues tickets to vehicles that are inside a junction without one, so that others keep
-    /// clear. The vehicle farthest in goes first, so that no vehicle waits for one that is stuck
-    /// behind it. However, a vehicle never goes ahead of another vehicle if it would sweep over
-    /// that vehicle.
+    /// Issues tickets to vehicles that are inside a junction without one, so that others keep clear. The
+    /// vehicle farthest inside goes first, so that no vehicle waits for one that is stuck behind it. However,
+    /// a vehicle never goes ahead of another vehicle if it would sweep over that vehicle.
     pub(super) fn hold_over_lines(&mut self) {
         let agents = self.agents.census().by_growing_id().into_iter();
         let mut over: Vec<Over> = agents
@@ -77,7 +76,7 @@ impl Editing<'_> {
         }
     }
 
-    /// The agent's vehicle; `None` unless its front is beyond the stop line behind it.
+    /// The vehicle of an agent; `None` if the front of the vehicle is not beyond a stop line.
     fn over_line(&self, agent: AgentIndex) -> Option<Over> {
         let position = &self.agents.position[agent.index()];
         if !self.agents.census().drives(agent) || !position.is_on_lane() {
@@ -159,7 +158,7 @@ impl Editing<'_> {
                 let still = still.filter(|(other, _)| waiting.contains(other));
                 still.map(|&(_, depth)| depth).fold(0.0, f64::max)
             };
-            // A vehicle that sweeps over no other, or if all do, the one with the least depth.
+            // Take a vehicle that sweeps over no other. If there is none, take the one with the least depth.
             let depths = waiting.iter().map(deepest).enumerate();
             let next = depths.min_by(|a, b| a.1.total_cmp(&b.1));
             order.push(waiting.remove(next.map_or(0, |(place, _)| place)));
@@ -188,8 +187,8 @@ impl Editing<'_> {
         })
     }
 
-    /// Footprints of a vehicle along its path, enlarged by [`CLEAR`]. They end where its rear has
-    /// left the connections under it.
+    /// Footprints of a vehicle along its path, enlarged by [`CLEAR`]. They end where the vehicle's rear has
+    /// left the connections under the vehicle.
     fn swept_boxes(&self, over: &Over) -> Vec<OrientedBox> {
         let agent = over.agent.index();
         let kind = self.kind(over.agent);

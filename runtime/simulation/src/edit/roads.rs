@@ -12,7 +12,6 @@
 use super::Editing;
 use crate::agents::AgentsRef;
 use crate::demand::{RunningFlow, Start};
-use crate::ground::{Ground, LANE_REACH, Spot};
 use crate::messages::LogLine;
 use crate::open_ground::MixedTrips;
 use crate::records::{AgentIndex, LanePosition, Phase, Progress};
@@ -20,6 +19,7 @@ use crate::route::{Goal, Route};
 use crate::setup::trip;
 use crate::traffic::{Claims, Encroachment, Index, RouteConnection};
 use roadwright_geometry::DVec2;
+use roadwright_ground::{Ground, LANE_REACH, Spot};
 use roadwright_scenario::lane_graph::{LaneletIndex, NO_LANELET};
 use roadwright_scenario::{AgentId, Connection, Scenario};
 use std::collections::BTreeSet;
@@ -78,7 +78,7 @@ impl<'a> Moves<'a> {
             .eq(self.after.line(moved).points())
     }
 
-    /// Maps a position along a lanelet, even if another lane has replaced its lane.
+    /// Maps a position along a lanelet, even if another lane has replaced the lane of the lanelet.
     fn place_on_lane(&self, lanelet: LaneletIndex, s: f64) -> Option<(LaneletIndex, f64)> {
         if let Some(moved) = self.lanelet(lanelet)
             && self.has_same_shape(lanelet, moved)
@@ -155,7 +155,7 @@ impl<'a> Moves<'a> {
         });
         let is_same = has_same_goals
             && ahead.windows(2).all(leads_on)
-            // With the preceding lanelets, because via rules depend on where it came from.
+            // With the preceding lanelets, because via rules depend on where the agent came from.
             && self.after.graph().keeps_via_rules(&lanelets)
             && route.lanelets[first..].iter().zip(&ahead).all(is_open);
         is_same.then(|| Route {
@@ -218,7 +218,7 @@ impl Editing<'_> {
         let ahead = self.take_over_claims(&held, &firsts, &moves, &keeps);
         for agent in lost {
             self.start_anew(agent, &moves);
-            // If it is inside, its claim follows from its place and not from its id.
+            // If the agent is inside a junction, its claim follows from its place and not from its id.
             self.traffic.claims.forget(agent);
         }
         self.hold_over_lines();
@@ -313,7 +313,7 @@ impl Editing<'_> {
             _ => false,
         };
         if goal_moves {
-            // If it waits at its goal, it has to check whether it is still there.
+            // An agent that waits at its goal has to check whether it is still at the goal.
             self.agents.identity[index].phase = Phase::Driving;
         }
         self.travel(agent).move_to(moved);
@@ -366,8 +366,8 @@ impl Editing<'_> {
         let ahead = wanted.partition_point(|wanted| !wanted.is_ahead());
         let ahead = wanted.split_off(ahead);
         for one in wanted {
-            // If the shape of its connection has changed, it was admitted to another one, and its place
-            // decides.
+            // If the shape of its connection has changed, the grant was for the old shape, so the agent's
+            // place decides.
             let index = one.agent.index();
             let is_under = one.place == agents.progress[index].at;
             if !is_under || keeps[index] == Keeps::Line {
@@ -405,10 +405,11 @@ impl Editing<'_> {
     fn start_anew(&mut self, agent: AgentIndex, moves: &Moves<'_>) {
         let index = agent.index();
         let LanePosition { lanelet, s, .. } = self.agents.position[index];
-        // Its lanelet is still an old one.
+        // The agent's lanelet index still refers to the old lane graph.
         let pose = self.bodies(moves.before).pose(agent);
         let own = moves.spot(lanelet, s, pose.position);
-        // A junction that has grown replaces the end of its lane, so the agent may be on its connection now.
+        // A junction that has grown replaces the end of the agent's lane, so the agent may be on its
+        // connection now.
         let route = self.routes.get(self.agents.progress[index].route);
         let next = route.lanelet(self.agents.progress[index].at + 1);
         let ahead = || next.and_then(|next| moves.spot(next, 0.0, pose.position));
@@ -511,7 +512,7 @@ fn wanted_claims(
     for agent in agents.by_growing_id() {
         let index = agent.index();
         let (at, claim) = (agents.progress[index].at, &agents.claim[index]);
-        // From the first connection that it held, which its rear may not have left yet.
+        // From the first connection that the agent held, which its rear may not have left yet.
         let first = firsts[index].min(at);
         for place in first..claim.granted_to.max(at + 1) {
             let Some(id) = lanelet(agents.progress, agent, place) else {

@@ -14,9 +14,9 @@
 
 use super::Editing;
 use crate::agents::AgentsRef;
-use crate::ground::Ground;
 use crate::traffic::{Claims, Setting};
 use roadwright_agent::Registry;
+use roadwright_ground::Ground;
 use roadwright_scenario::{JunctionIndex, RoadEnd, RoadId, Scenario};
 use std::sync::Arc;
 
@@ -40,7 +40,7 @@ pub(crate) struct WaitingEdit {
     pub(crate) registry: Registry,
     /// Ground after the edit.
     pub(crate) ground: Arc<Ground>,
-    /// Time of the first edit of this wait, s.
+    /// Time at which the first edit began to wait, s.
     pub(crate) since: f64,
     /// Whether approaching vehicles are held back because stop lines move outward.
     pub(crate) holds_back: bool,
@@ -107,7 +107,7 @@ impl Editing<'_> {
         let before = &**self.ground;
         let is_changed = |&junction: &JunctionIndex| {
             let node = before.node(junction);
-            let now = node.and_then(|node| after.roads.junction_of(node));
+            let now = node.and_then(|node| after.junction_of(node));
             !now.is_some_and(|now| after.has_law_of(now, before, junction))
         };
         let (claims, setting) = (&self.traffic.claims, self.setting());
@@ -127,11 +127,11 @@ impl Editing<'_> {
         let before = &**self.ground;
         junctions.iter().any(|&junction| {
             let node = before.node(junction);
-            let now = node.and_then(|node| after.roads.junction_of(node));
-            let lines = before.roads.stop_lines(junction);
+            let now = node.and_then(|node| after.junction_of(node));
+            let lines = before.stop_lines(junction);
             // A deleted arm counts as trimmed farther back as well. In that case no arm has its road and end.
             let cut = |now: JunctionIndex, line: (RoadId, RoadEnd, f64)| {
-                let mut arms = after.roads.stop_lines(now);
+                let mut arms = after.stop_lines(now);
                 arms.all(|arm| (arm.0, arm.1) != (line.0, line.1) || arm.2 > line.2 + SAME_LINE)
             };
             now.is_none_or(|now| lines.into_iter().any(|line| cut(now, line)))
@@ -141,7 +141,7 @@ impl Editing<'_> {
     /// Starts emptying junctions for an edit.
     pub(super) fn empty(&mut self, junctions: Vec<JunctionIndex>, after: Arc<Ground>) -> EditEntry {
         let claims = &self.traffic.claims;
-        // The emptying begun for a previous edit continues.
+        // If junctions are already being emptied for a previous edit, this continues for the new one.
         let held_back = claims.closing.held_back();
         let has_closed = !claims.closing.closed().is_empty();
         let holds_back = !held_back.is_empty() || self.moves_lines(&junctions, &after);

@@ -1,9 +1,9 @@
 //! Inspection of one junction: queues, grants, waiting vehicles and signals.
 
-use crate::ground::Ground;
 use crate::records::AgentIndex;
 use crate::traffic::{LaneEntry, Shown, StagePhase, Ticket, Waits};
 use crate::world::World;
+use roadwright_ground::Ground;
 use roadwright_scenario::junction::{Between, LaneEnd, Light, Programme, Turn};
 use roadwright_scenario::lane_graph::{LaneGraph, LaneletIndex, LaneletKind};
 use roadwright_scenario::{
@@ -70,8 +70,8 @@ pub struct Turning {
     pub turn: Turn,
     /// State of the connection's signal, if the junction has signal control.
     pub light: Option<Light>,
-    /// Whether a vehicle could enter it now: the signal is green, no admitted vehicle blocks it, and no
-    /// approaching vehicle has priority.
+    /// Whether a vehicle could enter the connection now: the signal is green, no admitted vehicle blocks it,
+    /// and no approaching vehicle has priority.
     pub goes: bool,
 }
 
@@ -119,7 +119,7 @@ pub struct Waiting {
 /// Inspects the junction of a node.
 pub(crate) fn inspect(world: &World, node: NodeId) -> Option<JunctionInspection> {
     let ground = &**world.ground();
-    let junction = ground.roads.junction_of(node)?;
+    let junction = ground.junction_of(node)?;
     let turns = turns(world, junction);
     let mut ends: Vec<LaneEnd> = turns.iter().map(|turning| turning.from).collect();
     ends.sort_unstable();
@@ -170,7 +170,7 @@ fn turns(world: &World, junction: JunctionIndex) -> Vec<Turning> {
         }),
         goes: goes(world, Connection::new(junction, number)),
     };
-    let paths = ground.roads.paths(junction);
+    let paths = ground.paths(junction);
     let numbered = ConnectionIndex::up_to(paths.len()).zip(paths);
     numbered.map(turning).collect()
 }

@@ -65,7 +65,7 @@ pub struct LaneInspection {
     pub vehicles: Vec<RoadVehicle>,
     /// Junction that the lane leads into; `None` if the lane continues or ends.
     pub leads_to: Option<NodeId>,
-    /// Whether a vehicle could enter any connection at its end now.
+    /// Whether a vehicle could enter any connection at the lane's end now.
     pub goes: bool,
     /// Most permissive light of the lane's connections, if the junction has signal control.
     pub light: Option<Light>,
@@ -97,8 +97,7 @@ pub struct RoadVehicle {
     pub next: Option<PlannedLane>,
     /// Next stop of the vehicle within 120 m.
     pub stop: Option<StopTarget>,
-    /// Path of the vehicle over the next 120 m, continued to the end of the lane that it then
-    /// reaches, m.
+    /// Path of the vehicle over the next 120 m, extended to the end of the last lane, m.
     pub path: Vec<DVec2>,
 }
 
@@ -109,7 +108,7 @@ pub struct PlannedLane {
     pub road: RoadId,
     /// Id of the lane.
     pub lane: i8,
-    /// Turn of the connection to it; `None` if the lane is adjacent or follows without a junction.
+    /// Turn of the connection to the lane; `None` if the lane is adjacent or follows without a junction.
     pub turn: Option<Turn>,
 }
 
@@ -127,7 +126,7 @@ pub struct StopTarget {
 /// Reasons why a vehicle has to stop.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum StopReason {
-    /// This agent is ahead. The vehicle stops behind it if the agent stops.
+    /// The agent with this id is ahead. The vehicle has to stop if that agent stops.
     Leader(u64),
     /// A junction does not admit the vehicle, or makes it wait inside.
     Junction(Waits),

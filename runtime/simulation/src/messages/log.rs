@@ -53,7 +53,7 @@ pub(crate) struct Log {
 }
 
 impl Log {
-    /// Whether these counts are valid in a save.
+    /// Whether the counts are valid after being read from a save.
     pub(crate) fn is_sound(&self) -> bool {
         are_countable(self.faults.values().copied().chain([self.count]))
     }

@@ -11,8 +11,8 @@ use roadwright_agent::{Message, Surroundings};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-/// Maximum number of waiting messages per receiver. Without a limit, a receiver with many senders that rarely
-/// reads its mail could fill the memory. Excess messages are lost.
+/// Maximum number of waiting messages per receiver. Without a limit, a receiver that has many senders and
+/// rarely reads its mail could fill the memory. Excess messages are lost.
 const MOST_MAIL: u16 = 64;
 
 /// Ids of the members of each group.
@@ -32,7 +32,7 @@ pub(crate) struct Messages {
     pub(crate) log: Log,
     /// Members of each group; empty groups are deleted.
     pub(crate) groups: Arc<Groups>,
-    /// Number of collisions in the log of which agents have been notified.
+    /// Number of logged collisions about which agents have been notified.
     pub(crate) told_collisions: usize,
 }
 
@@ -105,7 +105,8 @@ impl Messages {
     ) {
         // Messages sent in this step stay for the next one, after the unread ones.
         let new = std::mem::take(&mut self.mail);
-        // The agents updated in this step count and not their current modules, which they may have changed.
+        // What counts is which agents were updated in this step, not their current modules, which they may
+        // have changed.
         let mut is_unread = |message: &&Message| {
             let to = AgentIndex::new(message.to);
             agents.drives(to) && !was_asked(to)

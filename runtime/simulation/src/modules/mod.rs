@@ -355,7 +355,7 @@ impl Modules {
         failures.into_inner()
     }
 
-    /// Number of a stack.
+    /// Index of the stack with the given name; `None` if there is none.
     pub(crate) fn stack_number(&self, name: &str) -> Option<u16> {
         number_of(&self.names, name)
     }

@@ -2,7 +2,8 @@
 //!
 //! An instance processes all its agents in one batch, so few instances mean large batches. An agent that
 //! changes a parameter gets another instance, shared by all agents with the same setting. Instances are found
-//! by their settings. Agents hold their numbers, which never change while they are in use.
+//! by their settings. Agents hold the numbers of instances, which never change while the instances are in
+//! use.
 
 use super::boundary::Membership;
 use super::saving::SavedInstance;

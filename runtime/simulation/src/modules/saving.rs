@@ -164,7 +164,7 @@ impl SavedModule {
         }
         if build != self.build {
             return Err(format!(
-                "another build starts fresh (saved with {}, now {build})",
+                "starts fresh, because its build has changed (saved with {}, now {build})",
                 self.build
             ));
         }

@@ -3,13 +3,13 @@
 use super::saving::{SavedInstance, SavedModule};
 use super::succession::Anew;
 use crate::clock::Clock;
-use crate::ground::Ground;
 use crate::options::SimulationError;
 use crate::records::ModuleFailures;
 use crate::summary::{ModuleRecord, SwapRecord};
 use roadwright_agent::{
     Module, ModuleError, ModuleKind, Rate, Registry, SignalController, SignalView, StepBoundary,
 };
+use roadwright_ground::Ground;
 use roadwright_scenario::{ModuleSetting, Scenario, SignalControllerSetting};
 use serde::{Deserialize, Serialize};
 
@@ -146,7 +146,7 @@ impl SignalControllers {
 
     /// Lets newer builds replace older ones.
     pub(super) fn pass_boundary(&mut self, clock: &Clock, swaps: &mut Vec<SwapRecord>) {
-        // They know no agents, so none come or leave.
+        // Signal controllers know no agents, so none are added or removed.
         let moment = StepBoundary {
             step: clock.step,
             time: clock.time(),

@@ -1,12 +1,12 @@
 //! Obstacles and other vehicles around agents, in the form in which move trees test them.
 
 use crate::dynamics::Bodies;
-use crate::ground::{Ground, Owner};
 use crate::records::AgentIndex;
 use crate::vehicle_type::VehicleTypes;
 use roadwright_geometry::math::{cos, sin_cos};
 use roadwright_geometry::oriented_box::OrientedBox;
 use roadwright_geometry::{DVec2, left_of};
+use roadwright_ground::{Ground, Owner};
 use roadwright_moves::{Convex, Mover, Surroundings};
 use roadwright_planning::open_ground::{Body, Circle, Heights, Shape};
 use roadwright_scenario::ObstacleId;
@@ -61,7 +61,7 @@ impl Around {
 impl OfType {
     fn new(ground: &Ground, body: Body) -> Self {
         let (mut fixed, mut loose) = (Vec::new(), Vec::new());
-        ground.obstacles.for_each_upright(|upright| {
+        ground.obstacles().for_each_upright(|upright| {
             if !is_in_the_way(upright.heights, body) {
                 return;
             }
@@ -84,7 +84,7 @@ impl OfType {
         } = viewer.bodies;
         let mut pushed = BTreeMap::new();
         for (number, shape) in dynamics.rigid.displaced().shapes() {
-            if let Some(kind) = ground.obstacles.loose(number) {
+            if let Some(kind) = ground.obstacles().loose(number) {
                 pushed.insert(kind.id, outlines(&shape));
             }
         }

@@ -20,13 +20,13 @@ pub(crate) use frame::PlayedFrames;
 pub(crate) use refusal::Asked;
 
 use crate::dynamics::Bodies;
-use crate::ground::Ground;
 use crate::records::{AgentIndex, FARTHEST};
 use crate::vehicle_type::VehicleTypes;
 use around::{Around, Viewer};
 use frame::{Moment, Placed};
 use roadwright_agent::MoveTreeSearch;
 use roadwright_geometry::DVec2;
+use roadwright_ground::Ground;
 use roadwright_moves::{
     Bounded, Frame, Loaded, MoveNumber, Phase, Placement, Plan, PlanEnd, Question, ShippedLibrary,
     StateNumber, Stop, Weights, distance, plan,
@@ -44,7 +44,7 @@ const PAUSE: f64 = 1.0;
 const TRIES_AGAIN: f64 = 0.2;
 /// Maximum difference between the grip of the ground and the grip of the recording.
 const OTHER_GRIP: f64 = 0.05;
-/// Maximum difference between the slope of the ground and the slope of the recording, m per m.
+/// Maximum difference between the slope of the ground and the slope of the recording, as rise over run.
 const STEEP: f64 = 0.03;
 /// Maximum deviation of a frame period from a whole number of steps, in steps.
 const UNEVEN: f64 = 1e-6;
@@ -70,7 +70,7 @@ pub(crate) struct Player {
 
 /// Parts of the world that move trees read.
 #[derive(Clone, Copy)]
-pub(crate) struct Scene<'a> {
+pub(crate) struct MoveTreeView<'a> {
     pub(crate) ground: &'a Arc<Ground>,
     pub(crate) bodies: Bodies<'a>,
     pub(crate) types: &'a VehicleTypes,
@@ -133,7 +133,9 @@ impl MoveStatus {
         match self {
             Self::New | Self::Plays => None,
             Self::NoPath => Some("no path: no move is free".into()),
-            Self::Touched => Some("a contact has ended its plan; its controller drives on".into()),
+            Self::Touched => {
+                Some("a contact has ended its plan, so its controller has taken over".into())
+            }
             Self::Unfit(reason) => Some(format!("its move tree is not in use: {}", reason.words())),
         }
     }
@@ -258,7 +260,7 @@ impl MoveTrees {
 
     /// Plans for agents at the end of a move, and determines the frame that each agent plays in this step. `players`
     /// must be in ascending order of id. Agents that are not in `players` lose their moves.
-    pub(crate) fn step(&mut self, players: &[Player], scene: Scene<'_>) -> Vec<Note> {
+    pub(crate) fn step(&mut self, players: &[Player], scene: MoveTreeView<'_>) -> Vec<Note> {
         self.frames.clear();
         let has_player = |id: &u64| players.binary_search_by_key(id, |one| one.id).is_ok();
         self.saved.agents.retain(|id, _| has_player(id));
@@ -287,7 +289,7 @@ impl MoveTrees {
     }
 
     /// Plays the next step of an agent's move. If the move has ended, a new move begins.
-    fn play(&mut self, player: &Player, own: &mut AgentMoves, scene: Scene<'_>) {
+    fn play(&mut self, player: &Player, own: &mut AgentMoves, scene: MoveTreeView<'_>) {
         let shipped = ShippedLibrary::named(player.search.library);
         let Some(loaded) = shipped.and_then(|shipped| self.load(shipped)) else {
             own.rest(MoveStatus::Unfit(Misfit::Library));
@@ -333,7 +335,7 @@ impl MoveTrees {
         player: &Player,
         own: &mut AgentMoves,
         loaded: &Loaded,
-        scene: Scene<'_>,
+        scene: MoveTreeView<'_>,
     ) {
         let (place, state) = match own.end_of_move(player.search.library, &self.libraries) {
             Some(end) => end,
@@ -375,7 +377,13 @@ impl MoveTrees {
         });
     }
 
-    fn plan(&mut self, player: &Player, loaded: &Loaded, begin: Begin, scene: Scene<'_>) -> Plan {
+    fn plan(
+        &mut self,
+        player: &Player,
+        loaded: &Loaded,
+        begin: Begin,
+        scene: MoveTreeView<'_>,
+    ) -> Plan {
         let library = &loaded.library;
         let longest = library.moves().iter().map(|one| one.length()).max();
         let frames = player.search.horizon + longest.unwrap_or(0);
@@ -450,7 +458,7 @@ impl AgentMoves {
     }
 }
 
-impl Scene<'_> {
+impl MoveTreeView<'_> {
     fn count(&self, seconds: f64) -> u64 {
         (seconds / self.dt).ceil() as u64
     }
@@ -468,9 +476,8 @@ impl Scene<'_> {
         let steps = steps_of_frame(loaded.library.rate(), self.dt);
         let steps = steps.ok_or(Misfit::Step)?;
         let (pose, recorded) = (self.bodies.pose(player.agent), &loaded.clips.ground);
-        let layers = self
-            .ground
-            .layers(&self.bodies.agents.position[player.agent.index()]);
+        let position = &self.bodies.agents.position[player.agent.index()];
+        let layers = self.ground.layers(position.lanelet);
         let grip = self.ground.grip_on(pose.position, layers);
         if (grip - recorded.grip).abs() > OTHER_GRIP {
             return Err(Misfit::Grip);

@@ -149,7 +149,7 @@ fn wrong_vehicle(name: &str, kind: &VehicleType, library: &str, loaded: &Loaded)
         .into_iter()
         .find(|(_, own, recorded)| (own - recorded).abs() > SAME)?;
     Some(format!(
-        "the library \"{library}\" was recorded with {}, and its vehicle type \"{name}\" is another vehicle: \
+        "the library \"{library}\" was recorded with {}, which differs from its vehicle type \"{name}\": \
          {part} {own:.2} m instead of {recorded:.2} m from the middle of the rear axle",
         loaded.clips.vehicle.name
     ))

@@ -1,13 +1,13 @@
 //! Cost layers of open ground: slopes, water, paved and slippery ground.
 //!
-//! They make cells more expensive but block none, because a vehicle that got onto them can leave them.
+//! They make cells more expensive but never block them, so that a vehicle on such cells can still leave.
 
 use super::fixed_items::{FixedItems, ItemSource};
 use super::pieces::cut;
-use crate::ground::Ground;
 use crate::slope_cost::{WATER_COST, slope_cost};
 use roadwright_geometry::oriented_box::OrientedBox;
 use roadwright_geometry::{DVec2, HeightField, Pose};
+use roadwright_ground::Ground;
 use roadwright_planning::open_ground::{Item, Layer, PLAIN, SMALLEST_FACTOR, Shape};
 use roadwright_scenario::LandUse;
 

@@ -24,9 +24,10 @@ const STEP: f64 = 0.5;
 const METRES_PER_SECOND: f64 = 4.0;
 /// Clearance to use where even the minimum clearance does not fit, m.
 const TIGHT: f64 = 0.02;
-/// Distance from the start of a found path within which a vehicle can begin to follow the path, m.
+/// Maximum distance from the start of a found path at which a vehicle can begin to follow the path, m.
 const NEAR_START: f64 = 0.3;
-/// Difference in heading at the start of a found path up to which a vehicle can begin to follow the path, rad.
+/// Maximum difference from the heading at the start of a found path at which a vehicle can begin to follow
+/// the path, rad.
 const TURNED_FROM_START: f64 = 0.05;
 /// Speed below which a vehicle counts as stationary, m/s.
 const STANDS: f64 = 0.05;

@@ -1,9 +1,9 @@
 //! The items of a map of open ground that depend on the scenario alone.
 
 use super::{cost_layers, painted};
-use crate::ground::{Ground, Owner};
 use roadwright_geometry::DVec2;
 use roadwright_geometry::centre_line::CentreLine;
+use roadwright_ground::{Ground, Owner};
 use roadwright_planning::open_ground::{CARRIAGEWAY, Item, Layer, OpenGround, PLAIN, Shape};
 use roadwright_scenario::{ForestId, LandId, LaneletIndex, ObstacleId, PaintId};
 use std::collections::BTreeMap;
@@ -53,7 +53,7 @@ impl FixedItems {
     /// Collects the items of a ground. O(obstacles + trees + total lane length).
     pub fn of(ground: &Ground) -> Self {
         let mut items = Self::default();
-        ground.obstacles.for_each_upright(|upright| {
+        ground.obstacles().for_each_upright(|upright| {
             let source = match upright.owner {
                 Owner::Obstacle(id) => ItemSource::Obstacle(id),
                 Owner::Tree(forest, number) => ItemSource::Tree(forest, number),

@@ -38,7 +38,7 @@ const LATERAL: f64 = 2.0;
 const BRAKING: f64 = 1.5;
 /// Deceleration of a vehicle that begins a path too fast for its bends, m/s^2.
 const SLOWING: f64 = 2.0;
-/// Speed to which such a vehicle slows down, m/s.
+/// Speed to which a vehicle that begins a path too fast slows down, m/s.
 const SLOW: f64 = 2.0;
 /// Speed where the clearance is less than the tracking margin, m/s.
 const NARROW_SPEED: f64 = 2.0;
@@ -50,7 +50,7 @@ const REVERSE_SPEED: f64 = 2.5;
 const CREEP: f64 = 0.5;
 /// Speed at the start of a path until the wheels are turned to its first bend, m/s.
 const TURNING_WHEELS: f64 = 0.4;
-/// Distance after which the wheels are turned to the first bend, m.
+/// Distance after which the wheels have turned to the first bend, m.
 const SETTLED: f64 = 1.5;
 /// Fraction of the steering rate that planned bends use.
 const STEERING_EASE: f64 = 0.7;
@@ -99,12 +99,12 @@ impl Track {
 }
 
 impl Driver<'_> {
-    /// Scale of distances for a short vehicle.
+    /// Factor that shortens the distances in this module for a short vehicle.
     pub(super) fn scale(&self) -> f64 {
         scale_of(self.kind)
     }
 
-    /// Length of the steps of tracks, m.
+    /// Distance between successive poses of a track, m.
     fn step(&self) -> f64 {
         STEP * self.scale()
     }
@@ -435,7 +435,7 @@ pub(super) enum Closeness {
     Narrow,
 }
 
-/// Scale of distances for a short vehicle.
+/// Factor that shortens distances for a short vehicle.
 pub(crate) fn scale_of(kind: &VehicleType) -> f64 {
     (kind.length / USUAL_LENGTH).clamp(LEAST_SCALE, 1.0)
 }

@@ -30,9 +30,9 @@ pub struct GroundQuestion {
     pub cells: bool,
     /// Whether to report forecasts.
     pub forecasts: bool,
-    /// Whether to repeat its search and report the expanded cells.
+    /// Whether to repeat the agent's search and report the expanded cells.
     pub search: bool,
-    /// A path to compare with the planned one, m; fewer than two points for none.
+    /// A path to compare with the planned one, m. With fewer than two points, nothing is compared.
     pub other_path: Vec<DVec2>,
 }
 
@@ -41,17 +41,17 @@ pub struct GroundQuestion {
 pub struct GroundInspection {
     /// The agent.
     pub agent: u64,
-    /// Whether it has a path.
+    /// Whether the agent has a path.
     pub status: PathStatus,
-    /// Whether it has left its path or is not heading along it.
+    /// Whether the agent has left its path or is not heading along it.
     pub disagrees: bool,
-    /// Factors of the cells around it, if requested.
+    /// Factors of the cells around the agent, if requested.
     pub cells: Option<CellFactors>,
-    /// Outlines of the forecasts around it, if requested, m.
+    /// Outlines of the forecasts around the agent, if requested, m.
     pub forecasts: Vec<Vec<DVec2>>,
-    /// Its search, if requested.
+    /// The agent's search, if requested.
     pub search: Option<SearchOrder>,
-    /// The path of its search and the other path, if there is one to compare with.
+    /// The path of the agent's search and the other path, if there is one to compare with.
     pub comparison: Option<PathComparison>,
 }
 
@@ -82,7 +82,7 @@ pub struct SearchOrder {
     pub path: Vec<DVec2>,
 }
 
-/// A planned path beside another one.
+/// Comparison of a planned path with another path.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PathComparison {
     /// The path that the planner finds now.
@@ -98,13 +98,13 @@ pub struct PathReport {
     pub length: f64,
     /// Driving time, s.
     pub time: f64,
-    /// Cost of its steps.
+    /// Cost of the steps of the path.
     pub cost: u64,
     /// Cost of the same steps over plain ground.
     pub plain: u64,
-    /// Shares of cost layers by name; layers without a share are left out.
+    /// Contributions of cost layers, by name. Layers without a contribution are left out.
     pub layers: Vec<LayerShare>,
-    /// Number of its cells that are blocked.
+    /// Number of blocked cells on the path.
     pub blocked: u32,
 }
 
@@ -113,7 +113,7 @@ pub struct PathReport {
 pub struct LayerShare {
     /// Name of the layer.
     pub layer: &'static str,
-    /// Its share; negative if it makes cells cheaper.
+    /// Contribution; negative if the layer makes cells cheaper.
     pub cost: i64,
 }
 

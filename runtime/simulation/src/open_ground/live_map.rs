@@ -1,15 +1,14 @@
-//! The map of a running world: the fixed items, and everything that currently lies, stands or moves on the
-//! ground.
+//! The map of a running world: the fixed items, and everything else that is currently on the ground.
 
 use super::FixedItems;
 use super::fixed_items::ItemSource;
 use crate::dynamics::Bodies;
-use crate::ground::Ground;
 use crate::records::AgentIndex;
 use super::walking::Pedestrian;
 use crate::vehicle_type::VehicleTypes;
 use roadwright_geometry::DVec2;
 use roadwright_geometry::oriented_box::OrientedBox;
+use roadwright_ground::Ground;
 use roadwright_planning::open_ground::{
     Heights, Item, ItemId, Layer, Mobility, OpenGround, Owner, Role, Shape, Teardrop,
 };
@@ -21,7 +20,7 @@ use std::sync::Arc;
 const STANDS_AFTER: f64 = 5.0;
 /// Speed below which a body blocks the cells under it, m/s. A faster body will soon be elsewhere.
 const SLOW: f64 = 0.5;
-/// Distance from all planning agents beyond which bodies are left out, m.
+/// Bodies that are farther than this from all planning agents are left out, m.
 const REACH: f64 = 150.0;
 /// Cost added to a cell below a moving body. The cost decreases to zero along the forecast path.
 const FORECAST_COST: i32 = 64;
@@ -29,9 +28,9 @@ const FORECAST_COST: i32 = 64;
 /// An item that is not fixed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Mobile {
-    /// A part of an agent's body, 0 for the vehicle, with the id of the agent.
+    /// A body of an agent, given by the id of the agent and the number of the body: 0 for the vehicle.
     Body(u64, u8),
-    /// An uncoupled trailer, by the number of its train and its position in it.
+    /// An uncoupled trailer, given by the number of its train and by its position in the train.
     Trailer(u32, u8),
 }
 
@@ -135,7 +134,7 @@ impl LiveMap {
 
     /// Moves the items of loose obstacles to the current positions of the obstacles.
     fn move_loose(&mut self, shown: &OnGround<'_>) {
-        let obstacles = &self.ground.obstacles;
+        let obstacles = self.ground.obstacles();
         for (number, shape) in shown.bodies.dynamics.rigid.displaced().shapes() {
             let Some(kind) = obstacles.loose(number) else {
                 continue;

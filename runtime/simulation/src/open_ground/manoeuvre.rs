@@ -65,8 +65,8 @@ pub(super) struct Part {
 #[derive(Debug, Clone)]
 pub(super) struct Manoeuvre {
     pub(super) parts: Vec<Part>,
-    /// Index of the first point of the path after the end of the manoeuvre. The number of points if the manoeuvre
-    /// does not end on the path.
+    /// Index of the first point of the path after the end of the manoeuvre. If the manoeuvre does not end on
+    /// the path, this is the number of points of the path.
     pub(super) joins: usize,
     /// Duration of the manoeuvre, s.
     pub(super) time: f64,

@@ -15,10 +15,10 @@
 //! parts is a different node of the search in each.
 
 use super::{FixedItems, body_of, effects_of};
-use crate::ground::{Ground, OPEN_GROUND_SPEED};
 use crate::records::LaneSpot;
 use crate::route::Goal;
 use roadwright_geometry::DVec2;
+use roadwright_ground::{Ground, OPEN_GROUND_SPEED};
 use roadwright_planning::open_ground::{
     Body, Cell, CellSize, Direction, LayerEffect, OpenGround, PLAIN, Profile, ProfileId, Reading,
 };
@@ -37,11 +37,11 @@ const SPACING: f64 = 10.0;
 const LEAVING: f64 = 2.0;
 /// Time for joining a lane, including the time to look for a gap, s.
 const JOINING: f64 = 3.0;
-/// Time for a lane change, s, as in the route planner.
+/// Time for a lane change, as in the route planner, s.
 const CHANGE: f64 = 3.0;
-/// Time for a turn at a junction, s, as in the route planner.
+/// Time for a turn at a junction, as in the route planner, s.
 const TURN: f64 = 1.5;
-/// Time for a U-turn at a junction, s, as in the route planner.
+/// Time for a U-turn at a junction, as in the route planner, s.
 const U_TURN: f64 = 6.0;
 /// Distance before the turn-off at which a vehicle leaves its lane, m. The vehicle needs it to brake and turn.
 const EXIT_BEFORE: f64 = 30.0;

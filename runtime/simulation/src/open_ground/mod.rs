@@ -7,18 +7,18 @@
 //! | `painted.rs` | painted layers as items |
 //! | `pieces.rs` | cuts large areas into small pieces |
 //! | `unreachable.rs` | findings about destinations that cannot be reached |
-//! | `inspection.rs` | what an agent plans on, for the editor |
-//! | `live_map.rs` | the map of a running world: vehicles, trailers and loose obstacles as well |
+//! | `inspection.rs` | the map, search and path of an agent, for the editor |
+//! | `live_map.rs` | the map of a running world, with vehicles, trailers and loose obstacles |
 //! | `profiles.rs` | map profiles of vehicle types |
 //! | `plans.rs` | plans of agents: when they search, which path they follow, and when there is none |
 //! | `search.rs` | the searches of planners |
 //! | `follow.rs` | from cells to a line that a vehicle can drive |
 //! | `drivable.rs` | searches of `drivable_path`, and how its paths are followed |
-//! | `manoeuvre.rs` | how a vehicle comes onto its path, forwards and backwards |
+//! | `manoeuvre.rs` | manoeuvres, forwards and in reverse, that bring a vehicle onto its path |
 //! | `walking.rs` | characters on foot, and how they plan around each other |
-//! | `space_time.rs` | the search for a walk among people who move |
-//! | `mixed.rs` | trips on lanes and over open ground, by the least time in all |
-//! | `verdict.rs` | whether an agent can get to its goal, as it is reported |
+//! | `space_time.rs` | the search for a walk among moving characters |
+//! | `mixed.rs` | the quickest trips on lanes and over open ground |
+//! | `verdict.rs` | whether an agent can reach its goal, as reported to users |
 
 mod cost_layers;
 mod drivable;

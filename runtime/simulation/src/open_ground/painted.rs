@@ -49,8 +49,8 @@ fn paint_of(cost: PaintCost) -> Paint {
 mod tests {
     use super::super::profile_of;
     use super::*;
-    use crate::ground::Ground;
     use glam::DVec2;
+    use roadwright_ground::Ground;
     use roadwright_planning::open_ground::{OpenGround, Profile, ProfileId, Reading};
     use roadwright_scenario::{Edit, Scenario, VehicleType};
 

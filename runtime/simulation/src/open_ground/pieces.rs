@@ -66,7 +66,8 @@ fn halve(ring: Vec<DVec2>, square: f64, pieces: &mut Vec<Vec<DVec2>>) {
     halve(above, square, pieces);
 }
 
-/// Returns the part of a ring on one side of the line at `at` on an axis, perpendicular to the axis.
+/// Returns the part of a ring on one side of a line. The line is perpendicular to `axis` and crosses it at
+/// `at`.
 fn half(ring: &[DVec2], axis: DVec2, at: f64, side: f64) -> Vec<DVec2> {
     let beyond = |point: DVec2| side * (point.dot(axis) - at);
     let mut part = Vec::new();

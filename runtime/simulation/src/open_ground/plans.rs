@@ -9,7 +9,6 @@ use super::profiles::growth_of;
 use super::search::{Fields, Found, SavedWindow, Seeker};
 use super::verdict::{NoPath, PathStatus, SavedSearch};
 use super::walking::{Other, Pedestrian, SIGHT, WalkPlan};
-use crate::ground::Ground;
 use crate::records::FARTHEST;
 use crate::route::{Exact, PlannedPath, SteeringResponse, Waypoint};
 use crate::vehicle_type::VehicleType;
@@ -17,6 +16,7 @@ use roadwright_agent::{Avoid, GroundPlanning, GroundSearch};
 use roadwright_geometry::centre_line::CentreLine;
 use roadwright_geometry::math::wrap_angle;
 use roadwright_geometry::{DVec2, Pose, heading_of, polyline};
+use roadwright_ground::Ground;
 use roadwright_planning::open_ground::{
     Body, CellSize, HybridMemory, HybridParameters, HybridPath, IncrementalPath, LayerEffect,
     OpenGround, Owner, PlanEnd, Profile, Reachability, Spot, Stamp, Trip, Verdict,
@@ -36,7 +36,7 @@ const BEHIND: f64 = 1.05;
 pub(super) const STUCK_AFTER: f64 = 4.0;
 /// Like `STUCK_AFTER`, for a vehicle that would collide if it drove off with its wheels as they are, s.
 const BLOCKED_AFTER: f64 = 0.6;
-/// Distance over which that collision is checked, m.
+/// Distance over which a vehicle that drives off is checked for a collision, m.
 const BLOCKED_WITHIN: f64 = 0.4;
 /// Length of path that must be drivable for an agent to keep its path, m.
 const KEPT: f64 = 10.0;
@@ -52,15 +52,15 @@ const PART_END: f64 = 0.3;
 const LAST_PART_END: f64 = 3.0;
 /// Length by which a path that joins a lane continues along the lane, m.
 const ALONG_LANE: f64 = 30.0;
-/// Distance between the points of this continuation, m.
+/// Distance between the points of the path along the lane, m.
 const LANE_STEP: f64 = 6.0;
 /// Deceleration of a vehicle that has found no path, m/s^2.
 const HALTING: f64 = 2.5;
 /// Maximum distance that a vehicle without a path drives on in order to stand clear of the lanes, m.
 const FARTHEST_CLEAR: u32 = 40;
-/// Speed of such a vehicle, m/s.
+/// Speed at which a vehicle without a path drives clear of the lanes, m/s.
 const CLEARING_SPEED: f64 = 2.5;
-/// Clearance that such a vehicle leaves between itself and a lane, m.
+/// Clearance between a lane and a vehicle that stands clear of the lane, m.
 const CLEAR_OF_LANE: f64 = 0.5;
 /// Length of the path on which a vehicle without a path comes to a stop, m.
 const HALT: f64 = 3.0;
@@ -226,9 +226,9 @@ pub(crate) struct AgentPlan {
     pub(crate) status: PathStatus,
     memory: HybridMemory,
     pub(super) verdict: Option<SavedSearch>,
-    /// Whether the planner found no exit over its cells.
+    /// Whether the planner's search over its cells found no way out.
     is_walled_in: bool,
-    /// Cell size, m, if gaps are too narrow for the planner's default cells.
+    /// Cell size for gaps that are too narrow for the planner's default cells, m.
     cell: Option<f64>,
     window: Option<SavedWindow>,
     /// Parts of a manoeuvre after the current one.
@@ -430,7 +430,7 @@ impl GroundPlans {
         open.map(|(&id, plan)| (id, &plan.status))
     }
 
-    /// Whether an agent may have a path: it is not known to have none.
+    /// Whether an agent may have a path; `false` only if it is known to have none.
     pub(crate) fn has_path(&self, id: u64) -> bool {
         !matches!(self.status(id), Some(PathStatus::NoPath(_)))
     }
@@ -533,12 +533,12 @@ impl AgentPlan {
         self.cell.unwrap_or(agent.planning.cell)
     }
 
-    /// Status of its path.
+    /// Status of the agent's path.
     pub(super) fn status(&self) -> &PathStatus {
         &self.status
     }
 
-    /// Learned values of its planner.
+    /// Learned values of the agent's planner.
     pub(super) fn memory(&self) -> &HybridMemory {
         &self.memory
     }
@@ -1047,7 +1047,7 @@ fn along(driver: &Driver<'_>, track: &Track, path: &[DVec2]) -> Vec<Waypoint> {
 }
 
 impl Manoeuvre {
-    /// Time to drive along a track and the path beyond it, s, up to the usual length of a track.
+    /// Time to drive along a track and the path beyond it, up to the usual length of a track, s.
     fn full_time(&self, path: &[DVec2]) -> f64 {
         let joined = polyline::length(&path[..path.len().min(self.joins.saturating_add(1))]);
         let whole = polyline::length(path).min(DRIVEN);

@@ -22,7 +22,7 @@ const RING: i32 = 6;
 /// A path found by a search.
 #[derive(Debug, Clone)]
 pub(super) struct Found {
-    /// Centres of its cells, beginning at the agent; empty if there is no path yet.
+    /// Centres of the cells of the path, beginning at the agent; empty if there is no path yet.
     pub(super) points: Vec<DVec2>,
     pub(super) end: PlanEnd,
 }
@@ -175,8 +175,8 @@ impl Seeker<'_> {
         }
     }
 
-    /// A path along the cost field of its goal. The field is shared, so it includes the costs caused by the
-    /// agent itself.
+    /// A path along the cost field of the agent's goal. The field is shared, so it includes the costs caused
+    /// by the agent itself.
     fn along_field(&mut self) -> Found {
         let size = self.size();
         let profile = self.trip.profile;
@@ -371,8 +371,8 @@ fn changes(before: &GridMap, now: &GridMap) -> Vec<FactorChange> {
     changes
 }
 
-/// The cell itself if it is free, otherwise the nearest free cell, with ties broken by smaller row, then
-/// column. `None` if there is none within a few cells.
+/// Returns `cell` if it is free, otherwise the nearest free cell. Of equally near cells, the one with the
+/// smaller row, then the smaller column, is returned. `None` if there is no free cell within a few cells.
 fn nearest_free(cell: Cell, mut is_free: impl FnMut(Cell) -> bool) -> Option<Cell> {
     if is_free(cell) {
         return Some(cell);

@@ -1,7 +1,7 @@
 //! Finds destinations that cannot be reached over open ground.
 
 use super::{FixedItems, profile_of};
-use crate::ground::Ground;
+use roadwright_ground::Ground;
 use roadwright_planning::open_ground::{
     CellSize, OpenGround, Profile, Reachability, Reason, Spot, Trip, Verdict,
 };
@@ -102,8 +102,11 @@ impl Search<'_> {
             let trip = Trip {
                 profile,
                 owner: None,
-                from: self.spot(vehicle, &pair[0], leg == 0)?,
-                to: self.spot(vehicle, &pair[1], false)?,
+                from: match leg {
+                    0 => self.start(vehicle, &pair[0])?,
+                    _ => self.stop(&pair[0])?,
+                },
+                to: self.stop(&pair[1])?,
             };
             let finding = |severity, message: String| Finding {
                 severity,
@@ -140,15 +143,16 @@ impl Search<'_> {
         verdict
     }
 
-    /// The centre of the body at a stop. The heading is known only at the start.
-    fn spot(&self, vehicle: &VehicleType, stop: &Place, is_start: bool) -> Option<Spot> {
-        let pose = self.scenario.pose_of(stop)?;
-        if !is_start {
-            return Some(Spot::anyhow(pose.position));
-        }
-        let mut middle = pose;
-        middle.position = pose.point(vehicle.body_centre(), 0.0);
+    /// The centre and heading of the body at the start.
+    fn start(&self, vehicle: &VehicleType, place: &Place) -> Option<Spot> {
+        let mut middle = self.scenario.pose_of(place)?;
+        middle.position = middle.point(vehicle.body_centre(), 0.0);
         Some(Spot::at(middle))
+    }
+
+    /// A later stop, where the heading is not known.
+    fn stop(&self, place: &Place) -> Option<Spot> {
+        Some(Spot::anyhow(self.scenario.pose_of(place)?.position))
     }
 }
 

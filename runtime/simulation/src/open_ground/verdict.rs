@@ -32,7 +32,7 @@ pub struct NoPath {
 pub struct NarrowGap {
     /// Width between the outlines, m.
     pub width: f64,
-    /// Its centre, m.
+    /// Centre of the gap, m.
     pub at: DVec2,
     /// Width that the vehicle needs, m.
     pub needed: f64,
@@ -50,12 +50,12 @@ pub enum NoPathKind {
     StartWalledIn,
     /// The goal is enclosed without an entrance.
     GoalWalledIn,
-    /// The vehicle type never leaves the lanes, and they do not lead there.
+    /// The vehicle type never leaves the lanes, and the lanes do not lead to the goal.
     NoLanes,
 }
 
 impl NoPathKind {
-    /// Its name in files.
+    /// Name of the kind in files.
     pub fn name(self) -> &'static str {
         match self {
             Self::StartBlocked => "start_blocked",
@@ -110,8 +110,8 @@ impl From<Reason> for NoPath {
 /// Searches for a verdict, in saved form. A restored world repeats them from this data.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub(super) struct SavedSearch {
-    /// Position of the agent when they began: the centre of its body.
+    /// Position of the agent when the searches began: the centre of its body.
     pub(super) from: Pose,
-    /// Number of cells that they were allowed to expand so far.
+    /// Number of cells that the searches have been allowed to expand so far.
     pub(super) spent: u64,
 }

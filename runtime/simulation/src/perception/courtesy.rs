@@ -31,7 +31,7 @@ const LOOKED_AT: usize = 3;
 const LEAST_ROOM: f64 = 1.5;
 /// Speed below which a vehicle counts as standing, m/s.
 const STANDING: f64 = 0.2;
-/// Fraction of the other vehicle's speed at which an agent falls back.
+/// Speed at which an agent falls back, as a fraction of the other vehicle's speed.
 const FALLING_BACK: f64 = 0.7;
 /// Minimum speed of an agent that falls back, m/s. It applies if the other vehicle nearly stands.
 const NEARLY_STANDING: f64 = 2.0;

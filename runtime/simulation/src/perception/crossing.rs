@@ -27,14 +27,14 @@ const ROOM: f64 = 8.0;
 const BEFORE_LANE: f64 = 1.0;
 /// Maximum length of a path on roads that is examined, m.
 const LONGEST: f64 = 40.0;
-/// Margin for crossing lanes one by one, m. It is done if the distance between them exceeds the
-/// length of the vehicle by more than this.
+/// Margin for crossing lanes one by one, m. Lanes are crossed one by one if the distance between them exceeds
+/// the length of the vehicle by more than this margin.
 const APART: f64 = 2.0;
 /// Acceleration (m/s^2) and speed (m/s) with which the agent is expected to cross.
 const CROSSING: (f64, f64) = (1.2, 5.0);
-/// Time that the agent keeps to the next vehicle, which passes after the agent, s.
+/// Minimum time between the agent and the next vehicle, which passes after the agent, s.
 const AFTER: f64 = 1.5;
-/// Time that the agent keeps to the last vehicle that passes before the agent, s.
+/// Minimum time between the agent and the last vehicle that passes before it, s.
 const BEFORE: f64 = 0.5;
 /// Time that a vehicle needs to adapt to an agent that has joined the lane ahead of it, s.
 const ADAPTING: f64 = 4.0;
@@ -189,7 +189,7 @@ impl View<'_> {
         let graph = self.ground.graph();
         let half = 0.5 * self.vehicle_type(agent).width + BESIDE;
         let (low, high) = match strip.is_joined {
-            // Behind the place where it joins everything has to brake.
+            // Everything behind the place where it joins has to brake.
             true => (strip.low - half, strip.low + half),
             false => (strip.low - half, strip.high + half),
         };
@@ -250,7 +250,8 @@ fn time_for(distance: f64, speed: f64) -> f64 {
     time_of(distance, speed, acceleration, most.max(speed))
 }
 
-/// Earliest time at which a vehicle on a lane may have covered a distance in metres.
+/// Shortest time in which a vehicle on a lane can cover a distance, s. `distance` is in m, `speed` and the
+/// speed limit `limit` are in m/s.
 fn arrival(distance: f64, speed: f64, limit: f64) -> f64 {
     if distance <= 0.0 {
         return 0.0;

@@ -58,7 +58,7 @@ impl View<'_> {
     fn slope(&self, agent: AgentIndex, direction: f64) -> (f64, f64) {
         let who = &self.agents.identity[agent.index()];
         if who.level == DynamicsLevel::Rigid {
-            // Springs and wheels are subject to it regardless of the settings for other levels.
+            // Gravity acts on springs and wheels regardless of the settings for other levels.
             let model = self.types.rigid(who.vehicle_type);
             let car = self.dynamics.rigid.car(agent);
             let sine = car.map_or(0.0, |car| car.slope(model)).clamp(-1.0, 1.0);
@@ -75,7 +75,7 @@ impl View<'_> {
             return 1.0;
         }
         let pose = self.pose(agent);
-        let layers = self.ground.layers(self.position(agent));
+        let layers = self.ground.layers(self.position(agent).lanelet);
         let front = pose.point(self.vehicle_type(agent).limits.wheelbase, 0.0);
         0.5 * (self.ground.grip_on(pose.position, layers) + self.ground.grip_on(front, layers))
     }

@@ -6,8 +6,8 @@
 //! this is computed.
 
 use super::{OPEN_GROUND_SPEED, Stretch, View};
-use crate::ground::{COUNTED_ON, PROFILE_BRAKING};
 use crate::records::AgentIndex;
+use roadwright_ground::{COUNTED_ON, PROFILE_BRAKING};
 use roadwright_plugin_api::ControllerInput;
 
 /// Highest deceleration that drivers count on, even with more grip, m/s^2.
@@ -24,7 +24,7 @@ const REACTION: f64 = 0.5;
 const GAP: f64 = 2.5;
 /// Gap left to a stop line, m. It is slightly larger than the gap that controllers leave.
 const STOP_GAP: f64 = 0.7;
-/// Lowest speed to which the grip limits the speed in a bend, m/s.
+/// Minimum speed in a bend, however low the grip is, m/s.
 const SLOWEST: f64 = 1.0;
 
 /// A place on the route ahead.
@@ -115,7 +115,8 @@ impl View<'_> {
 
     /// Deceleration that a driver counts on at the vehicle's place, m/s^2.
     fn braking_here(&self, agent: AgentIndex) -> f64 {
-        let (pose, layers) = (self.pose(agent), self.ground.layers(self.position(agent)));
+        let lanelet = self.position(agent).lanelet;
+        let (pose, layers) = (self.pose(agent), self.ground.layers(lanelet));
         let grip = self.ground.grip_on(pose.position, layers);
         (COUNTED_ON * grip * self.vehicle_type(agent).hardest()).clamp(LEAST, FIRM)
     }

@@ -30,7 +30,7 @@ const MOST_STEPS: f64 = 30.0;
 /// Overlap that is ignored, as a fraction of the clearance. A vehicle with a larger overlap may only drive away from
 /// the obstacle.
 const IGNORED: f64 = 0.4;
-/// Distance from the vehicle's outline within which the centres of other vehicles are searched, m.
+/// Distance from the vehicle's outline within which the centres of other vehicles are looked for, m.
 const OTHERS: f64 = 12.0;
 /// Minimum speed for computing how far the wheels turn along the path, m/s.
 const ROLLING: f64 = 0.3;
@@ -94,7 +94,7 @@ impl View<'_> {
     }
 
     fn is_clear_of_obstacles(&self, around: &OrientedBox, reach: f64) -> bool {
-        let obstacles = &self.ground.obstacles;
+        let obstacles = self.ground.obstacles();
         let stands =
             self.dynamics.rigid.displaced().is_empty() && self.dynamics.standing.is_empty();
         let has_room = || obstacles.room_around(around, reach + CLEARANCE) > reach;
@@ -164,7 +164,7 @@ impl View<'_> {
     fn overlap(&self, agent: AgentIndex, outline: Outline) -> f64 {
         let Outline { body, time } = outline;
         let mut deepest = 0.0_f64;
-        self.ground.obstacles.for_each_contact(
+        self.ground.obstacles().for_each_contact(
             body.centre,
             body.radius(),
             self.dynamics.rigid.displaced(),

@@ -1,13 +1,13 @@
 //! The route ahead of an agent on a lane: speed, leader, stops, waypoint.
 
 use super::{Stretch, View, aim};
-use crate::ground::PROFILE_BRAKING;
 use crate::records::AgentIndex;
 use crate::route::{Goal, Route, WAITS_BEFORE, place_to_wait};
 use crate::traffic::LaneEntry;
 use glam::DVec2;
 use roadwright_geometry::math::{sin, wrap_angle};
 use roadwright_geometry::{Pose, unit};
+use roadwright_ground::PROFILE_BRAKING;
 use roadwright_plugin_api::ControllerInput;
 use roadwright_scenario::Connection;
 use roadwright_scenario::alleys::TightStretch;
@@ -18,31 +18,32 @@ use std::f64::consts::PI;
 const HORIZON_MARGIN: f64 = 20.0;
 /// Minimum distance that controllers look ahead, m. It applies to slow vehicles, whose stopping distance is short.
 const LEAST_HORIZON: f64 = 30.0;
-/// Distance beyond its goal that a vehicle aims for if it has to stop there, m, so that it reaches the goal.
-/// Controllers stop slightly short of their stops.
+/// Distance beyond its goal that a vehicle aims for if it has to stop at the goal, m. Otherwise it would not
+/// reach the goal, because controllers stop slightly short of their stops.
 const STOP_BEYOND: f64 = 1.5;
 /// Distance before the end of a lane at which a vehicle stops if it has to leave the lane sideways, m.
 const LANE_END_GAP: f64 = 1.0;
 /// Constant part of the distance ahead at which the current bend is measured, m. With a smaller distance, wheels have
 /// no time to turn where a bend begins abruptly. With a larger one, bends begin and end too early.
 const BEND_AHEAD: f64 = 2.0;
-/// Part of this distance that is proportional to the speed, s.
+/// Part of the distance in [`BEND_AHEAD`] that is proportional to the speed, s.
 const BEND_TIME: f64 = 0.3;
 
-/// Distance of a body's centre from the new lane above which the body counts as being on its old lane, m.
+/// Distance of a body's centre from the new lane beyond which the body still counts as being on its old lane,
+/// m.
 const LEFT_BEHIND: f64 = 1.2;
 /// Time after which a vehicle that has merged close behind a faster vehicle expects the gap to be normal
 /// again, s.
 const SETTLES_IN: f64 = 1.0;
 
-/// A vehicle ahead, and the distance from the agent's rear axle to the start of its lanelet, m.
+/// A vehicle ahead, and the distance from the agent's rear axle to the start of the vehicle's lanelet, m.
 type Ahead = (LaneEntry, f64);
 
 /// Speed at which cars pass each other in a tight place, m/s.
 const TIGHT_SPEED: f64 = 15.0 / 3.6;
 /// Deceleration with which cars slow down for a tight place, m/s^2.
 const TIGHT_BRAKING: f64 = 1.0;
-/// Distance before a tight place at which an oncoming vehicle counts, m.
+/// Distance before a tight place within which an oncoming vehicle is taken into account, m.
 const TIGHT_SIGHT: f64 = 60.0;
 
 /// Reasons why an agent has to stop at a place ahead.
@@ -61,9 +62,9 @@ pub(crate) enum StopCause {
 }
 
 impl View<'_> {
-    /// Fills in the row of an agent on a lane from the agent's position and the lanelets ahead. `lookahead` is the
-    /// distance of the waypoint, m. `along_bend` selects a waypoint on the bend. Without a pose, no waypoint is
-    /// needed.
+    /// Fills in the row of an agent on a lane from the agent's position and the lanelets ahead. `lookahead`
+    /// is the distance of the waypoint, m. `along_bend` selects a waypoint on the bend. Without a pose, the
+    /// waypoint is left out.
     pub(super) fn perceive_lane(
         &self,
         agent: AgentIndex,
@@ -73,7 +74,7 @@ impl View<'_> {
         input: &mut ControllerInput,
     ) {
         let (position, at) = (self.position(agent), self.progress(agent).at);
-        // The lateral offset that its behaviour wants is presented to it as the centre line.
+        // The lateral offset that the behaviour wants is presented to the controller as the centre line.
         input.lane_offset = position.t - self.led_to(agent);
         input.road_speed = self.ground.road_speed(position.lanelet, position.s);
         // Example: at 14 m/s a stop with 1.8 m/s^2 takes 54 m, so it looks 74 m ahead.
@@ -167,8 +168,8 @@ impl View<'_> {
             false => waypoint.position,
         };
         let aside = self.led_to(agent);
-        // The waypoint has the lateral offset that the behaviour wants. Mostly the offset is zero, and nothing is
-        // computed.
+        // The waypoint has the lateral offset that the behaviour wants. Usually the offset is zero, and
+        // nothing is computed.
         let target = match aside == 0.0 {
             true => target,
             false => target + aside * unit(waypoint.heading + 0.5 * PI),
@@ -182,7 +183,7 @@ impl View<'_> {
         f64::from(self.agents.aside[agent.index()].now)
     }
 
-    /// Point at the given distance, m, on the circle that approximates an agent's path just ahead. The circle
+    /// Point at the given distance (m) on the circle that approximates an agent's path just ahead. The circle
     /// touches the lane at `here`, beside the vehicle, and passes through the lane a little farther on.
     /// `waypoint` is the point of the path at the same distance.
     ///
@@ -217,7 +218,7 @@ impl View<'_> {
         }
     }
 
-    /// Poses on an agent's path at every multiple of a distance `part`, m, up to the distance `ahead`, m.
+    /// Poses on an agent's path at every multiple of `part` metres, up to a distance of `ahead` metres.
     pub(super) fn poses_ahead(
         &self,
         agent: AgentIndex,
@@ -249,8 +250,9 @@ impl View<'_> {
         (entry_speed * entry_speed + 2.0 * PROFILE_BRAKING * stretch.distance).sqrt()
     }
 
-    /// Highest speed from which an agent can brake gently to the last place of a stretch where it can wait
-    /// for a gap and still complete its lane changes, m/s; `allowed` if it has passed that place.
+    /// Highest speed from which an agent can brake gently and stop at the last place on a stretch where it
+    /// can wait for a gap and still complete its lane changes, m/s; `allowed` if the agent has passed that
+    /// place.
     ///
     /// ```text
     ///     beside   [====]  [====]  [====]  [====]
@@ -263,13 +265,13 @@ impl View<'_> {
         let s = place_to_wait(stretch.length, changes);
         let distance = stretch.distance + s;
         let speed = (2.0 * PROFILE_BRAKING * distance.max(0.0)).sqrt();
-        // Mostly the place is far, and the goal and the roads beyond need not be examined.
+        // Usually the place is far away, and neither the goal nor the roads beyond need to be examined.
         if speed >= allowed {
             return allowed;
         }
         let reached = self.progress(agent).reached;
-        // Between two lanes it would block both and could not begin the next change, on a short lane it would
-        // wait in the junction before it, and beside its goal it has arrived.
+        // Between two lanes, the agent would block both and could not begin the next change. On a short lane,
+        // it would wait in the junction before the lane. Beside its goal, it has arrived.
         let to_goal = route.goal_beside(stretch.at, changes, reached, graph);
         let cannot_wait = self.position(agent).leaving != NO_LANELET
             || distance < -WAITS_BEFORE
@@ -337,8 +339,8 @@ impl View<'_> {
         )
     }
 
-    /// Nearest stop, within `reach` metres, of an agent on a lane, caused by its leader or its route. Returns
-    /// the distance of the stop from the front, m, its place and its cause.
+    /// Nearest place within `reach` metres at which an agent on a lane has to stop because of its leader or
+    /// its route. Returns the distance from the front (m), the place and the cause.
     pub(crate) fn nearest_stop(
         &self,
         agent: AgentIndex,
@@ -411,8 +413,8 @@ impl View<'_> {
         self.nearer(ahead, merging)
     }
 
-    /// Vehicle to follow on a stretch or at the fork at its end. The leader on the agent's own lanelet is
-    /// found before, so only later stretches count.
+    /// Vehicle to follow on a stretch or at the fork at its end. The leader on the agent's own lanelet has
+    /// already been looked for, so only later stretches count.
     #[inline]
     fn leader_on(&self, agent: AgentIndex, stretch: &Stretch) -> Option<Ahead> {
         let on_it = (stretch.at > self.progress(agent).at)
@@ -478,9 +480,10 @@ impl View<'_> {
         self.nearest(tails)
     }
 
-    /// A vehicle on another connection into the same lane whose rear has reached the point where both meet.
-    /// From there on, it is followed as if it were on the agent's connection, at the same distance from the
-    /// end. Before that point, the junction decides which vehicle goes first and where the other one waits.
+    /// A vehicle on another connection into the same lane, if its rear has reached the point where both
+    /// connections meet. From there on, it is followed as if it were on the agent's connection, at the same
+    /// distance from the end. Before that point, the junction decides which vehicle goes first and where the
+    /// other one waits.
     ///
     /// ```text
     ///   ---[A]--.                 A is ahead of B, which is farther from the end
@@ -492,7 +495,8 @@ impl View<'_> {
     /// itself. The gap used is the one expected after [`SETTLES_IN`]. Accepting short gaps for a while after
     /// merging is called relaxation in [Laval and Leclercq 2008].
     ///
-    /// `beyond` is a position on the agent's connection, m, and `distance` the distance to its start, m.
+    /// `beyond` is a position on the agent's connection, and `distance` is the distance to the start of that
+    /// connection, both in m.
     #[inline]
     fn merging(
         &self,
@@ -553,7 +557,7 @@ impl View<'_> {
     /// The nearer of two vehicles ahead.
     #[inline]
     fn nearer(&self, one: Option<Ahead>, other: Option<Ahead>) -> Option<Ahead> {
-        // Mostly there is at most one.
+        // Usually there is at most one.
         let (Some(a), Some(b)) = (one, other) else {
             return one.or(other);
         };
@@ -563,7 +567,7 @@ impl View<'_> {
         Some(if order.is_le() { a } else { b })
     }
 
-    /// Next vehicle on a lanelet beyond a position, m, other than the agent itself.
+    /// Next vehicle on a lanelet beyond position `s` (m), other than the agent itself.
     fn ahead_on(&self, lanelet: LaneletIndex, agent: AgentIndex, s: f64) -> Option<LaneEntry> {
         let entries = self.index.on_lanelet(lanelet);
         let first = entries.partition_point(|entry| entry.s <= s);

@@ -29,13 +29,12 @@ mod open_ground;
 mod path_ahead;
 mod warm;
 
-pub(crate) use crate::ground::OPEN_GROUND_SPEED;
 pub(crate) use lane::StopCause;
 pub use path_ahead::{Travel, lateral_model};
+pub(crate) use roadwright_ground::OPEN_GROUND_SPEED;
 
 use crate::agents::AgentsRef;
 use crate::dynamics::{Bodies, Dynamics};
-use crate::ground::Ground;
 use crate::records::{AgentIndex, LanePosition, Motion, Progress, keeps_to_lanes};
 use crate::route::{Route, Routes};
 use crate::traffic::{Index, LaneEntry};
@@ -44,6 +43,7 @@ use glam::DVec2;
 use roadwright_agent::{Controller, Lookahead, Module, Outlook, PathParts};
 use roadwright_geometry::math::wrap_angle;
 use roadwright_geometry::{Pose, heading_of};
+use roadwright_ground::Ground;
 use roadwright_plugin_api::{ControllerInput, NOTHING};
 use roadwright_scenario::lane_graph::LaneletIndex;
 use roadwright_scenario::{DynamicsLevel, VerticalSpan};
@@ -94,7 +94,7 @@ impl<'a> Surroundings<'a> {
 pub(crate) struct Look {
     /// Lookahead of the controller's waypoint.
     pub(crate) ahead: Lookahead,
-    /// Whether the accelerations that it chooses depend on the direction of the path.
+    /// Whether the accelerations that the controller chooses depend on the direction of the path.
     pub(crate) at_path: bool,
     /// Whether the controller's waypoint lies along the bend just ahead rather than on the lane.
     pub(crate) along_bend: bool,
@@ -315,7 +315,7 @@ impl<'a> View<'a> {
         near.map(|stretch| stretch.lanelet)
     }
 
-    /// The vehicle ahead on the route, as far as behaviours see.
+    /// The vehicle ahead on the route, within the range that behaviours see.
     pub(crate) fn leader(&self, agent: AgentIndex) -> Option<AgentIndex> {
         if !self.position(agent).is_on_lane() {
             return None;

@@ -2,11 +2,11 @@
 
 use super::{View, angle_to};
 use crate::dynamics::STANDING;
-use crate::ground::{MOST_ASIDE, OBSTACLE_ANGLE, OBSTACLE_REACH, SIDE_CLEARANCE};
 use crate::records::AgentIndex;
 use crate::vehicle_type::VehicleType;
 use glam::DVec2;
 use roadwright_geometry::Pose;
+use roadwright_ground::{MOST_ASIDE, OBSTACLE_ANGLE, OBSTACLE_REACH, SIDE_CLEARANCE};
 use roadwright_plugin_api::ControllerInput;
 
 /// Maximum distance behind the vehicle's front at which the nearest point of a body still counts as
@@ -45,7 +45,7 @@ struct Seen {
 impl View<'_> {
     /// Whether there are obstacles near the agent's current or next lanelet.
     fn is_near_obstacles(&self, agent: AgentIndex) -> bool {
-        if self.ground.obstacles.is_empty() {
+        if self.ground.obstacles().is_empty() {
             return false;
         }
         let (position, lanes) = (self.position(agent), self.ground.lane_obstacles());
@@ -115,7 +115,7 @@ impl View<'_> {
     fn nearest_obstacle(&self, eye: &Eye) -> Option<Seen> {
         let accept = |point: DVec2| self.is_in_the_way(eye.agent, eye.pose, point);
         let is_on_lane = self.position(eye.agent).is_on_lane();
-        let point = self.ground.obstacles.nearest(
+        let point = self.ground.obstacles().nearest(
             eye.pose.position,
             OBSTACLE_REACH,
             self.dynamics.rigid.displaced(),
@@ -134,7 +134,7 @@ impl View<'_> {
 
     /// Replaces `nearest` if an uncoupled trailer is closer.
     fn look_for_standing(&self, eye: &Eye, nearest: &mut Option<Seen>) {
-        let layers = self.ground.layers(self.position(eye.agent));
+        let layers = self.ground.layers(self.position(eye.agent).lanelet);
         let bodies = self.bodies();
         for train in self.dynamics.standing.iter() {
             // A vehicle that backs up to a trailer to couple it has to come close.

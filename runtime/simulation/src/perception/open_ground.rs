@@ -31,7 +31,7 @@ const NEARER: f64 = 0.5;
 const FARTHEST: f64 = 100.0;
 /// Maximum distance between a planned path and the straight line to the waypoint, as a fraction of the path's margin.
 const ROOM_SHARE: f64 = 0.5;
-/// Minimum of this distance, m.
+/// Distance between the path and the straight line that is always allowed, m.
 const LEAST_ROOM: f64 = 0.05;
 /// Time ahead for which a driver on a planned path steers, s. It compensates for the time that the wheels take to
 /// turn.
@@ -42,9 +42,9 @@ const FORESIGHT: f64 = 0.15;
 struct Reach {
     least: f64,
     most: f64,
-    /// Step of the search for the waypoint.
+    /// Step of the search for the waypoint, m.
     step: f64,
-    /// Maximum distance between the path and the straight line to the waypoint.
+    /// Maximum distance between the path and the straight line to the waypoint, m.
     room: f64,
 }
 
@@ -118,7 +118,7 @@ fn beyond(line: CentreLine<'_>, s: f64) -> Pose {
     }
 }
 
-/// Curvature of the circle on which a vehicle reaches a target, 1/m, once its wheels have begun to turn.
+/// Curvature of the circle on which a vehicle reaches a target once its wheels have begun to turn, 1/m.
 pub(super) fn curvature_to(target: DVec2, pose: Pose, input: &ControllerInput) -> f64 {
     let bend = tan(input.steering) / input.wheelbase;
     let soon = moved(pose, FORESIGHT * input.speed.max(0.0), bend);

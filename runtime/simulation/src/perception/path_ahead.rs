@@ -115,8 +115,8 @@ fn tyres(kind: &VehicleType, level: DynamicsLevel, direction: f64) -> Option<Tyr
     of_level!(level, L => L::tyres(kind, direction))
 }
 
-/// Returns the mean curvature, 1/m, of each part of a path beyond position `from`, m. Beyond the
-/// end of the path, curvatures are 0.
+/// Returns the mean curvature (1/m) of each part of a path beyond position `from` (m). Beyond the end of the
+/// path, curvatures are 0.
 fn curvatures(line: CentreLine<'_>, from: f64, part: f64) -> [f64; PATH_PARTS] {
     let heading = |s: f64| line.heading(s.clamp(0.0, line.length()));
     let mut before = heading(from);

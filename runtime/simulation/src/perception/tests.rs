@@ -1,9 +1,9 @@
 //! Tests of perception in hand-made scenes.
 
 use super::*;
-use crate::ground::PROFILE_BRAKING;
 use crate::records::AgentIndex;
 use crate::testing::Stand;
+use roadwright_ground::PROFILE_BRAKING;
 use roadwright_scenario::LaneletIndex;
 use roadwright_scenario::lane_graph::NO_LANELET;
 
@@ -290,11 +290,12 @@ fn a_tail_on_another_branch_is_followed_until_the_ways_part() {
 
 #[test]
 fn who_has_been_seeking_a_gap_for_long_is_let_in() {
-    // (seeking for, s, position of the other, m, its speed, what the agent at 100 m with 10 m/s does)
+    // (time of seeking, s; position of the other vehicle, m; its speed, m/s; response of the agent at 100 m
+    // with 10 m/s)
     let cases = [
         (6.0, 130.0, 8.0, "follows"),
         (4.0, 130.0, 8.0, "drives on"),
-        // Another vehicle counts on the room that it would take.
+        // Another vehicle counts on the room that the seeking vehicle would take.
         (-6.0, 130.0, 8.0, "drives on"),
         // It can no longer stop in time.
         (6.0, 108.0, 0.0, "drives on"),
@@ -320,7 +321,7 @@ fn who_has_been_seeking_a_gap_for_long_is_let_in() {
 
 #[test]
 fn who_cannot_come_over_is_not_waited_for() {
-    // (gap ahead of the seeking car, m, how long the agent has stood, s, whether it follows that car)
+    // (gap ahead of the seeking car, m; time for which the agent has stood, s; whether it follows that car)
     let cases = [
         (40.0, 0.0, true),
         (2.0, 0.0, false),
@@ -364,7 +365,7 @@ fn of_two_that_want_each_others_lane_the_one_behind_falls_back() {
 
 #[test]
 fn who_has_been_seeking_for_long_drives_behind_the_one_ahead_on_the_other_lane() {
-    // (seeking for, s, speed of the one ahead on the other lane, m/s, whether it is followed)
+    // (time of seeking, s; speed of the vehicle ahead on the other lane, m/s; whether the agent follows it)
     let cases = [(6.0, 8.0, true), (4.0, 8.0, false), (6.0, 0.0, false)];
     for (seeking, speed, follows) in cases {
         let mut stand = Stand::on(&[((0.0, 0.0), (300.0, 0.0), 2, 0)]);

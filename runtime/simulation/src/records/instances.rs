@@ -49,7 +49,7 @@ impl Instances {
         self.0[slot as usize] = instance;
     }
 
-    /// Returns the instances without the ones that `other` has as well.
+    /// Returns the instances that `other` does not have.
     pub(crate) fn without(self, other: Self) -> Self {
         Self(std::array::from_fn(|slot| {
             if self.0[slot] == other.0[slot] {

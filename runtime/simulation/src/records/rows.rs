@@ -139,7 +139,7 @@ pub(crate) struct Progress {
     pub(crate) at: u32,
     /// Number of goals reached.
     pub(crate) reached: u32,
-    /// Index in the route of the lanelet of the next goal; 0 if that is off the lanes.
+    /// Index in the route of the lanelet of the next goal; 0 if the goal is off the lanes.
     pub(crate) goal_at: u32,
     // Using 0 for none is unambiguous where it matters, because `Progress::reach_goals` checks the route
     // itself once the agent is at or beyond this index.
@@ -184,8 +184,8 @@ pub(crate) struct Claim {
 }
 
 impl Claim {
-    /// Requests the connection at the given index of the route. If the agent has already requested it, it
-    /// keeps its place in the order.
+    /// Requests the connection at the given index of the route. An agent that has already requested this
+    /// connection keeps its place in the order.
     pub(crate) fn ask(&mut self, at: u32, step: u64) {
         if self.asked_for != at {
             self.asked_for = at;
@@ -225,7 +225,7 @@ pub(crate) enum Refusal {
     Closed,
     /// Another vehicle is coming through an alley or has waited longer for the alley.
     Alley,
-    /// A vehicle off the lanes is in the junction on its connection.
+    /// A vehicle off the lanes blocks the agent's connection in the junction.
     OffLanes,
 }
 
@@ -242,7 +242,7 @@ pub(crate) struct Wish {
     pub(crate) indicator: Indicator,
     /// Whether the agent enters junctions without a grant.
     pub(crate) ignores_law: bool,
-    /// Wanted lateral offset to the left of the centre line of its lane, m.
+    /// Wanted lateral offset to the left of the lane's centre line, m.
     pub(crate) lane_offset: f32,
 }
 
@@ -251,7 +251,7 @@ pub(crate) struct Wish {
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 pub(crate) struct Aside {
     // Single precision resolves a micrometre of offset.
-    /// Distance to the left of the centre line of its lane, m.
+    /// Distance to the left of the lane's centre line, m.
     pub(crate) now: f32,
     /// Rate of change of the distance, m/s.
     pub(crate) rate: f32,
@@ -340,7 +340,7 @@ impl Order {
 }
 
 impl Statistics {
-    /// Whether these counts are valid in a save.
+    /// Whether the statistics are valid after being read from a save.
     pub(crate) fn is_sound(&self) -> bool {
         are_short_counts([self.samples, self.steps, self.off_lane, self.uninvited])
     }

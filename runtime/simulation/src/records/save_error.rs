@@ -50,7 +50,7 @@ pub enum SaveError {
         version: u16,
     },
     /// The save belongs to other roads or obstacles.
-    #[error("the saved world belongs to other roads or obstacles than this scenario has")]
+    #[error("the saved world belongs to a scenario with different roads or obstacles")]
     OtherGround,
     /// The save belongs to a scenario with other stacks.
     #[error(
@@ -64,7 +64,7 @@ pub enum SaveError {
          there must be the same ones"
     )]
     OtherVehicleTypes,
-    /// Agents were playing clips of a library that is another one now.
+    /// Agents were playing clips of a library that has changed since the save.
     #[error(
         "the saved world uses the moves of the library \"{0}\", which this version of the program has with \
          other contents; run the scenario from its start"

@@ -1,15 +1,15 @@
 //! Lane changes that a route requires.
 
 use super::{Goal, Leg, Route};
-use crate::ground::Ground;
+use roadwright_ground::Ground;
 use roadwright_scenario::VehicleClass;
 use roadwright_scenario::lane_graph::{LaneGraph, LaneletIndex, NO_LANELET, ROOM_FOR_CHANGE};
 
 /// Distance before the end of a lane at which a vehicle gives up a lane change that it has not
 /// begun, m.
 pub(crate) const GIVE_UP_DISTANCE: f64 = 12.0;
-/// Distance before the place where a lane change is given up at which a vehicle without a gap waits
-/// for one, m.
+/// Distance between the place where a vehicle waits for a gap and the place where it gives up the lane
+/// change, m.
 pub(crate) const WAITS_BEFORE: f64 = 1.0;
 
 /// Position at which a vehicle that still needs `changes` lane changes waits for a gap: rear axle,

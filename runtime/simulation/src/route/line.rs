@@ -17,7 +17,7 @@ pub(crate) struct Stretch {
     /// Start and end on the lanelet, m.
     pub(crate) from: f64,
     pub(crate) to: f64,
-    /// Whether a lane change leads to the stretch, and whether one leads away from it.
+    /// Whether the stretch begins with a lane change, and whether it ends with one.
     changes: (bool, bool),
 }
 

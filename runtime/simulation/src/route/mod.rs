@@ -40,7 +40,8 @@ pub(crate) enum Goal {
 }
 
 impl Goal {
-    /// Whether the goal is on one of `lanelets` lanelets, or at a valid place.
+    /// Whether the goal is on an existing lanelet or at a valid place off the lanes. `lanelets` is the number
+    /// of lanelets.
     pub(crate) fn is_sound(&self, lanelets: usize) -> bool {
         match self {
             Self::Lane { lanelet, s } | Self::Leave { lanelet, s } | Self::Join { lanelet, s } => {
@@ -155,7 +156,8 @@ impl Route {
         self.goals.get(reached as usize).copied()
     }
 
-    /// Remaining goals, except places chosen by the planner, of an agent that has reached `reached` goals.
+    /// Remaining goals of an agent that has reached `reached` goals, without the places chosen by the
+    /// planner.
     pub(crate) fn goals_of_user(&self, reached: u32) -> impl Iterator<Item = Goal> {
         let ahead = self.goals.iter().skip(reached as usize).copied();
         ahead.filter(|goal| !goal.is_own())

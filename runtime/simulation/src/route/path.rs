@@ -56,11 +56,13 @@ pub(crate) struct Exact {
     pub(crate) is_last: bool,
 }
 
-/// Speeds, m/s, at which the response of a driver is known, and spacing, rad, and number of the angles.
+/// Speeds at which the response of a driver is known, m/s.
 const SPEEDS: [f64; 3] = [1.0, 4.0, 8.0];
+/// Spacing of the angles at which the response of a driver is known, rad.
 const ANGLE_STEP: f64 = 0.1;
+/// Number of these angles at each speed.
 const ANGLES: usize = 16;
-/// Angle that stands for the limit of zero, where the steering of some drivers jumps, rad.
+/// Small angle that is used instead of 0, where the steering of some drivers jumps, rad.
 const LEAST_ANGLE: f64 = 1e-3;
 
 /// Curvatures that a driver steers towards waypoints at a certain distance.
@@ -71,11 +73,11 @@ const LEAST_ANGLE: f64 = 1e-3;
 pub(crate) struct SteeringResponse {
     /// Distance of the waypoints, m.
     distance: f64,
-    /// Curvature for each speed and angle, 1/m. Angles to the left.
+    /// Curvature for each speed and each angle to the left, 1/m.
     curvatures: [[f32; ANGLES]; SPEEDS.len()],
 }
 
-/// A speed, m/s, and an angle to the left, rad, at which the response of a driver is measured.
+/// A speed (m/s) and an angle to the left (rad) at which the response of a driver is measured.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Probe {
     pub(crate) speed: f64,
@@ -116,8 +118,9 @@ impl SteeringResponse {
         f64::from(curvatures.copied().fold(0.0, f32::max))
     }
 
-    /// Angle at which the driver steers a curvature, rad: the smallest, or the one with the sharpest curvature
-    /// if that is too gentle. 0 if no steering at all is closer to the curvature than the gentlest steering.
+    /// Smallest angle at which the driver steers at the given curvature, rad. If the driver never steers that
+    /// sharply, this is the angle with the sharpest curvature. If the gentlest steering is much too sharp, it
+    /// is 0.
     pub(crate) fn angle(&self, speed: f64, curvature: f64) -> f64 {
         let wanted = curvature.abs();
         let at = |angle: usize| self.at(speed, angle);
@@ -302,7 +305,7 @@ mod tests {
         assert!((gentle.angle(3.0, 1.0) - 1.5).abs() < 1e-9);
         assert!((gentle.sharpest() - 0.075).abs() < 1e-6);
         assert_eq!(gentle.angle(3.0, 0.0), 0.0);
-        // A driver that steers by at least 0.04 steers so, or straight ahead.
+        // A driver whose smallest angle is 0.04 uses that angle or drives straight ahead.
         let coarse = response(|angle| 0.04 + 0.1 * (angle - 0.2).max(0.0));
         assert_eq!(coarse.angle(3.0, 0.019), 0.0);
         assert_eq!(coarse.angle(3.0, -0.021), -LEAST_ANGLE);

@@ -13,9 +13,9 @@
 //! | [`Travel::move_goals`] | the same lanelets, goals elsewhere on them | stays | stay | no |
 
 use super::{Goal, Leg, Route, Routes};
-use crate::ground::Ground;
 use crate::records::{Claim, LanePosition, Progress};
 use roadwright_geometry::DVec2;
+use roadwright_ground::Ground;
 use roadwright_scenario::lane_graph::{LaneletIndex, NO_LANELET};
 
 /// Distance within which a goal on open ground counts as reached, m ([Gerdelan 2011], chapter 12).
@@ -35,7 +35,7 @@ pub(crate) struct Travel<'a> {
     pub(crate) claim: &'a mut Claim,
 }
 
-/// Distance to the end of its lane beyond which a vehicle does not yet look for a gap, m.
+/// Distance to the end of the lane beyond which a vehicle does not look for a gap yet, m.
 const SEEKING_DISTANCE: f64 = 200.0;
 /// Distance from the end of a path at which it counts as completed, m.
 const PATH_END: f64 = 0.1;
@@ -155,13 +155,13 @@ impl Progress {
         };
     }
 
-    /// Records that it cannot change lanes because the room on the adjacent lane has been promised to other
-    /// vehicles.
+    /// Records that the agent cannot change lanes because the room on the adjacent lane has been promised to
+    /// other vehicles.
     pub(crate) fn note_kept(&mut self) {
         self.seeking = -self.seeking.abs();
     }
 
-    /// Records that no promise keeps it from changing lanes.
+    /// Records that no promise keeps the agent from changing lanes.
     pub(crate) fn note_free(&mut self) {
         self.seeking = self.seeking.abs();
     }

@@ -163,7 +163,7 @@ mod tests {
             &testing::street(1, 1),
         );
         let world = World::new(&scenario, &builtin_modules(), &RunOptions::default()).unwrap();
-        let saved = world.save(false).unwrap();
+        let saved = world.save().unwrap();
         let written = saved
             .parts
             .iter()
@@ -178,7 +178,7 @@ mod tests {
         let scenario = file::load(&folder.join("signal-corridor.scenario.json")).unwrap();
         let (registry, options) = (builtin_modules(), RunOptions::default());
         let world = World::new(&scenario, &registry, &options).unwrap();
-        let mut saved = world.save(false).unwrap();
+        let mut saved = world.save().unwrap();
         for part in [
             parts::STACKS,
             parts::OVERRIDES,

@@ -49,7 +49,7 @@ parts! {
     AGENTS "agents" 18;
     /// Per-agent statistics for fitness functions.
     ACCOUNTS "accounts" 17;
-    /// Deviations of agents from their paths, kept with these statistics.
+    /// Deviations of agents from their paths, for fitness functions.
     DEVIATIONS "deviations" 1;
     /// Pedals pressed by controllers.
     PEDALS "pedals" 17;
@@ -98,7 +98,7 @@ parts! {
     FINISHED "finished" 17;
     /// Instances of modules, and their states.
     MODULES "modules" 17;
-    /// Notifications of modules about agents.
+    /// Notifications about agents that modules have received.
     MEMBERSHIP "membership" 17;
     /// Replaced modules.
     SWAPS "swaps" 17;

@@ -26,7 +26,7 @@ impl RigidShape {
 pub struct Lying {
     /// Centre of the rear axle, and heading.
     pose: Pose,
-    /// Horizontal distance from there to the centre of gravity along the heading, m.
+    /// Horizontal distance from the rear axle to the centre of gravity along the heading, m.
     ahead: f64,
     /// Height of the centre of gravity, m.
     height: f64,

@@ -5,7 +5,6 @@ use crate::agents::{AdvanceColumns, Rare, Status, pedals_of};
 use crate::clock::Clock;
 use crate::dynamics::{Around, Body, Level, LevelStep, Rigid, STANDING, States, of_level};
 use crate::fixed::Fixed;
-use crate::ground::{Ground, WARMED};
 use crate::hands::Hands;
 use crate::messages::LogLine;
 use crate::modules::SLICE;
@@ -19,6 +18,7 @@ use crate::vehicle_type::VehicleTypes;
 use rayon::prelude::*;
 use roadwright_geometry::DVec2;
 use roadwright_geometry::math::wrap_angle;
+use roadwright_ground::{Ground, WARMED};
 use roadwright_scenario::lane_graph::NO_LANELET;
 use roadwright_scenario::{DynamicsLevel, junction};
 use roadwright_vehicle::PedalCommand;
@@ -32,7 +32,7 @@ const HALFWAY: f64 = 0.45;
 /// Clearance between a vehicle that changes lanes and a moving vehicle that passes it on the old
 /// lane, m.
 const ACROSS: f64 = 0.85;
-/// Distance from the centre line of its lane below which a vehicle of any width has left its old lane, m.
+/// Distance from the centre line of the new lane below which a vehicle of any width has left its old lane, m.
 const IN_LANE: f64 = 0.1;
 /// Time for which a vehicle fails to climb a slope before a warning is logged, s.
 const TOO_STEEP: f64 = 2.0;
@@ -401,7 +401,7 @@ impl<S> Mover<'_, S> {
         }
         self.progress.seek(self.position, route, scene.ground, dt);
         if by_hand.is_some() {
-            // Under manual control it arrives when the user ends it.
+            // A vehicle under manual control arrives only when the user ends manual control.
             return Arrival::UnderWay;
         }
         if scene.stride > 1 {
@@ -499,7 +499,7 @@ fn end_lane_change(position: &mut LanePosition, progress: &Progress, room: f64) 
 }
 
 impl Motion {
-    /// Takes over the motion at the end of a step of `dt` seconds from a clip.
+    /// Copies the motion at the end of a step of `dt` seconds from a clip.
     fn play(&mut self, frame: &PlayedFrame, dt: f64) {
         *self = Self {
             pose: frame.pose,

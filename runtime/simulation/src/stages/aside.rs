@@ -35,22 +35,22 @@ const EDGE: f64 = 0.1;
 const BESIDE: f64 = 0.3;
 /// Distance ahead or behind within which bodies count as side by side, m.
 const ALONG: f64 = 3.0;
-/// Time ahead for which the lane must have room, s, so that narrow places are recognised in time.
+/// Time ahead for which the lane must have room, so that narrow places are recognised in time, s.
 const SIGHT: f64 = 2.0;
 /// Distance before a junction at which an agent is back on the centre line, m.
 const BEFORE_JUNCTION: f64 = 5.0;
 /// Time before a tight place at which a car begins to move over, s.
 const TIGHT_TIME: f64 = 1.5;
-/// Distance before a tight place at which a stationary car begins to move over, m. [`TIGHT_TIME`] adds to it with the
-/// speed.
+/// Distance before a tight place at which a stationary car begins to move over, m. For a moving car, the
+/// distance that it covers in [`TIGHT_TIME`] is added.
 const TIGHT_REACH: f64 = 2.0;
-/// Distance from the wanted offset below which it counts as reached, m.
+/// Distance from the wanted offset below which the offset counts as reached, m.
 const THERE: f64 = 1e-4;
 /// Fraction of the comfortable acceleration used to plan the approach to the wanted offset. The reserve lets
 /// steps of any length follow the plan without overshooting.
 const PLANNED: f64 = 0.5;
 
-/// Guides agents towards the lateral offsets that their behaviours want, over a step of `dt`, s.
+/// Guides agents towards the lateral offsets that their behaviours want, over a step of `dt` seconds.
 pub(crate) fn lead_aside(dt: f64, surroundings: Surroundings<'_>, agents: &mut ControlColumns<'_>) {
     // Both columns are mostly empty. The result depends on the places of others and not on their guidance, so
     // the order does not matter.

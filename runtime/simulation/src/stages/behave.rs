@@ -66,7 +66,7 @@ pub(crate) fn behave(
                 false => stage.changing.push(row as u32),
             }
         }
-        // In the order of ids, so that the same one of two agents gets a gap, independent of agent indices.
+        // In the order of ids, so that it does not depend on agent indices which of two agents gets a gap.
         let changing = &mut stage.changing;
         changing.sort_unstable_by_key(|&row| ids[row as usize]);
         for &row in &*changing {
@@ -159,8 +159,8 @@ impl Effecting<'_> {
     fn take_output(&mut self, agent: AgentIndex, output: &BehaviourOutput) {
         let index = agent.index();
         let mut wish = self.agents.wish[index];
-        // A wish to brake lasts until the next update, even by another behaviour. The other wishes stay until
-        // an answer replaces them; an answer that is not a number does not.
+        // A wish to brake lasts only until the next update, even by another behaviour. Most other wishes stay
+        // until an answer replaces them, which an answer that is not a number does not do.
         wish.braking = 0.0;
         // The same holds for a lateral wish.
         wish.lane_offset = 0.0;

@@ -3,11 +3,11 @@
 use crate::agents::{AgentsRef, ContactColumns};
 use crate::clock::Clock;
 use crate::dynamics::{Bodies, Dynamics};
-use crate::ground::Ground;
 use crate::records::AgentIndex;
 use crate::route::Routes;
 use crate::traffic::{Contact, Search, Shapes, Traffic, find};
 use crate::vehicle_type::VehicleTypes;
+use roadwright_ground::Ground;
 use roadwright_scenario::DynamicsLevel;
 
 /// Inputs of the search for contacts.

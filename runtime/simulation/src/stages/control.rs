@@ -40,9 +40,9 @@ struct Asking {
 /// Deceleration above which the host brakes a vehicle before a place where it has to stop, m/s^2.
 /// Controllers that look ahead brake earlier.
 const HELD_FROM: f64 = 5.0;
-/// Fraction of a vehicle's maximum deceleration that it surely achieves.
+/// Fraction of a vehicle's maximum deceleration that the vehicle is certain to achieve.
 const SURE_BRAKING: f64 = 0.9;
-/// Distance before the place to stop at which the host stops the vehicle, m.
+/// Margin that the host leaves when it stops a vehicle before the place where the vehicle has to stop, m.
 const HELD_BEFORE: f64 = 0.1;
 
 /// Updates the controllers that are due. Returns the number of agents that the host had to brake before a
@@ -318,8 +318,8 @@ const RISKY_TIME_TO_COLLISION: f64 = 3.0;
 const RISKY_HEADWAY: f64 = 1.0;
 /// Speed below which no headway is computed, m/s.
 const NO_HEADWAY: f64 = 1.0;
-/// Distance from the centre line of its lane beyond which a vehicle that does not change lanes
-/// counts as off the lane, m: about half of a lane of 3.25 m.
+/// Distance from the lane's centre line beyond which a vehicle that does not change lanes counts as off the
+/// lane, m: about half of a lane of 3.25 m.
 const BESIDE_LANE: f64 = 1.6;
 /// Fraction of the allowed speed up to which a vehicle does not count as too fast. It allows for
 /// rounding errors.
@@ -337,7 +337,8 @@ struct Sample {
     allowed: f64,
     acceleration: f64,
     stand: Stand,
-    /// The place before which a vehicle on a planned path would touch something.
+    /// The place before which a vehicle on a planned path has to stop, because it would otherwise touch
+    /// something.
     guard: Option<Stand>,
     pivot: Option<Pivot>,
     stands: bool,
@@ -378,12 +379,12 @@ impl View<'_> {
         Stand {
             speed: input.speed,
             way: input.stop_distance - HELD_BEFORE,
-            firm: self.ground.expected_braking(HELD_FROM, position, kind),
+            firm: kind.expected_braking(HELD_FROM, self.ground, position),
         }
     }
 
-    /// The place before which an agent on a planned path has to stop because it would touch something.
-    /// `stand` is the agent's stop on its route.
+    /// The place before which an agent on a planned path has to stop, because it would otherwise touch
+    /// something. `stand` is the agent's stop on its route.
     fn guard(&self, agent: AgentIndex, input: &ControllerInput, stand: Stand) -> Option<Stand> {
         let kind = self
             .types

@@ -3,12 +3,12 @@
 use crate::agents::{AgentsRef, PlanColumns};
 use crate::clock::Clock;
 use crate::fixed::Fixed;
-use crate::ground::Ground;
 use crate::modules::Modules;
 use crate::records::LaneSpot;
 use crate::route::{Route, Routes, Travel, goal_input};
 use crate::traffic::{Delays, Detour, StuckRing};
 use crate::vehicle_type::VehicleTypes;
+use roadwright_ground::Ground;
 
 /// Inputs for the planners.
 pub(crate) struct DetourInputs<'a> {

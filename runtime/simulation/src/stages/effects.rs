@@ -12,7 +12,6 @@ use crate::clock::Clock;
 use crate::demand::Demand;
 use crate::dynamics::{Bodies, Dynamics};
 use crate::fixed::Fixed;
-use crate::ground::Ground;
 use crate::hands::Hands;
 use crate::messages::{LogLine, Messages};
 use crate::modules::Modules;
@@ -24,6 +23,7 @@ use crate::vehicle_type::{VehicleType, VehicleTypes};
 use glam::DVec2;
 use roadwright_agent::{Effect, Effects, Registry, Slot, write_value};
 use roadwright_geometry::Pose;
+use roadwright_ground::Ground;
 use roadwright_scenario::{ModuleSetting, NodeId};
 
 /// Maximum number of lanes near a place that are tried as the end of a route, nearest first.
@@ -391,8 +391,8 @@ fn use_module(settings: &mut Vec<ModuleSetting>, module: &str) {
     };
 }
 
-/// Sets a parameter of the first module of a slot that has it. If none has it, it is set for the first
-/// module, so that the error names a module and lists its parameters.
+/// Sets a parameter in the first module of a slot that has the parameter. If none has it, it is set for the
+/// first module, so that the error names a module and lists its parameters.
 fn set_parameter(
     registry: &Registry,
     slot: Slot,

@@ -6,12 +6,12 @@
 //! continues to its remaining goals on lanes, whereas a path from its behaviour replaces them.
 
 use super::effects::{Effecting, give_up_grants};
-use crate::ground::Spot;
 use crate::records::{AgentIndex, LanePosition, LaneSpot, Phase, keeps_to_lanes};
 use crate::route::{Goal, Leg, Route, Waypoint, goal_input};
 use glam::DVec2;
 use roadwright_geometry::Pose;
 use roadwright_geometry::math::wrap_angle;
+use roadwright_ground::Spot;
 use roadwright_scenario::DynamicsLevel;
 use roadwright_scenario::lane_graph::NO_LANELET;
 use std::f64::consts::PI;
@@ -28,12 +28,11 @@ const CREEP: f64 = 0.5;
 const LONGEST: f64 = 2000.0;
 /// Greatest distance at which an agent can join a lane, m.
 const JOIN_REACH: f64 = 4.0;
-/// Greatest angle to the lane at which an agent can join it, rad.
+/// Greatest angle between an agent and a lane at which the agent can join the lane, rad.
 const JOIN_ANGLE: f64 = 0.8;
-/// Greatest offset from the lane's centre line with which a trip over open ground continues on the
-/// lane, m.
+/// Greatest offset from the lane's centre line at which a trip over open ground continues on the lane, m.
 const JOINED_OFFSET: f64 = 1.2;
-/// Greatest angle to the lane with which a trip over open ground continues on it, rad.
+/// Greatest angle to the lane at which a trip over open ground continues on the lane, rad.
 const JOINED_ANGLE: f64 = 0.45;
 
 /// Offset of an agent from the centre line of its lane during a swerve.
@@ -57,7 +56,7 @@ impl Swerve {
         //       0 |---'                   '-----> distance
         //         |<within>|<-- along -->|<within>
         //
-        // From 0 to 1 with an even beginning and end.
+        // From 0 to 1, with a slope of zero at both ends.
         let smooth = |share: f64| {
             let share = share.clamp(0.0, 1.0);
             share * share * (3.0 - 2.0 * share)
@@ -101,8 +100,7 @@ impl Effecting<'_> {
     ) {
         self.leave_lane(agent);
         let reached = self.goals_behind(agent);
-        // Each path ends in a goal of its own on open ground. Goals on lanes, for the return, come after
-        // them.
+        // Each path ends in a separate goal on open ground. Goals on lanes, for the return, come after them.
         let end = |path: &Vec<Waypoint>| path.last().map(|w| Goal::Ground(w.pose.position));
         let goals: Vec<Goal> = paths.iter().filter_map(end).chain(later).collect();
         let mut route = self.route_of(agent).with_goals(reached, &goals);
@@ -370,7 +368,7 @@ impl Effecting<'_> {
         })
     }
 
-    /// Puts an agent onto a lane if there is a `route`. Returns whether it was done.
+    /// Moves an agent onto a lane if there is a `route`. Returns whether it was moved.
     fn take_lane(&mut self, agent: AgentIndex, spot: Spot, route: Option<Route>) -> bool {
         let (lanelet, s, t) = spot;
         let Some(route) = route else { return false };
@@ -398,9 +396,9 @@ fn on_lane(spot: Spot) -> LaneSpot {
     LaneSpot { lanelet, s }
 }
 
-/// Returns the paths from a pose through places with speeds, cut off at the maximum length. Each
-/// forward or reverse section is a path of its own. Places with a negative speed are reached in
-/// reverse. The vehicle creeps where it changes direction.
+/// Returns the paths from a pose through places with speeds, cut off at the maximum length. Each forward or
+/// reverse section is a separate path. Places with a negative speed are reached in reverse. The vehicle
+/// creeps where it changes direction.
 fn paths_along(here: Pose, line: &[(DVec2, f64)]) -> Vec<Vec<Waypoint>> {
     let mut paths: Vec<Vec<Waypoint>> = Vec::new();
     let (mut before, mut length, mut gear) = (here.position, 0.0, 1);

@@ -3,7 +3,6 @@
 use crate::agents::{AgentsRef, GroundColumns};
 use crate::clock::Clock;
 use crate::dynamics::{Bodies, Dynamics};
-use crate::ground::Ground;
 use crate::hands::Hands;
 use crate::modules::{Modules, Rota};
 use crate::open_ground::{Beyond, GroundPlans, OnGround, Planner, Steering, Step};
@@ -14,13 +13,14 @@ use crate::traffic::Index;
 use crate::vehicle_type::VehicleTypes;
 use roadwright_agent::{GroundPlanning, GroundSearch, Slot};
 use roadwright_geometry::math::tan;
+use roadwright_ground::Ground;
 use roadwright_plugin_api::{ControllerInput, ControllerOutput, NOTHING};
 use roadwright_scenario::DynamicsLevel;
 use std::sync::Arc;
 
-/// Distances to the waypoint, m, at which the steering of a controller is measured, besides its lookahead
-/// distance, if it does not steer sharply enough there. Controllers that follow the circle to their waypoint
-/// steer more sharply towards near waypoints.
+/// Waypoint distances at which the steering of a controller is also measured if the controller does not steer
+/// sharply enough at its lookahead distance, m. Controllers that follow the circle to their waypoint steer
+/// more sharply towards near waypoints.
 const PROBE_DISTANCES: [f64; 2] = [1.5, 0.5];
 /// Maximum factor by which the sine of the angle to a waypoint may grow when the waypoint is moved farther
 /// away, for a driver whose steering is not known.
@@ -299,8 +299,8 @@ impl OffRoad<'_> {
         }
     }
 
-    /// How a controller steers towards waypoints at its lookahead distance or, if it steers more sharply
-    /// there, nearer ones. `most` is the sharpest curvature of its vehicle, 1/m.
+    /// How a controller steers towards waypoints at its lookahead distance, or at a shorter distance if it
+    /// steers more sharply there. `most` is the sharpest curvature of its vehicle, 1/m.
     fn response(&self, agent: AgentIndex, agents: AgentsRef<'_>, most: f64) -> SteeringResponse {
         let who = &agents.identity[agent.index()];
         let farthest = self.modules.controller(who.modules).lookahead().distance;

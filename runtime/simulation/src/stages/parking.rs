@@ -1,7 +1,7 @@
 //! Parking manoeuvres: into bays, forwards or in reverse, and out of them in reverse.
 //!
-//! A vehicle enters a bay along one clothoid from its current place. If that bends too sharply for the
-//! vehicle, it reverses in along a clothoid from a place farther along its lane:
+//! A vehicle enters a bay along one clothoid from its current place. If this clothoid bends too sharply for
+//! the vehicle, it reverses in along a clothoid from a place farther along its lane:
 //!
 //! ```text
 //!   forwards                in reverse

@@ -3,13 +3,13 @@
 use crate::agents::{AgentsRef, PlanColumns};
 use crate::clock::Clock;
 use crate::fixed::Fixed;
-use crate::ground::{Ground, PROFILE_BRAKING};
 use crate::modules::{Modules, Rota};
 use crate::records::{AgentIndex, LaneSpot};
 use crate::route::{GIVE_UP_DISTANCE, Goal, Question, Route, Routes, Travel, ask_all, goal_input};
 use crate::traffic::{Claims, Delays};
 use crate::vehicle_type::VehicleTypes;
 use roadwright_agent::PlannerView;
+use roadwright_ground::{Ground, PROFILE_BRAKING};
 use roadwright_plugin_api::PlannerInput;
 use roadwright_scenario::VehicleClass;
 use roadwright_scenario::lane_graph::LaneletIndex;

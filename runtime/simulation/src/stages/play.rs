@@ -2,7 +2,7 @@
 
 use super::ground_plan::OffRoad;
 use crate::agents::{AgentsRef, ControlColumns};
-use crate::move_trees::{MoveTrees, Note, PlayedFrames, Player, Scene};
+use crate::move_trees::{MoveTreeView, MoveTrees, Note, PlayedFrames, Player};
 use crate::records::Order;
 use crate::route::Routes;
 use crate::traffic::Contacts;
@@ -35,7 +35,7 @@ pub(crate) fn play(
         }));
     }
     players.sort_unstable_by_key(|one| one.id);
-    let scene = Scene {
+    let scene = MoveTreeView {
         ground: given.ground,
         bodies: given.bodies(agents),
         types: given.types,

@@ -94,7 +94,7 @@ impl Effecting<'_> {
             >= REPLAN_TIME
     }
 
-    /// Makes the position of another agent the goal of an agent.
+    /// Makes an agent chase another agent: the position of the other agent becomes its goal.
     pub(super) fn chase(&mut self, agent: AgentIndex, id: u64) {
         let Some(other) = self.agents.census().find(id) else {
             return;
@@ -228,8 +228,8 @@ impl Effecting<'_> {
             && view.has_room_beside(agent, target, CHANGE_GAP, CHANGE_TIME)
     }
 
-    /// Returns the route over the adjacent lane to an agent's next goal, and then as before. `None`
-    /// if the lane change is not allowed now or would make the route much longer.
+    /// Returns a route over the adjacent lane to an agent's next goal, from which it continues as before.
+    /// `None` if the lane change is not allowed now or would make the route much longer.
     fn route_through(&self, agent: AgentIndex, target: LaneletIndex) -> Option<Route> {
         if !self.may_change_to(agent, target) {
             return None;

@@ -51,7 +51,7 @@ impl Onlooking<'_> {
         let mut scene = Surroundings::new(facts, mail, names.0, names.1);
         scene.groups = self.messages.groups.clone();
         scene.lane_middles = ground.lane_middles().clone();
-        scene.places = ground.places.clone();
+        scene.places = ground.places().clone();
         scene.time_of_day = self.clock.time_of_day();
         // Only for agents that are updated in this step, because each outlook is a walk along the route.
         let outlook = |&agent: &AgentIndex| (agent.number(), view.outlook(agent));
@@ -211,7 +211,7 @@ fn note_followers(agents: &mut [AgentFacts], leaders: &[Option<AgentIndex>]) {
 
 /// Road and lane that an agent follows; `None` in junctions and off the lanes.
 pub(crate) fn lane_of(
-    ground: &crate::ground::Ground,
+    ground: &roadwright_ground::Ground,
     agents: AgentsRef<'_>,
     agent: AgentIndex,
 ) -> Option<(RoadId, i8)> {

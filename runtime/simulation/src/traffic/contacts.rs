@@ -10,12 +10,12 @@ use super::neighbours::keeps_order;
 use super::{Index, LaneEntry, Neighbours};
 use crate::agents::ContactColumns;
 use crate::dynamics::Bodies;
-use crate::ground::Owner;
 use crate::records::{AgentIndex, Collision, Party};
 use crate::route::Routes;
 use crate::vehicle_type::{VehicleType, VehicleTypes};
 use glam::DVec2;
 use roadwright_geometry::oriented_box::OrientedBox;
+use roadwright_ground::Owner;
 use roadwright_scenario::VerticalSpan;
 use roadwright_scenario::lane_graph::{LaneletIndex, NO_LANELET};
 use serde::{Deserialize, Serialize};
@@ -169,7 +169,7 @@ impl Search<'_> {
 
     /// Whether an agent may touch obstacles at its place. Its front may already be on the next lanelet.
     fn is_near_obstacles(&self, own: &LaneEntry, is_at_end: bool) -> bool {
-        if self.bodies.ground.obstacles.is_empty() {
+        if self.bodies.ground.obstacles().is_empty() {
             return false;
         }
         if !self.bodies.dynamics.rigid.displaced().is_empty() {
@@ -252,7 +252,7 @@ impl Search<'_> {
             return;
         }
         let ground = self.bodies.ground;
-        if !ground.obstacles.is_empty() && self.neighbours.may_touch_obstacles(number) {
+        if !ground.obstacles().is_empty() && self.neighbours.may_touch_obstacles(number) {
             let body = body();
             let (span, radius) = (self.span(agent, part), body.radius());
             self.contacts_with_obstacles(agent, span, body.centre, radius, || body, out);
@@ -273,7 +273,8 @@ impl Search<'_> {
         body: impl Fn() -> OrientedBox,
         out: &mut Vec<Contact>,
     ) {
-        let layers = (self.bodies.ground).layers(&self.bodies.agents.position[agent.index()]);
+        let position = &self.bodies.agents.position[agent.index()];
+        let layers = self.bodies.ground.layers(position.lanelet);
         for train in self.bodies.dynamics.standing.iter() {
             let depth = |(at, standing): (usize, OrientedBox)| {
                 let reach = radius + standing.radius();
@@ -312,7 +313,7 @@ impl Search<'_> {
     ) {
         let first = out.len();
         let displaced = self.bodies.dynamics.rigid.displaced();
-        self.bodies.ground.obstacles.for_each_contact(
+        self.bodies.ground.obstacles().for_each_contact(
             middle,
             radius,
             displaced,

@@ -17,10 +17,10 @@
 use super::Claims;
 use super::claims::Held;
 use crate::agents::{AgentsRef, ContactColumns};
-use crate::ground::Ground;
 use crate::records::AgentIndex;
 use crate::route::Routes;
 use crate::vehicle_type::VehicleTypes;
+use roadwright_ground::Ground;
 use roadwright_scenario::JunctionIndex;
 use roadwright_scenario::junction::Interval;
 use serde::{Deserialize, Serialize};
@@ -33,7 +33,7 @@ const LATEST: f64 = 5.0;
 /// means that there was no other vehicle.
 const LEAST: f32 = 1e-3;
 
-/// A conflict, given by its junction and its number there.
+/// A conflict, given by its junction and its number within the junction.
 type Place = (JunctionIndex, u32);
 
 /// Times at which vehicles last left each side of each conflict, s. Recorded only if a fitness function needs

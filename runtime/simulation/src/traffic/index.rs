@@ -18,9 +18,9 @@ pub(crate) struct LaneEntry {
     pub(crate) agent: AgentIndex,
 }
 
-/// Side of a cell of the grid, m.
+/// Size of a grid cell, m.
 const CELL: f64 = 20.0;
-/// No entry.
+/// Value that means "no entry".
 const ABSENT: u32 = u32::MAX;
 
 /// The entries of one lanelet.
@@ -127,7 +127,7 @@ impl Index {
             if position.is_on_lane() {
                 continue;
             }
-            let layers = bodies.ground.layers(position);
+            let layers = bodies.ground.layers(position.lanelet);
             let body = types.get(agents.identity[agent.index()].vehicle_type);
             let vehicle = body.covered(bodies.pose(agent));
             let trailers = bodies.trailer_boxes(agent, types).into_iter();
@@ -340,9 +340,9 @@ mod tests {
     use super::*;
     use crate::agents::{AgentRow, Agents};
     use crate::dynamics::Dynamics;
-    use crate::ground::Ground;
     use crate::records::{Identity, LanePosition, Phase};
     use proptest::prelude::*;
+    use roadwright_ground::Ground;
     use roadwright_scenario::{DynamicsLevel, Scenario};
 
     fn agents(places: &[(LaneletIndex, LaneletIndex, f64)]) -> Agents {

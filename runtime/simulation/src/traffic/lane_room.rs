@@ -1,9 +1,9 @@
 //! Room beside a lane: how far a vehicle may deviate before it touches an obstacle.
 
-use crate::ground::Ground;
 use crate::records::LanePosition;
 use crate::vehicle_type::VehicleType;
 use roadwright_geometry::math::wrap_angle;
+use roadwright_ground::Ground;
 use roadwright_scenario::lane_graph::{LaneletIndex, NO_LANELET};
 
 /// Computes the free room around a vehicle with a given heading: the room beside its lane, minus the
@@ -91,7 +91,7 @@ impl LaneRoom<'_> {
         drifts.reduce(f64::max).unwrap_or(f64::INFINITY)
     }
 
-    /// Greatest deviation between two positions on a lanelet, limited to its ends.
+    /// Greatest deviation between two positions on a lanelet. Positions beyond its ends are clamped.
     fn drift_on(&self, lanelet: LaneletIndex, from: f64, to: f64) -> f64 {
         let line = self.ground.line(lanelet);
         let (spacing, last) = (line.spacing(), line.count() - 1);

@@ -3,9 +3,9 @@
 
 use super::{Index, LaneEntry, space};
 use crate::agents::AgentsRef;
-use crate::ground::Ground;
 use crate::records::{AgentIndex, LaneSpot};
 use crate::vehicle_type::{VehicleType, VehicleTypes};
+use roadwright_ground::Ground;
 use roadwright_scenario::Connection;
 use roadwright_scenario::lane_graph::{LaneletIndex, NO_LANELET};
 
@@ -26,9 +26,9 @@ pub(crate) struct Lanes<'a> {
 /// The part of a lane that is open to vehicles entering it at its start.
 #[derive(Clone, Copy)]
 pub(super) struct Tail<'a> {
-    /// Greatest distance that these vehicles can drive onto the lane, m.
+    /// Greatest distance that entering vehicles can drive onto the lane, m.
     pub(super) reach: f64,
-    /// Vehicles within this distance, from back to front.
+    /// Vehicles within `reach`, from back to front.
     pub(super) there: &'a [LaneEntry],
     /// Whether this is the whole lane, with no vehicle between it and another lane.
     pub(super) is_whole: bool,

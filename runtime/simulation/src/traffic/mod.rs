@@ -15,7 +15,6 @@ mod signals;
 
 use crate::clock::Clock;
 use crate::fixed::Fixed;
-use crate::ground::Ground;
 use crate::route::Routes;
 pub(crate) use accounts::AccountInputs;
 pub(crate) use claims::{Claims, Detour, Given, RouteConnection, Setting, StuckRing, space};
@@ -29,6 +28,7 @@ pub(crate) use lanes::Lanes;
 pub(crate) use neighbours::{Neighbours, Shapes};
 pub use people::{NoCrossing, RADIUS as PERSON_RADIUS};
 pub(crate) use people::{People, Roadside};
+use roadwright_ground::Ground;
 pub use signals::StagePhase;
 pub(crate) use signals::{Shown, SignalStates, Wish as StageWish, look as look_at_signals};
 

@@ -25,7 +25,7 @@ use rayon::prelude::*;
 use roadwright_geometry::heading_of;
 use roadwright_geometry::math::wrap_angle;
 
-/// Room between bounding circles below which two bodies are neighbours, m.
+/// Maximum gap between the bounding circles of two neighbours, m.
 const MARGIN: f64 = 8.0;
 /// Maximum room to obstacles that is computed, m. Larger room is stored as this value.
 const OBSTACLE_MARGIN: f64 = 1.0;
@@ -52,7 +52,7 @@ struct Followed {
     /// added up.
     place: DVec2,
     heading: f32,
-    /// Distance since neighbours were listed, m. No point of the body has moved farther.
+    /// Upper bound on the distance that any point of the body has moved since neighbours were listed, m.
     moved: f32,
     /// Distance that the body may move before it can touch an obstacle, m.
     free_to: f32,
@@ -90,7 +90,7 @@ struct Pair {
 pub(crate) struct Neighbours {
     bodies: Vec<Followed>,
     pairs: Vec<Pair>,
-    /// Room between two bodies up to which they are listed, m.
+    /// Maximum gap between listed bodies, m.
     margin: f32,
 }
 
@@ -136,7 +136,7 @@ impl Shapes<'_> {
             return on_lane;
         }
         let covered = self.bodies.body(body.agent, body.part, self.types);
-        self.bodies.ground.obstacles.room_around(&covered, most)
+        self.bodies.ground.obstacles().room_around(&covered, most)
     }
 
     /// Like `room_to_obstacles`, but for a vehicle, and derived from the data of its lane; 0 or
@@ -305,7 +305,7 @@ impl Neighbours {
 
     /// Recomputes the room to obstacles of bodies that have used it up.
     fn look_for_obstacles(&mut self, shapes: Shapes<'_>, helpers: Option<&rayon::ThreadPool>) {
-        let obstacles = &shapes.bodies.ground.obstacles;
+        let obstacles = shapes.bodies.ground.obstacles();
         let displaced = shapes.bodies.dynamics.rigid.displaced();
         if obstacles.is_empty() || !displaced.is_empty() {
             // Obstacles that move are examined in each step.
@@ -353,7 +353,7 @@ impl Followed {
     }
 }
 
-/// Adds the pairs of a body with neighbours that have larger numbers. Each pair has the number of
+/// Adds the pairs of a body with neighbours that have larger numbers. Each pair is stored with the number of
 /// the body.
 fn add_pairs(
     number: usize,
@@ -367,7 +367,7 @@ fn add_pairs(
     let middle = index.middles[number];
     let radius_of = |number: usize| index.radius(number, &shapes.bodies, shapes.types);
     let radius = radius_of(number);
-    // More than the margin by the moves that have not been added up.
+    // Larger than the margin, to allow for motion that has not been added up yet.
     let margin = margin + SLACK;
     index.for_each_near(middle, radius + index.largest + margin, |other, place| {
         let other_number = other as usize;
@@ -393,14 +393,14 @@ fn add_pairs(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ground::Ground;
     use crate::testing::{Stand, draw_street, put_post, street};
     use crate::traffic::{Contact, Search};
     use roadwright_geometry::math::Stream;
     use roadwright_geometry::oriented_box::OrientedBox;
     use roadwright_geometry::unit;
+    use roadwright_ground::{Displaced, Ground};
     use roadwright_scenario::LaneletIndex;
-    use roadwright_scenario::{Scenario, Shape};
+    use roadwright_scenario::{Scenario, Shape, VerticalSpan};
     use std::collections::BTreeSet;
 
     /// Two crossing streets with posts and boxes on and beside them, and a third street with posts along it.
@@ -451,6 +451,24 @@ mod tests {
     /// Pairs of ids that touch; 0 stands for an obstacle.
     type Touching = BTreeSet<(u64, u64)>;
 
+    /// Whether a body touches any obstacle.
+    fn touches_any(ground: &Ground, body: &OrientedBox) -> bool {
+        let any_height = VerticalSpan {
+            low: f64::NEG_INFINITY,
+            high: f64::INFINITY,
+        };
+        let (displaced, mut touches) = (Displaced::default(), false);
+        ground.obstacles().for_each_contact(
+            body.centre,
+            body.radius(),
+            &displaced,
+            any_height,
+            || *body,
+            |_, _| touches = true,
+        );
+        touches
+    }
+
     fn compared_with_all(stand: &Stand) -> Touching {
         let bodies = stand.view().bodies();
         let driving: Vec<AgentIndex> = stand.agents.census().driving().collect();
@@ -459,7 +477,7 @@ mod tests {
         });
         for &a in &driving {
             let body = bodies.body(a, 0, &stand.types);
-            if stand.ground.obstacles.is_any_touched_by(&body) {
+            if touches_any(&stand.ground, &body) {
                 touching.insert((0, id(a)));
             }
             for &b in driving.iter().filter(|&&b| id(b) > id(a)) {
@@ -498,7 +516,7 @@ mod tests {
             let id = stand.agents.identity[index].id;
             let motion = &mut stand.agents.motion[index];
             let place = motion.pose.point(motion.speed * dt, 0.0);
-            // A third of them stays close to its lane, so that what is known of lanes counts.
+            // A third of them stay close to their lanes, so that the known room beside lanes matters.
             let wild = if id.is_multiple_of(3) { 0.02 } else { 1.5 };
             motion.pose.heading += wild * stream.next_in(-1.0, 1.0) * dt;
             motion.pose.position = place;
@@ -644,7 +662,7 @@ mod tests {
                 centre: body.centre + away,
                 ..body
             };
-            let is_touched = stand.ground.obstacles.is_any_touched_by(&moved);
+            let is_touched = touches_any(&stand.ground, &moved);
             assert!(room <= 0.0 || !is_touched, "{lanelet} at {s} m");
             free += usize::from(room > 0.0);
             in_bends += usize::from(room > 0.0 && of_lanelet(lanelet).is_connection());

@@ -19,8 +19,9 @@ const STEP: f64 = 0.5;
 const PORTION: u64 = 10_000;
 /// Radius of planned bends, as a multiple of the vehicle's minimum turning radius.
 const EASE: f64 = 1.15;
-/// Speeds forwards and in reverse by which the time of a path is computed, m/s.
+/// Speed forwards from which the time of a path is computed, m/s.
 const FORWARDS: f64 = 8.0;
+/// Speed in reverse from which the time of a path is computed, m/s.
 const REVERSE: f64 = 2.5;
 /// Units of cost per metre of plain ground.
 const UNITS: f64 = 100.0;
@@ -91,8 +92,8 @@ impl TripFinder {
         TripAnswer::NoPath(reason.into())
     }
 
-    /// Pose of the rear axle at the start. Without a heading it is the first free one, beginning with that towards the
-    /// goal; `None` if there is none.
+    /// Pose of the rear axle at the start. If the start has no heading, this is the first free pose of
+    /// several headings, beginning with the heading towards the goal. `None` if no pose is free.
     fn start(&self, question: &TripQuestion<'_>, profile: ProfileId) -> Option<Pose> {
         let TripEnd { position, heading } = question.from;
         if let Some(heading) = heading {

@@ -234,7 +234,7 @@ fn alleys_are_the_same_with_any_number_of_threads_and_after_a_save() {
     run_to(&mut one, 100.05);
     run_to(&mut three, 100.05);
     assert_eq!(one.state_hash(), three.state_hash());
-    let saved = one.save(false).unwrap();
+    let saved = one.save().unwrap();
     let options = RunOptions {
         dt: Some(0.1),
         dynamics: Some(DynamicsLevel::Lane),

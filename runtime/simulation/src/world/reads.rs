@@ -4,7 +4,6 @@ use super::World;
 use crate::agents::Drive;
 use crate::dynamics::{Bodies, LooseCounts};
 use crate::fixed::Fixed;
-use crate::ground::{Ground, SignalHead};
 use crate::hands::HandControls;
 use crate::open_ground::PathStatus;
 use crate::perception::{Surroundings, View};
@@ -13,6 +12,7 @@ use crate::stages::scene::Onlooking;
 use crate::summary::{ModuleRecord, SwapRecord};
 use crate::traffic::{Setting, Waits};
 use roadwright_agent::BehaviourView;
+use roadwright_ground::{Ground, SignalHead};
 use roadwright_scenario::NodeId;
 use roadwright_scenario::lane_graph::LaneGraph;
 use std::sync::Arc;
@@ -108,7 +108,7 @@ impl World {
         self.dynamics.rigid.counts(&self.ground).unwrap_or_default()
     }
 
-    /// One row for each agent that no longer drives, in the order in which they ended.
+    /// One row for each agent that no longer drives, in the order in which their drives ended.
     pub fn finished(&self) -> impl ExactSizeIterator<Item = Drive<'_>> {
         self.finished.iter()
     }

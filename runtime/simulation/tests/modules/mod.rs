@@ -40,7 +40,7 @@ pub(crate) fn add_to(registry: &mut Registry) {
     ));
 }
 
-/// Lookahead of these controllers.
+/// Lookahead of the controllers in this file.
 const NEAR: Lookahead = Lookahead {
     distance: 5.0,
     time: 0.0,

@@ -18,7 +18,7 @@ const ROWS: usize = 10;
 const SPACING: f64 = 10.0;
 /// Largest displacement of a post from its lattice point, m.
 const SHIFT: f64 = 4.0;
-/// Side of a post, m.
+/// Side length of a post, m.
 const SIDE: f64 = 2.0;
 /// Height of a post, m.
 const HEIGHT: f64 = 10.0;

@@ -13,7 +13,7 @@ use std::f64::consts::TAU;
 
 /// Number of agents. The source trains the same number at once.
 const AGENTS: usize = 40;
-/// Half the side of the square that contains the waypoints, m.
+/// Half the side length of the square that contains the waypoints, m.
 const HALF: f64 = 160.0;
 /// Distance after which a drive ends, m.
 const MILEAGE: f64 = 300.0;

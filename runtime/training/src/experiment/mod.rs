@@ -66,7 +66,7 @@ pub enum ExperimentError {
     #[error(transparent)]
     Stop(#[from] StopError),
     /// The range of seeds ends before all runs are done.
-    #[error("seed {first}: fewer than {runs} seeds remain from there on")]
+    #[error("seed {first}: fewer than {runs} seeds remain from this seed onwards")]
     Seeds {
         /// The first seed.
         first: u64,
@@ -268,7 +268,7 @@ impl RunSeries<'_> {
             .map_or(Ok(()), |seed| Err(ExperimentError::NoPartner(seed)))
     }
 
-    /// Returns the row with which the row of a seed is compared.
+    /// Returns the row to compare with the row of a seed.
     fn partner(&self, seed: u64) -> Option<&RunRow> {
         let other = self.against?;
         // There is one row per seed in order, which was checked when the results were read.
@@ -359,7 +359,7 @@ pub(crate) fn other_builds(made_with: &[String], modules: &[String]) -> Option<S
     Some(words)
 }
 
-/// Whether two heads agree on which direction is better.
+/// Checks that two heads agree on whether a lower fitness is better.
 fn same_direction(ours: &Head, theirs: &Head) -> Result<(), ExperimentError> {
     let word = |head: &Head| {
         if head.lower_is_better {

@@ -90,7 +90,7 @@ pub enum StopError {
     #[error("{0}: a standard error or width to stop at must be a number above 0")]
     AtMost(f64),
     /// The level of the interval is out of range.
-    #[error("level {0}: expected above 0 and below 1")]
+    #[error("level {0}: expected more than 0 and less than 1")]
     Level(f64),
 }
 

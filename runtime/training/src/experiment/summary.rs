@@ -18,7 +18,7 @@ pub struct Estimate {
     pub standard_deviation: f64,
     /// Standard error of the mean.
     pub standard_error: f64,
-    /// Interval of the mean, from low to high; `None` for a single run.
+    /// Confidence interval of the mean, from low to high; `None` for a single run.
     pub interval: Option<[f64; 2]>,
     /// Method of the interval.
     pub method: Option<Method>,
@@ -117,7 +117,8 @@ impl Summary {
     }
 }
 
-/// Interval of a mean. If the experiment was monitored, the interval remains valid under monitoring.
+/// Confidence interval of the mean fitness. If the stopping rule monitors the results, the interval belongs
+/// to a confidence sequence, which remains valid under repeated looks.
 fn fitness_interval(moments: &Moments, stop: Stop, level: f64) -> Option<Interval> {
     match stop.watches_from() {
         None => student_t(moments, level),

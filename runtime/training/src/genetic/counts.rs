@@ -1,10 +1,10 @@
-//! An evaluator for tests of methods that spare runs.
+//! An evaluator for tests of methods that save runs.
 
 use super::judge::{CandidateRun, Evaluate};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// An evaluator that scores the gene on every course and counts the runs. The gene 13 fails on course 2, and 16
-/// stands still.
+/// An evaluator that scores the gene on every course and counts the runs. A run with gene 13 fails on course
+/// 2, and with gene 16 hardly any vehicle moves.
 #[derive(Default)]
 pub(super) struct Counts(AtomicUsize);
 

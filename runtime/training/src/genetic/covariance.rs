@@ -145,7 +145,7 @@ impl Covariance {
         let count = n as f64;
         let expected = count.sqrt() * (1.0 - 1.0 / (4.0 * count) + 1.0 / (21.0 * count * count));
 
-        // While the step path is long the step size grows, and the matrix does not follow the path as well.
+        // While the step path is long, the step size grows, and the path of the matrix is not extended.
         let settled = 1.0 - pow(1.0 - rates.step, 2.0 * f64::from(self.generation));
         let is_short = length / settled.sqrt() < (1.4 + 2.0 / (count + 1.0)) * expected;
         scale(&mut self.path, 1.0 - rates.path);

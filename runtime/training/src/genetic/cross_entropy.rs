@@ -72,7 +72,7 @@ impl Learning {
         if !(self.rate > 0.0 && self.rate <= 1.0) {
             let found = self.rate;
             return Err(format!(
-                "rate: {found} is out of range: expected above 0, up to 1"
+                "rate: {found} is out of range: expected more than 0 and at most 1"
             ));
         }
         if !(0.0..=0.1).contains(&self.least) {

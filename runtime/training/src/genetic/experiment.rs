@@ -362,8 +362,8 @@ impl Experiment {
             let fits = (1..=10_000).contains(&growth.runs) && (1..=100_000).contains(&growth.most);
             if !fits || growth.most < self.runs {
                 let message = format!(
-                    "runs {} up to most {}: expected runs from 1 to 10000, and most from the runs \
-                     of the first generation to 100000",
+                    "runs is {} and most is {}: expected runs of 1 to 10000, and most of at least \
+                     the runs of the first generation and at most 100000",
                     growth.runs, growth.most
                 );
                 return Some(("growth", message));
@@ -635,7 +635,7 @@ mod tests {
             (
                 "\"runs\": 30",
                 "\"growth\": {\"runs\": 2, \"most\": 20}, \"runs\": 30",
-                "9: growth: runs 2 up to most 20",
+                "9: growth: runs is 2 and most is 20",
             ),
             (
                 "\"stop\": {\"generations\": 20}",

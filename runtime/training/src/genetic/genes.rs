@@ -39,7 +39,7 @@ pub struct Gene {
     pub words: &'static [&'static str],
     /// The rule of the fuzzy driver that the gene represents, if there is one.
     pub rule: Option<RulePlace>,
-    /// Key of the table of which it is a cell, if it is one.
+    /// Key of the table that contains the gene as a cell; `None` if the gene is not a cell.
     pub table: Option<&'static str>,
 }
 
@@ -161,8 +161,8 @@ pub enum GeneError {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Genome {
     genes: Vec<Gene>,
-    /// Cells that are not genes, of tables of which other cells are. They keep their values, but a table is
-    /// written as a whole.
+    /// Cells that are not genes, in tables in which other cells are genes. These cells keep their values, but
+    /// a table is written as a whole.
     other_cells: Vec<Gene>,
 }
 
@@ -363,7 +363,8 @@ impl Genome {
     }
 }
 
-/// Sets values in all modules of a stack to which they belong. Other parameters stay the same.
+/// Sets the values of a preset in the modules of a stack to which they belong. Other parameters stay the
+/// same.
 ///
 /// # Errors
 /// If the stack does not use a module, with its id.

@@ -31,8 +31,8 @@ pub struct Racing {
     #[schemars(range(min = 1, max = 1000))]
     pub block: usize,
     /// Significance level, above 0 and below 0.5. The scores of an individual on the courses so far
-    /// are compared with those of the last individual in the pool. The individual is dropped if
-    /// scores that are so much worse would arise by chance with a lower probability. If absent,
+    /// are compared with those of the last individual in the pool. The individual is dropped if the
+    /// probability that chance alone makes its scores so much worse is below this level. If absent,
     /// only individuals that cannot win are dropped.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0.0, max = 0.5))]
@@ -60,7 +60,7 @@ impl Racing {
         }
         if let Some(doubt) = self.doubt.filter(|doubt| !(*doubt > 0.0 && *doubt < 0.5)) {
             return Err(format!(
-                "doubt: {doubt} is out of range: expected above 0 and below 0.5"
+                "doubt: {doubt} is out of range: expected more than 0 and less than 0.5"
             ));
         }
         Ok(())

@@ -417,7 +417,7 @@ fn compare_probabilities(lines: &[LineResult]) -> Vec<Statement> {
     let (slow, middle) = ([&lines[1], &lines[4]], [&lines[2], &lines[3]]);
     vec![
         statement(
-            "with mutation all are better than the control r = 0",
+            "every r above 0 is better than the control, r = 0",
             bred.iter().all(|line| ends_lower(line, control)),
             ends(lines),
         ),
@@ -461,7 +461,7 @@ fn compare_sizes(lines: &[LineResult]) -> Vec<Statement> {
             averages(lines),
         ),
         statement(
-            "the larger, the slower",
+            "the larger n is, the slower the learning",
             lines.windows(2).all(|pair| is_faster(&pair[0], &pair[1])),
             averages(lines),
         ),
@@ -472,7 +472,7 @@ fn compare_parents(lines: &[LineResult]) -> Vec<Statement> {
     let (slower, error) = difference(&lines[1].average, &lines[0].average);
     vec![
         statement(
-            "the curve of one parent is almost that of two",
+            "the curve with one parent is almost the same as with two",
             slower.abs() <= 2.0 * error,
             averages(lines),
         ),

@@ -99,7 +99,7 @@ pub enum TrainingError {
          that drives"
     )]
     Nobody(usize, String),
-    /// The baseline method cannot be set up.
+    /// The method that creates generations cannot be set up.
     #[error("{0}")]
     Method(String),
     /// The champion failed on all test courses.

@@ -16,9 +16,9 @@ pub enum Method {
     Percentile,
     /// Bootstrap corrected for bias and acceleration.
     Bca,
-    /// Asymptotic sequence of intervals of a mean that remain valid under monitoring.
+    /// Asymptotic confidence sequence for a mean, which remains valid under monitoring.
     AsymptoticSequence,
-    /// Sequence of intervals of a mean between 0 and 1 that remain valid under monitoring.
+    /// Confidence sequence for the mean of values between 0 and 1, which remains valid under monitoring.
     BettingSequence,
 }
 

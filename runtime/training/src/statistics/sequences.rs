@@ -1,5 +1,6 @@
-//! Intervals that remain valid under monitoring. At 95 %, all intervals of an experiment contain the mean in
-//! 95 % of all experiments, so an experiment may stop as soon as they are narrow enough.
+//! Confidence sequences: intervals that remain valid under monitoring. At 95 %, all intervals of an
+//! experiment contain the mean in 95 % of all experiments, so an experiment may stop as soon as they are
+//! narrow enough.
 //!
 //! If an interval for a fixed number of values is monitored and the experiment stops when it looks good, it
 //! misses the mean far more often than claimed.
@@ -66,9 +67,9 @@ const PLACES: usize = 1000;
 /// Largest fraction of the capital that a single bet risks.
 const RISK: f64 = 0.5;
 
-/// Intervals of the mean of values between 0 and 1, by betting against every possible mean [Waudby-Smith
-/// 2023], section 4. If a bettor against a possible mean gets rich, the true mean is probably a different
-/// one.
+/// Confidence sequence for the mean of values between 0 and 1, by betting against every possible mean
+/// ([Waudby-Smith 2023], section 4). If a bettor against a possible mean gets rich, the true mean is probably
+/// a different one.
 #[derive(Debug, Clone, PartialEq)]
 pub struct BettingSequence {
     level: f64,

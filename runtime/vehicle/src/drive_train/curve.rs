@@ -5,8 +5,8 @@ use roadwright_scenario::vehicle_file::{Engine, Interpolation};
 /// The torque of an engine at full throttle.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TorqueCurve {
-    /// Points of the curve by increasing engine speed, at least one. Each has an engine speed, rpm,
-    /// and a torque, N m.
+    /// Points of the curve by increasing engine speed, at least one. Each has an engine speed (rpm) and a
+    /// torque (N m).
     points: Vec<(f64, f64)>,
     /// Slopes at the points, N m per rpm; empty for linear interpolation.
     slopes: Vec<f64>,

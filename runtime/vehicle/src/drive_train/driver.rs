@@ -90,8 +90,8 @@ pub struct Driver<'a> {
     pub acceleration: f64,
     /// Whether the driver wants to reverse.
     pub is_reversing: bool,
-    /// Acceleration by gravity along the heading, for models that do not include it, m/s^2.
-    /// Negative uphill.
+    /// Acceleration due to gravity along the heading, for models that do not include it, m/s^2. Negative
+    /// uphill.
     pub pull: f64,
     /// Pedal positions that are used directly, instead of the acceleration.
     pub pedals: Option<PedalCommand>,

@@ -162,10 +162,10 @@ impl DriveTrain {
         self.friction * load * share * self.own_share
     }
 
-    /// Maximum acceleration by engine and driven wheels in the best gear, less drag and rolling
-    /// resistance, m/s^2. `along` is the speed in the direction of travel, m/s. `load` is the
-    /// fraction of the weight that acts perpendicular to the ground. `grip` is the factor on tyre
-    /// friction. A vehicle without a reverse gear uses the forward gears.
+    /// Maximum acceleration that engine and driven wheels provide in the best gear, less drag and rolling
+    /// resistance, m/s^2. `along` is the speed in the direction of travel, m/s. `load` is the fraction of the
+    /// weight that acts perpendicular to the ground. `grip` is the factor on tyre friction. A vehicle without
+    /// a reverse gear uses the forward gears.
     pub fn strongest(&self, along: f64, is_reversing: bool, load: f64, grip: f64) -> f64 {
         let gears = match &self.reverse {
             Some(reverse) if is_reversing => std::slice::from_ref(reverse),

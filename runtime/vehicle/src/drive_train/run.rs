@@ -28,8 +28,8 @@ pub struct Energy {
 }
 
 impl Energy {
-    /// Returns the unaccounted fraction of the engine's energy, or of all converted energy if the engine gave
-    /// none.
+    /// Returns the fraction of the engine's energy that is not accounted for, or of all converted energy if
+    /// the engine gave none.
     pub fn unaccounted(&self) -> f64 {
         let lost = self.clutch + self.gearbox + self.drag + self.rolling + self.brakes;
         let missing = self.engine - (lost + self.height + self.kinetic);

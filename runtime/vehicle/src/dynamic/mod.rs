@@ -187,9 +187,9 @@ pub struct Push {
     pub brake: f64,
     /// Drag and rolling resistance against the motion, at least 0. It needs no grip.
     pub resistance: f64,
-    /// Acceleration by gravity along the body; negative uphill. It needs no grip.
+    /// Acceleration due to gravity along the body; negative uphill. It needs no grip.
     pub slope: f64,
-    /// Acceleration by gravity across the body, positive to the left. The tyres resist it as far as their
+    /// Acceleration due to gravity across the body, positive to the left. The tyres resist it as far as their
     /// grip allows.
     pub bank: f64,
 }
@@ -205,7 +205,7 @@ pub trait Propulsion {
 pub struct Banked<'a, P> {
     /// Propulsion along the vehicle.
     pub propulsion: &'a mut P,
-    /// Acceleration by gravity across the body, m/s^2, positive to the left.
+    /// Acceleration due to gravity across the body, m/s^2, positive to the left.
     pub bank: f64,
 }
 

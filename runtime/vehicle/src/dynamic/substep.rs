@@ -5,7 +5,7 @@ use crate::one_track::{OneTrackLimits, at_rest, moving_time};
 use roadwright_geometry::math::{sin_cos, tan, wrap_angle};
 use roadwright_geometry::{DVec2, Pose};
 
-/// Motions at the begin and end of a step, and whether the wheels slide in it.
+/// Motions at the beginning and end of a step, and whether the wheels slide during the step.
 #[derive(Debug, Clone, Copy)]
 struct Motions {
     before: Planar,
@@ -13,8 +13,8 @@ struct Motions {
     slides: bool,
 }
 
-/// Motion of the centre of gravity: speeds along and across the body, m/s, and yaw rate, rad/s.
-/// Also used for the rates of change of these values.
+/// Motion of the centre of gravity: speeds along and across the body (m/s) and yaw rate (rad/s). Also used
+/// for the rates of change of these values.
 #[derive(Debug, Clone, Copy)]
 struct Planar {
     along: f64,
@@ -161,9 +161,8 @@ fn rolling(model: &SingleTrack, along: f64, wheels: f64) -> Planar {
     }
 }
 
-/// Returns the acceleration by engine, brakes and resistance, limited by the grip of all wheels,
-/// m/s^2. Holding forces do not push backwards. A standing vehicle starts to move if the engine is
-/// stronger.
+/// Returns the acceleration due to engine, brakes and resistance, limited by the grip of all wheels, m/s^2.
+/// Holding forces do not push backwards. A standing vehicle starts to move if the engine is stronger.
 fn acceleration(model: &SingleTrack, along: f64, push: &Push) -> f64 {
     let grip = model.friction * GRAVITY;
     if push.slope != 0.0 {

@@ -126,8 +126,9 @@ pub(super) fn circle(
 /// Label of the line of a steering step.
 const STEPPED: &str = "after a steering step";
 
-/// Yaw rate 4 s after a steering step for 4 m/s^2, or 30 % of the grip, at 80 km/h or 60 % of the top speed.
-/// Compared with the steady state of the linear model (the manoeuvre of ISO 7401).
+/// Yaw rate 4 s after a steering step. The step is for a lateral acceleration of 4 m/s^2, or 30 % of the grip
+/// if that is less, at 80 km/h, or 60 % of the top speed if that is less. Compared with the steady state of
+/// the linear model (the manoeuvre of ISO 7401).
 pub(super) fn step_steer(
     subject: &Subject<'_>,
     model: &SingleTrack,

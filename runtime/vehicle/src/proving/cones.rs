@@ -33,7 +33,8 @@ pub(super) struct Course {
     name: &'static str,
 }
 
-/// ISO 3888-1, double lane change: 15 m, 30 m over, 25 m, 25 m back, 30 m; 3.5 m to the left.
+/// ISO 3888-1, double lane change. The lanes are 15, 25 and 30 m long. There are 30 m for the change to the
+/// second lane, which is 3.5 m to the left, and 25 m for the change back.
 pub(super) fn iso_3888_1(width: f64) -> Course {
     let gate = |from: f64, to: f64, left: f64, factor: f64| Gate {
         from,
@@ -51,8 +52,9 @@ pub(super) fn iso_3888_1(width: f64) -> Course {
     }
 }
 
-/// ISO 3888-2, obstacle avoidance: 12 m, 13.5 m over, 11 m, 12.5 m back, 12 m, with one metre between the
-/// first lane and the second.
+/// ISO 3888-2, obstacle avoidance. The lanes are 12, 11 and 12 m long. There are 13.5 m for the change to the
+/// second lane, which is on the left, and 12.5 m for the change back. The gap between the first lane and the
+/// second is one metre wide.
 pub(super) fn iso_3888_2(width: f64) -> Course {
     let (first, second) = (1.1 * width + 0.25, width + 1.0);
     let third = (1.3 * width + 0.25).max(3.0);
@@ -145,7 +147,8 @@ fn over(before: Gate, after: Gate, x: f64) -> Aim {
     }
 }
 
-/// Highest entry speed up to which no cone falls. The driver holds the speed as far as possible.
+/// Highest speed such that no cone falls at this or any lower entry speed. The driver holds the speed as far
+/// as possible.
 pub(super) fn run(
     subject: &Subject<'_>,
     model: &SingleTrack,

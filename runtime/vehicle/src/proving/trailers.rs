@@ -52,7 +52,7 @@ pub(super) fn jackknife(
     }) / exact;
     let behind = -first.coupling;
     let note = format!(
-        "coupling {behind:.2} m behind the rear axle, {:.2} m to its own; steps of 50, 20 and 10 ms \
+        "coupling {behind:.2} m behind the rear axle, {:.2} m from there to its own axle; steps of 50, 20 and 10 ms \
          differ by {spread:.5}",
         first.to_axle
     );

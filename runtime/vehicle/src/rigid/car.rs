@@ -1,4 +1,4 @@
-//! A rigid-body vehicle: requests of its driver, and its state.
+//! A rigid-body vehicle: the inputs of its driver, and its state.
 
 use super::body::{BodyState, heading_rotation, upright_rotation};
 use super::brush::Brush;
@@ -12,7 +12,7 @@ use roadwright_geometry::Pose;
 use roadwright_geometry::math::atan2;
 use serde::{Deserialize, Serialize};
 
-/// Requests of a driver.
+/// Inputs of a driver.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Controls {
     /// Acceleration in the intended direction of travel, m/s^2; non-finite values mean full braking.
@@ -161,8 +161,8 @@ impl CarState {
         self.body.is_sound() && self.spheres.iter().all(SphereState::is_sound)
     }
 
-    /// Returns by how much the wheels that a gear drives are faster than the ground, m/s. 0 while
-    /// they roll.
+    /// Returns the mean speed by which the wheels that a gear drives exceed the speed of the ground, m/s.
+    /// Wheels that roll count as 0.
     pub(super) fn spinning(&self, model: &RigidModel, speed: f64) -> f64 {
         let Some(train) = &model.train else {
             return 0.0;

@@ -57,7 +57,7 @@ pub struct Wheel {
     pub damping: f64,
     /// Factor on the steering angle: 1, 0, or -1.
     pub steers: f64,
-    /// Whether the hand brake acts on it.
+    /// Whether the hand brake acts on the wheel.
     pub hand_brake: bool,
     /// Index of the wheel on the other side of its axle.
     pub partner: Option<usize>,

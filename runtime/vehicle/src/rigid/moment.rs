@@ -39,9 +39,9 @@ pub(super) struct Contact {
     axes: [DVec3; 2],
     /// Steering angle of the wheel, rad.
     angle: f64,
-    /// Velocity over the ground along these directions, m/s.
+    /// Velocity over the ground along `axes`, m/s.
     pub(super) velocity: DVec2,
-    /// Whether the engine drives it.
+    /// Whether the engine drives the wheel.
     is_driven: bool,
 }
 

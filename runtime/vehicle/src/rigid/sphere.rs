@@ -74,7 +74,7 @@ pub struct SphereState {
     pub position: DVec3,
     /// Velocity, m/s.
     pub velocity: DVec3,
-    /// Force of a static body below it in the last step, N.
+    /// Force of a static body below the sphere in the last step, N.
     pub bearing: DVec3,
 }
 

@@ -34,9 +34,9 @@ const HALVINGS: u32 = 44;
 /// Tracks of a vehicle.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Tracks {
-    /// Force that turns one side against the other, N.
+    /// Maximum force with which the steering drives one track against the other, N.
     pub force: f64,
-    /// Speed of one side relative to the other in a turn on the spot, m/s.
+    /// Speed at which the tracks run in opposite directions in a turn on the spot, m/s.
     pub pivot_speed: f64,
     /// Distance between the centre lines of the tracks, m.
     pub tread: f64,
@@ -96,9 +96,9 @@ impl Tracks {
         }
     }
 
-    /// Turn rate on the spot, rad/s. At this rate, the turning moment of the friction along the
-    /// tracks balances the moment of the friction across them. The sides run at `pivot_speed`
-    /// against each other, and friction is uniform. Without slip, the rate would be 2 v / B.
+    /// Turn rate on the spot, rad/s. At this rate, the turning moment of the friction along the tracks
+    /// balances the moment of the friction across them. The tracks run at `pivot_speed` in opposite
+    /// directions, and friction is uniform. Without slip, the rate would be 2 v / B.
     pub fn pivot_rate(&self, model: &RigidModel) -> f64 {
         let moment = |rate: f64| {
             let wheels = model.wheels.iter().map(|wheel| {

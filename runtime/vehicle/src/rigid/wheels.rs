@@ -29,7 +29,7 @@ pub struct WheelState {
     pub slides: bool,
     /// Steering angle, rad, positive to the left.
     pub steering: f64,
-    /// Spring travel from the rest position, m; negative if it hangs.
+    /// Spring travel from the rest position, m; negative if the wheel hangs.
     pub travel: f64,
     /// Slip ratio: the excess of the wheel's circumferential speed over the ground speed, divided
     /// by the larger of the two. -1 for a locked wheel, 1 for a wheel that spins on the spot, 0 in
@@ -146,7 +146,7 @@ impl WheelState {
         self.spin = rim / turning.radius;
     }
 
-    /// Computes the slip from its rotation and the velocity of its contact, m/s.
+    /// Computes the slip from the rotation of the wheel and the velocity of its contact, m/s.
     pub(super) fn read_slip(&mut self, velocity: DVec2, radius: f64, load: f64) {
         let rim = self.rim(radius);
         let fastest = rim.abs().max(velocity.x.abs());

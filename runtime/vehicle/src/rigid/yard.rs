@@ -32,7 +32,7 @@ pub struct CarEntry<'a> {
     pub model: &'a RigidModel,
     /// State.
     pub state: &'a mut CarState,
-    /// Requests of the vehicle's driver.
+    /// Inputs of the vehicle's driver.
     pub controls: Controls,
     /// Road layers of the vehicle (bit mask); see [`ALL_LAYERS`].
     pub layers: u32,
@@ -101,7 +101,7 @@ struct Car<'a> {
 
 /// How a vehicle or trailer is controlled.
 enum Role<'a> {
-    /// Controlled by its driver. Also has the towed mass, kg.
+    /// Controlled by its driver; with the towed mass, kg.
     Driven(Controls, f64),
     /// Towed by the vehicle ahead.
     Towed(&'a Joint),

@@ -26,8 +26,7 @@ pub struct EnginePoint {
 pub struct GearForce {
     /// Name of the gear.
     pub name: String,
-    /// Points up to the rev limit. Each has a speed, m/s, and the force of the wheels on the
-    /// ground, N.
+    /// Points up to the rev limit. Each has a speed (m/s) and the force of the wheels on the ground (N).
     pub points: Vec<[f64; 2]>,
 }
 
@@ -36,7 +35,7 @@ pub struct GearForce {
 pub struct Traction {
     /// Forces of the forward gears, from first to last.
     pub gears: Vec<GearForce>,
-    /// Points with a speed, m/s, and the sum of drag and rolling resistance, N.
+    /// Points with a speed (m/s) and the sum of drag and rolling resistance (N).
     pub resistance: Vec<[f64; 2]>,
     /// Top speed, m/s: where force and resistance balance, or where the engine reaches its rev limit.
     pub top_speed: f64,

@@ -48,7 +48,7 @@ pub fn file_of_type(kind: &VehicleType) -> VehicleFile {
         name: kind.name.clone(),
         description: format!(
             "Created from a vehicle type without a file: wheels, springs and tyres are those of passenger \
-             cars, springs the same at all wheels (mean load {:.0} N).",
+             cars, with the same springs at all wheels (mean load {:.0} N).",
             kind.mass * GRAVITY / model.wheels.len() as f64
         ),
         body: Body {

@@ -16,7 +16,7 @@ const HALVINGS: u32 = 40;
 /// Roll angle over lateral acceleration on level ground.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct RollCurve {
-    /// Points up to the limit. Each has a lateral acceleration, m/s^2, and a roll angle, rad.
+    /// Points up to the limit. Each has a lateral acceleration (m/s^2) and a roll angle (rad).
     pub points: Vec<[f64; 2]>,
     /// Lateral acceleration at which the vehicle tips over if its tyres have enough grip, m/s^2. It
     /// is less than g T / 2 h, the value for rigid springs, because a leaning hull moves its weight

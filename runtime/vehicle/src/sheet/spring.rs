@@ -86,9 +86,8 @@ impl RigidModel {
 }
 
 impl Sheet<'_> {
-    /// Returns the response of the hull to a step of the ground, below a front wheel and below a
-    /// rear wheel. Each point has a time, s, and a fraction of the step. Returns `None` without
-    /// springs.
+    /// Returns the response of the hull to a step of the ground, below a front wheel and below a rear wheel.
+    /// Each point has a time (s) and a fraction of the step. Returns `None` without springs.
     pub fn step_responses(&self, seconds: f64) -> Option<[Vec<[f64; 2]>; 2]> {
         let curve = |quarter: QuarterCar| {
             let times = super::engine::parts().map(|part| part * seconds);

@@ -1,6 +1,6 @@
 //! The command line of `roadwright bench`.
 
-use super::course_arguments::{Compare, League, List, Reproduce, Run, Sign, Verify};
+use super::course_arguments::{Compare, League, List, Reproduce, RunCourse, Sign, Verify};
 use clap::{Args, Subcommand, ValueEnum};
 use roadwright_scenario::DynamicsLevel;
 
@@ -9,13 +9,13 @@ use roadwright_scenario::DynamicsLevel;
 pub(crate) enum BenchVerb {
     /// List the courses
     List(List),
-    /// Drive a course with many seeds; prints means with error bars
-    Run(Box<Run>),
+    /// Drive a course with many seeds, and print means with error bars
+    Run(Box<RunCourse>),
     /// Run some rows of results again and compare them bit by bit
     Verify(Verify),
     /// Sign results or a training record, so that others can verify their author
     Sign(Sign),
-    /// Compare results in pairs of the same seed
+    /// Compare results, paired by seed
     Compare(Compare),
     /// Compare all built-in controllers on all courses
     League(League),
@@ -198,7 +198,7 @@ pub(crate) struct Planners {
 #[derive(Debug, Args)]
 #[command(
     after_help = "A seed passes if all its drivers arrive, touch nothing, and take at most 2.5 \
-times the time that they would need alone on their shortest paths. Seeds from 300001 on were not \
+times as long as they would need alone on their shortest paths. Seeds from 300001 upwards were not \
 used to tune any planner or controller.\nExit code 1 if fewer than --pass of the seeds of a \
 course pass."
 )]
@@ -218,7 +218,7 @@ pub(crate) struct OpenGround {
     /// Level of dynamics of the vehicles [default: as in the course]
     #[arg(long, value_name = "LEVEL")]
     pub(crate) dynamics: Option<DynamicsLevel>,
-    /// Share of the seeds that has to pass
+    /// Fraction of the seeds that must pass
     #[arg(long, default_value_t = 0.95, value_parser = share, value_name = "SHARE")]
     pub(crate) pass: f64,
     /// Number of threads; does not affect the result [default: one per core]
@@ -232,28 +232,28 @@ pub(crate) struct OpenGround {
 /// Tables of [Adam 2007].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum MoveTable {
-    /// Small tree on a long straight among cars
+    /// Small tree among cars on a long straight
     #[value(name = "4.1")]
     T41,
     /// Small trees on a track with corners
     #[value(name = "4.2")]
     T42,
-    /// Small trees on a track with corners among cars
+    /// Small trees among cars on a track with corners
     #[value(name = "4.3")]
     T43,
-    /// Large tree on the long straight among cars
+    /// Large tree among cars on the long straight
     #[value(name = "4.4")]
     T44,
     /// Large tree on the track with corners
     #[value(name = "4.5")]
     T45,
-    /// Large tree on the track with corners among cars
+    /// Large tree among cars on the track with corners
     #[value(name = "4.6")]
     T46,
     /// Large tree on a track with sharp corners
     #[value(name = "4.7")]
     T47,
-    /// Large tree on a track with cars in a large centre and a sharp corner
+    /// Large tree on a track with a sharp corner and with cars in a large central area
     #[value(name = "4.8")]
     T48,
 }
@@ -269,14 +269,14 @@ pub(crate) struct MoveTrees {
     /// Only this table [default: all]
     #[arg(long, value_enum)]
     pub(crate) table: Option<MoveTable>,
-    /// Only this row of each table, from 1; additional rows follow those of the source
+    /// Only this row of each table, counted from 1; additional rows follow those of the source
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=9))]
     pub(crate) row: Option<u32>,
     /// Drive each row from this many starts
     #[arg(long, default_value_t = 20, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub(crate) starts: u32,
-    /// Test collisions in the same way as the source: only at its frames, with the lines of both sides of the
-    /// car
+    /// Test collisions in the same way as the source: only at the source's frames, with the lines along both
+    /// sides of the car
     #[arg(long)]
     pub(crate) source_sweep: bool,
     /// End each search with the first free leaf, which gives the same plans but expands fewer nodes

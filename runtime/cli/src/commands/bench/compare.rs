@@ -25,16 +25,16 @@ struct Comparison {
     difference: f64,
     standard_deviation: f64,
     standard_error: f64,
-    /// Interval by Student's t.
+    /// Confidence interval of the difference by Student's t.
     interval: [f64; 2],
     method: &'static str,
     level: f64,
-    /// Interval by the bootstrap.
+    /// Confidence interval of the difference by the bootstrap.
     bootstrap: [f64; 2],
     bootstrap_method: &'static str,
     /// Probability of a difference at least this large by chance, according to Student's t.
     p: f64,
-    /// The same probability, corrected for multiple comparisons.
+    /// The probability `p`, corrected for multiple comparisons by Holm's method.
     p_holm: f64,
     /// Whether the difference is an improvement; absent if the interval contains 0.
     is_better: Option<bool>,
@@ -52,7 +52,10 @@ struct Document {
 
 pub(crate) fn compare(arguments: &Compare) -> anyhow::Result<Outcome> {
     if !(arguments.level > 0.0 && arguments.level < 1.0) {
-        bail!("--level {}: expected above 0 and below 1", arguments.level);
+        bail!(
+            "--level {}: expected more than 0 and less than 1",
+            arguments.level
+        );
     }
     let first = read(&arguments.first)?;
     tell_version(&first, &arguments.first);
@@ -179,7 +182,7 @@ fn print(document: &Document) -> anyhow::Result<()> {
         let level = found.level * 100.0;
         writeln!(
             out,
-            "  difference {difference:.6} of {} pairs, standard error {:.6}",
+            "  difference {difference:.6} over {} pairs, standard error {:.6}",
             found.pairs, found.standard_error
         )?;
         writeln!(

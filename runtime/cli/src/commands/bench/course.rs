@@ -1,7 +1,7 @@
 //! `roadwright bench list` and `run`: a course over many seeds, with error bars.
 
 use super::compare::differences;
-use super::course_arguments::{Common, List, Run};
+use super::course_arguments::{Common, List, RunCourse};
 use super::files::Files;
 use super::mileage_log::MileageLog;
 use super::reproduce::line_of;
@@ -70,7 +70,7 @@ pub(super) fn list(arguments: &List) -> anyhow::Result<Outcome> {
     Ok(Outcome::Fine)
 }
 
-pub(super) fn run(arguments: &Run) -> anyhow::Result<Outcome> {
+pub(super) fn run(arguments: &RunCourse) -> anyhow::Result<Outcome> {
     let course = find(&arguments.name)?;
     let setup = setup_of(arguments)?;
     let mut files = Files::claim(arguments, &course)?;
@@ -173,7 +173,7 @@ pub(super) fn find(name: &str) -> anyhow::Result<Course> {
     Ok(Course::own(name, scenario))
 }
 
-fn setup_of(arguments: &Run) -> anyhow::Result<Setup> {
+fn setup_of(arguments: &RunCourse) -> anyhow::Result<Setup> {
     let (modules, fitness) = modules_of(&arguments.modules)?;
     Ok(Setup {
         vehicle: arguments.vehicle.clone(),
@@ -246,8 +246,12 @@ struct Against {
 }
 
 impl Against {
-    /// Compares results with other ones. Returns `None` for fewer than two pairs.
-    fn new(arguments: &Run, other: &Results, results: &Results) -> anyhow::Result<Option<Self>> {
+    /// Compares results with `other`. Returns `None` for fewer than two pairs.
+    fn new(
+        arguments: &RunCourse,
+        other: &Results,
+        results: &Results,
+    ) -> anyhow::Result<Option<Self>> {
         let path = arguments.until_difference.as_deref();
         let path = path.unwrap_or(Path::new("")).display().to_string();
         let differences = differences(other, results).with_context(|| path.clone())?;
@@ -274,14 +278,14 @@ impl Against {
 
 /// Returns the rule that stops at a significant difference. The other results must be of the same course and
 /// fitness. The rule stops at the latest at their last row.
-fn difference_rule(arguments: &Run, other: &Results) -> anyhow::Result<Stop> {
+fn difference_rule(arguments: &RunCourse, other: &Results) -> anyhow::Result<Stop> {
     let first = other.head.first_seed;
     let after = first.saturating_add(other.rows.len() as u64);
     let seed = arguments.seed;
     let (min_runs, common) = (arguments.min_runs, after.saturating_sub(seed.max(first)));
     if seed < first || common < min_runs {
         bail!(
-            "--until-difference: the results need a row for each seed from {seed} on, and at least --min-runs \
+            "--until-difference: the results need a row for each seed from {seed} onwards, and at least --min-runs \
              {min_runs} such rows; they have {common}"
         );
     }
@@ -293,7 +297,7 @@ fn difference_rule(arguments: &Run, other: &Results) -> anyhow::Result<Stop> {
     })
 }
 
-fn stop_of(arguments: &Run, against: Option<&Results>) -> anyhow::Result<Stop> {
+fn stop_of(arguments: &RunCourse, against: Option<&Results>) -> anyhow::Result<Stop> {
     let (min_runs, max_runs) = (arguments.min_runs, arguments.max_runs);
     if let Some(other) = against {
         return difference_rule(arguments, other);
@@ -345,7 +349,7 @@ pub(super) fn tell_version(results: &Results, path: &Path) {
         let path = path.display();
         say!(
             "{path}: the hash of these older results covers the rows only, not course, drivers, fitness and \
-             direction; `roadwright bench verify {path}` computes them again"
+             direction; `roadwright bench verify {path}` recomputes them"
         );
     }
 }
@@ -385,7 +389,7 @@ struct Looker<'a> {
 }
 
 impl<'a> Looker<'a> {
-    fn new(arguments: &Run, files: &'a Files, log: Option<MileageLog>) -> Self {
+    fn new(arguments: &RunCourse, files: &'a Files, log: Option<MileageLog>) -> Self {
         let bar = progress::bar(arguments.runs.unwrap_or(RUNS), arguments.common.json);
         bar.set_message(arguments.name.clone());
         Self {
@@ -437,7 +441,7 @@ impl Watcher for Looker<'_> {
 }
 
 fn print(
-    arguments: &Run,
+    arguments: &RunCourse,
     course: &Course,
     summary: &Summary,
     difference: Option<&Against>,
@@ -494,7 +498,7 @@ fn print(
         let percent = level * 100.0;
         writeln!(
             out,
-            "difference {mean:.6} to {against}, {percent} % interval {low:.6} to {high:.6} ({method}), \
+            "difference {mean:.6} from {against}, {percent} % interval {low:.6} to {high:.6} ({method}), \
              standard error {standard_error:.6}"
         )?;
     }

@@ -21,7 +21,7 @@ pub(crate) struct List {
 the same command continues an interrupted experiment; FILE.csv is written beside FILE.\nExit code 1 if a module failed \
 in a run, which then has no result; 128 plus the number of the signal if a signal stopped it (Ctrl-C: 130)."
 )]
-pub(crate) struct Run {
+pub(crate) struct RunCourse {
     /// A course (see `bench list`), or a scenario file
     pub(crate) name: String,
     /// Vehicle type of all drivers [default: the course's]
@@ -45,7 +45,7 @@ pub(crate) struct Run {
     /// Run until the interval of the mean fitness is at most this wide
     #[arg(long, value_name = "X")]
     pub(crate) until_width: Option<f64>,
-    /// Run until the mean difference to these results (paired by seed) is significantly above or below 0
+    /// Run until the mean difference from these results (paired by seed) is significantly above or below 0
     #[arg(long, value_name = "RESULTS")]
     pub(crate) until_difference: Option<PathBuf>,
     /// Compare with the successful runs of --until-difference only; this biases the comparison
@@ -91,8 +91,8 @@ pub(crate) struct Common {
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Exit code 1 if a row is not reproduced, if direction, end or hash do not match, or if the \
-experiment is not finished."
+    after_help = "Exit code 1 if a row is not reproduced, if the direction, end or hash does not match, or if \
+the experiment is not finished."
 )]
 pub(crate) struct Verify {
     /// Results written by `bench run --out`
@@ -149,7 +149,7 @@ pub(crate) struct Compare {
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Drives courses from seed 300001 on; none of these seeds was used to choose a shipped rule. Controllers \
+    after_help = "Drives courses from seed 300001 upwards; none of these seeds was used to choose a shipped rule. Controllers \
 made for one course drive only that course.\nExit code 1 if a module failed in a run, which then has no result."
 )]
 pub(crate) struct League {

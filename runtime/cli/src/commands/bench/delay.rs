@@ -2,7 +2,7 @@
 //!
 //! The delay is the travel time of a trip minus the travel time of the same trip without stops.
 
-use super::Run;
+use super::WatchedRun;
 use super::arguments::{Delay as Arguments, Hand, Kind};
 use super::saturation::{headways, signals};
 use super::star::{Plan, Star};
@@ -21,7 +21,7 @@ const LEG: f64 = 700.0;
 const SPEED_LIMIT: f64 = 13.9;
 /// Legs that are measured. They have green at the same time.
 const STREET: [usize; 2] = [2, 0];
-/// Green time of these legs, and of the other street, s.
+/// Green time of the measured legs, and of the street that crosses them, s.
 const GREEN: f64 = 30.0;
 /// Degrees of saturation: arrivals as a fraction of the capacity.
 const DEGREES: [f64; 2] = [0.5, 0.8];
@@ -43,7 +43,7 @@ const QUEUE: f64 = 2000.0;
 
 /// Results for one degree of saturation.
 #[derive(Debug, Serialize)]
-struct Row {
+struct DelayRow {
     degree: f64,
     /// Capacity and actual flow per leg, vehicles/h.
     capacity: f64,
@@ -84,7 +84,7 @@ pub(super) fn bench(arguments: &Arguments) -> anyhow::Result<Outcome> {
         let delay = Statistic::of(&means);
         let green_share = capacity * headway / 3600.0;
         let webster = webster(cycle, green_share, degree, flow / 3600.0);
-        rows.push(Row {
+        rows.push(DelayRow {
             degree,
             capacity,
             flow,
@@ -124,7 +124,7 @@ pub(super) fn bench(arguments: &Arguments) -> anyhow::Result<Outcome> {
             )?;
         }
     }
-    let is_kept = |row: &Row| {
+    let is_kept = |row: &DelayRow| {
         row.difference.abs() <= TOLERANCE && row.standard_error <= STANDARD_ERROR * row.delay
     };
     Ok(Outcome::of(rows.iter().all(is_kept)))
@@ -158,7 +158,7 @@ fn star(kind: Kind, flow: f64) -> anyhow::Result<Star> {
 fn capacity(dt: f64, seconds: f64) -> anyhow::Result<(f64, f64)> {
     let star = star(Kind::Signals, QUEUE)?;
     let legs = STREET.map(|leg| star.legs[leg]);
-    let mut run = Run::new(&star.scenario, dt, 1)?;
+    let mut run = WatchedRun::new(&star.scenario, dt, 1)?;
     run.until(WARM_UP)?;
     let from = next_green(&mut run, legs[0], dt)?;
     let before = run.passed(&legs);
@@ -176,7 +176,7 @@ fn capacity(dt: f64, seconds: f64) -> anyhow::Result<(f64, f64)> {
 }
 
 /// Runs until a green begins for a road. Returns the time at which it begins, s.
-fn next_green(run: &mut Run, road: RoadId, dt: f64) -> anyhow::Result<f64> {
+fn next_green(run: &mut WatchedRun, road: RoadId, dt: f64) -> anyhow::Result<f64> {
     // A green that is already shown began at an unknown time, so this waits for the next one.
     let mut was_green = true;
     loop {
@@ -198,7 +198,7 @@ fn counted(seconds: f64) -> std::ops::Range<f64> {
 /// Returns the delays of the counted trips, s.
 fn lost(flow: f64, dt: f64, seed: u64, seconds: f64) -> anyhow::Result<Vec<f64>> {
     let [with, without] = [Kind::Signals, Kind::Priority].map(|kind| -> anyhow::Result<_> {
-        let mut run = Run::new(&star(kind, flow)?.scenario, dt, seed)?;
+        let mut run = WatchedRun::new(&star(kind, flow)?.scenario, dt, seed)?;
         run.until(seconds)?;
         let drives = run.world().finished();
         let trips = drives.map(|drive| (drive.id, (drive.started, drive.ended - drive.started)));

@@ -1,6 +1,6 @@
 //! The files that `bench run` writes.
 
-use super::course_arguments::Run;
+use super::course_arguments::RunCourse;
 use super::mileage_log::MileageLog;
 use crate::commands::plot::Figure;
 use crate::outputs::{Checkpoint, Inputs, Kind, Outputs, Place};
@@ -31,7 +31,7 @@ impl Files {
     ///
     /// # Errors
     /// If a result would replace an input or another result, has the wrong extension, or cannot be written.
-    pub(super) fn claim(arguments: &Run, course: &Course) -> anyhow::Result<Self> {
+    pub(super) fn claim(arguments: &RunCourse, course: &Course) -> anyhow::Result<Self> {
         let own = course.is_own().then(|| Path::new(&course.name));
         let mut read = Inputs::none().extensions(&arguments.common.extensions, own);
         if let Some(scenario) = own {

@@ -9,7 +9,7 @@
 //! c = 1,380 e^(-0.00102 q)               into a roundabout of one lane [HCM 2016]
 //! ```
 
-use super::Run;
+use super::WatchedRun;
 use super::arguments::{Gaps as Arguments, Kind};
 use super::star::{Plan, Star};
 use crate::Outcome;
@@ -77,7 +77,7 @@ impl Movement {
 
 /// Capacity of a movement at a passing flow, vehicles/h.
 #[derive(Debug, Serialize)]
-struct Row {
+struct GapRow {
     movement: &'static str,
     passing: f64,
     entering: f64,
@@ -114,11 +114,11 @@ pub(super) fn bench(arguments: &Arguments) -> anyhow::Result<Outcome> {
     if common.json {
         print_json(&rows)?;
     }
-    let is_kept = |row: &Row| SHARES.contains(&row.share) && row.overlaps == 0;
+    let is_kept = |row: &GapRow| SHARES.contains(&row.share) && row.overlaps == 0;
     Ok(Outcome::of(rows.iter().all(is_kept)))
 }
 
-fn measure(movement: Movement, wanted: f64, arguments: &Arguments) -> anyhow::Result<Row> {
+fn measure(movement: Movement, wanted: f64, arguments: &Arguments) -> anyhow::Result<GapRow> {
     let common = &arguments.common;
     let (star, passing_legs) = star(movement, wanted, arguments)?;
     let roads: Vec<RoadId> = passing_legs.iter().map(|&leg| star.legs[leg]).collect();
@@ -128,7 +128,7 @@ fn measure(movement: Movement, wanted: f64, arguments: &Arguments) -> anyhow::Re
     let warm_up = WARM_UP.min(0.25 * seconds);
     let (mut passing, mut entering, mut overlaps) = (0.0, 0.0, 0);
     for seed in 1..=seeds {
-        let mut run = Run::new(&star.scenario, common.dt, seed)?;
+        let mut run = WatchedRun::new(&star.scenario, common.dt, seed)?;
         run.until(warm_up)?;
         let before = (run.passed(&roads), run.passed(&entry));
         run.until(seconds)?;
@@ -139,7 +139,7 @@ fn measure(movement: Movement, wanted: f64, arguments: &Arguments) -> anyhow::Re
     }
     // Based on the measured passing flow, because random traffic never matches the demand exactly.
     let formula = movement.formula(passing);
-    Ok(Row {
+    Ok(GapRow {
         movement: movement.name(),
         passing,
         entering,

@@ -1,6 +1,6 @@
 //! `roadwright bench junctions`: saturates junctions with traffic and checks their guarantees.
 
-use super::Run;
+use super::WatchedRun;
 use super::arguments::{Hand, Junctions as Arguments, Kind};
 use super::star::{Plan, Star, StarPlace};
 use crate::Outcome;
@@ -27,12 +27,11 @@ const HALVES_FROM: f64 = 1800.0;
 const LEAST_SHARE: f64 = 0.95;
 /// Fraction of the time for which exits are closed.
 const CLOSED_SHARE: f64 = 1.0 / 12.0;
-/// Time after the exits have opened again that is not counted, s. Their queues are still
-/// dissolving.
+/// Time after the exits have reopened that is not counted, s. During this time, their queues dissolve.
 const DRAINING: f64 = 60.0;
 /// Key of the vehicle that closes an exit.
 const BREAKDOWN: &str = "breakdown";
-/// Position beyond the junction of the vehicle that closes an exit, m.
+/// Distance from the junction to the vehicle that closes an exit, m.
 const BREAKDOWN_AT: f64 = 90.0;
 /// Crawling speed of the vehicle that closes an exit, m/s.
 const CRAWL: f64 = 0.1;
@@ -44,7 +43,7 @@ const FIRST_SPEED: f64 = 10.0;
 
 /// Results of a junction.
 #[derive(Debug, Serialize)]
-struct Row {
+struct JunctionRow {
     control: &'static str,
     legs: usize,
     hand: &'static str,
@@ -53,7 +52,7 @@ struct Row {
     second_half: f64,
     /// Longest wait, s.
     longest_wait: f64,
-    /// Longest wait that the junction guarantees, including `closed`, s.
+    /// Upper limit of the wait that the junction guarantees, including `closed`, s.
     bound: f64,
     closed: f64,
     overlaps: usize,
@@ -77,7 +76,7 @@ struct Document<'a> {
     dt: f64,
     seeds: u64,
     buses: f64,
-    junctions: &'a [Row],
+    junctions: &'a [JunctionRow],
 }
 
 pub(super) fn bench(arguments: &Arguments) -> anyhow::Result<Outcome> {
@@ -153,12 +152,17 @@ fn closed(arguments: &Arguments, seconds: f64) -> (f64, f64) {
     }
 }
 
-fn measure(plan: Plan, arguments: &Arguments, seconds: f64, seeds: u64) -> anyhow::Result<Row> {
+fn measure(
+    plan: Plan,
+    arguments: &Arguments,
+    seconds: f64,
+    seeds: u64,
+) -> anyhow::Result<JunctionRow> {
     let (close, open) = closed(arguments, seconds);
     let star = saturated(plan, arguments.buses, close, open)?;
     let warm_up = WARM_UP.min(0.25 * seconds);
     let settled = if open > close { open + DRAINING } else { open };
-    let mut row = Row {
+    let mut row = JunctionRow {
         control: plan.kind.name(),
         legs: plan.legs,
         hand: plan.hand.name(),
@@ -177,7 +181,7 @@ fn measure(plan: Plan, arguments: &Arguments, seconds: f64, seeds: u64) -> anyho
     };
     for seed in 1..=seeds {
         let cpu = ProcessTime::now();
-        let mut run = Run::new(&star.scenario, arguments.common.dt, seed)?;
+        let mut run = WatchedRun::new(&star.scenario, arguments.common.dt, seed)?;
         row.first_half += run.rate(&star.legs, warm_up, close)? / seeds as f64;
         row.second_half += run.rate(&star.legs, settled, seconds)? / seeds as f64;
         row.add(&run);
@@ -241,8 +245,8 @@ fn saturated(plan: Plan, buses: f64, close: f64, open: f64) -> anyhow::Result<St
     Ok(star)
 }
 
-impl Row {
-    fn add(&mut self, run: &Run) {
+impl JunctionRow {
+    fn add(&mut self, run: &WatchedRun) {
         let summary = run.world().summary();
         self.overlaps += summary.collisions.len();
         let depths = summary.collisions.iter().map(|collision| collision.depth);

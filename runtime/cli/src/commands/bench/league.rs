@@ -19,7 +19,7 @@ use std::io::Write;
 
 /// Result of a controller on a course.
 #[derive(Serialize)]
-struct Entry {
+struct LeagueEntry {
     controller: &'static str,
     #[serde(flatten)]
     summary: Summary,
@@ -50,7 +50,7 @@ pub(super) fn league(arguments: &League) -> anyhow::Result<Outcome> {
         let ids = controllers.iter().copied().filter(|id| course.is_for(id));
         let mut entries = ids
             .map(|id| of_controller(arguments, &course, &modules, id))
-            .collect::<anyhow::Result<Vec<Entry>>>()?;
+            .collect::<anyhow::Result<Vec<LeagueEntry>>>()?;
         entries.sort_by(|a, b| {
             let order = a.summary.fitness.mean.total_cmp(&b.summary.fitness.mean);
             if a.summary.lower_is_better {
@@ -61,7 +61,7 @@ pub(super) fn league(arguments: &League) -> anyhow::Result<Outcome> {
         });
         table.extend(entries);
     }
-    for Entry {
+    for LeagueEntry {
         controller,
         summary,
     } in &table
@@ -103,18 +103,18 @@ fn of_controller(
     course: &Course,
     modules: &Registry,
     controller: &'static str,
-) -> anyhow::Result<Entry> {
+) -> anyhow::Result<LeagueEntry> {
     let setup = Setup::with_driver(Stack::with_controller(controller));
     let results = results_of(course, &setup, modules, arguments.runs, arguments.threads)
         .with_context(|| format!("cannot evaluate {controller}"))?;
     let summary = Summary::of(&results).context("no run was completed")?;
-    Ok(Entry {
+    Ok(LeagueEntry {
         controller,
         summary,
     })
 }
 
-fn print(table: &[Entry], is_markdown: bool) -> anyhow::Result<()> {
+fn print(table: &[LeagueEntry], is_markdown: bool) -> anyhow::Result<()> {
     let mut out = terminal::out();
     let (bar, end) = if is_markdown { ("| ", " |") } else { ("", "") };
     let mut line = |cells: [String; 7]| -> std::io::Result<()> {
@@ -142,7 +142,7 @@ fn print(table: &[Entry], is_markdown: bool) -> anyhow::Result<()> {
     if is_markdown {
         line(["---"; 7].map(str::to_owned))?;
     }
-    for Entry {
+    for LeagueEntry {
         controller,
         summary,
     } in table

@@ -1,7 +1,7 @@
 //! `roadwright bench run --log`: a table with the state of each drive after every 10 m. A resumed experiment
 //! appends to it.
 
-use super::course_arguments::Run;
+use super::course_arguments::RunCourse;
 use anyhow::{Context, bail};
 use roadwright_training::MileageMark;
 use roadwright_training::experiment::Results;
@@ -21,7 +21,10 @@ pub(super) struct MileageLog {
 impl MileageLog {
     /// Creates a table, or continues the table of earlier results. Rows of runs that are not in those results
     /// are dropped.
-    pub(super) fn open(arguments: &Run, earlier: Option<&Results>) -> anyhow::Result<Option<Self>> {
+    pub(super) fn open(
+        arguments: &RunCourse,
+        earlier: Option<&Results>,
+    ) -> anyhow::Result<Option<Self>> {
         let Some(path) = &arguments.log else {
             return Ok(None);
         };

@@ -99,12 +99,12 @@ fn results_of(
 }
 
 /// A run of a scenario at level `lane` with its junctions inspected.
-struct Run {
+struct WatchedRun {
     session: Session,
     watch: JunctionWatch,
 }
 
-impl Run {
+impl WatchedRun {
     fn new(scenario: &Scenario, dt: f64, seed: u64) -> anyhow::Result<Self> {
         let options = RunOptions {
             seed: Some(seed),
@@ -116,7 +116,7 @@ impl Run {
         };
         let world = World::new(scenario, &builtin_modules(), &options);
         Ok(Self {
-            session: Session::new(world.context("cannot run the bench")?),
+            session: Session::new(world.context("cannot run the benchmark")?),
             watch: JunctionWatch::default(),
         })
     }

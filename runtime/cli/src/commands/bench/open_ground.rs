@@ -41,7 +41,8 @@ struct Report {
     drives: usize,
     arrived: usize,
     struck: usize,
-    /// Mean of this ratio over the drives that arrived; `None` if no drive arrived.
+    /// Mean ratio of the duration to the free travel time, over the drives that arrived; `None` if
+    /// no drive arrived.
     mean_ratio: Option<f64>,
     rows: Vec<SeedRow>,
 }
@@ -62,7 +63,7 @@ pub(super) fn bench(arguments: &Arguments) -> anyhow::Result<Outcome> {
         let seeds = arguments.first_seed..arguments.first_seed + arguments.seeds;
         let runs = pool.install(|| {
             let runs = seeds.into_par_iter().map(|seed| run(course, &setup, seed));
-            runs.collect::<anyhow::Result<Vec<Run>>>()
+            runs.collect::<anyhow::Result<Vec<SeedRun>>>()
         })?;
         if progress::interrupted() {
             bail!("interrupted");
@@ -100,15 +101,15 @@ fn courses_of(arguments: &Arguments) -> anyhow::Result<Vec<Course>> {
 }
 
 /// State of a run with one seed.
-struct Run {
+struct SeedRun {
     row: SeedRow,
     struck: usize,
     /// Ratios of duration to free travel time of the drives that arrived.
     ratios: Vec<f64>,
 }
 
-impl Run {
-    /// Creates the row of a seed in whose run no vehicle has moved.
+impl SeedRun {
+    /// Creates the row of a seed without any moving vehicle.
     fn without_drives(seed: u64) -> Self {
         Self {
             row: SeedRow {
@@ -125,7 +126,7 @@ impl Run {
     }
 }
 
-fn run(course: &Course, setup: &Setup, seed: u64) -> anyhow::Result<Run> {
+fn run(course: &Course, setup: &Setup, seed: u64) -> anyhow::Result<SeedRun> {
     let scenario = course.scenario(seed, setup)?;
     let free: BTreeMap<u64, f64> = course
         .free_times(&scenario)
@@ -136,7 +137,7 @@ fn run(course: &Course, setup: &Setup, seed: u64) -> anyhow::Result<Run> {
     let goes_on = &mut |_: &_| !progress::interrupted();
     let measured = match measure_while(course, setup, &modules, seed, goes_on) {
         Ok(measured) => measured,
-        Err(CourseError::NobodyDrove { .. }) => return Ok(Run::without_drives(seed)),
+        Err(CourseError::NobodyDrove { .. }) => return Ok(SeedRun::without_drives(seed)),
         Err(error) => return Err(error.into()),
     };
     let mut reasons = Vec::new();
@@ -150,7 +151,7 @@ fn run(course: &Course, setup: &Setup, seed: u64) -> anyhow::Result<Run> {
         reasons.extend(reason(drive, ratio));
     }
     let arrived = |drive: &&DriveRow| drive.end == End::Arrived;
-    Ok(Run {
+    Ok(SeedRun {
         struck: measured
             .drives
             .iter()
@@ -185,7 +186,7 @@ fn reason(drive: &DriveRow, ratio: Option<f64>) -> Option<String> {
     }
 }
 
-fn report(course: &Course, arguments: &Arguments, runs: Vec<Run>) -> Report {
+fn report(course: &Course, arguments: &Arguments, runs: Vec<SeedRun>) -> Report {
     let ratios: Vec<f64> = runs.iter().flat_map(|run| run.ratios.clone()).collect();
     let struck = runs.iter().map(|run| run.struck).sum();
     let rows: Vec<SeedRow> = runs.into_iter().map(|run| run.row).collect();

@@ -21,7 +21,7 @@ use roadwright_simulation::body_of;
 use serde::Serialize;
 use std::io::Write;
 
-/// Ratio of all obstacles to those that are moved for each problem.
+/// One obstacle in this many is moved for each problem.
 const MOVED: usize = 10;
 /// Maximum displacement along each axis, m.
 const FARTHEST: f64 = 0.3;
@@ -119,7 +119,7 @@ impl Scene {
 
 /// A measured row beside the published one.
 #[derive(Debug, Serialize)]
-struct Row {
+struct PlannerRow {
     scene: &'static str,
     cells: u32,
     boxes: usize,
@@ -141,7 +141,7 @@ struct Row {
 #[derive(Debug, Serialize)]
 struct Report {
     seed: u64,
-    rows: Vec<Row>,
+    rows: Vec<PlannerRow>,
     drivable: Drivable,
     aims: Vec<Aim>,
     incremental: edits::Report,
@@ -237,7 +237,7 @@ median {:.2} ms, p99 {:.2} ms, median of expanded poses {}",
     Ok(Outcome::Fine)
 }
 
-fn print_row(row: &Row) -> anyhow::Result<()> {
+fn print_row(row: &PlannerRow) -> anyhow::Result<()> {
     let mut out = terminal::out();
     writeln!(
         out,
@@ -261,7 +261,7 @@ fn print_row(row: &Row) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn aims(rows: &[Row], incremental: &edits::Report) -> Vec<Aim> {
+fn aims(rows: &[PlannerRow], incremental: &edits::Report) -> Vec<Aim> {
     let row = |scene: &str, cells| {
         let mut rows = rows.iter();
         let row = rows.find(|row| row.scene == scene && row.cells == cells);
@@ -348,7 +348,7 @@ impl Stage {
     }
 }
 
-fn measure(printed: &Printed, arguments: &Arguments) -> anyhow::Result<Row> {
+fn measure(printed: &Printed, arguments: &Arguments) -> anyhow::Result<PlannerRow> {
     let mut stage = Stage::new(printed, arguments.seed)?;
     let mut stream = Stream::new(
         arguments.seed,
@@ -371,7 +371,7 @@ fn measure(printed: &Printed, arguments: &Arguments) -> anyhow::Result<Row> {
         without_path += u32::from(answer.path().is_none());
     }
     let total = projecting.plus(&searching);
-    Ok(Row {
+    Ok(PlannerRow {
         scene: printed.scene.name(),
         cells: printed.cells,
         boxes: stage.world.boxes.len(),

@@ -164,7 +164,7 @@ fn figure_9_3(arguments: &Reproduce, modules: &Registry) -> anyhow::Result<Part>
     let (plain, penalised) = (of("arena_score")?, of("arena_score_or_failed")?);
     let (upper, lower) = (accumulated(&plain), accumulated(&penalised));
     let error = |points: &[Accumulated]| points.last().map_or(0.0, |last| last.standard_error);
-    let says = "the plot with failed runs at -1 lies lower and has the larger error";
+    let says = "the plot with failed runs at -1 is lower and has the larger error";
     let lies_lower = upper.last().map(|p| p.mean) >= lower.last().map(|p| p.mean);
     Ok(Part {
         of: "figure 9.3".into(),
@@ -244,13 +244,13 @@ fn figure_12_5(arguments: &Reproduce, modules: &Registry) -> anyhow::Result<Part
     let (jeep, bus) = (of("willys_mb")?, of("enviro_400")?);
     let (first, second) = (accumulated(&jeep), accumulated(&bus));
     let apart = separation(&first, &second);
-    let apart_words = apart.map_or("never".into(), |runs| format!("from run {runs} on"));
+    let apart_words = apart.map_or("never".into(), |runs| format!("from run {runs} onwards"));
     let error = |points: &[Accumulated]| points.last().map_or(0.0, |last| last.standard_error);
     let level = arguments.dynamics.map_or("one_track", |level| level.name());
     Ok(Part {
         of: "figure 12.5".into(),
         reading: format!(
-            "Course forest with fuzzy_mechanic at level {level}, seeds from 300001 on, which were not used to \
+            "Course forest with fuzzy_mechanic at level {level}, seeds from 300001 upwards, which were not used to \
              choose any rule. The source's spread of 5 at about 150 runs is read as the standard error; it \
              falls with the square root of the number of runs, without a floor. Where bodies pass through each \
              other, touching a post counts as being stuck."
@@ -258,9 +258,9 @@ fn figure_12_5(arguments: &Reproduce, modules: &Registry) -> anyhow::Result<Part
         found: vec![words("willys_mb", &jeep), words("enviro_400", &bus)],
         statements: vec![
             Statement {
-                says: "the means of the two vehicles are separate by 150 runs".into(),
+                says: "the means of the two vehicles are separated after 150 runs".into(),
                 holds: apart.is_some_and(|runs| runs <= 150),
-                found: format!("their error bars are apart: {apart_words}"),
+                found: format!("their error bars do not overlap: {apart_words}"),
             },
             Statement {
                 says: "the error does not fall below 5".into(),

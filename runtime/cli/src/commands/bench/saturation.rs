@@ -1,7 +1,7 @@
 //! `roadwright bench saturation`: saturation flow of a queue at a green light, compared with the driver's
 //! control law integrated separately, without roads, junctions and signals.
 
-use super::Run;
+use super::WatchedRun;
 use super::arguments::{Hand, Kind, Saturation as Arguments};
 use super::star::{Plan, Star};
 use crate::Outcome;
@@ -22,7 +22,7 @@ use std::io::Write;
 const LEG: f64 = 400.0;
 /// Leg with the queue, which leads to the east.
 const FROM: usize = 2;
-/// Opposite leg.
+/// Leg opposite the queue, on which its vehicles leave the junction.
 const TO: usize = 0;
 /// Speed limits, km/h.
 const SPEEDS: [f64; 3] = [30.0, 50.0, 70.0];
@@ -51,7 +51,7 @@ const STANDSTILL_GAP: f64 = 2.0;
 
 /// Results for a speed limit.
 #[derive(Debug, Serialize)]
-struct Row {
+struct SaturationRow {
     /// Speed limit, km/h.
     speed_limit: f64,
     greens: usize,
@@ -70,7 +70,7 @@ pub(super) fn bench(arguments: &Arguments) -> anyhow::Result<Outcome> {
         let headways = headways(speed_limit / 3.6, arguments.dt, arguments.greens)?;
         let headway = headways.iter().sum::<f64>() / headways.len() as f64;
         let alone = alone(speed_limit / 3.6, arguments.dt);
-        rows.push(Row {
+        rows.push(SaturationRow {
             speed_limit,
             greens: headways.len(),
             headway,
@@ -100,7 +100,7 @@ pub(super) fn bench(arguments: &Arguments) -> anyhow::Result<Outcome> {
             )?;
         }
     }
-    let is_kept = |row: &Row| row.difference.abs() <= TOLERANCE;
+    let is_kept = |row: &SaturationRow| row.difference.abs() <= TOLERANCE;
     Ok(Outcome::of(rows.iter().all(is_kept)))
 }
 
@@ -143,7 +143,7 @@ pub(super) fn headways(speed_limit: f64, dt: f64, greens: u64) -> anyhow::Result
     star.rule(signals(&star, GREEN, OTHERS))?;
     star.flow(FROM, TO, "car", RATE)?;
     let line = stop_line(&star).context("the leg does not reach the junction")?;
-    let mut run = Run::new(&star.scenario, dt, 1)?;
+    let mut run = WatchedRun::new(&star.scenario, dt, 1)?;
     let mut passing = Passing {
         line,
         ..Passing::default()
@@ -185,7 +185,7 @@ struct Passing {
 }
 
 impl Passing {
-    fn look(&mut self, run: &Run) {
+    fn look(&mut self, run: &WatchedRun) {
         let snapshot = run.world().snapshot();
         let car = VehicleType::car();
         let front = car.length - car.rear_overhang;

@@ -29,7 +29,7 @@ struct Verified {
     sampling: Sampling,
     /// Errors in the header, in the hashes, and at the end of the rows.
     wrong: Vec<String>,
-    /// Rows that have another result when they are run again.
+    /// Rows whose results differ when they are run again.
     different: Vec<Different>,
     /// Fields that were not checked.
     not_checked: Vec<Unchecked>,
@@ -159,7 +159,7 @@ fn print(results: &Results, verified: &Verified) -> anyhow::Result<()> {
         writeln!(
             out,
             "version 1 of the format: the hash covers the rows only; course, drivers, fitness, direction and end \
-             were computed again"
+             were recomputed"
         )?;
     }
     for Unchecked { field, why } in &verified.not_checked {

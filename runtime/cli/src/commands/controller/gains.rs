@@ -104,7 +104,7 @@ fn kind_of(name: &str, level: DynamicsLevel) -> anyhow::Result<VehicleType> {
     if matches!(level, DynamicsLevel::Lane | DynamicsLevel::Rigid) {
         bail!(
             "--level {}: lqr has models for one_track, dynamic_one_track and sliding; at other levels it uses \
-             that of one_track",
+             the one_track model",
             level.name()
         );
     }

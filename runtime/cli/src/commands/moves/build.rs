@@ -63,7 +63,7 @@ fn from_clips(arguments: &Build, path: &Path) -> anyhow::Result<Outcome> {
     let place = outputs.file("--out", &arguments.out, Kind::Moves)?;
     let same_folder = path.parent() == arguments.out.parent();
     if !same_folder {
-        bail!("--out: the graph has to lie beside its clips, in the same folder");
+        bail!("--out: the graph must be in the same folder as its clips");
     }
     let clips = open_clips(path)?;
     let rules = rules(arguments)?;
@@ -121,7 +121,9 @@ fn words(reason: &RemovedBecause) -> String {
         RemovedBecause::Like { clip, first } => {
             format!("nearly the same as {clip} from frame {first}")
         }
-        RemovedBecause::NotConnected => "not every state can be reached from its ends".to_owned(),
+        RemovedBecause::NotConnected => {
+            "its start or end state is not strongly connected to the others".to_owned()
+        }
     }
 }
 

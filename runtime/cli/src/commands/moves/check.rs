@@ -8,7 +8,7 @@ use roadwright_moves::{BodyOutline, MoveFileError};
 use serde_json::json;
 use std::io::Write;
 
-/// Minimum difference of dimensions that is reported, m.
+/// Minimum difference between dimensions that is reported, m.
 const DIFFERS: f64 = 1e-3;
 
 pub(super) fn check(arguments: &Check) -> anyhow::Result<Outcome> {
@@ -21,7 +21,7 @@ pub(super) fn check(arguments: &Check) -> anyhow::Result<Outcome> {
         Ok(library) => {
             for seam in opened.graph.bad_seams(&library) {
                 findings.push(format!(
-                    "after \"{}\", \"{}\" begins with a distance of {:.3}, more than the threshold",
+                    "the distance between the end of \"{}\" and the start of \"{}\" is {:.3}, more than the threshold",
                     seam.before, seam.after, seam.distance
                 ));
             }
@@ -78,7 +78,7 @@ fn vehicle_findings(arguments: &Check, opened: &Opened) -> anyhow::Result<Vec<St
     let measures = [
         ("the front end", now.front, then.front),
         ("the rear end", now.rear, then.rear),
-        ("half of the width", now.half_width, then.half_width),
+        ("half the width", now.half_width, then.half_width),
         (
             "the centre of gravity",
             now.centre_of_gravity,

@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 /// Commands for move trees.
 #[derive(Debug, Subcommand)]
 pub(crate) enum MovesVerb {
-    /// Make clips from a table of `run --trace`
+    /// Create clips from a table of `run --trace`
     Record(Record),
     /// Build a graph of moves from clips, or one of the trees of [Adam 2007]
     Build(Build),
@@ -26,7 +26,7 @@ pub(crate) enum MovesVerb {
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "The rows have to be evenly spaced: record with a --trace-rate whose period is a multiple of the time step.\n\
+    after_help = "The rows must be evenly spaced: record with a --trace-rate whose period is a multiple of the time step.\n\
 Without --clip, the whole drive becomes one clip called \"drive\"."
 )]
 pub(crate) struct Record {
@@ -80,7 +80,7 @@ fn clip(text: &str) -> Result<NamedClip, String> {
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "A frame is similar to another one if the differences of their speeds, lateral speeds and yaw rates add up \
+    after_help = "Two frames are similar if the differences between their speeds, lateral speeds and yaw rates add up \
 to less than the threshold. Moves are cut where clips have similar frames."
 )]
 pub(crate) struct Build {

@@ -20,7 +20,7 @@ pub(super) fn record(arguments: &Record) -> anyhow::Result<Outcome> {
     let text = roadwright_files::read_text(&arguments.trace, LARGEST_TRACE)
         .with_context(|| format!("cannot read {}", arguments.trace.display()))?;
     let recording = Recording::of_trace(&text, arguments.agent, body.centre_of_gravity)
-        .with_context(|| format!("cannot make clips from {}", arguments.trace.display()))?;
+        .with_context(|| format!("cannot create clips from {}", arguments.trace.display()))?;
     let whole = [NamedClip {
         name: "drive".to_owned(),
         from: recording.begin,

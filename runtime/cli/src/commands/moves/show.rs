@@ -9,7 +9,7 @@ use std::io::Write;
 
 /// A move as shown to users.
 #[derive(Debug, Serialize)]
-struct Row {
+struct MoveRow {
     name: String,
     from: String,
     to: String,
@@ -30,12 +30,12 @@ struct Row {
 pub(super) fn show(arguments: &Show) -> anyhow::Result<Outcome> {
     let opened = open(&arguments.moves)?;
     let library = opened.library()?;
-    let rows: Vec<Row> = library
+    let rows: Vec<MoveRow> = library
         .moves()
         .iter()
         .map(|one| {
             let state = |number: usize| library.states()[number].clone();
-            Row {
+            MoveRow {
                 from: state(usize::from(one.from.0)),
                 to: state(usize::from(one.to.0)),
                 pieces: Sweep::of(&one.frames, library.body(), SweepKind::Exact)
@@ -96,14 +96,14 @@ pub(super) fn show(arguments: &Show) -> anyhow::Result<Outcome> {
 }
 
 /// Figures of a move, without its states and its swept area.
-fn measured(one: &Move, rate: f64) -> Row {
+fn measured(one: &Move, rate: f64) -> MoveRow {
     let slip = |frame: &roadwright_moves::Frame| {
         roadwright_geometry::math::atan2(frame.sideways, frame.forward.abs()).abs()
     };
     let moving = one.frames.iter().filter(|frame| frame.forward.abs() > 1.0);
     let last = one.frames.len() - 1;
     let end = one.placement(last);
-    Row {
+    MoveRow {
         name: one.name.clone(),
         from: String::new(),
         to: String::new(),

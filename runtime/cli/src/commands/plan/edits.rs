@@ -12,18 +12,18 @@ use roadwright_planning::open_ground::{
 use serde::Serialize;
 use std::io::Write;
 
-/// Side of the generated map, cells.
+/// Edge length of the generated map, cells.
 const EDGE: u32 = 1000;
 /// Fraction of the cells that are blocked by rectangles.
 const SHARE: f64 = 0.15;
-/// Maximum side of a rectangle, cells.
+/// Maximum edge length of a rectangle, cells.
 const LARGEST: u32 = 40;
 /// Cost factor of a cell that was freed.
 const FREE: u32 = 16;
 
 /// Results of planning after one change of the map.
 #[derive(Debug, Serialize)]
-struct Row {
+struct EditRow {
     /// Cost of the path; `None` if there is none.
     cost: Option<u64>,
     incremental_expanded: u64,
@@ -50,14 +50,14 @@ pub(crate) struct Report {
     incremental_p99: u64,
     incremental_max: u64,
     a_star_mean: f64,
-    /// Mean number of cells expanded by D* Lite, divided by that of A*.
+    /// Mean number of cells expanded by D* Lite, divided by the mean for A*.
     pub(crate) ratio: f64,
     incremental_median_ms: f64,
     incremental_p99_ms: f64,
     a_star_median_ms: f64,
     a_star_p99_ms: f64,
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    edits: Vec<Row>,
+    edits: Vec<EditRow>,
 }
 
 pub(super) fn run(arguments: &Grid, cells: u32) -> anyhow::Result<Outcome> {
@@ -77,7 +77,7 @@ pub(super) fn run(arguments: &Grid, cells: u32) -> anyhow::Result<Outcome> {
 
 /// Generates the map that is used if none is given.
 pub(crate) fn generated(seed: u64) -> anyhow::Result<GridMap> {
-    samples::rectangles(EDGE, EDGE, SHARE, LARGEST, seed).context("cannot make the map")
+    samples::rectangles(EDGE, EDGE, SHARE, LARGEST, seed).context("cannot create the map")
 }
 
 /// Changes cells of a map repeatedly while the start moves along the path, and measures both planners.
@@ -116,7 +116,7 @@ pub(crate) fn measure(map: GridMap, cells: u32, times: u32, seed: u64) -> anyhow
         differing += usize::from(answer.cost() != expected.cost());
         own_times.add(own);
         other_times.add(other);
-        edits.push(Row {
+        edits.push(EditRow {
             cost: answer.cost(),
             incremental_expanded: incremental.expanded(),
             incremental_ms: own.as_secs_f64() * 1e3,
@@ -205,8 +205,8 @@ fn print(report: &Report) -> anyhow::Result<()> {
     }
     writeln!(
         out,
-        "D* Lite of A*: mean {:.1} of {:.1} cells, ratio {:.4}; p99 {}, maximum {}; median {:.3} \
-         of {:.3} ms; {} without a path, {} differ",
+        "D* Lite against A*: mean {:.1} against {:.1} cells, ratio {:.4}, p99 {}, maximum {}; median {:.3} \
+         against {:.3} ms; {} without a path, {} differ",
         report.incremental_mean,
         report.a_star_mean,
         report.ratio,

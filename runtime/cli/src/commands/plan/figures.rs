@@ -30,7 +30,7 @@ impl Times {
         sorted.get(at).copied().unwrap_or(0.0)
     }
 
-    /// The median.
+    /// Returns the median of the times; 0 if there are none.
     pub(crate) fn median(&self) -> f64 {
         self.quantile(0.5)
     }

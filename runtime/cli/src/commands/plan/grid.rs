@@ -48,7 +48,11 @@ pub(super) fn run(arguments: &Grid) -> anyhow::Result<Outcome> {
         writeln!(out, "problems  {}", report.problems)?;
         writeln!(out, "solved    {}", report.solved)?;
         writeln!(out, "optimal   {}", report.optimal)?;
-        writeln!(out, "length    {:.4} of the shortest", report.length_ratio)?;
+        writeln!(
+            out,
+            "length    {:.4} times the shortest",
+            report.length_ratio
+        )?;
         writeln!(out, "median    {:.3} ms of CPU", report.median_ms)?;
         writeln!(out, "p99       {:.3} ms", report.p99_ms)?;
         writeln!(out, "expanded  {} cells", report.expanded)?;
@@ -75,7 +79,7 @@ fn read(file: &Path) -> anyhow::Result<Vec<u8>> {
 /// Checks that problems belong to the map.
 fn check(map: &GridMap, problems: &[Problem], file: &Path) -> anyhow::Result<()> {
     if problems.is_empty() {
-        bail!("{} has no problems", file.display());
+        bail!("{} contains no problems", file.display());
     }
     for (at, problem) in problems.iter().enumerate() {
         if [problem.columns, problem.rows] != [map.columns(), map.rows()] {

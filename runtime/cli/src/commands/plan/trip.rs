@@ -163,7 +163,7 @@ pub(super) fn run(arguments: &Arguments) -> anyhow::Result<Outcome> {
     }
     if let Some(place) = map_file {
         let around = finder.map_around(&question, &answer);
-        let around = around.context("--cells: the trip does not lie on the map")?;
+        let around = around.context("--cells: the trip is not on the map")?;
         let bytes = if is_png(arguments.cells.as_deref()) {
             let color = |column, row| around.color(column, row);
             cells(around.columns(), around.rows(), color).context("cannot draw the cells")?
@@ -266,7 +266,7 @@ fn planner_of(
     let planning = module.logic.planning(&module.parameters);
     if matches!(planning.search, GroundSearch::MoveTree(_)) {
         bail!(
-            "{} plans while it drives, and has no path before; choose another planner with --planner",
+            "{} plans only while driving, so it has no path beforehand; choose another planner with --planner",
             setting.module
         );
     }

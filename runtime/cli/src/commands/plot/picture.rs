@@ -40,13 +40,13 @@ const MARK_COLORS: [RGBColor; 4] = [
 /// lines.
 const CLOSED: RGBColor = RGBColor(20, 20, 20);
 /// Maximum distance between a mark and the lines, as a multiple of the span of the lines. Marks farther away
-/// appear only in the legend. Including it in the picture would flatten the lines.
+/// appear only in the legend. Including them in the picture would flatten the lines.
 const FAR: f64 = 1.5;
 /// Maximum number of error bars of a line. More could not be told apart.
 const BARS: usize = 30;
 
 /// Legend entry of lines or a mark.
-struct Entry<'a> {
+struct LegendEntry<'a> {
     label: String,
     look: Look,
     color: RGBColor,
@@ -99,7 +99,7 @@ impl Figure {
         &self,
         chart: &mut Chart<'_, '_>,
         number: usize,
-        entries: &[Entry<'_>],
+        entries: &[LegendEntry<'_>],
     ) -> anyhow::Result<()> {
         let line = &self.lines[number];
         // Drawn twice, as a line and as bars, with an iterator for each.
@@ -156,11 +156,11 @@ impl Figure {
 
     /// Returns the legend entries. The lines come first, in order and with each label once, followed by the
     /// marks.
-    fn entries(&self, x: &Range<f64>, y: &Range<f64>) -> Vec<Entry<'_>> {
-        let mut entries: Vec<Entry<'_>> = Vec::new();
+    fn entries(&self, x: &Range<f64>, y: &Range<f64>) -> Vec<LegendEntry<'_>> {
+        let mut entries: Vec<LegendEntry<'_>> = Vec::new();
         for line in &self.lines {
             if entries.iter().all(|entry| entry.label != line.label) {
-                entries.push(Entry {
+                entries.push(LegendEntry {
                     label: line.label.clone(),
                     look: line.look,
                     color: match line.look {
@@ -185,7 +185,7 @@ impl Figure {
             let outside = if is_seen { "" } else { ", outside the picture" };
             // If two marks have the same label, such as the two edges of a range, each is listed with its
             // value.
-            entries.push(Entry {
+            entries.push(LegendEntry {
                 label: format!("{label}: {}{outside}", rounded(at)),
                 look: Look::Dashed,
                 color: MARK_COLORS[(labels.len() - 1) % MARK_COLORS.len()],
@@ -216,7 +216,7 @@ impl Figure {
 /// Draws a mark across the picture with the given ranges.
 fn draw_mark(
     chart: &mut Chart<'_, '_>,
-    entry: &Entry<'_>,
+    entry: &LegendEntry<'_>,
     x: &Range<f64>,
     y: &Range<f64>,
 ) -> anyhow::Result<()> {
@@ -244,14 +244,14 @@ fn with_marks(range: Range<f64>, marks: impl Iterator<Item = f64>) -> Range<f64>
 }
 
 /// Returns the legend colour of the lines with a label.
-fn color_of(entries: &[Entry<'_>], label: &str) -> RGBColor {
+fn color_of(entries: &[LegendEntry<'_>], label: &str) -> RGBColor {
     let mut named = entries.iter();
     let entry = named.find(|entry| entry.label == label);
     entry.map_or(COLORS[0], |entry| entry.color)
 }
 
 /// Returns the number of legend columns, which depends on the longest label.
-fn columns(entries: &[Entry<'_>]) -> usize {
+fn columns(entries: &[LegendEntry<'_>]) -> usize {
     let lengths = entries.iter().map(|entry| entry.label.chars().count());
     match lengths.max().unwrap_or(0) {
         0..=28 => 3,
@@ -263,7 +263,7 @@ fn columns(entries: &[Entry<'_>]) -> usize {
 /// Draws labels in columns, each beside a sample of its line.
 fn draw_legend(
     area: &DrawingArea<SVGBackend<'_>, Shift>,
-    entries: &[Entry<'_>],
+    entries: &[LegendEntry<'_>],
     columns: usize,
 ) -> anyhow::Result<()> {
     let width = (SIZE.0 as i32 - LEGEND_MARGIN) / columns as i32;

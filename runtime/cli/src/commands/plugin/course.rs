@@ -37,7 +37,7 @@ pub(super) enum Standing {
 }
 
 /// Creates the roads, with a route of at most 400 m, and two cars. The first car drives with the modules of a
-/// stack, and the second one stands.
+/// stack, and the second one does not move.
 ///
 /// # Errors
 /// If the scenario cannot be created.

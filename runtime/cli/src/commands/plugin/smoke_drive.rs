@@ -77,7 +77,7 @@ pub(super) struct Scores {
     module: String,
     /// Score of the driver that arrives.
     drives: f64,
-    /// Score of the driver that stands.
+    /// Score of the driver that never moves.
     stands: f64,
 }
 
@@ -440,12 +440,12 @@ impl Drives {
     }
 }
 
-/// Behaviour of a module under test in a drive.
+/// Role of the module under test in a drive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Task {
-    /// It steers, so it has to stay on its lane.
+    /// The module steers, so the vehicle has to stay on its lane.
     Steer,
-    /// It plans the route that the built-in controller drives.
+    /// The module plans the route, which the built-in controller drives.
     Route,
 }
 
@@ -481,7 +481,7 @@ impl Drive {
             "not arrived after"
         };
         let gap = |drive: &Self| drive.gap.map(|gap| format!("{gap:.1} m"));
-        let own = gap(self).map_or("never stands".to_owned(), |gap| format!("stands {gap}"));
+        let own = gap(self).map_or("never stops".to_owned(), |gap| format!("stops {gap}"));
         format!(
             "{arrives} {:.1} s ({} {:.1} s), mean {:.1} m/s ({:.1}), at most {:.2} m from the middle \
              of its lane ({:.2}), {own} behind the standing car ({}), {} collisions ({})",

@@ -1,11 +1,11 @@
 //! Trailers that are uncoupled and coupled at given times.
 
-use crate::arguments::Run;
+use crate::arguments::RunScenario;
 use crate::terminal::say;
 use roadwright_simulation::{CarriedOut, CouplingOrder, Session};
 
 /// Passes the coupling orders of the command line to a session.
-pub(super) fn order(arguments: &Run, session: &mut Session) {
+pub(super) fn order(arguments: &RunScenario, session: &mut Session) {
     for &(agent, time, from) in &arguments.uncouple {
         session.order(time, agent, CouplingOrder::Uncouple(from));
     }

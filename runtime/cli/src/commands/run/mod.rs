@@ -13,7 +13,7 @@ pub(super) use drive::{Drive, SaveTo};
 pub(super) use report::{Report, failure_text, table};
 
 use super::{keep_stdout, load_for, run_options, write_json};
-use crate::arguments::Run;
+use crate::arguments::RunScenario;
 use crate::extensions::Notes;
 use crate::terminal::{self, say};
 use crate::{Outcome, extensions};
@@ -32,7 +32,7 @@ use stage_times::StageTimes;
 use std::io::Write;
 use std::path::Path;
 
-pub(crate) fn run(arguments: &Run) -> anyhow::Result<Outcome> {
+pub(crate) fn run(arguments: &RunScenario) -> anyhow::Result<Outcome> {
     let scenario = load_for(&arguments.file, &arguments.simulate)?;
     let seconds = arguments
         .seconds
@@ -123,7 +123,7 @@ pub(crate) fn run(arguments: &Run) -> anyhow::Result<Outcome> {
 }
 
 /// Rejects requests for times before the beginning of a restored world.
-fn check_times(arguments: &Run, world: &World) -> anyhow::Result<()> {
+fn check_times(arguments: &RunScenario, world: &World) -> anyhow::Result<()> {
     let begin = world.time();
     let orders = arguments.uncouple.iter().map(|order| order.1);
     let mut times = [
@@ -154,12 +154,12 @@ fn earliest(times: impl Iterator<Item = f64>) -> Option<f64> {
 }
 
 /// Whether only errors are reported during the run.
-fn is_quiet(arguments: &Run) -> bool {
+fn is_quiet(arguments: &RunScenario) -> bool {
     arguments.quiet || arguments.json
 }
 
 /// Times of the rows of --trace.
-fn trace_rate(arguments: &Run, world: &World) -> anyhow::Result<TraceRate> {
+fn trace_rate(arguments: &RunScenario, world: &World) -> anyhow::Result<TraceRate> {
     let default = || Ok(TraceRate::default_of(world.dt()));
     arguments.trace_rate.map_or_else(default, |rate| {
         TraceRate::new(rate, world.dt()).context("--trace-rate is out of range")
@@ -168,7 +168,7 @@ fn trace_rate(arguments: &Run, world: &World) -> anyhow::Result<TraceRate> {
 
 /// Opens the modules of a run, and its world at the start or in its saved state.
 fn open(
-    arguments: &Run,
+    arguments: &RunScenario,
     scenario: &Scenario,
     options: &RunOptions,
 ) -> anyhow::Result<(Host, World)> {
@@ -201,7 +201,7 @@ struct Reported<'a> {
 
 /// Writes the requested results. Files come first, because the terminal may be closed.
 fn write_results(
-    arguments: &Run,
+    arguments: &RunScenario,
     world: &World,
     reported: Reported<'_>,
     results: &mut Results,
@@ -275,7 +275,10 @@ fn restore(
 /// Writes a world to a temporary path. It is moved from there together with the other results. Returns the
 /// modules whose state could not be saved.
 fn save(world: &World, to: &mut SaveTo<'_>, quiet: bool) -> anyhow::Result<Vec<String>> {
-    let saved = world.save(to.allow_inexact)?;
+    let saved = match to.allow_inexact {
+        true => world.save_inexact()?,
+        false => world.save()?,
+    };
     if !quiet {
         for module in saved.inexact() {
             say!("not exact: restoring this save starts {module} from a fresh state");

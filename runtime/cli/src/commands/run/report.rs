@@ -20,8 +20,8 @@ pub(in crate::commands) struct Report {
     updates_per_cpu_second: f64,
     realtime_factor: f64,
     interrupted: bool,
-    /// Reason why the same run may give another result: a module timed out, or modules started
-    /// fresh in a restored world.
+    /// Reason why repeating the run may give another result: a module timed out, or modules started fresh
+    /// in a restored world.
     #[serde(skip_serializing_if = "Option::is_none")]
     not_reproducible_because: Option<String>,
     /// Module that timed out.
@@ -54,7 +54,7 @@ pub(in crate::commands) struct Report {
 pub(super) struct Document<'a> {
     #[serde(flatten)]
     report: &'a Report,
-    /// Whether the same run gives the same result when it is repeated.
+    /// Whether repeating the run gives the same result.
     reproducible: bool,
     junctions: &'a [JunctionFigures],
     drives: &'a [AgentDrive<'a>],
@@ -426,7 +426,7 @@ fn fault_lines(report: &Report) -> String {
     }
     for script in &report.script_faults {
         text += &format!(
-            "  {}: {} faults; the built-in behaviour answered instead. The last:\n    {}\n",
+            "  {}: {} faults; the built-in behaviour answered instead. The last fault:\n    {}\n",
             script.script,
             script.faults,
             script.last.replace('\n', "\n    ")

@@ -2,7 +2,7 @@
 
 use super::statistics::{NAMES, StatisticsTables};
 use super::tables::{SCORES_BEGIN, SignalTable, Trace, write_scores};
-use crate::arguments::Run;
+use crate::arguments::RunScenario;
 use crate::outputs::{Inputs, Kind, Outputs, Place};
 use roadwright_scenario::Scenario;
 use roadwright_simulation::{Drive as AgentDrive, Observer, TraceRate, World};
@@ -24,7 +24,7 @@ impl Results {
     ///
     /// # Errors
     /// If a result would replace an input or another result, has the wrong extension, or cannot be written.
-    pub(super) fn claim(arguments: &Run, scenario: &Scenario) -> anyhow::Result<Self> {
+    pub(super) fn claim(arguments: &RunScenario, scenario: &Scenario) -> anyhow::Result<Self> {
         let mut inputs = Inputs::none()
             .scenario(&arguments.file, scenario)
             .extensions(&arguments.simulate.extensions, Some(&arguments.file));

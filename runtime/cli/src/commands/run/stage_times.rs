@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 pub(super) struct StageTimes {
     /// The current stage, and when it began.
     now: Option<(Stage, ProcessTime)>,
-    /// Total times, s.
+    /// CPU time of each stage so far, s.
     seconds: BTreeMap<Stage, f64>,
 }
 
@@ -19,7 +19,7 @@ pub(super) struct StageTimes {
 pub(super) struct StageShares {
     /// CPU time of each stage, s.
     cpu_seconds: BTreeMap<&'static str, f64>,
-    /// Share of planning in the total time, 0 to 1.
+    /// Fraction of the total time that planning takes, 0 to 1.
     planning_share: f64,
 }
 

@@ -107,9 +107,9 @@ pub(crate) struct Compare {
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Repeats the breeding of all generations from the recorded scores, drives as many generations again as \
---all, --rows or the time allow, and always chooses the champion again and drives its test courses.\nExit code 1 if \
-anything differs, or if the training is not finished."
+    after_help = "Repeats the breeding of all generations from the recorded scores. Repeats the drives of as many \
+generations as --all, --rows or the time budget allow. Always repeats the choice of the champion and its test \
+drives.\nExit code 1 if anything differs, or if the training is not finished."
 )]
 pub(crate) struct Verify {
     /// Record of a finished training run
@@ -146,7 +146,7 @@ pub(crate) struct Front {
     /// Level of dynamics of the vehicles [default: the experiment's]
     #[arg(long, value_name = "LEVEL")]
     pub(crate) dynamics: Option<DynamicsLevel>,
-    /// Also drive the best individual of each of this many last generations
+    /// Also drive the best individual of each of the last N generations
     #[arg(long, value_name = "N", default_value_t = 10)]
     pub(crate) last: usize,
     /// Folder of the experiment, to which the path of its scenario is relative [default: the folder of the
@@ -162,7 +162,7 @@ pub(crate) struct Front {
     /// Number of threads; does not affect the result [default: one per core]
     #[arg(long)]
     pub(crate) workers: Option<usize>,
-    /// Plot the objectives against the fitness into this folder, as pictures and tables
+    /// Folder for plots of the objectives against the fitness, as pictures and tables
     #[arg(long, value_name = "DIR")]
     pub(crate) plots: Option<PathBuf>,
     /// Print one JSON document and nothing else

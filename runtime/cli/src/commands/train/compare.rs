@@ -72,7 +72,7 @@ fn compare_genes(
 
 /// A champion compared with another one on the same test courses.
 #[derive(Serialize)]
-struct Row {
+struct ComparisonRow {
     record: PathBuf,
     courses: u64,
     /// Mean fitness of the first champion minus that of the other champion.
@@ -90,7 +90,7 @@ fn compare_champions(
     arguments: &Compare,
     record: &Record,
     own: &RecordedChampion,
-) -> anyhow::Result<Vec<Row>> {
+) -> anyhow::Result<Vec<ComparisonRow>> {
     let mut found: Vec<(&PathBuf, Paired)> = Vec::new();
     for path in &arguments.others {
         let other = load_record(path)?;
@@ -110,7 +110,7 @@ fn compare_champions(
     let p: Vec<f64> = found.iter().map(|(_, difference)| difference.p).collect();
     let rows = found.into_iter().zip(holm(&p));
     Ok(rows
-        .map(|((path, difference), p_holm)| Row {
+        .map(|((path, difference), p_holm)| ComparisonRow {
             record: path.clone(),
             courses: difference.count,
             difference: difference.mean,
@@ -158,14 +158,14 @@ pub(super) fn check_comparable(first: &Record, other: &Record, path: &Path) -> a
     };
     if of(first) != of(other) {
         bail!(
-            "{}: the record was evaluated on other courses, with another vehicle or by another fitness",
+            "{}: the record was evaluated on other courses, with another vehicle or with another fitness",
             path.display()
         );
     }
     Ok(())
 }
 
-fn print_champions(first: &Path, rows: &[Row]) -> anyhow::Result<()> {
+fn print_champions(first: &Path, rows: &[ComparisonRow]) -> anyhow::Result<()> {
     let mut out = terminal::out();
     writeln!(
         out,

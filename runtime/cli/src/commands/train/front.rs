@@ -68,7 +68,7 @@ pub(super) fn front(arguments: &Arguments) -> anyhow::Result<Outcome> {
     Ok(Outcome::Fine)
 }
 
-/// Loads a record. Its experiment is then driven at the requested level of dynamics.
+/// Loads a record whose experiment will be driven at the requested level of dynamics.
 fn load(path: &Path, arguments: &Arguments) -> anyhow::Result<Record> {
     let mut record = load_record(path)?;
     record.experiment.dynamics = arguments.dynamics.or(record.experiment.dynamics);

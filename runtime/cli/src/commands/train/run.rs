@@ -50,7 +50,7 @@ pub(super) fn run(arguments: &TrainRun) -> anyhow::Result<Outcome> {
     // A finished record is not written again.
     let out = out.filter(|_| state == State::UnderWay);
     if state == State::Finished && !is_quiet {
-        say!("the training is already finished, so its record stays as it is");
+        say!("the training is already finished, so its record was not changed");
     }
     // An unwritable path is detected now, not after the first generation.
     keep(out.as_ref(), &mut training)?;

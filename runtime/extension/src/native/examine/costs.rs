@@ -9,9 +9,9 @@ const MOST_OVER_BUDGET: f64 = 20.0;
 /// Time of a call for a single agent above which a plugin fails, as a multiple of the budget per agent. The
 /// overhead of a call matters less, because there are few calls.
 const MOST_OF_A_CALL: f64 = 1000.0;
-/// Number of calls that are timed. Only the fastest one counts.
+/// Minimum number of calls that are timed. Only the fastest one counts.
 const CALLS: u64 = 20;
-/// Number of additional calls if all of them were too slow.
+/// Maximum number of timed calls if all earlier ones were too slow.
 const CALLS_AGAIN: u64 = 100;
 /// Number of steps between two measurements of the process's resources.
 // The allocator keeps whole pages, so single steps are not conclusive. 16 KiB per step would be 1.8 GB in an

@@ -11,7 +11,7 @@ use roadwright_plugin_api::abi::{CAP_PARALLEL_SLICES, CAP_STATE, ROW_OK};
 
 /// Number of rows in a slice, for the test with calls from two threads.
 const SLICE: usize = 64;
-/// Number of rounds of this test.
+/// Number of rounds of the test with calls from two threads.
 const ROUNDS: u64 = 60;
 
 pub(super) fn usual_inputs<K: Examined>(examiner: &Examiner) -> Looked {

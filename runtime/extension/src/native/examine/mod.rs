@@ -21,7 +21,7 @@ use std::sync::Arc;
 const SPEED: &str = "speed";
 /// Name of the leak check.
 const LEAKS: &str = "leaks";
-/// Names of the checks that end the examination if they fail. The plugin is then not called again.
+/// Names of the checks that end the examination if they fail. After that, the plugin is not called again.
 pub(crate) const ENDING: [&str; 2] = [SPEED, LEAKS];
 /// Number of rows in a batch.
 const ROWS: usize = 256;
@@ -31,7 +31,7 @@ pub(crate) struct Finding {
     pub(crate) name: &'static str,
     /// Problem; `None` if the check passed.
     pub(crate) problem: Option<String>,
-    /// Details.
+    /// Details of the result.
     pub(crate) note: String,
 }
 

@@ -21,7 +21,7 @@ struct Kept {
     trial: u32,
     bad_steps: u32,
     flaw: String,
-    /// Counts of the last step. They are evaluated at the next boundary.
+    /// Number of rows in the last step. It is evaluated at the next step boundary, with `bad_rows`.
     rows: u64,
     bad_rows: u64,
     mode_changed: bool,

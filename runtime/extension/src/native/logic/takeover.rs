@@ -8,7 +8,7 @@ use roadwright_agent::{ParameterInfo, ParameterSet, StepBoundary, Swap};
 
 /// Number of restarts of a faulted instance within a period before its build is quarantined.
 const MOST_RESTARTS: usize = 3;
-/// Length of this period, s of simulation time.
+/// Length of the period for [`MOST_RESTARTS`], s of simulation time.
 const RESTART_TIME: f64 = 60.0;
 
 impl<K: Kind> Native<K> {
@@ -55,7 +55,7 @@ impl<K: Kind> Native<K> {
         );
         self.leave(&generation, is_isolated, fault);
         self.cell.quarantine.end_trial(&generation.hash);
-        // The successor is the build for which the cell then wishes.
+        // After the withdrawal, the cell wishes for the build that takes over.
         self.cell.withdraw(&generation.hash, &why);
         self.restarts.clear();
         self.snapshot = None;
@@ -220,9 +220,9 @@ impl<K: Kind> Native<K> {
     }
 }
 
-/// Returns a message about a parameter of the old build if it belongs to a table that the new build lacks or has in
-/// another shape. Each table gives one message. The outer option is `None` for other parameters, and the inner one is
-/// `None` for the other cells of such a table.
+/// Describes the change if the new build has removed or reshaped the table of the cell `old`. Returns `None`
+/// if it has not, or if `old` is not a cell. Returns `Some(None)` for every cell except the first, so that
+/// each table is reported once.
 fn shape_change(old: &ParameterInfo, new: &[ParameterInfo]) -> Option<Option<String>> {
     let cell = old.cell?;
     let same = |info: &&ParameterInfo| info.cell.is_some_and(|c| c.table.key == cell.table.key);
@@ -230,7 +230,7 @@ fn shape_change(old: &ParameterInfo, new: &[ParameterInfo]) -> Option<Option<Str
     let told = match new.iter().find(same).and_then(|info| info.cell) {
         Some(new) if new.table.shape() == had => return None,
         Some(new) => format!(
-            "{key} had {had} and has {} now, so it starts from its defaults",
+            "the shape of {key} has changed from {had} to {}, so it starts from its defaults",
             new.table.shape()
         ),
         None => format!("{key} was removed"),

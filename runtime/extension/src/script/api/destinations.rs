@@ -6,7 +6,8 @@ use crate::script::agent::Agent;
 use crate::script::budget::charge;
 use rhai::{Array, Dynamic};
 
-/// Registers driving to positions, and chasing and fleeing from other agents.
+/// Registers the functions for driving to a position, and for following or fleeing from another
+/// agent.
 pub(super) fn destinations(api: &mut Registrar) {
     call!(
         api,

@@ -118,7 +118,7 @@ pub(super) fn notes(api: &mut Registrar) {
         api,
         "mark",
         "agent.mark(text: string)",
-        "Shows a text beside the agent for a second.",
+        "Shows text beside the agent for a second.",
         |a: &mut Agent, text: &str| a.ask(Effect::Mark {
             at: None,
             text: short(text)
@@ -128,7 +128,7 @@ pub(super) fn notes(api: &mut Registrar) {
         api,
         "mark",
         "agent.mark(x: float, y: float, text: string)",
-        "Shows a text at (x, y) for a second.",
+        "Shows text at (x, y) for a second.",
         |a: &mut Agent, x: Dynamic, y: Dynamic, text: &str| -> Outcome<()> {
             a.ask(Effect::Mark {
                 at: Some(DVec2::new(number(&x)?, number(&y)?)),

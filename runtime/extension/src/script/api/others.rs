@@ -7,7 +7,7 @@ use crate::script::budget::charge;
 use rhai::{Array, Dynamic, ImmutableString};
 use roadwright_agent::AgentFacts;
 
-/// Registers searches for other agents, within a distance or by id.
+/// Registers the functions that find other agents, within a distance or by id.
 pub(super) fn finding(api: &mut Registrar) {
     call!(
         api,

@@ -8,13 +8,14 @@ use rhai::{Array, Dynamic};
 use roadwright_agent::Effect;
 use roadwright_geometry::DVec2;
 
-/// Registers driving along given positions, beside the lane, and back to it.
+/// Registers the functions for driving along given positions and for pulling over to the side of the
+/// lane.
 pub(super) fn free_paths(api: &mut Registrar) {
     call!(
         api,
         "drive_path",
         "agent.drive_path(points: array)",
-        "Drives along positions [x, y, speed], in m and m/s, over lanes and open ground; traffic rules are ignored meanwhile. A \
+        "Drives along positions [x, y, speed], in m and m/s, over lanes and open ground, ignoring traffic rules. A \
          negative speed means driving in reverse to that position; the vehicle creeps where it \
          changes direction. At the end it has arrived; go_to() takes it back to a nearby lane.",
         |a: &mut Agent, points: Array| -> Outcome<()> {
@@ -35,7 +36,7 @@ pub(super) fn free_paths(api: &mut Registrar) {
          that distance, it pulls over after the \
          junction. At the end it has arrived; go_to() takes it back.",
         |a: &mut Agent, offset: Dynamic, within: Dynamic| -> Outcome<()> {
-            swerve(&offset, &within, 0.0, false)?;
+            check_swerve(number(&offset)?, number(&within)?, 0.0)?;
             charge(ROUTE)?;
             a.pull_over(number(&offset)?, number(&within)?);
             Ok(())
@@ -43,7 +44,7 @@ pub(super) fn free_paths(api: &mut Registrar) {
     );
 }
 
-/// Registers driving into a parking bay.
+/// Registers the functions for parking in a bay.
 pub(super) fn parking(api: &mut Registrar) {
     call!(
         api,
@@ -77,7 +78,7 @@ pub(super) fn parking(api: &mut Registrar) {
     );
 }
 
-/// Registers passing obstacles in the lane.
+/// Registers the function for passing obstacles within the lane.
 pub(super) fn passing(api: &mut Registrar) {
     call!(
         api,
@@ -85,12 +86,18 @@ pub(super) fn passing(api: &mut Registrar) {
         "agent.pass(offset: float, within: float, along: float)",
         "Passes an obstacle: moves offset metres to the left of its lane's centre line (negative: \
          to the right) over `within` metres, stays there for `along` metres, moves back over \
-         `within` metres, and continues to its destinations. It does not look out \
-         for other traffic meanwhile.",
+         `within` metres, and continues to its destinations. Meanwhile, it does not \
+         watch for other traffic.",
         |a: &mut Agent, offset: Dynamic, within: Dynamic, along: Dynamic| -> Outcome<()> {
-            let swerve = swerve(&offset, &within, number(&along)?, true)?;
+            let (offset, within, along) = (number(&offset)?, number(&within)?, number(&along)?);
+            check_swerve(offset, within, along)?;
             charge(ROUTE)?;
-            a.drive_path(swerve);
+            a.drive_path(Effect::Swerve {
+                offset,
+                within,
+                along,
+                comes_back: true,
+            });
             Ok(())
         }
     );
@@ -108,17 +115,12 @@ fn path_of(points: &Array) -> Outcome<Vec<(DVec2, f64)>> {
     points.iter().map(point).collect()
 }
 
-fn swerve(offset: &Dynamic, within: &Dynamic, along: f64, comes_back: bool) -> Outcome<Effect> {
-    let (offset, within) = (number(offset)?, number(within)?);
+/// Checks the lengths of a swerve, m.
+fn check_swerve(offset: f64, within: f64, along: f64) -> Outcome<()> {
     if offset.abs() > 20.0 || !(2.0..=200.0).contains(&within) || !(0.0..=500.0).contains(&along) {
         return fail(
             "expected an offset from -20 to 20 m, reached within 2 to 200 m and held over 0 to 500 m".into(),
         );
     }
-    Ok(Effect::Swerve {
-        offset,
-        within,
-        along,
-        comes_back,
-    })
+    Ok(())
 }

@@ -25,7 +25,7 @@ pub(super) fn lane(api: &mut Registrar) {
             => agent.content().facts.map_or(0, |facts| i64::from(facts.lane));
         "s" -> "float", "Distance along its lane, m."
             => agent.content().facts.map_or(0.0, |facts| facts.s);
-        "road_speed" -> "float", "Speed that limit and bends allow here, m/s."
+        "road_speed" -> "float", "Speed allowed here by the speed limit and the bends, m/s."
             => agent.content().input.road_speed;
         "speed_limit" -> "float", "Speed limit of its lane, m/s."
             => agent.content().facts.map_or(0.0, |facts| facts.speed_limit);
@@ -36,7 +36,7 @@ pub(super) fn lane(api: &mut Registrar) {
         api,
         "road_speed_within",
         "agent.road_speed_within(distance: float) -> float",
-        "Lowest speed that limits and bends allow on its route within the distance (at most 200 \
+        "Lowest speed allowed by speed limits and bends on its route within the distance (at most 200 \
          m), m/s. A million if the route ends before that.",
         |a: &mut Agent, distance: Dynamic| -> Outcome<f64> {
             charge(LOOK_AHEAD)?;
@@ -46,7 +46,7 @@ pub(super) fn lane(api: &mut Registrar) {
     properties! { api, agent: Agent;
         "offset" -> "float", "Offset to the left of its lane's centre line, m; off the lanes, relative to the nearest lane in its direction."
             => agent.content().facts.map_or(0.0, |facts| facts.t);
-        "lane_remaining" -> "float", "Distance to the end of the lane, m; if the goal lies on a lane to change to, distance to the point beside the goal."
+        "lane_remaining" -> "float", "Distance to the end of the lane, m; if the agent must change lanes to reach its goal, distance to the point beside the goal."
             => agent.content().input.lane_remaining;
         "has_lane_left" -> "bool", "Whether the agent can change to a lane on the left."
             => agent.content().input.lane_left > 0.0;
@@ -55,7 +55,7 @@ pub(super) fn lane(api: &mut Registrar) {
     }
 }
 
-/// Registers vehicles ahead and behind, the next junction, and the destination.
+/// Registers the properties for vehicles ahead and behind, the next junction, and the destination.
 pub(super) fn ahead(api: &mut Registrar) {
     properties! { api, agent: Agent;
         "leader" -> "Other", "The vehicle ahead on its route, within 200 m; () if there is none."

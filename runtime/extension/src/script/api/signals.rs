@@ -26,7 +26,7 @@ pub(super) fn of_agent(api: &mut Registrar) {
         api,
         "signal",
         "agent.signal(node: int) -> Signal",
-        "Signals of a node, for reading their state and requesting stages. on_stage is then called for them as well; at most 16 nodes.",
+        "Signals of a node, for reading their state and requesting stages. on_stage is then also called for them. At most 16 nodes.",
         |a: &mut Agent, node: i64| -> Outcome<Signal> {
             charge(LOOK)?;
             let signal = Signal::seen_by(a, node).or_else(fail)?;
@@ -75,7 +75,7 @@ pub(super) fn properties(api: &mut Registrar) {
             => signal.of_stages(|stage| i64::from(stage.demand.arrivals));
         "calls" -> "array", "For each stage, whether it has been requested or has traffic waiting."
             => signal.of_stages(|stage| stage.is_called);
-        "movements" -> "array", "Movements as maps of road, turn (left, straight, right, back), stages, queue, arrivals and wait: the vehicles of a road that make the same turn."
+        "movements" -> "array", "Movements at these signals: the vehicles of one road that make the same turn. Each is a map with road, turn (left, straight, right, back), stages, queue, arrivals and wait."
             => movements_of(signal);
     }
     call!(
@@ -95,7 +95,7 @@ pub(super) fn requests(api: &mut Registrar) {
         api,
         "request",
         "signal.request(stage: int)",
-        "For behaviours: requests a stage; it follows after the minimum green of the current stage. Has no effect on the current stage.",
+        "For behaviours: requests a stage, which follows after the minimum green of the current stage. If that stage is green already, this only withdraws an earlier request of the agent.",
         |s: &mut Signal, stage: i64| -> Outcome<()> {
             let (node, stage) = (s.node, s.stage(stage).or_else(fail)?);
             let effect = Effect::CallStage { node, stage };
@@ -106,7 +106,7 @@ pub(super) fn requests(api: &mut Registrar) {
         api,
         "hold",
         "signal.hold(stage: int, seconds: float)",
-        "For behaviours: holds a stage for this time from now on, as long as it is shown; a green \
+        "For behaviours: holds a stage for this time from now, as long as it is shown; a green \
          is held for at most 120 s in all.",
         |s: &mut Signal, stage: i64, seconds: Dynamic| -> Outcome<()> {
             let (node, stage) = (s.node, s.stage(stage).or_else(fail)?);

@@ -1,4 +1,4 @@
-//! Requests of a script for its agent: speed, standing, signals to other drivers, lanes.
+//! Requests of a script for its agent: speed, stopping, signals to other drivers, lanes.
 
 use super::Registrar;
 use super::messages::{broadcast, letter};
@@ -33,7 +33,7 @@ pub(super) fn speed(api: &mut Registrar) {
         api,
         "speed_factor",
         "agent.speed_factor = float",
-        "Factor on the speed that the road allows, 0 to 2; lasts until it is set again.",
+        "Desired speed as a multiple of the speed that the road allows, 0 to 2; lasts until it is set again.",
         |a: &mut Agent| a.content().wants.speed_factor,
         |a: &mut Agent, value: Dynamic| -> Outcome<()> {
             a.content().wants.speed_factor = number(&value)?.clamp(0.0, 2.0);
@@ -42,7 +42,7 @@ pub(super) fn speed(api: &mut Registrar) {
     );
 }
 
-/// Registers stopping, braking and leaving the road.
+/// Registers the functions for stopping, resuming, braking and leaving the road.
 pub(super) fn standing(api: &mut Registrar) {
     call!(
         api,
@@ -171,7 +171,7 @@ pub(super) fn lane_offset(api: &mut Registrar) {
     );
 }
 
-/// Registers waiting for a time.
+/// Registers the function for waiting, and the property that states whether the agent waits.
 pub(super) fn waiting(api: &mut Registrar) {
     call!(
         api,
@@ -202,7 +202,7 @@ pub(super) fn lane_changes(api: &mut Registrar) {
         api,
         "prefer_lane",
         "agent.prefer_lane(side: string)",
-        "Changes to the \"left\" or \"right\" lane whenever there is a gap and the route allows it; \"any\" ends that.",
+        "Changes to the \"left\" or \"right\" lane whenever there is a gap and the route allows it; \"any\" cancels this.",
         |a: &mut Agent, side: &str| -> Outcome<()> {
             a.content().wants.lane = match side {
                 // Positive to the left, like all sides and angles.

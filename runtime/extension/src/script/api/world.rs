@@ -12,7 +12,7 @@ use roadwright_geometry::DVec2;
 /// to make a suggestion.
 const MISSED_PLACE: u64 = 2000;
 
-/// Registers spawning vehicles.
+/// Registers the function that spawns vehicles.
 pub(super) fn vehicles(api: &mut Registrar) {
     call!(
         api,
@@ -40,7 +40,7 @@ pub(super) fn vehicles(api: &mut Registrar) {
     );
 }
 
-/// Registers pedestrians.
+/// Registers the function that makes a pedestrian arrive at a crossing.
 pub(super) fn people(api: &mut Registrar) {
     call!(
         api,
@@ -122,13 +122,13 @@ pub(super) fn conditions(api: &mut Registrar) {
     );
 }
 
-/// Registers random numbers.
+/// Registers the functions for random numbers.
 pub(super) fn chance(api: &mut Registrar) {
     call!(
         api,
         "rand",
         "agent.rand() -> float",
-        "A random number from 0 to 1 that depends on run, agent and step only.",
+        "A random number from 0 to 1 that depends only on the run, the agent and the step.",
         |a: &mut Agent| a.random()
     );
     call!(

@@ -11,8 +11,8 @@ use roadwright_scenario::lane_graph::LaneGraph;
 /// Minimum distance between buildings and the edge of a lane, m. It leaves room for mirrors and
 /// doors.
 const BESIDE_LANE: f64 = 0.3;
-/// Minimum distance between buildings and the middle of a lane, m. At this distance, no vehicle in
-/// the lane, not even a bus, takes the building for an obstacle in its path.
+/// Minimum distance between buildings and the middle of a lane, m. At this distance, no vehicle in the lane,
+/// not even a bus, treats the building as an obstacle on its path.
 const BESIDE_MIDDLE: f64 = 2.7;
 /// Additional clearance where a lane bends more tightly than a car can turn, as a fraction of the difference
 /// between the radii. Cars swing wide there. At a right angle, the fraction would be 0.41.
@@ -24,7 +24,7 @@ const LONGEST: f64 = 20.0;
 /// Number of corners of the circles that are cut out at the ends of stretches.
 const CORNERS: usize = 16;
 
-/// A stretch of the middle of a lane, with the clearance between it and buildings, m.
+/// A straight stretch of the middle of a lane, with the required clearance from buildings, m.
 #[derive(Clone, Copy)]
 struct Stretch {
     from: DVec2,
@@ -79,7 +79,7 @@ impl Lanes {
             .for_each_within(centre, half.length() + self.reach, |index, _| {
                 near.push(index)
             });
-        // Sorted by lane and not by cell.
+        // Sorted by lane instead of by cell.
         near.sort_unstable();
         let stretches = near.iter().map(|index| self.stretches[*index as usize]);
         let covers: Vec<Vec<DVec2>> = stretches
@@ -97,8 +97,8 @@ fn tightest_radius(line: CentreLine<'_>) -> f64 {
     1.0 / bends.fold(0.0, f64::max).max(1e-9)
 }
 
-/// Simplifies a line to straight stretches, because cutting with a few of them is much faster than with one
-/// per metre.
+/// Simplifies a line to straight stretches, because cutting along a few stretches is much faster than along
+/// one per metre.
 fn straight(points: &[DVec2]) -> Vec<(DVec2, DVec2)> {
     let cuts = polyline::cuts(points, BENT, LONGEST);
     let pairs = cuts.windows(2);
@@ -133,11 +133,11 @@ impl Stretch {
         distance(self.from, self.to, point) < self.clearance
     }
 
-    /// Returns the area that has to be clear: a stadium (counter-clockwise) with all points within
-    /// the clearance.
+    /// Returns the area that has to be clear, as a counter-clockwise ring: the stadium of all points within
+    /// the clearance of the stretch.
     fn cover(&self) -> Vec<DVec2> {
         let step = std::f64::consts::TAU / CORNERS as f64;
-        // The corners lie on a circle around the round end and not inside it.
+        // The corners are placed so that the polygon contains the round end.
         let radius = self.clearance / roadwright_geometry::math::cos(0.5 * step);
         let circle = |centre: DVec2| {
             (0..CORNERS).map(move |i| centre + radius * unit(step * (i as f64 + 0.5)))

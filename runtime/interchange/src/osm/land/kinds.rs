@@ -3,7 +3,7 @@
 use super::super::elements::Tags;
 use roadwright_scenario::LandUse;
 
-/// Keys that are kept for outlines. Others, mostly addresses, are dropped while reading.
+/// Keys that are kept for outlines. Other keys, mostly for addresses, are dropped while reading.
 const KEYS: [&str; 20] = [
     "aeroway",
     "amenity",
@@ -54,14 +54,14 @@ pub(super) fn kind(tags: &Tags) -> Option<Result<Kind, &'static str>> {
         || !matches!(value("tunnel"), "" | "no");
     let found = match value("building") {
         "" | "no" => Kind::Ground(usage(tags)?),
-        // Roofs on posts have other ground below them.
+        // A roof on posts covers other ground, which stays open.
         "roof" | "carport" | "canopy" => return Some(Err("roofs on posts (building=roof)")),
         building => Kind::Building(height(tags, building)),
     };
     Some(match (is_below, found) {
         (false, found) => Ok(found),
-        (true, Kind::Building(_)) => Err("buildings below the ground"),
-        (true, Kind::Ground(_)) => Err("land below the ground (waters in tunnels and pipes)"),
+        (true, Kind::Building(_)) => Err("underground buildings"),
+        (true, Kind::Ground(_)) => Err("underground land areas (water in tunnels and pipes)"),
     })
 }
 
@@ -102,7 +102,7 @@ fn metres(text: &str) -> Option<f64> {
 /// Returns the land use; `None` if the tags describe something else.
 fn usage(tags: &Tags) -> Option<LandUse> {
     let value = |key: &str| tags.get(key).map(String::as_str).unwrap_or_default();
-    // The actual cover overrides the intended use, so that a pond in a park is water.
+    // The actual cover overrides the intended use, so a pond in a park is water.
     covered(value("natural"), value("waterway"), value("water"))
         .or_else(|| of_leisure(value("leisure")))
         .or_else(|| paved(tags))

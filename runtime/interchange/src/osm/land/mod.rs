@@ -20,9 +20,9 @@ use roadwright_scenario::{
 };
 use std::collections::BTreeMap;
 
-/// Largest error of simplified outlines of buildings and of land, m.
+/// Largest error of the simplified outlines of buildings and of land, m.
 const TOLERANCES: (f64, f64) = (0.15, 0.3);
-/// Distance around the roads within which land is imported if there is no box, m.
+/// Maximum distance from the roads at which land is imported if no box is given, m.
 const AROUND_ROADS: f64 = 150.0;
 /// Maximum size of a building from corner to corner, m. Larger ones are mistakes, or represent a whole city
 /// quarter.
@@ -33,14 +33,14 @@ const LEAST_PIECE: (f64, f64) = (8.0, 1.0);
 const LEAST_SHARE: f64 = 0.3;
 /// Minimum area of land, m^2.
 const LEAST_LAND: f64 = 4.0;
-/// Maximum number of buildings, and of areas of land. A city of a million people has a quarter of this
+/// Maximum number of buildings, and also of areas of land. A city of a million people has a quarter of this
 /// number.
 const MOST_OBJECTS: usize = 1_000_000;
 /// Maximum number of pairs of edges that are compared to find outlines that cross themselves.
 const MOST_COMPARISONS: usize = 200_000_000;
 
-/// Number of corners above which outlines are cleaned up by the polygon library. The library is
-/// slower for small outlines.
+/// Number of corners above which the polygon library cleans up an outline. For smaller outlines, the library
+/// is slower.
 const MOST_PLAIN: usize = 200;
 
 /// Numbers of objects added to the scenario.
@@ -58,7 +58,7 @@ struct Area {
     rings: Vec<Vec<i64>>,
 }
 
-/// Adds buildings and land to a scenario that has its roads.
+/// Adds buildings and land to a scenario whose roads already exist.
 ///
 /// # Errors
 /// If the scenario rejects an object.
@@ -96,7 +96,7 @@ pub(super) fn add(
 fn areas(elements: &Elements, warnings: &mut Warnings) -> Vec<Area> {
     let mut areas = Vec::new();
     let ways = elements.areas.iter();
-    // By their tags, squares are roads.
+    // Squares are tagged as roads.
     let squares = elements
         .ways
         .iter()
@@ -124,7 +124,7 @@ fn areas(elements: &Elements, warnings: &mut Warnings) -> Vec<Area> {
         let Some(kind) = read(kind(&relation.tags), object, warnings) else {
             continue;
         };
-        // Nesting is derived from the rings, because roles are often missing or wrong.
+        // Nesting is derived from the rings, because the roles of members are often missing or wrong.
         let members = relation.members.iter().filter(|member| member.0 == 'w');
         let known: Vec<Option<&&Way>> = members.map(|member| all.get(&member.1)).collect();
         let ways: Vec<&[i64]> = known.iter().flatten().map(|way| &way.nodes[..]).collect();
@@ -182,7 +182,7 @@ struct Window {
     projection: LocalProjection,
     /// Corners of the window, m.
     ring: Vec<DVec2>,
-    /// A box that lies entirely inside the window, m.
+    /// A box that is entirely inside the window, m.
     inner: (DVec2, DVec2),
 }
 
@@ -212,7 +212,8 @@ impl Window {
                 ]
             }
         };
-        // A box in degrees is almost a box in metres, because its sides bend only by centimetres.
+        // A box in degrees is almost a box in metres, because its sides deviate from straight lines only by
+        // centimetres.
         let inner = (
             DVec2::new(ring[0].x.max(ring[3].x), ring[0].y.max(ring[1].y)),
             DVec2::new(ring[1].x.min(ring[2].x), ring[2].y.min(ring[3].y)),
@@ -403,6 +404,6 @@ fn is_piece(shape: &Shape) -> bool {
     let area = rings::area(shape);
     let edges = shape.iter().flat_map(|ring| polygon::edges(ring));
     let around: f64 = edges.map(|(a, b)| (b - a).length()).sum();
-    // A long piece with area A and perimeter p is about 2 A / p wide.
+    // A long piece with area A and perimeter p has a width of about 2 A / p.
     area >= LEAST_PIECE.0 && 2.0 * area / around.max(1e-9) >= LEAST_PIECE.1
 }

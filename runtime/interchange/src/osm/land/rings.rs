@@ -1,4 +1,4 @@
-//! Assembles outlines from ways as rings of nodes, simplifies them, and combines polygons.
+//! Assembles rings of nodes from ways, simplifies the rings, and combines polygons.
 
 use glam::DVec2;
 use i_overlay::core::fill_rule::FillRule;
@@ -15,10 +15,10 @@ pub(super) type Shape = Vec<Vec<DVec2>>;
 /// Maximum number of self-crossings of an outline that are repaired.
 const MOST_CROSSINGS: usize = 100;
 
-/// Joins ways to rings, in which the first node is not repeated at the end. Also returns the number of ways
-/// that are left over, because an extract may contain only a part of an outline.
+/// Joins ways into rings, in which the first node is not repeated at the end. Also returns the number of ways
+/// that are left over, because an extract may contain only part of an outline.
 ///
-/// Ways are joined in their order. If three meet at a node, the first one that fits is used.
+/// Ways are joined in their order. If three ways meet at a node, the first one that fits is used.
 pub(super) fn joined(ways: &[&[i64]]) -> (Vec<Vec<i64>>, usize) {
     let mut by_end: BTreeMap<i64, Vec<usize>> = BTreeMap::new();
     let is_closed = |way: &[i64]| way.len() > 3 && way.first() == way.last();
@@ -61,9 +61,9 @@ pub(super) fn joined(ways: &[&[i64]]) -> (Vec<Vec<i64>>, usize) {
     (rings, lost)
 }
 
-/// Simplifies a ring with an error of at most `tolerance`, m. Fixed corners are kept, such as those shared
-/// with neighbours, so that walls stay adjacent. Each corner that is checked decrements `left`; once it is 0,
-/// all other corners are kept.
+/// Simplifies a ring with an error of at most `tolerance`, m. Fixed corners, such as those shared with
+/// neighbours, are kept so that adjacent walls stay adjacent. Each corner that is checked decrements `left`.
+/// Once `left` is 0, all remaining corners are kept.
 pub(super) fn simplified(
     ring: &[DVec2],
     must_stay: impl Fn(usize) -> bool,
@@ -74,7 +74,7 @@ pub(super) fn simplified(
     if count <= 4 {
         return ring.to_vec();
     }
-    // Split between two corners that are far apart, so that neither half can vanish.
+    // Split at two corners that are far apart, so that neither half can vanish.
     let far = (1..count).max_by(|&a, &b| {
         let distance = |i: usize| (ring[i] - ring[0]).length_squared();
         distance(a).total_cmp(&distance(b))
@@ -103,8 +103,8 @@ pub(super) fn simplified(
     kept.map(|i| ring[i]).collect()
 }
 
-/// Whether rings cross themselves and each other so rarely that they can be passed to [`combined`]. Each
-/// comparison of edges decrements `left`.
+/// Whether rings cross themselves or each other rarely enough to be passed to [`combined`]. Each comparison
+/// of edges decrements `left`.
 pub(super) fn is_tame(rings: &[Vec<DVec2>], left: &mut usize) -> bool {
     let mut count = 0;
     let all = rings.iter().map(Vec::as_slice);
@@ -163,7 +163,7 @@ fn combined(
         .collect()
 }
 
-/// Rounds coordinates to millimetres, which is finer than any survey.
+/// Rounds coordinates to millimetres, which is more precise than any survey.
 pub(super) fn rounded(ring: &[DVec2]) -> Vec<DVec2> {
     ring.iter().map(|p| (*p * 1e3).round() / 1e3).collect()
 }
@@ -173,7 +173,7 @@ pub(super) fn area(shape: &Shape) -> f64 {
     shape.iter().map(|ring| polygon::signed_area(ring)).sum()
 }
 
-/// Converts a polygon with holes to a single ring, with a cut from each hole to the nearest corner.
+/// Converts a polygon with holes to a single ring, by a cut from each hole to the nearest corner.
 pub(super) fn opened(shape: Shape) -> Vec<DVec2> {
     let mut rings = shape.into_iter();
     let outer = rings.next().unwrap_or_default();
@@ -208,7 +208,7 @@ mod tests {
     fn ways_are_joined_whichever_way_they_run() {
         let whole = joined(&[&[1, 2, 3], &[5, 4, 3], &[5, 6, 1]]);
         assert_eq!(whole, (vec![vec![1, 2, 3, 4, 5, 6]], 0));
-        // Closed ways are rings by themselves; ways that do not close are left over.
+        // A closed way is a ring by itself. Ways that do not close are left over.
         let some = joined(&[&[1, 2, 3, 1], &[7, 8], &[8, 9], &[4, 5, 6, 4]]);
         assert_eq!(some, (vec![vec![1, 2, 3], vec![4, 5, 6]], 2));
         assert_eq!(joined(&[&[], &[1], &[1, 1], &[2, 3, 2]]).0.len(), 0);

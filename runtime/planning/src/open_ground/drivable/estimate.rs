@@ -1,7 +1,7 @@
-//! Estimates the cost from each cell to the target, regardless of headings.
+//! Estimates the cost from each cell to the target, ignoring headings.
 //!
-//! A* runs from the target towards the root of the search, and continues whenever the cost of another cell is needed
-//! (RRA*, [Silver 2005]). So only a corridor of cells is expanded.
+//! A* runs from the target towards the root of the search, and continues whenever the cost of another cell is
+//! needed (RRA*, [Silver 2005]). It therefore expands only a corridor of cells.
 
 use super::super::cell::Cell;
 use super::super::ground::OpenGround;
@@ -15,9 +15,9 @@ const UNITS: f64 = 1024.0;
 const UNKNOWN: u32 = u32::MAX;
 /// Marks a cell whose factor has not been read.
 const UNREAD: u16 = 0;
-/// Marks a cell in which no body can stand.
+/// Marks a cell in which the body does not fit at any heading.
 const CLOSED: u16 = u16::MAX;
-/// Bits after the binary point of the lengths of steps.
+/// Number of bits after the binary point in the lengths of steps.
 const SHIFT: u32 = 8;
 
 /// Cell from which a step leads to a neighbour, with the length of the step.
@@ -47,7 +47,7 @@ impl Estimate {
     /// Starts the search at the cell `target`. The cell `toward` guides the search.
     pub(super) fn new(surface: &Surface, margin: f64, target: u32, toward: u32) -> Self {
         let cells = surface.cells() as usize;
-        // Two factors of 16 stand for plain ground.
+        // Two factors of 16 correspond to plain ground.
         let metre = surface.size.metres() * UNITS / 32.0 * f64::from(1u32 << SHIFT);
         let mut estimate = Self {
             costs: vec![UNKNOWN; cells],
@@ -66,7 +66,7 @@ impl Estimate {
         estimate
     }
 
-    /// Number of cells that have been expanded.
+    /// Number of expanded cells that have not been counted elsewhere.
     pub(super) fn expanded(&self) -> u64 {
         self.expanded
     }
@@ -122,7 +122,7 @@ impl Estimate {
         };
         let (column, row) = surface.place(at);
         let mut is_open = [false; 4];
-        // The straight neighbours come first, because a diagonal step depends on them.
+        // The straight neighbours come first, because diagonal steps depend on them.
         const SIDES: [(i32, i32); 4] = [(1, 0), (0, 1), (-1, 0), (0, -1)];
         for (side, (x, y)) in SIDES.into_iter().enumerate() {
             let next = Cell::new(column + x, row + y);
@@ -138,8 +138,8 @@ impl Estimate {
         }
     }
 
-    /// Updates the cell at a column and row, which a step from another cell reaches. Returns whether the cell is
-    /// open.
+    /// Updates the cell at a column and row, to which a step from another cell leads. Returns whether the
+    /// cell is open.
     #[inline]
     fn reach(
         &mut self,

@@ -90,7 +90,8 @@ impl DrivablePath {
         poses
     }
 
-    /// Returns the same path without pieces of zero length. Pieces that continue each other are joined.
+    /// Returns the same path without pieces of zero length. Consecutive pieces of the same curvature and gear
+    /// are joined.
     pub(super) fn tidied(mut self) -> Self {
         self.pieces.retain(|piece| piece.length.abs() > 1e-9);
         self.pieces.dedup_by(|next, before| {

@@ -19,8 +19,8 @@ use std::f64::consts::TAU;
 pub const LONGEST_TRIP: f64 = 1000.0;
 /// Number of headings that the search distinguishes.
 const HEADINGS: u32 = 72;
-/// Numbers of expansions after which an attempt weights the estimate more, with the factors of the weight. Low
-/// weights find short paths, and high weights make long searches end in time.
+/// Numbers of expansions after which an attempt increases the weight of the estimate, and the factors by
+/// which it does so. Low weights find short paths, and high weights make long searches end in time.
 const HURRIES: [(u64, f64); 2] = [(1500, 2.0), (6000, 4.0)];
 /// Margin of the searched area around start and goal, as a fraction of the distance between them.
 const BEYOND: f64 = 0.3;
@@ -30,20 +30,21 @@ const LEAST_BEYOND: f64 = 40.0;
 const SHORT_STEP: f64 = 1.5;
 /// Length of a step elsewhere, m.
 const LONG_STEP: f64 = 2.5;
-/// Clearance around the vehicle from which long steps are used, m.
+/// Minimum clearance around the vehicle for long steps, m.
 const ROOM_FOR_LONG: f64 = 0.75;
-/// Distance to the target from which long steps are used, in turning radii.
+/// Minimum distance to the target for long steps, in turning radii.
 const FAR: f64 = 2.5;
 /// Curvatures of steps, as fractions of the maximum curvature.
 const SHARES: [f64; 5] = [0.0, 0.5, -0.5, 1.0, -1.0];
-/// Distance to the target within which curves to the target are tried from each pose, in turning radii.
+/// Up to this distance from the target, a curve to the target is tried from every pose, in turning radii.
 const NEAR: f64 = 3.0;
-/// Distance to the target within which the estimate includes the cost of such curves, in turning radii.
+/// Up to this distance from the target, the estimate includes the cost of a curve to the target, in turning
+/// radii.
 const ESTIMATED: f64 = 8.0;
 /// Beyond [`NEAR`], curves to the target are tried only from every n-th pose, where n is the distance to the target in
 /// turning radii divided by this value.
 const RADII_PER_POSE: f64 = 1.0;
-/// Relative cost by which another path may still be better when the search ends.
+/// Fraction of the cost by which another path may still be better when the search ends.
 const SLACK: f64 = 0.05;
 /// Units of cost per metre in the queue.
 const UNITS: f64 = 256.0;
@@ -65,7 +66,7 @@ pub struct DrivableTrip {
     pub gear: i8,
     /// Position of the rear axle at the destination, m.
     pub to: DVec2,
-    /// Heading at the destination, rad; `None` for any.
+    /// Heading at the destination, rad; `None` for any heading.
     pub heading: Option<f64>,
 }
 
@@ -211,7 +212,7 @@ pub struct DrivableSearch {
 /// after that uses the next clearance.
 #[derive(Debug, Clone, Copy)]
 struct Attempt {
-    /// Index of the clearance. The index after the last clearance stands for a clearance of 0.
+    /// Index of the clearance. The index after the last clearance represents a clearance of 0.
     margin: usize,
     is_fine: bool,
 }
@@ -289,7 +290,7 @@ impl DrivableSearch {
         let until = self.expanded().saturating_add(budget);
         while self.progress == DrivableProgress::Searching && self.expanded() < until {
             let Some(tree) = &mut self.tree else { break };
-            let mut run = Run {
+            let mut run = Expansion {
                 tree,
                 ground: &mut *ground,
                 trip: &self.trip,
@@ -325,7 +326,7 @@ impl DrivableSearch {
         let kept = self.tree.take();
         if !self.begin(ground) {
             self.tree = kept;
-            // The tree is kept because it holds the search area. Its expansions are already counted.
+            // The tree is kept because it contains the search area. Its expansions have already been counted.
             if let Some(tree) = &mut self.tree {
                 tree.poses_expanded = 0;
                 tree.estimate.forget_work();
@@ -422,7 +423,7 @@ impl Tree {
         let [usual, least, tight] = settings.margins;
         let margins = [usual, least, tight, 0.0];
         let first = attempt.margin;
-        // A clearance of 0 is used only if start or destination has no room for any other.
+        // A clearance of 0 is used only if no other clearance is possible at the start or the destination.
         let last = margins.len() - 1;
         let is_meant = |at: usize| at < last || first == 0 || attempt.is_fine;
         let differs = |at: usize| at == 0 || margins[at] < margins[at - 1];
@@ -437,7 +438,7 @@ impl Tree {
             margin: at,
             is_fine: attempt.is_fine && at == first,
         };
-        // The search begins at the end with less room, so that it leads from narrow into open space.
+        // The search begins at the end with less room, so that it leads from narrow space into open space.
         let (direction, root, gear, room, target) = match trip.heading {
             Some(heading) if room_at_goal < room_at_start => {
                 let goal = Pose {
@@ -512,7 +513,7 @@ impl Tree {
             is_refined: false,
         });
         tree.states.set(state, 0);
-        tree.push(0.0, Entry::own(0));
+        tree.push(0.0, GearNode::own(0));
         Ok((tree, attempt))
     }
 
@@ -531,7 +532,7 @@ impl Tree {
         Some((place * u64::from(headings) + heading) * 2 + u64::from(gear < 0))
     }
 
-    /// Raises the weight of the estimate and rebuilds the queue.
+    /// Raises the weight of the estimate and reorders the queue.
     fn hurry(&mut self, weight: f64) {
         self.weight = weight;
         self.hurries += 1;
@@ -543,10 +544,10 @@ impl Tree {
                 self.gear_change
             }
         };
-        let all: Vec<(f64, Entry)> = entries
+        let all: Vec<(f64, GearNode)> = entries
             .into_iter()
             .map(|Reverse(key)| {
-                let entry = Entry(u32::MAX - key as u32);
+                let entry = GearNode(u32::MAX - key as u32);
                 let node = &self.nodes[entry.node() as usize];
                 let change = if entry.is_other() { change(node) } else { 0.0 };
                 (node.cost + change + weight * node.ahead, entry)
@@ -557,7 +558,7 @@ impl Tree {
         }
     }
 
-    fn push(&mut self, total: f64, entry: Entry) {
+    fn push(&mut self, total: f64, entry: GearNode) {
         let key = (total * UNITS).min(f64::from(u32::MAX - 1)) as u64;
         // Among equal costs, the newest node comes first, because it leads to the target sooner.
         self.queue
@@ -570,11 +571,11 @@ impl Tree {
     }
 }
 
-/// Queue entry of a node, which is to be expanded in its own gear or in the other one.
+/// Queue entry of a node that is to be expanded in its own gear or in the other gear.
 #[derive(Debug, Clone, Copy)]
-struct Entry(u32);
+struct GearNode(u32);
 
-impl Entry {
+impl GearNode {
     fn own(node: u32) -> Self {
         Self(2 * node)
     }
@@ -592,22 +593,22 @@ impl Entry {
     }
 }
 
-/// A gear with the cost of engaging it, m.
+/// A gear, with the cost of engaging it, m.
 #[derive(Debug, Clone, Copy)]
 struct Engaged {
     gear: i8,
     change: f64,
 }
 
-/// Borrowed state of a search while it expands nodes.
-struct Run<'a> {
+/// Borrowed state of a search that is expanding nodes.
+struct Expansion<'a> {
     tree: &'a mut Tree,
     ground: &'a mut OpenGround,
     trip: &'a DrivableTrip,
     settings: &'a DrivableSettings,
 }
 
-impl Run<'_> {
+impl Expansion<'_> {
     fn until(&mut self, until: u64) -> DrivableProgress {
         if !self.is_connected() {
             return DrivableProgress::NoPath;
@@ -632,7 +633,7 @@ impl Run<'_> {
             {
                 return DrivableProgress::Found;
             }
-            let entry = Entry(u32::MAX - key as u32);
+            let entry = GearNode(u32::MAX - key as u32);
             match entry.is_other() {
                 false => self.visit(entry.node()),
                 true => {
@@ -675,7 +676,7 @@ impl Run<'_> {
             if least > node.ahead {
                 kept.ahead = least;
                 let total = node.cost + self.tree.weight * least;
-                self.tree.push(total, Entry::own(number));
+                self.tree.push(total, GearNode::own(number));
                 return;
             }
         }
@@ -693,7 +694,7 @@ impl Run<'_> {
         if self.trip.vehicle.reverses || node.gear < 0 {
             let change = self.settings.gear_change;
             let total = node.cost + change + self.tree.weight * node.ahead;
-            self.tree.push(total, Entry::other(number));
+            self.tree.push(total, GearNode::other(number));
         }
     }
 
@@ -716,7 +717,7 @@ impl Run<'_> {
         Shots::new(&node.at, &self.tree.target, radius, &self.rates(node.gear))
     }
 
-    /// Tries curves from a node to the target, unless curves from nearby nodes were tried recently.
+    /// Tries curves from a node to the target, unless curves from nearby nodes have been tried recently.
     fn try_shots(&mut self, number: u32) {
         let node = self.tree.nodes[number as usize];
         let radii = node.ahead / self.trip.vehicle.radius();
@@ -836,7 +837,7 @@ impl Run<'_> {
             is_refined: false,
         });
         tree.states.set(state, new);
-        tree.push(cost + tree.weight * ahead, Entry::own(new));
+        tree.push(cost + tree.weight * ahead, GearNode::own(new));
     }
 
     /// Returns the best path after smoothing.

@@ -24,7 +24,7 @@ pub(super) struct Target {
 pub(super) struct Shot {
     pub(super) pieces: [Arc; 5],
     pub(super) count: usize,
-    /// Cost with the penalties for reverse and gear changes, m.
+    /// Cost including the penalties for reversing and gear changes, m.
     pub(super) cost: f64,
 }
 
@@ -77,7 +77,7 @@ impl From<&Arc> for PlainPiece {
 pub(super) struct Rates {
     pub(super) settings: DrivableSettings,
     pub(super) direction: Direction,
-    /// Gear that the vehicle has engaged before the pieces; 0 for either gear.
+    /// Gear that is engaged before the first piece; 0 if either gear may be used.
     pub(super) before: i8,
     pub(super) after: i8,
     /// Whether the vehicle may drive in reverse.
@@ -166,7 +166,7 @@ impl Shots {
                 offset.dot(left_of(from.forward)),
             );
             for (bend, side) in [(Bend::Left, 1.0), (Bend::Right, -1.0)] {
-                // From the centre of the turning circle to the point, mirrored to the left.
+                // Vector from the centre of the turning circle to the point, mirrored to the left.
                 let centre = DVec2::new(local.x, side * local.y - radius);
                 let distance = centre.length();
                 if distance < radius {

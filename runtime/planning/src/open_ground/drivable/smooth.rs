@@ -1,7 +1,8 @@
 //! Shortcuts in a path that has been found.
 //!
-//! A shortcut is a Reeds-Shepp curve between two poses of the path. It replaces the path between them if it costs less
-//! and touches nothing, so a smoothed path is as safe as the path before, and nowhere tighter than the vehicle steers.
+//! A shortcut is a Reeds-Shepp curve between two poses of the path. It replaces the path between them if it
+//! costs less and touches nothing. A smoothed path is therefore as safe as the original, and no bend is
+//! tighter than the vehicle can steer.
 
 use super::super::ground::OpenGround;
 use super::path::{DrivablePath, DrivablePiece};
@@ -12,9 +13,10 @@ use super::vehicle::{DrivableVehicle, Placement};
 
 /// Length of the pieces into which a path is cut, m. Shortcuts begin and end at the cuts.
 const PIECE: f64 = 2.5;
-/// Numbers of pieces to replace with one shortcut, in the order of the attempts.
+/// Numbers of pieces that one shortcut replaces, in the order of the attempts.
 const SPANS: [usize; 5] = [24, 12, 6, 3, 2];
-/// Radii of shortcuts, as multiples of the vehicle's turning radius. A vehicle drives faster in wide bends.
+/// Radii of shortcuts, as multiples of the vehicle's turning radius. Wide bends are tried first, because the
+/// vehicle is faster in them.
 const RADII: [f64; 2] = [2.0, 1.0];
 /// Number of passes over the path.
 const PASSES: usize = 2;
@@ -26,11 +28,11 @@ pub(super) struct Smoother<'a> {
     pub(super) vehicle: &'a DrivableVehicle,
     pub(super) settings: &'a DrivableSettings,
     pub(super) margin: f64,
-    /// Gear at the start of the path; 0 for either gear.
+    /// Gear at the start of the path; 0 if either gear may be used.
     pub(super) gear: i8,
 }
 
-/// A piece with its cost regardless of the gear.
+/// A piece, with its cost regardless of the gear.
 #[derive(Debug, Clone, Copy)]
 struct Costed {
     piece: DrivablePiece,
@@ -90,7 +92,7 @@ impl Smoother<'_> {
         path.tidied()
     }
 
-    /// Returns a cheaper curve that can replace some pieces; `None` if there is none.
+    /// Returns a cheaper curve to replace the given pieces; `None` if there is none.
     fn shortcut(&mut self, replaced: &[Costed], to: Placement, gears: [i8; 2]) -> Option<Shot> {
         let from = replaced.first()?.from;
         let is_one = replaced.iter().all(|part| {

@@ -5,22 +5,22 @@ use roadwright_geometry::math::mix64;
 /// Marks an empty entry.
 const EMPTY: u32 = u32::MAX;
 
-/// Hash table from states to nodes. It is never iterated, so that its order affects no result.
+/// Hash table from states to nodes. It is never iterated, so the order of its entries affects no result.
 #[derive(Debug, Clone)]
 pub(super) struct States {
-    entries: Vec<Entry>,
+    entries: Vec<StateEntry>,
     used: usize,
 }
 
 #[derive(Debug, Clone, Copy)]
-struct Entry {
+struct StateEntry {
     state: u64,
     node: u32,
 }
 
 impl States {
     pub(super) fn new() -> Self {
-        let empty = Entry {
+        let empty = StateEntry {
             state: 0,
             node: EMPTY,
         };
@@ -54,11 +54,11 @@ impl States {
         }
         let at = self.place(state);
         self.used += usize::from(self.entries[at].node == EMPTY);
-        self.entries[at] = Entry { state, node };
+        self.entries[at] = StateEntry { state, node };
     }
 
     fn grow(&mut self) {
-        let empty = Entry {
+        let empty = StateEntry {
             state: 0,
             node: EMPTY,
         };

@@ -16,19 +16,19 @@ const SQUARE: f64 = 8.0;
 pub(super) const FARTHEST_ROOM: f64 = 3.0;
 /// Distance between exact collision checks close to an obstacle, m.
 pub(super) const CLOSE_STEP: f64 = 0.05;
-/// Length of path for which the factor of a single cell is used, m.
+/// Distance between points at which an arc is sampled to compute its cost, m.
 const COST_STEP: f64 = 0.5;
-/// Factor of a cell that an obstacle blocks for some headings of a body. The footprint decides whether the body fits
-/// there.
+/// Factor of a cell in which the body fits only at some headings. The footprint decides whether the body
+/// fits.
 const BESIDE_OBSTACLE: u16 = 64;
 
-/// Copy of the map within a rectangle. Moving bodies and the vehicle's own items are left out.
+/// Copy of the map within a rectangle, without moving bodies and the vehicle's own items.
 #[derive(Debug, Clone)]
 pub(super) struct Surface {
     profile: ProfileId,
     owner: Option<Owner>,
     pub(super) size: CellSize,
-    /// South-west cell, at the corner of a tile.
+    /// South-west cell, which is a corner of a tile.
     origin: Cell,
     pub(super) columns: i32,
     pub(super) rows: i32,
@@ -41,7 +41,7 @@ pub(super) struct Surface {
 }
 
 impl Surface {
-    /// Creates the copy. Each tile is read when it is first needed.
+    /// Creates the copy. Each tile is read only when it is needed.
     pub(super) fn new(
         ground: &mut OpenGround,
         profile: ProfileId,
@@ -143,8 +143,8 @@ impl Surface {
         }
     }
 
-    /// Whether a body with a margin does not fit in a cell at any heading. This is so if every point of the cell is
-    /// closer to an obstacle than half the body's width.
+    /// Whether a body with a margin does not fit in a cell at any heading. This is the case if every point of
+    /// the cell is closer to an obstacle than half of the body's width.
     pub(super) fn is_never_free(&self, cell: u32, margin: f64) -> bool {
         let needed = self.obstacles.half_width + margin;
         let centre = self.centre(cell);
@@ -153,7 +153,7 @@ impl Surface {
         if distance >= needed || distance < needed - diagonal {
             return distance < needed;
         }
-        // Samples nine points of the cell.
+        // Tests nine points of the cell.
         let third = self.size.metres() / 3.0;
         let is_open = |number: i32| {
             let offset = DVec2::new(f64::from(number % 3 - 1), f64::from(number / 3 - 1));
@@ -170,8 +170,8 @@ impl Surface {
         self.obstacles.room(body)
     }
 
-    /// Drives along an arc. Returns the placement at its end and the clearance there; `None` if the vehicle would
-    /// collide or leave the rectangle. `room` is the clearance at the start.
+    /// Drives along an arc. Returns the placement at its end and the clearance there; `None` if the vehicle
+    /// would collide or leave the rectangle. `room` is the clearance at the start of the arc, m.
     pub(super) fn sweep(
         &self,
         vehicle: &DrivableVehicle,
@@ -244,7 +244,7 @@ impl Obstacles {
         vehicle: &DrivableVehicle,
     ) -> Self {
         let half = 0.5 * DVec2::new(vehicle.length, vehicle.width);
-        // The additional metre covers the margin, which is smaller.
+        // The additional metre covers the margin, which is less than a metre.
         let reach = half.length() + FARTHEST_ROOM + 1.0;
         let shapes = ground.shapes_in_the_way(profile, owner, bounds.grown(reach));
         let columns = ((bounds.high.x - bounds.low.x) / SQUARE).ceil().max(1.0) as usize;
@@ -353,7 +353,7 @@ fn separation(shape: &Shape, body: &OrientedBox) -> Option<f64> {
             if shape.overlaps(body) {
                 return None;
             }
-            // Two shapes without common points are nearest to each other at a corner of one of them.
+            // Two shapes without common points are closest to each other at a corner of one of them.
             let own = body.corners().map(|corner| shape.distance(corner));
             let others = corners
                 .iter()

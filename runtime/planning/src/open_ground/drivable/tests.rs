@@ -67,8 +67,8 @@ fn find(ground: &mut OpenGround, trip: DrivableTrip) -> Result<DrivablePath, Dri
     }
 }
 
-/// Checks every 5 cm that the exact footprint is free and that no bend is too tight, and checks that the path reaches
-/// the goal.
+/// Checks every 5 cm that the exact footprint is free and that no bend is too tight. Also checks that the
+/// path reaches the goal.
 fn check(ground: &OpenGround, trip: &DrivableTrip, path: &DrivablePath) {
     for piece in &path.pieces {
         assert!(piece.curvature.abs() <= trip.vehicle.curvature + 1e-12);
@@ -91,7 +91,7 @@ fn check(ground: &OpenGround, trip: &DrivableTrip, path: &DrivablePath) {
     }
 }
 
-/// Draws a pose in a square at which the car is free, including its margin.
+/// Draws a pose in a square at which the car is free with its margin.
 fn free_pose(
     ground: &OpenGround,
     profile: ProfileId,
@@ -141,7 +141,7 @@ proptest! {
     }
 }
 
-/// Costs of the paths of both searches; `None` for a search that finds no path.
+/// Costs of the paths that both searches find; `None` for a search that finds no path.
 fn compared(seed: u64) -> Option<[Option<f64>; 2]> {
     const EDGE: f64 = 20.0;
     let share = 0.1 + 0.3 * (seed % 10) as f64 / 9.0;
@@ -156,14 +156,15 @@ fn compared(seed: u64) -> Option<[Option<f64>; 2]> {
     Some([found.map(|path| path.cost), least])
 }
 
-/// Reads a number from an environment variable.
+/// Reads a number from an environment variable. The default is `usual`.
 fn number_of(key: &str, usual: u64) -> u64 {
     let value = std::env::var(key).ok().and_then(|value| value.parse().ok());
     value.unwrap_or(usual)
 }
 
-/// Compares the planner with the exhaustive search on several maps. Returns the number of maps on which both find a
-/// path, the number on which only the exhaustive search does, and the mean and the maximum ratio of costs.
+/// Compares the planner with the exhaustive search on several maps. Returns the number of maps on which both
+/// find a path, the number on which only the exhaustive search finds one, and the mean and maximum ratio of
+/// the costs.
 fn compare(seeds: std::ops::Range<u64>) -> (u32, u32, f64, f64) {
     let (mut both, mut missed, mut sum, mut worst) = (0, 0, 0.0, 0.0f64);
     for seed in seeds {

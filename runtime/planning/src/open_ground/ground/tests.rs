@@ -31,7 +31,7 @@ fn is_blocked(profile: Profile, item: Item, x: f64, y: f64) -> bool {
 #[test]
 fn obstacles_are_grown_from_their_outline() {
     let profile = Profile::new(JEEP, CellSize::HEADINGS);
-    // The wall ends at 0.5 m; half of the width is 0.785 m.
+    // The wall ends at 0.5 m, and half of the width is 0.785 m.
     for (x, expected) in [(0.25, true), (0.75, true), (1.25, true), (1.75, false)] {
         assert_eq!(
             is_blocked(profile.clone(), wall20(), x, 0.1),
@@ -69,7 +69,7 @@ fn a_wall_half_in_each_of_two_rows_vanishes_where_most_is_asked_for() {
         measure: Measure::Cells,
         ..anything
     };
-    // 0.785 m are less than a cell: only the two rows themselves.
+    // 0.785 m is less than a cell, so only the two rows themselves are blocked.
     assert!(is_blocked(cells.clone(), wall20(), 0.5, 0.5));
     assert!(!is_blocked(cells, wall20(), 1.5, 0.5));
 }

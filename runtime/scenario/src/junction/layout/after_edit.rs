@@ -24,8 +24,8 @@ pub fn layout_after_edit(
     let changed = Changed::new(network, edited);
     let rings = changed.rings(network, before, edited, side);
     let mut redone = changed.junctions(network, before, edited, &rings);
-    // Iterates to a fixed point: junctions are kept until a rebuilt one reaches them. `redone` only grows, so
-    // there are at most as many rounds as junctions; usually it is one.
+    // Iterates to a fixed point: junctions are kept unless a rebuilt one reaches them. `redone` only grows,
+    // so there are at most as many rounds as junctions. Usually, one round is enough.
     loop {
         grow(&mut redone, network, before, edited);
         let kept = Kept {
@@ -57,8 +57,8 @@ impl Changed {
         }
     }
 
-    /// Returns the rings of the edited network. The search is repeated only if a changed road may be part of
-    /// one, because it covers all one-way roads.
+    /// Returns the rings of the edited network. The search covers all one-way roads, so it is repeated only
+    /// if a changed road may be part of a ring.
     fn rings(
         &self,
         network: &RoadNetwork,
@@ -79,8 +79,9 @@ impl Changed {
         }
     }
 
-    /// Returns the junctions of the earlier layout whose nodes or roads have changed. Also returns adjacent
-    /// junctions that may now use more of a road because it only continues or ends at its other end.
+    /// Returns the junctions of the earlier layout whose nodes or roads have changed. Also returns
+    /// neighbouring junctions that may use more of a road after the edit, because the far end of the road has
+    /// become a dead end or a mere continuation.
     fn junctions(
         &self,
         network: &RoadNetwork,
@@ -88,7 +89,7 @@ impl Changed {
         edited: &RoadNetwork,
         rings: &BTreeSet<RoadId>,
     ) -> BTreeSet<usize> {
-        // A road that joins or leaves a ring affects junctions all around the ring.
+        // A road that becomes part of a ring, or ceases to be, affects junctions all around the ring.
         let roads = self
             .roads
             .iter()
@@ -116,7 +117,7 @@ fn neighbours(network: &RoadNetwork, node: NodeId) -> Vec<NodeId> {
     far.collect()
 }
 
-/// Adds the neighbours of those rebuilt junctions that were laid out in several steps, because such junctions
+/// Adds the neighbours of those rebuilt junctions that took several steps to lay out, because such junctions
 /// depend on their neighbours.
 fn grow(
     redone: &mut BTreeSet<usize>,
@@ -135,15 +136,15 @@ fn grow(
         });
         for (id, road) in ends {
             let Some(road) = road else { continue };
-            // A kept junction must equal the result of a layout from scratch. That is certain if it took a
-            // single step, because it then depends only on its own arms. A merged junction, or one with a
-            // squeezed road, depends on the order in which its neighbours were built.
+            // A kept junction must equal the result of a layout from scratch. This is certain for a junction
+            // that took a single step, because it depends only on its own arms. A merged junction, or one
+            // with a squeezed road, depends on the order in which its neighbours were built.
             for node in [road.from, road.to] {
                 let Some(&beside) = before.junction_of.get(&node) else {
                     continue;
                 };
                 let is_loop = |(id, _): &(RoadId, RoadEnd)| before.internal.contains(id);
-                // A road that is declared internal may become so now, or cease to be.
+                // A road that is declared internal may become so through the edit, or cease to be.
                 let names = |network: &RoadNetwork| {
                     let node = network.node(node);
                     node.is_some_and(|node| node.rules.internal_roads.contains(&id))
@@ -162,7 +163,7 @@ fn grow(
 }
 
 impl<'a> Planner<'a> {
-    /// Starts from the earlier layout. The nodes of all rebuilt junctions become separate clusters.
+    /// Starts from the earlier layout. Each node of the rebuilt junctions becomes a separate cluster.
     fn resumed(
         network: &'a RoadNetwork,
         Custom { side, law }: Custom,

@@ -34,7 +34,7 @@ impl<'a> Kept<'a> {
     }
 }
 
-/// Clusters of nodes, each identified by its smallest node, its root.
+/// Clusters of nodes. Each is identified by its smallest node, called its root.
 ///
 /// Kept junctions are not recorded until another cluster is merged with them. An edit therefore
 /// does not visit a whole city.
@@ -46,7 +46,7 @@ pub(super) struct Clusters<'a> {
 }
 
 impl<'a> Clusters<'a> {
-    /// Makes a separate cluster of each given node. Kept junctions stay as they are.
+    /// Creates a separate cluster for each given node. Kept junctions stay as they are.
     pub(super) fn apart(nodes: impl Iterator<Item = NodeId>, kept: Option<Kept<'a>>) -> Self {
         let members: BTreeMap<NodeId, Vec<NodeId>> = nodes.map(|id| (id, vec![id])).collect();
         Self {
@@ -81,8 +81,8 @@ impl<'a> Clusters<'a> {
 
     /// Merges two clusters and returns the root.
     pub(super) fn union(&mut self, a: NodeId, b: NodeId) -> NodeId {
-        // The smallest node is the root whatever the order of merging. A junction therefore has the same
-        // nodes and the same index after every sequence of edits that leads to the same network.
+        // The smallest node becomes the root, whatever the order of merging. A junction therefore has the
+        // same nodes and the same index after every sequence of edits that leads to the same network.
         let (keep, drop) = (a.min(b), a.max(b));
         if keep == drop {
             return keep;

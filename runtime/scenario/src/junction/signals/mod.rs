@@ -1,8 +1,8 @@
 //! Traffic signals: stages, their times and the lights that they show.
 //!
 //! A [`Programme`] contains the times of the stages and of the changes between them. The [`Signals`] of a
-//! junction contain the paths that have green in each stage. Junctions that lie side by side share one
-//! programme ([`signal_plans`]), so that a street has green at all of them at once.
+//! junction contain the paths that have green in each stage. Adjacent junctions share one programme
+//! ([`signal_plans`]), so that a street has green at all of them at once.
 //!
 //! ```text
 //!   stage 0            | stage 1            | stage 0 again
@@ -27,14 +27,14 @@ use super::{Conflicts, Junction};
 use crate::junction_rules::{Control, MAX_STAGES, SignalControllerSetting, SignalMode};
 use crate::named::named;
 
-/// Default time between two starts of the first stage, s.
+/// Default duration of a cycle, from one start of the first stage to the next, s.
 pub const DEFAULT_CYCLE: f64 = 60.0;
 /// Minimum green, s.
 pub const MIN_GREEN: f64 = 6.0;
 /// Maximum green of actuated signals while other traffic waits, s.
 pub const MAX_GREEN: f64 = 50.0;
-/// Longest wait for a stage, s. After that, the stage comes next, whatever the controller decides. With fixed
-/// times, this is at least a full cycle.
+/// Longest wait for a stage, s. After that, this stage is next, whatever the controller decides. With fixed
+/// times, the limit is at least a full cycle.
 pub const LONGEST_WAIT: f64 = 120.0;
 
 named! {
@@ -43,7 +43,7 @@ named! {
     pub enum Light {
         /// Vehicles stop.
         Red = "red",
-        /// Vehicles stop; green comes next.
+        /// Vehicles stop. Green is next.
         RedAmber = "red_amber",
         /// Vehicles stop if possible.
         Amber = "amber",
@@ -54,14 +54,14 @@ named! {
 
 impl Light {
     /// Returns the light of a path, given whether it has green in the stage. While the stage ends, `change`
-    /// states whether the path has green in the next stage, and which part of the change is under way.
+    /// states whether the path has green in the next stage, and contains the current part of the change.
     #[inline]
     pub fn of(has_green: bool, change: Option<(bool, Between)>) -> Self {
         let Some((gets_green, between)) = change else {
             return if has_green { Self::Green } else { Self::Red };
         };
         match (has_green, gets_green) {
-            // A change of stage does not affect paths that keep their green.
+            // A change of stage does not affect paths that keep green.
             (true, true) => Self::Green,
             (true, false) if between == Between::Amber => Self::Amber,
             (false, true) if between == Between::RedAmber => Self::RedAmber,
@@ -75,7 +75,7 @@ impl Light {
         matches!(self, Self::Red | Self::RedAmber)
     }
 
-    /// The lamps that are lit.
+    /// Lamps that are lit.
     pub fn lamps(self) -> &'static [Self] {
         match self {
             Self::Red => &[Self::Red],
@@ -100,7 +100,7 @@ pub enum Between {
 /// Times of a stage, s.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct StageTimes {
-    /// Green time with fixed times.
+    /// Green time if times are fixed.
     pub green: f64,
     /// Minimum green of actuated signals.
     pub min: f64,
@@ -115,8 +115,8 @@ pub struct Intergreen {
     pub amber: f64,
     /// All-red time after amber.
     pub all_red: f64,
-    /// Part at the end of the all-red time during which paths that get green show red and amber; at most
-    /// `all_red`.
+    /// Part at the end of the all-red time during which paths that get green show red and amber. It is at
+    /// most `all_red`.
     pub red_amber: f64,
 }
 
@@ -138,7 +138,7 @@ impl Intergreen {
 /// Times of the stages of a signal plan.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Programme {
-    /// Whether times are fixed or actuated. Actuated is also the fallback if a controller module fails.
+    /// Whether times are fixed or actuated. If a controller module fails, the actuated mode is the fallback.
     pub mode: SignalMode,
     /// The module that selects the next stage.
     pub controller: Option<SignalControllerSetting>,
@@ -162,7 +162,7 @@ impl Programme {
         all.fold(Intergreen::default(), Intergreen::longer)
     }
 
-    /// Returns the stage after the given one.
+    /// Returns the stage that follows a stage.
     pub fn next(&self, stage: usize) -> usize {
         (stage + 1) % self.stages.len()
     }
@@ -185,13 +185,13 @@ impl Programme {
         }
         let greens = self.stages.iter().map(|stage| stage.max);
         let change = self.longest_intergreen().duration();
-        // A module may prefer other stages until a vehicle has waited for too long.
+        // A module may prefer other stages until a vehicle has waited too long.
         let passed_over = self.controller.as_ref().map_or(0.0, |_| LONGEST_WAIT);
         passed_over + greens.map(|green| green + change).sum::<f64>()
     }
 
-    /// Returns the part of the change that is reached `within` seconds after the start of a stage with fixed
-    /// times; `None` while the stage is green.
+    /// Returns the part of the change that is under way `within` seconds after the start of a stage, with
+    /// fixed times; `None` while the stage is green.
     pub fn between(&self, stage: usize, within: f64) -> Option<Between> {
         let green = self.stages[stage].green;
         let intergreen = self.intergreen(stage, self.next(stage));
@@ -205,10 +205,9 @@ impl Programme {
         }
     }
 
-    /// Returns the current stage at the given time, and the seconds since it began, with fixed times.
-    /// O(stages).
+    /// Returns the stage at the given time, and the seconds since it began, with fixed times. O(stages).
     pub fn stage_at(&self, time: f64) -> (usize, f64) {
-        // Times before the offset are valid too: cycles repeat backwards without end.
+        // Times before the offset are valid too, because cycles extend endlessly into the past.
         let mut within = (time - self.offset).rem_euclid(self.cycle());
         for stage in 0..self.stages.len() {
             let duration = self.duration(stage);
@@ -217,7 +216,7 @@ impl Programme {
             }
             within -= duration;
         }
-        // Because of rounding, the very end of a cycle may count as the start of the next one.
+        // Because of rounding, the end of a cycle may count as the start of the next one.
         (0, 0.0)
     }
 }
@@ -230,24 +229,23 @@ pub struct Signals {
     /// For each stage, whether each path has green in it.
     pub greens: Vec<Vec<bool>>,
     /// For each stage, whether each path with green is permissive, so that it yields to all conflicting paths
-    /// with green; empty if none are.
+    /// with green. Empty if no path is.
     permitted: Vec<Vec<bool>>,
-    /// Angle between the street that has green in each stage and the east-west axis, rad.
+    /// Angle between the east-west axis and the street that has green in each stage, rad.
     slants: Vec<f64>,
 }
 
 impl Signals {
-    /// Returns the signals of a junction without regard to its neighbours; `None` if it has none, or if they
-    /// are not in control because they flash, are off, or would need [too many
+    /// Returns the signals of a junction, ignoring its neighbours; `None` if the junction has no signals, or
+    /// if they are not in control because they flash, are off, or would need [too many
     /// stages](Self::too_many_stages). O(paths^2).
     pub fn of(junction: &Junction, conflicts: &Conflicts) -> Option<Self> {
         let signals = Self::wanted(junction, conflicts)?;
         (signals.greens.len() <= MAX_STAGES).then_some(signals)
     }
 
-    /// Returns the number of stages that the signals of a junction would need, if it exceeds
-    /// [`MAX_STAGES`]; otherwise `None`. A junction with too many stages has no signals.
-    /// O(paths^2).
+    /// Returns the number of stages that the signals of a junction would need if it exceeds [`MAX_STAGES`],
+    /// and `None` otherwise. A junction that needs too many stages has no signals. O(paths^2).
     pub fn too_many_stages(junction: &Junction, conflicts: &Conflicts) -> Option<usize> {
         let stages = Self::wanted(junction, conflicts)?.greens.len();
         (stages > MAX_STAGES).then_some(stages)
@@ -258,7 +256,8 @@ impl Signals {
         (is_ruled && !junction.paths.is_empty()).then(|| stages::signals(junction, conflicts))
     }
 
-    /// Whether a path with green in a stage yields to others with green, whatever the layout of the roads.
+    /// Whether a path with green in a stage yields to other paths with green, whatever the layout of the
+    /// roads.
     #[inline]
     pub fn is_permitted(&self, path: usize, stage: usize) -> bool {
         self.permitted.get(stage).is_some_and(|paths| paths[path])

@@ -1,4 +1,4 @@
-//! Finds pairs of paths that have green in the same stage although right of way between them is not settled.
+//! Finds pairs of paths that have green in the same stage although neither has right of way over the other.
 
 use super::Signals;
 use crate::index::ConnectionIndex;
@@ -7,10 +7,9 @@ use crate::junction::{Conflicts, Junction};
 use crate::turn::Turn;
 
 impl Signals {
-    /// Returns pairs of conflicting paths that have green in the same stage although neither
-    /// yields. Turns across oncoming traffic are not included, because they wait for a gap. U-turns
-    /// are not included either, nor are permissive paths, which yield to protected ones.
-    /// O(conflicts).
+    /// Returns pairs of conflicting paths that have green in the same stage although neither yields. Turns
+    /// across oncoming traffic are excluded, because they wait for a gap. U-turns are also excluded, and so
+    /// are permissive paths, which yield to protected ones. O(conflicts).
     pub fn unsettled(
         &self,
         junction: &Junction,
@@ -23,7 +22,7 @@ impl Signals {
             let has_green = [a, b].map(|path| self.greens[stage][path.index()]);
             let is_permitted = [a, b].map(|path| self.is_permitted(path.index(), stage));
             let paths = [a, b].map(|path| &junction.paths[path.index()]);
-            // Of two paths that turn across oncoming traffic the first to arrive goes first.
+            // Of two vehicles that turn across oncoming traffic, the first to arrive goes first.
             let is_across = paths.iter().any(|path| path.turn == across)
                 && arms.are_oncoming(paths[0], paths[1]);
             let turns_back = paths.iter().any(|path| path.turn == Turn::UTurn);

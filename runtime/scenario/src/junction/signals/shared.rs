@@ -1,18 +1,18 @@
 //! Combines the signals of adjacent junctions into one programme.
 //!
 //! If two stop lines are only a few car lengths apart, queues between them reach back into the first
-//! junction. So signals within 40 m of each other change together. The stages of each junction are aligned,
-//! in order, with the stages of the junction that has the most. The alignment is chosen so that vehicles released
-//! into the street between two junctions find green at the second. If that is impossible, each stage is aligned
-//! with a stage that serves a street of about the same direction.
+//! junction. Signals within 40 m of each other therefore change together. The stages of each junction are
+//! aligned, in order, with the stages of the junction that has the most. The alignment is chosen so that
+//! vehicles released into the street between two junctions find green at the second. If that is impossible,
+//! each stage is aligned with a stage that serves a street in about the same direction.
 //!
 //! ```text
 //!   most stages:   east-west | east-west, turning | north-south
 //!   aligned:       east-west | east-west          | north-south
 //! ```
 //!
-//! Signals that only serve a pedestrian crossing keep their own programme, because a full stage is too long
-//! for pedestrians.
+//! Signals that serve only a pedestrian crossing keep their own programme, because pedestrians need less than
+//! a full stage.
 
 use super::walk::lengthen;
 use super::{Intergreen, MAX_GREEN, MIN_GREEN, Programme, Signals, StageTimes, stages};
@@ -27,7 +27,7 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Largest distance between the stop lines of signals that share one programme, m.
 const TOGETHER: f64 = 40.0;
 
-/// Cost of a connection that has green at one junction and red at the next one, rad. It exceeds any difference in
+/// Cost of a connection that has green at one junction and red at the next, rad. It exceeds any difference in
 /// direction.
 const KEPT_WAITING: f64 = 2.0;
 
@@ -36,8 +36,8 @@ const KEPT_WAITING: f64 = 2.0;
 pub struct SignalPlans {
     /// The signals of each junction of the layout.
     pub signals: Vec<Option<Signals>>,
-    /// Groups of junctions with signals that share one programme. Members are in order of index, groups in
-    /// order of their first members. All members of a group have equal programmes.
+    /// Groups of junctions with signals that share one programme. Members are in order of index, and groups
+    /// in order of their first members. All members of a group have equal programmes.
     pub groups: Vec<Vec<usize>>,
 }
 
@@ -52,9 +52,9 @@ impl SignalPlans {
     }
 }
 
-/// Creates the signals of all junctions of a layout. For a junction, `own` returns its signals without regard
-/// to its neighbours, and `conflicts` its conflicts. Junctions whose plan was set by the user keep their own
-/// programme. O(roads + paths).
+/// Creates the signals of all junctions of a layout. For each junction, `own` returns its signals as if it
+/// had no neighbours, and `conflicts` returns its conflicts. Junctions whose plan was set by the user keep
+/// their own programme. O(roads + paths).
 pub fn signal_plans<'a>(
     network: &RoadNetwork,
     layout: &Layout,
@@ -131,8 +131,7 @@ fn groups(network: &RoadNetwork, layout: &Layout, signals: &[Option<Signals>]) -
             }
         }
         if !group.is_empty() {
-            // In the order of junctions rather than that of the search, because `is_between` uses binary
-            // search.
+            // In the order of junctions and not of the search, because `is_between` uses binary search.
             group.sort_unstable();
             groups.push(group);
         }
@@ -140,7 +139,7 @@ fn groups(network: &RoadNetwork, layout: &Layout, signals: &[Option<Signals>]) -
     groups
 }
 
-/// Returns the junctions to which a short road leads from a given one.
+/// Returns the junctions that a short road connects to a given one.
 fn near_junctions<'a>(
     network: &'a RoadNetwork,
     layout: &'a Layout,
@@ -155,14 +154,15 @@ fn near_junctions<'a>(
     })
 }
 
-/// Whether the signals control conflicting vehicles. Signals that only serve a pedestrian crossing
-/// have a stage in which all vehicles face red.
+/// Whether the signals control conflicting vehicles. Signals that serve only a pedestrian crossing have a
+/// stage in which all vehicles face red.
 fn rules_vehicles(signals: &Signals) -> bool {
     let mut greens = signals.greens.iter();
     greens.all(|green| green.contains(&true))
 }
 
-/// Whether two junctions may share a programme. They may if the user has set only their mode and controller.
+/// Whether two junctions may share a programme. They may do so if the user has set at most their mode and
+/// controller.
 fn go_together(a: &Junction, b: &Junction) -> bool {
     let is_free = |junction: &Junction| {
         junction.plan
@@ -185,8 +185,8 @@ fn is_between(road: RoadId, group: &[usize], network: &RoadNetwork, layout: &Lay
     road.is_some_and(|road| is_member(road.from) && is_member(road.to))
 }
 
-/// Gives green to traffic from within the group in every stage in which it conflicts with no other
-/// green. There is little room to wait within the group.
+/// Gives green to traffic from inside the group in every stage in which it conflicts with no other green,
+/// because there is little room to wait inside the group.
 fn let_through(
     signals: &mut Signals,
     junction: &Junction,
@@ -208,12 +208,12 @@ fn let_through(
             }
         }
     }
-    // More paths have to clear before the next stage.
+    // More paths have to be cleared before the next stage.
     let programme = &mut signals.programme;
     programme.intergreens = stages::intergreens(junction, conflicts, &signals.greens);
 }
 
-/// A junction of a group, with the signals that it would have if it stood alone.
+/// A junction of a group, with the signals that it would have by itself.
 struct Member<'a> {
     signals: Signals,
     junction: &'a Junction,
@@ -248,7 +248,7 @@ impl Member<'_> {
     }
 }
 
-/// Weight of a path. Straight paths weigh more because more vehicles drive straight on than turn.
+/// Weight of a path. Straight paths have more weight, because more vehicles drive straight on than turn.
 fn weight(path: &ConnectingPath) -> usize {
     match path.turn {
         Turn::Straight => 2,
@@ -259,7 +259,7 @@ fn weight(path: &ConnectingPath) -> usize {
 /// Combines signals into one programme.
 fn together(members: &[Member<'_>]) -> Vec<Signals> {
     let count = |member: &Member<'_>| member.signals.greens.len();
-    // If several junctions have the most stages, the first leads.
+    // If several junctions have the most stages, the first of them leads.
     let Some(leader) = (0..members.len())
         .rev()
         .max_by_key(|&member| count(&members[member]))
@@ -299,9 +299,9 @@ fn together(members: &[Member<'_>]) -> Vec<Signals> {
     shared.collect()
 }
 
-/// Aligns each stage of a longer cyclic list with a stage of a shorter one, at the least total
-/// cost. The cyclic order is kept, and no stage is left out. On ties, the first stages are aligned.
-/// `costs` has a row for each stage of the longer list. O(square of both lengths).
+/// Aligns each stage of a longer cyclic list with a stage of a shorter one, at the least total cost. The
+/// cyclic order is kept, and no stage is left out. If several alignments cost the same, the one that aligns
+/// the first stages is used. `costs` has a row for each stage of the longer list. O(square of both lengths).
 fn laid_beside(costs: &[Vec<f64>]) -> Vec<usize> {
     let (m, n) = (costs.len(), costs[0].len());
     let starts = (0..m).flat_map(|row| (0..n).map(move |stage| (row, stage)));
@@ -324,8 +324,8 @@ fn laid_beside(costs: &[Vec<f64>]) -> Vec<usize> {
     least.map(|(_, beside)| beside).unwrap_or_default()
 }
 
-/// Like `laid_beside`, but aligns the first stages of both lists with each other, and the last
-/// stages as well. Also returns the cost. O(product of both lengths), by dynamic programming.
+/// Like `laid_beside`, but aligns the first stages of both lists with each other, and also the last stages.
+/// Also returns the cost. O(product of both lengths), by dynamic programming.
 fn in_order(own: &[Vec<f64>]) -> (f64, Vec<usize>) {
     let (m, n) = (own.len(), own[0].len());
     // Least cost with stage `j` aligned with stage `i` of the longer list.
@@ -342,7 +342,7 @@ fn in_order(own: &[Vec<f64>]) -> (f64, Vec<usize>) {
         }
     }
     let mut beside = vec![0; m];
-    // Traced backwards from the last stages along the cheaper alternative.
+    // Traced back from the last stages along the cheaper alternatives.
     let mut j = n - 1;
     for i in (0..m).rev() {
         beside[i] = j;
@@ -385,7 +385,7 @@ fn shared_programme(members: &[Member<'_>], beside: &[Vec<usize>]) -> Programme 
     let lost: f64 = (0..n)
         .map(|i| intergreens[i * n + (i + 1) % n].duration())
         .sum();
-    // All greens are scaled by one factor so that, with the longer changes between them, they fill the
+    // All greens are scaled by the same factor, so that together with the longer changes they fill the
     // longest cycle.
     let factor = (cycle - lost) / wanted.iter().sum::<f64>();
     let times = wanted.iter().map(|wanted| {
@@ -426,11 +426,12 @@ mod tests {
         assert_eq!(by_slant(&[0.1, 1.4, 1.5], &longer), [0, 1, 2]);
         assert_eq!(by_slant(&[0.7], &longer), [0, 0, 0]);
         assert_eq!(by_slant(&[0.0, 1.5], &[0.1, 1.3, 1.5]), [0, 1, 1]);
-        // In cyclic order: the last stage of the shorter list is aligned with the first.
+        // The order is cyclic: the last stage of the shorter list is aligned with the first stage of the
+        // longer one.
         assert_eq!(by_slant(&[0.0, 1.5], &[1.5, 0.1, 0.1]), [1, 0, 0]);
     }
 
-    /// A street from west to east with two signalled crossings `apart` metres apart. If the second cross
+    /// A street from west to east with two signalled crossings, `apart` metres apart. If the second cross
     /// street is fast, no vehicle turns across its oncoming traffic.
     fn town(apart: f64, is_fast: bool, plans: [SignalPlan; 2]) -> Scenario {
         let fast = if is_fast { 25.0 } else { 14.0 };
@@ -498,20 +499,21 @@ mod tests {
         let signals: Vec<_> = group.iter().flat_map(|&i| &plans.signals[i]).collect();
         assert_eq!(signals.len(), 2);
         assert_eq!(signals[0].programme, signals[1].programme);
-        // The fast street has a stage for each of its arms; the other junction has one for both.
+        // The fast street has a stage for each of its arms, whereas the other junction has one stage for
+        // both.
         assert_eq!(signals[0].greens.len(), 3);
         for (&member, signals) in group.iter().zip(&signals) {
             let junction = &layout.junctions[member];
             let conflicts = Conflicts::of(junction);
             for green in &signals.greens {
-                // All traffic along the street that both share has green in the same stages.
+                // All traffic along the common street has green in the same stages.
                 let along = junction.paths.iter().zip(green).filter(|(path, _)| {
                     let line = path.curve.as_ref().expect("they cross");
                     line.start().forward().y.abs() < 0.1 && line.end().forward().y.abs() < 0.1
                 });
                 let along: Vec<bool> = along.map(|(_, green)| *green).collect();
                 assert!(along.iter().all(|green| *green == along[0]), "{along:?}");
-                // Conflicting paths with green are turns across oncoming traffic, or give way to them.
+                // Conflicting paths with green are turns across oncoming traffic, or yield to such turns.
                 for conflict in conflicts.list() {
                     let (a, b) = (conflict.paths.0.index(), conflict.paths.1.index());
                     let turns = [a, b].map(|path| junction.paths[path].turn);
@@ -565,8 +567,8 @@ mod tests {
         assert_eq!(straight[0], straight[1]);
     }
 
-    /// A fork close to a main street forms one junction with it. Although the arms of the main street lie to
-    /// one side of the junction's centre, both have green at the same time.
+    /// A fork close to a main street forms one junction with it. Both arms of the main street have green at
+    /// the same time, although they are to one side of the junction's centre.
     #[test]
     fn both_directions_of_a_street_have_green_at_once_beside_the_middle_of_a_junction() {
         let streets = [

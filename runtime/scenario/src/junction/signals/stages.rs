@@ -5,10 +5,10 @@
 //!
 //! Amber lasts as long as drivers who can no longer stop need to pass: `1 s + v / (2 * 3.05 m/s^2)`, at least
 //! 3 s ([ITE 1999], for level ground). After that, all signals are red until the last vehicle has left the
-//! point where the first vehicle of the next stage would meet it. Red and amber, where they are shown
-//! together before green, form the end of the all-red time, which is at least as long. In Great Britain,
-//! amber of 3 s and red and amber of 2 s make an intergreen of at least 5 s ([TSM 6]); in Germany, the one
-//! second of red and amber also lies within the intergreen ([VwV-StVO], to section 37).
+//! point where the first vehicle of the next stage would meet it. Where red and amber are shown together
+//! before green, they form the end of the all-red time, which is at least as long. In Great Britain, amber of
+//! 3 s and red and amber of 2 s make an intergreen of at least 5 s ([TSM 6]); in Germany, the one second of
+//! red and amber is also part of the intergreen ([VwV-StVO], to section 37).
 
 use super::super::right_of_way::Arms;
 use super::super::{ArmEnd, Conflicts, ConnectingPath, Junction};
@@ -21,11 +21,11 @@ use roadwright_geometry::math::atan2;
 use roadwright_geometry::unit;
 use std::f64::consts::FRAC_PI_2;
 
-/// Extension of the cycle for each stage beyond the second, s.
+/// Time added to the cycle for each stage after the second, s.
 const CYCLE_PER_STAGE: f64 = 20.0;
 /// Walking time of signals that serve only a pedestrian crossing, s.
 const WALK: f64 = 10.0;
-/// Speed of oncoming traffic above which turns across it need a separate stage, m/s.
+/// Maximum speed of oncoming traffic at which turns across it need no separate stage, m/s.
 const FAST: f64 = 70.0 / 3.6;
 /// Reaction time assumed for the duration of amber, s.
 const REACTION: f64 = 1.0;
@@ -106,7 +106,7 @@ impl<'a> Plan<'a> {
             stages.iter().map(|stage| named(&stage.permitted)).collect();
         for (greens, permitted) in greens.iter_mut().zip(&mut permitted) {
             for (green, permitted) in greens.iter_mut().zip(permitted) {
-                // A path that is named in both lists need not give way.
+                // A path that is named in both lists need not yield.
                 *permitted &= !*green;
                 *green |= *permitted;
             }
@@ -146,15 +146,16 @@ impl<'a> Plan<'a> {
                 let mut green = vec![false; paths];
                 let own = chosen.iter().flat_map(|&group| &groups[group].paths);
                 own.for_each(|&path| green[path] = true);
-                // The direction of the group for which the stage was made.
+                // The direction of the group for which the stage was created.
                 (self.slant(&groups[chosen[0]]), green)
             })
             .collect();
-        // Where only pedestrians cross, all vehicles stop for them.
+        // If there is only a pedestrian crossing, all vehicles stop for the pedestrians.
         if let [(slant, _)] = stages[..] {
             stages.push((FRAC_PI_2 - slant, vec![false; paths]));
         }
-        // The same order everywhere, so that a street has green at the same time at neighbouring junctions.
+        // Stages have the same order everywhere, so that a street has green at the same time at neighbouring
+        // junctions.
         stages.sort_by(|(a, _), (b, _)| a.total_cmp(b));
         let (slants, greens): (Vec<f64>, Vec<Vec<bool>>) = stages.into_iter().unzip();
         let intergreens = self.changes(&greens);
@@ -195,7 +196,7 @@ impl<'a> Plan<'a> {
         intergreens: &[Intergreen],
     ) -> Vec<f64> {
         let n = greens.len();
-        // Between each stage and the next one, including from the last to the first.
+        // Time lost between each stage and the next one, including from the last stage to the first.
         let lost: f64 = (0..n)
             .map(|i| intergreens[i * n + (i + 1) % n].duration())
             .sum();
@@ -210,8 +211,8 @@ impl<'a> Plan<'a> {
         weights.iter().map(share).collect()
     }
 
-    /// Weight of a stage in the distribution of green: the largest number of lanes of one arm that have green
-    /// in it.
+    /// Weight of a stage in the distribution of green: the largest number of lanes of a single arm that have
+    /// green in the stage.
     fn weight(&self, green: &[bool]) -> f64 {
         let lanes = |arm: &ArmEnd| {
             let paths = self.junction.paths.iter().zip(green);
@@ -255,13 +256,15 @@ impl<'a> Plan<'a> {
     /// Angle between the arm of a group and the east-west axis, rad.
     fn slant(&self, group: &Group) -> f64 {
         let along = unit(self.arms.heading(group.arm));
-        // From 0, east or west, to a quarter turn, north or south; both directions of a street have the same.
+        // From 0 for east or west to a quarter turn for north or south. Both directions of a street have the
+        // same angle.
         atan2(along.y.abs(), along.x.abs())
     }
 
-    /// Returns sets of groups that have green together, such that each group is in at least one set. A set
-    /// starts with the first group without green and adds all compatible groups. Groups of the same kind are
-    /// added first, so that both directions of a street have green together, followed by both turns off it.
+    /// Returns sets of groups that have green together, such that each group is in at least one set. Each set
+    /// starts with the first group that does not have green yet and adds all compatible groups. Groups of the
+    /// same kind are added first, so that both directions of a street have green together, and then both
+    /// turns off the street.
     fn covers(&self, groups: &[Group]) -> Vec<Vec<usize>> {
         let fits = |chosen: &[usize], group: usize| {
             chosen
@@ -274,7 +277,7 @@ impl<'a> Plan<'a> {
         while let Some(first) = has_green.iter().position(|green| !green) {
             let mut chosen = vec![first];
             let is_alike = |group: usize| groups[group].is_far_turn == groups[first].is_far_turn;
-            // Groups without green come before groups that already have it.
+            // Groups without green are added before groups that already have it.
             for (is_new, alike) in [(true, true), (true, false), (false, true), (false, false)] {
                 let wanted =
                     |&group: &usize| has_green[group] != is_new && is_alike(group) == alike;
@@ -306,7 +309,7 @@ impl<'a> Plan<'a> {
             .all(|(a, b)| self.may_give_way(a, one, b) || self.may_give_way(b, other, a))
     }
 
-    /// Whether traffic that turns across an oncoming group can wait for a gap in it.
+    /// Whether a turn across an oncoming group can wait for a gap in that group's traffic.
     fn may_give_way(&self, path: usize, group: &Group, other: usize) -> bool {
         let (one, oncoming) = (&self.junction.paths[path], &self.junction.paths[other]);
         let lanes_against = self
@@ -320,7 +323,7 @@ impl<'a> Plan<'a> {
             .map(|p| p.from.lane)
             .collect::<std::collections::BTreeSet<_>>()
             .len();
-        // A turn lane is given its own stage where gaps are rare.
+        // A turn lane gets its own stage if gaps are rare.
         let is_protected = self.junction.plan.protected_turns || lanes_against > 1;
         let deserves_stage = group.is_far_turn && is_protected;
         self.arms.is_far_turn(one)
@@ -337,7 +340,7 @@ impl<'a> Plan<'a> {
         pairs.map(|(from, to)| self.intergreen(from, to)).collect()
     }
 
-    /// Like `intergreens`, but includes the red and amber at the end of the all-red time.
+    /// Like `intergreens`, but with the red and amber at the end of the all-red time.
     fn changes(&self, greens: &[Vec<bool>]) -> Vec<Intergreen> {
         let mut intergreens = self.intergreens(greens);
         self.show_red_amber(greens, &mut intergreens);
@@ -362,7 +365,7 @@ impl<'a> Plan<'a> {
         }
     }
 
-    /// Amber and red between two stages, given the paths with green in them.
+    /// Amber and red between two stages, given the paths that have green in each.
     fn intergreen(&self, from: &[bool], to: &[bool]) -> Intergreen {
         let paths = || 0..from.len();
         let ending: Vec<usize> = paths().filter(|&path| from[path] && !to[path]).collect();
@@ -389,8 +392,8 @@ impl<'a> Plan<'a> {
             let paths = [a, b].map(ConnectionIndex::from_index);
             let (left, met) = self.conflicts.between(paths[0], paths[1])?;
             let speed = (LEAVING_SHARE * self.speeds[a]).max(LEAVING_SPEED);
-            // The rear leaves the point when the front is one vehicle length beyond it. The other vehicle starts at
-            // green and needs time to reach the point, which is subtracted.
+            // The rear leaves the point when the front is one vehicle length beyond it. The other vehicle
+            // starts at green and needs time to reach the point. This time is subtracted.
             let leaving = (left.to + LEAVING_LENGTH) / speed;
             Some(leaving - met.from / self.speeds[b].max(LEAVING_SPEED))
         });

@@ -11,7 +11,7 @@ use super::Programme;
 
 /// Walking speed of pedestrians, m/s ([HCM 2000], chapter 11: if at most a fifth of them are elderly).
 pub const WALKING_SPEED: f64 = 1.2;
-/// Time after the start of green during which pedestrians step onto a crossing, s. Afterwards, they do so
+/// Time after the start of green during which pedestrians step onto a crossing, s. After that, they step on
 /// only if no vehicle approaches.
 pub const WALK_WINDOW: f64 = 4.0;
 
@@ -37,7 +37,7 @@ fn turns_into(crossing: &Crossing, path: &ConnectingPath) -> bool {
     !comes_from_there && path.turn != Turn::Straight
 }
 
-/// Lengthens the stages in which pedestrians walk to the time that the pedestrians need.
+/// Lengthens the stages in which pedestrians walk to the time that they need.
 pub(in crate::junction) fn lengthen(
     programme: &mut Programme,
     greens: &[Vec<bool>],
@@ -49,8 +49,8 @@ pub(in crate::junction) fn lengthen(
         for (number, times) in programme.stages.iter_mut().enumerate() {
             if stages & (1 << number) != 0 {
                 times.green = times.green.max(needed);
-                // The minimum green is lengthened as well, because pedestrians that step on at the start need
-                // that long even if the stage ends early.
+                // The minimum green is also lengthened, because pedestrians who step on at the start need
+                // this time even if the stage ends early.
                 times.min = times.min.max(needed);
                 times.max = times.max.max(needed);
             }

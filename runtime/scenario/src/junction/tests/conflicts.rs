@@ -16,7 +16,7 @@ fn connections_conflict_where_they_cross() {
     };
     let length = |path: ConnectionIndex| paths[path.index()].curve.as_ref().unwrap().length();
     let [east, north, west, _] = [0, 1, 2, 3].map(|arm| straight(junction.arms[arm].road));
-    // Oncoming connections pass each other; crossing ones meet in the middle of both.
+    // Oncoming connections pass each other, and crossing ones meet in the middle of both.
     assert!(!conflicts.are_in_conflict(east, west));
     let (on_east, on_north) = conflicts.between(east, north).unwrap();
     for (interval, path) in [(on_east, east), (on_north, north)] {
@@ -29,7 +29,7 @@ fn connections_conflict_where_they_cross() {
             let [one, other] = [i, j].map(ConnectionIndex::from_index);
             let conflict = conflicts.are_in_conflict(one, other);
             assert_eq!(conflict, conflicts.are_in_conflict(other, one));
-            // From the same lane vehicles follow each other, into the same lane they take turns.
+            // Vehicles from the same lane follow each other, and vehicles into the same lane take turns.
             assert!(!(conflict && a.from == b.from));
             assert!(conflict || a.from == b.from || a.to != b.to || i == j);
         }
@@ -43,7 +43,8 @@ fn connections_conflict_where_they_cross() {
 #[test]
 fn who_turns_tightly_meets_who_comes_out_of_the_lane_beside() {
     for side in [DrivingSide::Right, DrivingSide::Left] {
-        // From the south around the near corner, while another vehicle comes straight out of that street.
+        // One vehicle turns from the south around the near corner, while another comes straight out of that
+        // street.
         let (near, far) = match side {
             DrivingSide::Right => (1, 3),
             DrivingSide::Left => (3, 1),
@@ -65,7 +66,7 @@ fn who_turns_tightly_meets_who_comes_out_of_the_lane_beside() {
             let met = Conflicts::of(&junction).between(turning, coming);
             met.map(|(own, theirs)| (own.from / length(turning), theirs.to / length(coming)))
         };
-        // At the end of the bend the front swings out over a vehicle that has just entered.
+        // At the end of the bend, the front swings out over a vehicle that has just entered.
         let (from, to) = met(3.0).unwrap();
         assert!(from > 0.6 && to < 0.4, "{from} {to}");
         assert_eq!(met(10.0), None);

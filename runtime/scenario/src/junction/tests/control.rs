@@ -14,12 +14,12 @@ fn control_follows_from_the_roads_unless_it_is_decided() {
     assert_eq!(avenue.control, Control::Priority);
     let expected = [Sign::None, Sign::Yield, Sign::None, Sign::Yield];
     assert_eq!(signs(&avenue), expected);
-    // A single arm of a higher class continues in the opposite one.
+    // A single arm of a higher class continues in the opposite arm.
     let ending = ruled(&CROSS, RIGHT, |roads, _| {
         roads[0].class = RoadClass::Arterial
     });
     assert_eq!(signs(&ending), expected);
-    // A decision of the user wins, and may name the major roads.
+    // A setting of the user takes precedence, and may name the major roads.
     let decided = ruled(&CROSS, RIGHT, |_, rules| {
         rules.control = Some(Control::Stop);
         rules.major = vec![RoadId(1), RoadId(2)];
@@ -30,7 +30,8 @@ fn control_follows_from_the_roads_unless_it_is_decided() {
         rules.control = Some(Control::Signals)
     });
     assert_eq!(signs(&lit), [Sign::Signal; 4]);
-    // At a T of main streets the through road has priority; of residential streets none has.
+    // At a T-junction of main streets, the through road has priority. At one of residential streets, no road
+    // has.
     let t = |class: RoadClass| {
         ruled(&[0.0, 180.0, 270.0], RIGHT, |roads, _| {
             roads.iter_mut().for_each(|road| road.class = class);
@@ -51,15 +52,15 @@ fn who_gives_way_follows_the_rules_in_their_order() {
         let conflicts = Conflicts::of(&equal);
         let right = RightOfWay::of(&equal, &conflicts);
         let (from_south, from_east) = (path(&equal, 4, 2), path(&equal, 1, 3));
-        // In right-hand traffic the east is on the right of vehicles from the south.
+        // In right-hand traffic, the east is on the right of vehicles from the south.
         let nearer = side == DrivingSide::Right;
         assert_eq!(right.gives_way(from_south, from_east), nearer);
         assert_eq!(right.gives_way(from_east, from_south), !nearer);
-        // Across oncoming traffic.
+        // The road that is reached by a turn across oncoming traffic.
         let far = if nearer { 3 } else { 1 };
         let (turning, oncoming) = (path(&equal, 4, far), path(&equal, 2, 4));
         assert!(right.gives_way(turning, oncoming) && !right.gives_way(oncoming, turning));
-        // No two connections give way to each other, under any control.
+        // Under any control, no two connections yield to each other.
         for control in Control::ALL {
             let junction = ruled(&CROSS, side, |_, rules| rules.control = Some(control));
             let conflicts = Conflicts::of(&junction);
@@ -76,7 +77,7 @@ fn who_gives_way_follows_the_rules_in_their_order() {
             let in_turns = matches!(control, Control::AllWayStop | Control::Zipper);
             assert_eq!(anybody, !in_turns, "{control:?}");
         }
-        // A sign wins over the side.
+        // A sign takes precedence over the driving side.
         let signed = ruled(&CROSS, side, |_, rules| {
             rules.control = Some(Control::Priority);
             rules.major = vec![RoadId(2), RoadId(4)];
@@ -115,7 +116,8 @@ fn who_follows_at_a_sign_takes_the_time_of_the_handbook() {
 
 #[test]
 fn nodes_of_one_junction_decide_together() {
-    // Two nodes 4 m apart become one junction; roads 10 and 11 end at the first, 12 and 13 at the other.
+    // Two nodes 4 m apart become one junction. Roads 10 and 11 end at the first node, and roads 12 and 13 at
+    // the other.
     let places = [
         (0.0, 0.0),
         (4.0, 0.0),
@@ -150,7 +152,7 @@ fn nodes_of_one_junction_decide_together() {
     // Signals at any node control the whole junction.
     let lit = decided([give_way(), rules(Some(Control::Signals), &[])]);
     assert_eq!(lit.control, Control::Signals);
-    // Nodes with the same control name their major roads together.
+    // The major roads of nodes with the same control are combined.
     let both = decided([give_way(), rules(Some(Control::Priority), &[12])]);
     assert_eq!(
         signs(&both),

@@ -1,4 +1,4 @@
-//! Pedestrian crossings.
+//! Tests of pedestrian crossings.
 
 use super::*;
 
@@ -20,10 +20,10 @@ fn a_crossing_lies_between_the_corners_and_the_stop_line() {
         assert_eq!(junction.crossings.len(), 4);
         for (crossing, arm) in junction.crossings.iter().zip(&junction.arms) {
             assert_eq!((crossing.road, crossing.end), (arm.road, arm.end));
-            // Strip, space to the corner and space to the stop line: 3.6 + 0.4 + 1.
+            // Strip, distance to the corner, and distance to the stop line: 3.6 + 0.4 + 1 m.
             assert!((arm.trim - plain.arms[0].trim - 5.0).abs() < 1e-5);
             assert!((crossing.length - 7.0).abs() < 1e-9 && crossing.islands.is_empty());
-            // Its middle is 2.8 m before the stop line, which runs from cut to cut.
+            // The middle of the strip is 2.8 m before the stop line, which runs from cut to cut.
             let cut = 0.5 * (arm.left_cut + arm.right_cut);
             let middle = crossing.place(0.5 * crossing.length);
             assert!(((cut - middle).length() - 2.8).abs() < 1e-6);
@@ -41,7 +41,7 @@ fn a_crossing_lies_between_the_corners_and_the_stop_line() {
                     assert!((along.to - (length - 1.0)).abs() < 1.1, "{along:?}");
                     assert!(along.from < length - 4.1, "{along:?}");
                 }
-                // Each occupies about its own lane, which lies on its side of the road.
+                // Each vehicle occupies about its own lane, on its side of the road.
                 assert!(across.to - across.from < 4.2, "{across:?}");
                 let comes = path.from.road == crossing.road;
                 let is_right_half = comes != (side == RIGHT);
@@ -68,7 +68,7 @@ fn a_crossing_over_a_road_that_goes_on_lies_around_its_node() {
             .all(|arm| (arm.trim - 2.8).abs() < 1e-9)
     );
     assert_eq!(crossing.covered.len(), 2);
-    // Where no pedestrian crosses, no vehicle stops.
+    // If no pedestrian crosses, no vehicle stops.
     let plain = ruled(&[0.0, 180.0], RIGHT, |_, _| ());
     assert!(plain.crossings.is_empty() && plain.arms.iter().all(|arm| arm.trim == 0.0));
 }
@@ -150,7 +150,7 @@ fn people_walk_while_what_they_cross_is_red() {
         all |= stages;
     }
     assert_eq!(all, 0b11);
-    // Four seconds to step on the crossing, and 7 m at 1.2 m/s.
+    // Four seconds for stepping onto the crossing, and 7 m at 1.2 m/s.
     let greens = signals.greens.clone();
     crate::junction::signals::lengthen(&mut signals.programme, &greens, &junction);
     let needed = 4.0 + 7.0 / 1.2;
@@ -161,7 +161,7 @@ fn people_walk_while_what_they_cross_is_red() {
             .iter()
             .all(|stage| stage.min >= needed - 1e-9)
     );
-    // If an arm has green in all stages, pedestrians can walk in none.
+    // If an arm has green in all stages, pedestrians cannot walk in any stage.
     let always = vec![vec![true; junction.paths.len()]; 2];
     assert_eq!(junction.walk_stages(&junction.crossings[0], &always), 0);
 }

@@ -1,4 +1,4 @@
-//! Mini roundabouts.
+//! Tests of mini roundabouts.
 
 use super::*;
 use roadwright_geometry::math::Stream;
@@ -10,7 +10,7 @@ fn mini(bearings: &[f64], side: DrivingSide) -> Junction {
     })
 }
 
-/// Bearings of the streets: a crossroads, a T, a Y, five streets, and a skew crossing.
+/// Bearings of the streets: a crossroads, a T-junction, a Y-junction, five streets, and a skew crossing.
 const SHAPES: [&[f64]; 5] = [
     &CROSS,
     &[0.0, 90.0, 180.0],
@@ -31,7 +31,8 @@ fn connections_go_round_the_island_and_keep_off_it() {
                 junction.flags()
             );
             assert!(ring.radius >= 4.5 && ring.island >= 1.5, "{ring:?}");
-            // From each street into each other one, and into itself where a car can turn that tightly.
+            // There is a path from each street into each other one, and back into the same street if a car
+            // can turn that tightly.
             let back = junction
                 .paths
                 .iter()
@@ -49,14 +50,14 @@ fn connections_go_round_the_island_and_keep_off_it() {
                 for i in 0..=steps {
                     let pose = at(i);
                     let from_centre = pose.position - ring.centre;
-                    // The inner side of a car at its rear axle.
+                    // The inner side of a car at its rear axle is clear of the island.
                     assert!(from_centre.length() - 0.95 > ring.island, "{path:?}");
                     let next = at((i + 1).min(steps)).position - ring.centre;
                     turned += wrap_angle(
                         roadwright_geometry::heading_of(next)
                             - roadwright_geometry::heading_of(from_centre),
                     );
-                    // Its front corners, while the front is in the junction.
+                    // The front corners of the car, while its front is in the junction.
                     let to_end = curve.length() * (1.0 - i as f64 / steps as f64);
                     if to_end > 4.5 {
                         for side in [-0.95, 0.95] {
@@ -66,7 +67,7 @@ fn connections_go_round_the_island_and_keep_off_it() {
                         }
                     }
                 }
-                // All go round in the same direction, and U-turns all around.
+                // All vehicles drive around in the same direction, and U-turns lead all the way around.
                 let around = match side {
                     DrivingSide::Right => turned,
                     DrivingSide::Left => -turned,
@@ -94,8 +95,8 @@ fn who_enters_gives_way_to_who_comes_past() {
         let right = RightOfWay::of(&junction, &Conflicts::of(&junction));
         let gives_way =
             |(a, b), (c, d)| right.gives_way(path(&junction, a, b), path(&junction, c, d));
-        // Roads 1 to 4 lie in the east, north, west and south. In right-hand traffic a vehicle from the south
-        // gives way to vehicles that come round from the left, and to no others.
+        // Roads 1 to 4 are in the east, north, west and south. In right-hand traffic, a vehicle from the
+        // south yields to vehicles that circulate from the left, and to no others.
         let (before, after) = match side {
             DrivingSide::Right => (3, 1),
             DrivingSide::Left => (1, 3),
@@ -104,7 +105,7 @@ fn who_enters_gives_way_to_who_comes_past() {
         assert!(gives_way((after, before), (4, 2)) && !gives_way((4, 2), (after, before)));
         // A U-turn passes all entries.
         assert!(gives_way((4, 2), (before, before)));
-        // Of two paths that pass each other's entry neither waits for the other.
+        // If each of two paths passes the entry of the other, neither waits for the other.
         assert!(!gives_way((4, before), (2, after)) && !gives_way((2, after), (4, before)));
         let conflicts = Conflicts::of(&junction);
         let opposite = (path(&junction, 4, before), path(&junction, 2, after));
@@ -143,7 +144,7 @@ fn streets_of_three_lanes_in_each_direction_have_no_ring_and_it_is_told() {
 
 #[test]
 fn the_ring_is_joined_and_left_without_kinks_whatever_the_corners() {
-    // Corners of all sizes push the island away from the middle to where there is room.
+    // Corners of various sizes push the island away from the middle to where there is room.
     let mut random = Stream::new(20, "corners", 0);
     let mut pushed = 0;
     for side in [DrivingSide::Right, DrivingSide::Left] {
@@ -160,7 +161,7 @@ fn the_ring_is_joined_and_left_without_kinks_whatever_the_corners() {
                 continue;
             };
             pushed += usize::from(ring.centre.length() > 1.5);
-            // A turn to the near side cuts the corner and is as sharp as the corner.
+            // A turn to the near side cuts the corner, so it is as sharp as the corner.
             let near = Turn::near(side);
             for path in junction.paths.iter().filter(|path| path.turn != near) {
                 let radius = path.min_radius();

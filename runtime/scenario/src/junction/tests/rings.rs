@@ -1,4 +1,4 @@
-//! Roundabouts.
+//! Tests of roundabouts.
 
 use super::*;
 
@@ -42,7 +42,8 @@ fn a_ring_stays_round_through_its_junctions() {
 
 #[test]
 fn corners_are_wider_where_a_street_meets_a_ring() {
-    // 11 m, or three quarters of a smaller ring; a right angle keeps its radius.
+    // The radius is 11 m, or three quarters of the radius of a smaller ring. An ordinary right angle keeps
+    // its radius.
     for (radius, corner) in [(18.0, 11.0), (12.0, 9.0)] {
         let wanted = |is_ring| {
             let junction = street_at_an_arc(radius, is_ring);
@@ -65,7 +66,7 @@ fn a_ring_stays_a_ring_and_goes_first() {
                 (0..4).map(RoadId).collect(),
                 "radius {radius}"
             );
-            // None of its roads is absorbed, and it has priority at each of its nodes.
+            // None of the roads of the ring is absorbed, and the ring has priority at each of its nodes.
             assert!(
                 layout.internal.is_empty(),
                 "radius {radius}: {:?}",
@@ -84,7 +85,7 @@ fn a_ring_stays_a_ring_and_goes_first() {
                 }
             }
         }
-        // Driven in the other direction it is no roundabout; nor is a block of streets.
+        // Driven in the other direction, the ring is not a roundabout, and neither is a block of streets.
         let wrong = ring(15.0, 4, -sense, side);
         assert!(layout(&wrong, side).rings.is_empty());
     }

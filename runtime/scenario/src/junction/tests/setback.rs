@@ -1,8 +1,9 @@
-//! Stop lines that leave room for buses.
+//! Tests of stop lines that leave room for buses.
 
 use super::*;
 
-/// Ends of a body along its axis, measured from its rear axle or its front, and half its width, m.
+/// Extent of a body: its ends along its axis, measured from its rear axle or its front, and half its width,
+/// m.
 #[derive(Clone, Copy)]
 struct Extent {
     rear: f64,
@@ -10,13 +11,13 @@ struct Extent {
     half: f64,
 }
 
-/// Returns the corners of a body whose rear axle, or front, is at the pose `at`.
+/// Returns the corners of a body whose reference point (rear axle or front) is at the pose `at`.
 fn corners(at: Pose, body: Extent) -> [DVec2; 4] {
     let Extent { rear, front, half } = body;
     [(rear, -half), (front, -half), (front, half), (rear, half)].map(|(x, y)| at.point(x, y))
 }
 
-/// Whether two convex areas overlap, which is the case if no edge of either separates them.
+/// Whether two convex areas overlap, which is the case if no edge of either area separates them.
 fn overlap(a: &[DVec2; 4], b: &[DVec2; 4]) -> bool {
     let parts = |one: &[DVec2; 4], other: &[DVec2; 4]| {
         (0..4).any(|i| {
@@ -41,8 +42,8 @@ const CAR: Extent = Extent {
     half: 0.9,
 };
 
-/// Counts the poses of bodies on any path that touch cars of 4.6 m that wait with their fronts `back` metres
-/// before the cut of an entering lane.
+/// Counts the poses of bodies on any path at which they touch a waiting car. The cars are 4.6 m long and wait
+/// with their fronts `back` metres before the cut of an entering lane.
 fn touched(junction: &Junction, body: Extent, back: impl Fn(LaneEnd) -> f64) -> usize {
     let mut count = 0;
     for lane in &junction.paths {
@@ -112,7 +113,7 @@ fn cars_turn_clear_of_those_who_wait_where_corners_are_tight() {
         let back = |lane| of_lane(&setbacks, lane);
         assert!(touched(&tight, CAR, |_| 0.0) > 0);
         assert_eq!(touched(&tight, CAR, back), 0);
-        // Wider lanes leave room.
+        // Wider lanes leave enough room.
         let wide = with(6.0, side);
         assert_eq!(touched(&wide, CAR, |_| 0.0), 0);
         assert_eq!(wide.setbacks_of_cars(), []);
@@ -121,7 +122,7 @@ fn cars_turn_clear_of_those_who_wait_where_corners_are_tight() {
 
 #[test]
 fn cars_turn_clear_of_those_who_wait_where_streets_meet_at_an_angle() {
-    // With 0.1 m on either side, because drivers do not follow their path exactly.
+    // A car with 0.1 m added on either side, because drivers do not follow their path exactly.
     const BROAD: Extent = Extent {
         rear: -0.9,
         front: 3.7,
@@ -148,7 +149,7 @@ fn cars_turn_clear_of_those_who_wait_where_streets_meet_at_an_angle() {
 fn lines_are_set_back_as_far_as_buses_need_only_where_long_vehicles_drive() {
     let mut scenario = crate::Scenario::new("lines");
     assert!(!scenario.has_long_vehicles());
-    // A vehicle type alone is not driven by any agent.
+    // No agent drives this vehicle type.
     assert!(
         scenario
             .vehicle_types()

@@ -2,7 +2,7 @@ use super::*;
 use crate::junction::{Body, JunctionShape, JunctionShapes};
 use std::sync::Arc;
 
-/// A crossroads of unequal streets with its centre at a place, turned by an angle. Its roads are numbered
+/// A crossroads of unequal streets with its centre at `place`, rotated by an angle. Its roads are numbered
 /// from `first`.
 fn crossroads(place: DVec2, turned: f64, first: u32, width: f64) -> Junction {
     let streets = [(0.0, width), (80.0, 3.5), (190.0, 3.25), (260.0, 3.0)];
@@ -38,7 +38,7 @@ fn a_junction_has_one_shape_wherever_it_lies_and_however_it_is_turned() {
         );
     }
     assert_eq!(shapes.count(), 1);
-    // A millimetre makes another one.
+    // A millimetre makes a different shape.
     let wider = shapes.shape_of(&crossroads(DVec2::ZERO, 0.0, 1, 3.501));
     assert!(!Arc::ptr_eq(&one, &wider));
     assert_eq!(shapes.count(), 2);

@@ -1,4 +1,4 @@
-//! Short roads between junctions, and bends.
+//! Tests of short roads between junctions, and of bends.
 
 use super::*;
 
@@ -12,7 +12,7 @@ fn a_road_between_two_bends_stays() {
     for between in [8.5, 12.0, 14.0] {
         let layout = z(between);
         assert!(layout.internal.is_empty(), "{between}");
-        // Two right angles in a row, each of which can be driven.
+        // Two right-angle bends in a row, each of which can be driven.
         let paths = layout.junctions.iter().flat_map(|junction| &junction.paths);
         let curves: Vec<_> = paths.filter_map(|path| path.curve.as_ref()).collect();
         assert_eq!(curves.len(), 4, "{between}");
@@ -28,8 +28,8 @@ fn a_road_between_two_bends_stays() {
     assert!(!z(3.0).internal.is_empty());
 }
 
-/// A street along the x axis, over nodes at the given positions. It has `lanes` lanes in each
-/// direction, and a branch of `length` metres from the origin to the south.
+/// A street along the x axis through nodes at the given positions. It has `lanes` lanes in each direction,
+/// and a branch of `length` metres from the origin to the south.
 fn street_with_branch(at: &[f64], lanes: usize, length: f64) -> crate::RoadNetwork {
     let mut nodes: Vec<(f64, f64)> = at.iter().map(|&x| (x, 0.0)).collect();
     nodes.push((0.0, -length));
@@ -51,12 +51,12 @@ fn sharpest_turn(layout: &Layout, origin: u32) -> f64 {
 
 #[test]
 fn a_turn_may_take_all_of_a_road_that_only_goes_on() {
-    // 6 m from the junction the street is split into two roads.
+    // 6 m from the junction, the street is split into two roads.
     let network = street_with_branch(&[-100.0, -6.0, 0.0, 100.0], 1, 80.0);
     let short = layout(&network, RIGHT);
     assert_eq!(short.internal, BTreeSet::from([RoadId(1)]));
     assert!(sharpest_turn(&short, 2) >= LEAST_RADIUS);
-    // Rules at one of its nodes apply to the junction, so all its nodes stay in it.
+    // Rules at one of the nodes apply to the junction, so all of its nodes remain part of it.
     for node in [1, 2] {
         let mut ruled = network.clone();
         let mut place = ruled.node(NodeId(node)).unwrap().clone();
@@ -69,13 +69,13 @@ fn a_turn_may_take_all_of_a_road_that_only_goes_on() {
             Control::Signals
         );
     }
-    // 40 m away the split does not matter.
+    // A split 40 m away does not matter.
     let far = layout(
         &street_with_branch(&[-100.0, -40.0, 0.0, 100.0], 1, 80.0),
         RIGHT,
     );
     assert!(far.internal.is_empty() && sharpest_turn(&far, 2) >= LEAST_RADIUS);
-    // Once another road joins there, by an edit or not, half of the road has to suffice.
+    // Once another road joins there, through an edit or from the start, half of the road has to suffice.
     let joined = with_road_to(&network, NodeId(1), DVec2::new(-6.0, 60.0));
     lays_out_again_what_an_edit_reaches(&network, &joined);
 }
@@ -92,9 +92,9 @@ fn a_turn_may_take_more_of_a_dead_end() {
         sharpest_turn(&layout, 1)
     };
     assert!(radius(24.0) >= LEAST_RADIUS);
-    // No turn fits into what remains of this road.
+    // There is no room for a turn in what remains of this road.
     assert!(radius(13.5) < 2.0);
-    // Once the road does not end there any more, half of it has to suffice.
+    // If the road does not end there, half of it has to suffice.
     let network = street_with_branch(&[-100.0, 0.0, 100.0], 3, 24.0);
     let longer = with_road_to(&network, NodeId(3), DVec2::new(60.0, -24.0));
     let radius = sharpest_turn(&layout(&longer, RIGHT), 1);
@@ -125,7 +125,8 @@ fn lays_out_again_what_an_edit_reaches(network: &crate::RoadNetwork, edited: &cr
 #[test]
 fn no_connection_runs_back_where_carriageways_bend_that_a_short_link_joins() {
     // Two carriageways 11 m apart with a bend of 14 degrees, and a link between the bends that is absorbed
-    // into their junction. Sorted by bearing, its arms are not neighbours where they bend.
+    // into their junction. When its arms are sorted by bearing, those between which the carriageways bend are
+    // not neighbours.
     let (c, s) = (cos(14f64.to_radians()), sin(14f64.to_radians()));
     let nodes = [
         (-80.0, 0.0),

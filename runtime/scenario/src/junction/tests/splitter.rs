@@ -1,8 +1,8 @@
-//! Splitter islands of roundabouts.
+//! Tests of splitter islands of roundabouts.
 
 use super::*;
 
-/// Whether a point lies inside an area, more than a centimetre from its edge.
+/// Whether a point is inside an area and more than a centimetre from its edge.
 fn is_inside(area: &[DVec2], place: DVec2) -> bool {
     polygon::contains(area, place) && polygon::boundary_distance(area, place) > 0.01
 }
@@ -37,7 +37,7 @@ fn nobody_drives_over_the_islands_of_a_roundabout() {
                 let [island] = junction.splitters() else {
                     panic!("radius {radius}: {} islands", junction.splitters().len());
                 };
-                // The ring has none, the arm has one.
+                // The ring has no island, and the arm has one.
                 assert_eq!(island.road, RoadId(100 + node));
                 let area = polygon::signed_area(&island.paint);
                 assert!(
@@ -54,7 +54,7 @@ fn nobody_drives_over_the_islands_of_a_roundabout() {
                         }
                     }
                 }
-                // The raised part lies within the painted one, and the island in the junction.
+                // The raised part is inside the painted one, and the island is inside the junction.
                 let is_held = |place: &DVec2| polygon::distance(&island.paint, *place) < 0.05;
                 assert!(island.raised.iter().all(is_held));
                 let outline = junction.polygon();

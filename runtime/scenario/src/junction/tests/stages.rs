@@ -1,4 +1,4 @@
-//! Stages of signals.
+//! Tests of the stages of signals.
 
 use super::*;
 use crate::SignalControllerSetting;
@@ -13,7 +13,7 @@ fn a_plain_crossing_has_two_stages_and_nobody_crosses_green() {
     let signals = signals(&junction, 50.0 / 3.6);
     assert_eq!(signals.greens.len(), 2);
     assert!((signals.programme.cycle() - DEFAULT_CYCLE).abs() < 1e-9);
-    // y = 1 + 13.9 / 6.1, [ITE 1999].
+    // Amber lasts 1 + 13.9 / 6.1 s, [ITE 1999].
     let change = signals.programme.intergreen(0, 1);
     assert!((change.amber - 3.277).abs() < 1e-3, "{signals:?}");
     assert!(change.all_red > 0.5 && change.all_red <= 5.0);
@@ -29,7 +29,7 @@ fn a_plain_crossing_has_two_stages_and_nobody_crosses_green() {
             );
         }
     }
-    // Each path has green once per cycle, amber after it, and red in between.
+    // Each path has green once per cycle, then amber, and red otherwise.
     for path in 0..junction.paths.len() {
         let lights: Vec<_> = (0..600)
             .map(|i| signals.light(path, f64::from(i) * 0.1))
@@ -45,7 +45,7 @@ fn a_plain_crossing_has_two_stages_and_nobody_crosses_green() {
             assert!(is_order, "{pair:?}");
         }
     }
-    // An offset shifts the whole programme, also to times before 0.
+    // An offset shifts the whole programme, including times before 0.
     let mut later = signals.clone();
     later.programme.offset = 17.0;
     for i in 0..700 {
@@ -62,7 +62,7 @@ fn the_longest_cycle_is_that_of_the_longest_greens() {
     let mut programme = signals(&junction, 50.0 / 3.6).programme;
     programme.mode = SignalMode::Fixed;
     assert_eq!(programme.longest_cycle(), programme.cycle());
-    // With actuated signals each of the two stages may last for 50 s, with the longest change after it.
+    // With actuated signals, each of the two stages may last for 50 s, followed by the longest change.
     programme.mode = SignalMode::Actuated;
     let change = programme.longest_intergreen().duration();
     let by_demand = 2.0 * (MAX_GREEN + change);
@@ -82,9 +82,9 @@ fn lanes_that_turn_across_several_lanes_get_a_stage_of_their_own() {
     };
     let junction = ruled(&CROSS, RIGHT, wide);
     let signals = signals(&junction, 50.0 / 3.6);
-    // The innermost of three lanes turns left and goes straight on, so no lane only turns.
+    // The innermost of three lanes turns left and goes straight on, so no lane is only for turning.
     assert_eq!(signals.greens.len(), 2);
-    // No turns across fast oncoming traffic: the arms have green one after the other.
+    // There are no turns across fast oncoming traffic: the arms have green one after the other.
     let fast = self::signals(&junction, 25.0);
     assert_eq!(fast.greens.len(), 4);
 }
@@ -122,7 +122,7 @@ fn given_stages_and_flashing_are_obeyed() {
     assert_eq!(signals.programme.stages[0].green, 20.0);
     assert_eq!(signals.programme.intergreen(0, 1).amber, 4.0);
     assert_eq!(signals.light(path(&given, 3, 1).index(), 6.0), Light::Green);
-    // The left turn of road 3 is in no stage, so it always has red.
+    // The left turn from road 3 is in no stage, so it always has red.
     assert_eq!(signals.light(path(&given, 3, 2).index(), 6.0), Light::Red);
     assert_eq!(signals.light(path(&given, 2, 4).index(), 6.0), Light::Red);
     let flashing = ruled(&CROSS, RIGHT, |_, rules| {
@@ -152,7 +152,7 @@ fn signals_on_a_road_that_goes_on_have_stop_lines() {
     assert!(lit.paths.iter().all(|path| path.curve.is_some()));
     assert_eq!(signs(&lit), [Sign::Signal; 2]);
     let signals = Signals::of(&lit, &Conflicts::of(&lit)).unwrap();
-    // Both directions have green together, then pedestrians cross.
+    // First both directions have green together, and then pedestrians cross.
     assert_eq!(signals.greens.len(), 2);
     assert!(signals.greens.contains(&vec![true; 2]) && signals.greens.contains(&vec![false; 2]));
 }

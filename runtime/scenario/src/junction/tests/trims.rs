@@ -1,11 +1,11 @@
-//! Trims of arms, and the corners between them.
+//! Tests of the trims of arms, and of the corners between them.
 
 use super::*;
 
 #[test]
 fn trims_are_those_of_the_corner_formula() {
-    // t = (b + a cos) / sin and fillet r cot(phi / 2), for a = b = 3.5. Streets have r = 4.5 g(phi), but at
-    // sharp corners the path around the corner needs more.
+    // The trim is t = (b + a cos) / sin plus the fillet r cot(phi / 2), for a = b = 3.5. Streets have r = 4.5
+    // g(phi), but at sharp corners the path around the corner needs more.
     for (angle, radius) in [
         (90.0f64, Some(4.5)),
         (120.0, Some(4.5 * 1.375)),
@@ -27,7 +27,8 @@ fn trims_are_those_of_the_corner_formula() {
         let expected = meeting + corner.radius / tan(0.5 * phi);
         assert!((corner.foot - expected).abs() < 1e-5, "{angle}: {corner:?}");
         assert!(junction.arms[arm(1)].trim >= corner.foot - 1e-6);
-        // A turning vehicle has the width of the lane in addition to the kerb, and no less than a car needs.
+        // A turning vehicle has the width of the lane in addition to the radius of the kerb. This is never
+        // less than a car needs.
         let around = path(&junction, 1, 2).index();
         let least = junction.paths[around].min_radius();
         assert!(least > 4.49, "{angle}: {least}");
@@ -36,8 +37,8 @@ fn trims_are_those_of_the_corner_formula() {
 
 #[test]
 fn a_gore_is_capped() {
-    // D1: below 35 degrees the corner formula would explode. Arms of 100 m that diverge so slowly would be
-    // used up.
+    // Below 35 degrees, the corner formula would give extreme results. Arms of 100 m that diverge so slowly
+    // would be used up.
     let junction = junction_of(&[two_way(0.0), two_way(5.0), two_way(180.0)], RIGHT);
     assert!(
         junction.arms.iter().all(|arm| arm.trim <= 25.0),
@@ -51,7 +52,8 @@ fn a_gore_reaches_as_far_as_its_arms_lie_on_each_other() {
     for degrees in [5.0f64, 8.0, 10.0, 15.0, 25.0] {
         let roads = [one_way(0.0, 200.0), one_way(degrees, 200.0), two_way(180.0)];
         let junction = junction_of(&roads, RIGHT);
-        // Two strips, each 7 m wide and centred on its line, have diverged 3.5 / tan(half the angle) out.
+        // Two lanes, each 7 m wide and centred on its line, have diverged at a distance of 3.5 / tan(half the
+        // angle).
         let parted = 3.5 / tan(0.5 * degrees.to_radians());
         for road in [1, 2] {
             let mut arms = junction.arms.iter();
@@ -66,15 +68,16 @@ fn a_gore_reaches_as_far_as_its_arms_lie_on_each_other() {
 
 #[test]
 fn a_gore_reaches_as_far_as_its_arms_change_places() {
-    // The lanes of the first arm lie 3.5 to 10.5 m to the left of its line; the second one leads from the node
-    // under them to their left.
+    // The lanes of the first arm are 3.5 to 10.5 m to the left of its line. The second arm leads from the
+    // node, below these lanes, to their left.
     let mut aside = arm(0.0, 200.0, CrossSection::driving(2, 0, 3.5), RIGHT);
     for offset in &mut aside.lane_offset {
         offset.a += 7.0;
     }
     let under = arm(15.0, 200.0, CrossSection::driving(1, 0, 3.5), RIGHT);
     let junction = junction_of(&[aside, under, two_way(180.0)], RIGHT);
-    // It has fully crossed them where its right edge is as far to the left as their left edge.
+    // The second arm has fully crossed the lanes where its right edge is as far to the left as their left
+    // edge.
     let angle = 15f64.to_radians();
     let out = (10.5 + 1.75 / cos(angle)) / tan(angle);
     for arm in junction.arms.iter().filter(|arm| arm.road != RoadId(3)) {
@@ -87,7 +90,7 @@ fn a_gore_reaches_as_far_as_its_arms_change_places() {
 
 #[test]
 fn arms_in_line_taper() {
-    // D2: the corner formula divides by sin(180 degrees).
+    // The corner formula divides by sin(180 degrees).
     let wide = arm(178.0, 100.0, CrossSection::driving(2, 2, 3.5), RIGHT);
     let junction = junction_of(&[two_way(0.0), wide], RIGHT);
     assert!(
@@ -101,7 +104,7 @@ fn arms_in_line_taper() {
 
 #[test]
 fn two_equal_arms_in_line_are_no_junction() {
-    // Two roads of one cross-section that continue each other need no area of their own.
+    // Two roads with the same cross-section that continue each other need no junction area.
     let junction = junction_of(&[two_way(0.0), two_way(180.0)], RIGHT);
     assert!(junction.arms.iter().all(|arm| arm.trim == 0.0) && junction.outline().is_empty());
     assert_eq!(junction.paths.len(), 2);
@@ -122,14 +125,15 @@ fn a_narrow_pavement_and_one_as_wide_as_the_corner_meet_beside_the_carriageway()
         ),
     ] {
         let junction = junction_of(&random_roads(&gaps, &lanes, RIGHT), RIGHT);
-        // Between the two roads with pavements: 0.6 m and 3.4 m wide, 2.5 m and 0.5 m.
+        // The pavements of the two roads are 0.6 and 3.4 m wide in the first case, and 2.5 and 0.5 m in the
+        // second.
         let wide = junction.arms.iter().position(|arm| arm.road == RoadId(2));
         let border = &junction.borders()[wide.unwrap()];
         for tolerance in [0.05, 0.01, 0.001] {
             let pavement = border.pavement_polygon(tolerance);
             assert!(polygon::is_simple(&pavement), "{tolerance}: {pavement:?}");
             assert!(polygon::signed_area(&pavement) > 1.0);
-            // None of it lies on the carriageway.
+            // No part of the pavement is on the carriageway.
             let carriageway = junction.polygon_within(tolerance);
             for point in &pavement {
                 let depth = polygon::boundary_distance(&carriageway, *point);

@@ -1,4 +1,4 @@
-//! Turns from lane to lane.
+//! Tests of turns from lane to lane.
 
 use super::*;
 
@@ -44,7 +44,7 @@ fn two_lanes_turn_from_their_own_side() {
             .iter()
             .filter(move |p| p.turn == turn && p.kind == LinkKind::Normal)
     };
-    // Lane -1 / +1 is next to the middle, -2 / +2 next to the kerb.
+    // Lanes -1 and +1 are next to the middle, and lanes -2 and +2 next to the kerb.
     assert!(normal(Turn::Left).all(|p| p.from.lane.abs() == 1 && p.to.lane.abs() == 1));
     assert!(normal(Turn::Right).all(|p| p.from.lane.abs() == 2 && p.to.lane.abs() == 2));
     assert!(normal(Turn::Straight).all(|p| p.from.lane.abs() == p.to.lane.abs()));
@@ -59,8 +59,8 @@ type OfLanes<'a> = [&'a [Turn]; 2];
 fn turns_with(arrows: OfLanes<'_>, side: DrivingSide) -> (Vec<Vec<Turn>>, Vec<Flag>) {
     let mut roads = [0.0, 90.0, 180.0, 270.0]
         .map(|bearing| arm(bearing, 100.0, CrossSection::driving(2, 2, 3.5), side));
-    // Roads begin at the junction, so the entering lanes are those against the road. From left to right as
-    // their drivers see them, they are listed from the right.
+    // Roads begin at the junction, so the entering lanes are those against the direction of the road. To list
+    // them from left to right as their drivers see them, the list starts at the right.
     let lanes = &mut roads[0].lane_sections[0].lanes;
     let entering = lanes.iter_mut().rev().filter(|lane| !lane.is_forward(side));
     let mut ids = Vec::new();
@@ -83,13 +83,13 @@ fn turns_with(arrows: OfLanes<'_>, side: DrivingSide) -> (Vec<Vec<Turn>>, Vec<Fl
 #[test]
 fn lanes_with_arrows_turn_as_those_say() {
     use Turn::{Left, Right, Straight, UTurn};
-    // (arrows of the left lane and of the right one, the resulting turns)
+    // (arrows of the left lane and of the right lane, resulting turns)
     let cases: [(OfLanes, OfLanes); 5] = [
         ([&[], &[]], [&[Left, Straight], &[Straight, Right]]),
         ([&[Left], &[]], [&[Left], &[Straight, Right]]),
         ([&[Left], &[Straight, Right]], [&[Left], &[Straight, Right]]),
         ([&[Left, Straight], &[Right]], [&[Left, Straight], &[Right]]),
-        // An arrow that leads nowhere is ignored.
+        // An arrow for a turn that does not exist is ignored.
         ([&[UTurn], &[Right]], [&[Left, Straight], &[Right]]),
     ];
     for side in [DrivingSide::Right, DrivingSide::Left] {
@@ -107,7 +107,7 @@ fn lanes_with_arrows_turn_as_those_say() {
 fn a_narrowing_road_merges_its_lanes() {
     let wide = arm(180.0, 100.0, CrossSection::driving(2, 2, 3.5), RIGHT);
     let junction = junction_of(&[two_way(0.0), wide], RIGHT);
-    // Two lanes into one, one lane into two.
+    // Two lanes become one, and one lane becomes two.
     assert_eq!(junction.paths.len(), 4);
     assert!(junction.flags().is_empty(), "{:?}", junction.flags());
 }

@@ -22,19 +22,17 @@ use crate::scenario::Scenario;
 
 /// Width of the island, m.
 const WIDTH: f64 = 4.2;
-/// Ring radius from which the island has its full width, m. At smaller rings, the island is
-/// narrower.
+/// Ring radius at and above which the island has its full width, m. At smaller rings, the island is narrower.
 const WIDTH_AT: f64 = 14.0;
-/// Length of the part in which the island has its full width, m. It is measured outward from the
-/// node on the ring.
+/// Length of the part in which the island has its full width, measured outward from the node on the ring, m.
 const FULL: f64 = 12.0;
 /// Length of the part in which the island opens, m.
 const TAPER: f64 = 16.0;
-/// Length of a street that has to remain behind a flare, m.
+/// Length of a street that has to remain beyond a flare, m.
 const BEHIND: f64 = 10.0;
 
-/// Returns the edit that widens a street at one of its ends towards a ring. `radius` is the radius
-/// of the ring, m. `None` if the street is too short, is one-way, or already has a median.
+/// Returns the edit that widens a street at one of its ends towards a ring. `radius` is the radius of the
+/// ring, m. Returns `None` if the street is too short, is one-way, or already has a median.
 ///
 /// Agents and flows stay on their lanes even if the ids of the lanes change.
 pub(super) fn flared(scenario: &Scenario, id: RoadId, end: RoadEnd, radius: f64) -> Option<Edit> {

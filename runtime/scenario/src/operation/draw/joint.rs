@@ -25,14 +25,14 @@ use glam::DVec2;
 use roadwright_geometry::projection::Projector;
 use roadwright_geometry::{Pose, ReferenceLine, heading_of, polygon, polyline};
 
-/// Maximum distance from a node at which its junction is searched for the pointer, m.
+/// Maximum distance from a node at which a point is tested against the outline of the node's junction, m.
 const LARGEST_JUNCTION: f64 = 80.0;
 /// Minimum length at the end of a stroke over which its direction is measured, m.
 const DIRECTION: f64 = 2.0;
 /// Spacing of the points at which reference lines are compared with strokes, m.
 const SPACING: f64 = 1.0;
 
-/// Target that an end of a road joins.
+/// What an end of a road joins.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Joint {
     /// Nothing: the road gets a new node.
@@ -46,21 +46,22 @@ pub enum Joint {
         /// Distance along the road, m.
         s: f64,
     },
-    /// A fast one-way road. An auxiliary lane opens beside it.
+    /// A fast one-way road, which gets an auxiliary lane beside it.
     SlipRoad(Slip),
 }
 
 /// An end of a stroke and its joint.
 #[derive(Debug, Clone, PartialEq)]
 pub struct StrokeEnd {
-    /// Target of the end.
+    /// What the end joins.
     pub joint: Joint,
-    /// Position of the joint, m: the node, or the point on the reference line. For other joints, the end of the
-    /// stroke.
+    /// Position of the joint, m: that of the node, or of the point on the reference line. For other joints,
+    /// the end of the stroke.
     pub at: DVec2,
-    /// Length that is cut off the stroke beyond the joint, m.
+    /// Length that is cut off the stroke at the joint, m.
     cut: f64,
-    /// Distance from the joint within which crossings with the joined road belong to the joint, m.
+    /// Distance from the joint within which crossings with the joined road are considered part of the joint,
+    /// m.
     clear: f64,
 }
 
@@ -108,11 +109,12 @@ impl StrokeEnd {
     }
 }
 
-/// Rule for the nodes and roads that an end of a stroke can join.
+/// Rule that states which nodes and roads an end of a stroke can join.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Catch {
-    /// Distance from a node, or from the middle of a carriageway, within which an end always joins, m. In addition,
-    /// an end joins a road anywhere on its carriageway, and a node anywhere within the outline of its junction.
+    /// Distance from a node, or from the middle of a carriageway, within which an end always joins, m. In
+    /// addition, an end joins a road if it is anywhere on the road's carriageway, and a node if it is
+    /// anywhere inside the outline of the node's junction.
     pub reach: f64,
     /// Whether the end can join nodes.
     pub nodes: bool,
@@ -121,14 +123,14 @@ pub struct Catch {
 }
 
 impl Catch {
-    /// A rule that joins nothing.
+    /// A rule with which an end joins nothing.
     pub const NOTHING: Self = Self {
         reach: 0.0,
         nodes: false,
         roads: false,
     };
 
-    /// A rule that joins nodes and roads, with the given reach, m.
+    /// A rule with which an end joins nodes and roads, with the given reach, m.
     pub fn within(reach: f64) -> Self {
         Self {
             reach,
@@ -145,15 +147,15 @@ pub struct Surroundings<'a> {
     pub scenario: &'a Scenario,
     /// Junctions of the scenario. They may belong to another revision of it.
     pub layout: &'a Layout,
-    /// Roads by position. Roads that no longer exist are ignored.
+    /// Roads by position. Roads that do not exist are ignored.
     pub boxes: &'a RoadBoxes,
     /// Whether a road is hidden and therefore never joined.
     pub is_hidden: &'a dyn Fn(RoadId) -> bool,
 }
 
-/// Returns the joints of both ends of a stroke, the start first. `trace` contains the positions of the pointer in
-/// drawing order, m. If it has a single position, both ends are there and have no direction. `catch` contains the
-/// rules for the start and for the end.
+/// Returns the joints of both ends of a stroke, the start first. `trace` contains the positions of the
+/// pointer in drawing order, m. If it has only one position, both ends are at this position and have no
+/// direction. `catch` contains the rules for the start and for the end.
 ///
 /// A one-way stroke that begins or ends beside a fast one-way road at a small angle is a slip road. Otherwise, an end
 /// joins a node if it is near the node or inside the outline of the node's junction. Failing that, it joins the road
@@ -274,7 +276,7 @@ pub fn guided(trace: &[DVec2], ends: &[StrokeEnd; 2]) -> Vec<DVec2> {
     points
 }
 
-/// Returns the corners of a road drawn point by point, with its ends moved to their joints.
+/// Returns the corners of a road that is drawn point by point, with its ends moved to their joints.
 pub fn guided_corners(corners: &[DVec2], ends: &[StrokeEnd; 2]) -> Vec<DVec2> {
     let mut corners = corners.to_vec();
     if let Some(first) = corners.first_mut().filter(|_| is_moved(&ends[0])) {
@@ -314,7 +316,7 @@ pub fn exact_ends(scenario: &Scenario, line: &ReferenceLine, style: &RoadStyle) 
 fn exact_joint(scenario: &Scenario, point: DVec2, layer: i8) -> Joint {
     let network = scenario.network();
     let shown = |_: RoadId| false;
-    // A node takes precedence over a road, because near its ends a road is also near its nodes.
+    // A node takes precedence over a road, because a road is always near the nodes at its ends.
     if let Some(node) = nearest_node(scenario, point, layer, JOIN_DISTANCE, &shown) {
         return Joint::Node(node);
     }
@@ -322,7 +324,7 @@ fn exact_joint(scenario: &Scenario, point: DVec2, layer: i8) -> Joint {
         .roads()
         .filter(|(_, road)| road.layer == layer && is_near(road, point))
         .map(|(id, road)| {
-            // The bounds are compared first, because projecting onto every road would be far slower.
+            // The bounds are compared first, because projecting onto every road would take much longer.
             let foot = Projector::new(road.reference_line.clone()).closest(point);
             let miss = (road.reference_line.pose(foot.s).position - point).length();
             (miss, id, foot.s)
@@ -354,8 +356,8 @@ fn nearest_node(
         .map(|(_, id)| id)
 }
 
-/// Whether a road on this layer can join a node. One of the node's roads must be on the layer, or the node must be
-/// the loose end of a single road, which then continues on another layer.
+/// Whether a road on this layer can join a node. One of the node's roads must be on the layer, or the node
+/// must be the free end of a single road, which then continues on another layer.
 fn is_joinable(
     scenario: &Scenario,
     node: NodeId,
@@ -365,7 +367,8 @@ fn is_joinable(
     let network = scenario.network();
     let mut ends = network.ends_at(node);
     let is_bare = ends.is_empty();
-    // A moved end has a hidden road, so its own node has no visible road and is not joined.
+    // An end that is being moved belongs to a hidden road, so its own node has no visible road and is not
+    // joined.
     ends.retain(|(road, _)| !is_hidden(*road));
     let on_layer = |road: RoadId| network.road(road).is_some_and(|road| road.layer == layer);
     is_bare || ends.len() == 1 || ends.iter().any(|(road, _)| on_layer(*road))
@@ -389,8 +392,8 @@ fn end_joint(around: &Surroundings<'_>, trace: &[DVec2], layer: i8, catch: Catch
     StrokeEnd::free(tip)
 }
 
-/// Returns the node that a point catches: the nearest one within `reach`, or a node of the junction whose outline
-/// contains the point.
+/// Returns the node that a point joins: the nearest one within `reach`, or a node of the junction whose
+/// outline contains the point.
 fn caught_node(around: &Surroundings<'_>, point: DVec2, layer: i8, reach: f64) -> Option<NodeId> {
     let scenario = around.scenario;
     if let Some(node) = nearest_node(scenario, point, layer, reach, around.is_hidden) {
@@ -412,7 +415,7 @@ fn caught_node(around: &Surroundings<'_>, point: DVec2, layer: i8, reach: f64) -
     let nodes = near.filter_map(|junction| {
         let node = junction.nodes.iter().filter(is_joinable);
         let node = node.min_by(|a, b| distance(a).total_cmp(&distance(b)))?;
-        // No junction is on several layers, but a junction on another layer may lie above this point.
+        // A junction is only on one layer, but a junction on another layer may be above or below this point.
         let has_layer = scenario.network().ends_at(*node).iter().any(|(road, _)| {
             let road = scenario.network().road(*road);
             road.is_some_and(|road| road.layer == layer)
@@ -449,8 +452,8 @@ fn node_joint(around: &Surroundings<'_>, node: NodeId, trace: &[DVec2]) -> Strok
     }
 }
 
-/// Returns the length to cut off a trace so that it leads to a joint beside it without a sharp corner, m. `cut` is
-/// the length that is already cut off. At most half of the trace is cut off.
+/// Returns the length to cut off a trace so that it leads to a joint beside it without a sharp corner, m.
+/// `cut` is the length that has already been cut off. At most half of the trace is cut off.
 fn led_to(trace: &[DVec2], at: DVec2, mut cut: f64) -> f64 {
     let Some(&tip) = trace.last() else {
         return cut;
@@ -477,12 +480,13 @@ struct Caught {
     id: RoadId,
     /// Distance of the projected point along the reference line, m.
     s: f64,
-    /// Right and left edge of the carriageway at the projected point, m to the left of the reference line.
+    /// Lateral positions of the right and left edge of the carriageway at the projected point, m to the left
+    /// of the reference line.
     edges: (f64, f64),
 }
 
 /// Lateral extent of the lanes for vehicles and bicycles at a distance along a road, m to the left of its
-/// reference line; `None` without such lanes.
+/// reference line; `None` if there are no such lanes.
 pub(crate) fn asphalt(road: &Road, s: f64) -> Option<(f64, f64)> {
     let section = road.section_at(s);
     let bands = road.lane_bands(section, s);
@@ -500,8 +504,8 @@ pub(crate) fn asphalt(road: &Road, s: f64) -> Option<(f64, f64)> {
     edges.reduce(|all, lane| (all.0.min(lane.0), all.1.max(lane.1)))
 }
 
-/// Distance along a line to the point that is nearest to `point`, m. It is computed for a few roads per frame, for
-/// which preparing a projector would take longer.
+/// Distance along a line to the point that is nearest to `point`, m. It is needed for only a few roads per
+/// frame, for which preparing a projector would take longer.
 fn foot(line: &ReferenceLine, point: DVec2) -> f64 {
     let samples = super::sampled(line);
     let mut best = (f64::INFINITY, 0.0);
@@ -530,8 +534,8 @@ fn foot(line: &ReferenceLine, point: DVec2) -> f64 {
     s
 }
 
-/// Returns the road on this layer that contains a point: on its carriageway, or within `reach` of the middle of the
-/// carriageway. Among several roads, the one with the nearest carriageway wins.
+/// Returns the road on this layer that contains a point: on its carriageway, or within `reach` of the middle
+/// of the carriageway. Of several roads, the one with the nearest carriageway is used.
 fn caught_road(around: &Surroundings<'_>, point: DVec2, layer: i8, reach: f64) -> Option<Caught> {
     let network = around.scenario.network();
     let mut best: Option<((f64, f64), Caught)> = None;
@@ -574,7 +578,7 @@ fn caught_road(around: &Surroundings<'_>, point: DVec2, layer: i8, reach: f64) -
     best.map(|(_, caught)| caught)
 }
 
-/// The point of a reference line to which the end of a stroke leads.
+/// A candidate for the point of a reference line at which a stroke ends.
 #[derive(Clone, Copy)]
 struct Landing {
     s: f64,
@@ -606,7 +610,8 @@ fn road_joint(
         straight_on(),
         Some(nearest),
     ];
-    // Inside a junction only the node can be joined, so a landing there is used only if there is no other one.
+    // Inside a junction, only the node can be joined, so a point inside a junction is used only if there is
+    // no other candidate.
     let (low, high) = around
         .layout
         .remaining(caught.id, road)
@@ -647,7 +652,7 @@ fn joined_at(road: &Road, id: RoadId, landing: Landing, clear: impl Fn(DVec2) ->
     }
 }
 
-/// Returns points of a reference line around a distance along it, with their distances.
+/// Returns points of a reference line near a given distance, with their own distances.
 fn near_part(road: &Road, s: f64, reach: f64) -> Vec<(f64, DVec2)> {
     let (low, high) = ((s - reach).max(0.0), (s + reach).min(road.length()));
     let count = ((high - low) / SPACING).ceil().clamp(1.0, 1000.0) as u32;
@@ -705,19 +710,19 @@ fn crossed(road: &Road, local: &[(f64, DVec2)], trace: &[DVec2], reach: f64) -> 
     None
 }
 
-/// A road end that lies on another road without joining it.
+/// A road end that is on another road without joining it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LooseEnd {
     /// The road.
     pub road: RoadId,
-    /// The end of the road. No other road shares it.
+    /// The end of the road. No other road has this end.
     pub end: RoadEnd,
     /// The road whose carriageway contains the end.
     pub on: RoadId,
 }
 
-/// Returns the road whose carriageway contains an end of a road that does not join it. `None` if another road shares
-/// the end, or if the end lies on no other road of its layer.
+/// Returns the road whose carriageway contains a road end that does not join it; `None` if another road
+/// shares the end, or if the end is on no other road of its layer.
 pub fn loose_end(around: &Surroundings<'_>, id: RoadId, end: RoadEnd) -> Option<LooseEnd> {
     let network = around.scenario.network();
     let road = network.road(id)?;
@@ -745,8 +750,8 @@ fn end_pose(road: &Road, end: RoadEnd) -> Pose {
     }
 }
 
-/// Returns the joint of an end of an existing road, by the rules of [`stroke_ends`]. `None` if another road shares
-/// the end, or if there is nothing to join.
+/// Returns the joint of an end of an existing road, by the rules of [`stroke_ends`]; `None` if another road
+/// shares the end, or if there is nothing to join.
 pub fn end_target(
     around: &Surroundings<'_>,
     id: RoadId,
@@ -773,7 +778,7 @@ pub fn end_target(
 
 /// Returns the edit that joins an end of a road to its [`end_target`]; `None` if there is no target.
 ///
-/// The end keeps its direction where the road can be lengthened or shortened to meet what it joins.
+/// The end keeps its direction if the road can be lengthened or shortened to meet what it joins.
 ///
 /// # Errors
 /// If the road cannot be led to the joint, or the road that it joins cannot be cut there.

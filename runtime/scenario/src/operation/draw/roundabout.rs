@@ -29,16 +29,15 @@ use std::ops::RangeInclusive;
 /// Range of radii of the centre line of the ring's lane, m. Smaller roundabouts are mini roundabouts, which
 /// are a control of a junction.
 pub const RING_RADIUS: RangeInclusive<f64> = 8.0..=100.0;
-/// Width of the lane in the smallest ring and in large rings, m. Buses need more width in tight
-/// rings.
+/// Width of the lane in the smallest rings and in large rings, m. Buses need more width in tight rings.
 const WIDTH: (f64, f64) = (5.8, 4.5);
 /// Ring radii to which these widths apply, m.
 const WIDTH_AT: (f64, f64) = (14.0, 27.0);
 /// Maximum speed limit of a ring, m/s.
 const FASTEST: f64 = 30.0 / 3.6;
 
-/// Distance between the points at which a line is tested against a circle, m. A straight line would
-/// otherwise be tested only at its ends, and both may lie outside the circle.
+/// Distance between the points at which a line is tested against a circle, m. Otherwise, a straight line
+/// would be tested only at its ends, which may both be outside the circle.
 const STEP: f64 = 1.0;
 
 /// A point where a road meets a ring.
@@ -46,7 +45,7 @@ struct Arm {
     /// Bearing from the centre, rad.
     bearing: f64,
     class: RoadClass,
-    /// Width of the arm's wider pavement, m; 0 without one.
+    /// Width of the wider of the arm's pavements, m; 0 if it has none.
     pavement: f64,
 }
 
@@ -73,7 +72,7 @@ pub fn roundabout(
     let mut draft = Draft::of(scenario);
     let mut arms = Vec::new();
     for (id, cuts) in cut_roads(scenario, centre, radius, layer)? {
-        // From the far end, because the first part keeps the id and the distances along it.
+        // Starting with the last cut, because the first part of a road keeps the id and the distances.
         for &s in cuts.iter().rev() {
             draft.apply(split(draft.now(), id, s)?)?;
         }
@@ -113,9 +112,9 @@ pub fn roundabout(
     Ok(draft.edit())
 }
 
-/// Returns the edits that add a pavement to the pieces of a ring. Their ids begin at `first`. The
-/// pavement lies only on the outside. It is added afterwards. A cross-section with a pavement would
-/// centre lane and pavement together on the line, instead of the lane alone.
+/// Returns the edits that add a pavement on the outside of the pieces of a ring, whose ids begin at `first`.
+/// The pavement is added after the ring has been drawn, because a cross-section with a pavement would centre
+/// lane and pavement together on the line, and not only the lane.
 fn paved(scenario: &Scenario, first: RoadId, width: f64) -> Vec<Edit> {
     let pieces = scenario.network().roads().filter(|(id, _)| *id >= first);
     let with_pavement = pieces.map(|(id, road)| {
@@ -136,7 +135,7 @@ fn paved(scenario: &Scenario, first: RoadId, width: f64) -> Vec<Edit> {
     with_pavement.collect()
 }
 
-/// The ends of roads on a layer that lie on a circle.
+/// The ends of roads on a layer that are on a circle.
 fn ends_on(scenario: &Scenario, centre: DVec2, radius: f64, layer: i8) -> Vec<(RoadId, RoadEnd)> {
     let roads = scenario
         .network()
@@ -190,7 +189,7 @@ fn crossings(line: &ReferenceLine, centre: DVec2, radius: f64) -> Vec<f64> {
         if starts_inside == (beyond(high) < 0.0) {
             continue;
         }
-        // Bisection to full precision: 2^-40 of some metres.
+        // Bisection to full precision: 2^-40 of a few metres.
         for _ in 0..40 {
             let middle = 0.5 * (low + high);
             match (beyond(middle) < 0.0) == starts_inside {
@@ -226,7 +225,7 @@ pub fn ring_section(radius: f64) -> CrossSection {
     }
 }
 
-/// The pieces of a ring between its arms, each in driving direction. A ring has at least two pieces.
+/// The pieces of a ring between its arms, each in the driving direction. A ring has at least two pieces.
 fn arcs(
     arms: &[Arm],
     centre: DVec2,
@@ -234,7 +233,7 @@ fn arcs(
     side: DrivingSide,
 ) -> Result<Vec<ReferenceLine>, GeometryError> {
     let turn = side.around();
-    // Starting in the east, in driving direction.
+    // Starting in the east, in the driving direction.
     let mut places: Vec<f64> = arms
         .iter()
         .map(|arm| (turn * arm.bearing).rem_euclid(TAU))

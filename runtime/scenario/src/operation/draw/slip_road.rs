@@ -28,7 +28,7 @@ const FAST: f64 = 70.0 / 3.6;
 const SMALL_ANGLE: f64 = 0.6;
 /// Largest distance between the carriageway and the end of a line that joins it, m.
 pub(super) const REACH: f64 = 1.0;
-/// Lateral distance between the line and its final position beside the host at which it begins to
+/// Minimum lateral distance between a line and its final position beside the host where the line begins to
 /// bend towards the host, m.
 const AWAY: f64 = 4.0;
 /// Minimum and maximum length over which the line bends, m.
@@ -39,7 +39,7 @@ const AUXILIARY: f64 = 130.0;
 const LEAST_AUXILIARY: f64 = 40.0;
 /// Length of the taper of the auxiliary lane, m.
 const TAPER: f64 = 60.0;
-/// Length of the host that has to remain beyond the slip road, m.
+/// Length of the host that has to remain beyond the auxiliary lane, m.
 const BEYOND: f64 = 5.0;
 
 /// Connection between an end of a new road and its host.
@@ -48,15 +48,15 @@ pub struct Slip {
     host: RoadId,
     /// Distance of the node along the host, m.
     s: f64,
-    /// Whether the auxiliary lanes lie to the left of the host's lanes.
+    /// Whether the auxiliary lanes are to the left of the host's lanes.
     is_left: bool,
     /// Length of the full auxiliary lane, m.
     auxiliary: f64,
     /// Length at the end of the new road over which the road bends, m.
     bending: f64,
-    /// Shift of the new road's lanes at that end, m to the left.
+    /// Lateral shift of the new road's lanes at the end, m to the left.
     shift: f64,
-    /// Pose of the road's reference line at the node, in driving direction.
+    /// Pose of the reference line of the host at the node, in the driving direction.
     at: Pose,
 }
 
@@ -72,17 +72,18 @@ impl Slip {
     }
 }
 
-/// A curve parametrised by distance: a reference line, or the points of a stroke that is not fitted yet.
+/// A curve parametrised by distance: a reference line, or the points of a stroke that has not been fitted
+/// yet.
 pub(super) struct Course<'a> {
     /// Length, m.
     pub(super) length: f64,
     /// Pose at a distance.
     pub(super) pose: &'a dyn Fn(f64) -> Pose,
-    /// Returns the roads near a point in ascending order. The list may contain other roads.
+    /// Returns the roads near a point in ascending order. The list may contain roads that are not near.
     pub(super) roads_near: &'a dyn Fn(DVec2) -> Vec<RoadId>,
 }
 
-/// Returns how a curve joins fast roads as a slip road, at its start and its end.
+/// Returns how a curve joins fast roads as a slip road, at its start and at its end.
 pub(super) fn slips(
     scenario: &Scenario,
     course: &Course<'_>,
@@ -103,8 +104,8 @@ pub(super) fn slips(
 
 /// Returns the connection between an end of a curve and a host; `None` if they do not meet.
 fn slip(scenario: &Scenario, course: &Course<'_>, style: &RoadStyle, end: RoadEnd) -> Option<Slip> {
-    // Measured along its last stretch, because the very end of a hand-drawn stroke may hook towards the
-    // middle of the road.
+    // Measured along the last stretch of the curve, because the tip of a hand-drawn stroke may hook towards
+    // the middle of the road.
     let reach = BENDING.0.min(course.length);
     let pose = course.pose;
     let (tip, from, to) = match end {
@@ -157,26 +158,27 @@ fn slip_beside(
     end: RoadEnd,
 ) -> Option<Slip> {
     let projector = Projector::new(road.reference_line.clone());
-    // Distances along the line from the end that meets the host.
+    // Pose at a distance along the line from the end that meets the host.
     let at = |distance: f64| match end {
         RoadEnd::Start => (course.pose)(distance),
         RoadEnd::End => (course.pose)(course.length - distance),
     };
     let s = projector.closest(at(0.0).position).s;
-    // The side from which it comes is determined 60 m away, because its tip may have hooked across the host.
+    // The side that the line comes from is determined 60 m away, because its tip may have hooked across the
+    // host.
     let far = projector
         .closest(at(BENDING.0.min(course.length)).position)
         .t;
     let is_left = far > 0.0;
     let (right, left) = road.edges(s);
     let width: f64 = style.section.forward.iter().map(|(_, width)| width).sum();
-    // The middle of the new lanes beside the host's outermost one.
+    // The middle of the new lanes beside the outermost lane of the host.
     let shift = if is_left {
         left + 0.5 * width
     } else {
         right - 0.5 * width
     };
-    // Back along the line to the point where it is clear of the host.
+    // Searches back along the line for the point where it is clear of the host.
     let is_clear = |distance: &f64| {
         let t = projector.closest(at(*distance).position).t;
         if is_left {
@@ -190,9 +192,9 @@ fn slip_beside(
     let bending = candidates
         .take_while(|distance| *distance < course.length)
         .find(is_clear)?;
-    // The lane beyond the node lies within one section of the host.
+    // The lane beyond the node must be within one section of the host.
     let index = road.section_index(s);
-    // A joining road needs the lane behind the node, a leaving one before it.
+    // A joining road needs room for the lane after the node, and a leaving road before it.
     let room = match end {
         RoadEnd::End => road.section_end(index) - s,
         RoadEnd::Start => s - road.lane_sections[index].s,
@@ -225,7 +227,7 @@ pub(super) fn draw(
     let bent = bent_line(line, start.as_ref(), end.as_ref())?;
     let mut drawing = Drawing::new(scenario);
     let (head, tail) = (bending(&start), bending(&end));
-    // Slip roads cross no other road beside their hosts.
+    // Slip roads cross no other road next to their hosts.
     let length = bent.length();
     let is_apart = |cut: &Crossing| {
         let is_joint = ends[0].covers(scenario, cut.own_s, cut.road, cut.s)
@@ -247,7 +249,7 @@ pub(super) fn draw(
     if let (Some(slip), Some(Edit::Road(_, Some(road)))) = (&end, own.last_mut()) {
         shift_end(road, slip);
     }
-    // The edits after those of its own pieces belong to the roads that were cut, including the hosts.
+    // The edits after those of the road's own pieces belong to the roads that were cut, including the hosts.
     let own = first + own.len();
     let Edit::Batch(mut edits) = drawing.finish()? else {
         return Ok(Edit::Batch(Vec::new()));
@@ -283,7 +285,7 @@ fn bent_line(
     Ok(bent)
 }
 
-/// Shifts the lanes of the last piece of a slip road so that they lie beside those of its host.
+/// Shifts the lanes of the last piece of a slip road so that they are beside those of its host.
 fn shift_end(road: &mut Road, slip: &Slip) {
     let offset = Poly3::value_in(&road.lane_offset, 0.0);
     let from = (road.length() - slip.bending).max(0.0);
@@ -299,7 +301,7 @@ fn shift_end(road: &mut Road, slip: &Slip) {
     }
 }
 
-/// Shifts the lanes of the first piece of a slip road so that they lie beside those of its host.
+/// Shifts the lanes of the first piece of a slip road so that they are beside those of its host.
 fn shift_start(road: &mut Road, slip: &Slip) {
     let offset = Poly3::value_in(&road.lane_offset, 0.0);
     let length = slip.bending.min(road.length());
@@ -333,7 +335,7 @@ fn open_lane(
         RoadEnd::Start => (0.0, length),
         RoadEnd::End => (road.length() - length, road.length()),
     };
-    // Looked up by the middle, because the next section may begin at either end.
+    // Looked up at the middle, because the next section may begin at either end.
     let mut lanes = road.section_at(0.5 * (from + to)).lanes.clone();
     for (_, width) in &style.section.forward {
         lanes.push(auxiliary_lane(&lanes, *width, slip, at, side));
@@ -342,7 +344,7 @@ fn open_lane(
     replace_lanes(road, from, to, lanes);
 }
 
-/// Adds a lane on one side of the others, driven along the road.
+/// Adds a lane beside the others, on one side of the road, driven along the road.
 fn auxiliary_lane(
     others: &[Lane],
     width: f64,
@@ -357,7 +359,7 @@ fn auxiliary_lane(
         ids.fold(0, i8::min) - 1
     };
     let mut lane = Lane::new(id, LaneType::Driving, width);
-    // On the far side of the line lanes run against it unless they are reversed.
+    // On the far side of the line, lanes run against the line unless they are reversed.
     if !lane.is_forward(side) {
         lane.direction = LaneDirection::Reversed;
     }

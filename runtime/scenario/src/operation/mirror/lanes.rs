@@ -4,13 +4,13 @@ use crate::driving_side::DrivingSide;
 use crate::road::{Lane, LaneChange, LaneSection, Poly3, Road};
 use crate::turn::{Turn, Turns};
 
-/// Value below which coefficients count as rounding errors, m.
+/// Value below which a coefficient counts as a rounding error, m.
 const ROUNDING: f64 = 1e-12;
 /// Maximum distance between the starts of two polynomials that count as the same point, m.
 const SAME_PLACE: f64 = 1e-9;
 
-/// Whether the direction of a road is reversed when it is mirrored. This is the case if all its vehicle lanes
-/// have one direction.
+/// Whether the direction of a road is reversed when the road is mirrored. This is the case if all its vehicle
+/// lanes have the same direction.
 pub(super) fn is_turned(road: &Road, side: DrivingSide) -> bool {
     let lanes = road.lane_sections.iter().flat_map(|section| &section.lanes);
     let mut directions = lanes
@@ -22,7 +22,7 @@ pub(super) fn is_turned(road: &Road, side: DrivingSide) -> bool {
     }
 }
 
-/// Whether all lanes take their exact mirrored positions, as for one-way roads and paths.
+/// Whether all lanes are moved to their exact mirrored positions, as for one-way roads and paths.
 fn is_plain_image(road: &Road, side: DrivingSide) -> bool {
     is_turned(road, side) || !road.is_drivable()
 }
@@ -39,7 +39,7 @@ pub(super) fn mirrored(road: &Road, side: DrivingSide) -> Road {
         if is_plain_image(road, side) {
             for lane in &mut section.lanes {
                 lane.id = -lane.id;
-                // The arrows were for the junction at the other end.
+                // The arrows referred to the junction at the other end.
                 lane.turns = Turns::NONE;
             }
         } else {
@@ -53,7 +53,7 @@ pub(super) fn mirrored(road: &Road, side: DrivingSide) -> Road {
     image
 }
 
-/// Returns the id of a lane at distance `s` after mirroring.
+/// Returns the id that a lane at distance `s` has after mirroring.
 pub(super) fn name_after(road: &Road, s: f64, lane: i8, side: DrivingSide) -> i8 {
     if is_plain_image(road, side) {
         -lane
@@ -62,7 +62,8 @@ pub(super) fn name_after(road: &Road, s: f64, lane: i8, side: DrivingSide) -> i8
     }
 }
 
-/// The lanes between the outermost vehicle lanes: the number on each side of the reference line.
+/// The lanes from the outermost vehicle lane on one side to that on the other, as the number on each side of
+/// the reference line.
 ///
 /// ```text
 ///   parking 3 | 2 drive | 1 drive | -1 drive | -2 pavement      left 2, right 1
@@ -98,8 +99,8 @@ impl Core {
 
 /// Lane offset that puts the core of a two-way road at its mirrored position.
 ///
-/// With a core from -R to L about the offset o, the image lies from -(o + L) to R - o. The lanes keep their
-/// order, so the new offset is R - o - L.
+/// If the core extends from -R to L around the offset o, the image extends from -(o + L) to R - o. The lanes
+/// keep their order, so the new offset is R - o - L.
 fn offset_of_two_way(road: &Road) -> Vec<Poly3> {
     let mut starts: Vec<f64> = road.lane_offset.iter().map(|poly| poly.s.get()).collect();
     for section in &road.lane_sections {
@@ -112,7 +113,8 @@ fn offset_of_two_way(road: &Road) -> Vec<Poly3> {
     let mut offset: Vec<Poly3> = Vec::new();
     for s in starts {
         let poly = offset_from(road, s);
-        // A piece that only continues the previous one is left out, or each mirroring would add some.
+        // A piece that merely continues the previous one is left out. Otherwise, each mirroring would add
+        // pieces.
         let continued = offset.last().map(|last| last.rebased(s));
         if !continued.is_some_and(|before| is_same(&before, &poly)) {
             offset.push(Poly3 {
@@ -144,7 +146,7 @@ fn offset_from(road: &Road, s: f64) -> Poly3 {
     sum
 }
 
-/// Returns the polynomial of a list that applies at `s`, measured from there.
+/// Returns the polynomial of a list that applies at `s`, with its origin moved to `s`.
 fn active(list: &[Poly3], s: f64) -> Poly3 {
     let index = list.partition_point(|poly| poly.s <= s + SAME_PLACE);
     let found = list.get(index.saturating_sub(1));
@@ -159,7 +161,7 @@ fn add(sum: &mut Poly3, factor: f64, other: &Poly3) {
 }
 
 fn negate(poly: &mut Poly3) {
-    // Avoids -0.0, which files would show.
+    // Avoids -0.0, which would be visible in files.
     let negative = |value: f64| if value == 0.0 { 0.0 } else { -value };
     poly.a = negative(poly.a.get()).into();
     poly.b = negative(poly.b.get()).into();
@@ -172,8 +174,8 @@ fn is_same(a: &Poly3, b: &Poly3) -> bool {
     pairs.iter().all(|(x, y)| (*x - *y).abs() < ROUNDING)
 }
 
-/// Mirrors arrows and line markings, so that left turns become right turns. For each direction, those of the
-/// leftmost lane move to the rightmost one.
+/// Mirrors arrows and lane change markings, so that left turns become right turns. Within each direction,
+/// those of the leftmost lane move to the rightmost lane.
 fn mirror_arrows(section: &mut LaneSection, side: DrivingSide) {
     for is_forward in [true, false] {
         let mut lanes: Vec<&mut Lane> = section
@@ -198,7 +200,7 @@ fn mirrored_turn(turn: Turn) -> Turn {
     }
 }
 
-/// Returns the lane at the same position counted from the other side among lanes of the same direction.
+/// Among lanes of the same direction, returns the lane with the same position counted from the other side.
 pub(super) fn opposite(section: &LaneSection, lane: i8, side: DrivingSide) -> i8 {
     let Some(own) = section.lanes.iter().find(|other| other.id == lane) else {
         return lane;

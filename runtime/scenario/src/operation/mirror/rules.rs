@@ -8,8 +8,8 @@ use crate::road::RoadEnd;
 
 /// Returns the rules of a node after mirroring, and whether all could be kept.
 ///
-/// Rules name roads, which keep their ids. Turn rules between roads that keep their direction stay; between
-/// reversed roads, "from" and "to" are swapped.
+/// Rules name roads, which keep their ids. Turn rules between roads that keep their direction are unchanged.
+/// For turn rules between reversed roads, "from" and "to" are swapped.
 pub(super) fn mirrored(
     reflection: &Reflection<'_>,
     node: NodeId,
@@ -19,14 +19,14 @@ pub(super) fn mirrored(
     let image = Image {
         reflection,
         node,
-        // Where a road follows with one end only, the arms get another order.
+        // If only one end of a road is moved, the arms have a different order.
         is_whole: arms.iter().all(|(id, _)| reflection.roads.contains(id)),
         has_turned: arms.iter().any(|(id, _)| reflection.turned.contains(id)),
     };
     let restrictions = rules.restrictions.iter();
     let mirrored = JunctionRules {
         restrictions: restrictions.filter_map(|r| image.restriction(r)).collect(),
-        // With a reversed road they would apply to another route.
+        // If a road is reversed, they would apply to another route.
         via_restrictions: match image.has_turned {
             true => Vec::new(),
             false => rules.via_restrictions.clone(),
@@ -125,12 +125,12 @@ impl Image<'_> {
                 from: self.opposite(from),
                 to: self.opposite(to),
             }),
-            // The lane of the two-way road would have to belong to its other direction.
+            // The lane of the two-way road would have to belong to the other direction of that road.
             _ => None,
         }
     }
 
-    /// Mirrors a lane of an arm: the leftmost lane becomes the rightmost one of its direction.
+    /// Mirrors a lane of an arm: the leftmost lane of a direction becomes its rightmost lane.
     fn opposite(&self, at: RoadLane) -> RoadLane {
         let scenario = self.reflection.scenario;
         let Some(road) = scenario.network().road(at.road) else {
@@ -170,7 +170,7 @@ impl Image<'_> {
     }
 
     /// Mirrors a signal plan. Stages that give green to all traffic from a road are kept. Stages for single
-    /// turns would let vehicles conflict, so they are derived from the lanes again.
+    /// turns would give green to conflicting traffic, so the stages are derived from the lanes in this case.
     fn plan(&self, plan: &SignalPlan) -> SignalPlan {
         let mut movements = plan
             .stages

@@ -48,7 +48,7 @@ impl Reflection<'_> {
         (there != places).then_some(there)
     }
 
-    /// Returns a place after mirroring. A place on open ground changes only if its agent is itself mirrored.
+    /// Returns a place after mirroring. A place on open ground changes only if its agent is mirrored.
     fn place(&self, place: Place, is_chosen: bool) -> Place {
         match place {
             Place::Ground(ground) if is_chosen => {
@@ -63,7 +63,7 @@ impl Reflection<'_> {
                 Place::lane(at.road, lane.unwrap_or(at.lane), at.s.get())
             }
             Place::Lane(at) => match self.stretched.get(&at.road) {
-                // A place keeps its relative position along the road, as when a road is bent by hand.
+                // The place keeps its relative position along the road, as when a road is bent by hand.
                 Some((before, now)) => {
                     Place::lane(at.road, at.lane, (at.s * *now / before).clamp(0.0, *now))
                 }
@@ -73,7 +73,7 @@ impl Reflection<'_> {
         }
     }
 
-    /// Returns the place for a reversed trip: across the road, if there is a lane.
+    /// Returns the place for a reversed trip. It is on the other side of the road, if there is a lane.
     fn facing_back(&self, place: Place) -> Place {
         let Place::Lane(at) = place else {
             return place;
@@ -100,8 +100,8 @@ impl Reflection<'_> {
         image.or_else(|| self.scenario.network().road(at.road))
     }
 
-    /// Whether roads lead from each place to the next one, considering lane directions. Open ground is always
-    /// passable.
+    /// Whether roads lead from each place to the next one, given the directions of lanes. Open ground is
+    /// always passable.
     fn can_drive(&self, places: &[Place]) -> bool {
         places.windows(2).all(|pair| match (pair[0], pair[1]) {
             (Place::Lane(from), Place::Lane(to)) => self.leads(from, to),
@@ -117,7 +117,7 @@ impl Reflection<'_> {
         };
         let (Some((start, ahead)), Some((goal, arrives))) = (lane_driven(from), lane_driven(to))
         else {
-            // The lane does not exist, which is reported elsewhere.
+            // The lane does not exist. This is reported elsewhere.
             return true;
         };
         let is_before = if ahead { from.s < to.s } else { from.s > to.s };
@@ -159,7 +159,7 @@ impl Reflection<'_> {
     }
 }
 
-/// Returns the agent with other places for its trip. The number of places must be the same.
+/// Returns the agent with the given places as its trip. The number of places must be unchanged.
 fn with_places(mut agent: Agent, places: Vec<Place>) -> Agent {
     for (place, new) in agent.places_mut().zip(places) {
         *place = new;

@@ -2,9 +2,9 @@
 
 use super::surroundings::Nearby;
 use super::{Land, RigidBodies};
-use crate::ground::{Displaced, Ground, LooseKind};
 use crate::records::LooseRecord;
 use glam::DVec2;
+use roadwright_ground::{Displaced, Ground, LooseKind};
 use roadwright_scenario::{Obstacle, ObstacleId, Scenario};
 use roadwright_vehicle::rigid::LooseState;
 use serde::Serialize;
@@ -34,7 +34,7 @@ impl RigidBodies {
         near: &Nearby,
         land: &Land<'_>,
     ) -> Vec<(&'a LooseKind, LooseState)> {
-        let obstacles = &ground.obstacles;
+        let obstacles = ground.obstacles();
         let moving: Vec<(DVec2, f64)> = self
             .pushed(ground)
             .into_iter()
@@ -84,7 +84,7 @@ impl RigidBodies {
                 continue;
             }
             self.loose.insert(kind.id, state);
-            if let Some(number) = ground.obstacles.number_of(kind.id) {
+            if let Some(number) = ground.obstacles().number_of(kind.id) {
                 self.displaced.put(number, kind.outline(&state));
             }
         }
@@ -100,7 +100,7 @@ impl RigidBodies {
     pub(crate) fn find_displaced(&mut self, ground: &Ground) {
         self.displaced = Displaced::default();
         for (kind, state) in self.pushed(ground) {
-            if let Some(number) = ground.obstacles.number_of(kind.id) {
+            if let Some(number) = ground.obstacles().number_of(kind.id) {
                 self.displaced.put(number, kind.outline(&state));
             }
         }
@@ -108,7 +108,7 @@ impl RigidBodies {
 
     /// Obstacles that have been pushed, in the order of ids.
     pub(crate) fn pushed<'a>(&self, ground: &'a Ground) -> Vec<(&'a LooseKind, LooseState)> {
-        let obstacles = &ground.obstacles;
+        let obstacles = ground.obstacles();
         let known = self.loose.iter().filter_map(|(&id, &state)| {
             let number = obstacles.number_of(id)?;
             Some((obstacles.loose(number)?, state))
@@ -155,7 +155,7 @@ impl RigidBodies {
     pub(crate) fn loose_fit(&self, ground: &Ground) -> bool {
         self.loose
             .iter()
-            .all(|(&id, state)| ground.obstacles.number_of(id).is_some() && state.is_sound())
+            .all(|(&id, state)| ground.obstacles().number_of(id).is_some() && state.is_sound())
     }
 }
 

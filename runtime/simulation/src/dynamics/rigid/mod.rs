@@ -14,13 +14,13 @@ pub(crate) use surroundings::Around;
 
 use super::{Bodies, Body, Dynamics, Level, LevelStep, RecordedSlip, States};
 use crate::agents::pedals_of;
-use crate::ground::{Displaced, Ground};
 use crate::hash::StateHasher;
 use crate::records::{AgentIndex, Motion};
 use crate::snapshot::{Attitude, MechanicsRecord, WheelRecord};
 use crate::vehicle_type::{VehicleType, VehicleTypes};
 use glam::DVec2;
 use roadwright_geometry::math::{asin, wrap_angle};
+use roadwright_ground::{Displaced, Ground};
 use roadwright_scenario::{DynamicsLevel, ObstacleId};
 use roadwright_vehicle::DriveState;
 use roadwright_vehicle::rigid::{
@@ -213,7 +213,7 @@ impl States for RigidBodies {
     }
 
     fn one_by_one(&mut self) -> Option<&mut [Motion]> {
-        // They move together.
+        // Rigid bodies all move together, not one by one.
         None
     }
 }

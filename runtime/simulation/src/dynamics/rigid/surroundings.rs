@@ -3,7 +3,6 @@
 use super::Land;
 use crate::agents::AgentsRef;
 use crate::dynamics::{Bodies, Dynamics};
-use crate::ground::Ground;
 use crate::hands::Hands;
 use crate::records::{AgentIndex, Command};
 use crate::route::Routes;
@@ -13,6 +12,7 @@ use roadwright_geometry::Pose;
 use roadwright_geometry::grid_index::GridIndex;
 use roadwright_geometry::math::atan2;
 use roadwright_geometry::oriented_box::OrientedBox;
+use roadwright_ground::Ground;
 use roadwright_scenario::DynamicsLevel;
 use roadwright_vehicle::PedalCommand;
 use roadwright_vehicle::rigid::{CarState, KinematicBody, Surface, Yard};
@@ -40,7 +40,7 @@ pub(crate) struct Around<'a> {
 
 /// The area that rigid bodies may reach in a step.
 pub(super) struct Nearby {
-    /// Numbers of the loose obstacles in this area that are still at their places in the scenario.
+    /// Body numbers of the loose obstacles in this area that are still at their places in the scenario.
     pub(super) loose: BTreeSet<u32>,
     circles: Vec<(DVec2, f64)>,
 }
@@ -68,7 +68,7 @@ impl Around<'_> {
     /// Road layers of an agent (bit mask). Vehicles on a bridge and on the road below it cannot
     /// collide.
     pub(super) fn layers(&self, agent: AgentIndex) -> u32 {
-        self.ground.layers(&self.agents.position[agent.index()])
+        (self.ground).layers(self.agents.position[agent.index()].lanelet)
     }
 
     fn driving(&self, wanted: impl Fn(DynamicsLevel) -> bool) -> impl Iterator<Item = AgentIndex> {
@@ -92,7 +92,7 @@ impl Around<'_> {
             let radii = std::iter::once(radius).chain(trailers.iter().map(Hitched::radius));
             let cars = std::iter::once(&train.0).chain(&train.1);
             cars.zip(radii).map(|(car, radius)| {
-                // The whole body, wherever its centre of gravity is.
+                // Twice the radius covers the whole body, wherever its centre of gravity is.
                 let reach = 2.0 * radius + car.body.velocity.length() * self.dt + MARGIN;
                 (car.body.position.truncate(), reach)
             })
@@ -108,14 +108,14 @@ impl Around<'_> {
         }
     }
 
-    /// Adds nearby fixed obstacles. Returns the numbers of the loose obstacles nearby.
+    /// Adds nearby fixed obstacles. Returns the body numbers of the loose obstacles nearby.
     fn add_stills(
         &self,
         places: &[DVec2],
         reaches: &[f64],
         yard: &mut Yard<'_, Land<'_>>,
     ) -> BTreeSet<u32> {
-        let obstacles = &self.ground.obstacles;
+        let obstacles = self.ground.obstacles();
         let mut near = BTreeSet::new();
         if obstacles.is_empty() {
             return near;
@@ -174,7 +174,7 @@ impl Around<'_> {
                 }
             }
         }
-        // The sort is stable, so trailers stay behind what tows them.
+        // The sort is stable, so trailers stay behind the body that tows them.
         movers.sort_by_key(|(id, _)| *id);
         movers
             .into_iter()

@@ -40,15 +40,15 @@ use super::request::{Need, Request, reach};
 use super::rule::TURN_AFTER;
 use super::situation::Situation;
 use super::walls::Wall;
-use crate::ground::Ground;
 use crate::records::{AgentIndex, Refusal};
+use roadwright_ground::Ground;
 use roadwright_scenario::alleys::{AlleyDirection, AlleySide};
 use roadwright_scenario::lane_graph::LaneletIndex;
 use serde::{Deserialize, Serialize};
 
 /// Distance before an alley at which vehicles wait, m.
 const BEFORE: f64 = 1.0;
-/// Distance into an alley beyond which a vehicle is no longer held back before it, m.
+/// Distance inside an alley beyond which a vehicle is no longer held back before the alley, m.
 const INSIDE: f64 = 0.5;
 
 /// An alley that a vehicle may be in.
@@ -59,7 +59,7 @@ struct Hold {
     /// Index of the lanelet in the agent's route.
     at: u32,
     lanelet: LaneletIndex,
-    /// Whether its front has reached the alley.
+    /// Whether the vehicle's front has reached the alley.
     has_entered: bool,
 }
 
@@ -67,9 +67,9 @@ struct Hold {
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 struct Waiter {
     agent: AgentIndex,
-    /// Index of the alley's lanelet in its route.
+    /// Index of the alley's lanelet in the vehicle's route.
     at: u32,
-    /// Step of its request.
+    /// Step of the vehicle's request.
     since: u64,
 }
 
@@ -127,9 +127,9 @@ pub(super) struct AlleyRequest {
     pub(super) since: u64,
     pub(super) id: u64,
     pub(super) agent: AgentIndex,
-    /// The first alley that it needs.
+    /// The first alley that the vehicle needs.
     first: AlleyNeed,
-    /// Position at which it waits: index in the route, and distance along the lanelet, m.
+    /// Position at which the vehicle waits: index in the route, and distance along the lanelet, m.
     hold: Wall,
 }
 
@@ -198,8 +198,9 @@ impl Alleys {
         !ground.alleys().is_empty()
     }
 
-    /// Revokes the alleys that an agent holds from a route index onwards, unless it is already in an
-    /// alley. An agent in an alley keeps everything that it holds, because it needs it in order to leave.
+    /// Revokes the alleys that an agent holds from index `at` of its route onwards, unless the agent is
+    /// already in an alley. An agent in an alley keeps all its alleys, because it needs them in order to
+    /// leave.
     pub(super) fn forget_from(&mut self, agent: AgentIndex, at: u32) {
         let mut own = self.held.iter().filter(|hold| hold.agent == agent);
         if !own.any(|hold| hold.has_entered) {
@@ -401,8 +402,8 @@ impl Alleys {
         None
     }
 
-    /// The alleys that an agent needs at once. They start at an index of its route and extend to the first
-    /// place beyond the lanelet at `beyond` where the vehicle can stand clear of alleys.
+    /// The alleys that an agent needs at once. They start at index `from` of its route and extend to the
+    /// first place beyond the lanelet at `beyond` where the vehicle can stand clear of alleys.
     fn chain(
         &self,
         agent: AgentIndex,
@@ -716,7 +717,7 @@ impl Alleys {
         }
     }
 
-    /// Whether an alley that an agent does not hold lies before an index of its route. If so, the agent
+    /// Whether an alley that an agent does not hold lies before index `at` of its route. If so, the agent
     /// requests nothing beyond that alley.
     pub(super) fn is_held_up_before(&self, agent: AgentIndex, at: u32) -> bool {
         let known = self.waiting.binary_search_by_key(&agent, |one| one.agent);
@@ -773,7 +774,7 @@ fn reach_of(agent: AgentIndex, situation: &Situation<'_>) -> f64 {
     )
 }
 
-/// Place on the open road where a vehicle waits before an alley on the lanelet at an index of its route;
+/// Place on the open road where a vehicle waits before an alley on the lanelet at index `at` of its route;
 /// `None` if a junction lets it into the alley.
 fn hold_before(
     direction: AlleyDirection,

@@ -9,8 +9,8 @@
 
 use super::Claims;
 use super::rule::keep_out_after;
-use crate::ground::Ground;
 use crate::traffic::people::{PATIENCE, PATIENCE_OF_DRIVERS};
+use roadwright_ground::Ground;
 use roadwright_scenario::junction::WALKING_SPEED;
 use roadwright_scenario::{JunctionIndex, NodeId};
 
@@ -28,13 +28,13 @@ const BEFORE_PEOPLE: f64 = 3.0;
 /// The lanes beyond the junction must drain, and the junction itself must not be obstructed.
 #[must_use]
 pub fn longest_wait_at(ground: &Ground, node: NodeId) -> Option<f64> {
-    let junction = ground.roads.junction_of(node)?;
+    let junction = ground.junction_of(node)?;
     Some(Claims::bound(junction, ground))
 }
 
 impl Claims {
-    /// Longest wait of a vehicle that requests a junction, s. The lanes beyond the junction must
-    /// drain, and no vehicle may stand in it.
+    /// Longest wait of a vehicle that requests a junction, s. The lanes beyond the junction must drain, and
+    /// no vehicle may stand in the junction.
     pub(crate) fn bound(junction: JunctionIndex, ground: &Ground) -> f64 {
         let connections = ground.connections_through(junction);
         let longest = connections.lengths.fold(0.0, f64::max);

@@ -2,8 +2,8 @@
 
 use super::request::{Need, Request};
 use super::situation::Situation;
-use crate::ground::Ground;
 use crate::records::{AgentIndex, are_distinct};
+use roadwright_ground::Ground;
 use roadwright_scenario::lane_graph::LaneletIndex;
 use roadwright_scenario::{Connection, ConnectionIndex, JunctionIndex};
 use serde::{Deserialize, Serialize};
@@ -112,7 +112,7 @@ impl Grant {
     }
 }
 
-/// Conditions of a grant. By default it comes after all others and not on red.
+/// Conditions of a grant. By default, a grant comes after all others and does not allow entering on red.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Terms {
     /// Ticket in front of which the grant is inserted; `None` appends it after all others.
@@ -234,7 +234,7 @@ impl Grants {
             && busy.all(|&junction| (junction.index()) < junctions)
     }
 
-    /// Grants a vehicle the connection at an index of its route. The vehicle may already be inside.
+    /// Grants the connection in `route` to its vehicle, which may already be inside.
     pub(crate) fn hold(&mut self, route: RouteConnection, is_inside: bool) {
         let ticket = self.draw_ticket();
         let grant = Grant {
@@ -244,8 +244,8 @@ impl Grants {
         self.add(route.path.junction, grant);
     }
 
-    /// Gives the last ticket to an agent that is in a connection because of an edit. Its front is
-    /// `front` metres beyond the start of the connection.
+    /// Gives the last ticket to an agent that is on a connection because of an edit. Its front is `front`
+    /// metres beyond the start of the connection.
     pub(crate) fn hold_standing(&mut self, route: RouteConnection, front: f64) {
         let ticket = self.draw_ticket();
         let grant = Grant {
@@ -349,7 +349,7 @@ impl Grants {
         needs.last().map_or(0, |last| last.at + 1)
     }
 
-    /// Whether a vehicle holds the connection at an index of its route.
+    /// Whether a vehicle holds the connection at index `at` of its route.
     pub(crate) fn has(&self, agent: AgentIndex, junction: JunctionIndex, at: u32) -> bool {
         let list = &self.granted[junction.index()];
         list.iter()
@@ -404,7 +404,7 @@ impl Grants {
         firsts
     }
 
-    /// Whether another vehicle holds a connection that conflicts with a path of a junction.
+    /// Whether another vehicle holds a connection that conflicts with the given connection of a junction.
     pub(crate) fn are_in_conflict(
         &self,
         agent: AgentIndex,
@@ -416,7 +416,7 @@ impl Grants {
         others.any(|grant| grant.agent != agent && ground.in_conflict(junction, path, grant.path))
     }
 
-    /// Releases the grants of a vehicle from a route index onwards.
+    /// Releases the grants of a vehicle from index `at` of its route onwards.
     pub(super) fn forget_from(&mut self, agent: AgentIndex, at: u32) {
         self.keep(|grant| grant.agent != agent || grant.at < at);
     }

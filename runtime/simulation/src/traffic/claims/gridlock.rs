@@ -41,8 +41,8 @@ const DETOUR_RATE: f64 = 0.1;
 pub(super) const STANDS: f64 = 3.0;
 /// Time that all heads of a ring stand before one of them is rerouted, s.
 const TURNS_WITHIN: f64 = 60.0;
-/// The same time for a ring with heads that need green, s. They may have to wait two cycles of each
-/// signal for it.
+/// Like `TURNS_WITHIN`, but for a ring with heads that need green, s. They may have to wait two cycles of
+/// each signal for it.
 const TURNS_WITHIN_AT_SIGNALS: f64 = 240.0;
 /// Standing time after which heads request green, s. Most queues have moved on by then.
 const ASKS_FOR_GREEN: f64 = 15.0;
@@ -65,7 +65,7 @@ struct Head {
     full: usize,
     /// The oncoming vehicle for which the head waits before an alley, if any.
     oncoming: Option<AgentIndex>,
-    /// Number of the head of the full lane; `None` if that lane may be moving.
+    /// Index of the head of the full lane in the list of heads; `None` if that lane may be moving.
     next: Option<usize>,
 }
 
@@ -315,7 +315,7 @@ impl Rings<'_> {
             let (room, trust) = (self.room, Trust::LetIn);
             !room.has_room(request, &needs[i], stay, &[], trust, situation)
         })?;
-        // The ring of a roundabout has a rule of its own, which keeps it from locking.
+        // The ring of a roundabout follows a separate rule, which keeps it from locking.
         let is_roundabout = situation.ground.ring(needs[full].exit).is_some();
         (!is_roundabout).then_some(Head {
             request: *request,
@@ -369,7 +369,7 @@ impl Rings<'_> {
             let (leaves, comes) = [next, head]
                 .map(|head| situation.space(head.request.agent))
                 .into();
-            // A lane that already holds more than fits gets no fuller.
+            // A lane that already holds more than fits must not become any fuller.
             let fits = comes <= leaves
                 || self
                     .room
@@ -555,7 +555,7 @@ fn first_id(ring: &[usize], heads: &[Head]) -> u64 {
     ids.min().unwrap_or_default()
 }
 
-/// The rings in which heads wait for each other, in the order of the smallest number in each.
+/// The rings in which heads wait for each other, in the order of the smallest index in each.
 ///
 /// Each head has at most one arrow, to the head that it waits for. A walk follows the arrows from an unmarked
 /// head and marks each head with the number of the walk. It ends at a head without an arrow, at a mark of an

@@ -96,7 +96,6 @@ mod walls;
 mod watch;
 
 use super::signals::Arrival;
-use crate::ground::Ground;
 use crate::records::AgentIndex;
 use crate::summary::LawCounts;
 use alley::Alleys;
@@ -111,6 +110,7 @@ pub(crate) use gridlock::{Detour, StuckRing};
 pub use look::Ticket;
 use off_lanes::BlockedConnections;
 use request::{Need, Requests};
+use roadwright_ground::Ground;
 use roadwright_scenario::lane_graph::LaneletIndex;
 use roadwright_scenario::{Connection, JunctionIndex};
 use serde::{Deserialize, Serialize};
@@ -244,7 +244,7 @@ impl Claims {
         self.grants.take_over(&held.grants, moved);
     }
 
-    /// Revokes the grants of a vehicle, starting at an index of its route.
+    /// Revokes the grants of a vehicle from index `at` of its route onwards.
     pub(crate) fn forget_from(&mut self, agent: AgentIndex, at: u32) {
         self.alleys.forget_from(agent, at);
         self.grants.forget_from(agent, at);

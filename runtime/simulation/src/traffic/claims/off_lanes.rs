@@ -3,10 +3,10 @@
 //! the bodies have gone.
 
 use super::request::Need;
-use crate::ground::Ground;
 use crate::traffic::index::OffLane;
 use roadwright_geometry::centre_line::CentreLine;
 use roadwright_geometry::oriented_box::OrientedBox;
+use roadwright_ground::Ground;
 use roadwright_scenario::Connection;
 
 /// Half the width that a car on a connection covers, including a small margin, m.

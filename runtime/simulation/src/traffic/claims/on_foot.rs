@@ -18,8 +18,8 @@ const TIME_BEFORE_PEOPLE: f64 = 1.0;
 const STOPPING_FOR_PEOPLE: f64 = 3.0;
 
 impl Situation<'_> {
-    /// Whether a vehicle has to wait for pedestrians before it drives along the connection at an index of its
-    /// route. `slack` is the required time between the vehicle and the pedestrians, s.
+    /// Whether a vehicle has to wait for pedestrians before it drives along the connection at index `at` of
+    /// its route. `slack` is the required time between the vehicle and the pedestrians, s.
     fn is_kept_by_people(
         &self,
         agent: AgentIndex,
@@ -108,9 +108,9 @@ impl Claims {
         people: &mut People,
         agents: &mut ClaimColumns<'_>,
     ) {
-        // How long vehicles have been kept is needed before pedestrians decide, because after a while they
-        // let vehicles go first. Which grants to revoke is determined afterwards, when their decisions are
-        // known.
+        // The time for which vehicles have been kept waiting is needed before pedestrians decide, because
+        // after a while they let vehicles go first. Which grants to revoke is determined afterwards, when
+        // their decisions are known.
         let situation = given.beside(people).with(agents.lent());
         let busy = people.busy().iter();
         let (grants, requests) = (&self.grants, self.requests.all());

@@ -8,19 +8,19 @@ use super::situation::Situation;
 use super::watch::Intruder;
 use crate::agents::{AgentsRef, ClaimColumns};
 use crate::fixed::Fixed;
-use crate::ground::{Ground, PROFILE_BRAKING, WARMED};
 use crate::records::{AgentIndex, LanePosition, Motion};
 use crate::route::{Route, Routes};
 use crate::vehicle_type::VehicleType;
+use roadwright_ground::{Ground, PROFILE_BRAKING, WARMED};
 use roadwright_scenario::lane_graph::{LaneletIndex, NO_LANELET};
 use roadwright_scenario::{Connection, ConnectionIndex, JunctionIndex};
 use serde::{Deserialize, Serialize};
 use std::hint::black_box;
 
 /// Margin for making a request, m. A vehicle makes its request this far before the point where its
-/// braking distance reaches the stop line. A free junction can then admit the vehicle before it
-/// would brake. With a larger value, it holds the junction for longer before it enters, and others
-/// wait.
+/// braking distance reaches the stop line. A free junction can then admit the vehicle before it would brake.
+/// With a larger value, the vehicle would hold the junction for longer before it enters, and others would
+/// have to wait.
 const ASKING_MARGIN: f64 = 12.0;
 /// Time to arrival at a junction below which other vehicles take a vehicle into account, s. It is
 /// slightly longer than the longest critical gap.
@@ -82,7 +82,7 @@ pub(super) struct Approach {
     /// Junction and connection.
     pub(super) path: Connection,
     pub(super) agent: AgentIndex,
-    /// Index of the connection in its route.
+    /// Index of the connection in the agent's route.
     pub(super) at: u32,
     /// Distance from the vehicle's front to the stop line, m.
     pub(super) distance: f64,
@@ -96,8 +96,8 @@ impl Situation<'_> {
     ///      | junction 1 |--8 m--| junction 2 |------ 40 m ------
     /// ```
     ///
-    /// If a bus of 10 m requested only junction 1, it would stand in it while it waits for junction 2. So it
-    /// requests both. A car of 4.5 m fits between them and requests one after the other.
+    /// If a bus of 10 m requested only junction 1, it would stand in that junction while it waits for
+    /// junction 2. So it requests both. A car of 4.5 m fits between them and requests one after the other.
     pub(super) fn needs(&self, request: &Request, out: &mut Vec<Need>) {
         out.clear();
         let (route, space) = (self.route(request.agent), self.space(request.agent));
@@ -178,8 +178,8 @@ impl Situation<'_> {
         Some(first)
     }
 
-    /// Whether a vehicle is the first one on its lane before the connection at an index of its route, not
-    /// counting vehicles that have been let in.
+    /// Whether a vehicle is the first one on its lane before the connection at index `connection` of its
+    /// route, not counting vehicles that have been let in.
     pub(super) fn has_turn(&self, agent: AgentIndex, connection: u32) -> bool {
         let route = self.route(agent);
         let contested = route
@@ -503,6 +503,6 @@ pub(super) fn reach(
     position: &LanePosition,
     vehicle_type: &VehicleType,
 ) -> f64 {
-    let braking = ground.expected_braking(PROFILE_BRAKING, position, vehicle_type);
+    let braking = vehicle_type.expected_braking(PROFILE_BRAKING, ground, position);
     motion.speed * motion.speed / (2.0 * braking) + ASKING_MARGIN + vehicle_type.front
 }

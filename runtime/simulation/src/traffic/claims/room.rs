@@ -5,16 +5,16 @@ use super::grants::{Grant, Grants};
 use super::request::{Need, Request};
 use super::rule::{LONGEST_WAIT_INSIDE, Pending, Reserved};
 use super::situation::Situation;
-use crate::ground::{Ground, Ring};
 use crate::records::AgentIndex;
 use crate::route::{Route, place_to_wait};
+use roadwright_ground::{Ground, Ring};
 use roadwright_scenario::Connection;
 use roadwright_scenario::lane_graph::LaneletIndex;
 
 /// Minimum time that a vehicle has sought a gap before it has a right to room that becomes free on
 /// the adjacent lane, s.
 const SEEKS_FOR: f32 = 10.0;
-/// Maximum distance from the end of its lane at which a vehicle has this right, m.
+/// Maximum distance from the end of its lane at which a vehicle has a right to room on the adjacent lane, m.
 const AT_END: f64 = 12.0;
 /// Speed above which a vehicle inside a junction is expected to leave it soon, m/s.
 const DRIVES_OUT: f64 = 3.0;
@@ -30,7 +30,7 @@ const RING_SHARE: f64 = 0.7;
 /// Vehicles that are not counted when room on a lane is computed, because they will drive on.
 #[derive(Clone, Copy, PartialEq)]
 pub(super) enum Trust {
-    /// No vehicle. It applies to a vehicle that passes before others.
+    /// No vehicle. Used for a vehicle that passes before others.
     Nobody,
     /// Vehicles that have been let into the next junction, will hardly wait there for others, and will not
     /// lose their turn to a red light or to pedestrians.
@@ -40,9 +40,9 @@ pub(super) enum Trust {
 /// Behaviour of a vehicle on the lanes beyond a junction.
 #[derive(Clone, Copy, PartialEq)]
 pub(super) enum Stay {
-    /// It may have to stop there, because it requests no junction behind them.
+    /// The vehicle may have to stop on these lanes, because it requests no junction behind them.
     Stop,
-    /// It drives on into the next junction, which it requests as well.
+    /// The vehicle drives on into the next junction, which it also requests.
     Pass,
 }
 
@@ -86,7 +86,6 @@ impl LanesBeyond {
     }
 }
 
-/// The next lane of a route; `None` unless a vehicle continues onto it without a request. The current lane
 /// Returns the next lane of a route; `None` unless a vehicle continues onto it without a request.
 /// The current lane ends at `end`, m. If there is an alley on the next lane, a vehicle that waits
 /// for it stands before the alley.
@@ -114,7 +113,8 @@ pub(super) struct Room<'a> {
 }
 
 impl Room<'_> {
-    /// Whether a vehicle would find room beyond a junction, so that it does not come to a stop in it.
+    /// Whether a vehicle would find room beyond a junction, so that it does not come to a stop in the
+    /// junction.
     ///
     /// Room is counted as if all vehicles there stood in a queue, bumper to bumper with a gap. Their current
     /// positions and speeds are ignored, because they may all have to stop. Only vehicles that are trusted to
@@ -270,7 +270,7 @@ impl Room<'_> {
         situation.ground.length(lane) - self.closing.kept_free_before_end(lane, situation)
     }
 
-    /// Whether a vehicle is sure to drive on from the lane at an index of its route. It must have been let
+    /// Whether a vehicle is sure to drive on from the lane at index `at` of its route. It must have been let
     /// into the next junction. In addition, it must either be driving in that junction already, or hardly
     /// have to wait there for others and be sure not to lose its turn.
     fn drives_on(&self, agent: AgentIndex, at: u32, situation: &Situation<'_>) -> bool {
@@ -356,7 +356,7 @@ fn kept_room(need: &Need, pending: &[Pending]) -> f64 {
 }
 
 impl Situation<'_> {
-    /// Distance that a vehicle is sure to drive onto a lane at an index of its route, m. It is infinite
+    /// Distance that a vehicle is sure to drive onto the lane at index `at` of its route, m. It is infinite
     /// unless the vehicle has to change lanes and may wait for a gap.
     fn waits_up_to(&self, agent: AgentIndex, at: u32, lane: LaneletIndex) -> f64 {
         let changes = self.route(agent).lane_changes_on(at, self.ground);

@@ -4,11 +4,11 @@ use super::grants::Grant;
 use crate::agents::AgentsRef;
 use crate::clock::Clock;
 use crate::fixed::Fixed;
-use crate::ground::Ground;
 use crate::records::AgentIndex;
 use crate::route::{Route, Routes};
 use crate::traffic::{Index, Lanes, People, SignalStates};
 use crate::vehicle_type::{VehicleType, VehicleTypes};
+use roadwright_ground::Ground;
 use roadwright_scenario::alleys::AlleySide;
 use roadwright_scenario::junction::{Light, Sign};
 use roadwright_scenario::lane_graph::LaneletIndex;
@@ -122,7 +122,7 @@ impl<'a> Situation<'a> {
         self.routes.get(self.agents.progress[agent.index()].route)
     }
 
-    /// The lane from which an agent comes to the connection at an index of its route.
+    /// The lane from which an agent comes to the connection at index `at` of its route.
     pub(super) fn lane_before(&self, agent: AgentIndex, at: u32) -> Option<LaneletIndex> {
         self.route(agent).lanelet(at.checked_sub(1)?)
     }
@@ -167,8 +167,8 @@ impl<'a> Situation<'a> {
         space(self.vehicle_type(agent))
     }
 
-    /// Position of an agent's rear axle along the lanelet at an index of its route, m. It is
-    /// negative before the lanelet, and more than its length beyond the lanelet.
+    /// Position of an agent's rear axle along the lanelet at index `at` of its route, m. It is negative
+    /// before the lanelet, and exceeds the lanelet's length beyond it.
     ///
     /// ```text
     ///     |--- 30 m ---|--- 12 m ---|--- 50 m ---|
@@ -195,12 +195,12 @@ impl<'a> Situation<'a> {
         }
     }
 
-    /// Position of an agent's front along the lanelet at an index of its route, m.
+    /// Position of an agent's front along the lanelet at index `at` of its route, m.
     pub(super) fn front(&self, agent: AgentIndex, at: u32) -> f64 {
         self.along(agent, at) + self.vehicle_type(agent).front
     }
 
-    /// Position of an agent's rear along the lanelet at an index of its route, m.
+    /// Position of an agent's rear along the lanelet at index `at` of its route, m.
     pub(super) fn rear(&self, agent: AgentIndex, at: u32) -> f64 {
         self.along(agent, at) - self.vehicle_type(agent).rear_overhang
     }
@@ -221,7 +221,7 @@ impl<'a> Situation<'a> {
         self.along_of(grant) - self.vehicle_type(grant.agent).rear_overhang
     }
 
-    /// Speed that an agent is expected to reach on the lanelet at an index of its route, m/s.
+    /// Speed that an agent is expected to reach on the lanelet at index `at` of its route, m/s.
     fn expected_speed(&self, agent: AgentIndex, at: u32) -> f64 {
         let allowed = self.route(agent).lanelet(at);
         let allowed = allowed.map_or(LEAST_SPEED, |lanelet| {
@@ -273,10 +273,10 @@ impl<'a> Situation<'a> {
     pub(super) fn braking(&self, agent: AgentIndex, dry: f64) -> f64 {
         let position = &self.agents.position[agent.index()];
         let kind = self.vehicle_type(agent);
-        self.ground.expected_braking(dry, position, kind)
+        kind.expected_braking(dry, self.ground, position)
     }
 
-    /// Whether an agent stands before the connection at an index of its route, or could comfortably stop
+    /// Whether an agent stands before the connection at index `at` of its route, or could comfortably stop
     /// before it.
     pub(super) fn stands_or_is_far(&self, agent: AgentIndex, at: u32) -> bool {
         let speed = self.speed(agent);

@@ -130,7 +130,7 @@ impl Claims {
         }
     }
 
-    /// Revokes grants, starting at an index of a route.
+    /// Revokes the grants of the listed vehicles, each from an index of its route onwards.
     pub(super) fn take_back(&mut self, agents: &mut ClaimColumns<'_>) {
         for &(agent, at) in &self.scratch.revoked {
             self.alleys.forget_from(agent, at);

@@ -85,7 +85,7 @@ pub(super) fn keep_first(walls: &mut Vec<(AgentIndex, Wall)>) {
 /// Distance from the start of a connection within which a conflict counts as beginning with the connection,
 /// m.
 const AT_BEGIN: f64 = 0.5;
-/// Distance into a conflict beyond which a vehicle is no longer stopped before it, m.
+/// Distance inside a conflict beyond which a vehicle is no longer stopped before the conflict, m.
 const INSIDE: f64 = 0.5;
 /// Reaction time allowed to a merging vehicle, in addition to one decision period, s.
 const REACTION: f64 = 0.2;

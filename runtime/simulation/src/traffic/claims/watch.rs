@@ -16,7 +16,7 @@ use roadwright_scenario::{Connection, JunctionIndex};
 pub(super) struct Intruder {
     pub(super) agent: AgentIndex,
     pub(super) path: Connection,
-    /// Index of the connection in its route.
+    /// Index of the connection in the agent's route.
     pub(super) at: u32,
 }
 

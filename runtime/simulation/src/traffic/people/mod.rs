@@ -29,9 +29,9 @@ mod strays;
 mod walk;
 
 use crate::clock::Clock;
-use crate::ground::{CrossingSite, Ground};
 use crate::records::{PeopleCounts, PersonRecord, are_countable};
 use roadwright_geometry::DVec2;
+use roadwright_ground::{CrossingSite, Ground};
 use roadwright_scenario::junction::Interval;
 use roadwright_scenario::{NodeId, RoadId};
 use serde::{Deserialize, Serialize};
@@ -64,7 +64,7 @@ const MOST_AT_CROSSING: usize = 200;
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct People {
     id: Vec<u64>,
-    /// Number of the crossing in the ground.
+    /// Index of each pedestrian's crossing in the ground.
     crossing: Vec<u32>,
     /// Whether each pedestrian comes from the right kerb, as seen outward from the junction.
     is_from_right: Vec<bool>,
@@ -143,7 +143,7 @@ impl People {
             None => NoCrossing::AtNode(node.0),
             Some(road) => NoCrossing::OverRoad(node.0, road.0),
         };
-        let junction = ground.roads.junction_of(node).ok_or_else(none)?;
+        let junction = ground.junction_of(node).ok_or_else(none)?;
         let sites = ground.crossings().sites();
         let mut numbers = ground.crossings().of_junction(junction);
         let is_meant = |number: &u32| {

@@ -2,8 +2,8 @@
 
 use super::People;
 use crate::clock::Clock;
-use crate::ground::Ground;
 use roadwright_geometry::math::{Stream, ln};
+use roadwright_ground::Ground;
 use roadwright_scenario::{RoadEnd, RoadId};
 use serde::{Deserialize, Serialize};
 
@@ -59,7 +59,7 @@ impl Source {
         (0.0..=1e6).contains(&self.rate) && self.next_time >= clock.time() - LATEST
     }
 
-    /// Continues the source from before an edit.
+    /// Continues with the state that the source had before an edit.
     fn continue_from(&mut self, before: &Self) {
         // With another rate the gap that has been drawn no longer fits.
         let is_same = before.rate.to_bits() == self.rate.to_bits();

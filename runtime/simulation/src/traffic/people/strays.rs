@@ -11,16 +11,16 @@ use super::{People, RADIUS};
 use crate::agents::{AgentsRef, ClaimColumns};
 use crate::clock::Clock;
 use crate::dynamics::Bodies;
-use crate::ground::Ground;
 use crate::records::{AgentIndex, PersonRecord};
 use crate::route::Routes;
 use crate::vehicle_type::{VehicleType, VehicleTypes};
 use roadwright_geometry::{DVec2, Pose, heading_of};
+use roadwright_ground::Ground;
 use roadwright_scenario::junction::WALKING_SPEED;
 use serde::{Deserialize, Serialize};
 
-/// Length of the remaining path of a pedestrian that drivers take into account, m. It is about two
-/// lanes wide.
+/// Length of the remaining path of a pedestrian that drivers take into account, m. It is about the width of
+/// two lanes.
 const HEEDED: f64 = 7.0;
 /// Minimum distance between the centre line of a lane and the path if the lane is free, m.
 /// It is half the width of a bus plus half the width of a pedestrian.
@@ -100,7 +100,7 @@ impl People {
         !self.strays.is_empty()
     }
 
-    /// Makes drivers that can stop before stray pedestrians do so, by setting waiting places on their routes.
+    /// Makes drivers stop before stray pedestrians if they can, by setting waiting places on their routes.
     /// O(strays * drivers).
     pub(crate) fn hold_for_strays(&self, roadside: &Roadside<'_>, agents: &mut ClaimColumns<'_>) {
         for agent in agents.by_growing_id() {

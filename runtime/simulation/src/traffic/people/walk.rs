@@ -2,10 +2,10 @@
 
 use super::{BEFORE_KERB, GOES_TO, PATIENCE, PATIENCE_OF_DRIVERS, People, RADIUS, overlap};
 use crate::clock::Clock;
-use crate::ground::{CrossingSite, Ground};
 use crate::traffic::SignalStates;
 use roadwright_geometry::DVec2;
 use roadwright_geometry::oriented_box::OrientedBox;
+use roadwright_ground::{CrossingSite, Ground};
 use roadwright_scenario::JunctionIndex;
 use roadwright_scenario::junction::{Interval, WALK_WINDOW, WALKING_SPEED};
 
@@ -28,7 +28,7 @@ pub(crate) struct Over {
 /// Data about pedestrians that is derived in each step.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Seen {
-    /// Numbers of the pedestrians at each crossing.
+    /// Indices of the pedestrians at each crossing.
     by_crossing: Vec<Vec<u32>>,
     /// Whether each pedestrian will walk as soon as vehicles allow it.
     wants: Vec<bool>,
@@ -123,7 +123,7 @@ impl People {
                     let walk = signals.walk(ground, site.junction, stages, time);
                     let needed = site.crossing.longest_stretch() / WALKING_SPEED;
                     // After the first seconds pedestrians set off only if that costs others nothing: they
-                    // keep no vehicle, and no vehicle or pedestrian waits for another stage.
+                    // keep no vehicle waiting, and no vehicle or pedestrian waits for another stage.
                     let may = walk.is_some_and(|walk| {
                         let is_early = walk.elapsed <= WALK_WINDOW;
                         walk.left >= needed && (is_early || (kept == 0.0 && !walk.is_opposed))

@@ -2,7 +2,7 @@
 //! junction is still occupied, they close before the edit is applied and stay red until it has been applied.
 
 use super::{Desk, Phase, SignalStates, State};
-use crate::ground::Ground;
+use roadwright_ground::Ground;
 use roadwright_scenario::JunctionIndex;
 
 impl Phase {

@@ -4,11 +4,11 @@ use super::policy::planned;
 use super::{Phase, SignalStates};
 use crate::agents::AgentsRef;
 use crate::clock::Clock;
-use crate::ground::Ground;
 use crate::records::AgentIndex;
 use crate::route::Routes;
 use crate::vehicle_type::VehicleTypes;
 use roadwright_agent::{Demand, MovementFacts, SignalFacts, StageFacts};
+use roadwright_ground::Ground;
 use roadwright_scenario::junction::Turn;
 use roadwright_scenario::{Connection, RoadId};
 use std::collections::BTreeMap;
@@ -23,7 +23,7 @@ const MOST_AHEAD: u32 = 8;
 /// A vehicle that approaches signals, as seen by detectors.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Comer {
-    /// Number of the programme.
+    /// Index of the programme.
     pub(super) group: usize,
     /// Junction and connection.
     pub(super) path: Connection,

@@ -21,13 +21,13 @@ mod walk;
 
 use crate::agents::Census;
 use crate::clock::Clock;
-use crate::ground::Ground;
 use crate::modules::SignalControllers;
 use desk::Desk;
 pub(crate) use desk::Wish;
 pub(crate) use detectors::{Comer, look};
 use policy::{Policy, planned};
 use roadwright_agent::SignalView;
+use roadwright_ground::Ground;
 use roadwright_scenario::junction::{Between, LONGEST_WAIT, Light, Programme};
 use roadwright_scenario::{Connection, JunctionIndex, SignalMode};
 use serde::{Deserialize, Serialize, Serializer};
@@ -77,7 +77,7 @@ impl From<Option<Between>> for Phase {
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 struct State {
     stage: u32,
-    /// Stage that follows when this one ends.
+    /// Stage that follows the current one.
     next: u32,
     phase: Phase,
     /// Start of the phase, s.
@@ -118,8 +118,8 @@ pub(crate) struct Shown {
     pub(crate) held_until: Option<f64>,
 }
 
-/// Duration of the green that a vehicle in a ring of full lanes requests, s. It requests green once
-/// a second.
+/// Duration of the green that a vehicle in a ring of full lanes requests, s. The vehicle repeats its request
+/// once a second.
 const HELD_FOR_RINGS: f64 = 2.5;
 
 /// A vehicle that approaches a signal.

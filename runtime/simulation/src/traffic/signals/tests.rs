@@ -2,7 +2,6 @@
 
 use super::{Arrival, SignalStates, Wish};
 use crate::clock::Clock;
-use crate::ground::Ground;
 use crate::modules::SignalControllers;
 use crate::testing::{Stand, clock};
 use glam::DVec2;
@@ -10,6 +9,7 @@ use roadwright_agent::{
     Logic, ModuleEntry, ModuleInfo, ParameterSet, Registry, SignalController, SignalView,
 };
 use roadwright_geometry::math::mix64;
+use roadwright_ground::Ground;
 use roadwright_scenario::junction::{LONGEST_WAIT, Light};
 use roadwright_scenario::{
     Connection, ConnectionIndex, Control, JunctionIndex, JunctionRules, SignalControllerSetting,

@@ -1,7 +1,7 @@
 //! Signals for pedestrians: when pedestrians may walk, and how waiting pedestrians call their stages.
 
 use super::{Phase, SignalStates};
-use crate::ground::Ground;
+use roadwright_ground::Ground;
 use roadwright_scenario::junction::WALK_WINDOW;
 use roadwright_scenario::{JunctionIndex, SignalMode};
 

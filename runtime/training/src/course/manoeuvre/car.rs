@@ -10,8 +10,7 @@ use roadwright_plugin_api::ControllerOutput;
 use roadwright_scenario::VehicleType;
 use std::sync::Arc;
 
-/// State of a vehicle: pose of the rear axle, speed and steering. Also has statistics of the
-/// vehicle's drive.
+/// State of a vehicle: pose of the rear axle, speed and steering, with statistics of the drive.
 pub(super) struct Car {
     pub(super) kind: Arc<VehicleType>,
     /// Middle of the rear axle.

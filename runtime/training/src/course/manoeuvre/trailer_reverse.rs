@@ -4,8 +4,8 @@
 //! middle of the bay is the origin and its mouth lies in the direction of +x. The tail of the trailer starts
 //! 20 m before the mouth; the offset of car and trailer from the middle line, their heading and the hitch
 //! angle are random. The drive is complete when the trailer stands with its middle within 0.3 m of the middle
-//! of the bay, along and across, and within 5 degrees of its direction. It ends when the hitch angle reaches
-//! 60 degrees, when car or trailer touch a wall, and after 90 s.
+//! of the bay, along and across, and within 5 degrees of the bay's direction. It ends when the hitch angle
+//! reaches 60 degrees, when car or trailer touch a wall, and after 90 s.
 //!
 //! The trailer follows the coupling without slip, so its axle moves in the direction of its heading. Let v be
 //! the speed and w the turn rate of the car, h the distance of the coupling behind its rear axle, d the

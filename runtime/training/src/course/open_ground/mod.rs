@@ -156,7 +156,7 @@ impl Site {
         }
     }
 
-    /// Steering gain of the fuzzy driver with which it steers the sharpest bends of the site's vehicle.
+    /// Steering gain with which the fuzzy driver can steer the sharpest bends of the site's vehicle.
     fn steering_gain(self) -> f64 {
         match self {
             Self::Office => 50.0,
@@ -238,7 +238,7 @@ fn planning_of(setting: Option<ModuleSetting>) -> GroundPlanning {
     module.logic.planning(&module.parameters)
 }
 
-/// Shifts crates, stones and cabinets by up to a distance along each axis, m.
+/// Shifts crates, stones and cabinets by up to `most` metres along each axis.
 fn shift_furniture(draft: &mut Draft, most: f64, seed: u64) {
     let mut stream = Stream::new(seed, "shifts", 0);
     for (id, mut obstacle) in draft.scenario.obstacles().clone() {
@@ -325,7 +325,7 @@ impl Trips {
         length.is_some_and(|length| !is_first || length > DETOUR * straight)
     }
 
-    /// Whether the bodies at the start, and at the goal at any heading, are free of obstacles.
+    /// Whether the body is free of obstacles at the start, and at the goal at any heading.
     fn is_free(&self, drawn: &Drawn) -> bool {
         let (vehicle, margin) = (&self.vehicle, self.drawing.margin);
         let middle = drawn.start.point(vehicle.body_centre(), 0.0);

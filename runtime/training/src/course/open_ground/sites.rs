@@ -12,7 +12,7 @@ use std::f64::consts::{FRAC_PI_2, PI};
 /// Time step, s.
 const DT: f64 = 0.02;
 
-/// Edge of the maze, m. It has 15 rooms per edge, with corridors of 6 m between their walls.
+/// Edge length of the maze, m. It has 15 rooms per edge, with corridors of 6 m between their walls.
 const MAZE: f64 = 100.0;
 
 /// Returns a maze. Its corridors are too narrow to turn round in, so dead ends are left in reverse.
@@ -103,7 +103,7 @@ fn block(b: &mut Draft, [column, row]: [u32; 2], stream: &mut Stream) {
     obstacle(b, solid("crate", middle + beside, turned, crate_size, 1.2));
 }
 
-/// Hills, woods, ponds and rocks, which jeeps cross in all directions.
+/// Returns open country with hills, woods, ponds and rocks, which jeeps cross in all directions.
 pub(super) fn hill_country(seed: u64, duration: f64) -> Draft {
     let mut b = begin("hill-country-drive", seed, duration);
     b.apply(Edit::Terrain(Some(Box::new(hills()))));

@@ -16,14 +16,14 @@ use roadwright_moves::{
 use serde::Serialize;
 use std::io::Write;
 
-/// Minimum duration of a skid at a sharp corner that counts, s.
+/// Minimum duration of sliding that counts as a skid at a sharp corner, s.
 const SKID_COUNTS: f64 = 0.3;
 /// Prefix of the names of skids in the shipped trees.
 const SKID: &str = "skid";
 
 /// A row of a table, with the values that the source prints.
 #[derive(Debug, Serialize)]
-struct Row {
+struct MeasuredRow {
     table: &'static str,
     row: u32,
     /// Whether the row is an additional one that is not in the source.
@@ -42,7 +42,7 @@ struct Row {
     survived: u32,
     /// Median duration of all drives, s.
     median_s: f64,
-    /// Quartiles of that duration, s.
+    /// Quartiles of the duration of all drives, s.
     quartiles_s: [f64; 2],
     /// Median duration of the drives that arrived, s.
     finish_s: Option<f64>,
@@ -58,7 +58,7 @@ struct Row {
     ms_per_plan: f64,
     /// Number of drives that skidded at a sharp corner with a slip of more than 20 degrees for 0.3 s.
     skids_at_corner: u32,
-    /// Median time that the drives that arrived spent near sharp corners, s.
+    /// Median time spent near sharp corners by the drives that arrived, s.
     at_corner_s: Option<f64>,
     /// Maximum difference of the motion at a seam between moves.
     worst_seam: f64,
@@ -71,7 +71,7 @@ struct Row {
 struct Report {
     starts: u32,
     source_sweep: bool,
-    rows: Vec<Row>,
+    rows: Vec<MeasuredRow>,
     statements: Vec<statements::Statement>,
 }
 
@@ -153,7 +153,7 @@ struct Drive {
     figures: DriveFigures,
     /// Whether the vehicle has skidded.
     has_skidded: bool,
-    /// CPU time of its plans, and CPU time of the whole drive, s.
+    /// CPU time of planning, and CPU time of the whole drive, s.
     planning: f64,
     cpu: f64,
 }
@@ -175,7 +175,7 @@ impl Tree {
     }
 }
 
-fn measure(printed: &TableRow, number: u32, arguments: &Arguments) -> anyhow::Result<Row> {
+fn measure(printed: &TableRow, number: u32, arguments: &Arguments) -> anyhow::Result<MeasuredRow> {
     let course = printed.track.course();
     let kind = if arguments.source_sweep {
         SweepKind::Source
@@ -231,7 +231,7 @@ fn drive(tree: &Tree, course: &Course, bounded: Bounded) -> Option<Drive> {
     }
 }
 
-fn row_of(printed: &TableRow, number: u32, course: &Course, drives: &[Drive]) -> Row {
+fn row_of(printed: &TableRow, number: u32, course: &Course, drives: &[Drive]) -> MeasuredRow {
     let count = |ending| drives.iter().filter(|one| one.ending == ending).count() as u32;
     let times = sorted(drives.iter().map(|one| one.time));
     let arrived = || drives.iter().filter(|one| one.ending == Ending::Arrived);
@@ -242,7 +242,7 @@ fn row_of(printed: &TableRow, number: u32, course: &Course, drives: &[Drive]) ->
     let is_small = matches!(printed.tree, Preset::Five | Preset::Seven);
     let sum = |of: fn(&Drive) -> f64| drives.iter().map(of).sum::<f64>();
     let plans = sum(|one| f64::from(one.figures.plans)).max(1.0);
-    Row {
+    MeasuredRow {
         table: printed.table.number(),
         row: number,
         is_control: printed.table.rows().all(|row| row != printed),
@@ -348,7 +348,7 @@ fn print_head() -> anyhow::Result<()> {
     Ok(())
 }
 
-fn print_row(row: &Row) -> anyhow::Result<()> {
+fn print_row(row: &MeasuredRow) -> anyhow::Result<()> {
     let mut out = terminal::out();
     let or_dash = |value: Option<String>| value.unwrap_or_else(|| "-".to_owned());
     writeln!(

@@ -1,6 +1,6 @@
 //! The findings of the source, as statements about the measured rows.
 
-use super::Row;
+use super::MeasuredRow;
 use roadwright_moves::{Preset, Table, Track};
 use serde::Serialize;
 
@@ -22,7 +22,7 @@ pub(super) struct Statement {
 }
 
 /// Returns the statements about those tables for which all rows have been measured.
-pub(super) fn of(rows: &[Row]) -> Vec<Statement> {
+pub(super) fn of(rows: &[MeasuredRow]) -> Vec<Statement> {
     let judged = Judged { rows };
     let mut all = Vec::new();
     for table in Table::ALL {
@@ -40,33 +40,33 @@ pub(super) fn of(rows: &[Row]) -> Vec<Statement> {
 }
 
 struct Judged<'a> {
-    rows: &'a [Row],
+    rows: &'a [MeasuredRow],
 }
 
-fn share(part: u32, row: &Row) -> f64 {
+fn share(part: u32, row: &MeasuredRow) -> f64 {
     f64::from(part) / f64::from(row.starts)
 }
 
-fn crashes(row: &Row) -> bool {
+fn crashes(row: &MeasuredRow) -> bool {
     share(row.crashed, row) >= MOST_CRASH
 }
 
-fn arrives(row: &Row) -> bool {
+fn arrives(row: &MeasuredRow) -> bool {
     share(row.arrived, row) >= MOST_ARRIVE
 }
 
-fn survives(row: &Row) -> bool {
+fn survives(row: &MeasuredRow) -> bool {
     share(row.survived, row) >= MOST_ARRIVE
 }
 
 impl<'a> Judged<'a> {
-    fn of(&self, table: Table) -> impl Iterator<Item = &'a Row> {
+    fn of(&self, table: Table) -> impl Iterator<Item = &'a MeasuredRow> {
         let rows = self.rows.iter();
         rows.filter(move |row| row.table == table.number())
     }
 
-    /// Rows of the source.
-    fn printed(&self, table: Table) -> impl Iterator<Item = &'a Row> {
+    /// Rows of a table that are also in the source.
+    fn printed(&self, table: Table) -> impl Iterator<Item = &'a MeasuredRow> {
         self.of(table).filter(|row| !row.is_control)
     }
 
@@ -90,14 +90,14 @@ impl<'a> Judged<'a> {
     }
 
     fn longer_horizons_last(&self) -> Vec<(&'static str, bool)> {
-        let rows: Vec<&Row> = self.printed(Table::T41).collect();
+        let rows: Vec<&MeasuredRow> = self.printed(Table::T41).collect();
         let Some((last, shorter)) = rows.split_last() else {
             return Vec::new();
         };
-        let grows = |pair: &[&Row]| pair[0].median_s < pair[1].median_s;
+        let grows = |pair: &[&MeasuredRow]| pair[0].median_s < pair[1].median_s;
         vec![
             (
-                "the median time to the crash grows from 24 to 99 frames",
+                "the median time to a crash increases as the frames increase from 24 to 99",
                 shorter.windows(2).all(grows),
             ),
             (
@@ -127,7 +127,7 @@ impl<'a> Judged<'a> {
     }
 
     fn corners_with_cars(&self) -> Vec<(&'static str, bool)> {
-        let is_blind = |row: &&Row| row.tree == Preset::Five.name() || row.frames < 99;
+        let is_blind = |row: &&MeasuredRow| row.tree == Preset::Five.name() || row.frames < 99;
         let rows = || self.printed(Table::T43);
         vec![
             (
@@ -135,7 +135,7 @@ impl<'a> Judged<'a> {
                 rows().filter(is_blind).all(crashes),
             ),
             (
-                "four of five drives arrive with seven branches from 99 frames on",
+                "four of five drives arrive with seven branches and at least 99 frames",
                 rows().filter(|row| !is_blind(row)).all(arrives),
             ),
         ]
@@ -163,21 +163,21 @@ impl<'a> Judged<'a> {
     }
 
     /// Returns the control row with the given tree and the same horizon as a row.
-    fn control(&self, row: &Row, tree: Preset) -> Option<&'a Row> {
+    fn control(&self, row: &MeasuredRow, tree: Preset) -> Option<&'a MeasuredRow> {
         let mut rows = self.of(Table::T47);
         rows.find(|other| other.tree == tree.name() && other.frames == row.frames)
     }
 
     fn skids(&self) -> Vec<(&'static str, bool)> {
         let rows = || self.printed(Table::T47);
-        let is_worse = |row: &Row| {
+        let is_worse = |row: &MeasuredRow| {
             self.control(row, Preset::LargeWithoutSkids)
                 .is_some_and(|other| {
                     other.arrived < row.arrived
                         || other.finish_s.zip(row.finish_s).is_some_and(|(a, b)| a > b)
                 })
         };
-        let is_sooner = |row: &Row| {
+        let is_sooner = |row: &MeasuredRow| {
             let other = self.control(row, Preset::LargeAngles);
             let times = other.and_then(|other| other.at_corner_s.zip(row.at_corner_s));
             times.is_some_and(|(other, own)| other < own)
@@ -203,7 +203,7 @@ impl<'a> Judged<'a> {
             let mut rows = self.of(Table::T48);
             rows.find(|row| row.track == track.name() && row.limit == Some(limit))
         };
-        let fails = |row: &Row| share(row.starts - row.arrived, row) >= MOST_ARRIVE;
+        let fails = |row: &MeasuredRow| share(row.starts - row.arrived, row) >= MOST_ARRIVE;
         vec![
             (
                 "four of five drives arrive with 5,000 nodes among few cars",

@@ -63,7 +63,7 @@ enum Source<'a> {
 }
 
 impl Source<'_> {
-    /// Returns the lowest owner of its bodies, in the order of owners.
+    /// Returns the owner of the first body made from this source.
     fn first(&self) -> Owner {
         match *self {
             Self::Obstacle(id, _) => Owner::Obstacle(id),

@@ -11,13 +11,15 @@ const FRICTION: f64 = 0.5;
 
 /// A loose obstacle, with its initial place.
 #[derive(Debug, Clone)]
-pub(crate) struct LooseKind {
-    pub(crate) id: ObstacleId,
-    pub(crate) model: LooseModel,
+pub struct LooseKind {
+    /// The obstacle.
+    pub id: ObstacleId,
+    /// Model of its motion.
+    pub model: LooseModel,
     middle: DVec2,
     heading: f64,
     /// Radius of the circle around its centre that encloses the obstacle in any orientation, m.
-    pub(crate) radius: f64,
+    pub radius: f64,
 }
 
 /// Moments of an area about its centroid: area and second moments.
@@ -81,12 +83,12 @@ impl LooseKind {
     }
 
     /// Initial state before the obstacle is pushed.
-    pub(crate) fn standing(&self, surface: &impl Surface) -> LooseState {
+    pub fn standing(&self, surface: &impl Surface) -> LooseState {
         self.model.standing(self.middle, self.heading, surface)
     }
 
     /// Outline in plan view, counter-clockwise, m.
-    pub(crate) fn outline(&self, state: &LooseState) -> Vec<DVec2> {
+    pub fn outline(&self, state: &LooseState) -> Vec<DVec2> {
         let body = &state.body;
         let corners = self.model.solid.corners().iter();
         let places = corners.map(|&corner| (body.position + body.rotation * corner).truncate());
@@ -94,7 +96,7 @@ impl LooseKind {
     }
 
     /// Distance by which the base of the obstacle has moved, m.
-    pub(crate) fn shift(&self, state: &LooseState) -> f64 {
+    pub fn shift(&self, state: &LooseState) -> f64 {
         let body = &state.body;
         let base = body.position - body.rotation * DVec3::Z * self.model.height;
         (base.truncate() - self.middle).length()

@@ -4,7 +4,7 @@ use roadwright_geometry::DVec2;
 use roadwright_scenario::{Place, Scenario};
 use std::collections::BTreeMap;
 
-/// Headings of the destinations and intermediate goals of all agents, by the bits of their coordinates.
+/// Headings of the destinations and intermediate goals of all agents, keyed by the bits of their coordinates.
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct Arrivals(BTreeMap<(u64, u64), f64>);
 

@@ -6,26 +6,26 @@ use roadwright_geometry::{DVec2, Pose};
 use roadwright_scenario::lane_graph::{LaneGraph, LaneletIndex};
 
 /// Greatest distance from a lane's centre line at which a vehicle counts as being on the lane, m.
-pub(crate) const LANE_REACH: f64 = 3.0;
+pub const LANE_REACH: f64 = 3.0;
 /// Greatest heading difference at which a vehicle counts as being on a lane, rad.
 const LANE_TURN: f64 = 0.9;
 /// Cell size of the index over the lanes, m.
 const CELL: f64 = 12.0;
-/// Greatest distance of a place from the nearest lane, m.
+/// Greatest distance between a place and a lane at which the lane is still found, m.
 const FAR: f64 = 100.0;
 
 /// Index over the lanes of a graph; it does not own the graph.
-pub(crate) struct LaneFinder {
+pub struct LaneFinder {
     grid: GridIndex,
     /// Lanelet at each point of the grid, and distance along it.
     points: Vec<(LaneletIndex, f64)>,
 }
 
 /// A lanelet, with the distance along it and the distance to the left of it, m.
-pub(crate) type Spot = (LaneletIndex, f64, f64);
+pub type Spot = (LaneletIndex, f64, f64);
 
 impl LaneFinder {
-    pub(crate) fn new(graph: &LaneGraph) -> Self {
+    pub(super) fn new(graph: &LaneGraph) -> Self {
         let (mut points, mut positions) = (Vec::new(), Vec::new());
         for (id, lanelet) in graph.numbered() {
             let samples = (lanelet.length() / (0.5 * CELL)).ceil().max(1.0) as usize;
@@ -64,7 +64,7 @@ impl LaneFinder {
     }
 
     /// Lanes and connections at ground level whose surface, widened by `beyond` metres, covers a place.
-    pub(crate) fn covering(&self, graph: &LaneGraph, place: DVec2, beyond: f64) -> Vec<Spot> {
+    pub fn covering(&self, graph: &LaneGraph, place: DVec2, beyond: f64) -> Vec<Spot> {
         let around = self.around(graph, place, LANE_REACH + beyond);
         let spots = around.into_iter().map(|(_, spot)| spot);
         let mut covering: Vec<Spot> = spots
@@ -82,7 +82,7 @@ impl LaneFinder {
     }
 
     /// Lanelets under a pose, best match first.
-    pub(crate) fn under(&self, graph: &LaneGraph, pose: Pose) -> Vec<Spot> {
+    pub fn under(&self, graph: &LaneGraph, pose: Pose) -> Vec<Spot> {
         let around = self.around(graph, pose.position, LANE_REACH);
         let fitting = around.into_iter().filter_map(|(miss, spot)| {
             let heading = graph.line(spot.0).heading(spot.1);
@@ -95,7 +95,7 @@ impl LaneFinder {
     }
 
     /// Lanes near a place, nearest lane first.
-    pub(crate) fn near(&self, graph: &LaneGraph, place: DVec2) -> Vec<Spot> {
+    pub fn near(&self, graph: &LaneGraph, place: DVec2) -> Vec<Spot> {
         let lanes = |reach: f64| -> Vec<(f64, Spot)> {
             let around = self.around(graph, place, reach).into_iter();
             around

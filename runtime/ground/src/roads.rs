@@ -31,8 +31,8 @@ pub(super) enum Deciders {
 }
 
 /// Braking that speed profiles assume, m/s^2.
-pub(crate) const PROFILE_BRAKING: f64 = 1.8;
-/// Number of junction laws below which all of them are built on the calling thread.
+pub const PROFILE_BRAKING: f64 = 1.8;
+/// If there are fewer junction laws than this, all of them are built on the calling thread.
 const FEW_LAWS: usize = 200;
 /// Number of successors stored with a lanelet; if there are more, they are looked up in the graph.
 const NEAR_SUCCESSORS: usize = 3;
@@ -49,9 +49,9 @@ const NO_CONNECTION: Connection = Connection::new(NO_JUNCTION, ConnectionIndex::
 /// values depend on the junction alone, so it makes no difference when, or on which thread, they
 /// are computed.
 #[derive(Debug)]
-pub(crate) struct JunctionLaw {
+pub struct JunctionLaw {
     junction: Arc<Junction>,
-    /// Shapes of all junctions, from which its own is taken.
+    /// Shapes of all junctions, including this one.
     shapes: Arc<JunctionShapes>,
     shape: OnceLock<Arc<JunctionShape>>,
     right_of_way: OnceLock<RightOfWay>,
@@ -82,22 +82,24 @@ impl JunctionLaw {
     }
 
     /// How right of way is controlled.
+    #[inline]
     pub(super) fn control(&self) -> Control {
         self.junction.control
     }
 
     /// Number of connections of the junction.
-    pub(crate) fn path_count(&self) -> usize {
+    #[inline]
+    pub fn path_count(&self) -> usize {
         self.junction.paths.len()
     }
 
     /// Conflicts between cars.
     #[inline]
-    pub(crate) fn conflicts(&self) -> &Conflicts {
+    pub fn conflicts(&self) -> &Conflicts {
         self.shape().conflicts()
     }
 
-    /// The shape of its connections.
+    /// Shape of the junction's connections.
     #[inline]
     fn shape(&self) -> &JunctionShape {
         self.shape
@@ -106,7 +108,7 @@ impl JunctionLaw {
 
     /// Right of way between the connections.
     #[inline]
-    pub(crate) fn right_of_way(&self) -> &RightOfWay {
+    pub fn right_of_way(&self) -> &RightOfWay {
         self.right_of_way
             .get_or_init(|| RightOfWay::of(&self.junction, self.conflicts()))
     }
@@ -134,13 +136,14 @@ impl JunctionLaw {
 
     /// Conflicts that involve a bus or lorry. Computed when the first long vehicle asks for them, because
     /// without long vehicles they are never needed.
-    pub(crate) fn wide(&self) -> &Conflicts {
+    #[inline]
+    pub fn wide(&self) -> &Conflicts {
         self.shape().wide_conflicts()
     }
 
-    /// Whether a bus on the connection would sweep over traffic on another one, or a bus on another
-    /// one over traffic on this one. Cars on these connections need not do so. This happens in
-    /// bends between two roads and beside entries into rings.
+    /// Whether a bus on this connection would sweep over traffic on another connection, or a bus on another
+    /// connection over traffic on this one, even if cars would not. This happens in bends between two roads
+    /// and beside entries into rings.
     fn is_swept(&self, path: ConnectionIndex, has_long: bool) -> bool {
         if self.control() == Control::Roundabout {
             return self.wide().is_contested(path);
@@ -335,11 +338,11 @@ impl Joins {
 }
 
 /// Connections through a junction.
-pub(crate) struct JunctionConnections<L> {
+pub struct JunctionConnections<L> {
     /// Number of incoming lanes.
-    pub(crate) lanes: usize,
+    pub lanes: usize,
     /// Length of each connection, m.
-    pub(crate) lengths: L,
+    pub lengths: L,
 }
 
 /// Everything about roads that does not change during a run.
@@ -516,7 +519,7 @@ impl Roads {
         let own = |i: usize| laws[i].signals.clone();
         let plans = signal_plans(scenario.network(), &layout, own, |i| laws[i].conflicts());
         let has_long = scenario.has_long_vehicles();
-        // Which connections have to be requested depends on whether buses drive.
+        // Which connections have to be requested depends on whether there are long vehicles.
         let known = known.filter(|known| known.roads.has_long == has_long);
         let gist = |id: LaneletIndex| {
             let lanelet = graph.lanelet(id);
@@ -733,6 +736,7 @@ impl Roads {
     }
 
     /// Signal programme of a group.
+    #[inline]
     pub(crate) fn programme(&self, group: usize) -> &Programme {
         let first = self.plans.groups[group][0];
         let signals = self.plans.signals[first].as_ref();
@@ -753,6 +757,7 @@ impl Roads {
     }
 
     /// Whether the order of vehicles matters at a junction.
+    #[inline]
     pub(super) fn is_ruled(&self, junction: JunctionIndex) -> bool {
         self.junction_gists.junction(junction).is_ruled
     }
@@ -771,6 +776,7 @@ impl Roads {
     }
 
     /// Nodes that a junction covers.
+    #[inline]
     pub(crate) fn junction_nodes(&self, junction: JunctionIndex) -> &[NodeId] {
         &self.layout.junctions[junction.index()].nodes
     }
@@ -894,6 +900,7 @@ impl Roads {
     }
 
     /// Junction that a node belongs to.
+    #[inline]
     pub(crate) fn junction_of(&self, node: NodeId) -> Option<JunctionIndex> {
         let junction = self.layout.junction_of.get(&node)?;
         Some(JunctionIndex::from_index(*junction))
@@ -914,12 +921,8 @@ impl Roads {
         &self.layout.junctions[junction.index()].paths
     }
 
-    /// A connection of a junction.
-    pub(crate) fn path(&self, junction: JunctionIndex, path: ConnectionIndex) -> &ConnectingPath {
-        &self.layout.junctions[junction.index()].paths[path.index()]
-    }
-
     /// Smallest node id of a junction.
+    #[inline]
     pub(crate) fn node(&self, junction: JunctionIndex) -> Option<NodeId> {
         self.layout.junctions[junction.index()]
             .nodes
@@ -964,6 +967,7 @@ impl Roads {
         Arc::ptr_eq(&self.laws[own], &other.laws[theirs])
     }
 
+    #[inline]
     pub(crate) fn junction_count(&self) -> usize {
         self.laws.len()
     }
@@ -1082,7 +1086,8 @@ fn bends_of(line: CentreLine<'_>, speed_limit: f64) -> impl Iterator<Item = Bend
 #[cfg(test)]
 pub(super) mod tests {
     use super::*;
-    use crate::testing::Stand;
+    use crate::Ground;
+    use crate::testing::{draw_street, street};
     use roadwright_geometry::DVec2;
     use roadwright_geometry::centre_line::CentreLines;
 
@@ -1137,7 +1142,7 @@ pub(super) mod tests {
     }
 
     /// Checks that two roads have the same facts.
-    pub(in crate::ground) fn assert_same(roads: &Roads, fresh: &Roads) {
+    pub(crate) fn assert_same(roads: &Roads, fresh: &Roads) {
         assert_eq!(roads.graph.lanelets().len(), fresh.graph.lanelets().len());
         for id in fresh.graph.indices() {
             assert_eq!(facts(roads, id), facts(fresh, id), "lanelet {id}");
@@ -1156,14 +1161,18 @@ pub(super) mod tests {
 
     #[test]
     fn one_goes_on_to_what_follows_in_the_graph_and_nowhere_else() {
-        let stand = Stand::crossing();
-        let graph = stand.ground.graph();
+        let mut scenario = Scenario::new("crossing");
+        for (from, to) in [((-100.0, 0.0), (100.0, 0.0)), ((0.0, -100.0), (0.0, 100.0))] {
+            draw_street(&mut scenario, from, to, &street(1, 1));
+        }
+        let ground = Ground::new(&scenario);
+        let graph = ground.graph();
         let mut beside_the_first = 0;
         for id in graph.indices() {
             let following = graph.successors(id);
             beside_the_first += following.len().saturating_sub(1);
             for next in graph.indices().chain([NO_LANELET]) {
-                let leads = stand.ground.leads_to(id, next);
+                let leads = ground.leads_to(id, next);
                 assert_eq!(leads, following.contains(&next), "from {id} to {next}");
             }
         }

@@ -9,18 +9,20 @@ use std::ops::Range;
 
 /// A crossing of a junction.
 #[derive(Debug)]
-pub(crate) struct CrossingSite {
-    pub(crate) junction: JunctionIndex,
-    pub(crate) crossing: Crossing,
+pub struct CrossingSite {
+    /// The junction.
+    pub junction: JunctionIndex,
+    /// Its place and size.
+    pub crossing: Crossing,
     /// Stages in which people walk, one bit each; `None` at a zebra crossing.
-    pub(crate) walk_stages: Option<u32>,
+    pub walk_stages: Option<u32>,
     /// Layer of the road that it crosses, as a bit.
-    pub(crate) layers: u32,
+    pub layers: u32,
 }
 
 /// Crossings of all junctions, in the order of junctions and arms.
 #[derive(Debug, Default)]
-pub(crate) struct Crossings {
+pub struct Crossings {
     sites: Vec<CrossingSite>,
     /// Index of the first crossing of each junction, followed by the number of crossings.
     firsts: Vec<u32>,
@@ -78,13 +80,14 @@ impl Crossings {
     }
 
     /// All crossings.
-    pub(crate) fn sites(&self) -> &[CrossingSite] {
+    #[inline]
+    pub fn sites(&self) -> &[CrossingSite] {
         &self.sites
     }
 
-    /// Numbers of the crossings of a junction.
+    /// Indices of a junction's crossings.
     #[inline]
-    pub(crate) fn of_junction(&self, junction: JunctionIndex) -> Range<u32> {
+    pub fn of_junction(&self, junction: JunctionIndex) -> Range<u32> {
         let junction = junction.index();
         self.firsts[junction]..self.firsts[junction + 1]
     }
@@ -93,13 +96,15 @@ impl Crossings {
 impl CrossingSite {
     /// Part of the crossing that a vehicle on a connection covers; `None` if the connection does not meet the
     /// crossing.
-    pub(crate) fn taken(&self, path: ConnectionIndex, is_long: bool) -> Option<Taken> {
+    #[inline]
+    pub fn taken(&self, path: ConnectionIndex, is_long: bool) -> Option<Taken> {
         let Covered { car, long, .. } = *self.covered(path)?;
         Some(if is_long { long } else { car })
     }
 
     /// The part of the crossing that a car on a connection covers.
-    pub(crate) fn taken_by_car(&self, path: ConnectionIndex) -> Option<Taken> {
+    #[inline]
+    pub fn taken_by_car(&self, path: ConnectionIndex) -> Option<Taken> {
         Some(self.covered(path)?.car)
     }
 
@@ -110,7 +115,8 @@ impl CrossingSite {
     }
 
     /// Converts an interval of the crossing to distances in metres from the right or the left kerb.
-    pub(crate) fn seen_from(&self, place: Interval, is_from_right: bool) -> Interval {
+    #[inline]
+    pub fn seen_from(&self, place: Interval, is_from_right: bool) -> Interval {
         let length = self.crossing.length;
         if is_from_right {
             return place;
@@ -123,7 +129,7 @@ impl CrossingSite {
     }
 
     /// Stretches of the crossing, in the order in which people from the right or the left kerb walk them.
-    pub(crate) fn stretches(&self, is_from_right: bool) -> Vec<Interval> {
+    pub fn stretches(&self, is_from_right: bool) -> Vec<Interval> {
         let stretches = self.crossing.stretches();
         let mut all: Vec<_> = stretches
             .map(|stretch| self.seen_from(stretch, is_from_right))

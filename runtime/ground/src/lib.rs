@@ -13,28 +13,29 @@ mod obstacles;
 mod rings;
 mod roads;
 mod signal_heads;
+#[cfg(test)]
+mod testing;
 mod unchanged;
 
-pub(crate) use crossings::{CrossingSite, Crossings};
-pub(crate) use lane_finder::{LANE_REACH, Spot};
-pub(crate) use lane_obstacles::LaneObstacles;
-pub(crate) use loose::LooseKind;
-pub(crate) use obstacles::{
+pub use cells::Cells;
+pub use crossings::{CrossingSite, Crossings};
+pub use lane_finder::{LANE_REACH, LaneFinder, Spot};
+pub use lane_obstacles::LaneObstacles;
+pub use loose::LooseKind;
+pub use obstacles::{
     Displaced, MOST_ASIDE, OBSTACLE_ANGLE, OBSTACLE_REACH, Obstacles, Owner, SIDE_CLEARANCE,
+    Upright,
 };
-pub(crate) use rings::Ring;
+pub use rings::Ring;
 use roads::Deciders;
-pub(crate) use roads::{JunctionConnections, JunctionLaw, PROFILE_BRAKING, Roads};
+use roads::Roads;
+pub use roads::{JunctionConnections, JunctionLaw, PROFILE_BRAKING};
 use signal_heads::Post;
 pub use signal_heads::SignalHead;
 
-use crate::options::SimulationError;
-use crate::records::LanePosition;
-use crate::vehicle_type::VehicleType;
 use arrivals::Arrivals;
 use glam::DVec2;
-pub(crate) use junction_gists::ConnectionGist;
-use lane_finder::LaneFinder;
+pub use junction_gists::ConnectionGist;
 use lane_obstacles::VehicleSizes;
 use named_places::named_places;
 use roadwright_agent::NamedPlace;
@@ -42,11 +43,11 @@ use roadwright_geometry::centre_line::CentreLine;
 use roadwright_geometry::oriented_box::OrientedBox;
 use roadwright_geometry::{HeightField, Pose};
 use roadwright_scenario::alleys::Alleys;
-use roadwright_scenario::junction::{Conflicts, Light, Programme, Signals, Turn};
+use roadwright_scenario::junction::{Conflicts, ConnectingPath, Light, Programme, Signals, Turn};
 use roadwright_scenario::lane_graph::{LaneGraph, Lanelet, LaneletIndex, LaneletKind, NO_LANELET};
 use roadwright_scenario::{
     Connection, ConnectionIndex, Control, GripMap, GroundGrip, JunctionIndex, Land, LandId, NodeId,
-    PaintCost, PaintId, PaintLayer, RoadId, Scenario,
+    PaintCost, PaintId, PaintLayer, RoadEnd, RoadId, Scenario,
 };
 use roadwright_vehicle::Grade;
 use roadwright_vehicle::rigid::ALL_LAYERS;
@@ -57,19 +58,20 @@ use unchanged::{Unchanged, kept_or};
 
 /// Share of the available grip that drivers count on. The rest is a reserve for bends, gusts and
 /// late reactions.
-pub(crate) const COUNTED_ON: f64 = 0.6;
+pub const COUNTED_ON: f64 = 0.6;
 /// Maximum speed off the roads, m/s.
-pub(crate) const OPEN_GROUND_SPEED: f64 = 8.0;
-/// Number of agents whose ground data a stage prefetches at once, so that it fits the nearer caches.
-pub(crate) const WARMED: usize = 128;
+pub const OPEN_GROUND_SPEED: f64 = 8.0;
+/// Number of agents for which a stage prefetches ground data at once, so that the data fit into the nearer
+/// caches.
+pub const WARMED: usize = 128;
 
 /// Roads and obstacles of a scenario, prepared for driving.
 ///
 /// A ground is immutable and shared: any number of worlds can run on it. An edit makes a new one, which
 /// shares all unchanged parts.
 pub struct Ground {
-    pub(crate) roads: Arc<Roads>,
-    pub(crate) obstacles: Arc<Obstacles>,
+    roads: Arc<Roads>,
+    obstacles: Arc<Obstacles>,
     /// Obstacles near each lane, found when a vehicle first asks.
     lane_obstacles: Arc<OnceLock<LaneObstacles>>,
     vehicle_sizes: VehicleSizes,
@@ -86,7 +88,7 @@ pub struct Ground {
     lane_middles: OnceLock<Arc<Vec<DVec2>>>,
     signal_posts: OnceLock<Vec<Post>>,
     /// Places by name.
-    pub(crate) places: Arc<BTreeMap<String, NamedPlace>>,
+    places: Arc<BTreeMap<String, NamedPlace>>,
     arrivals: Arc<Arrivals>,
     hash: OnceLock<u64>,
 }
@@ -122,7 +124,7 @@ impl Ground {
     }
 
     /// Returns the ground for the edited scenario `new`. `old` is the scenario that `self` was built from.
-    pub(crate) fn after_edit(self: &Arc<Self>, old: &Scenario, new: &Scenario) -> Arc<Self> {
+    pub fn after_edit(self: &Arc<Self>, old: &Scenario, new: &Scenario) -> Arc<Self> {
         let stays = Unchanged::between(old, new);
         let places = kept_or(stays.places, &self.places, || named_places(new));
         let arrivals = Arrivals::of(new);
@@ -190,7 +192,7 @@ impl Ground {
     }
 
     /// Whether a body is on a lane at ground level or within `beyond` metres of one.
-    pub(crate) fn covers_lane(&self, body: &OrientedBox, beyond: f64) -> bool {
+    pub fn covers_lane(&self, body: &OrientedBox, beyond: f64) -> bool {
         if self.graph().lanelets().is_empty() {
             return false;
         }
@@ -210,7 +212,7 @@ impl Ground {
 
     /// Obstacles near each lane. O(lanelets and the obstacles near them) on first use.
     #[inline]
-    pub(crate) fn lane_obstacles(&self) -> &LaneObstacles {
+    pub fn lane_obstacles(&self) -> &LaneObstacles {
         self.lane_obstacles.get_or_init(|| {
             LaneObstacles::new(self.vehicle_sizes, &self.obstacles, &self.roads, None)
         })
@@ -224,30 +226,31 @@ impl Ground {
 
     /// Terrain heights; `None` if the terrain is level at 0.
     #[inline]
-    pub(crate) fn terrain(&self) -> Option<&HeightField> {
+    pub fn terrain(&self) -> Option<&HeightField> {
         self.terrain.as_deref()
     }
 
     /// Terrain heights whose slopes act on all levels; `None` if the terrain is level or its slopes are only
     /// visual.
     #[inline]
-    pub(crate) fn slopes(&self) -> Option<&HeightField> {
+    pub fn slopes(&self) -> Option<&HeightField> {
         self.terrain().filter(|_| self.slopes)
     }
 
     /// Areas of land.
-    pub(crate) fn land(&self) -> &BTreeMap<LandId, Land> {
+    pub fn land(&self) -> &BTreeMap<LandId, Land> {
         &self.land
     }
 
     /// Layers of painted ground.
-    pub(crate) fn paint(&self) -> &BTreeMap<PaintId, PaintLayer> {
+    pub fn paint(&self) -> &BTreeMap<PaintId, PaintLayer> {
         &self.paint
     }
 
     /// Grip of roads and junctions; `None` if the ground has full grip everywhere, or if drivers do
     /// not know that some ground has less.
-    pub(crate) fn known_grip(&self) -> Option<&GripMap> {
+    #[inline]
+    pub fn known_grip(&self) -> Option<&GripMap> {
         self.grip.as_deref().filter(|map| !map.grip().hidden)
     }
 
@@ -273,15 +276,16 @@ impl Ground {
     /// Slope between the axles of a vehicle at `pose`; `None` if the ground is level. `wheelbase`
     /// is in m.
     #[inline]
-    pub(crate) fn grade(&self, pose: Pose, wheelbase: f64) -> Option<Grade> {
+    pub fn grade(&self, pose: Pose, wheelbase: f64) -> Option<Grade> {
         let land = self.slopes()?;
         let rise = land.height(pose.point(wheelbase, 0.0)) - land.height(pose.position);
         let grade = Grade::between(rise, wheelbase);
         (!grade.is_level()).then_some(grade)
     }
 
-    /// Largest slope under a vehicle, along or across it, m per m. The sign is that of the slope along it.
-    pub(crate) fn slope(&self, pose: Pose, wheelbase: f64) -> f64 {
+    /// Largest slope under a vehicle, along or across it, as rise over run. It has the sign of the
+    /// longitudinal slope.
+    pub fn slope(&self, pose: Pose, wheelbase: f64) -> f64 {
         let Some(land) = self.slopes() else {
             return 0.0;
         };
@@ -298,7 +302,7 @@ impl Ground {
     /// Height of a vehicle's left side above its right side, midway between its axles, m; 0 if the
     /// ground is level.
     #[inline]
-    pub(crate) fn bank(&self, pose: Pose, wheelbase: f64, width: f64) -> f64 {
+    pub fn bank(&self, pose: Pose, wheelbase: f64, width: f64) -> f64 {
         let Some(land) = self.slopes() else {
             return 0.0;
         };
@@ -315,76 +319,71 @@ impl Ground {
 
     /// Grip at a place for a vehicle on the given road layers (bit mask).
     #[inline]
-    pub(crate) fn grip_on(&self, place: DVec2, layers: u32) -> f64 {
+    pub fn grip_on(&self, place: DVec2, layers: u32) -> f64 {
         self.grip.as_ref().map_or(1.0, |map| map.at(place, layers))
     }
 
     /// Whether any ground has a grip other than 1.
     #[inline]
-    pub(crate) fn has_grip(&self) -> bool {
+    pub fn has_grip(&self) -> bool {
         self.grip.is_some()
     }
 
     /// Whether drivers know of any ground with a grip other than 1.
     #[inline]
-    pub(crate) fn is_grip_known(&self) -> bool {
+    pub fn is_grip_known(&self) -> bool {
         self.grip.as_ref().is_some_and(|map| !map.grip().hidden)
     }
 
     /// Lowest grip of any ground.
-    pub(crate) fn lowest_grip(&self) -> f64 {
-        self.grip.as_ref().map_or(1.0, |map| map.grip().lowest())
-    }
-
-    /// Braking that others may expect of a vehicle on a lane, m/s^2: `dry`, or less if the ground is known to
-    /// be slippery.
     #[inline]
-    pub(crate) fn expected_braking(
-        &self,
-        dry: f64,
-        position: &LanePosition,
-        vehicle_type: &VehicleType,
-    ) -> f64 {
-        if !self.is_grip_known() || !position.is_on_lane() {
-            return dry;
-        }
-        let place = self.line(position.lanelet).position(position.s);
-        let grip = self.grip_on(place, self.layers(position));
-        dry.min(COUNTED_ON * grip * vehicle_type.hardest())
+    pub fn lowest_grip(&self) -> f64 {
+        self.grip.as_ref().map_or(1.0, |map| map.grip().lowest())
     }
 
     /// Road layer of a lanelet, as a bit.
     #[inline]
-    pub(crate) fn layers_of(&self, id: LaneletIndex) -> u32 {
+    pub fn layers_of(&self, id: LaneletIndex) -> u32 {
         // A mask has 32 bits, so layers 32 apart count as the same.
         1 << self.lanelet(id).layer.rem_euclid(32)
     }
 
-    /// Road layers on which a body stands (bit mask). Vehicles on a bridge and on the road below it
-    /// cannot collide.
-    pub(crate) fn layers(&self, position: &LanePosition) -> u32 {
-        if !position.is_on_lane() {
+    /// Road layers on which a body stands that follows `lanelet` (bit mask); all of them for [`NO_LANELET`].
+    /// Vehicles on a bridge and on the road below it cannot collide.
+    #[inline]
+    pub fn layers(&self, lanelet: LaneletIndex) -> u32 {
+        if lanelet == NO_LANELET {
             return ALL_LAYERS;
         }
-        self.layers_of(position.lanelet)
-    }
-
-    /// Checks that the road network is within its size limits, so that no road had to be left out.
-    pub(crate) fn check_size(&self) -> Result<(), SimulationError> {
-        match self.graph().left_out() {
-            Some(road) => Err(SimulationError::TooMuch(road)),
-            None => Ok(()),
-        }
+        self.layers_of(lanelet)
     }
 
     /// One lanelet.
     #[inline]
-    pub(crate) fn lanelet(&self, id: LaneletIndex) -> &Lanelet {
+    pub fn lanelet(&self, id: LaneletIndex) -> &Lanelet {
         self.roads.graph.lanelet(id)
     }
 
+    /// Fixed bodies: obstacles and trees.
+    #[inline]
+    pub fn obstacles(&self) -> &Obstacles {
+        &self.obstacles
+    }
+
+    /// Places by name.
+    #[inline]
+    pub fn places(&self) -> &Arc<BTreeMap<String, NamedPlace>> {
+        &self.places
+    }
+
+    /// Whether the roads are those of another ground and not merely equal ones, so that all lanelets have the
+    /// same numbers.
+    pub fn shares_roads_with(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.roads, &other.roads)
+    }
+
     /// Midpoints of all lanes, m. Computed on first use.
-    pub(crate) fn lane_middles(&self) -> &Arc<Vec<DVec2>> {
+    pub fn lane_middles(&self) -> &Arc<Vec<DVec2>> {
         self.lane_middles.get_or_init(|| {
             let graph = self.graph();
             let lanes = graph.numbered();
@@ -397,7 +396,7 @@ impl Ground {
 
     /// Signals of all lanes where vehicles can wait. `light` returns the state of the signal of a connection.
     /// O(lanes with signals), and O(lanelets) on first use.
-    pub(crate) fn signal_heads<'a>(
+    pub fn signal_heads<'a>(
         &'a self,
         has_buses: bool,
         light: impl Fn(Connection) -> Light + 'a,
@@ -412,30 +411,31 @@ impl Ground {
 
     /// Whether the order of vehicles matters at a junction. At other junctions, connections are
     /// contested only because two vehicles cannot pass each other in a bend.
-    pub(crate) fn is_ruled(&self, junction: JunctionIndex) -> bool {
+    #[inline]
+    pub fn is_ruled(&self, junction: JunctionIndex) -> bool {
         self.roads.is_ruled(junction)
     }
 
     /// Pedestrian crossings.
     #[inline]
-    pub(crate) fn crossings(&self) -> &Crossings {
+    pub fn crossings(&self) -> &Crossings {
         self.roads.crossings()
     }
 
     /// Signals of a junction, with the group that they belong to.
     #[inline]
-    pub(crate) fn signals(&self, junction: JunctionIndex) -> Option<(usize, &Signals)> {
+    pub fn signals(&self, junction: JunctionIndex) -> Option<(usize, &Signals)> {
         self.roads.signals(junction)
     }
 
     /// Roundabout ring that a lanelet belongs to.
     #[inline]
-    pub(crate) fn ring(&self, id: LaneletIndex) -> Option<&Ring> {
+    pub fn ring(&self, id: LaneletIndex) -> Option<&Ring> {
         self.roads.ring(id)
     }
 
     /// Connections through a junction.
-    pub(crate) fn connections_through(
+    pub fn connections_through(
         &self,
         junction: JunctionIndex,
     ) -> JunctionConnections<impl Iterator<Item = f64> + '_> {
@@ -443,50 +443,52 @@ impl Ground {
     }
 
     /// Signal programmes of all signal groups.
-    pub(crate) fn programmes(&self) -> impl Iterator<Item = &Programme> {
+    pub fn programmes(&self) -> impl Iterator<Item = &Programme> {
         self.roads.programmes()
     }
 
     /// Group that the signals of a junction belong to; `None` without signals.
     #[inline]
-    pub(crate) fn signal_group_of(&self, junction: JunctionIndex) -> Option<usize> {
+    pub fn signal_group_of(&self, junction: JunctionIndex) -> Option<usize> {
         self.roads.signal_group_of(junction)
     }
 
     /// Whether the stages of a signal group have fixed durations.
     #[inline]
-    pub(crate) fn has_fixed_times(&self, group: usize) -> bool {
+    pub fn has_fixed_times(&self, group: usize) -> bool {
         self.roads.has_fixed_times(group)
     }
 
     /// Whether the control of a junction depends on approaching vehicles.
     #[inline]
-    pub(crate) fn looks_out(&self, junction: JunctionIndex) -> bool {
+    pub fn looks_out(&self, junction: JunctionIndex) -> bool {
         self.roads.looks_out(junction)
     }
 
     /// Signal programme of a group.
-    pub(crate) fn programme(&self, group: usize) -> &Programme {
+    #[inline]
+    pub fn programme(&self, group: usize) -> &Programme {
         self.roads.programme(group)
     }
 
     /// Junctions that follow the programme of a group.
-    pub(crate) fn signal_group(&self, group: usize) -> impl Iterator<Item = JunctionIndex> + '_ {
+    pub fn signal_group(&self, group: usize) -> impl Iterator<Item = JunctionIndex> + '_ {
         self.roads.signal_group(group)
     }
 
     /// Signal group at a node.
-    pub(crate) fn signal_group_at(&self, node: u32) -> Option<usize> {
+    pub fn signal_group_at(&self, node: u32) -> Option<usize> {
         self.roads.signal_group_at(node)
     }
 
     /// Nodes that a junction covers.
-    pub(crate) fn junction_nodes(&self, junction: JunctionIndex) -> &[NodeId] {
+    #[inline]
+    pub fn junction_nodes(&self, junction: JunctionIndex) -> &[NodeId] {
         self.roads.junction_nodes(junction)
     }
 
     /// Connections of a junction, with their roads of origin and their turns.
-    pub(crate) fn movements(
+    pub fn movements(
         &self,
         junction: JunctionIndex,
     ) -> impl Iterator<Item = (ConnectionIndex, RoadId, Turn)> + '_ {
@@ -495,55 +497,55 @@ impl Ground {
 
     /// Facts about a connection that each step needs.
     #[inline]
-    pub(crate) fn connection_gist(&self, path: Connection) -> &ConnectionGist {
+    pub fn connection_gist(&self, path: Connection) -> &ConnectionGist {
         self.roads.connection_gist(path)
     }
 
     /// Control of a junction.
     #[inline]
-    pub(crate) fn control(&self, junction: JunctionIndex) -> Control {
+    pub fn control(&self, junction: JunctionIndex) -> Control {
         self.roads.control(junction)
     }
 
     /// Longest time between two greens of a stage of a junction's signals, in seconds; infinite without
     /// signals.
     #[inline]
-    pub(crate) fn longest_cycle(&self, junction: JunctionIndex) -> f64 {
+    pub fn longest_cycle(&self, junction: JunctionIndex) -> f64 {
         self.roads.longest_cycle(junction)
     }
 
     /// Returns the signal group of this ground that equals group `theirs` of the ground `other`.
-    pub(crate) fn group_like(&self, other: &Self, theirs: usize) -> Option<usize> {
+    pub fn group_like(&self, other: &Self, theirs: usize) -> Option<usize> {
         self.roads.group_like(&other.roads, theirs)
     }
 
     /// Stretches where two cars do not fit side by side.
     #[inline]
-    pub(crate) fn alleys(&self) -> &Alleys {
+    pub fn alleys(&self) -> &Alleys {
         self.roads.alleys()
     }
 
     /// Length of a lanelet, m.
     #[inline]
-    pub(crate) fn length(&self, id: LaneletIndex) -> f64 {
+    pub fn length(&self, id: LaneletIndex) -> f64 {
         self.roads.length(id)
     }
 
     /// The centre line of a lanelet.
     #[inline]
-    pub(crate) fn line(&self, id: LaneletIndex) -> CentreLine<'_> {
+    pub fn line(&self, id: LaneletIndex) -> CentreLine<'_> {
         self.roads.line(id)
     }
 
     /// Whether `next` follows a lanelet without a lane change.
     #[inline]
-    pub(crate) fn leads_to(&self, id: LaneletIndex, next: LaneletIndex) -> bool {
+    pub fn leads_to(&self, id: LaneletIndex, next: LaneletIndex) -> bool {
         self.roads.leads_to(id, next)
     }
 
     /// Following lanelets, in the order of the graph.
     #[inline]
-    pub(crate) fn successors(&self, id: LaneletIndex) -> &[LaneletIndex] {
+    pub fn successors(&self, id: LaneletIndex) -> &[LaneletIndex] {
         self.roads.successors(id)
     }
 
@@ -551,90 +553,106 @@ impl Ground {
     /// connections into `next`. A few other lanelets and `connection` itself may also be among
     /// them.
     #[inline]
-    pub(crate) fn joining(&self, connection: LaneletIndex, next: LaneletIndex) -> &[LaneletIndex] {
+    pub fn joining(&self, connection: LaneletIndex, next: LaneletIndex) -> &[LaneletIndex] {
         self.roads.joining(connection, next)
     }
 
     /// Left and right neighbour lanes with the same direction, or [`NO_LANELET`].
     #[inline]
-    pub(crate) fn beside(&self, id: LaneletIndex) -> [LaneletIndex; 2] {
+    pub fn beside(&self, id: LaneletIndex) -> [LaneletIndex; 2] {
         self.roads.beside(id)
     }
 
     /// Whether a lanelet has a neighbour lane with the same direction, so that lane changes are
     /// possible.
     #[inline]
-    pub(crate) fn has_beside(&self, id: LaneletIndex) -> bool {
+    pub fn has_beside(&self, id: LaneletIndex) -> bool {
         self.beside(id) != [NO_LANELET; 2]
     }
 
     /// Heading of a destination on open ground in the scenario, rad; `None` for other places.
-    pub(crate) fn arrival_heading(&self, place: roadwright_geometry::DVec2) -> Option<f64> {
+    pub fn arrival_heading(&self, place: roadwright_geometry::DVec2) -> Option<f64> {
         self.arrivals.heading(place)
     }
 
     /// Lower bound of the distance from the start of a lanelet to the next lanelet with alleys, m.
     /// The value is capped.
     #[inline]
-    pub(crate) fn distance_to_alleys(&self, id: LaneletIndex) -> f64 {
+    pub fn distance_to_alleys(&self, id: LaneletIndex) -> f64 {
         self.roads.distance_to_alleys(id)
     }
 
     /// Number of following lanelets.
     #[inline]
-    pub(crate) fn successor_count(&self, id: LaneletIndex) -> usize {
+    pub fn successor_count(&self, id: LaneletIndex) -> usize {
         self.roads.successor_count(id)
     }
 
     /// The preceding lanelet. `None` unless there is exactly one, and it has several successors.
     #[inline]
-    pub(crate) fn fork_before(&self, id: LaneletIndex) -> Option<LaneletIndex> {
+    pub fn fork_before(&self, id: LaneletIndex) -> Option<LaneletIndex> {
         self.roads.fork_before(id)
     }
 
     /// Speed allowed by the road at the start of a lanelet, m/s.
     #[inline]
-    pub(crate) fn entry_speed(&self, id: LaneletIndex) -> f64 {
+    pub fn entry_speed(&self, id: LaneletIndex) -> f64 {
         self.roads.entry_speed(id)
     }
 
     /// Speed allowed by limit and bends at `s` of a lanelet, m/s.
     #[inline]
-    pub(crate) fn road_speed(&self, id: LaneletIndex, s: f64) -> f64 {
+    pub fn road_speed(&self, id: LaneletIndex, s: f64) -> f64 {
         self.roads.road_speed(id, s)
     }
 
     /// Curvature at `s` of a lanelet, 1/m, positive to the left.
     #[inline]
-    pub(crate) fn curvature(&self, id: LaneletIndex, s: f64) -> f64 {
+    pub fn curvature(&self, id: LaneletIndex, s: f64) -> f64 {
         self.roads.curvature(id, s)
     }
 
     /// Junction and number of a contested connection; `None` for other lanelets.
     #[inline]
-    pub(crate) fn contested(&self, id: LaneletIndex) -> Option<Connection> {
+    pub fn contested(&self, id: LaneletIndex) -> Option<Connection> {
         self.roads.contested(id)
     }
 
+    /// Junction that a node belongs to.
+    #[inline]
+    pub fn junction_of(&self, node: NodeId) -> Option<JunctionIndex> {
+        self.roads.junction_of(node)
+    }
+
+    /// Stop lines of a junction's arms: the road, the road end, and the length that is trimmed from the
+    /// reference line of the road, m.
+    pub fn stop_lines(
+        &self,
+        junction: JunctionIndex,
+    ) -> impl Iterator<Item = (RoadId, RoadEnd, f64)> + '_ {
+        self.roads.stop_lines(junction)
+    }
+
+    /// Connections of a junction.
+    pub fn paths(&self, junction: JunctionIndex) -> &[ConnectingPath] {
+        self.roads.paths(junction)
+    }
+
     /// Smallest node id of a junction.
-    pub(crate) fn node(&self, junction: JunctionIndex) -> Option<NodeId> {
+    #[inline]
+    pub fn node(&self, junction: JunctionIndex) -> Option<NodeId> {
         self.roads.node(junction)
     }
 
     /// Distance between a connection's stop line and the junction, m. It depends on whether there
     /// are buses.
     #[inline]
-    pub(crate) fn setback(
-        &self,
-        junction: JunctionIndex,
-        path: ConnectionIndex,
-        has_buses: bool,
-    ) -> f64 {
+    pub fn setback(&self, junction: JunctionIndex, path: ConnectionIndex, has_buses: bool) -> f64 {
         self.roads.setback(junction, path, has_buses)
     }
 
     /// Smallest node id of a junction at an end of a road. O(junctions), for user queries only.
-    pub(crate) fn node_at(&self, road: RoadId) -> Option<NodeId> {
+    pub fn node_at(&self, road: RoadId) -> Option<NodeId> {
         let mut junctions = JunctionIndex::up_to(self.junction_count());
         let own = junctions.find(|&junction| {
             let mut arms = self.roads.stop_lines(junction);
@@ -645,25 +663,25 @@ impl Ground {
 
     /// Right of way and conflicts of a junction.
     #[inline]
-    pub(crate) fn law(&self, junction: JunctionIndex) -> &JunctionLaw {
+    pub fn law(&self, junction: JunctionIndex) -> &JunctionLaw {
         self.roads.law(junction)
     }
 
     /// Conflicts of a junction between cars.
     #[inline]
-    pub(crate) fn car_conflicts(&self, junction: JunctionIndex) -> &Conflicts {
+    pub fn car_conflicts(&self, junction: JunctionIndex) -> &Conflicts {
         self.roads.law(junction).conflicts()
     }
 
     /// Conflicts of a junction with a long vehicle.
     #[inline]
-    pub(crate) fn long_conflicts(&self, junction: JunctionIndex) -> &Conflicts {
+    pub fn long_conflicts(&self, junction: JunctionIndex) -> &Conflicts {
         self.roads.law(junction).wide()
     }
 
     /// Conflicts of a junction, with or without a long vehicle.
     #[inline]
-    pub(crate) fn conflicts(&self, junction: JunctionIndex, is_long: bool) -> &Conflicts {
+    pub fn conflicts(&self, junction: JunctionIndex, is_long: bool) -> &Conflicts {
         match is_long {
             true => self.long_conflicts(junction),
             false => self.car_conflicts(junction),
@@ -672,12 +690,8 @@ impl Ground {
 
     /// Distance from their common start over which two connections from the same lane overlap, m.
     /// It depends on whether a long vehicle is involved.
-    pub(crate) fn parting(
-        &self,
-        connection: LaneletIndex,
-        other: LaneletIndex,
-        is_long: bool,
-    ) -> f64 {
+    #[inline]
+    pub fn parting(&self, connection: LaneletIndex, other: LaneletIndex, is_long: bool) -> f64 {
         let path = |id: LaneletIndex| match self.lanelet(id).kind {
             LaneletKind::Connection { junction, path, .. } => Some(Connection {
                 junction,
@@ -699,7 +713,7 @@ impl Ground {
 
     /// Whether two connections of a junction conflict.
     #[inline]
-    pub(crate) fn in_conflict(
+    pub fn in_conflict(
         &self,
         junction: JunctionIndex,
         a: ConnectionIndex,
@@ -709,16 +723,13 @@ impl Ground {
     }
 
     /// Whether a junction has the same right of way and conflicts as a junction of another ground.
-    pub(crate) fn has_law_of(
-        &self,
-        junction: JunctionIndex,
-        other: &Self,
-        theirs: JunctionIndex,
-    ) -> bool {
+    pub fn has_law_of(&self, junction: JunctionIndex, other: &Self, theirs: JunctionIndex) -> bool {
         self.roads.has_law_of(junction, &other.roads, theirs)
     }
 
-    pub(crate) fn junction_count(&self) -> usize {
+    /// Number of junctions.
+    #[inline]
+    pub fn junction_count(&self) -> usize {
         self.roads.junction_count()
     }
 
@@ -730,7 +741,7 @@ impl Ground {
     }
 
     /// Hash of worlds saved before [`Ground::hash`] excluded the modules that control signals.
-    pub(crate) fn hash_with_deciders(&self) -> u64 {
+    pub fn hash_with_deciders(&self) -> u64 {
         self.hash_of(Deciders::Included)
     }
 
@@ -752,14 +763,15 @@ impl Ground {
         hasher.finish()
     }
 
-    /// Lanelets within `reach` of a place, m.
-    pub(crate) fn near(&self, place: DVec2, reach: f64) -> impl Iterator<Item = Spot> + use<> {
+    /// Lanelets within `reach` metres of a place.
+    pub fn near(&self, place: DVec2, reach: f64) -> impl Iterator<Item = Spot> + use<> {
         let found = self.finder().around(&self.roads.graph, place, reach);
         found.into_iter().map(|(_, spot)| spot)
     }
 
     /// Index for finding lanelets by place.
-    pub(crate) fn finder(&self) -> &LaneFinder {
+    #[inline]
+    pub fn finder(&self) -> &LaneFinder {
         self.finder
             .get_or_init(|| LaneFinder::new(&self.roads.graph))
     }

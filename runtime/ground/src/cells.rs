@@ -1,11 +1,10 @@
-//! Grid of cells over boxes. A search for boxes in an area costs the same however large the largest
-//! box is.
+//! Grid index of boxes. The cost of searching an area does not depend on the size of the largest box.
 
 use super::body_list::Changes;
 use glam::DVec2;
 use roadwright_geometry::polygon;
 
-/// Side of a cell, m: roughly a vehicle with the space around it.
+/// Size of a cell, m: roughly a vehicle and the space around it.
 const CELL: f64 = 8.0;
 /// Maximum number of cells, and of entries in all cells together. Larger worlds get larger cells.
 const MOST_CELLS: f64 = 4e6;
@@ -23,7 +22,7 @@ struct CellEntry {
 
 /// Boxes, indexed by the cells that they cover.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub(crate) struct Cells {
+pub struct Cells {
     origin: DVec2,
     cell: f64,
     columns: usize,
@@ -84,7 +83,7 @@ impl Cells {
             cell: CELL.max((size.element_product() / MOST_CELLS).sqrt()),
             ..Self::default()
         };
-        // A single wall across the world covers many cells, and a thousand small ones may as well.
+        // A single wall across the world covers many cells, as may a thousand small ones.
         while cells.covered(boxes) > MOST_CELLS {
             cells.cell *= 2.0;
         }

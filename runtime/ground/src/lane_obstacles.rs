@@ -40,16 +40,16 @@ struct Nearness {
     is_touched: [bool; 2],
     /// Like `is_touched`, but for vehicles that stay within [`ASIDE`] of the centre line of the lanelet.
     is_touched_aside: [bool; 2],
-    /// Whether a vehicle on it may see an obstacle that obstructs a lane.
+    /// Whether a vehicle on the lanelet may see an obstacle that obstructs a lane.
     is_seen: bool,
 }
 
-/// A [`Nearness`] that is found when a vehicle first asks, as one bit for each of its facts.
+/// A [`Nearness`] that is computed on first use, with one bit for each of its facts.
 #[derive(Debug, Default)]
 struct NearCell(AtomicU8);
 
 impl NearCell {
-    /// Bit that is set once the others are known.
+    /// Bit that is set once the other bits are known.
     const KNOWN: u8 = 1 << 7;
 
     // Relaxed: all threads find the same, and nothing else is published with it.
@@ -94,13 +94,13 @@ impl NearCell {
 
 /// How close obstacles come to each lanelet.
 #[derive(Default)]
-pub(crate) struct LaneObstacles {
+pub struct LaneObstacles {
     near: Vec<NearCell>,
     /// Distance by which vehicles swing out from the centre line of each lanelet, m: first for cars, then for
     /// any vehicle. Computed on first use.
     swings: Vec<OnceLock<[f64; 2]>>,
     in_the_way: InTheWay,
-    /// The data from which the rest is found; `None` without obstacles.
+    /// Data from which the facts are computed on first use; `None` without obstacles.
     source: Option<Source>,
 }
 
@@ -130,7 +130,7 @@ struct InTheWay {
     firsts: Vec<u32>,
     /// Bodies by the lanelet that they obstruct. A body occurs once for each such lanelet.
     numbers: Vec<u32>,
-    /// All these bodies in ascending order of numbers, without duplicates.
+    /// All bodies that obstruct a lanelet, in ascending order of numbers, without duplicates.
     all: Vec<u32>,
     cells: Arc<Cells>,
 }
@@ -212,22 +212,21 @@ impl LaneObstacles {
 
     /// Whether vehicles on a lanelet have to watch out for obstacles.
     #[inline]
-    pub(crate) fn is_watched(&self, lanelet: LaneletIndex) -> bool {
+    pub fn is_watched(&self, lanelet: LaneletIndex) -> bool {
         self.nearness(lanelet).is_watched
     }
 
-    /// Whether a vehicle that drives along the centre line of a lanelet may touch an obstacle. Vehicles other
-    /// than cars are long.
+    /// Whether a vehicle that drives along the centre line of a lanelet may touch an obstacle. `is_long` is
+    /// set for vehicles other than cars.
     #[inline]
-    pub(crate) fn may_be_touched(&self, lanelet: LaneletIndex, is_long: bool) -> bool {
+    pub fn may_be_touched(&self, lanelet: LaneletIndex, is_long: bool) -> bool {
         self.nearness(lanelet).is_touched[usize::from(is_long)]
     }
 
-    /// Greatest distance between a vehicle's axis, from rear to front, and the centre line of a
-    /// lanelet at which the vehicle touches no obstacle, m; 0 if unknown. Vehicles other than cars
-    /// are long.
+    /// Greatest distance of a vehicle's longitudinal axis from the centre line of a lanelet at which the
+    /// vehicle touches no obstacle, m; 0 if unknown. `is_long` is set for vehicles other than cars.
     #[inline]
-    pub(crate) fn room_aside(&self, lanelet: LaneletIndex, is_long: bool) -> f64 {
+    pub fn room_aside(&self, lanelet: LaneletIndex, is_long: bool) -> f64 {
         match self.nearness(lanelet).is_touched_aside[usize::from(is_long)] {
             true => 0.0,
             false => ASIDE,
@@ -236,7 +235,7 @@ impl LaneObstacles {
 
     /// Whether a vehicle that keeps to a lanelet may see an obstacle that obstructs it.
     #[inline]
-    pub(crate) fn is_seen_from(&self, lanelet: LaneletIndex) -> bool {
+    pub fn is_seen_from(&self, lanelet: LaneletIndex) -> bool {
         self.nearness(lanelet).is_seen
     }
 
@@ -274,7 +273,7 @@ impl LaneObstacles {
 
     /// Obstacles that may obstruct vehicles on a lane.
     #[inline]
-    pub(crate) fn in_the_way(&self) -> &Cells {
+    pub fn in_the_way(&self) -> &Cells {
         &self.in_the_way.cells
     }
 }
@@ -502,7 +501,7 @@ impl Surroundings<'_> {
         let first = numbers.len();
         let points: Vec<DVec2> = self.points(id).collect();
         let mut candidates = Vec::new();
-        // Part by part, because most parts have no body near them, which one look-up tells.
+        // Part by part, because for most parts a single look-up shows that no body is near.
         for from in (0..points.len().saturating_sub(1)).step_by(PART) {
             let part = &points[from..points.len().min(from + PART + 1)];
             let Some((low, high)) = polygon::bounds(part) else {
@@ -554,8 +553,8 @@ impl Surroundings<'_> {
         points.any(|point| self.obstacles.is_any_within(point, WATCH_DISTANCE))
     }
 
-    /// Distance from the centre line of a lanelet, m, within which vehicles of a class that drive along it may
-    /// touch a body, if they deviate from it by `swing` metres.
+    /// Distance from the centre line of a lanelet within which vehicles of a class may touch a body, m. The
+    /// vehicles drive along the lanelet and deviate from its centre line by `swing` metres.
     ///
     /// A vehicle is straight but its lane may bend. The vehicle deviates from the centre line by as much as
     /// the lane turns within its length, and its front may already be on the next lanelet. In a town, this

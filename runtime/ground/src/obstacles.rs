@@ -17,15 +17,15 @@ use std::sync::{Arc, OnceLock};
 
 /// Range within which a vehicle on a lane sees obstacles, measured from the vehicle's front, m. It
 /// is the range of the fuzzy driver's terms ([Gerdelan 2011], table 8.2).
-pub(crate) const OBSTACLE_REACH: f64 = 28.28;
+pub const OBSTACLE_REACH: f64 = 28.28;
 /// Angle to either side within which a vehicle on a lane sees obstacles, rad.
-pub(crate) const OBSTACLE_ANGLE: f64 = 1.2;
-/// Distance from the side of the vehicle's path within which bodies count as obstructing it, m.
-pub(crate) const SIDE_CLEARANCE: f64 = 0.3;
+pub const OBSTACLE_ANGLE: f64 = 1.2;
+/// Clearance to the vehicle's path below which a body obstructs the vehicle, m.
+pub const SIDE_CLEARANCE: f64 = 0.3;
 /// Maximum offset from the centre line by which a vehicle shifts the strip that it searches for
 /// obstacles, m. Because of this shift, a vehicle that changes lanes does not watch the lane that
 /// it leaves.
-pub(crate) const MOST_ASIDE: f64 = 0.5;
+pub const MOST_ASIDE: f64 = 0.5;
 /// Sampling distance along lanes, m.
 const STEP: f64 = 1.0;
 
@@ -55,8 +55,10 @@ const LARGE_RADIUS: f64 = 15.0;
 
 /// Owner of a body.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Owner {
+pub enum Owner {
+    /// An obstacle.
     Obstacle(ObstacleId),
+    /// A tree of a forest, by its number in the forest.
     Tree(ForestId, u32),
 }
 
@@ -72,6 +74,7 @@ pub(super) enum Body {
 }
 
 impl Body {
+    #[inline]
     fn closest_point(&self, point: DVec2) -> DVec2 {
         match self {
             Self::Disc { centre, radius } => {
@@ -115,6 +118,7 @@ impl Body {
 
     /// Whether a line along an edge separates a disc from the body. Testing the bounding disc of a vehicle is
     /// faster than testing its outline.
+    #[inline]
     fn is_apart(&self, centre: DVec2, radius: f64) -> bool {
         match self {
             Self::Disc { .. } => false,
@@ -140,8 +144,8 @@ impl Body {
                 (distance - radius).max(0.0)
             }
             Self::Polygon(corners) => {
-                // Two convex bodies are at least as far apart as a line along an edge leaves between them.
-                // The largest of these distances is close enough.
+                // Perpendicular to each edge, there is a gap between the two convex bodies, which are at
+                // least that far apart. The largest of these gaps is close enough.
                 let turn = polygon::signed_area(corners);
                 let beside = |(a, b): (DVec2, DVec2)| {
                     let outwards = left_of(a - b).normalize() * turn.signum();
@@ -153,6 +157,7 @@ impl Body {
         }
     }
 
+    #[inline]
     fn penetration(&self, vehicle: &OrientedBox) -> f64 {
         match self {
             Self::Disc { centre, radius } => vehicle.circle_penetration(*centre, *radius),
@@ -177,38 +182,40 @@ pub(super) struct Stature {
 
 /// Loose bodies that have been moved from their place in the scenario, by number.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub(crate) struct Displaced(BTreeMap<u32, Body>);
+pub struct Displaced(BTreeMap<u32, Body>);
 
 impl Displaced {
     /// Sets the area that a moved body covers now.
-    pub(crate) fn put(&mut self, number: u32, outline: Vec<DVec2>) {
+    pub fn put(&mut self, number: u32, outline: Vec<DVec2>) {
         self.0.insert(number, Body::Polygon(outline.into()));
     }
 
-    pub(crate) fn is_empty(&self) -> bool {
+    /// Whether no obstacle is displaced.
+    #[inline]
+    pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// Numbers of the bodies with their current footprints.
-    pub(crate) fn shapes(&self) -> impl Iterator<Item = (u32, GroundShape)> {
+    /// The moved bodies, each by its number and with its current footprint.
+    pub fn shapes(&self) -> impl Iterator<Item = (u32, GroundShape)> {
         self.0.iter().map(|(&number, body)| (number, body.shape()))
     }
 }
 
 /// A body that stands on the ground.
-pub(crate) struct Upright {
+pub struct Upright {
     /// The object that the body is a part of.
-    pub(crate) owner: Owner,
+    pub owner: Owner,
     /// Footprint of the body.
-    pub(crate) shape: GroundShape,
+    pub shape: GroundShape,
     /// Heights of the body's lower edge and of its top above the ground.
-    pub(crate) heights: Heights,
+    pub heights: Heights,
     /// Whether the body can be pushed.
-    pub(crate) is_loose: bool,
+    pub is_loose: bool,
 }
 
 /// All fixed bodies of a scenario.
-pub(crate) struct Obstacles {
+pub struct Obstacles {
     all: BodyList,
     /// Centres of the small bodies. Large ones are kept in a list, so that one long wall does not widen every
     /// look-up.
@@ -227,7 +234,7 @@ pub(crate) struct Obstacles {
 }
 
 impl Obstacles {
-    pub(crate) fn new(scenario: &Scenario) -> Self {
+    pub(super) fn new(scenario: &Scenario) -> Self {
         Self::of(BodyList::new(scenario), None)
     }
 
@@ -404,7 +411,7 @@ impl Obstacles {
     }
 
     /// Calls `visit` for every body whose bounding circle comes within `reach` of a point.
-    pub(crate) fn for_each_near(&self, point: DVec2, reach: f64, mut visit: impl FnMut(u32)) {
+    pub fn for_each_near(&self, point: DVec2, reach: f64, mut visit: impl FnMut(u32)) {
         self.grid
             .for_each_within(point, reach + self.largest, |index, _| {
                 visit(self.small[index as usize])
@@ -418,7 +425,7 @@ impl Obstacles {
 
     /// Finds the nearest point, within `reach`, of an obstacle that the vehicle would hit and for
     /// which a test is true. The search can be limited to bodies near given boxes.
-    pub(crate) fn nearest(
+    pub fn nearest(
         &self,
         point: DVec2,
         reach: f64,
@@ -462,7 +469,7 @@ impl Obstacles {
 
     /// Calls `visit(owner, depth)` for every obstacle that overlaps a vehicle, given its bounding circle and
     /// range of heights.
-    pub(crate) fn for_each_contact(
+    pub fn for_each_contact(
         &self,
         middle: DVec2,
         radius: f64,
@@ -486,7 +493,7 @@ impl Obstacles {
 
     /// Lower bound of the distance that every point of a vehicle can move without touching an
     /// obstacle, m. It is capped at `most`, and 0 if they may already touch.
-    pub(crate) fn room_around(&self, vehicle: &OrientedBox, most: f64) -> f64 {
+    pub fn room_around(&self, vehicle: &OrientedBox, most: f64) -> f64 {
         let axes = [DVec2::X, DVec2::Y].map(|axis| vehicle.reach(axis));
         let reach = DVec2::from(axes) + most;
         let (low, high) = (vehicle.centre - reach, vehicle.centre + reach);
@@ -522,7 +529,8 @@ impl Obstacles {
     }
 
     /// Body with the given number; `None` if it is not loose.
-    pub(crate) fn loose(&self, number: u32) -> Option<&LooseKind> {
+    #[inline]
+    pub fn loose(&self, number: u32) -> Option<&LooseKind> {
         let stature = self.all.statures.get(number as usize)?;
         let mass = stature.mass?;
         let (owner, body) = &self.all.bodies[number as usize];
@@ -542,8 +550,8 @@ impl Obstacles {
         kind.as_ref()
     }
 
-    /// Number of the body of a loose obstacle.
-    pub(crate) fn number_of(&self, id: ObstacleId) -> Option<u32> {
+    /// Body number of a loose obstacle.
+    pub fn number_of(&self, id: ObstacleId) -> Option<u32> {
         // For an obstacle with several bodies any of them may be found, but such an obstacle is never loose.
         let found = self
             .all
@@ -555,7 +563,7 @@ impl Obstacles {
 
     /// Returns the body with the given number as a solid on the ground; `None` if it has no area.
     /// `ground` returns the height at a place.
-    pub(crate) fn still(&self, number: u32, ground: impl Fn(DVec2) -> f64) -> Option<Still> {
+    pub fn still(&self, number: u32, ground: impl Fn(DVec2) -> f64) -> Option<Still> {
         let body = &self.all.bodies[number as usize].1;
         let tree;
         let stature = match self.all.statures.get(number as usize) {
@@ -574,9 +582,9 @@ impl Obstacles {
         })
     }
 
-    /// Returns the outline of a body as used for contacts with rigid bodies: seen from above and
-    /// listed counter-clockwise. `None` if it has no area.
-    pub(crate) fn outline(&self, number: u32) -> Option<Vec<DVec2>> {
+    /// Returns the outline of a body as used for contacts with rigid bodies: in plan view, counter-clockwise.
+    /// `None` if it has no area.
+    pub fn outline(&self, number: u32) -> Option<Vec<DVec2>> {
         match &self.all.bodies[number as usize].1 {
             // A cylinder is round for the solver.
             Body::Disc { centre, radius } => {
@@ -593,16 +601,18 @@ impl Obstacles {
         }
     }
 
-    pub(crate) fn is_empty(&self) -> bool {
+    /// Whether there are no obstacles.
+    #[inline]
+    pub fn is_empty(&self) -> bool {
         self.all.bodies.is_empty()
     }
 
     /// Calls `visit` for every body at its place in the scenario, as a shape that stands on open ground.
-    pub(crate) fn for_each_upright(&self, mut visit: impl FnMut(Upright)) {
+    pub fn for_each_upright(&self, mut visit: impl FnMut(Upright)) {
         for (number, (owner, body)) in self.all.bodies.iter().enumerate() {
             let stature = self.all.statures.get(number);
             let span = stature.map_or(standing(TREE_HEIGHT), |stature| stature.span);
-            // There is nothing between a lower edge and a top that is not above it.
+            // A body has no volume if its top is not above its lower edge.
             if span.low >= span.high {
                 continue;
             }
@@ -720,7 +730,7 @@ pub(super) mod tests {
     use roadwright_geometry::math::Stream;
 
     /// Posts and discs: closely spaced on one side, and far apart on the other.
-    pub(in crate::ground) fn field() -> Scenario {
+    pub(crate) fn field() -> Scenario {
         let mut scenario = Scenario::new("field");
         let mut stream = Stream::new(1, "field", 0);
         for number in 0..120 {
@@ -748,7 +758,7 @@ pub(super) mod tests {
 
     impl Obstacles {
         /// Compares all bodies with `other`, except for the grid, which is always rebuilt.
-        pub(in crate::ground) fn assert_same(&self, other: &Self) {
+        pub fn assert_same(&self, other: &Self) {
             assert_eq!(self.all.bodies, other.all.bodies);
             assert_eq!(self.cells(), other.cells());
             let statures = |obstacles: &Self| -> Vec<(VerticalSpan, Option<f64>)> {

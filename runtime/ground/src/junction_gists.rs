@@ -9,14 +9,14 @@ use std::sync::{Arc, OnceLock};
 /// Value that means "no signal group".
 const NO_GROUP: u32 = u32::MAX;
 
-/// Junctions of the roads; the connections of all junctions are in one list, junction by junction.
+/// Facts about all junctions and their connections. The connections are in one list, ordered by junction.
 pub(super) struct JunctionGists {
     junctions: Vec<JunctionGist>,
     /// Facts about each connection, collected when a vehicle first approaches it.
     paths: Vec<OnceLock<ConnectionGist>>,
 }
 
-/// A junction, as approaching vehicles see it.
+/// Facts about a junction that matter to approaching vehicles.
 #[derive(Debug)]
 pub(super) struct JunctionGist {
     /// Longest time between two greens of a stage of its signals, in seconds; infinite without signals.
@@ -31,24 +31,24 @@ pub(super) struct JunctionGist {
     pub(super) is_ruled: bool,
 }
 
-/// A connection of a junction.
+/// Facts about a connection of a junction.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct ConnectionGist {
+pub struct ConnectionGist {
     /// Distance of the connection's stop line from the junction if no buses use the connection, m.
     pub(super) setback: f32,
     /// Stages in which the connection has green, one bit each; 0 without signals.
-    pub(crate) stages: u32,
+    pub stages: u32,
     /// Stages in which the connection has green but gives way to other traffic with green,
     /// regardless of the geometry.
     permitted: u32,
     /// The sign that faces traffic on this connection.
-    pub(crate) sign: Sign,
+    pub sign: Sign,
     /// Whether vehicles on the connection may turn at a red light.
-    pub(crate) may_turn_on_red: bool,
+    pub may_turn_on_red: bool,
     /// Whether queued vehicles enter the connection only one follow-up time apart.
-    pub(crate) has_follow_up: bool,
+    pub has_follow_up: bool,
     /// Whether the connection gives way to any other connection.
-    pub(crate) gives_way_to_any: bool,
+    pub gives_way_to_any: bool,
 }
 
 impl JunctionGists {
@@ -129,21 +129,21 @@ impl ConnectionGist {
 
     /// Whether the signal of the connection is green in a stage.
     #[inline]
-    pub(crate) fn has_green(&self, stage: u32) -> bool {
+    pub fn has_green(&self, stage: u32) -> bool {
         self.stages & 1 << stage != 0
     }
 
     /// Whether green in a stage is permissive, so that traffic on the connection gives way to other
     /// traffic with green.
     #[inline]
-    pub(crate) fn is_permitted(&self, stage: u32) -> bool {
+    pub fn is_permitted(&self, stage: u32) -> bool {
         self.permitted & 1 << stage != 0
     }
 
     /// State of the connection's signal in a stage. While the stage is ending, `change` contains
     /// the next stage and the phase of the change.
     #[inline]
-    pub(crate) fn light_in(&self, stage: u32, change: Option<(u32, Between)>) -> Light {
+    pub fn light_in(&self, stage: u32, change: Option<(u32, Between)>) -> Light {
         let change = change.map(|(next, between)| (self.has_green(next), between));
         Light::of(self.has_green(stage), change)
     }

@@ -5,8 +5,7 @@ use std::sync::Arc;
 
 /// Parts of the ground that an edit leaves unchanged. They are shared with the old ground.
 pub(super) struct Unchanged {
-    /// Whether everything that lanelets and the right of way at junctions are derived from is
-    /// unchanged.
+    /// Whether everything from which lanelets and the right of way at junctions are derived is unchanged.
     pub(super) lanes: bool,
     pub(super) obstacles: bool,
     /// Whether vehicle sizes are unchanged. They determine the lanes that obstacles obstruct.
@@ -64,7 +63,7 @@ pub(super) fn kept_or<T>(stays: bool, before: &Arc<T>, make: impl FnOnce() -> T)
     }
 }
 
-/// Whether everything that lanelets are derived from is the same. Street names may differ.
+/// Whether everything from which lanelets are derived is the same. Street names may differ.
 fn has_same_lanes(old: &Scenario, new: &Scenario, changed: &[RoadId]) -> bool {
     let (a, b) = (old.network(), new.network());
     let is_same = |before: &Road, after: &Road| {
@@ -99,7 +98,8 @@ fn all_roads(
     })
 }
 
-/// Whether two scenarios have the same obstacles and forests. Edits of anything else keep them shared.
+/// Whether two scenarios have the same obstacles and forests. After edits of anything else, both scenarios
+/// share them.
 fn has_same_obstacles(old: &Scenario, new: &Scenario) -> bool {
     let (a, b) = (old.obstacles(), new.obstacles());
     (std::ptr::eq(a, b) || a == b) && old.forests() == new.forests()

@@ -13,13 +13,13 @@ const NO_RING: u32 = u32::MAX;
 
 /// One ring.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub(crate) struct Ring {
+pub struct Ring {
     /// Lanes of the ring and the connections between them, sorted by index.
-    pub(crate) lanelets: Vec<LaneletIndex>,
+    pub lanelets: Vec<LaneletIndex>,
     /// Total length of the ring's lanelets, m.
-    pub(crate) length: f64,
+    pub length: f64,
     /// Junctions of the ring.
-    pub(crate) junctions: BTreeSet<JunctionIndex>,
+    pub junctions: BTreeSet<JunctionIndex>,
 }
 
 /// All rings.
