@@ -289,7 +289,7 @@ fn the_office_is_the_same_with_two_threads_and_after_a_save() {
             }
         }
         if [7, 143, 290, 555].contains(&step) {
-            let bytes = one.save(false).unwrap().to_bytes();
+            let bytes = one.save().unwrap().to_bytes();
             let saved = SavedWorld::from_bytes(&bytes).unwrap();
             let ground = Ground::new(&scenario);
             let modules = builtin_modules();
