@@ -122,7 +122,10 @@ fn a_button_adds_people_with_a_stack_that_walks() {
     let mut bench = lists();
     press(&mut bench, "Add person");
     assert_eq!(types(&bench), ["car", "enviro_400", "person", "willys_mb"]);
-    assert_eq!(stacks(&bench), ["fuzzy_driver", "idm", "on_foot", "pursuit"]);
+    assert_eq!(
+        stacks(&bench),
+        ["fuzzy_driver", "idm", "on_foot", "pursuit"]
+    );
     bench.harness.run_steps(4);
     assert!(bench.harness.query_by_label("Add person").is_none());
     press(&mut bench, "person");

@@ -55,7 +55,10 @@ fn add_person(ui: &mut Ui, scenario: &Scenario, actions: &mut Vec<Action>) {
             names.find(|name| !taken(name)).unwrap_or_default()
         };
         let key = free(&|key| scenario.vehicle_types().contains_key(key), "person");
-        let mut edits = vec![Edit::VehicleType(key, Some(Box::new(VehicleType::person())))];
+        let mut edits = vec![Edit::VehicleType(
+            key,
+            Some(Box::new(VehicleType::person())),
+        )];
         let on_foot = Stack::on_foot();
         if !scenario.stacks().values().any(|stack| *stack == on_foot) {
             let key = free(&|key| scenario.stacks().contains_key(key), "on_foot");

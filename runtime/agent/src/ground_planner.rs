@@ -119,7 +119,8 @@ impl GroundPlanning {
     /// Returns the settings for a character: values that are the defaults of vehicles are replaced by those of people.
     #[must_use]
     pub fn on_foot(self) -> Self {
-        let or = |value: f64, [vehicle, person]: [f64; 2]| if value == vehicle { person } else { value };
+        let or =
+            |value: f64, [vehicle, person]: [f64; 2]| if value == vehicle { person } else { value };
         let cell = match self.search {
             // It has no parameter for its cells.
             GroundSearch::Drivable { .. } => on_foot::CELL[1],

@@ -261,7 +261,9 @@ fn gaits_come_from_recorded_motion() {
     person["gaits"] = serde_json::json!({"walk": gait(walk), "jog": gait(jog.to_str().unwrap())});
     let read: roadwright_scenario::VehicleType = serde_json::from_value(person).unwrap();
     let edit = roadwright_scenario::Edit::VehicleType("person".into(), Some(Box::new(read)));
-    roadwright_scenario::Scenario::new("gaits").apply(edit).unwrap();
+    roadwright_scenario::Scenario::new("gaits")
+        .apply(edit)
+        .unwrap();
     // Joints are mapped by name.
     let mapped = ["--joint", "left_foot=LeftLeg", "--scale", "1"];
     let output = call(&[&["vehicle", "gait", walk][..], &mapped[..]].concat());

@@ -179,7 +179,9 @@ impl VehicleType {
                  \"body\": \"{}\"",
                 BodyKind::Character.name()
             )),
-            (BodyKind::Vehicle, BodyKind::Vehicle) | (BodyKind::Character, BodyKind::Character) => None,
+            (BodyKind::Vehicle, BodyKind::Vehicle) | (BodyKind::Character, BodyKind::Character) => {
+                None
+            }
         }
     }
 

@@ -123,9 +123,8 @@ pub use route::Waypoint;
 pub use save::SavedWorld;
 pub use session::{CarriedOut, Ending, Observer, Session};
 pub use snapshot::{
-    CharacterRecord,
-    Attitude, Lying, MechanicsRecord, Mishap, Snapshot, StandingTrailer, TrailerRecord,
-    VehicleRecord, WheelRecord,
+    Attitude, CharacterRecord, Lying, MechanicsRecord, Mishap, Snapshot, StandingTrailer,
+    TrailerRecord, VehicleRecord, WheelRecord,
 };
 pub use stage::Stage;
 pub use statistics::{Statistics, StatisticsMark, TimeRow, Trip, time_rows_as_csv, trips_as_csv};

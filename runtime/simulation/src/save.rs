@@ -303,7 +303,10 @@ impl World {
             }
             // Saves from before characters have none.
             if let Some(walks) = saved.get_if_any::<BTreeMap<u64, WalkPlan>>(parts::WALKS)? {
-                sound("the plan of a character", walks.values().all(WalkPlan::is_sound))?;
+                sound(
+                    "the plan of a character",
+                    walks.values().all(WalkPlan::is_sound),
+                )?;
                 world.ground_plans.restore_walks(walks);
             }
             world.update_ground_map();

@@ -242,7 +242,9 @@ impl Snapshot {
 
     /// Feet and shoulders of an agent; `None` if it is not a character.
     pub fn character(&self, agent: u64) -> Option<&CharacterRecord> {
-        let place = self.characters.binary_search_by_key(&agent, |one| one.agent);
+        let place = self
+            .characters
+            .binary_search_by_key(&agent, |one| one.agent);
         place.ok().map(|place| &self.characters[place])
     }
 

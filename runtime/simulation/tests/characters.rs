@@ -86,9 +86,22 @@ fn walk(world: &mut World, seconds: f64, mut look: impl FnMut(&World)) {
 fn assert_all_arrived(world: &World, what: &str) {
     let summary = world.summary();
     let count = world.finished().len();
-    assert_eq!(summary.agents.arrived as usize, count, "{what}: {:?}", summary.agents);
-    assert!(world.is_over(), "{what}: {:?} at {} s", summary.agents, world.time());
-    assert!(summary.collisions.is_empty(), "{what}: {:?}", summary.collisions);
+    assert_eq!(
+        summary.agents.arrived as usize, count,
+        "{what}: {:?}",
+        summary.agents
+    );
+    assert!(
+        world.is_over(),
+        "{what}: {:?} at {} s",
+        summary.agents,
+        world.time()
+    );
+    assert!(
+        summary.collisions.is_empty(),
+        "{what}: {:?}",
+        summary.collisions
+    );
 }
 
 #[test]
@@ -105,8 +118,14 @@ fn a_person_walks_to_its_goal_and_stops_there() {
             }
         });
         assert_all_arrived(&world, controller);
-        assert!((last - DVec2::new(12.0, 5.0)).length() < 0.3, "{controller}: {last}");
-        assert!((1.0..=1.4).contains(&fastest), "{controller}: {fastest} m/s");
+        assert!(
+            (last - DVec2::new(12.0, 5.0)).length() < 0.3,
+            "{controller}: {last}"
+        );
+        assert!(
+            (1.0..=1.4).contains(&fastest),
+            "{controller}: {fastest} m/s"
+        );
         assert!(world.time() < 20.0, "{controller}: {} s", world.time());
     }
 }
@@ -142,7 +161,13 @@ fn without_a_path_a_person_stops_and_waits() {
     assert!(matches!(world.path_status(1), Some(PathStatus::NoPath(_))));
     let snapshot = world.snapshot();
     assert_eq!(snapshot.vehicles[0].speed, 0.0);
-    assert!(snapshot.characters[0].figure.feet.iter().all(|foot| foot.is_down));
+    assert!(
+        snapshot.characters[0]
+            .figure
+            .feet
+            .iter()
+            .all(|foot| foot.is_down)
+    );
     // The room is opened.
     let open = scene(&walls[..3], &[(to(0.0, 0.0), to(10.0, 0.0))], "pd_follower");
     world.update(&closed, &open, &builtin_modules()).unwrap();
@@ -157,7 +182,10 @@ fn two_people_who_meet_in_a_door_pass_one_after_the_other() {
         for lateral in [0.0, 0.4, 2.0] {
             let walks = [
                 (to(-5.0, lateral), to(5.0, lateral)),
-                (Place::ground(5.0 + offset, -lateral, std::f64::consts::PI), to(-5.0, -lateral)),
+                (
+                    Place::ground(5.0 + offset, -lateral, std::f64::consts::PI),
+                    to(-5.0, -lateral),
+                ),
             ];
             let scenario = scene(&walls, &walks, "pd_follower");
             let mut world = world(&scenario);
@@ -165,7 +193,12 @@ fn two_people_who_meet_in_a_door_pass_one_after_the_other() {
             walk(&mut world, 60.0, |world| {
                 let snapshot = world.snapshot();
                 let in_door = |place: DVec2| place.x.abs() < 0.2;
-                both |= snapshot.vehicles.iter().filter(|one| in_door(one.body.position)).count() > 1;
+                both |= snapshot
+                    .vehicles
+                    .iter()
+                    .filter(|one| in_door(one.body.position))
+                    .count()
+                    > 1;
                 let stand = |pair: &[roadwright_simulation::VehicleRecord]| {
                     let near = (pair[0].body.position - pair[1].body.position).length() < 1.5;
                     near && pair.iter().all(|one| one.speed < 0.1)
@@ -246,12 +279,18 @@ fn in_the_office_all_arrive_without_a_contact_close_to_their_paths() {
                 for b in &snapshot.vehicles[at + 1..] {
                     let between = b.body.position - a.body.position;
                     let near = between.length() < 1.2;
-                    let face = between.dot(a.body.forward()) > 0.0
-                        && between.dot(b.body.forward()) < 0.0;
+                    let face =
+                        between.dot(a.body.forward()) > 0.0 && between.dot(b.body.forward()) < 0.0;
                     let stand = near && face && a.speed < 0.1 && b.speed < 0.1;
                     let time = together.entry((a.agent, b.agent)).or_default();
                     *time = if stand { *time + dt } else { 0.0 };
-                    assert!(*time < 5.0, "{} and {} at {} s", a.agent, b.agent, world.time());
+                    assert!(
+                        *time < 5.0,
+                        "{} and {} at {} s",
+                        a.agent,
+                        b.agent,
+                        world.time()
+                    );
                 }
             }
         });
@@ -260,7 +299,10 @@ fn in_the_office_all_arrive_without_a_contact_close_to_their_paths() {
         let mean = |of: &dyn Fn(&Tracking) -> f64| people.values().map(of).sum::<f64>() / samples;
         let most = people.values().map(|own| own.most).fold(0.0, f64::max);
         let (away, speed) = (mean(&|own| own.sum), mean(&|own| own.speed));
-        eprintln!("dt {dt:.4}: {away:.3} m from the path in the mean, {most:.3} m at most, {speed:.2} m/s, {:.1} s", world.time());
+        eprintln!(
+            "dt {dt:.4}: {away:.3} m from the path in the mean, {most:.3} m at most, {speed:.2} m/s, {:.1} s",
+            world.time()
+        );
         assert!(away <= 0.2, "{away} m");
         assert!(most <= 0.8, "{most} m");
         assert!(speed >= 0.7, "{speed} m/s");
@@ -319,7 +361,10 @@ fn characters_on_other_levels_and_vehicles_on_foot_are_refused() {
         if level == DynamicsLevel::Walker {
             let error = car.unwrap_err();
             assert!(matches!(error, SimulationError::Body { .. }), "{error}");
-            assert!(error.to_string().contains("moves characters only"), "{error}");
+            assert!(
+                error.to_string().contains("moves characters only"),
+                "{error}"
+            );
         } else {
             let error = person.unwrap_err();
             assert!(error.to_string().contains("it is a character"), "{error}");

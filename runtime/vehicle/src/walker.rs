@@ -89,13 +89,18 @@ pub fn walk(
     };
     let turning = limits.steering_rate * dt;
     let turn_rate = before.turn_rate
-        + (command.turn_rate.clamp(-TURN_RATE, TURN_RATE) - before.turn_rate).clamp(-turning, turning);
+        + (command.turn_rate.clamp(-TURN_RATE, TURN_RATE) - before.turn_rate)
+            .clamp(-turning, turning);
     let stepping = SIDE_ACCELERATION * dt;
     let wanted = command.sideways.clamp(-SIDE_SPEED, SIDE_SPEED);
     let sideways = before.sideways + (wanted - before.sideways).clamp(-stepping, stepping);
     let speed = if along == 0.0 { 0.0 } else { direction * along };
     let half = 0.5 * turn_rate * dt;
-    let chord = if half.abs() < 1e-9 { 1.0 } else { sin(half) / half };
+    let chord = if half.abs() < 1e-9 {
+        1.0
+    } else {
+        sin(half) / half
+    };
     let ahead = unit(before.pose.heading + half);
     let mean = 0.5 * (before.speed + speed);
     let moved = ahead * mean + left_of(ahead) * sideways;

@@ -8,10 +8,10 @@ use crate::outputs::{Inputs, Outputs};
 use crate::terminal;
 use anyhow::{Context, bail};
 use clap::Subcommand;
-use roadwright_scenario::{DynamicsLevel, VehicleType};
 use roadwright_scenario::vehicle_file::{
     EXTENSION, LARGEST, SHIPPED, VehicleFile, WheelShape, hash,
 };
+use roadwright_scenario::{DynamicsLevel, VehicleType};
 use roadwright_vehicle::gait::{Bvh, Cycle, NamedJoint};
 use roadwright_vehicle::proving::{Manoeuvre, prove, prove_and_plot};
 use roadwright_vehicle::{DriveTrain, Sheet};

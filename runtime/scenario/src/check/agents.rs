@@ -68,7 +68,10 @@ fn wrong_levels(subjects: &Subjects<'_>, findings: &mut Vec<Finding>) {
     });
     for (object, vehicle, level, start) in agents.chain(flows) {
         let kind = scenario.vehicle_types().get(vehicle);
-        let Some(reason) = kind.zip(level).and_then(|(kind, level)| kind.refusal(level)) else {
+        let Some(reason) = kind
+            .zip(level)
+            .and_then(|(kind, level)| kind.refusal(level))
+        else {
             continue;
         };
         findings.push(Finding {

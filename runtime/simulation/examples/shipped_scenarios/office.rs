@@ -3,12 +3,15 @@
 use super::builder::{Builder, named, trip};
 use roadwright_geometry::DVec2;
 use roadwright_scenario::{
-    Agent, DrivingSide, Edit, Obstacle, Place, Scenario, Settings, Shape, Stack,
-    VehicleType,
+    Agent, DrivingSide, Edit, Obstacle, Place, Scenario, Settings, Shape, Stack, VehicleType,
 };
 
 /// Thickness of walls, m.
 const WALL: f64 = 0.16;
+/// Length by which the two walls at the corners reach beyond them, m.
+const OUTER: f64 = 0.5 * WALL;
+/// The same for walls that end at another wall, short of it by a centimetre.
+const INNER: f64 = -0.5 * WALL - 0.01;
 /// Height of walls, m.
 const WALL_HEIGHT: f64 = 2.6;
 /// Width of doors, m.
@@ -36,20 +39,33 @@ pub(crate) fn office_people() -> Scenario {
     b.stack("on_foot", Stack::on_foot());
     // Outer walls.
     let (right, top) = (LENGTH, DEPTH);
-    wall(&mut b, (0.0, 0.0), (right, 0.0), &[]);
-    wall(&mut b, (0.0, top), (right, top), &[]);
-    wall(&mut b, (0.0, 0.0), (0.0, top), &[]);
-    wall(&mut b, (right, 0.0), (right, top), &[]);
+    wall(&mut b, (0.0, 0.0), (right, 0.0), OUTER, &[]);
+    wall(&mut b, (0.0, top), (right, top), OUTER, &[]);
+    wall(&mut b, (0.0, 0.0), (0.0, top), INNER, &[]);
+    wall(&mut b, (right, 0.0), (right, top), INNER, &[]);
     // The corridor, with the doors of four rooms to the north and three to the south.
-    wall(&mut b, (0.0, 8.0), (right, 8.0), &[3.0, 9.0, 15.0, 21.0]);
-    wall(&mut b, (0.0, 6.0), (right, 6.0), &[4.0, 10.0, 16.5]);
+    wall(
+        &mut b,
+        (0.0, 8.0),
+        (right, 8.0),
+        INNER,
+        &[3.0, 9.0, 15.0, 21.0],
+    );
+    wall(&mut b, (0.0, 6.0), (right, 6.0), INNER, &[4.0, 10.0, 16.5]);
     for x in [6.0, 12.0, 18.0] {
-        wall(&mut b, (x, 8.0), (x, top), &[]);
+        wall(&mut b, (x, 8.0), (x, top), INNER, &[]);
     }
     for x in [6.0, 12.0] {
-        wall(&mut b, (x, 0.0), (x, 6.0), &[]);
+        wall(&mut b, (x, 0.0), (x, 6.0), INNER, &[]);
     }
-    for (x, y) in [(1.6, 12.6), (7.6, 12.6), (13.6, 12.6), (19.6, 12.6), (1.6, 1.4), (7.6, 1.4)] {
+    for (x, y) in [
+        (1.6, 12.6),
+        (7.6, 12.6),
+        (13.6, 12.6),
+        (19.6, 12.6),
+        (1.6, 1.4),
+        (7.6, 1.4),
+    ] {
         desk(&mut b, x, y);
     }
     // The table of the meeting room.
@@ -89,14 +105,16 @@ const WALKS: [Walk; 12] = [
 ];
 
 /// Adds a wall from one point to another, parallel to an axis, with doors whose middles lie at the given coordinates
-/// along it.
-fn wall(b: &mut Builder, from: (f64, f64), to: (f64, f64), doors: &[f64]) {
+/// along it. It reaches `beyond` metres beyond both points.
+fn wall(b: &mut Builder, from: (f64, f64), to: (f64, f64), beyond: f64, doors: &[f64]) {
     let (from, to) = (DVec2::from(from), DVec2::from(to));
     let along = (to - from).normalize_or_zero();
-    let begin = from.dot(along) - 0.5 * WALL;
-    let end = to.dot(along) + 0.5 * WALL;
+    let begin = from.dot(along) - beyond;
+    let end = to.dot(along) + beyond;
     let mut at = begin;
-    let ends = doors.iter().map(|door| (door - 0.5 * DOOR, door + 0.5 * DOOR));
+    let ends = doors
+        .iter()
+        .map(|door| (door - 0.5 * DOOR, door + 0.5 * DOOR));
     for (left, right) in ends.chain([(end, end)]) {
         let middle = from + along * (0.5 * (at + left) - from.dot(along));
         slab(b, "wall", middle, along, [left - at, WALL, WALL_HEIGHT]);

@@ -395,7 +395,11 @@ impl LevelChoice {
     }
 
     /// Reason why vehicles of a type cannot be moved by the chosen level, for users.
-    fn refusal(&self, own: Option<DynamicsLevel>, kind: &roadwright_scenario::VehicleType) -> Option<String> {
+    fn refusal(
+        &self,
+        own: Option<DynamicsLevel>,
+        kind: &roadwright_scenario::VehicleType,
+    ) -> Option<String> {
         // A forced or default level is meant for vehicles, and leaves characters alone.
         match kind.body {
             BodyKind::Character => kind.refusal(own?),

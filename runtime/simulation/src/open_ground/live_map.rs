@@ -2,9 +2,9 @@
 
 use super::FixedItems;
 use super::fixed_items::ItemSource;
+use super::walking::Pedestrian;
 use crate::dynamics::Bodies;
 use crate::records::AgentIndex;
-use super::walking::Pedestrian;
 use crate::vehicle_type::VehicleTypes;
 use roadwright_geometry::DVec2;
 use roadwright_geometry::oriented_box::OrientedBox;

@@ -50,5 +50,5 @@ pub(crate) use mixed::{End, Itinerary, MixedTrips, Part, Traveller};
 pub(crate) use plans::{AgentPlan, Beyond, GroundPlans, Planner, Steering, Step};
 pub use profiles::{body_of, effects_of, profile_of};
 pub use unreachable::unreachable_over_ground;
-pub(crate) use walking::WalkPlan;
 pub use verdict::{NarrowGap, NoPath, NoPathKind, PathStatus};
+pub(crate) use walking::WalkPlan;

@@ -292,7 +292,11 @@ impl AgentPlan {
             .flat_map(|part| part.waypoints.windows(2))
             .map(|pair| (pair[1].pose.position - pair[0].pose.position).length())
             .sum();
-        are_sound && length <= LONGEST && self.memory.is_sound() && self.drive.is_sound() && self.walk.is_sound()
+        are_sound
+            && length <= LONGEST
+            && self.memory.is_sound()
+            && self.drive.is_sound()
+            && self.walk.is_sound()
     }
 
     fn new(agent: &Planner<'_>) -> Self {
@@ -388,7 +392,9 @@ impl GroundPlans {
             return Vec::new();
         }
         let own = agent.pose.position;
-        let from = self.pedestrians.partition_point(|one| one.place.x < own.x - SIGHT);
+        let from = self
+            .pedestrians
+            .partition_point(|one| one.place.x < own.x - SIGHT);
         let near = self.pedestrians[from..].iter();
         let near = near.take_while(|one| one.place.x <= own.x + SIGHT);
         let mut near: Vec<&Pedestrian> = near

@@ -144,7 +144,12 @@ impl SpaceTime {
 
     /// Time to walk from a cell to one beside it, ms.
     fn duration(&self, is_diagonal: bool) -> u32 {
-        let length = self.size.metres() * if is_diagonal { std::f64::consts::SQRT_2 } else { 1.0 };
+        let length = self.size.metres()
+            * if is_diagonal {
+                std::f64::consts::SQRT_2
+            } else {
+                1.0
+            };
         (1000.0 * length / self.speed).ceil() as u32
     }
 
@@ -161,13 +166,7 @@ impl SpaceTime {
 
     /// Finds the earliest walk from a place to another one that begins after `delay` seconds. `None` if there is neither a walk nor a place where the
     /// character can stay.
-    pub(super) fn find(
-        &self,
-        from: DVec2,
-        to: DVec2,
-        delay: f64,
-        room: Room,
-    ) -> Option<FoundWalk> {
+    pub(super) fn find(&self, from: DVec2, to: DVec2, delay: f64, room: Room) -> Option<FoundWalk> {
         let (start, target) = (self.size.cell_of(from)?, self.size.cell_of(to)?);
         let query = Query {
             start,

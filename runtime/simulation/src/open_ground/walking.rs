@@ -145,7 +145,11 @@ impl Other {
             course,
             makes_room: plan.is_some_and(|plan| plan.mode != Mode::Idle),
             // One that stands is held by what is in front of it, and leaves time to make room.
-            lag: if one.velocity.length() < STANDS { LAG } else { 0.0 },
+            lag: if one.velocity.length() < STANDS {
+                LAG
+            } else {
+                0.0
+            },
         }
     }
 
@@ -175,7 +179,9 @@ impl WalkPlan {
         let mut times = self.course.iter().map(|moment| moment.time);
         (self.walked + self.looks_at).is_finite()
             && times.all(f64::is_finite)
-            && places.clone().all(|place| place.abs().max_element() <= FARTHEST)
+            && places
+                .clone()
+                .all(|place| place.abs().max_element() <= FARTHEST)
     }
 
     /// Whether the character looks at the others in a step at `now`, s.
@@ -255,7 +261,10 @@ impl Planning<'_> {
         let (walked, away) = self.plan.walk.project(agent.pose.position);
         let has_path = self.plan.walk.path.len() > 1;
         let has_strayed = away > STRAYED && self.plan.walk.mode != Mode::Waiting;
-        let is_paused = self.plan.planned_at.is_some_and(|at| agent.now - at < agent.planning.pause);
+        let is_paused = self
+            .plan
+            .planned_at
+            .is_some_and(|at| agent.now - at < agent.planning.pause);
         let is_over = !self.plan.walk.ends_at_goal && self.is_nearly_over(walked);
         let has_lost_leg = agent.path.is_none() && self.plan.walk.mode != Mode::Idle;
         if !has_path || has_lost_leg || has_strayed || is_over {
@@ -276,7 +285,10 @@ impl Planning<'_> {
 
     fn is_nearly_over(&self, walked: f64) -> bool {
         let rest = self.plan.walk.rest(walked);
-        rest.windows(2).map(|pair| (pair[1] - pair[0]).length()).sum::<f64>() < LEFT
+        rest.windows(2)
+            .map(|pair| (pair[1] - pair[0]).length())
+            .sum::<f64>()
+            < LEFT
     }
 
     /// Searches a path among everything that stands.
@@ -467,14 +479,22 @@ impl Planning<'_> {
             && let Some(last) = course.last().copied()
         {
             let beyond = std::iter::once(last.place).chain(after.iter().copied());
-            course.extend(course_along(beyond, last.time, agent.top_speed).into_iter().skip(1));
+            course.extend(
+                course_along(beyond, last.time, agent.top_speed)
+                    .into_iter()
+                    .skip(1),
+            );
         }
         let is_whole = found.arrives && self.plan.walk.ends_at_goal;
         // The path ends where the character has to wait. The next one begins when the wait is over.
         let waits = |pair: &[Moment]| {
             let length = (pair[1].place - pair[0].place).length();
             // The delay at its start is no wait.
-            let delay = if pair[0].time == agent.now { begins } else { 0.0 };
+            let delay = if pair[0].time == agent.now {
+                begins
+            } else {
+                0.0
+            };
             pair[1].time - pair[0].time > length / agent.top_speed + WAIT + delay
         };
         let until = course.windows(2).position(waits);
@@ -490,7 +510,10 @@ impl Planning<'_> {
         let points: Vec<DVec2> = walked.iter().map(|moment| moment.place).collect();
         let speeds = speeds_of(&walked, agent.top_speed);
         self.plan.walk.course = course;
-        let length: f64 = points.windows(2).map(|pair| (pair[1] - pair[0]).length()).sum();
+        let length: f64 = points
+            .windows(2)
+            .map(|pair| (pair[1] - pair[0]).length())
+            .sum();
         if length < SHORTEST {
             return self.wait();
         }
@@ -512,7 +535,10 @@ impl Planning<'_> {
             rows: high.y.abs_diff(low.y) + 1,
         };
         let owner = Some(agent.owner());
-        let mut map = self.map.window(profile, owner, Reading::Standing, window).ok()?;
+        let mut map = self
+            .map
+            .window(profile, owner, Reading::Standing, window)
+            .ok()?;
         // Where it stands it can walk.
         if let Some(own) = size.cell_of(here)
             && map.factor_at(own) == 0
@@ -554,7 +580,11 @@ impl Planning<'_> {
             let (from, to) = (points[at.saturating_sub(1)], points[at]);
             let next = points.get(at + 1).copied().unwrap_or(to);
             let along = if at == 0 { next - to } else { to - from };
-            if along == DVec2::ZERO { agent.pose.heading } else { heading_of(along) }
+            if along == DVec2::ZERO {
+                agent.pose.heading
+            } else {
+                heading_of(along)
+            }
         };
         let mut waypoints: Vec<Waypoint> = points
             .iter()

@@ -100,7 +100,8 @@ impl View<'_> {
         let Some(path) = path.filter(|_| !position.is_on_lane()) else {
             return Aside::default();
         };
-        let facing = wrap_angle(self.bodies().pose(agent).heading - path.line().heading(position.s));
+        let facing =
+            wrap_angle(self.bodies().pose(agent).heading - path.line().heading(position.s));
         let missing = wanted - position.t;
         let is_slow = self.agents.motion[index].speed.abs() < STEPS_BELOW;
         if !is_slow || facing.abs() > FACING || missing.abs() < WORTH_A_STEP {

@@ -67,7 +67,11 @@ impl Pivot {
         Order {
             command: Command {
                 // It stands until the wheels have the angle; otherwise it would drive a bend.
-                acceleration: if self.is_ready { self.acceleration } else { 0.0 },
+                acceleration: if self.is_ready {
+                    self.acceleration
+                } else {
+                    0.0
+                },
                 steering: self.steering,
             },
             pedals: None,
@@ -123,7 +127,9 @@ impl View<'_> {
         if angle.abs() < from || self.agents.position[agent.index()].is_on_lane() {
             return None;
         }
-        let kind = self.types.get(self.agents.identity[agent.index()].vehicle_type);
+        let kind = self
+            .types
+            .get(self.agents.identity[agent.index()].vehicle_type);
         // Slower towards the end, so that it does not turn too far.
         let rate = (TURNS_TOWARDS * angle).clamp(-TURN_ON_FOOT, TURN_ON_FOOT);
         Some(Pivot {

@@ -62,8 +62,22 @@ impl Role {
             Self::Hips => &["hips", "hip", "pelvis", "root"],
             Self::LeftFoot => &["leftfoot", "lfoot", "footl", "leftankle", "lankle"],
             Self::RightFoot => &["rightfoot", "rfoot", "footr", "rightankle", "rankle"],
-            Self::LeftShoulder => &["leftarm", "leftuparm", "lshoulder", "leftshoulder", "upperarml", "lupperarm"],
-            Self::RightShoulder => &["rightarm", "rightuparm", "rshoulder", "rightshoulder", "upperarmr", "rupperarm"],
+            Self::LeftShoulder => &[
+                "leftarm",
+                "leftuparm",
+                "lshoulder",
+                "leftshoulder",
+                "upperarml",
+                "lupperarm",
+            ],
+            Self::RightShoulder => &[
+                "rightarm",
+                "rightuparm",
+                "rshoulder",
+                "rightshoulder",
+                "upperarmr",
+                "rupperarm",
+            ],
         }
     }
 }
@@ -152,9 +166,8 @@ struct Words<'a> {
 impl<'a> Words<'a> {
     fn new(text: &'a str) -> Self {
         let lines = (1..).zip(text.lines());
-        let words = lines.flat_map(|(line, text)| {
-            text.split_whitespace().map(move |text| Word { text, line })
-        });
+        let words = lines
+            .flat_map(|(line, text)| text.split_whitespace().map(move |text| Word { text, line }));
         Self {
             words: Box::new(words),
             line: 1,
@@ -190,7 +203,9 @@ impl<'a> Words<'a> {
         let text = self.next(what)?;
         match text.parse::<f64>() {
             Ok(value) if value.abs() < 1e9 => Ok(value),
-            _ => self.fail(format!("\"{text}\" is not a number below 1e9; expected {what}")),
+            _ => self.fail(format!(
+                "\"{text}\" is not a number below 1e9; expected {what}"
+            )),
         }
     }
 
@@ -198,7 +213,9 @@ impl<'a> Words<'a> {
         let text = self.next(what)?;
         match text.parse::<usize>() {
             Ok(value) if value <= most => Ok(value),
-            _ => self.fail(format!("\"{text}\" is not a count up to {most}; expected {what}")),
+            _ => self.fail(format!(
+                "\"{text}\" is not a count up to {most}; expected {what}"
+            )),
         }
     }
 
@@ -283,7 +300,11 @@ impl Bvh {
             })
             .collect();
         let highest = frames.iter().map(|frame| frame.hips.z).fold(0.0, f64::max);
-        let usual = if highest > CENTIMETRES_FROM { 0.01 } else { 1.0 };
+        let usual = if highest > CENTIMETRES_FROM {
+            0.01
+        } else {
+            1.0
+        };
         let scale = scale.unwrap_or(usual);
         for frame in &mut frames {
             let Frame {
@@ -312,7 +333,10 @@ impl Bvh {
             let joints: Vec<&str> = self.joints().collect();
             let what = match given {
                 Some(given) => format!("no joint is called \"{}\"", given.joint),
-                None => format!("no joint has a usual name of the {}", role.name().replace('_', " ")),
+                None => format!(
+                    "no joint has a usual name of the {}",
+                    role.name().replace('_', " ")
+                ),
             };
             BvhError {
                 line: 0,
@@ -426,7 +450,9 @@ fn channels(words: &mut Words<'_>) -> Result<Vec<Channel>, BvhError> {
     for _ in 0..count {
         let name = words.next("a channel")?;
         let lower = name.to_ascii_lowercase();
-        let axis = ["x", "y", "z"].iter().position(|axis| lower.starts_with(axis));
+        let axis = ["x", "y", "z"]
+            .iter()
+            .position(|axis| lower.starts_with(axis));
         channels.push(match (axis, lower.get(1..)) {
             (Some(axis), Some("position")) => Channel::Position(axis),
             (Some(axis), Some("rotation")) => Channel::Rotation(axis),
@@ -454,7 +480,10 @@ mod tests {
     fn gait_of(text: &str) -> Gait {
         let bvh = Bvh::from_text(text).unwrap();
         let frames = bvh.cycle_frames(&[], None).unwrap();
-        Cycle::factored(&frames, bvh.frame_time).unwrap().gait().unwrap()
+        Cycle::factored(&frames, bvh.frame_time)
+            .unwrap()
+            .gait()
+            .unwrap()
     }
 
     #[test]
@@ -464,7 +493,10 @@ mod tests {
             assert!((gait.speed - expected.speed).abs() < 0.01, "{gait:?}");
             assert!((gait.duration - expected.duration).abs() < 0.01, "{gait:?}");
             assert!((gait.duty - expected.duty).abs() < 0.08, "{gait:?}");
-            assert!((gait.half_width - expected.half_width).abs() < 0.01, "{gait:?}");
+            assert!(
+                (gait.half_width - expected.half_width).abs() < 0.01,
+                "{gait:?}"
+            );
             assert!((gait.lift - expected.lift).abs() < 0.03, "{gait:?}");
             assert!((gait.twist - expected.twist).abs() < 0.03, "{gait:?}");
         }

@@ -34,10 +34,14 @@ pub struct Frame {
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum CycleError {
     /// There are too few frames.
-    #[error("the recording has {0} frames; expected one cycle of two steps with at least {LEAST_FRAMES} frames")]
+    #[error(
+        "the recording has {0} frames; expected one cycle of two steps with at least {LEAST_FRAMES} frames"
+    )]
     Short(usize),
     /// The duration is implausible.
-    #[error("the recording takes {0:.2} s; expected one cycle of two steps, which takes {SHORTEST} to {LONGEST} s")]
+    #[error(
+        "the recording takes {0:.2} s; expected one cycle of two steps, which takes {SHORTEST} to {LONGEST} s"
+    )]
     Duration(f64),
     /// The hips do not move.
     #[error(
@@ -254,7 +258,10 @@ mod tests {
                 let across = roadwright_geometry::left_of(roadwright_geometry::unit(twist)) * 0.2;
                 Frame {
                     hips: (base + left * 0.02 * sin(TAU * phase)).extend(0.95),
-                    feet: [foot(phase, 0.1), foot(phase + 0.5, -0.1) - (ahead * 0.5 * stride).extend(0.0)],
+                    feet: [
+                        foot(phase, 0.1),
+                        foot(phase + 0.5, -0.1) - (ahead * 0.5 * stride).extend(0.0),
+                    ],
                     shoulders: [(base + across).extend(1.4), (base - across).extend(1.4)],
                 }
             })

@@ -143,9 +143,8 @@ pub struct GaitOrderError {
 
 impl From<&GaitNumbers> for Gait {
     fn from(numbers: &GaitNumbers) -> Self {
-        let curve = |values: &[f64]| {
-            std::array::from_fn(|at| values.get(at).copied().unwrap_or_default())
-        };
+        let curve =
+            |values: &[f64]| std::array::from_fn(|at| values.get(at).copied().unwrap_or_default());
         Self {
             speed: numbers.speed.get(),
             duration: numbers.duration.get(),
@@ -289,7 +288,10 @@ mod tests {
         let mut walk = Gait::walk().numbers();
         walk.speed = 1.0.into();
         let jog = Gait::jog().numbers();
-        kind.gaits = Some(std::sync::Arc::new(roadwright_scenario::Gaits { walk, jog }));
+        kind.gaits = Some(std::sync::Arc::new(roadwright_scenario::Gaits {
+            walk,
+            jog,
+        }));
         let table = GaitTable::from(&kind);
         assert!((table.stride(1.0) - 1.035).abs() < 1e-9);
         assert!((table.stride(2.6) - 2.6 * 0.72).abs() < 1e-9);

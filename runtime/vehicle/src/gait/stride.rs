@@ -51,7 +51,11 @@ impl BaseMotion {
     fn after(&self, time: f64) -> Pose {
         let turn = (self.turn_rate * time).clamp(-MOST_TURN, MOST_TURN);
         let half = 0.5 * turn;
-        let chord = if half.abs() < 1e-6 { 1.0 } else { sin(half) / half };
+        let chord = if half.abs() < 1e-6 {
+            1.0
+        } else {
+            sin(half) / half
+        };
         let ahead = unit(self.pose.heading + half);
         let moved = ahead * self.speed + left_of(ahead) * self.sideways;
         Pose {
@@ -387,8 +391,17 @@ mod tests {
 
     #[test]
     fn standing_feet_do_not_slide_in_starts_stops_and_blends() {
-        let ramp = |time: f64, from: f64, to: f64| from + (to - from) * (time / 1.5).clamp(0.0, 1.0);
-        for (from, to) in [(0.0, 0.3), (0.0, 1.4), (0.0, 2.6), (1.4, 2.6), (2.6, 0.0), (1.4, 0.0), (2.6, 1.0)] {
+        let ramp =
+            |time: f64, from: f64, to: f64| from + (to - from) * (time / 1.5).clamp(0.0, 1.0);
+        for (from, to) in [
+            (0.0, 0.3),
+            (0.0, 1.4),
+            (0.0, 2.6),
+            (1.4, 2.6),
+            (2.6, 0.0),
+            (1.4, 0.0),
+            (2.6, 1.0),
+        ] {
             for radius in [f64::INFINITY, 3.0, 1.0] {
                 let seen = walk(8.0, |time| {
                     let speed = ramp(time - 2.0, from, to);
