@@ -17,7 +17,7 @@ pub struct Shipped {
 }
 
 /// All shipped scenarios; the first is shown at startup.
-pub const ALL: [Shipped; 20] = [
+pub const ALL: [Shipped; 19] = [
     Shipped {
         name: "old-town",
         about: "A small town with 150 drivers of three kinds",
@@ -107,12 +107,6 @@ pub const ALL: [Shipped; 20] = [
         about: "Open ground with obstacles, trees and hills",
         close_up: None,
         text: include_str!("../../../scenarios/obstacle-field.scenario.json"),
-    },
-    Shipped {
-        name: "office-people",
-        about: "Twelve people walk through the doors of an office",
-        close_up: None,
-        text: include_str!("../../../scenarios/office-people.scenario.json"),
     },
     Shipped {
         name: "hill-country",

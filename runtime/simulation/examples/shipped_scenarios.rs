@@ -11,8 +11,6 @@ mod hills;
 mod junctions;
 #[path = "shipped_scenarios/karts.rs"]
 mod karts;
-#[path = "shipped_scenarios/office.rs"]
-mod office;
 #[path = "shipped_scenarios/old_town.rs"]
 mod old_town;
 #[path = "shipped_scenarios/proving.rs"]
@@ -50,7 +48,6 @@ pub(crate) fn all() -> Vec<(&'static str, Scenario)> {
         ("motorway-m4", streets::motorway_m4()),
         ("hill-country", hills::hill_country()),
         ("obstacle-field", small::obstacle_field()),
-        ("office-people", office::office_people()),
         ("old-town", old_town::old_town()),
         ("proving-ground", proving::proving_ground()),
         ("roundabouts", junctions::roundabouts()),
