@@ -136,7 +136,7 @@ impl SpaceTime {
         let factor = self.map.factor_at(cell);
         let is_near = |other: Cell| {
             let away = cell.distance(other);
-            (away.columns.max(away.rows) as u32) < AT_START
+            away.columns.max(away.rows) < AT_START
         };
         let is_usual = || factor < NEAR_OBSTACLES || is_near(query.start) || is_near(query.target);
         factor > 0 && (query.room == Room::Narrow || is_usual())
@@ -156,10 +156,7 @@ impl SpaceTime {
     /// Lower bound of the time from a cell to the target, ms.
     fn estimate(&self, cell: Cell, target: Cell) -> u32 {
         let away = cell.distance(target);
-        let (long, short) = (
-            away.columns.max(away.rows) as u32,
-            away.columns.min(away.rows) as u32,
-        );
+        let (long, short) = (away.columns.max(away.rows), away.columns.min(away.rows));
         // Rounded down, because steps are rounded up.
         (long - short) * (self.duration(false) - 1) + short * (self.duration(true) - 1)
     }
