@@ -94,7 +94,7 @@ fn assert_all_arrived(world: &World, what: &str) {
     let summary = world.summary();
     let count = world.finished().len();
     assert_eq!(
-        summary.agents.arrived as usize, count,
+        summary.agents.arrived, count,
         "{what}: {:?}",
         summary.agents
     );
