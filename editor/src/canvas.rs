@@ -17,10 +17,10 @@ use crate::{object_menu, vehicle_menu};
 use egui::{
     Color32, Key, PointerButton, Pos2, Rect, Response, Role, Sense, Shape, Ui, Vec2, WidgetInfo,
 };
-use roadwright_geometry::DVec2;
+use roadwright_geometry::{DVec2, Pose};
 use roadwright_render::hint::{self, Hint};
 use roadwright_render::signal;
-use roadwright_scenario::ObjectId;
+use roadwright_scenario::{BodyKind, ObjectId};
 use roadwright_simulation::SignalHead;
 
 /// Name of the map for screen readers and tests.
@@ -419,7 +419,13 @@ impl Canvas {
             return;
         };
         let dot = |v: &roadwright_simulation::VehicleRecord| VehicleDot {
-            body: v.body,
+            body: match v.body_kind {
+                BodyKind::Vehicle => v.body,
+                BodyKind::Character => Pose {
+                    heading: hint::shoulder_heading(v, &live.snapshot),
+                    ..v.body
+                },
+            },
             length: v.length,
             width: v.width,
             agent: v.agent,
@@ -428,6 +434,7 @@ impl Canvas {
             color,
             is_trailer: false,
             has_tracks: v.has_tracks,
+            body_kind: v.body_kind,
         };
         let towed = |t: &roadwright_simulation::TrailerRecord| VehicleDot {
             body: t.body,
@@ -439,6 +446,7 @@ impl Canvas {
             color,
             is_trailer: true,
             has_tracks: false,
+            body_kind: BodyKind::Vehicle,
         };
         // Trailers first, so that a vehicle lies over its trailers.
         self.dots.extend(live.snapshot.all_trailers().map(towed));

@@ -11,7 +11,7 @@ use crate::workshop::slug;
 use crate::workshop::{Bench, Ground, Kept, Rival, Source, Trial, WorkshopAction, track};
 use roadwright_geometry::DVec2;
 use roadwright_scenario::vehicle_file::{EXTENSION, FileReference, SHIPPED, VehicleFile, hash};
-use roadwright_scenario::{Edit, VehicleType};
+use roadwright_scenario::{BodyKind, Edit, VehicleType};
 use roadwright_vehicle::sheet::file_of_type;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -113,6 +113,11 @@ impl Shop {
                 // Uses the types of the user's document, because the test track may be shown in its place.
                 let kind = cx.own_document().scenario().vehicle_types().get(key);
                 let kind = kind.ok_or_else(|| format!("Vehicle type {key} no longer exists."))?;
+                if kind.body == BodyKind::Character {
+                    return Err(format!(
+                        "{key} is a character. The workshop shows vehicles only."
+                    ));
+                }
                 let file = file_of_type(kind);
                 // The dimensions of a type without a file are not limited, so wheels and springs may not fit
                 // it.

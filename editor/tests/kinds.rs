@@ -116,3 +116,24 @@ fn buttons_and_the_menu_move_stacks_and_the_order_is_in_the_file() {
     assert!(tops.is_sorted(), "{tops:?}");
     assert!(bench.scenario() == again.scenario());
 }
+
+#[test]
+fn a_button_adds_people_with_a_stack_that_walks() {
+    let mut bench = lists();
+    press(&mut bench, "Add person");
+    assert_eq!(types(&bench), ["car", "enviro_400", "person", "willys_mb"]);
+    assert_eq!(
+        stacks(&bench),
+        ["fuzzy_driver", "idm", "on_foot", "pursuit"]
+    );
+    bench.harness.run_steps(4);
+    assert!(bench.harness.query_by_label("Add person").is_none());
+    press(&mut bench, "person");
+    bench.harness.run_steps(20);
+    // A character has a diameter and no wheels.
+    assert!(bench.harness.query_by_label_contains("Diameter").is_some());
+    assert!(bench.harness.query_by_label_contains("Wheelbase").is_none());
+    bench.key_with(Modifiers::COMMAND, Key::Z);
+    assert_eq!(types(&bench), ["car", "enviro_400", "willys_mb"]);
+    assert_eq!(stacks(&bench), ["fuzzy_driver", "idm", "pursuit"]);
+}

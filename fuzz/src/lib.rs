@@ -16,6 +16,7 @@ use roadwright_simulation::{
 };
 use roadwright_training::experiment::Results;
 use roadwright_training::genetic::{Experiment, Record};
+use roadwright_vehicle::gait::{Bvh, Cycle};
 use std::io::{Cursor, Write};
 use std::sync::{Arc, OnceLock};
 
@@ -49,6 +50,19 @@ fn import(bytes: &[u8]) {
     };
     if let Ok((scenario, _)) = osm::import(&elements, &ImportOptions::default()) {
         hold(&scenario);
+    }
+}
+
+/// Tests recorded motion. A gait that comes out of it is a gait of a vehicle type.
+pub fn bvh(bytes: &[u8]) {
+    if let Ok(text) = std::str::from_utf8(bytes)
+        && let Ok(bvh) = Bvh::from_text(text)
+        && let Ok(frames) = bvh.cycle_frames(&[], None)
+        && let Ok(cycle) = Cycle::factored(&frames, bvh.frame_time)
+        && let Ok(gait) = cycle.gait()
+    {
+        assert!((0.0..=1.0).contains(&gait.duty));
+        assert!(gait.swing.iter().all(|share| (0.0..=1.0).contains(share)));
     }
 }
 
@@ -164,7 +178,7 @@ pub fn vehicle(bytes: &[u8]) {
             return;
         }
     }
-    for level in DynamicsLevel::ALL {
+    for level in DynamicsLevel::FOR_VEHICLES {
         let options = RunOptions {
             dynamics: Some(level),
             ..one_thread()

@@ -9,6 +9,7 @@ use roadwright_agent::Indicator;
 use roadwright_geometry::{DVec2, Pose, unit};
 use roadwright_render::figure::{self, Figure};
 use roadwright_render::hint::Hint;
+use roadwright_scenario::BodyKind;
 use roadwright_simulation::PersonRecord;
 use std::collections::BTreeMap;
 
@@ -33,6 +34,8 @@ pub struct VehicleDot {
     pub is_trailer: bool,
     /// Whether it has tracks.
     pub has_tracks: bool,
+    /// Whether it is a vehicle or a character. The heading of a character is that of its shoulders.
+    pub body_kind: BodyKind,
 }
 
 /// The moving parts of a run.
@@ -75,7 +78,21 @@ pub(super) fn instances(
             lists.entry(Figure::SkidMark).or_insert_with(empty).list = list;
         }
     }
-    for vehicle in moving.vehicles.iter().filter(is_seen) {
+    if let Some((half_depth, half_width)) = figure::person_size(camera.scale) {
+        let on_foot = |v: &&VehicleDot| v.body_kind == BodyKind::Character;
+        for one in moving.vehicles.iter().filter(is_seen).filter(on_foot) {
+            let color = one.color.map_or_else(
+                || Ink::Light.bytes(figure::person_color(one.agent)),
+                |color| color.to_array(),
+            );
+            let place = one.body.position - camera.centre;
+            let one = instance(place, half_depth * one.body.forward(), half_width, color);
+            let list = lists.entry(Figure::Person).or_insert_with(empty);
+            list.list.push(one);
+        }
+    }
+    let has_wheels = |v: &&VehicleDot| v.body_kind == BodyKind::Vehicle;
+    for vehicle in moving.vehicles.iter().filter(is_seen).filter(has_wheels) {
         // At small scales, vehicles are enlarged; otherwise a town would look empty.
         let grow = if vehicle.is_trailer {
             1.0
@@ -148,6 +165,7 @@ mod tests {
             brakes,
             is_trailer: false,
             has_tracks: false,
+            body_kind: BodyKind::Vehicle,
         }
     }
 

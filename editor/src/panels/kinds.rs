@@ -8,7 +8,7 @@ use crate::kind_edits::Kind;
 use crate::model::{Action, Model, Tone};
 use egui::{CollapsingHeader, Grid, Role, Ui, WidgetInfo};
 use roadwright_agent::{ParameterInfo, ParameterKind, Slot, write_value};
-use roadwright_scenario::{Edit, ModuleSetting, OffRoad, Scenario, Stack, VehicleType};
+use roadwright_scenario::{BodyKind, Edit, ModuleSetting, OffRoad, Scenario, Stack, VehicleType};
 use std::ops::RangeInclusive;
 
 pub(super) fn ui(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
@@ -19,12 +19,15 @@ pub(super) fn ui(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
             .id_salt(("vehicle type", key))
             .show(ui, |ui| {
                 naming(ui, model, Kind::VehicleType, key, actions);
-                super::workshop::open_button(ui, key, actions);
+                if kind.body == BodyKind::Vehicle {
+                    super::workshop::open_button(ui, key, actions);
+                }
                 vehicle_type(ui, key, kind, actions);
             });
         let header = &shown.header_response;
         super::reorder::header(ui, header, scenario, Kind::VehicleType, key, actions);
     }
+    add_person(ui, scenario, actions);
     heading(ui, "Stacks");
     for (key, stack) in scenario.listed_stacks() {
         let shown = CollapsingHeader::new(key)
@@ -35,6 +38,33 @@ pub(super) fn ui(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
             });
         let header = &shown.header_response;
         super::reorder::header(ui, header, scenario, Kind::Stack, key, actions);
+    }
+}
+
+/// Shows the button that adds a vehicle type and a stack for people on foot, if the scenario has no characters.
+fn add_person(ui: &mut Ui, scenario: &Scenario, actions: &mut Vec<Action>) {
+    let mut types = scenario.vehicle_types().values();
+    if types.any(|kind| kind.body == BodyKind::Character) {
+        return;
+    }
+    let hint = "Adds a vehicle type of people on foot, and a stack with which they walk.";
+    if ui.button("Add person").on_hover_text(hint).clicked() {
+        let free = |taken: &dyn Fn(&str) -> bool, name: &str| {
+            let numbered = (2..).map(|number| format!("{name}_{number}"));
+            let mut names = std::iter::once(name.to_owned()).chain(numbered);
+            names.find(|name| !taken(name)).unwrap_or_default()
+        };
+        let key = free(&|key| scenario.vehicle_types().contains_key(key), "person");
+        let mut edits = vec![Edit::VehicleType(
+            key,
+            Some(Box::new(VehicleType::person())),
+        )];
+        let on_foot = Stack::on_foot();
+        if !scenario.stacks().values().any(|stack| *stack == on_foot) {
+            let key = free(&|key| scenario.stacks().contains_key(key), "on_foot");
+            edits.push(Edit::Stack(key, Some(Box::new(on_foot))));
+        }
+        actions.push(Action::Apply("Add person".into(), Edit::Batch(edits)));
     }
 }
 
@@ -210,6 +240,70 @@ const LIMITS: [Property<VehicleType>; 5] = [
     ),
 ];
 
+/// Numbers of a character.
+const ON_FOOT: [Property<VehicleType>; 7] = [
+    number(
+        "Diameter",
+        "m",
+        0.1..=5.0,
+        0.01,
+        |person| Some(person.length.get()),
+        |person, diameter| {
+            person.length = diameter.into();
+            person.width = diameter.into();
+            person.rear_overhang = (0.5 * diameter).into();
+        },
+    ),
+    number(
+        "Height",
+        "m",
+        0.1..=10.0,
+        0.02,
+        |person| Some(person.height.get()),
+        |person, height| person.height = height.into(),
+    ),
+    number(
+        "Mass",
+        "kg",
+        1.0..=1e6,
+        1.0,
+        |person| Some(person.mass.get()),
+        |person, mass| person.mass = mass.into(),
+    ),
+    number(
+        "Top speed",
+        "m/s",
+        0.1..=15.0,
+        0.05,
+        |person| Some(person.max_speed.get()),
+        |person, speed| person.max_speed = speed.into(),
+    ),
+    number(
+        "Acceleration",
+        "m/s²",
+        0.1..=50.0,
+        0.05,
+        |person| Some(person.max_acceleration.get()),
+        |person, acceleration| person.max_acceleration = acceleration.into(),
+    ),
+    number(
+        "Braking",
+        "m/s²",
+        0.1..=50.0,
+        0.05,
+        |person| Some(person.max_braking.get()),
+        |person, braking| person.max_braking = braking.into(),
+    ),
+    number(
+        "Angular acceleration",
+        "rad/s²",
+        0.1..=50.0,
+        0.1,
+        |person| Some(person.steering_rate.get()),
+        |person, rate| person.steering_rate = rate.into(),
+    ),
+];
+
 /// Shows the row for the conditions under which a vehicle type leaves the lanes.
 fn off_road(ui: &mut Ui, key: &str, kind: &VehicleType, actions: &mut Vec<Action>) {
     let all = OffRoad::ALL.map(|off_road| {
@@ -244,8 +338,13 @@ fn vehicle_type(ui: &mut Ui, key: &str, kind: &VehicleType, actions: &mut Vec<Ac
         actions,
     };
     Grid::new(("vehicle", key)).num_columns(2).show(ui, |ui| {
-        subject.numbers(ui, &BODY);
-        subject.numbers(ui, &LIMITS);
+        match kind.body {
+            BodyKind::Vehicle => {
+                subject.numbers(ui, &BODY);
+                subject.numbers(ui, &LIMITS);
+            }
+            BodyKind::Character => subject.numbers(ui, &ON_FOOT),
+        }
         off_road(ui, key, kind, subject.actions);
     });
 }

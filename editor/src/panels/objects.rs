@@ -268,7 +268,8 @@ fn settings(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
     };
     Grid::new("settings").num_columns(2).show(ui, |ui| {
         subject.numbers(ui, &SETTINGS);
-        let levels = DynamicsLevel::ALL.map(|level| (level, level.traits().title.to_owned()));
+        let levels =
+            DynamicsLevel::FOR_VEHICLES.map(|level| (level, level.traits().title.to_owned()));
         subject.choose(ui, &DYNAMICS, &levels);
     });
     egui::CollapsingHeader::new("Grip of the ground").show(ui, |ui| {

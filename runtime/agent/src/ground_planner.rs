@@ -101,6 +101,42 @@ pub struct GroundPlanning {
     pub avoid: Avoid,
 }
 
+/// Settings of vehicles whose defaults are replaced for characters: value for vehicles and value for characters.
+mod on_foot {
+    /// Size of cells, m.
+    pub(super) const CELL: [f64; 2] = [1.0, 0.2];
+    /// Accuracy of following a path, m.
+    pub(super) const TRACKING_MARGIN: [f64; 2] = [0.3, 0.15];
+    /// Distance from obstacles up to which cells cost more, m.
+    pub(super) const CLEARANCE: [f64; 2] = [2.0, 0.6];
+    /// Distance of the waypoint, m.
+    pub(super) const NEAR: [f64; 2] = [4.0, 0.5];
+    /// Additional time to the waypoint, s.
+    pub(super) const AHEAD: [f64; 2] = [1.0, 0.0];
+}
+
+impl GroundPlanning {
+    /// Returns the settings for a character: values that are the defaults of vehicles are replaced by those of people.
+    #[must_use]
+    pub fn on_foot(self) -> Self {
+        let or =
+            |value: f64, [vehicle, person]: [f64; 2]| if value == vehicle { person } else { value };
+        let cell = match self.search {
+            // It has no parameter for its cells.
+            GroundSearch::Drivable { .. } => on_foot::CELL[1],
+            _ => or(self.cell, on_foot::CELL),
+        };
+        Self {
+            cell,
+            tracking_margin: or(self.tracking_margin, on_foot::TRACKING_MARGIN),
+            clearance: or(self.clearance, on_foot::CLEARANCE),
+            near: or(self.near, on_foot::NEAR),
+            ahead: or(self.ahead, on_foot::AHEAD),
+            ..self
+        }
+    }
+}
+
 /// Plans paths for agents on open ground.
 ///
 /// A planner only provides settings, and the host searches. The map and the learned values belong

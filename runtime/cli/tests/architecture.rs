@@ -151,6 +151,7 @@ fn allowed(name: &str) -> &'static [&'static str] {
             "scenario",
             "simulation",
             "training",
+            "vehicle",
         ],
         other => {
             panic!("{other} has no place in the layers: give it one here and in ARCHITECTURE.md")

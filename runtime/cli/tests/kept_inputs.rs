@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 /// A reader, and the folders that contain its inputs.
 type Target = (fn(&[u8]), &'static [&'static str]);
 
-const TARGETS: [Target; 11] = [
+const TARGETS: [Target; 12] = [
     (readers::scenario, &["fuzz/corpus/scenario", "scenarios"]),
     (readers::osm_xml, &["fuzz/corpus/osm_xml"]),
     (readers::osm_pbf, &["fuzz/corpus/osm_pbf"]),
@@ -19,6 +19,7 @@ const TARGETS: [Target; 11] = [
         readers::vehicle,
         &["fuzz/corpus/vehicle", "scenarios/vehicles"],
     ),
+    (readers::bvh, &["scenarios/gaits"]),
     (readers::experiment, &["experiments"]),
     (readers::record, &["fuzz/corpus/record"]),
     (readers::results, &["fuzz/corpus/results"]),

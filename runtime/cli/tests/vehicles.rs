@@ -244,3 +244,41 @@ fn pictures_that_cannot_be_written_or_do_not_exist_are_told() {
     assert!(said.contains("no manoeuvre applies"), "{said}");
     assert_eq!(names(Path::new(none), "svg"), Vec::<String>::new());
 }
+
+#[test]
+fn gaits_come_from_recorded_motion() {
+    let root = crate::common::root();
+    let walk = root.join("scenarios/gaits/walk.bvh");
+    let walk = walk.to_str().unwrap();
+    let shown = call(&["vehicle", "gait", walk]);
+    assert_eq!(code(&shown), 0, "{}", stderr(&shown));
+    let text = String::from_utf8(shown.stdout).unwrap();
+    assert!(text.contains("speed           1.400 m/s"), "{text}");
+    // The numbers of both cycles are the gaits of a vehicle type.
+    let jog = root.join("scenarios/gaits/jog.bvh");
+    let gait = |file: &str| json(&["vehicle", "gait", file, "--json"]);
+    let mut person = json(&["vehicle", "show", "person", "--json"]);
+    person["gaits"] = serde_json::json!({"walk": gait(walk), "jog": gait(jog.to_str().unwrap())});
+    let read: roadwright_scenario::VehicleType = serde_json::from_value(person).unwrap();
+    let edit = roadwright_scenario::Edit::VehicleType("person".into(), Some(Box::new(read)));
+    roadwright_scenario::Scenario::new("gaits")
+        .apply(edit)
+        .unwrap();
+    // Joints are mapped by name.
+    let mapped = ["--joint", "left_foot=LeftLeg", "--scale", "1"];
+    let output = call(&[&["vehicle", "gait", walk][..], &mapped[..]].concat());
+    assert_eq!(code(&output), 0, "{}", stderr(&output));
+    for (wrong, words) in [
+        (["--joint", "left_foot=Paw"], "no joint is called \"Paw\""),
+        (["--joint", "tail=Paw"], "use one of hips"),
+        (["--scale", "0"], "is not a length"),
+    ] {
+        let output = call(&[&["vehicle", "gait", walk][..], &wrong[..]].concat());
+        assert_eq!(code(&output), 2, "{wrong:?}");
+        assert!(stderr(&output).contains(words), "{}", stderr(&output));
+    }
+    let file = root.join("README.md");
+    let output = call(&["vehicle", "gait", file.to_str().unwrap()]);
+    assert_eq!(code(&output), 2);
+    assert!(stderr(&output).contains("line 1"), "{}", stderr(&output));
+}

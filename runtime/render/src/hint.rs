@@ -4,7 +4,8 @@
 use crate::figure::{self, Corner, Figure, Part, rectangle, round};
 use crate::palette::{PAPER, RIM, SHEEN, SIGNAL_LAMPS, faded, rgb};
 use glam::DVec2;
-use roadwright_geometry::{math, unit};
+use roadwright_geometry::{heading_of, math, unit};
+use roadwright_scenario::BodyKind;
 use roadwright_simulation::{Snapshot, VehicleRecord, WheelRecord};
 use std::f64::consts::FRAC_PI_2;
 use tiny_skia::Color;
@@ -27,6 +28,11 @@ pub struct Hint {
 
 /// Largest scale at which wheels are drawn, m per pixel. A wheel is 0.7 m long.
 const FARTHEST_WHEEL: f64 = 0.1;
+/// Largest scale at which feet are visible, m per pixel.
+const FARTHEST_FOOT: f64 = 0.04;
+/// Half the length and half the width of a foot, m.
+const FOOT: f64 = 0.14;
+const FOOT_WIDTH: f64 = 0.05;
 /// Minimum steering angle that is shown, rad (2 degrees).
 const LEAST_STEERING: f64 = 0.035;
 /// Half the width of a wheel, as a fraction of its radius.
@@ -58,7 +64,8 @@ pub fn wheels<'a>(
     snapshot: &'a Snapshot,
     scale: f64,
 ) -> impl Iterator<Item = Hint> + 'a {
-    let is_near = scale <= FARTHEST_WHEEL && !vehicle.has_tracks;
+    let has_wheels = !vehicle.has_tracks && vehicle.body_kind == BodyKind::Vehicle;
+    let is_near = scale <= FARTHEST_WHEEL && has_wheels;
     let own = || snapshot.mechanics_of(vehicle.agent);
     let own = is_near.then(own).flatten();
     let own = own.map_or(&[][..], |mechanics| &mechanics.wheels);
@@ -68,6 +75,34 @@ pub fn wheels<'a>(
         .chain(common.into_iter().flatten())
         .filter(|wheel| wheel.steering.abs() > LEAST_STEERING)
         .map(|wheel| wheel_of(vehicle, &wheel))
+        .chain(feet(vehicle, snapshot, scale))
+}
+
+/// Returns the feet of a character. Empty for vehicles, and if the character is drawn too small.
+fn feet(vehicle: &VehicleRecord, snapshot: &Snapshot, scale: f64) -> impl Iterator<Item = Hint> {
+    let is_near = scale <= FARTHEST_FOOT && vehicle.body_kind == BodyKind::Character;
+    let own = is_near.then(|| snapshot.character(vehicle.agent)).flatten();
+    let feet = own.map(|character| character.figure.feet);
+    feet.into_iter().flatten().map(|foot| {
+        // A foot in the air is nearer to the viewer.
+        let grow = 1.0 + foot.height;
+        Hint {
+            figure: Figure::Wheel,
+            at: foot.place,
+            front: grow * FOOT * unit(foot.heading),
+            half_width: grow * FOOT_WIDTH,
+            color: rgb(RIM),
+        }
+    })
+}
+
+/// Heading of the shoulders of a character, rad; the heading of the body of a vehicle.
+pub fn shoulder_heading(vehicle: &VehicleRecord, snapshot: &Snapshot) -> f64 {
+    let own = snapshot.character(vehicle.agent);
+    own.map_or(vehicle.body.heading, |character| {
+        let [left, right] = character.figure.shoulders;
+        heading_of(left - right) - FRAC_PI_2
+    })
 }
 
 /// Returns the front wheels of a vehicle for which only the steering angle and the dimensions are known.

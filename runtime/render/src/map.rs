@@ -15,7 +15,7 @@ use glam::DVec2;
 use roadwright_geometry::HeightField;
 use roadwright_geometry::unit;
 use roadwright_scenario::junction::{Junction, Layout, layout};
-use roadwright_scenario::{MapPart, Place, RoadId, Scenario, hides_layer};
+use roadwright_scenario::{BodyKind, MapPart, Place, RoadId, Scenario, hides_layer};
 use roadwright_simulation::{PersonRecord, SignalHead, Snapshot, TrailerRecord, VehicleRecord};
 use std::collections::BTreeSet;
 
@@ -386,6 +386,16 @@ fn draw_hints(canvas: &mut Canvas, hints: impl IntoIterator<Item = Hint>) {
 fn draw_vehicle(canvas: &mut Canvas, vehicle: &VehicleRecord, snapshot: &Snapshot) {
     let scale = 1.0 / canvas.scale;
     draw_hints(canvas, hint::wheels(vehicle, snapshot, scale));
+    if vehicle.body_kind == BodyKind::Character {
+        let person = PersonRecord {
+            id: vehicle.agent,
+            position: vehicle.body.position,
+            heading: hint::shoulder_heading(vehicle, snapshot),
+            waits: false,
+        };
+        draw_person(canvas, &person);
+        return;
+    }
     let grow = figure::enlargement(vehicle.length, scale);
     let front = 0.5 * vehicle.length * grow * vehicle.body.forward();
     let half_width = 0.5 * vehicle.width * grow;

@@ -115,6 +115,8 @@ pub enum Code {
     NameUnclear,
     /// The file of a vehicle type has changed since the scenario was saved.
     VehicleFileChanged,
+    /// An agent's level of dynamics cannot move its body.
+    WrongLevel,
     /// A group names an object that does not exist or is also in another group.
     GroupMember,
     /// A limit is exceeded, so this object and the ones after it are left out.
@@ -177,6 +179,7 @@ impl Code {
             Self::NoDestination => "no-destination",
             Self::LandOutline => "land-outline",
             Self::NameUnclear => "name-unclear",
+            Self::WrongLevel => "wrong-level",
             Self::VehicleFileChanged => "vehicle-file-changed",
             Self::GroupMember => "group-member",
             Self::TooMuch => "too-much",

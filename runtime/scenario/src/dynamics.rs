@@ -1,5 +1,6 @@
 //! Levels of dynamics: the models that move the bodies of agents.
 
+use crate::body_kind::BodyKind;
 use crate::named::file_value;
 use std::fmt;
 use std::str::FromStr;
@@ -21,6 +22,8 @@ file_value! {
         Rigid = "rigid",
         /// The sliding car, which skids through bends. It has a throttle, a brake, and a grip for each axle.
         Sliding = "sliding",
+        /// Characters on foot: they walk forwards, step sideways and turn on the spot.
+        Walker = "walker",
     }
 }
 
@@ -42,6 +45,8 @@ pub enum VehiclePart {
 pub struct LevelTraits {
     /// Name that is shown to users.
     pub title: &'static str,
+    /// Kind of bodies that the level moves.
+    pub moves: BodyKind,
     /// Whether the level works only on lanes.
     pub keeps_to_lanes: bool,
     /// Whether vehicles at this level steer.
@@ -55,11 +60,21 @@ pub struct LevelTraits {
 }
 
 impl DynamicsLevel {
+    /// The levels that move vehicles.
+    pub const FOR_VEHICLES: [Self; 5] = [
+        Self::OneTrack,
+        Self::Lane,
+        Self::DynamicOneTrack,
+        Self::Rigid,
+        Self::Sliding,
+    ];
+
     /// Traits of the level. This function is the table of levels.
     #[inline]
     pub const fn traits(self) -> LevelTraits {
         let plain = LevelTraits {
             title: "",
+            moves: BodyKind::Vehicle,
             keeps_to_lanes: false,
             steers: true,
             slips: false,
@@ -100,6 +115,11 @@ impl DynamicsLevel {
                 needs: &[VehiclePart::Sliding],
                 ..plain
             },
+            Self::Walker => LevelTraits {
+                title: "Walker",
+                moves: BodyKind::Character,
+                ..plain
+            },
         }
     }
 }
@@ -130,6 +150,13 @@ mod tests {
     use super::*;
 
     #[test]
+    fn the_levels_for_vehicles_are_those_that_move_vehicles() {
+        let moves = DynamicsLevel::ALL.into_iter();
+        let moves = moves.filter(|level| level.traits().moves == BodyKind::Vehicle);
+        assert!(moves.eq(DynamicsLevel::FOR_VEHICLES));
+    }
+
+    #[test]
     fn names_are_those_of_files() {
         for level in DynamicsLevel::ALL {
             assert_eq!(level.name().parse(), Ok(level));
@@ -138,7 +165,7 @@ mod tests {
         }
         let error = "dense".parse::<DynamicsLevel>().unwrap_err();
         assert!(
-            error.contains("one_track, lane, dynamic_one_track, rigid, sliding"),
+            error.contains("one_track, lane, dynamic_one_track, rigid, sliding, walker"),
             "{error}"
         );
     }

@@ -44,6 +44,7 @@
 mod access;
 mod agents;
 pub mod alleys;
+mod body_kind;
 pub mod check;
 mod country;
 mod defaults;
@@ -51,6 +52,7 @@ mod driving_side;
 mod dynamics;
 mod edit;
 pub mod file;
+mod gait;
 pub mod green_wave;
 mod grip;
 mod grip_map;
@@ -92,10 +94,12 @@ mod week_times;
 
 pub use access::{LaneAccess, RoadAccess, TripPart, VehicleClass};
 pub use agents::{Agent, Flow, GroundPlace, LanePlace, Place};
+pub use body_kind::BodyKind;
 pub use country::{Custom, RoadLaw};
 pub use driving_side::DrivingSide;
 pub use dynamics::{DynamicsLevel, LevelTraits, VehiclePart};
 pub use edit::{Edit, EditError, MAX_ROAD_ENDS};
+pub use gait::{GAIT_SAMPLES, GaitNumbers, Gaits};
 pub use grip::GroundGrip;
 pub use grip_map::GripMap;
 pub use group::Group;

@@ -522,6 +522,10 @@ ranges! {
     Angle: With(-100.0), With(100.0), "an angle in radians within +-100";
     /// A size, m.
     Size: Without(0.0), With(1e4), "more than 0 and at most 10,000 m";
+    /// Duration of a cycle of two steps, s.
+    GaitCycle: With(0.2), With(5.0), "0.2 to 5 s";
+    /// A distance between feet, or the height of a foot, m.
+    StepSize: With(0.0), With(1.0), "0 to 1 m";
     /// A height above the ground, m.
     HeightAboveGround: With(0.0), With(1e4), "0 to 10,000 m";
     /// A speed, m/s.

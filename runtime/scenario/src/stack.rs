@@ -394,6 +394,16 @@ impl Stack {
             ..Self::default()
         }
     }
+
+    /// A stack for characters: `grid_path` plans their paths, and `pd_follower` follows them with the lookahead of
+    /// [Kuffner 1998].
+    pub fn on_foot() -> Self {
+        Self {
+            controller: ModuleSetting::new("pd_follower").with("lookahead_time", 0.0),
+            ground_planner: Some(ModuleSetting::new("grid_path")),
+            ..Self::default()
+        }
+    }
 }
 
 impl Validate for ModuleSetting {

@@ -1,6 +1,9 @@
 //! Vehicle types.
 
 use crate::access::VehicleClass;
+use crate::body_kind::BodyKind;
+use crate::dynamics::DynamicsLevel;
+use crate::gait::Gaits;
 use crate::off_road::OffRoad;
 use crate::quantity::{
     Acceleration, Mass, Quantity, Size, Speed, SteeringLock, Validate, check_keys,
@@ -16,6 +19,10 @@ use std::sync::Arc;
 pub struct VehicleType {
     /// Name of the vehicle type.
     pub name: String,
+    /// Whether it is a vehicle or a character on foot. A character is a disc of `length` = `width` whose
+    /// axle is in its middle.
+    #[serde(default, skip_serializing_if = "BodyKind::is_default")]
+    pub body: BodyKind,
     /// Overall length, m.
     pub length: Quantity<Size>,
     /// Overall width, m.
@@ -41,6 +48,9 @@ pub struct VehicleType {
     /// Conditions under which the vehicle leaves the lanes.
     #[serde(default, skip_serializing_if = "OffRoad::is_default")]
     pub off_road: OffRoad,
+    /// Gaits of a character; by default those of an adult who walks at 1.4 m/s and jogs at 2.6 m/s.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub gaits: Option<Arc<Gaits>>,
     /// The file that these values were read from, if there is one.
     #[serde(skip)]
     pub file: Option<Arc<FileReference>>,
@@ -75,6 +85,8 @@ impl VehicleType {
             max_steering: 0.61.into(),
             steering_rate: 0.9.into(),
             off_road: OffRoad::WhenNeeded,
+            body: BodyKind::Vehicle,
+            gaits: None,
             file: None,
         }
     }
@@ -98,6 +110,8 @@ impl VehicleType {
             max_steering: 0.55.into(),
             steering_rate: 0.9.into(),
             off_road: OffRoad::WhenNeeded,
+            body: BodyKind::Vehicle,
+            gaits: None,
             file: None,
         }
     }
@@ -121,8 +135,80 @@ impl VehicleType {
             max_steering: 0.75.into(),
             steering_rate: 0.5.into(),
             off_road: OffRoad::WhenNeeded,
+            body: BodyKind::Vehicle,
+            gaits: None,
             file: None,
         }
+    }
+
+    /// A person on foot, who walks at 1.4 m/s. With a top speed of 2.6 m/s it jogs.
+    ///
+    /// Controllers steer it like a tiny car: the wheelbase and the steering lock give the tightest bend, 4 cm.
+    /// The steering rate is its largest angular acceleration, rad/s^2.
+    pub fn person() -> Self {
+        Self {
+            name: "Person".into(),
+            body: BodyKind::Character,
+            length: 0.45.into(),
+            width: 0.45.into(),
+            height: 1.75.into(),
+            wheelbase: 0.25.into(),
+            rear_overhang: 0.225.into(),
+            mass: 75.0.into(),
+            max_speed: 1.4.into(),
+            max_acceleration: 2.0.into(),
+            max_braking: 3.0.into(),
+            max_steering: 1.4.into(),
+            steering_rate: 20.0.into(),
+            off_road: OffRoad::WhenNeeded,
+            gaits: None,
+            file: None,
+        }
+    }
+
+    /// Reason why a level of dynamics cannot move vehicles of this type, for users; `None` if it can. Missing parts
+    /// of its file are not checked.
+    pub fn refusal(&self, level: DynamicsLevel) -> Option<String> {
+        match (self.body, level.traits().moves) {
+            (BodyKind::Character, BodyKind::Vehicle) => Some(format!(
+                "it is a character, which level \"{level}\" cannot move; use level \"{}\", or set no level",
+                DynamicsLevel::Walker
+            )),
+            (BodyKind::Vehicle, BodyKind::Character) => Some(format!(
+                "level \"{level}\" moves characters only; use another level, or a vehicle type with \
+                 \"body\": \"{}\"",
+                BodyKind::Character.name()
+            )),
+            (BodyKind::Vehicle, BodyKind::Vehicle) | (BodyKind::Character, BodyKind::Character) => {
+                None
+            }
+        }
+    }
+
+    /// Checks that the numbers of a character describe a disc with its axle in the middle.
+    fn check_disc(&self) -> Result<(), String> {
+        if self.body == BodyKind::Vehicle {
+            return match self.gaits {
+                None => Ok(()),
+                Some(_) => Err("gaits: only characters have gaits".into()),
+            };
+        }
+        if let Some(gaits) = &self.gaits {
+            gaits.validate()?;
+        }
+        if self.length != self.width {
+            return Err(format!(
+                "width: a character is a disc; expected the same as length, {} m",
+                self.length
+            ));
+        }
+        if self.rear_overhang != 0.5 * self.length {
+            return Err(format!(
+                "rear_overhang: the axle of a character is in its middle; expected half of length, {} m",
+                0.5 * self.length
+            ));
+        }
+        Ok(())
     }
 
     /// Minimum turning radius of the centre of the rear axle, m.
@@ -165,6 +251,8 @@ impl VehicleFile {
             max_steering: self.steering.lock,
             steering_rate: self.steering.rate,
             off_road: self.off_road,
+            body: BodyKind::Vehicle,
+            gaits: None,
             file: None,
         }
     }
@@ -185,6 +273,7 @@ impl Validate for VehicleType {
                 ));
             }
         }
+        self.check_disc()?;
         check_keys!(
             self => length, width, height, wheelbase, rear_overhang, mass, max_speed, max_acceleration,
             max_braking, max_steering, steering_rate

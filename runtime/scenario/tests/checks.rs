@@ -903,3 +903,46 @@ fn lanes_may_overlap_at_the_junction_of_their_roads() {
     );
     assert!(!codes(&scenario).contains(&Code::LanesOverlap));
 }
+
+#[test]
+fn levels_that_cannot_move_a_body_are_found() {
+    let found = |kind: VehicleType, level: DynamicsLevel| {
+        let mut scenario = with_agent(|agent| {
+            agent.dynamics = Some(level);
+        });
+        let vehicle = scenario.agents()[&AgentId(1)].vehicle.clone();
+        let edit = Edit::VehicleType(vehicle, Some(Box::new(kind)));
+        scenario.apply(edit).unwrap();
+        let found = check(&scenario).into_iter();
+        let found = found.filter(|finding| finding.code == Code::WrongLevel);
+        found.map(|finding| finding.message).collect::<Vec<_>>()
+    };
+    for level in DynamicsLevel::FOR_VEHICLES {
+        assert_eq!(found(VehicleType::car(), level), Vec::<String>::new());
+        let person = found(VehicleType::person(), level);
+        assert!(person[0].contains("use level \"walker\""), "{person:?}");
+    }
+    let car = found(VehicleType::car(), DynamicsLevel::Walker);
+    assert!(car[0].contains("moves characters only"), "{car:?}");
+    assert!(found(VehicleType::person(), DynamicsLevel::Walker).is_empty());
+}
+
+#[test]
+fn a_character_is_a_disc() {
+    let refused = |change: &dyn Fn(&mut VehicleType)| {
+        let mut person = VehicleType::person();
+        change(&mut person);
+        let edit = Edit::VehicleType("person".into(), Some(Box::new(person)));
+        crossroads().apply(edit).unwrap_err().to_string()
+    };
+    let error = refused(&|person| person.width = 0.6.into());
+    assert!(error.contains("a character is a disc"), "{error}");
+    let error = refused(&|person| person.rear_overhang = 0.1.into());
+    assert!(error.contains("half of length"), "{error}");
+    let text = serde_json::to_string(&VehicleType::person()).unwrap();
+    assert!(text.contains("\"body\":\"character\""), "{text}");
+    let read: VehicleType = serde_json::from_str(&text).unwrap();
+    assert_eq!(read, VehicleType::person());
+    let car = serde_json::to_string(&VehicleType::car()).unwrap();
+    assert!(!car.contains("\"body\"") && !car.contains("gaits"), "{car}");
+}

@@ -124,8 +124,8 @@ pub use route::Waypoint;
 pub use save::SavedWorld;
 pub use session::{CarriedOut, Ending, Observer, Session};
 pub use snapshot::{
-    Attitude, Lying, MechanicsRecord, Mishap, Snapshot, StandingTrailer, TrailerRecord,
-    VehicleRecord, WheelRecord,
+    Attitude, CharacterRecord, Lying, MechanicsRecord, Mishap, Snapshot, StandingTrailer,
+    TrailerRecord, VehicleRecord, WheelRecord,
 };
 pub use stage::Stage;
 pub use standing::{ChainEnd, StopReason, StopTarget, WaitChain, WaitLink};

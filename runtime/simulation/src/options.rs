@@ -165,6 +165,14 @@ pub enum SimulationError {
         /// The missing keys.
         missing: Vec<&'static str>,
     },
+    /// A level cannot move bodies of this kind.
+    #[error("vehicle type \"{vehicle}\": {reason}")]
+    Body {
+        /// The vehicle type.
+        vehicle: String,
+        /// The reason, for users.
+        reason: String,
+    },
     /// An agent or flow cannot use the move tree of its stack.
     #[error("{who} cannot use the ground planner move_tree: {reason}")]
     MoveTree {

@@ -6,7 +6,7 @@ use crate::hash::StateHasher;
 use crate::lamps;
 use crate::open_ground::NoPath;
 use crate::records::{AgentIndex, Phase, keeps_to_lanes};
-use crate::snapshot::{Mishap, Snapshot, VehicleRecord};
+use crate::snapshot::{CharacterRecord, Mishap, Snapshot, VehicleRecord};
 use crate::stages::retire::scores;
 use crate::stages::scene::lane_of;
 use crate::summary::{
@@ -132,6 +132,11 @@ pub(crate) fn state_hash(world: &World) -> u64 {
         if !drives.is_empty() {
             hasher.add(&drives);
         }
+        // The same holds for characters.
+        let walks = world.ground_plans.saved_walks();
+        if !walks.is_empty() {
+            hasher.add(&walks);
+        }
     }
     // The same holds for move trees.
     if !world.move_trees.is_empty() {
@@ -169,6 +174,7 @@ pub(crate) fn snapshot(world: &World, share: f64) -> Snapshot {
             length: vehicle_type.length,
             width: vehicle_type.width,
             has_tracks: vehicle_type.has_tracks,
+            body_kind: world.types.body(who.vehicle_type),
             speed: motion.speed,
             steering: bodies.steering(agent, vehicle_type),
             acceleration: world.agents.command[index].acceleration,
@@ -197,6 +203,14 @@ pub(crate) fn snapshot(world: &World, share: f64) -> Snapshot {
         time: world.time() - (1.0 - share) * world.clock.dt,
         step: world.clock.step,
         mechanics: driving.iter().filter_map(mechanics).collect(),
+        characters: driving
+            .iter()
+            .filter_map(|&agent| {
+                let figure = bodies.figure(agent, &world.types)?;
+                let agent = world.agents.identity[agent.index()].id;
+                Some(CharacterRecord { agent, figure })
+            })
+            .collect(),
         trailers: driving
             .iter()
             .flat_map(|&agent| {

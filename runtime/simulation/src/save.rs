@@ -26,7 +26,7 @@ use crate::modules::{
     SavedSwap, Succession,
 };
 use crate::move_trees::{ResumeError, SavedMoves};
-use crate::open_ground::{AgentPlan, DrivePlan};
+use crate::open_ground::{AgentPlan, DrivePlan, WalkPlan};
 use crate::options::{ModuleOverrides, RunOptions};
 use crate::records::{AgentIndex, Identity, ModuleFailures, SaveError, are_countable};
 use crate::route::Routes;
@@ -179,6 +179,7 @@ impl World {
         saved.put(parts::GROUND_PLANNERS, &planners);
         saved.put(parts::GROUND_PLANS, self.ground_plans.saved());
         saved.put(parts::DRIVES, &self.ground_plans.saved_drives());
+        saved.put(parts::WALKS, &self.ground_plans.saved_walks());
         saved.put(parts::MOVE_TREES, self.move_trees.saved());
         let overrides = self.modules.overrides.all();
         let overrides = overrides.map(|(slot, modules)| (slot.name(), modules));
@@ -306,6 +307,14 @@ impl World {
                     drives.values().all(DrivePlan::is_sound),
                 )?;
                 world.ground_plans.restore_drives(drives);
+            }
+            // Saves from before characters have none.
+            if let Some(walks) = saved.get_if_any::<BTreeMap<u64, WalkPlan>>(parts::WALKS)? {
+                sound(
+                    "the plan of a character",
+                    walks.values().all(WalkPlan::is_sound),
+                )?;
+                world.ground_plans.restore_walks(walks);
             }
             world.update_ground_map();
         }

@@ -10,7 +10,9 @@ use crate::route::Goal;
 use crate::vehicle_type::VehicleTypes;
 use roadwright_geometry::DVec2;
 use roadwright_ground::Ground;
-use roadwright_scenario::{Agent, AgentId, LaneletIndex, OffRoad, Place, Scenario, VehicleType};
+use roadwright_scenario::{
+    Agent, AgentId, BodyKind, LaneletIndex, OffRoad, Place, Scenario, VehicleType,
+};
 
 /// Planners that use no map, so the trips of their agents off the lanes are not planned in advance.
 const WITHOUT_MAP: [&str; 2] = ["straight", "move_tree"];
@@ -234,6 +236,10 @@ impl TripDriver<'_> {
         start: &Place,
         goals: &[Place],
     ) -> Result<(Start, Vec<Goal>), SimulationError> {
+        let kind = self.scenario.vehicle_types().get(self.vehicle);
+        if kind.is_some_and(|kind| kind.body == BodyKind::Character) {
+            return demand::places_on_foot(self.scenario, who, start, goals);
+        }
         if let Some(trip) = self.by_lanes(start, goals) {
             return Ok(trip);
         }

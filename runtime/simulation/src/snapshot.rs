@@ -9,7 +9,8 @@ use crate::agents::Status;
 use crate::records::{LooseRecord, PersonRecord, RigidShape};
 use roadwright_agent::Indicator;
 use roadwright_geometry::{DVec2, Pose};
-use roadwright_scenario::RoadId;
+use roadwright_scenario::{BodyKind, RoadId};
+use roadwright_vehicle::gait::Figure;
 use roadwright_vehicle::{DriveReading, Pedals};
 use std::hash::Hasher;
 use std::sync::Arc;
@@ -63,6 +64,8 @@ pub struct VehicleRecord {
     pub width: f64,
     /// Whether the vehicle runs on tracks.
     pub has_tracks: bool,
+    /// Whether it is a vehicle or a character on foot.
+    pub body_kind: BodyKind,
     /// Speed, m/s.
     pub speed: f64,
     /// Angle of the front wheels, rad.
@@ -153,6 +156,15 @@ pub struct MechanicsRecord {
     pub shape: Option<Arc<RigidShape>>,
 }
 
+/// Feet and shoulders of a character on foot.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct CharacterRecord {
+    /// Id of the agent.
+    pub agent: u64,
+    /// Its feet and shoulders.
+    pub figure: Figure,
+}
+
 /// A trailer at the moment of the snapshot.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct TrailerRecord {
@@ -197,6 +209,8 @@ pub struct Snapshot {
     pub vehicles: Vec<VehicleRecord>,
     /// Engines and wheels of vehicles on levels that model them, in the order of agent ids.
     pub mechanics: Vec<MechanicsRecord>,
+    /// Feet and shoulders of characters, in the order of agent ids.
+    pub characters: Vec<CharacterRecord>,
     /// Towed trailers, in the order of the ids of their agents and from front to back.
     pub trailers: Vec<TrailerRecord>,
     /// Uncoupled trailers, in the order in which they were uncoupled, and from front to back.
@@ -224,6 +238,14 @@ impl Snapshot {
     pub fn mechanics_of(&self, agent: u64) -> Option<&MechanicsRecord> {
         let place = self.mechanics.binary_search_by_key(&agent, |one| one.agent);
         place.ok().map(|place| &self.mechanics[place])
+    }
+
+    /// Feet and shoulders of an agent; `None` if it is not a character.
+    pub fn character(&self, agent: u64) -> Option<&CharacterRecord> {
+        let place = self
+            .characters
+            .binary_search_by_key(&agent, |one| one.agent);
+        place.ok().map(|place| &self.characters[place])
     }
 
     /// Hash of the step and everything visible. It covers the exact bits of id, x, y, heading and

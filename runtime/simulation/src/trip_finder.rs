@@ -14,7 +14,7 @@ use roadwright_planning::open_ground::{
     Profile, ProfileId, Reading, Rules, Shape, Spot, Trip, Window,
 };
 use roadwright_planning::open_ground::{CellMap, CellPath};
-use roadwright_scenario::{OffRoad, Scenario, VehicleType};
+use roadwright_scenario::{BodyKind, OffRoad, Scenario, VehicleType};
 use std::sync::Arc;
 
 /// Assumed height of vehicles of unknown height, m. No vehicle drives over or passes underneath them.
@@ -159,6 +159,14 @@ impl TripFinder {
         if !is_somewhere(&question.to) {
             return TripAnswer::NoPath("the goal is not within 10,000 km of the origin".into());
         }
+        if question.vehicle.body == BodyKind::Character {
+            // It walks over open ground, even between places on lanes.
+            let on_foot = TripQuestion {
+                planning: question.planning.on_foot(),
+                ..*question
+            };
+            return self.over_ground(&on_foot, goes_on);
+        }
         let lanes = LaneQuestion {
             vehicle: question.vehicle,
             stack: question.stack,
@@ -246,7 +254,8 @@ impl TripFinder {
         question: &TripQuestion<'_>,
         goes_on: impl FnMut() -> bool,
     ) -> TripAnswer {
-        if let GroundSearch::Drivable { .. } = question.planning.search {
+        let is_drivable = matches!(question.planning.search, GroundSearch::Drivable { .. });
+        if is_drivable && question.vehicle.body == BodyKind::Vehicle {
             return self.drivable(question, goes_on);
         }
         let TripQuestion {

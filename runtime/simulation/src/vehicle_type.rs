@@ -9,8 +9,9 @@ use roadwright_geometry::oriented_box::OrientedBox;
 use roadwright_ground::{COUNTED_ON, Ground};
 use roadwright_planning::open_ground::{Body as GroundBody, Effect, Layer, LayerEffect};
 use roadwright_scenario::junction::Body;
-use roadwright_scenario::{DynamicsLevel, OffRoad, VehicleClass, VerticalSpan};
+use roadwright_scenario::{BodyKind, DynamicsLevel, OffRoad, VehicleClass, VerticalSpan};
 use roadwright_vehicle::dynamic::GRAVITY;
+use roadwright_vehicle::gait::GaitTable;
 use roadwright_vehicle::rigid::RigidModel;
 use roadwright_vehicle::sliding::SlidingModel;
 use roadwright_vehicle::trailer::Train;
@@ -33,6 +34,8 @@ pub(crate) struct VehicleType {
     pub(crate) tows: bool,
     /// Whether the vehicle runs on tracks.
     pub(crate) has_tracks: bool,
+    /// Whether it is the disc of a character. Its outline does not turn with it.
+    pub(crate) is_disc: bool,
     /// Overall width, m.
     pub(crate) width: f64,
     /// Distance from the rear axle to the rear end, m; to the rear end of the last trailer if there are any.
@@ -71,6 +74,7 @@ impl From<&roadwright_scenario::VehicleType> for VehicleType {
             whole_length,
             tows: !train.is_empty(),
             has_tracks: (described.file.as_ref()).is_some_and(|file| file.vehicle.tracks.is_some()),
+            is_disc: described.body == BodyKind::Character,
             width: described.width.get(),
             rear_overhang,
             front: described.front(),
@@ -139,12 +143,13 @@ impl VehicleType {
         self.footprint(pose.point(self.body_centre, 0.0), pose.heading)
     }
 
-    /// Footprint of the body when its centre is at `middle`, in metres.
+    /// Footprint of the body when its centre is at `middle`, in metres. That of a character is the square around its
+    /// disc, with sides along the axes, so that it touches nothing by turning.
     #[inline]
     pub(crate) fn footprint(&self, middle: DVec2, heading: f64) -> OrientedBox {
         let centre = Pose {
             position: middle,
-            heading,
+            heading: if self.is_disc { 0.0 } else { heading },
         };
         OrientedBox::new(centre, self.length, self.width)
     }
@@ -183,6 +188,13 @@ pub fn effects_of(vehicle: &roadwright_scenario::VehicleType) -> Vec<LayerEffect
             limit: climbable_cost(vehicle.max_acceleration.get()),
         },
     }];
+    if vehicle.body == BodyKind::Character {
+        // Characters plan around each other in time (`open_ground/walking.rs`).
+        effects.push(LayerEffect {
+            layer: Layer::Characters,
+            effect: Effect::Nothing,
+        });
+    }
     let file = vehicle.file.as_ref();
     if file.is_some_and(|file| file.vehicle.tracks.is_some()) {
         let halved = |layer| LayerEffect {
@@ -289,6 +301,10 @@ pub(crate) struct VehicleTypes {
     /// Conditions under which each type leaves the lanes. Not part of the hash, because it only affects trips
     /// when they are planned.
     off_road: Vec<OffRoad>,
+    /// Kind of body of each type.
+    bodies: Vec<BodyKind>,
+    /// Gaits of each type; `None` for vehicles.
+    gaits: Vec<Option<Arc<GaitTable>>>,
     /// Vertical extents of the vehicles and their trailers.
     spans: Vec<Spans>,
     /// Whether any of the types has trailers.
@@ -341,6 +357,8 @@ impl VehicleTypes {
                 .map(|kind| effects_of(kind).into())
                 .collect(),
             off_road: described.iter().map(|kind| kind.off_road).collect(),
+            bodies: described.iter().map(|kind| kind.body).collect(),
+            gaits: described.iter().map(gaits_of).collect(),
             spans: described.iter().map(Spans::of).collect(),
             couplings: described.iter().map(OwnCoupling::of).collect(),
             drive_trains: described.iter().map(drive_train).collect(),
@@ -390,6 +408,16 @@ impl VehicleTypes {
     /// Conditions under which a type leaves the lanes.
     pub(crate) fn off_road(&self, number: u16) -> OffRoad {
         self.off_road[number as usize]
+    }
+
+    /// Gaits of a type; `None` for vehicles.
+    pub(crate) fn gaits(&self, number: u16) -> Option<&GaitTable> {
+        self.gaits[number as usize].as_deref()
+    }
+
+    /// Kind of body of a type.
+    pub(crate) fn body(&self, number: u16) -> BodyKind {
+        self.bodies[number as usize]
     }
 
     /// Trailers of a vehicle type.
@@ -553,6 +581,14 @@ fn with_trailers(
         Arc::new(file)
     });
     shorter
+}
+
+/// Gaits of a character.
+fn gaits_of(described: &roadwright_scenario::VehicleType) -> Option<Arc<GaitTable>> {
+    match described.body {
+        BodyKind::Vehicle => None,
+        BodyKind::Character => Some(Arc::new(GaitTable::from(described))),
+    }
 }
 
 /// Fraction of the wheels that the hand brake acts on; one half if the file does not state it.

@@ -44,7 +44,7 @@ fn vehicle(world: &World, id: u64) -> VehicleRecord {
 
 #[test]
 fn a_person_accelerates_steers_brakes_and_reverses_at_every_level() {
-    for level in DynamicsLevel::ALL {
+    for level in DynamicsLevel::FOR_VEHICLES {
         let mut world = world(&with(&[west_to_east()]), level);
         drive(&mut world, 1.0);
         assert!(world.drive_by_hand(1, FULL), "{level}");

@@ -109,7 +109,7 @@ fn jeep() -> VehicleType {
 
 #[test]
 fn a_gate_above_a_vehicle_is_passed_underneath_at_every_level() {
-    for level in DynamicsLevel::ALL {
+    for level in DynamicsLevel::FOR_VEHICLES {
         let kind = kind_for(level);
         let height = kind.height.get();
         let gate = Heights {
@@ -140,7 +140,7 @@ fn a_gate_above_a_vehicle_is_passed_underneath_at_every_level() {
 
 #[test]
 fn a_step_below_the_clearance_is_driven_over_at_every_level() {
-    for level in DynamicsLevel::ALL {
+    for level in DynamicsLevel::FOR_VEHICLES {
         let kind = kind_for(level);
         let clearance = kind.ground_clearance();
         // A wheel, which is a sphere, climbs obstacles well below its axle.
@@ -199,7 +199,7 @@ fn the_tallest_of_a_vehicle_and_its_trailers_counts() {
 
 #[test]
 fn what_has_its_lower_edge_above_its_top_is_not_there() {
-    for level in DynamicsLevel::ALL {
+    for level in DynamicsLevel::FOR_VEHICLES {
         let nothing = Heights {
             base: 1.5,
             top: 1.0,

@@ -625,7 +625,7 @@ fn on_a_long_road(eastwards: bool, level: DynamicsLevel, own_goal: bool) -> Run 
 #[test]
 fn a_road_that_is_cut_is_driven_on_both_parts() {
     for eastwards in [true, false] {
-        for level in DynamicsLevel::ALL {
+        for level in DynamicsLevel::FOR_VEHICLES {
             for own_goal in [false, true] {
                 // Behind the vehicles, between them, and ahead of them.
                 for cut in [60.0, 150.0, 300.0] {

@@ -3,6 +3,7 @@
 
 mod banks;
 mod branches;
+mod characters;
 mod common;
 mod coordinators;
 mod coupling;

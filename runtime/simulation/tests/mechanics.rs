@@ -22,7 +22,7 @@ fn world(scenario: &Scenario, options: &RunOptions) -> World {
 fn dials_and_wheels_are_read_from_a_snapshot() {
     let kind = vehicle("willys-mb", |_| {});
     let scenario = driven_by(shipped("figure-eight"), &kind);
-    for level in DynamicsLevel::ALL {
+    for level in DynamicsLevel::FOR_VEHICLES {
         let serves = kind
             .file
             .as_ref()

@@ -219,7 +219,7 @@ fn car(world: &World) -> VehicleRecord {
 fn without_a_drive_train_pedals_are_shares_of_what_the_vehicle_gives() {
     let limits = VehicleType::car();
     let (most, hardest) = (limits.max_acceleration, limits.max_braking);
-    for level in DynamicsLevel::ALL {
+    for level in DynamicsLevel::FOR_VEHICLES {
         // Level `lane` takes a command once in a fifth of a second.
         let (share, late) = if level == DynamicsLevel::Lane {
             (0.03, 0.9)
@@ -277,7 +277,7 @@ fn without_a_drive_train_pedals_are_shares_of_what_the_vehicle_gives() {
 #[test]
 fn a_controller_by_pedals_and_one_by_accelerations_drive_alike() {
     let limits = VehicleType::car();
-    for level in DynamicsLevel::ALL {
+    for level in DynamicsLevel::FOR_VEHICLES {
         for (throttle, brake) in [(0.7, 0.0), (0.2, 0.0), (0.0, 0.25), (0.0, 0.0)] {
             let pressed = throttle * limits.max_acceleration - brake * limits.max_braking;
             let pedals = Drive::new(12.0, &[("throttle", throttle), ("brake", brake)]);
@@ -381,7 +381,7 @@ fn a_drive_train_takes_them_as_they_are() {
 fn a_slope_acts_against_pedals_and_is_told() {
     let rise = 0.1;
     let pull = -G * sin(atan(rise));
-    for level in DynamicsLevel::ALL {
+    for level in DynamicsLevel::FOR_VEHICLES {
         let drive = |speed: f64, held: &[(&'static str, f64)]| Drive {
             rise,
             ..Drive::new(speed, held)
@@ -437,7 +437,7 @@ fn a_slope_acts_against_pedals_and_is_told() {
 /// Braking by the host overrides pedals: a vehicle with full throttle stops at a red light.
 #[test]
 fn the_law_of_the_road_goes_before_pedals() {
-    for level in DynamicsLevel::ALL {
+    for level in DynamicsLevel::FOR_VEHICLES {
         let mut scenario = crossroads();
         let network = scenario.network();
         let crossing = network
@@ -518,7 +518,7 @@ fn options(level: DynamicsLevel, threads: usize) -> RunOptions {
 
 #[test]
 fn the_fuzzy_mechanic_drives_by_pedals_at_every_level_with_any_number_of_threads() {
-    for level in DynamicsLevel::ALL {
+    for level in DynamicsLevel::FOR_VEHICLES {
         let ends = [(true, 1), (true, 2), (false, 1)].map(|(pedals, threads)| {
             let scenario = mechanics("obstacle-field", pedals);
             let options = options(level, threads);
@@ -613,7 +613,7 @@ fn pedals_that_are_no_numbers_are_the_whole_brake() {
         name: "Broken",
         doc: "Gives no numbers.",
     };
-    for level in DynamicsLevel::ALL {
+    for level in DynamicsLevel::FOR_VEHICLES {
         let mut registry = builtin_modules();
         let make = || -> Box<dyn Controller> { Box::new(Broken) };
         registry.add(ModuleEntry::<dyn Controller>::new(INFO, &[], make));

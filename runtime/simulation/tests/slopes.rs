@@ -216,7 +216,7 @@ fn late(level: DynamicsLevel) -> f64 {
 #[test]
 fn braking_takes_farther_down_a_slope_than_up_at_every_level() {
     let (angle, (_, brakes)) = (atan(0.1), limits());
-    for level in DynamicsLevel::ALL {
+    for level in DynamicsLevel::FOR_VEHICLES {
         for grip in [1.0, 0.2] {
             let gives = brakes.min(grip * grip_of(level) * cos(angle));
             for (rise, sign) in [(0.1, 1.0), (-0.1, -1.0)] {
@@ -425,7 +425,7 @@ fn results_do_not_depend_on_the_step() {
 
 #[test]
 fn level_land_drives_as_no_land_to_the_bit() {
-    for level in DynamicsLevel::ALL {
+    for level in DynamicsLevel::FOR_VEHICLES {
         let drive = Drive {
             rise: 0.0,
             wish: 1.0,

@@ -9,6 +9,7 @@
 //!   them.
 //! - [`rigid`]: a three-dimensional hull on springs, wheels as rays or spheres, contacts.
 //! - [`sliding`]: the sliding car, which skids in bends.
+//! - [`walker`]: the oriented disc of a character on foot, and [`gait`]: its feet.
 //! - [`trailer`]: kinematic trailers behind any of them.
 //! - [`sheet`]: figures that follow from a vehicle file without driving.
 //! - [`proving`]: manoeuvres that measure a vehicle.
@@ -31,6 +32,7 @@
 
 pub mod drive_train;
 pub mod dynamic;
+pub mod gait;
 pub mod grade;
 pub mod one_track;
 pub mod proving;
@@ -38,6 +40,7 @@ pub mod rigid;
 pub mod sheet;
 pub mod sliding;
 pub mod trailer;
+pub mod walker;
 
 pub use drive_train::{DriveReading, DriveState, DriveTrain, Driver, PedalCommand, Pedals};
 pub use dynamic::{DynamicState, SingleTrack, Tyre};

@@ -273,7 +273,7 @@ fn vehicle(ui: &mut Ui, model: &Model, draft: &Draft, experiment: &mut Experimen
 fn dynamics(ui: &mut Ui, experiment: &mut Experiment) {
     ui.label("Dynamics");
     let mut all = vec![(None, "as in the course".to_owned())];
-    let levels = DynamicsLevel::ALL.into_iter();
+    let levels = DynamicsLevel::FOR_VEHICLES.into_iter();
     all.extend(levels.map(|level| (Some(level), level.traits().title.to_owned())));
     if let Some(level) = choice(ui, "Dynamics", &experiment.dynamics, &all) {
         experiment.dynamics = level;

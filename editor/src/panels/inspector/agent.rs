@@ -2,7 +2,7 @@
 
 use super::super::property::{Choice, OF, Property, Subject, TURN, TextProperty, fact};
 use super::super::widgets::heading;
-use super::traffic::{LEVEL_HINT, levels, place_text, route, stacks, vehicle_types};
+use super::traffic::{LEVEL_HINT, levels_of, place_text, route, stacks, vehicle_types};
 use crate::model::{Action, Model};
 use egui::{Grid, Ui};
 use roadwright_scenario::{Agent, AgentId, DynamicsLevel, Edit, ObjectId, Place};
@@ -121,7 +121,7 @@ pub(super) fn ui(
         super::super::workshop::open_button(ui, &agent.vehicle, subject.actions);
         ui.end_row();
         subject.choose(ui, &STACK, &stacks(model));
-        subject.choose(ui, &DYNAMICS, &levels(model));
+        subject.choose(ui, &DYNAMICS, &levels_of(model, &agent.vehicle));
         subject.numbers(ui, &APPEARANCE);
         repeats(ui, &mut subject);
         trip(ui, model, id, agent);

@@ -2,7 +2,7 @@
 
 use super::super::property::{Choice, OF, Property, Subject, fact};
 use super::super::widgets::heading;
-use super::traffic::{LEVEL_HINT, levels, place_text, route, stacks, vehicle_types};
+use super::traffic::{LEVEL_HINT, levels_of, place_text, route, stacks, vehicle_types};
 use crate::model::{Action, Model};
 use egui::{Grid, Ui};
 use roadwright_scenario::{DynamicsLevel, Edit, Flow, FlowId, ObjectId};
@@ -81,7 +81,7 @@ pub(super) fn ui(ui: &mut Ui, model: &Model, id: FlowId, flow: &Flow, actions: &
         super::super::workshop::open_button(ui, &flow.vehicle, subject.actions);
         ui.end_row();
         subject.choose(ui, &STACK, &stacks(model));
-        subject.choose(ui, &DYNAMICS, &levels(model));
+        subject.choose(ui, &DYNAMICS, &levels_of(model, &flow.vehicle));
         subject.numbers(ui, &NUMBERS);
         fact(ui, "Origin", place_text(&flow.origin));
         fact(ui, "Destination", place_text(&flow.destination));

@@ -4,7 +4,7 @@ use super::super::property::fact;
 use crate::model::Model;
 use crate::tools::Tone;
 use egui::Ui;
-use roadwright_scenario::{DynamicsLevel, ObjectId, Place};
+use roadwright_scenario::{BodyKind, DynamicsLevel, ObjectId, Place};
 
 /// Values with their displayed names.
 pub(super) type Choices<V> = Vec<(V, String)>;
@@ -17,13 +17,26 @@ pub(super) fn stacks(model: &Model) -> Choices<String> {
     super::super::kinds::stacks(model.document.scenario())
 }
 
-/// Levels of dynamics. The first entry is the default from the settings. It applies to agents and
+/// Levels of dynamics of vehicles. The first entry is the default from the settings. It applies to agents and
 /// flows without a level.
 pub(super) fn levels(model: &Model) -> Choices<Option<DynamicsLevel>> {
     let settings = model.document.scenario().settings().dynamics.traits().title;
     let mut all = vec![(None, format!("Default: {settings}"))];
-    all.extend(DynamicsLevel::ALL.map(|level| (Some(level), level.traits().title.to_owned())));
+    let vehicles = DynamicsLevel::FOR_VEHICLES;
+    all.extend(vehicles.map(|level| (Some(level), level.traits().title.to_owned())));
     all
+}
+
+/// Levels of dynamics for vehicles of a type. Characters always walk.
+pub(super) fn levels_of(model: &Model, vehicle: &str) -> Choices<Option<DynamicsLevel>> {
+    let kind = model.document.scenario().vehicle_types().get(vehicle);
+    match kind.map(|kind| kind.body) {
+        Some(BodyKind::Character) => {
+            let walker = DynamicsLevel::Walker.traits().title;
+            vec![(None, walker.to_owned())]
+        }
+        Some(BodyKind::Vehicle) | None => levels(model),
+    }
 }
 
 /// The hint of the choice between levels.

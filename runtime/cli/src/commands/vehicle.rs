@@ -8,10 +8,11 @@ use crate::outputs::{Inputs, Outputs};
 use crate::terminal;
 use anyhow::{Context, bail};
 use clap::Subcommand;
-use roadwright_scenario::DynamicsLevel;
 use roadwright_scenario::vehicle_file::{
     EXTENSION, LARGEST, SHIPPED, VehicleFile, WheelShape, hash,
 };
+use roadwright_scenario::{DynamicsLevel, VehicleType};
+use roadwright_vehicle::gait::{Bvh, Cycle, NamedJoint};
 use roadwright_vehicle::proving::{Manoeuvre, prove, prove_and_plot};
 use roadwright_vehicle::{DriveTrain, Sheet};
 use serde_json::json;
@@ -28,7 +29,7 @@ pub(crate) enum VehicleVerb {
     },
     /// Show a vehicle: dimensions, supported levels of dynamics, gears
     Show {
-        /// Name of a shipped vehicle, or a file NAME.vehicle.json
+        /// Name of a shipped vehicle, `person`, or a file NAME.vehicle.json
         vehicle: String,
         /// Print the file itself
         #[arg(long)]
@@ -45,6 +46,20 @@ pub(crate) enum VehicleVerb {
         /// Print the JSON Schema of vehicle files
         #[arg(long)]
         schema: bool,
+    },
+    /// Compute the gait of a character from recorded motion: one cycle of two steps in a file NAME.bvh
+    Gait {
+        /// The recording
+        recording: PathBuf,
+        /// Joint of the recording: hips, left_foot, right_foot, left_shoulder or right_shoulder
+        #[arg(long = "joint", value_name = "ROLE=NAME", value_parser = named_joint)]
+        joints: Vec<NamedJoint>,
+        /// Length of a unit of the recording, m [default: 1, or 0.01 if the hips are more than 10 units high]
+        #[arg(long, value_name = "METRES", value_parser = positive)]
+        scale: Option<f64>,
+        /// Print the numbers as JSON, for the key `gaits` of a vehicle type
+        #[arg(long)]
+        json: bool,
     },
     /// Measure a vehicle on the proving ground; exit code 1 if it violates a limit
     Test {
@@ -82,6 +97,12 @@ pub(crate) fn vehicle(verb: &VehicleVerb) -> anyhow::Result<Outcome> {
             vehicle.as_deref().context("a vehicle file is needed")?,
             *json,
         ),
+        VehicleVerb::Gait {
+            recording,
+            joints,
+            scale,
+            json,
+        } => gait(recording, joints, *scale, *json),
         VehicleVerb::Test {
             vehicle,
             json,
@@ -89,6 +110,78 @@ pub(crate) fn vehicle(verb: &VehicleVerb) -> anyhow::Result<Outcome> {
             plots,
         } => test(vehicle, *wheels, *json, plots.as_deref()),
     }
+}
+
+/// Parses `ROLE=NAME`.
+fn named_joint(text: &str) -> Result<NamedJoint, String> {
+    let (role, joint) = text
+        .split_once('=')
+        .ok_or_else(|| format!("\"{text}\" has no \"=\"; expected ROLE=NAME"))?;
+    Ok(NamedJoint {
+        role: role.parse()?,
+        joint: joint.to_owned(),
+    })
+}
+
+fn positive(text: &str) -> Result<f64, String> {
+    let value = text.parse::<f64>().ok();
+    let value = value.filter(|value| (1e-6..=1e3).contains(value));
+    value.ok_or_else(|| format!("\"{text}\" is not a length from 0.000001 to 1000 m"))
+}
+
+/// Maximum size of a recording, bytes. A cycle of steps has some ten thousand.
+const LARGEST_RECORDING: u64 = 16 << 20;
+
+fn gait(
+    path: &Path,
+    joints: &[NamedJoint],
+    scale: Option<f64>,
+    json: bool,
+) -> anyhow::Result<Outcome> {
+    let shown = path.display();
+    let text = roadwright_files::read_text(path, LARGEST_RECORDING)
+        .with_context(|| format!("cannot read {shown}"))?;
+    let bvh = Bvh::from_text(&text).with_context(|| format!("cannot use {shown}"))?;
+    let frames = bvh
+        .cycle_frames(joints, scale)
+        .with_context(|| format!("cannot use {shown}"))?;
+    let gait = Cycle::factored(&frames, bvh.frame_time)
+        .and_then(|cycle| cycle.gait())
+        .with_context(|| format!("cannot use {shown}"))?;
+    if json {
+        print_json(&gait.numbers())?;
+        return Ok(Outcome::Fine);
+    }
+    let mut out = terminal::out();
+    for (what, value, unit) in [
+        ("speed", gait.speed, "m/s"),
+        ("duration", gait.duration, "s"),
+        ("stride", gait.stride(), "m"),
+        ("duty", gait.duty, ""),
+        ("half width", gait.half_width, "m"),
+        ("lift", gait.lift, "m"),
+        ("twist", gait.twist, "rad"),
+    ] {
+        writeln!(out, "{what:<12} {value:>8.3} {unit}")?;
+    }
+    Ok(Outcome::Fine)
+}
+
+/// Prints the vehicle type of a person, for the section `vehicle_types` of a scenario.
+fn show_person(json: bool) -> anyhow::Result<Outcome> {
+    let person = VehicleType::person();
+    if json {
+        print_json(&person)?;
+        return Ok(Outcome::Fine);
+    }
+    let mut out = terminal::out();
+    let (size, speed) = (person.length.get(), person.max_speed.get());
+    writeln!(out, "{}: a character on foot\n", person.name)?;
+    writeln!(out, "{:<16} {size:>10.2} m", "diameter")?;
+    writeln!(out, "{:<16} {:>10.2} m", "height", person.height.get())?;
+    writeln!(out, "{:<16} {speed:>10.2} m/s", "top speed")?;
+    writeln!(out, "level {}: available", DynamicsLevel::Walker)?;
+    Ok(Outcome::Fine)
 }
 
 /// Finds a shipped vehicle by name, or reads a vehicle file. Keys of the built-in vehicle types, which have
@@ -115,6 +208,9 @@ pub(super) struct FoundVehicle {
     pub(super) hash: String,
     pub(super) file: VehicleFile,
 }
+
+/// Name of the character for `vehicle show`.
+const PERSON: &str = "person";
 
 /// Finds a vehicle like [`find`], with its hash.
 pub(super) fn find_with_text(name: &str) -> anyhow::Result<FoundVehicle> {
@@ -163,11 +259,14 @@ fn list(json: bool) -> anyhow::Result<Outcome> {
 /// Returns the names of the levels that a vehicle supports.
 fn levels(vehicle: &VehicleFile) -> Vec<&'static str> {
     let served = |level: &DynamicsLevel| vehicle.missing(*level).is_empty();
-    let levels = DynamicsLevel::ALL.into_iter().filter(served);
+    let levels = DynamicsLevel::FOR_VEHICLES.into_iter().filter(served);
     levels.map(DynamicsLevel::name).collect()
 }
 
 fn show(name: &str, json: bool) -> anyhow::Result<Outcome> {
+    if name == PERSON {
+        return show_person(json);
+    }
     let vehicle = find(name)?;
     if json {
         print_json(&vehicle)?;
@@ -203,7 +302,7 @@ fn show(name: &str, json: bool) -> anyhow::Result<Outcome> {
             "{what:<16} {length:>10.2} m, {axle:.2} m from its coupling to its axle, {mass:.0} kg"
         )?;
     }
-    for level in DynamicsLevel::ALL {
+    for level in DynamicsLevel::FOR_VEHICLES {
         writeln!(out, "{}", level_line(&vehicle, level))?;
     }
     if let Some(train) = DriveTrain::new(&vehicle) {
@@ -252,12 +351,12 @@ fn check(path: &str, json: bool) -> anyhow::Result<Outcome> {
     let vehicle = VehicleFile::load(Path::new(path)).context("cannot open the vehicle")?;
     let findings = Sheet::of(&vehicle).contradictions();
     if json {
-        let levels = DynamicsLevel::ALL
+        let levels = DynamicsLevel::FOR_VEHICLES
             .map(|level| json!({"level": level.name(), "missing": vehicle.missing(level)}));
         print_json(&json!({"vehicle": vehicle.name, "levels": levels, "findings": findings}))?;
     } else {
         let mut out = terminal::out();
-        for level in DynamicsLevel::ALL {
+        for level in DynamicsLevel::FOR_VEHICLES {
             writeln!(out, "{}", level_line(&vehicle, level))?;
         }
         for finding in &findings {

@@ -87,6 +87,8 @@ pub enum Layer {
     Roads,
     /// Forecasts of moving bodies.
     Forecast,
+    /// Characters on foot.
+    Characters,
     /// Cells painted by users.
     Painted,
     /// Cells filled by scripts and plugins.
@@ -95,7 +97,7 @@ pub enum Layer {
 
 impl Layer {
     /// All layers.
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 12] = [
         Self::Obstacles,
         Self::Loose,
         Self::Trees,
@@ -105,6 +107,7 @@ impl Layer {
         Self::Water,
         Self::Roads,
         Self::Forecast,
+        Self::Characters,
         Self::Painted,
         Self::Modules,
     ];
@@ -121,6 +124,7 @@ impl Layer {
             Self::Water => "water",
             Self::Roads => "roads",
             Self::Forecast => "forecast",
+            Self::Characters => "characters",
             Self::Painted => "painted",
             Self::Modules => "modules",
         }

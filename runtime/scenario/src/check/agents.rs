@@ -54,6 +54,36 @@ pub(super) fn check(subjects: &Subjects<'_>, findings: &mut Vec<Finding>) {
     starts(subjects, findings);
     straight_trips(subjects, findings);
     changed_files(subjects, findings);
+    wrong_levels(subjects, findings);
+}
+
+/// Reports agents and flows whose own level of dynamics cannot move their bodies.
+fn wrong_levels(subjects: &Subjects<'_>, findings: &mut Vec<Finding>) {
+    let scenario = subjects.scenario;
+    let agents = scenario.agents().iter().map(|(&id, agent)| {
+        let object = ObjectId::Agent(id);
+        (object, &agent.vehicle, agent.dynamics, agent.start)
+    });
+    let flows = scenario.flows().iter().map(|(&id, flow)| {
+        let object = ObjectId::Flow(id);
+        (object, &flow.vehicle, flow.dynamics, flow.origin)
+    });
+    for (object, vehicle, level, start) in agents.chain(flows) {
+        let kind = scenario.vehicle_types().get(vehicle);
+        let Some(reason) = kind
+            .zip(level)
+            .and_then(|(kind, level)| kind.refusal(level))
+        else {
+            continue;
+        };
+        findings.push(Finding {
+            severity: Severity::Error,
+            code: Code::WrongLevel,
+            object,
+            place: position_of(subjects, &start),
+            message: format!("cannot use vehicle type \"{vehicle}\": {reason}"),
+        });
+    }
 }
 
 /// Finds trips over open ground that lead straight into an obstacle or a tree, because their stack does not steer

@@ -85,13 +85,7 @@ pub(crate) fn places(
     start: &Place,
     goals: &[Place],
 ) -> Result<(Start, Vec<Goal>), SimulationError> {
-    let missing = |place: &Place| SimulationError::NoSuchPlace {
-        who: who.into(),
-        place: match place {
-            Place::Lane(at) => format!("lane {} of {} at s = {} m", at.lane, at.road, at.s),
-            Place::Ground(at) => format!("({}, {})", at.x, at.y),
-        },
-    };
+    let missing = |place: &Place| no_such_place(who, place);
     // A single place off the lanes makes the whole trip one over open ground. Places on lanes then count as
     // points.
     let open = std::iter::once(start)
@@ -120,6 +114,36 @@ pub(crate) fn places(
         Start::Lane { lanelet, s },
         goals.collect::<Result<_, SimulationError>>()?,
     ))
+}
+
+/// Returns the start and goals of a character, which walks over open ground even if they lie on lanes.
+pub(crate) fn places_on_foot(
+    scenario: &Scenario,
+    who: &str,
+    start: &Place,
+    goals: &[Place],
+) -> Result<(Start, Vec<Goal>), SimulationError> {
+    let pose = |place: &Place| {
+        let pose = scenario.pose_of(place);
+        pose.ok_or_else(|| no_such_place(who, place))
+    };
+    let goals = goals
+        .iter()
+        .map(|place| Ok(Goal::Ground(pose(place)?.position)));
+    Ok((
+        Start::Ground(pose(start)?),
+        goals.collect::<Result<_, SimulationError>>()?,
+    ))
+}
+
+fn no_such_place(who: &str, place: &Place) -> SimulationError {
+    SimulationError::NoSuchPlace {
+        who: who.into(),
+        place: match place {
+            Place::Lane(at) => format!("lane {} of {} at s = {} m", at.lane, at.road, at.s),
+            Place::Ground(at) => format!("({}, {})", at.x, at.y),
+        },
+    }
 }
 
 /// What is beyond an alley: an oncoming vehicle, or a place where a vehicle can stand.

@@ -365,6 +365,7 @@ mod tests {
                         pedals: None,
                         vehicle_type: &vehicle_type,
                         drive_train: None,
+                        gaits: None,
                         is_reversing: false,
                         aside: Aside::default(),
                     };

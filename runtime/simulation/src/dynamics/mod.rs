@@ -23,6 +23,7 @@ mod rigid;
 mod sliding;
 mod standing;
 mod trailers;
+mod walker;
 
 pub(crate) use dynamic_one_track::DynamicOneTrack;
 pub(crate) use lane::Lane;
@@ -34,6 +35,7 @@ pub(crate) use rigid::{Around, Rigid, RigidBodies};
 pub(crate) use sliding::Sliding;
 pub(crate) use standing::{FreeCoupling, MOST_ANGLE, REACH, StandingTrain, StandingTrains};
 pub(crate) use trailers::Trailers;
+pub(crate) use walker::Walker;
 
 use crate::agents::{Agents, AgentsRef};
 use crate::hash::StateHasher;
@@ -45,7 +47,8 @@ use roadwright_agent::TyreInput;
 use roadwright_geometry::{Pose, unit};
 use roadwright_ground::Ground;
 use roadwright_scenario::lane_graph::LaneletIndex;
-use roadwright_scenario::{DynamicsLevel, Scenario};
+use roadwright_scenario::{BodyKind, DynamicsLevel, Scenario};
+use roadwright_vehicle::gait::GaitTable;
 use roadwright_vehicle::{Ask, DriveState, DriveTrain, Grade, PedalCommand};
 use serde::{Deserialize, Serialize};
 
@@ -63,6 +66,7 @@ macro_rules! of_level {
             DynamicOneTrack
             Rigid
             Sliding
+            Walker
         }
     };
     (@lines $level:expr, $type:ident => $value:expr; $($name:ident)*) => {
@@ -87,6 +91,8 @@ pub(crate) struct Body<'a> {
     pub(crate) vehicle_type: &'a VehicleType,
     /// Drive train, if the vehicle's file has one.
     pub(crate) drive_train: Option<&'a DriveTrain>,
+    /// Gaits, if it is a character.
+    pub(crate) gaits: Option<&'a GaitTable>,
     /// Whether the driver wants to reverse.
     pub(crate) is_reversing: bool,
     /// Guided offset from the centre line of its lane.
@@ -213,6 +219,8 @@ pub(crate) trait Level {
     const READS_LINES: bool = true;
     /// Distance before the end of its lane that a body needs for a lane change, m.
     const CHANGE_ROOM: f64 = 0.0;
+    /// Distance from a goal on open ground at which a body without a planned path has arrived, m.
+    const GOAL_RADIUS: f64 = crate::route::GROUND_GOAL_RADIUS;
 
     /// States of this level.
     fn states(dynamics: &Dynamics) -> &Self::States;
@@ -378,9 +386,25 @@ pub(crate) struct LevelChoice {
 }
 
 impl LevelChoice {
-    /// Returns the level of an agent. `own` is the level that the scenario sets for it.
-    pub(crate) fn of(&self, own: Option<DynamicsLevel>) -> DynamicsLevel {
-        self.forced.or(own).unwrap_or(self.default)
+    /// Returns the level of an agent. `own` is the level that the scenario sets for it. Characters always walk.
+    pub(crate) fn of(&self, own: Option<DynamicsLevel>, body: BodyKind) -> DynamicsLevel {
+        match body {
+            BodyKind::Character => DynamicsLevel::Walker,
+            BodyKind::Vehicle => self.forced.or(own).unwrap_or(self.default),
+        }
+    }
+
+    /// Reason why vehicles of a type cannot be moved by the chosen level, for users.
+    fn refusal(
+        &self,
+        own: Option<DynamicsLevel>,
+        kind: &roadwright_scenario::VehicleType,
+    ) -> Option<String> {
+        // A forced or default level is meant for vehicles, and leaves characters alone.
+        match kind.body {
+            BodyKind::Character => kind.refusal(own?),
+            BodyKind::Vehicle => kind.refusal(self.of(own, kind.body)),
+        }
     }
 
     /// Rejects a scenario whose agents or flows have vehicles that cannot drive at their levels.
@@ -391,11 +415,19 @@ impl LevelChoice {
             .map(|agent| (&agent.vehicle, agent.dynamics))
             .chain(flows.map(|flow| (&flow.vehicle, flow.dynamics)));
         for (vehicle, own) in users {
-            let kind = scenario.vehicle_types().get(vehicle);
-            let Some(file) = kind.and_then(|kind| kind.file.as_ref()) else {
+            let Some(kind) = scenario.vehicle_types().get(vehicle) else {
                 continue;
             };
-            let level = self.of(own);
+            if let Some(reason) = self.refusal(own, kind) {
+                return Err(SimulationError::Body {
+                    vehicle: vehicle.clone(),
+                    reason,
+                });
+            }
+            let Some(file) = kind.file.as_ref() else {
+                continue;
+            };
+            let level = self.of(own, kind.body);
             let missing = file.vehicle.missing(level);
             if !missing.is_empty() {
                 return Err(SimulationError::Level {
@@ -418,6 +450,7 @@ pub(crate) struct Dynamics {
     pub(crate) dynamic_one_track: <DynamicOneTrack as Level>::States,
     pub(crate) rigid: RigidBodies,
     pub(crate) sliding: <Sliding as Level>::States,
+    pub(crate) walker: <Walker as Level>::States,
     /// Trailers of agents on all levels.
     pub(crate) trailers: Trailers,
     /// Uncoupled trailers; a separate part of saves.

@@ -437,7 +437,12 @@ impl Editing<'_> {
     /// vehicle.
     fn take_level(&mut self, agent: AgentIndex, wanted: Option<DynamicsLevel>) {
         let index = agent.index();
-        let (level, wanted) = (self.agents.identity[index].level, self.levels.of(wanted));
+        let Identity {
+            level,
+            vehicle_type,
+            ..
+        } = self.agents.identity[index];
+        let wanted = self.levels.of(wanted, self.types.body(vehicle_type));
         let is_served = self.agents.position[index].is_on_lane() || !keeps_to_lanes(wanted);
         if self.agents.census().drives(agent) && level != wanted && is_served {
             self.dynamics

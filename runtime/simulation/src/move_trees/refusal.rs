@@ -90,7 +90,7 @@ impl Asked<'_> {
             .map(|(id, flow)| (id.to_string(), &flow.vehicle, flow.dynamics));
         agents.chain(flows).find_map(|(who, vehicle, level)| {
             let kind = self.scenario.vehicle_types().get(vehicle)?;
-            let level = self.levels.of(level);
+            let level = self.levels.of(level, kind.body);
             let reason = wrong_level(level)
                 .or_else(|| wrong_vehicle(vehicle, kind, library, loaded))
                 .or_else(|| self.wrong_step(library, loaded))?;

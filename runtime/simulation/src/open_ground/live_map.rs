@@ -2,6 +2,7 @@
 
 use super::FixedItems;
 use super::fixed_items::ItemSource;
+use super::walking::Pedestrian;
 use crate::dynamics::Bodies;
 use crate::records::AgentIndex;
 use crate::vehicle_type::VehicleTypes;
@@ -11,6 +12,7 @@ use roadwright_ground::Ground;
 use roadwright_planning::open_ground::{
     Heights, Item, ItemId, Layer, Mobility, OpenGround, Owner, Role, Shape, Teardrop,
 };
+use roadwright_scenario::{BodyKind, DynamicsLevel};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -55,6 +57,33 @@ pub(crate) struct OnGround<'a> {
     pub(crate) planning: &'a [AgentIndex],
     /// Time ahead for which the motion of bodies is forecast, s.
     pub(crate) forecast: f64,
+}
+
+impl OnGround<'_> {
+    /// The characters that walk, from west to east.
+    pub(super) fn pedestrians(&self) -> Vec<Pedestrian> {
+        let agents = self.bodies.agents;
+        if agents.count_of(DynamicsLevel::Walker) == 0 {
+            return Vec::new();
+        }
+        let on_foot = agents
+            .driving()
+            .filter(|agent| agents.identity[agent.index()].level == DynamicsLevel::Walker);
+        let mut all: Vec<Pedestrian> = on_foot
+            .map(|agent| {
+                let who = &agents.identity[agent.index()];
+                let pose = self.bodies.pose(agent);
+                Pedestrian {
+                    id: who.id,
+                    place: pose.position,
+                    velocity: pose.forward() * agents.motion[agent.index()].speed,
+                    radius: self.types.get(who.vehicle_type).radius,
+                }
+            })
+            .collect();
+        all.sort_unstable_by(|a, b| a.place.x.total_cmp(&b.place.x).then(a.id.cmp(&b.id)));
+        all
+    }
 }
 
 impl LiveMap {
@@ -208,6 +237,8 @@ fn mobile_items(shown: &OnGround<'_>) -> BTreeMap<Mobile, Item> {
             stands: bodies.agents.progress[agent.index()].standing >= STANDS_AFTER,
             height: types.ground_body(who.vehicle_type).height,
             forecast: shown.forecast,
+            layer: (types.body(who.vehicle_type) == BodyKind::Character)
+                .then_some(Layer::Characters),
         };
         let trailers = types.train(who.vehicle_type).trailers().len() as u8;
         for part in 0..=trailers {
@@ -239,6 +270,8 @@ struct Moving {
     stands: bool,
     height: f64,
     forecast: f64,
+    /// Layer of a character; `None` for a vehicle.
+    layer: Option<Layer>,
 }
 
 impl Moving {
@@ -246,7 +279,7 @@ impl Moving {
         let owner = Some(Owner(self.owner));
         if self.speed.abs() < SLOW {
             return Item {
-                layer: Layer::Standing,
+                layer: self.layer.unwrap_or(Layer::Standing),
                 mobility: match self.stands {
                     true => Mobility::Stands,
                     false => Mobility::Moves,
@@ -267,7 +300,7 @@ impl Moving {
         Item {
             shape: Shape::Teardrop(drop),
             role: Role::Forecast(FORECAST_COST),
-            layer: Layer::Forecast,
+            layer: self.layer.unwrap_or(Layer::Forecast),
             mobility: Mobility::Moves,
             owner,
         }

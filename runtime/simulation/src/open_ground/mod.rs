@@ -15,6 +15,8 @@
 //! | `follow.rs` | from cells to a line that a vehicle can drive |
 //! | `drivable.rs` | searches of `drivable_path`, and how its paths are followed |
 //! | `manoeuvre.rs` | manoeuvres, forwards and in reverse, that bring a vehicle onto its path |
+//! | `walking.rs` | characters on foot, and how they plan around each other |
+//! | `space_time.rs` | the search for a walk among moving characters |
 //! | `mixed.rs` | the quickest trips on lanes and over open ground |
 //! | `verdict.rs` | whether an agent can reach its goal, as reported to users |
 
@@ -31,8 +33,10 @@ mod pieces;
 mod plans;
 mod profiles;
 mod search;
+mod space_time;
 mod unreachable;
 mod verdict;
+mod walking;
 
 pub(crate) use drivable::{DrivePlan, settings_for};
 pub use fixed_items::{FixedItems, ItemSource};
@@ -47,3 +51,4 @@ pub(crate) use plans::{AgentPlan, Beyond, GroundPlans, Planner, Steering, Step};
 pub use profiles::{body_of, effects_of, profile_of};
 pub use unreachable::unreachable_over_ground;
 pub use verdict::{NarrowGap, NoPath, NoPathKind, PathStatus};
+pub(crate) use walking::WalkPlan;

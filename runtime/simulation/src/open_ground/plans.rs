@@ -7,8 +7,10 @@ use super::follow::{
 use super::inspection::{self, GroundInspection, GroundQuestion};
 use super::live_map::{LiveMap, OnGround};
 use super::manoeuvre::{Begin, Manoeuvre};
+use super::profiles::growth_of;
 use super::search::{Fields, Found, SavedWindow, Seeker};
 use super::verdict::{NoPath, PathStatus, SavedSearch};
+use super::walking::{Other, Pedestrian, SIGHT, WalkPlan};
 use crate::records::FARTHEST;
 use crate::route::{Exact, PlannedPath, SteeringResponse, Waypoint};
 use crate::vehicle_type::VehicleType;
@@ -21,7 +23,7 @@ use roadwright_planning::open_ground::{
     Body, CellSize, HybridMemory, HybridParameters, HybridPath, IncrementalPath, LayerEffect,
     OpenGround, Owner, PlanEnd, Profile, Reachability, Spot, Stamp, Trip, Verdict,
 };
-use roadwright_scenario::OffRoad;
+use roadwright_scenario::{BodyKind, OffRoad};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -86,6 +88,8 @@ pub(crate) struct Planner<'a> {
     pub(crate) effects: &'a Arc<[LayerEffect]>,
     /// When the vehicle type leaves the lanes.
     pub(crate) off_road: OffRoad,
+    /// Kind of its body.
+    pub(crate) body_kind: BodyKind,
     /// Pose of the rear axle.
     pub(crate) pose: Pose,
     pub(crate) speed: f64,
@@ -178,6 +182,7 @@ impl Planner<'_> {
             vehicle_type: Some(self.vehicle_type.clone()),
             costs: (&self.planning).into(),
             effects: self.effects.clone(),
+            growth: growth_of(self.body_kind),
             ..Profile::new(self.body, cell)
         }
     }
@@ -244,6 +249,9 @@ pub(crate) struct AgentPlan {
     /// State of `drivable_path`. Saves store it separately.
     #[serde(skip)]
     pub(super) drive: DrivePlan,
+    /// State of a character. Saves store it separately.
+    #[serde(skip)]
+    pub(super) walk: WalkPlan,
 }
 
 /// A part of a manoeuvre.
@@ -286,7 +294,11 @@ impl AgentPlan {
             .flat_map(|part| part.waypoints.windows(2))
             .map(|pair| (pair[1].pose.position - pair[0].pose.position).length())
             .sum();
-        are_sound && length <= LONGEST && self.memory.is_sound() && self.drive.is_sound()
+        are_sound
+            && length <= LONGEST
+            && self.memory.is_sound()
+            && self.drive.is_sound()
+            && self.walk.is_sound()
     }
 
     fn new(agent: &Planner<'_>) -> Self {
@@ -306,6 +318,7 @@ impl AgentPlan {
             planned_at: None,
             live: Live::default(),
             drive: DrivePlan::default(),
+            walk: WalkPlan::default(),
         }
     }
 }
@@ -314,6 +327,8 @@ impl AgentPlan {
 pub(crate) struct GroundPlans {
     live: Option<LiveMap>,
     agents: BTreeMap<u64, AgentPlan>,
+    /// Characters, from west to east.
+    pedestrians: Vec<Pedestrian>,
     hybrid: HybridPath,
     fields: Fields,
 }
@@ -323,6 +338,7 @@ impl Default for GroundPlans {
         Self {
             live: None,
             agents: BTreeMap::new(),
+            pedestrians: Vec::new(),
             hybrid: HybridPath::new(HybridParameters::default()),
             fields: Fields::default(),
         }
@@ -353,6 +369,44 @@ impl GroundPlans {
                 plan.drive = drive;
             }
         }
+    }
+
+    /// Plans of characters, for a save.
+    pub(crate) fn saved_walks(&self) -> BTreeMap<u64, &WalkPlan> {
+        let walks = self.agents.iter().map(|(&id, plan)| (id, &plan.walk));
+        walks.filter(|(_, walk)| !walk.is_empty()).collect()
+    }
+
+    /// Adds the plans of characters to restored plans.
+    pub(crate) fn restore_walks(&mut self, walks: BTreeMap<u64, WalkPlan>) {
+        for (id, walk) in walks {
+            if let Some(plan) = self.agents.get_mut(&id) {
+                plan.walk = walk;
+            }
+        }
+    }
+
+    /// The characters around a planning one, as it sees them, in the order of their ids. Empty if it does not look at
+    /// them in this step.
+    fn others(&self, agent: &Planner<'_>) -> Vec<Other> {
+        let own = self.agents.get(&agent.id);
+        if !own.is_some_and(|plan| plan.walk.looks(agent.now)) {
+            return Vec::new();
+        }
+        let own = agent.pose.position;
+        let from = self
+            .pedestrians
+            .partition_point(|one| one.place.x < own.x - SIGHT);
+        let near = self.pedestrians[from..].iter();
+        let near = near.take_while(|one| one.place.x <= own.x + SIGHT);
+        let mut near: Vec<&Pedestrian> = near
+            .filter(|one| one.id != agent.id && (one.place - own).length() <= SIGHT)
+            .collect();
+        near.sort_unstable_by_key(|one| one.id);
+        let plan = |id: u64| self.agents.get(&id).map(|plan| &plan.walk);
+        near.into_iter()
+            .map(|one| Other::of(one, plan(one.id), agent.now))
+            .collect()
     }
 
     /// Status of an agent's path; `None` if the agent does not plan.
@@ -430,6 +484,7 @@ impl GroundPlans {
         let live = self.live.get_or_insert_with(|| LiveMap::new(ground));
         let before = live.map.stamp();
         live.update(ground, shown);
+        self.pedestrians = shown.pedestrians();
         let since = match is_new {
             true => live.map.stamp(),
             false => before,
@@ -450,6 +505,10 @@ impl GroundPlans {
     /// Lets an agent plan. `steering` is called only if a new path is made. Call `update_map` before this in
     /// every step.
     pub(crate) fn plan(&mut self, agent: &Planner<'_>, steering: &dyn Fn() -> Steering) -> Step {
+        let others = match agent.body_kind {
+            BodyKind::Vehicle => Vec::new(),
+            BodyKind::Character => self.others(agent),
+        };
         let Some(live) = &mut self.live else {
             return Step::Stays;
         };
@@ -471,13 +530,14 @@ impl GroundPlans {
             agent,
             steering,
             plan,
+            others: &others,
         };
         planning.step()
     }
 }
 
 impl AgentPlan {
-    fn cell(&self, agent: &Planner<'_>) -> f64 {
+    pub(super) fn cell(&self, agent: &Planner<'_>) -> f64 {
         self.cell.unwrap_or(agent.planning.cell)
     }
 
@@ -549,6 +609,8 @@ pub(super) struct Planning<'a> {
     pub(super) agent: &'a Planner<'a>,
     steering: &'a dyn Fn() -> Steering,
     pub(super) plan: &'a mut AgentPlan,
+    /// Characters around it, if it is a character.
+    pub(super) others: &'a [Other],
 }
 
 impl Planning<'_> {
@@ -567,6 +629,9 @@ impl Planning<'_> {
                 true => self.halt(),
                 false => Step::Stays,
             };
+        }
+        if self.agent.body_kind == BodyKind::Character {
+            return self.step_walking();
         }
         if self.is_drivable() {
             return self.step_drivable();
@@ -822,7 +887,7 @@ impl Planning<'_> {
         self.drive_along(found)
     }
 
-    fn find(&mut self) -> Found {
+    pub(super) fn find(&mut self) -> Found {
         let trip = self.plan.trip(self.map, self.agent);
         let mut seeker = Seeker {
             map: self.map,
@@ -841,7 +906,7 @@ impl Planning<'_> {
     }
 
     /// Records how a search ended, and starts a search for a verdict if no path was found.
-    fn note(&mut self, end: PlanEnd) {
+    pub(super) fn note(&mut self, end: PlanEnd) {
         self.plan.is_walled_in = end == PlanEnd::WalledIn;
         match end {
             PlanEnd::Goal => {

@@ -19,6 +19,8 @@ use std::f64::consts::PI;
 const CLEARANCE: f64 = 0.05;
 /// Distance added to the braking distance, m.
 const ROOM: f64 = 0.15;
+/// Room that a character needs for a side step, m.
+const SIDE_ROOM: f64 = 0.15;
 /// Time until the vehicle brakes, s.
 const REACTION: f64 = 0.05;
 /// Distance between the poses that are checked, m.
@@ -75,6 +77,20 @@ impl View<'_> {
             half_width: body.half_width + clearance,
             ..body
         }
+    }
+
+    /// Whether a character can step to one side, 1 for the left and -1 for the right, without touching anything.
+    pub(crate) fn has_room_to_step(&self, agent: AgentIndex, side: f64) -> bool {
+        let pose = self.pose(agent);
+        let at = |left: f64| {
+            let place = Pose {
+                position: pose.point(0.0, left),
+                ..pose
+            };
+            let body = self.outline(agent, place);
+            self.overlap(agent, Outline { body, time: 0.0 })
+        };
+        at(SIDE_ROOM * side) <= at(0.0)
     }
 
     fn is_clear_of_obstacles(&self, around: &OrientedBox, reach: f64) -> bool {

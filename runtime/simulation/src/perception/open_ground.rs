@@ -4,10 +4,12 @@ use super::{View, aim};
 use crate::open_ground::moved;
 use crate::records::AgentIndex;
 use crate::route::{Goal, GroundPath, PlannedPath};
+use roadwright_control::laws::STOP_GAP;
 use roadwright_geometry::centre_line::CentreLine;
 use roadwright_geometry::math::{asin, sin, tan, wrap_angle};
 use roadwright_geometry::{DVec2, Pose, heading_of};
 use roadwright_plugin_api::ControllerInput;
+use roadwright_scenario::DynamicsLevel;
 use std::f64::consts::FRAC_PI_2;
 
 /// Maximum speed of a path that counts as a manoeuvre, m/s (for example, into a parking bay). Such
@@ -221,6 +223,11 @@ impl View<'_> {
         if let Some(planned) = planned {
             if let Some(distance) = self.wait_before_road(agent, path) {
                 input.stop_distance = distance;
+            }
+            if self.level(agent) == DynamicsLevel::Walker {
+                // Controllers stop before a line; a character stops at the end of its path.
+                let left = (line.length() - position.s).max(0.0) + STOP_GAP;
+                input.stop_distance = input.stop_distance.min(left);
             }
             let exact = self.route(agent).exact_to(reached);
             match &planned.response {

@@ -16,7 +16,7 @@ pub(crate) use line::Stretch;
 pub use path::Waypoint;
 pub(crate) use path::{Exact, GroundPath, PlannedPath, Probe, SteeringResponse};
 pub(crate) use planning::{Asking, Question, Trip, ask_all, goal_input, plan_legs};
-pub(crate) use progress::{Arrival, Travel};
+pub(crate) use progress::{Arrival, GROUND_GOAL_RADIUS, Reached, Travel};
 pub(crate) use store::Routes;
 
 use crate::records::{FARTHEST, LanePosition, LaneSpot, Motion, Progress};

@@ -19,7 +19,14 @@ use roadwright_ground::Ground;
 use roadwright_scenario::lane_graph::{LaneletIndex, NO_LANELET};
 
 /// Distance within which a goal on open ground counts as reached, m ([Gerdelan 2011], chapter 12).
-const GROUND_GOAL_RADIUS: f64 = 6.0;
+pub(crate) const GROUND_GOAL_RADIUS: f64 = 6.0;
+
+/// Motion of an agent, and the distance from it within which a goal on open ground counts as reached, m.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Reached<'a> {
+    pub(crate) motion: &'a Motion,
+    pub(crate) radius: f64,
+}
 
 /// Progress of one agent, with the data that must change with it.
 pub(crate) struct Travel<'a> {
@@ -239,9 +246,9 @@ impl Progress {
         &mut self,
         route: &Route,
         position: &LanePosition,
-        motion: &Motion,
+        at: Reached<'_>,
     ) -> Arrival {
-        let place = motion.pose.position;
+        let place = at.motion.pose.position;
         // The most frequent case: the goal is on a lanelet farther ahead.
         if self.at < self.goal_at {
             return Arrival::UnderWay;
@@ -251,8 +258,8 @@ impl Progress {
                 Goal::Ground(goal) => match route.given_path_to(self.reached) {
                     Some(path) => position.s >= path.line().length() - PATH_END,
                     None => route
-                        .stands_at(self.reached, motion)
-                        .unwrap_or((place - goal).length() < GROUND_GOAL_RADIUS),
+                        .stands_at(self.reached, at.motion)
+                        .unwrap_or((place - goal).length() < at.radius),
                 },
                 // The agent joins the lane in a separate stage.
                 Goal::Join { .. } => false,

@@ -58,8 +58,8 @@ parts! {
     /// States of levels of dynamics. 8: level of rigid bodies. 9: rotating wheels, towed trailers, a level
     /// that slides. 11: lanes can be too steep. 12: spherical wheels. 13: trailers as rigid bodies. 15:
     /// bodies are extrapolated within their strides. 16, 17: state of level `lane` in single precision. 18:
-    /// fronts lead in lane changes.
-    DYNAMICS "dynamics" 18;
+    /// fronts lead in lane changes. 19: characters.
+    DYNAMICS "dynamics" 19;
     /// Uncoupled trailers.
     STANDING "standing" 17;
     /// Agents waiting to be spawned. 14: directions take turns in alleys.
@@ -114,6 +114,8 @@ parts! {
     GROUND_PLANS "ground_plans" 1;
     /// Searches of agents off the lanes for paths that they can drive. 2: number of corrections at the goal.
     DRIVES "drives" 2;
+    /// Plans of characters around each other.
+    WALKS "walks" 1;
     /// Moves of agents with move trees.
     MOVE_TREES "move_trees" 1;
     /// Modules that override those of the stacks.

@@ -13,7 +13,7 @@ use crate::records::{
     AgentIndex, Aside, Command, Identity, LanePosition, Motion, Order, Phase, PlayedFrame,
     Progress, Statistics,
 };
-use crate::route::{Arrival, Route, Routes};
+use crate::route::{Arrival, Reached, Route, Routes};
 use crate::vehicle_type::VehicleTypes;
 use rayon::prelude::*;
 use roadwright_geometry::DVec2;
@@ -364,6 +364,7 @@ impl<S> Mover<'_, S> {
             pedals: order.pedals,
             vehicle_type: scene.types.get(who.vehicle_type),
             drive_train: scene.types.drive_train(who.vehicle_type),
+            gaits: scene.types.gaits(who.vehicle_type),
             is_reversing,
             aside,
         };
@@ -408,7 +409,14 @@ impl<S> Mover<'_, S> {
             L::let_roll(self.state, self.motion, self.position, vehicle_type, until);
         }
         let reached = self.progress.reached;
-        let arrival = (self.progress).reach_goals(route, self.position, self.motion);
+        let arrival = self.progress.reach_goals(
+            route,
+            self.position,
+            Reached {
+                motion: self.motion,
+                radius: L::GOAL_RADIUS,
+            },
+        );
         if self.progress.reached != reached && !self.position.is_on_lane() {
             // The next path begins here; s and t refer to the completed one.
             (self.position.s, self.position.t) = (0.0, 0.0);

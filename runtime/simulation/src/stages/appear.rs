@@ -181,7 +181,9 @@ fn trip<'a>(scene: AppearInputs<'_>, exit: &'a Exit<'_>, agent: AgentIndex) -> (
 
 /// Dynamics level of an agent: the requested one, or one that supports its trip.
 fn level(scene: AppearInputs<'_>, departure: &Departure, log: &mut Log) -> DynamicsLevel {
-    let level = scene.levels.of(departure.dynamics);
+    let level = scene
+        .levels
+        .of(departure.dynamics, scene.types.body(departure.vehicle_type));
     let level = served(scene, departure, level, log);
     match departure.start {
         Start::Ground(_) => off_lanes(level, departure.id, scene.clock.time(), log),

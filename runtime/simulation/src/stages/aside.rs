@@ -10,6 +10,8 @@
 use crate::agents::{Column, ControlColumns};
 use crate::perception::{Surroundings, View};
 use crate::records::{AgentIndex, Aside};
+use roadwright_geometry::math::wrap_angle;
+use roadwright_scenario::DynamicsLevel;
 use roadwright_scenario::lane_graph::NO_LANELET;
 
 /// Lateral acceleration towards a wish, m/s^2: well below the 2 m/s^2 at which passengers begin to hold on.
@@ -19,6 +21,14 @@ const FASTEST: f64 = 0.8;
 /// Maximum lateral speed as a fraction of the vehicle's speed. A vehicle can move sideways only while it
 /// rolls, and a larger angle would swing its tail out.
 const STEEPEST: f64 = 0.1;
+/// Speed below which a character steps sideways, m/s.
+const STEPS_BELOW: f64 = 0.3;
+/// Angle to its path up to which a character steps sideways, rad.
+const FACING: f64 = 0.4;
+/// Offset that is worth a side step, m.
+const WORTH_A_STEP: f64 = 0.12;
+/// Speed of side steps, m/s.
+const SIDE_STEP: f64 = 0.4;
 /// Clearance between a body and the edge of its lane, m.
 const EDGE: f64 = 0.1;
 /// Clearance between bodies side by side, m.
@@ -46,12 +56,24 @@ pub(crate) fn lead_aside(dt: f64, surroundings: Surroundings<'_>, agents: &mut C
     // the order does not matter.
     let alleys = surroundings.ground.alleys();
     let has_tight = !alleys.tight().is_empty();
-    let count = match has_tight {
+    let has_walkers = agents.count_of(DynamicsLevel::Walker) > 0;
+    let count = match has_tight || has_walkers {
         true => agents.capacity(),
         false => agents.wish.len().max(agents.aside.len()),
     };
     for index in 0..count.min(agents.capacity()) {
         let before = agents.aside[index];
+        if has_walkers && agents.identity[index].level == DynamicsLevel::Walker {
+            let agent = AgentIndex::from_index(index);
+            let next = match agents.drives(agent) {
+                true => surroundings.with(agents.lent()).side_step(agent),
+                false => Aside::default(),
+            };
+            if next != before {
+                agents.aside.put(index, next);
+            }
+            continue;
+        }
         let is_idle = agents.wish[index].lane_offset == 0.0 && before == Aside::default();
         let is_free = || !has_tight || alleys.tight_on(agents.position[index].lanelet).is_empty();
         if is_idle && is_free() {
@@ -67,6 +89,34 @@ pub(crate) fn lead_aside(dt: f64, surroundings: Surroundings<'_>, agents: &mut C
 }
 
 impl View<'_> {
+    /// Side step of a character: towards its path, or to the offset from it that its behaviour wants. It takes one
+    /// only if it faces along the path and hardly walks.
+    fn side_step(&self, agent: AgentIndex) -> Aside {
+        let index = agent.index();
+        let position = &self.agents.position[index];
+        let progress = &self.agents.progress[index];
+        let wanted = f64::from(self.agents.wish[index].lane_offset);
+        let path = self.routes.get(progress.route).path_to(progress.reached);
+        let Some(path) = path.filter(|_| !position.is_on_lane()) else {
+            return Aside::default();
+        };
+        let facing =
+            wrap_angle(self.bodies().pose(agent).heading - path.line().heading(position.s));
+        let missing = wanted - position.t;
+        let is_slow = self.agents.motion[index].speed.abs() < STEPS_BELOW;
+        if !is_slow || facing.abs() > FACING || missing.abs() < WORTH_A_STEP {
+            return Aside::default();
+        }
+        let side = missing.signum();
+        if !self.has_room_to_step(agent, side) {
+            return Aside::default();
+        }
+        Aside {
+            now: 0.0,
+            rate: missing.clamp(-SIDE_STEP, SIDE_STEP) as f32,
+        }
+    }
+
     fn led_aside(&self, agent: AgentIndex, dt: f64) -> Aside {
         // A lane change follows a line of its own, and off the lanes there is no centre line.
         if !self.agents.position[agent.index()].may_change_lane() {

@@ -15,6 +15,7 @@ use roadwright_agent::{GroundPlanning, GroundSearch, Slot};
 use roadwright_geometry::math::tan;
 use roadwright_ground::Ground;
 use roadwright_plugin_api::{ControllerInput, ControllerOutput, NOTHING};
+use roadwright_scenario::DynamicsLevel;
 use std::sync::Arc;
 
 /// Waypoint distances at which the steering of a controller is also measured if the controller does not steer
@@ -184,7 +185,11 @@ impl OffRoad<'_> {
         let instance = who.modules.of(Slot::GroundPlanner) as usize;
         let instance = self.modules.pools.ground_planner.instances.get(instance)?;
         let module = instance.modules.first()?;
-        Some(module.logic.planning(&module.parameters))
+        let planning = module.logic.planning(&module.parameters);
+        Some(match who.level {
+            DynamicsLevel::Walker => planning.on_foot(),
+            _ => planning,
+        })
     }
 
     /// The goal off the lanes to which an agent has to plan a path; `None` if it follows a given path or is
@@ -235,6 +240,7 @@ impl OffRoad<'_> {
             body: self.types.ground_body(kind),
             effects: self.types.ground_effects(kind),
             off_road: self.types.off_road(kind),
+            body_kind: self.types.body(kind),
             pose: self.bodies(agents).pose(one.agent),
             speed: agents.motion[index].speed,
             curvature: {

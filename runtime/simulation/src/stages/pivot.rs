@@ -1,4 +1,4 @@
-//! Turns tracked vehicles on the spot if their path leads far to the side or back.
+//! Turns tracked vehicles and characters on the spot if their path leads far to the side or back.
 //!
 //! Controllers are made for cars. None of them steers so far that a track has to run backwards.
 //! Controllers that follow a circle drive straight on if the waypoint is behind the vehicle. So the
@@ -10,6 +10,7 @@ use crate::records::{AgentIndex, Command, Order};
 use roadwright_geometry::math::atan;
 use roadwright_plugin_api::ControllerInput;
 use roadwright_scenario::DynamicsLevel;
+use roadwright_vehicle::walker;
 
 /// Angle between heading and waypoint above which the vehicle turns on the spot, rad: 70 degrees.
 const FROM: f64 = 1.2;
@@ -24,6 +25,16 @@ const BEYOND: f64 = 1.03;
 const CLEAR: f64 = 8.0;
 /// Acceleration commanded during the turn to signal the intention to move, m/s^2.
 const GOING: f64 = 0.5;
+/// Angle between heading and waypoint above which a character turns on the spot, rad.
+const FROM_ON_FOOT: f64 = 1.4;
+/// Angle between heading and waypoint below which a character walks on after a turn on the spot, rad.
+const FACES_FROM: f64 = 0.5;
+/// Speed below which a character stops in order to turn, m/s.
+const WALKS_SLOWLY: f64 = 0.35;
+/// Turn rate of a character on the spot, rad/s.
+const TURN_ON_FOOT: f64 = 2.3;
+/// Turn rate of a character on the spot per radian left, 1/s.
+const TURNS_TOWARDS: f64 = 4.0;
 /// Deceleration before the turn, m/s^2.
 const SLOWING: f64 = 2.0;
 
@@ -35,6 +46,8 @@ pub(super) struct Pivot {
     /// Whether the vehicle is slow enough, and whether its wheels have the required angle.
     is_slow: bool,
     is_ready: bool,
+    /// Acceleration during the turn once the wheels have their angle, m/s^2.
+    acceleration: f64,
 }
 
 impl Pivot {
@@ -54,7 +67,11 @@ impl Pivot {
         Order {
             command: Command {
                 // It stands until the wheels have the angle; otherwise it would drive a bend.
-                acceleration: if self.is_ready { GOING } else { 0.0 },
+                acceleration: if self.is_ready {
+                    self.acceleration
+                } else {
+                    0.0
+                },
                 steering: self.steering,
             },
             pedals: None,
@@ -70,6 +87,7 @@ impl View<'_> {
         let who = &self.agents.identity[agent.index()];
         match who.level {
             DynamicsLevel::Rigid => self.pivot_of_body(agent, input),
+            DynamicsLevel::Walker => self.pivot_on_foot(agent, input),
             _ => None,
         }
     }
@@ -96,6 +114,29 @@ impl View<'_> {
             steering: side * tight,
             is_slow,
             is_ready: has_begun || side * input.steering > tight - 0.01,
+            acceleration: GOING,
+        })
+    }
+
+    /// Like `pivot`, but for a character, which stands while it turns.
+    fn pivot_on_foot(&self, agent: AgentIndex, input: &ControllerInput) -> Option<Pivot> {
+        let (angle, motion) = (input.waypoint_angle, &self.agents.motion[agent.index()]);
+        let is_slow = motion.speed.abs() < WALKS_SLOWLY;
+        let has_begun = is_slow && motion.yaw_rate.abs() > TURNING;
+        let from = if has_begun { FACES_FROM } else { FROM_ON_FOOT };
+        if angle.abs() < from || self.agents.position[agent.index()].is_on_lane() {
+            return None;
+        }
+        let kind = self
+            .types
+            .get(self.agents.identity[agent.index()].vehicle_type);
+        // Slower towards the end, so that it does not turn too far.
+        let rate = (TURNS_TOWARDS * angle).clamp(-TURN_ON_FOOT, TURN_ON_FOOT);
+        Some(Pivot {
+            steering: walker::steering(&kind.limits, motion.speed, rate),
+            is_slow,
+            is_ready: true,
+            acceleration: -SLOWING,
         })
     }
 }

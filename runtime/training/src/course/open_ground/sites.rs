@@ -46,6 +46,8 @@ fn cart() -> VehicleType {
         max_steering: 1.1.into(),
         steering_rate: 2.5.into(),
         off_road: roadwright_scenario::OffRoad::default(),
+        body: roadwright_scenario::BodyKind::default(),
+        gaits: None,
         file: None,
     }
 }

@@ -1,0 +1,490 @@
+//! The feet of a walking character.
+
+use super::{Gait, GaitTable, SAMPLES};
+use roadwright_geometry::math::{sin, wrap_angle};
+use roadwright_geometry::{DVec2, Pose, left_of, unit};
+use serde::{Deserialize, Serialize};
+
+/// Speed at which a foot moves around the base point in a turn on the spot, per unit of turn rate, m.
+const TURN_ARM: f64 = 0.16;
+/// Rotation in a cycle of two steps in a turn on the spot, rad.
+const TURN: f64 = 1.5;
+/// Pace below which a character counts as standing, m/s.
+const STANDING: f64 = 0.04;
+/// Cadence with which a character that stops puts its feet side by side, 1/s.
+const SETTLING: f64 = 0.9;
+/// Distance of a foot from its place below the hips up to which a standing character leaves it there, m.
+const NEAR: f64 = 0.06;
+/// Rotation of a foot up to which a standing character leaves it as it is, rad.
+const TURNED: f64 = 0.3;
+/// Distance from the base point at which a foot is lifted in any case, because the leg is not longer, m.
+const REACH: f64 = 0.62;
+/// Maximum rotation that the place of the next step takes into account, rad.
+const MOST_TURN: f64 = 0.9;
+/// Share of its path through the air up to which a foot follows the place where it is going to land.
+const AIMING: f64 = 0.7;
+/// Share from which it keeps its aim.
+const AIMED: f64 = 0.9;
+/// Half the distance between the shoulders, m.
+const SHOULDERS: f64 = 0.2;
+
+/// Motion of the base point of a character.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct BaseMotion {
+    /// Place and heading.
+    pub pose: Pose,
+    /// Speed along the heading, m/s.
+    pub speed: f64,
+    /// Speed to the left, m/s.
+    pub sideways: f64,
+    /// Turn rate, rad/s, positive to the left.
+    pub turn_rate: f64,
+}
+
+impl BaseMotion {
+    /// Speed of the feet over the ground, m/s.
+    fn pace(&self) -> f64 {
+        DVec2::new(self.speed, self.sideways).length() + TURN_ARM * self.turn_rate.abs()
+    }
+
+    /// Pose after `time` seconds, assuming that the motion does not change.
+    fn after(&self, time: f64) -> Pose {
+        let turn = (self.turn_rate * time).clamp(-MOST_TURN, MOST_TURN);
+        let half = 0.5 * turn;
+        let chord = if half.abs() < 1e-6 {
+            1.0
+        } else {
+            sin(half) / half
+        };
+        let ahead = unit(self.pose.heading + half);
+        let moved = ahead * self.speed + left_of(ahead) * self.sideways;
+        Pose {
+            position: self.pose.position + moved * (time * chord),
+            heading: wrap_angle(self.pose.heading + turn),
+        }
+    }
+}
+
+/// A foot: where it stands, or where it was lifted.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+struct Foot {
+    place: DVec2,
+    heading: f64,
+    /// Phase at which it was lifted; negative while it is on the ground.
+    lifted_at: f64,
+    /// Where it will land.
+    aim: Pose,
+}
+
+impl Foot {
+    fn is_down(&self) -> bool {
+        self.lifted_at < 0.0
+    }
+
+    /// A foot on the ground.
+    fn standing(at: Pose) -> Self {
+        Self {
+            place: at.position,
+            heading: at.heading,
+            lifted_at: -1.0,
+            aim: at,
+        }
+    }
+
+    /// Share of its path through the air, at a phase.
+    fn share(&self, phase: f64) -> f64 {
+        ((phase - self.lifted_at) / (1.0 - self.lifted_at).max(1e-6)).clamp(0.0, 1.0)
+    }
+
+    /// Follows the place where it is going to land. Just before it lands it keeps its aim, so that it does not slide.
+    fn follow(&mut self, landing: Pose, phase: f64) {
+        let share = ((AIMED - self.share(phase)) / (AIMED - AIMING)).clamp(0.0, 1.0);
+        self.aim.position += (landing.position - self.aim.position) * share;
+        let turn = wrap_angle(landing.heading - self.aim.heading);
+        self.aim.heading = wrap_angle(self.aim.heading + share * turn);
+    }
+}
+
+/// State of the steps of a character.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+pub struct Stride {
+    /// Phase of the left foot, 0 to 1; 0 where it lands. The right foot is half a cycle later.
+    phase: f64,
+    /// The left and the right foot.
+    feet: [Foot; 2],
+    /// Whether the feet have places.
+    has_feet: bool,
+}
+
+/// A foot as it is drawn.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct FootPose {
+    /// Place of its middle, m.
+    pub place: DVec2,
+    /// Heading, rad.
+    pub heading: f64,
+    /// Height above the ground, m; 0 while the foot is on the ground.
+    pub height: f64,
+    /// Whether it is on the ground.
+    pub is_down: bool,
+}
+
+/// Feet and shoulders of a character as they are drawn.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Figure {
+    /// The left and the right foot.
+    pub feet: [FootPose; 2],
+    /// The left and the right shoulder, m.
+    pub shoulders: [DVec2; 2],
+}
+
+/// Cadence and duty of a character at its current motion.
+#[derive(Debug, Clone, Copy)]
+struct Rhythm {
+    /// Cycles per second.
+    rate: f64,
+    /// Fraction of the cycle during which a foot is on the ground.
+    duty: f64,
+    half_width: f64,
+}
+
+impl Stride {
+    /// Phase of the left foot in its cycle, 0 to 1.
+    pub fn phase(&self) -> f64 {
+        self.phase
+    }
+
+    /// Continues the steps by `dt` seconds. `base` is the motion at the end of this time.
+    pub fn advance(&mut self, table: &GaitTable, base: &BaseMotion, dt: f64) {
+        if !self.has_feet {
+            self.stand(table, base);
+        }
+        let rhythm = self.rhythm(table, base);
+        if rhythm.rate == 0.0 {
+            return;
+        }
+        let before = self.phase;
+        let after = before + rhythm.rate * dt;
+        self.phase = after - after.floor();
+        for (side, half) in [(0, 0.0), (1, 0.5)] {
+            let from = fraction(before + half);
+            let now = fraction(after + half);
+            let wrapped = now < from;
+            let foot = self.feet[side];
+            if foot.is_down() {
+                // A foot that just landed is on the ground at least until the next step.
+                let is_far = (foot.place - base.pose.position).length() > REACH;
+                let other = self.feet[1 - side].is_down();
+                if !wrapped && (now >= rhythm.duty || is_far && other && now > 0.1) {
+                    self.feet[side].lifted_at = now.max(1e-6);
+                    self.feet[side].aim = landing(base, rhythm, side, now);
+                }
+            } else if wrapped {
+                self.feet[side] = Foot::standing(foot.aim);
+            } else {
+                self.feet[side].follow(landing(base, rhythm, side, now), now);
+            }
+        }
+    }
+
+    /// Feet and shoulders at the given motion of the base point. At the end of a step this is the motion given to
+    /// [`Self::advance`].
+    pub fn figure(&self, table: &GaitTable, base: &BaseMotion) -> Figure {
+        let mut own = *self;
+        if !own.has_feet {
+            own.stand(table, base);
+        }
+        let gait = table.gait(base.pace());
+        let heading = base.pose.heading + GaitTable::twist(&gait, own.phase) * own.effort(base);
+        let shoulders = Pose {
+            heading,
+            ..base.pose
+        };
+        Figure {
+            feet: [0, 1].map(|side| own.foot(&gait, side)),
+            shoulders: [SHOULDERS, -SHOULDERS].map(|left| shoulders.point(0.0, left)),
+        }
+    }
+
+    /// Share of the movements of the upper body: 0 for a standing character.
+    fn effort(&self, base: &BaseMotion) -> f64 {
+        (base.pace() / 0.4).min(1.0)
+    }
+
+    fn foot(&self, gait: &Gait, side: usize) -> FootPose {
+        let foot = self.feet[side];
+        if foot.is_down() {
+            return FootPose {
+                place: foot.place,
+                heading: foot.heading,
+                height: 0.0,
+                is_down: true,
+            };
+        }
+        let share = foot.share(self.phase_of(side));
+        let moved = sampled(&gait.swing, share);
+        FootPose {
+            place: foot.place + (foot.aim.position - foot.place) * moved,
+            heading: wrap_angle(foot.heading + wrap_angle(foot.aim.heading - foot.heading) * moved),
+            height: gait.lift * sampled(&gait.height, share),
+            is_down: false,
+        }
+    }
+
+    fn phase_of(&self, side: usize) -> f64 {
+        fraction(self.phase + 0.5 * side as f64)
+    }
+
+    /// Puts both feet below the hips.
+    fn stand(&mut self, table: &GaitTable, base: &BaseMotion) {
+        let half_width = table.half_width(0.0);
+        self.feet = [half_width, -half_width].map(|left| {
+            Foot::standing(Pose {
+                position: base.pose.point(0.0, left),
+                ..base.pose
+            })
+        });
+        // Both feet are on the ground, and the right foot is lifted next.
+        self.phase = 0.05;
+        self.has_feet = true;
+    }
+
+    fn rhythm(&self, table: &GaitTable, base: &BaseMotion) -> Rhythm {
+        let pace = base.pace();
+        let mut rate = (pace / table.stride(pace)).max(base.turn_rate.abs() / TURN);
+        let (duty, half_width) = (table.duty(pace), table.half_width(pace));
+        if pace < STANDING {
+            rate = match self.has_settled(base, half_width) {
+                true => 0.0,
+                false => SETTLING,
+            };
+        }
+        Rhythm {
+            rate,
+            duty,
+            half_width,
+        }
+    }
+
+    /// Whether both feet of a standing character are on the ground and below its hips.
+    fn has_settled(&self, base: &BaseMotion, half_width: f64) -> bool {
+        let sides = self.feet.iter().zip([half_width, -half_width]);
+        let mut is_settled = sides.map(|(foot, left)| {
+            let away = (foot.place - base.pose.point(0.0, left)).length();
+            let turned = wrap_angle(foot.heading - base.pose.heading).abs();
+            foot.is_down() && away <= NEAR && turned <= TURNED
+        });
+        is_settled.all(|settled| settled)
+    }
+}
+
+/// Place where a foot at the given phase lands: where the hips will be in the middle of its next time on the ground.
+fn landing(base: &BaseMotion, rhythm: Rhythm, side: usize, phase: f64) -> Pose {
+    let cycles = (1.0 - phase) + 0.5 * rhythm.duty;
+    let pose = base.after(cycles / rhythm.rate.max(1e-3));
+    let left = if side == 0 {
+        rhythm.half_width
+    } else {
+        -rhythm.half_width
+    };
+    Pose {
+        position: pose.point(0.0, left),
+        heading: pose.heading,
+    }
+}
+
+fn fraction(value: f64) -> f64 {
+    value - value.floor()
+}
+
+/// Value of a curve between its samples; `share` is 0 at the first one and 1 at the last one.
+fn sampled(curve: &[f64; SAMPLES], share: f64) -> f64 {
+    let at = share.clamp(0.0, 1.0) * (SAMPLES - 1) as f64;
+    let before = (at.floor() as usize).min(SAMPLES - 2);
+    let part = at - before as f64;
+    curve[before] + part * (curve[before + 1] - curve[before])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::f64::consts::PI;
+
+    const DT: f64 = 1.0 / 60.0;
+    /// Number of steps of time after which the length of the legs is checked.
+    const STARTED: u32 = 60;
+    /// Height up to which a foot counts as standing, m.
+    const DOWN: f64 = 0.005;
+
+    /// Measurements of a walk.
+    #[derive(Debug, Default)]
+    struct Seen {
+        /// Largest distance that a foot moved while it stood, m.
+        slide: f64,
+        /// Largest distance between the base point and a standing foot, m.
+        reach: f64,
+        /// Number of landings.
+        steps: u32,
+        /// Longest distance that a foot moved in a step of time, m.
+        fastest: f64,
+    }
+
+    /// Walks through motions (speed, sideways, turn rate) that depend on the time, s.
+    fn walk(seconds: f64, motion: impl Fn(f64) -> [f64; 3]) -> Seen {
+        let table = GaitTable::default();
+        let mut stride = Stride::default();
+        let mut base = BaseMotion::default();
+        let mut seen = Seen::default();
+        // The feet get their places in the first step.
+        stride.advance(&table, &base, DT);
+        let mut before = stride.figure(&table, &base).feet;
+        let mut stood = before.map(|foot| foot.place);
+        for step in 1..=(seconds / DT) as u32 {
+            let [speed, sideways, turn_rate] = motion(DT * f64::from(step));
+            base = BaseMotion {
+                speed,
+                sideways,
+                turn_rate,
+                ..base
+            };
+            base.pose = base.after(DT);
+            stride.advance(&table, &base, DT);
+            let now = stride.figure(&table, &base).feet;
+            for side in [0, 1] {
+                let (was, is) = (before[side], now[side]);
+                seen.fastest = seen.fastest.max((is.place - was.place).length());
+                seen.steps += u32::from(is.is_down && !was.is_down);
+                if was.height > DOWN || is.height > DOWN {
+                    stood[side] = is.place;
+                    continue;
+                }
+                seen.slide = seen.slide.max((is.place - stood[side]).length());
+                // A walk that begins at full speed leaves the feet behind at first.
+                if step > STARTED {
+                    seen.reach = seen.reach.max((is.place - base.pose.position).length());
+                }
+            }
+            before = now;
+        }
+        seen
+    }
+
+    /// Asserts that no foot slides by more than 2 cm, and that every leg is long enough.
+    fn assert_walks(name: &str, seen: &Seen) {
+        assert!(seen.slide <= 0.02, "{name}: {seen:?}");
+        assert!(seen.reach <= REACH + 0.1, "{name}: {seen:?}");
+        // A foot in the air is at most four times as fast as a jogger.
+        assert!(seen.fastest <= 4.0 * 3.5 * DT + 0.12, "{name}: {seen:?}");
+    }
+
+    #[test]
+    fn standing_feet_do_not_slide_at_any_speed_in_any_bend() {
+        for tenths in 2..=30 {
+            let speed = 0.1 * f64::from(tenths);
+            for radius in [f64::INFINITY, 20.0, 5.0, 2.0, 1.0, -1.0] {
+                let seen = walk(12.0, |_| [speed, 0.0, speed / radius]);
+                assert_walks(&format!("{speed} m/s, {radius} m"), &seen);
+                assert!(seen.steps >= 8, "{speed} m/s, {radius} m: {seen:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn standing_feet_do_not_slide_in_starts_stops_and_blends() {
+        let ramp =
+            |time: f64, from: f64, to: f64| from + (to - from) * (time / 1.5).clamp(0.0, 1.0);
+        for (from, to) in [
+            (0.0, 0.3),
+            (0.0, 1.4),
+            (0.0, 2.6),
+            (1.4, 2.6),
+            (2.6, 0.0),
+            (1.4, 0.0),
+            (2.6, 1.0),
+        ] {
+            for radius in [f64::INFINITY, 3.0, 1.0] {
+                let seen = walk(8.0, |time| {
+                    let speed = ramp(time - 2.0, from, to);
+                    [speed, 0.0, speed / radius]
+                });
+                assert_walks(&format!("{from} to {to} m/s, {radius} m"), &seen);
+            }
+        }
+        // In waves between standing and jogging.
+        let seen = walk(40.0, |time| {
+            let speed = 1.3 - 1.3 * roadwright_geometry::math::cos(0.5 * time);
+            [speed, 0.0, 0.6 * sin(1.3 * time)]
+        });
+        assert_walks("waves", &seen);
+    }
+
+    #[test]
+    fn standing_feet_do_not_slide_on_the_spot_and_in_side_steps() {
+        for rate in [0.3, 1.0, 2.0, 3.5] {
+            let seen = walk(2.0 * PI / rate, |_| [0.0, 0.0, rate]);
+            assert_walks(&format!("turn at {rate} rad/s"), &seen);
+            assert!(seen.steps >= 4, "{rate}: {seen:?}");
+        }
+        for sideways in [-0.5, 0.2, 0.4] {
+            let seen = walk(6.0, |_| [0.0, sideways, 0.0]);
+            assert_walks(&format!("side step at {sideways} m/s"), &seen);
+            assert!(seen.steps >= 4, "{sideways}: {seen:?}");
+        }
+    }
+
+    #[test]
+    fn a_character_that_stops_puts_its_feet_side_by_side_and_rests() {
+        let table = GaitTable::default();
+        for stop in 0..40 {
+            let mut stride = Stride::default();
+            let mut base = BaseMotion {
+                speed: 1.4,
+                ..BaseMotion::default()
+            };
+            for step in 0..600 {
+                if step > 200 + stop {
+                    base.speed = 0.0;
+                }
+                base.pose = base.after(DT);
+                stride.advance(&table, &base, DT);
+            }
+            let figure = stride.figure(&table, &base);
+            for (foot, left) in figure.feet.iter().zip([0.09, -0.09]) {
+                assert!(foot.is_down, "{stop}");
+                let away = (foot.place - base.pose.point(0.0, left)).length();
+                assert!(away <= NEAR, "{stop}: {away}");
+            }
+            let rested = stride;
+            stride.advance(&table, &base, DT);
+            assert_eq!(stride, rested);
+        }
+    }
+
+    #[test]
+    fn feet_alternate_and_land_ahead_of_the_body() {
+        let table = GaitTable::default();
+        let mut stride = Stride::default();
+        let mut base = BaseMotion {
+            speed: 1.4,
+            ..BaseMotion::default()
+        };
+        let mut landings = Vec::new();
+        let mut before = stride.figure(&table, &base).feet;
+        for _ in 0..600 {
+            base.pose = base.after(DT);
+            stride.advance(&table, &base, DT);
+            let now = stride.figure(&table, &base).feet;
+            for side in [0, 1] {
+                if now[side].is_down && !before[side].is_down {
+                    landings.push((side, now[side].place.x - base.pose.position.x));
+                }
+            }
+            before = now;
+        }
+        assert!(landings.windows(2).all(|pair| pair[0].0 != pair[1].0));
+        // The foot stands for 0.62 of a stride of 1.45 m, half of it behind the hips.
+        for (_, ahead) in &landings[2..] {
+            assert!((ahead - 0.5 * 0.62 * 1.449).abs() < 0.05, "{ahead}");
+        }
+    }
+}
