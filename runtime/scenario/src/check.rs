@@ -227,6 +227,7 @@ impl Code {
             Self::LandOutline => "Areas of land with an invalid outline",
             Self::NameUnclear => "Places without a unique name",
             Self::VehicleFileChanged => "Vehicle files that have changed",
+            Self::WrongLevel => "Levels of dynamics that cannot move the body",
             Self::GroupMember => "Invalid members of groups",
             Self::TooMuch => "Limits that are exceeded",
         }
