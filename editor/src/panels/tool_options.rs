@@ -4,7 +4,7 @@ use super::widgets::{choice, named};
 use crate::command::Command;
 use crate::model::{Action, Dialog, Model, Purpose};
 use crate::tools::{
-    ObstacleKind, RandomTripOptions, RoadPreset, TerrainMode, ToolKind, ToolOptions,
+    ObstacleKind, PaintShape, RandomTripOptions, RoadPreset, TerrainMode, ToolKind, ToolOptions,
     new_paint_layer,
 };
 use egui::{DragValue, Slider, Ui};
@@ -270,8 +270,13 @@ fn paint(ui: &mut Ui, model: &Model, options: &mut ToolOptions, actions: &mut Ve
     ui.selectable_value(&mut brush.erase, false, "Paint");
     ui.selectable_value(&mut brush.erase, true, "Erase");
     ui.separator();
-    slider(ui, "Brush, m", &mut brush.radius, 0.5..=200.0);
+    ui.selectable_value(&mut brush.shape, PaintShape::Brush, "With brush");
+    ui.selectable_value(&mut brush.shape, PaintShape::Outline, "By outline");
     ui.separator();
+    if brush.shape == PaintShape::Brush {
+        slider(ui, "Brush, m", &mut brush.radius, 0.5..=200.0);
+        ui.separator();
+    }
     let names: Vec<(PaintId, String)> = scenario
         .paint()
         .iter()

@@ -11,6 +11,7 @@ mod land;
 mod measure;
 mod obstacle;
 mod options;
+mod outline;
 mod overlay;
 mod paint;
 mod place;
@@ -25,8 +26,8 @@ pub mod turns;
 mod vehicle;
 
 pub use options::{
-    ForestOptions, ObstacleKind, ObstacleOptions, PaintOptions, RandomTripOptions, RoadPreset,
-    SnapOptions, TerrainMode, TerrainOptions, ToolOptions, standard_presets,
+    ForestOptions, ObstacleKind, ObstacleOptions, PaintOptions, PaintShape, RandomTripOptions,
+    RoadPreset, SnapOptions, TerrainMode, TerrainOptions, ToolOptions, standard_presets,
 };
 pub use paint::new_paint_layer;
 pub use ribbon::ribbon;
