@@ -31,6 +31,7 @@ pub(crate) mod detour;
 pub(crate) mod effects;
 mod excursions;
 pub(crate) mod ground_plan;
+mod over_ground;
 mod parking;
 mod pivot;
 pub(crate) mod plan;
