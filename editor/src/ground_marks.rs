@@ -43,7 +43,7 @@ impl Board<'_> {
         });
         let color = color.gamma_multiply(PAINT_OPACITY);
         let mut mesh = Mesh::default();
-        for (row, run) in layer.cells.runs_in(view).take(MOST_RUNS) {
+        for (row, run) in layer.painted().runs_in(view).take(MOST_RUNS) {
             let corner = |x: f64, y: f64| self.at(DVec2::new(x, y) * cell);
             let (west, east) = (f64::from(run.first), f64::from(run.last) + 1.0);
             let south = f64::from(row);
@@ -177,7 +177,11 @@ impl Board<'_> {
 
     /// Draws a dashed ring around the watched vehicle while it deviates from its plan.
     pub(crate) fn disagreement(&self, live: &LivePicture) {
-        let Some(seen) = live.planning.as_ref().filter(|seen| seen.disagrees) else {
+        let Some(seen) = live
+            .planning
+            .as_ref()
+            .filter(|seen| seen.disagreement.is_some())
+        else {
             return;
         };
         let Some(own) = live.snapshot.vehicle(seen.agent) else {

@@ -111,6 +111,60 @@ fn ground_is_painted_and_erased_and_every_stroke_is_one_step() {
 }
 
 #[test]
+fn areas_are_painted_by_their_outlines_erased_saved_and_undone() {
+    let mut bench = Bench::empty();
+    bench.look_at(0.0, 0.0, 80.0);
+    bench.key(Key::I);
+    bench.press("By outline");
+    let empty = bench.scenario().clone();
+    let steps = bench.undo_steps();
+    // Corner by corner.
+    for (x, y) in [(-30.0, -20.0), (20.0, -20.0), (20.0, 15.0)] {
+        bench.click(x, y);
+    }
+    assert_eq!(bench.undo_steps(), steps);
+    bench.key(Key::Enter);
+    assert_eq!(bench.undo_steps(), steps + 1);
+    let layer = bench.scenario().paint()[&PaintId(1)].clone();
+    assert_eq!((layer.outlines.len(), layer.outlines[0].len()), (1, 3));
+    assert!(layer.contains(DVec2::new(15.0, -5.0)) && !layer.contains(DVec2::new(-20.0, 5.0)));
+    // Freehand, into the same layer.
+    bench.drag(&[
+        (-60.0, 20.0),
+        (-30.0, 20.0),
+        (-30.0, 45.0),
+        (-60.0, 45.0),
+        (-60.0, 21.0),
+    ]);
+    let layer = bench.scenario().paint()[&PaintId(1)].clone();
+    assert_eq!(layer.outlines.len(), 2);
+    assert!(layer.contains(DVec2::new(-45.0, 32.0)));
+    // The file holds both.
+    let text = to_text(bench.scenario());
+    assert_eq!(&from_text(&text).unwrap(), bench.scenario());
+    // Two corners are no area.
+    bench.click(50.0, 50.0);
+    bench.click(60.0, 50.0);
+    bench.key(Key::Enter);
+    assert_eq!(bench.undo_steps(), steps + 2);
+    // An outline erases as well; what is left of an area becomes cells.
+    bench.press("Erase");
+    for (x, y) in [(0.0, -30.0), (40.0, -30.0), (40.0, 30.0), (0.0, 30.0)] {
+        bench.click(x, y);
+    }
+    bench.key(Key::Enter);
+    let layer = bench.scenario().paint()[&PaintId(1)].clone();
+    assert_eq!(layer.outlines.len(), 1);
+    assert!(!layer.contains(DVec2::new(15.0, -5.0)));
+    assert!(layer.contains(DVec2::new(-5.0, -15.0)));
+    assert_eq!(bench.undo_steps(), steps + 3);
+    for _ in 0..3 {
+        bench.key_with(Modifiers::COMMAND, Key::Z);
+    }
+    assert_eq!(bench.scenario(), &empty);
+}
+
+#[test]
 fn layers_have_costs_for_each_vehicle_type_which_follow_its_name() {
     let mut bench = Bench::empty();
     bench.look_at(0.0, 0.0, 80.0);

@@ -17,7 +17,7 @@ pub struct Shipped {
 }
 
 /// All shipped scenarios; the first is shown at startup.
-pub const ALL: [Shipped; 19] = [
+pub const ALL: [Shipped; 20] = [
     Shipped {
         name: "old-town",
         about: "A small town with 150 drivers of three kinds",
@@ -107,6 +107,12 @@ pub const ALL: [Shipped; 19] = [
         about: "Open ground with obstacles, trees and hills",
         close_up: None,
         text: include_str!("../../../scenarios/obstacle-field.scenario.json"),
+    },
+    Shipped {
+        name: "short-cut",
+        about: "A jeep crosses a field, another keeps to the road",
+        close_up: None,
+        text: include_str!("../../../scenarios/short-cut.scenario.json"),
     },
     Shipped {
         name: "hill-country",

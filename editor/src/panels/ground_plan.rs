@@ -6,7 +6,7 @@ use crate::model::{Action, Model};
 use crate::tools::Tone;
 use egui::{Grid, Role, Slider, Ui, WidgetInfo};
 use roadwright_simulation::{
-    GroundInspection, PathComparison, PathReport, PathStatus, SearchOrder,
+    Disagreement, GroundInspection, PathComparison, PathReport, PathStatus, SearchOrder,
 };
 
 /// Shows the section of the Vehicle panel. Shows nothing for a vehicle that does not plan over open
@@ -56,8 +56,15 @@ fn status(ui: &mut Ui, model: &Model, seen: &GroundInspection) {
             ui.colored_label(theme.tone(Tone::Danger), text)
         }
     };
-    if seen.disagrees {
-        let text = "The vehicle has left its planned path, or is not heading along it.";
+    if let Some(disagreement) = seen.disagreement {
+        let text = match disagreement {
+            Disagreement::LeftPath => "It has left its planned path, or is not heading along it.",
+            Disagreement::Behind => "Its waypoint lies behind it.",
+            Disagreement::OtherSide => {
+                "It steers around the nearest obstacle on the other side than its plan."
+            }
+            Disagreement::TooSharp => "It cannot turn sharply enough to reach its waypoint.",
+        };
         ui.colored_label(theme.tone(Tone::Warning), text);
     }
 }

@@ -5,8 +5,8 @@ use crate::command::Command;
 use crate::model::{Action, Dialog, Model, Purpose};
 use crate::theme::Theme;
 use crate::tools::{
-    ObstacleKind, RandomTripOptions, RoadPreset, StackChoice, TerrainMode, ToolKind, ToolOptions,
-    new_paint_layer,
+    ObstacleKind, PaintShape, RandomTripOptions, RoadPreset, StackChoice, TerrainMode, ToolKind,
+    ToolOptions, new_paint_layer,
 };
 use egui::{DragValue, Response, Role, Slider, Ui, WidgetInfo};
 use roadwright_scenario::{CrossSection, Edit, LandUse, Lane, ObjectId, PaintId, Poly3};
@@ -331,8 +331,13 @@ fn paint(ui: &mut Ui, model: &Model, options: &mut ToolOptions, actions: &mut Ve
     ui.selectable_value(&mut brush.erase, false, "Paint");
     ui.selectable_value(&mut brush.erase, true, "Erase");
     ui.separator();
-    slider(ui, "Brush, m", &mut brush.radius, 0.5..=200.0);
+    ui.selectable_value(&mut brush.shape, PaintShape::Brush, "With brush");
+    ui.selectable_value(&mut brush.shape, PaintShape::Outline, "By outline");
     ui.separator();
+    if brush.shape == PaintShape::Brush {
+        slider(ui, "Brush, m", &mut brush.radius, 0.5..=200.0);
+        ui.separator();
+    }
     let names: Vec<(PaintId, String)> = scenario
         .paint()
         .iter()

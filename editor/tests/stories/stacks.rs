@@ -30,7 +30,7 @@ fn a_stack_gets_a_second_fitness_and_loses_the_first() {
     };
     bench.press("Add fitness to idm: add a fitness");
     bench.press("Safety");
-    assert_eq!(fitnesses(&bench), ["crash_and_speed", "safety"]);
+    assert_eq!(fitnesses(&bench), ["safe_arrival", "safety"]);
     let before = bench.scenario().clone();
     bench.press("Remove Fitness of idm");
     assert_eq!(fitnesses(&bench), ["safety"]);

@@ -370,6 +370,13 @@ pub trait Fitness: Logic {
         false
     }
 
+    /// Whether the fitness function uses `collisions` and `goal_distance` of
+    /// [`Conduct`](roadwright_plugin_api::Conduct), but none of the other optional statistics. These two
+    /// take no time while an agent drives.
+    fn wants_arrival(&self) -> bool {
+        false
+    }
+
     /// Whether a lower score means a better drive.
     fn lower_is_better(&self) -> bool {
         true

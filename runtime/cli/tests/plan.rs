@@ -119,6 +119,10 @@ fn the_bench_has_all_rows_of_the_source() {
     let count = |key: &str| drivable[key].as_u64().unwrap();
     assert_eq!(count("problems") + count("direct"), 3, "{drivable}");
     assert_eq!(count("failed"), 0, "{drivable}");
+    let crowd = &report["crowd"];
+    assert_eq!(crowd["agents"], 100);
+    assert_eq!(crowd["steps"], 60);
+    assert!(crowd["mean_ms"].as_f64().unwrap() > 0.0, "{crowd}");
 }
 
 /// A scenario with a jeep, a wall across its path, a gate beside this wall, and a room without a door.

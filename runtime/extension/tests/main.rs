@@ -8,6 +8,7 @@ mod interface;
 mod limits;
 #[path = "../../simulation/tests/modules/mod.rs"]
 mod modules;
+mod over_ground;
 mod pedals;
 mod places;
 #[path = "../../simulation/tests/common/random_steps.rs"]

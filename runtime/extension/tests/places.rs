@@ -287,7 +287,8 @@ fn a_bay_across_the_road_is_left_backwards() {
 #[test]
 fn a_bay_without_a_way_is_told() {
     let mut road = Road::new(&parker(1.0), 1);
-    road.edit([point(1, "bay", 200.0, 60.0, Some(PI))]);
+    // Paths around obstacles are searched within 1,000 m.
+    road.edit([point(1, "bay", 200.0, 1500.0, Some(PI))]);
     run(&mut road.world, 60.0);
     let faults = road.world.faults();
     assert!(

@@ -801,7 +801,7 @@ fn hash_paint(paint: &BTreeMap<PaintId, PaintLayer>, hasher: &mut impl Hasher) {
             hasher.write(vehicle.as_bytes());
             cost(*own, hasher);
         }
-        for (row, run) in layer.cells.runs() {
+        for (row, run) in layer.painted().runs() {
             for number in [row, run.first, run.last] {
                 hasher.write_i32(number);
             }

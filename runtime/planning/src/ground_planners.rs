@@ -74,7 +74,7 @@ const PAUSE: ParameterInfo = ParameterInfo::number(
     "s",
     (0.0, 10.0),
     0.25,
-    "Minimum time between replans after the driver has left the path.",
+    "Minimum time between replans when driver and plan disagree.",
 );
 const GEAR_CHANGE: ParameterInfo = ParameterInfo::number(
     "gear_change",
@@ -359,6 +359,21 @@ fn move_tree(parameters: &ParameterSet) -> GroundSearch {
         library: LIBRARIES.get(library).copied().unwrap_or(LIBRARIES[0]),
         horizon: parameters.value("horizon") as u32,
         nodes: parameters.value("nodes") as u32,
+    })
+}
+
+/// Whether the ground planner with this id, with its default parameters, searches the map of open ground.
+/// `false` if there is no such planner.
+pub fn uses_map(id: &str) -> bool {
+    let mut entries = entries().into_iter();
+    let entry = entries.find(|entry| entry.info.id == id);
+    entry.is_some_and(|entry| {
+        let planner = entry.make();
+        planner
+            .logic
+            .planning(&planner.parameters)
+            .search
+            .uses_map()
     })
 }
 

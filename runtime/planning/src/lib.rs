@@ -62,6 +62,7 @@ pub mod open_ground;
 mod route;
 mod via_places;
 
+pub use ground_planners::uses_map;
 pub use lane_keeper::LaneKeeper;
 pub use route::RoutePlanner;
 

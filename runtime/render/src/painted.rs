@@ -19,7 +19,7 @@ pub(crate) fn all(painter: &mut impl Painter, scenario: &Scenario) {
     painter.begin(Pass::Ground);
     for layer in scenario.paint().values() {
         let corners: Vec<[DVec2; 4]> = layer
-            .cells
+            .painted()
             .blocks()
             .into_iter()
             .map(|block| corners(layer, block))

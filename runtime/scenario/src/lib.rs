@@ -120,7 +120,9 @@ pub use map_part::{MapPart, NoSuchPart, hides_layer, layers};
 pub use network::{Node, RoadNetwork};
 pub use objects::{Forest, Obstacle, PointOfInterest, Shape};
 pub use off_road::OffRoad;
-pub use paint::{CellBlock, CellRun, MAX_PAINT_RUNS, PaintCost, PaintLayer, PaintedCells};
+pub use paint::{
+    CellBlock, CellRun, MAX_PAINT_CORNERS, MAX_PAINT_RUNS, PaintCost, PaintLayer, PaintedCells,
+};
 pub use parameter_values::{TableShape, cell_key, parse_cell_key};
 pub use restriction::{Restriction, RestrictionKind, TimedRestriction, ViaRestriction};
 pub use road::{

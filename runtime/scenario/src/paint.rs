@@ -1,6 +1,6 @@
 //! Painted ground: layers of cells that planners over open ground avoid, prefer or do not enter.
 
-use crate::quantity::{PaintCell, Quantity, Validate, check_keys};
+use crate::quantity::{Area, PaintCell, Quantity, Validate, check_keys};
 use glam::DVec2;
 use roadwright_geometry::MAX_COORDINATE;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
@@ -30,7 +30,11 @@ pub struct PaintLayer {
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub vehicles: BTreeMap<String, PaintCost>,
     /// The painted cells.
+    #[serde(default)]
     pub cells: PaintedCells,
+    /// Painted areas, each given by its corners in order, m. Cells are painted if their centres lie inside.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub outlines: Vec<Area>,
 }
 
 fn usual_cell() -> Quantity<PaintCell> {
@@ -49,7 +53,25 @@ impl PaintLayer {
             cost,
             vehicles: BTreeMap::new(),
             cells: PaintedCells::default(),
+            outlines: Vec::new(),
         }
+    }
+
+    /// Whether nothing is painted.
+    pub fn is_empty(&self) -> bool {
+        self.cells.is_empty() && self.outlines.is_empty()
+    }
+
+    /// The painted cells, including those inside outlines. O(cells' runs + rows of the outlines).
+    pub fn painted(&self) -> Cow<'_, PaintedCells> {
+        if self.outlines.is_empty() {
+            return Cow::Borrowed(&self.cells);
+        }
+        let mut cells = self.cells.clone();
+        for outline in &self.outlines {
+            cells.fill(outline, self.cell.get());
+        }
+        Cow::Owned(cells)
     }
 
     /// Effect of the layer on a vehicle type, by key.
@@ -59,15 +81,61 @@ impl PaintLayer {
 
     /// Bounding box of the painted cells, m; `None` if nothing is painted.
     pub fn bounds(&self) -> Option<(DVec2, DVec2)> {
-        let (low, high) = self.cells.extent()?;
+        let (low, high) = self.painted().extent()?;
         let corner = |[x, y]: [i32; 2]| DVec2::new(f64::from(x), f64::from(y)) * self.cell.get();
         Some((corner(low), corner(high.map(|at| at.saturating_add(1)))))
     }
 
     /// Whether the cell below a point is painted.
     pub fn contains(&self, point: DVec2) -> bool {
-        let at = (point / self.cell.get()).floor();
-        self.cells.contains(at.x as i32, at.y as i32)
+        let cell = self.cell.get();
+        let at = (point / cell).floor();
+        let (column, row) = (at.x as i32, at.y as i32);
+        let is_inside = |outline: &Area| {
+            let runs = runs_inside(&crossings(outline, cell, row), cell);
+            runs.into_iter()
+                .any(|run| (run.first..=run.last).contains(&column))
+        };
+        self.cells.contains(column, row) || self.outlines.iter().any(is_inside)
+    }
+
+    /// Paints the area inside an outline.
+    pub fn paint_area(&mut self, outline: Vec<DVec2>) {
+        self.outlines.push(outline.into());
+    }
+
+    /// Erases the cells whose centres lie inside an outline.
+    pub fn erase_area(&mut self, outline: &[DVec2]) {
+        let mut erased = PaintedCells::default();
+        erased.fill(outline, self.cell.get());
+        let runs: Vec<_> = erased.runs().collect();
+        self.erase_runs(&runs);
+    }
+
+    /// Erases runs of cells. Outlines that contain some of them become cells.
+    fn erase_runs(&mut self, runs: &[(i32, CellRun)]) {
+        let cell = self.cell.get();
+        let outlines = std::mem::take(&mut self.outlines);
+        for outline in outlines {
+            let mut inside = PaintedCells::default();
+            inside.fill(&outline, cell);
+            let is_touched = runs.iter().any(|&(row, run)| {
+                let block = CellBlock {
+                    low: [run.first, row],
+                    high: [run.last, row],
+                };
+                inside.runs_in(block).next().is_some()
+            });
+            match is_touched {
+                true => inside
+                    .runs()
+                    .for_each(|(row, run)| self.cells.add(row, run)),
+                false => self.outlines.push(outline),
+            }
+        }
+        for &(row, run) in runs {
+            self.cells.remove(row, run);
+        }
     }
 
     /// Paints the cells whose centres are within `radius` metres of a straight stretch.
@@ -79,9 +147,8 @@ impl PaintLayer {
 
     /// Erases the cells whose centres are within `radius` metres of a straight stretch.
     pub fn erase(&mut self, stretch: [DVec2; 2], radius: f64) {
-        for (row, run) in self.swept(stretch, radius) {
-            self.cells.remove(row, run);
-        }
+        let runs = self.swept(stretch, radius);
+        self.erase_runs(&runs);
     }
 
     /// Returns the cells whose centres are within `radius` metres of a stretch. Each row has one run of
@@ -114,13 +181,39 @@ impl Validate for PaintLayer {
                 PaintCost::check(i64::from(*amount)).map_err(|error| format!("cost: {error}"))?;
             }
         }
-        let runs = self.cells.run_count();
+        for (number, outline) in self.outlines.iter().enumerate() {
+            outline
+                .check()
+                .map_err(|error| format!("outlines[{number}]: {error}"))?;
+        }
+        let corners: usize = self.outlines.iter().map(|outline| outline.len()).sum();
+        if corners > MAX_PAINT_CORNERS {
+            return Err(format!(
+                "outlines: {corners} corners: expected at most {MAX_PAINT_CORNERS}; simplify the outlines or split \
+                 the layer"
+            ));
+        }
+        // Checked before the areas are filled, because that takes as long as they have rows.
+        let rows: f64 = self
+            .outlines
+            .iter()
+            .map(|outline| rows_crossed(outline, self.cell.get()))
+            .sum();
+        if rows > 2.0 * MAX_PAINT_RUNS as f64 {
+            return Err(format!(
+                "outlines: they cross {rows:.0} rows of cells: expected at most {}; paint with larger cells or split \
+                 the layer",
+                2 * MAX_PAINT_RUNS
+            ));
+        }
+        let painted = self.painted();
+        let runs = painted.run_count();
         if runs > MAX_PAINT_RUNS {
             return Err(format!(
                 "cells: {runs} runs: expected at most {MAX_PAINT_RUNS}; paint with larger cells or split the layer"
             ));
         }
-        let squares: u64 = self.cells.runs().map(|(_, run)| run.squares(SQUARE)).sum();
+        let squares: u64 = painted.runs().map(|(_, run)| run.squares(SQUARE)).sum();
         if squares > MAX_PAINT_SQUARES {
             return Err(format!(
                 "cells: the runs are too long: expected at most {MAX_PAINT_SQUARES} pieces of {SQUARE} cells; \
@@ -141,6 +234,8 @@ impl Validate for PaintLayer {
 
 /// Maximum number of runs of cells in one layer.
 pub const MAX_PAINT_RUNS: usize = 200_000;
+/// Maximum number of corners of all outlines of one layer.
+pub const MAX_PAINT_CORNERS: usize = 20_000;
 /// Edge length of the squares into which planners divide painted ground, in cells.
 const SQUARE: i32 = 64;
 /// Maximum number of squares that the runs of one layer cross, summed over the runs.
@@ -330,6 +425,26 @@ impl PaintedCells {
         Some(([west, south], [east, north]))
     }
 
+    /// Paints the cells whose centres lie inside an outline, given by its corners, m. `cell` is the edge length of
+    /// the cells, m. Where the outline crosses itself, an area that it encloses twice stays bare.
+    pub fn fill(&mut self, outline: &[DVec2], cell: f64) {
+        let mut rows: BTreeMap<i32, Vec<f64>> = BTreeMap::new();
+        for (from, to) in edges(outline) {
+            let (low, high) = (from.y.min(to.y), from.y.max(to.y));
+            for row in first_centre(low, cell)..first_centre(high, cell) {
+                rows.entry(row)
+                    .or_default()
+                    .push(crossing(from, to, centre(row, cell)));
+            }
+        }
+        for (row, mut crossings) in rows {
+            crossings.sort_by(f64::total_cmp);
+            for run in runs_inside(&crossings, cell) {
+                self.add(row, run);
+            }
+        }
+    }
+
     /// Paints a run.
     pub fn add(&mut self, row: i32, run: CellRun) {
         let runs = self.rows.entry(row).or_default();
@@ -409,6 +524,57 @@ impl PaintedCells {
         done.append(&mut open);
         done
     }
+}
+
+/// Edges of an outline.
+fn edges(outline: &[DVec2]) -> impl Iterator<Item = (DVec2, DVec2)> {
+    let ends = outline.iter().cycle().skip(1);
+    outline.iter().zip(ends).map(|(&from, &to)| (from, to))
+}
+
+/// Centre of a row or column of cells, m.
+fn centre(index: i32, cell: f64) -> f64 {
+    (f64::from(index) + 0.5) * cell
+}
+
+/// First row or column whose centre is not before `at` metres.
+fn first_centre(at: f64, cell: f64) -> i32 {
+    (at / cell - 0.5).ceil() as i32
+}
+
+/// Position at which an edge crosses a horizontal line at `y`, m.
+fn crossing(from: DVec2, to: DVec2, y: f64) -> f64 {
+    from.x + (to.x - from.x) * (y - from.y) / (to.y - from.y)
+}
+
+/// Positions at which an outline crosses the centre line of a row of cells, in ascending order, m.
+fn crossings(outline: &[DVec2], cell: f64, row: i32) -> Vec<f64> {
+    let crossed = edges(outline).filter(|(from, to)| {
+        let (low, high) = (from.y.min(to.y), from.y.max(to.y));
+        (first_centre(low, cell)..first_centre(high, cell)).contains(&row)
+    });
+    let mut all: Vec<f64> = crossed
+        .map(|(from, to)| crossing(from, to, centre(row, cell)))
+        .collect();
+    all.sort_by(f64::total_cmp);
+    all
+}
+
+/// Runs of cells whose centres lie between the first and the second crossing, the third and the fourth, and so on.
+fn runs_inside(crossings: &[f64], cell: f64) -> Vec<CellRun> {
+    let pairs = crossings.chunks_exact(2);
+    let runs = pairs.map(|pair| CellRun {
+        first: first_centre(pair[0], cell),
+        last: first_centre(pair[1], cell).saturating_sub(1),
+    });
+    runs.filter(|run| run.first <= run.last).collect()
+}
+
+/// Number of rows of cells that the edges of an outline cross, summed over the edges.
+fn rows_crossed(outline: &[DVec2], cell: f64) -> f64 {
+    edges(outline)
+        .map(|(from, to)| (from.y - to.y).abs() / cell)
+        .sum()
 }
 
 /// The parts of a run in squares of this edge length.
@@ -549,6 +715,88 @@ mod tests {
         layer.erase(stretch, 4.0);
         assert!(layer.cells.is_empty());
         assert_eq!(layer.bounds(), None);
+    }
+
+    /// An area with a notch.
+    fn notched() -> Vec<DVec2> {
+        [
+            (-8.2, -6.1),
+            (9.4, -7.3),
+            (11.0, 6.0),
+            (2.0, -2.5),
+            (-6.0, 8.7),
+        ]
+        .map(DVec2::from)
+        .to_vec()
+    }
+
+    #[test]
+    fn an_outline_paints_the_cells_whose_centres_lie_inside() {
+        for cell in [0.3, 1.0, 2.5] {
+            let mut layer = PaintLayer::new("Marsh", PaintCost::Blocks);
+            layer.cell = cell.into();
+            layer.paint_area(notched());
+            let painted = layer.painted().into_owned();
+            for row in -40..40 {
+                for column in -45..45 {
+                    let middle = DVec2::new(centre(column, cell), centre(row, cell));
+                    let inside = roadwright_geometry::polygon::contains(&notched(), middle);
+                    assert_eq!(painted.contains(column, row), inside, "{cell}: {middle}");
+                    assert_eq!(layer.contains(middle), inside, "{cell}: {middle}");
+                }
+            }
+            let (low, high) = layer.bounds().unwrap();
+            assert!(low.x >= -8.2 - cell && high.x <= 11.0 + cell);
+            assert_eq!(layer.validate(), Ok(()));
+        }
+    }
+
+    #[test]
+    fn erasing_turns_the_outlines_that_it_touches_into_cells() {
+        let mut layer = PaintLayer::new("Marsh", PaintCost::Adds(16));
+        let far: Vec<DVec2> = notched()
+            .iter()
+            .map(|&corner| corner + DVec2::new(100.0, 0.0))
+            .collect();
+        layer.paint_area(notched());
+        layer.paint_area(far.clone());
+        let before = layer.painted().into_owned();
+        layer.erase([DVec2::new(0.0, -10.0), DVec2::new(0.0, 10.0)], 1.0);
+        assert_eq!(layer.outlines.len(), 1);
+        assert!(!layer.contains(DVec2::new(0.5, -4.5)));
+        assert!(layer.contains(DVec2::new(5.5, -4.5)));
+        assert!(layer.contains(DVec2::new(105.5, -4.5)));
+        layer.erase_area(&far);
+        assert!(layer.outlines.is_empty() && !layer.contains(DVec2::new(105.5, -4.5)));
+        // Painted again, the first area is as before.
+        layer.paint_area(notched());
+        layer.paint_area(far);
+        assert_eq!(*layer.painted(), before);
+    }
+
+    #[test]
+    fn outlines_are_read_and_written_and_unsuitable_ones_are_refused() {
+        let read = |text: &str| serde_json::from_str::<PaintLayer>(text);
+        let text = r#"{"name":"Marsh","cell":1.0,"cost":"blocks","cells":[],"outlines":[[[0.0,0.0],[9.0,0.0],[0.0,9.0]]]}"#;
+        let layer = read(text).unwrap();
+        assert_eq!(layer.validate(), Ok(()));
+        assert_eq!(serde_json::to_string(&layer).unwrap(), text);
+        assert!(layer.contains(DVec2::new(1.0, 1.0)) && !layer.contains(DVec2::new(8.0, 8.0)));
+        // Without cells, and without outlines, which are not written then.
+        let plain = read(r#"{"cost": 4, "outlines": []}"#).unwrap();
+        assert!(!serde_json::to_string(&plain).unwrap().contains("outlines"));
+        for (outlines, expected) in [
+            ("[[[0, 0], [9, 0]]]", "at least 3"),
+            ("[[[0, 0], [9, 0], [0, 1e9]]]", "out of range"),
+            ("[[[0, 0], [9e6, 0], [0, 9e6]]]", "rows of cells"),
+        ] {
+            let text = format!(r#"{{"cost": 1, "cell": 0.1, "outlines": {outlines}}}"#);
+            let error = match read(&text) {
+                Ok(layer) => layer.validate().unwrap_err(),
+                Err(error) => error.to_string(),
+            };
+            assert!(error.contains(expected), "{outlines}: {error}");
+        }
     }
 
     #[test]

@@ -25,7 +25,7 @@ macro_rules! for_each_slot {
             Behaviour "Behaviour" behaviour Behaviour One ["lane_keeper"] 4.0 "Chooses lanes and speeds.";
             GroundPlanner "Ground planner" ground_planner GroundPlanner Optional [] 6.0 "Finds paths off the lanes; `hybrid_fuzzy_path` if absent.";
             Controller "Controller" controller Controller One ["idm"] 30.0 "Steers and accelerates.";
-            Fitness "Fitness" fitness Fitness Many ["crash_and_speed"] 1.0 "Rates the driving.";
+            Fitness "Fitness" fitness Fitness Many ["safe_arrival"] 1.0 "Rates the driving.";
         }
     };
 }

@@ -17,6 +17,8 @@ mod old_town;
 mod proving;
 #[path = "shipped_scenarios/scripted.rs"]
 mod scripted;
+#[path = "shipped_scenarios/short_cut.rs"]
+mod short_cut;
 #[path = "shipped_scenarios/small.rs"]
 mod small;
 #[path = "shipped_scenarios/streets.rs"]
@@ -52,6 +54,7 @@ pub(crate) fn all() -> Vec<(&'static str, Scenario)> {
         ("proving-ground", proving::proving_ground()),
         ("roundabouts", junctions::roundabouts()),
         ("rush-hour", scripted::rush_hour()),
+        ("short-cut", short_cut::short_cut()),
         ("signal-corridor", junctions::signal_corridor()),
         ("station-road", streets::station_road()),
         ("trailer-yard", trailers::trailer_yard()),

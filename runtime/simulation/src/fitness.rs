@@ -33,6 +33,8 @@ struct Described {
 enum Wants {
     Nothing,
     PostEncroachment,
+    /// Collisions and the remaining distance.
+    Arrival,
     Account,
 }
 
@@ -82,7 +84,7 @@ static FORMULAS: [Described; 18] = [
             ),
         ],
         score: safe_arrival,
-        wants: Wants::Account,
+        wants: Wants::Arrival,
         is_cost: true,
     },
     Described {
@@ -564,6 +566,10 @@ impl Fitness for Formula {
 
     fn wants_account(&self) -> bool {
         self.0.wants == Wants::Account
+    }
+
+    fn wants_arrival(&self) -> bool {
+        self.0.wants == Wants::Arrival
     }
 
     fn lower_is_better(&self) -> bool {

@@ -107,9 +107,9 @@ pub use inspect::{
 pub use junction_watch::{ApproachFigures, JunctionFigures, JunctionWatch};
 pub use messages::{LogLine, Mark};
 pub use open_ground::{
-    CellFactors, FixedItems, GroundInspection, GroundQuestion, ItemSource, LayerShare, NarrowGap,
-    NoPath, NoPathKind, PLAIN_FACTOR, PathComparison, PathReport, PathStatus, SearchOrder, body_of,
-    effects_of, profile_of, unreachable_over_ground,
+    CellFactors, Disagreement, FixedItems, GroundInspection, GroundQuestion, ItemSource,
+    LayerShare, NarrowGap, NoPath, NoPathKind, PLAIN_FACTOR, PathComparison, PathReport,
+    PathStatus, SearchOrder, body_of, effects_of, profile_of, unreachable_over_ground,
 };
 pub use options::{ModuleOverrides, PopulateFrom, Population, RunOptions, SimulationError};
 pub use perception::{Travel, lateral_model};

@@ -7,7 +7,7 @@ use crate::lamps;
 use crate::open_ground::NoPath;
 use crate::records::{AgentIndex, Phase, keeps_to_lanes};
 use crate::snapshot::{CharacterRecord, Mishap, Snapshot, VehicleRecord};
-use crate::stages::retire::scores;
+use crate::stages::retire::Scored;
 use crate::stages::scene::lane_of;
 use crate::summary::{
     AgentCounts, AgentWithoutPath, FitnessSummary, MishapCounts, StackSummary, Statistic, Summary,
@@ -310,13 +310,16 @@ pub(crate) fn drive_so_far(world: &World, agent: AgentIndex) -> Drive<'_> {
         started: statistics.started,
         ended: world.time(),
         distance: statistics.distance,
-        scores: scores(
-            &world.clock,
-            &world.modules,
-            &world.agents,
-            agent,
-            Status::Active,
-        ),
+        scores: Scored {
+            clock: &world.clock,
+            ground: Some(&world.ground),
+            types: &world.types,
+            modules: &world.modules,
+            agents: &world.agents,
+            dynamics: &world.dynamics,
+            routes: &world.routes,
+        }
+        .scores(agent, Status::Active),
     }
 }
 

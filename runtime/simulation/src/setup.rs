@@ -14,8 +14,6 @@ use roadwright_scenario::{
     Agent, AgentId, BodyKind, LaneletIndex, OffRoad, Place, Scenario, VehicleType,
 };
 
-/// Planners that use no map, so the trips of their agents off the lanes are not planned in advance.
-const WITHOUT_MAP: [&str; 2] = ["straight", "move_tree"];
 /// Distance before the point nearest to its destination at which a vehicle leaves the lane, m. The vehicle
 /// needs this distance to turn.
 const EXIT_BEFORE: f64 = 30.0;
@@ -283,7 +281,7 @@ impl TripDriver<'_> {
         let stack = self.scenario.stacks().get(self.stack);
         let planner = stack.and_then(|stack| stack.ground_planner.as_ref());
         stack.is_none()
-            || planner.is_some_and(|setting| WITHOUT_MAP.contains(&setting.module.as_str()))
+            || planner.is_some_and(|setting| !roadwright_planning::uses_map(&setting.module))
     }
 
     /// The quickest trip from place to place, on lanes and over open ground.

@@ -11,7 +11,7 @@ use crate::edit::{EditEntry, Editing, WaitingEdit};
 use crate::fixed::Fixed;
 use crate::hands::{HandControls, Hands};
 use crate::messages::{LogLine, Messages};
-use crate::modules::{Modules, Rota, SignalControllers, node_of};
+use crate::modules::{Modules, Rota, SignalControllers, WantedAccounts, node_of};
 use crate::move_trees::{self, MoveTrees};
 use crate::open_ground::{GroundPlans, MixedTrips, PathStatus};
 use crate::options::{RunOptions, SimulationError, helpers};
@@ -301,6 +301,8 @@ impl World {
         };
         let mut exit = Exit {
             clock: &self.clock,
+            ground: Some(&self.ground),
+            types: &self.types,
             modules: &self.modules,
             agents: &mut self.agents,
             dynamics: &mut self.dynamics,
@@ -612,6 +614,8 @@ impl World {
         let helpers = self.helpers.as_ref();
         let mut exit = Exit {
             clock: &self.clock,
+            ground: Some(&self.ground),
+            types: &self.types,
             modules: &self.modules,
             agents: &mut self.agents,
             dynamics: &mut self.dynamics,
@@ -660,8 +664,14 @@ impl World {
             &mut agents,
             &mut self.scratch.contacts,
         );
-        if self.modules.want_accounts() {
-            self.keep_accounts();
+        match self.modules.wanted_accounts() {
+            WantedAccounts::Nothing => {}
+            WantedAccounts::Collisions => {
+                let mut accounts = std::mem::take(&mut self.agents.accounts);
+                accounts.count_collisions(self.agents.lent(), self.collisions());
+                self.agents.accounts = accounts;
+            }
+            WantedAccounts::All => self.keep_accounts(),
         }
     }
 

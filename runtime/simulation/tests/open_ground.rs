@@ -8,8 +8,8 @@ use roadwright_scenario::{
     Place, Scenario, Shape, Stack,
 };
 use roadwright_simulation::{
-    Ground, GroundQuestion, ModuleOverrides, NoPathKind, PathStatus, RunOptions, SavedWorld, World,
-    builtin_modules,
+    Disagreement, Ground, GroundQuestion, ModuleOverrides, NoPathKind, PathStatus, RunOptions,
+    SavedWorld, World, builtin_modules,
 };
 
 const CONTROLLERS: [&str; 4] = ["idm", "pursuit", "fuzzy_driver", "fuzzy_mechanic"];
@@ -612,6 +612,89 @@ fn an_inspection_of_the_ground_shows_what_the_planner_reads_and_changes_nothing(
         let least = both.planned.plain + u64::from(id != "drivable_path");
         assert!(both.planned.cost >= least, "{id}");
     }
+}
+
+/// A plan, and the disagreement that came before it.
+#[derive(Debug, Clone, Copy)]
+struct Replan {
+    time: f64,
+    why: Option<Disagreement>,
+    /// Time since which the driver has disagreed, s.
+    since: f64,
+}
+
+/// Plans of the only agent in the first `seconds`.
+fn plans_of(scenario: &Scenario, seconds: f64) -> Vec<Replan> {
+    let registry = crate::modules::with_test_modules();
+    let mut world = World::new(scenario, &registry, &RunOptions::default()).unwrap();
+    let mut plans: Vec<Replan> = Vec::new();
+    let (mut why, mut since) = (None, 0.0);
+    while world.time() < seconds && !world.is_over() {
+        world.step();
+        let Some(seen) = world.inspect_ground(1, &GroundQuestion::default()) else {
+            continue;
+        };
+        let Some(time) = seen.planned_at else {
+            continue;
+        };
+        if plans.last().is_none_or(|last| last.time < time) {
+            plans.push(Replan { time, why, since });
+        }
+        if why.is_none() || seen.disagreement.is_none() {
+            since = world.time();
+        }
+        why = seen.disagreement;
+    }
+    plans
+}
+
+/// A planner that is due every 100 s.
+fn rarely_due(scenario: Scenario, controller: &str) -> Scenario {
+    let mut scenario = scenario;
+    let planner = ModuleSetting {
+        rate_hz: Some(0.01).into(),
+        ..ModuleSetting::new("hybrid_fuzzy_path")
+    };
+    let stack = Stack {
+        ground_planner: Some(planner),
+        ..Stack::with_controller(controller)
+    };
+    let edit = Edit::Stack(controller.into(), Some(Box::new(stack)));
+    scenario.apply(edit).unwrap();
+    scenario
+}
+
+#[test]
+fn a_driver_that_disagrees_with_its_plan_replans_in_the_next_step_but_not_more_often_than_allowed()
+{
+    let scenario = rarely_due(across(&[], "wayward"), "wayward");
+    let plans = plans_of(&scenario, 20.0);
+    // It drives circles until a manoeuvre begins, which is driven to its end.
+    assert!((5..80).contains(&plans.len()), "{plans:#?}");
+    for pair in plans.windows(2) {
+        let (before, next) = (pair[0], pair[1]);
+        let pause = next.time - before.time;
+        assert!(pause > 0.25 - 1e-9, "{before:?}, {next:?}");
+        assert!(next.why.is_some(), "{before:?}, {next:?}");
+    }
+    // The second plan is made in the step after the first disagreement.
+    let (first, second) = (plans[0], plans[1]);
+    let due = second.since.max(first.time + 0.25);
+    assert!(second.time < due + 0.03, "{first:?}, {second:?}");
+    let behind = plans.iter().filter(|plan| {
+        matches!(
+            plan.why,
+            Some(Disagreement::Behind | Disagreement::LeftPath)
+        )
+    });
+    assert!(behind.count() > 1, "{plans:#?}");
+}
+
+#[test]
+fn a_driver_that_follows_its_plan_keeps_it() {
+    let scenario = rarely_due(across(&[], "pursuit"), "pursuit");
+    let plans = plans_of(&scenario, 4.0);
+    assert_eq!(plans.len(), 1, "{plans:?}");
 }
 
 /// A yard with a wall, an agent that drives with `drivable_path`, and its parameters.

@@ -1,12 +1,14 @@
 //! Trips that change between roads and open ground, and vehicles that cross roads.
 
-use crate::common::{add_flow, cars, draw_street, street};
+use crate::common::{add_flow, cars, draw_street, shipped, street};
 use glam::DVec2;
 use roadwright_geometry::HeightField;
 use roadwright_scenario::{
-    Agent, AgentId, Edit, LanePlace, OffRoad, Place, RoadId, Scenario, Stack, VehicleType,
+    Agent, AgentId, Edit, LanePlace, Obstacle, ObstacleId, OffRoad, Place, RoadId, Scenario, Shape,
+    Stack, VehicleType,
 };
 use roadwright_simulation::{NoPathKind, PathStatus, RunOptions, Status, World, builtin_modules};
+use std::collections::BTreeMap;
 
 const CONTROLLERS: [&str; 4] = ["idm", "pursuit", "fuzzy_driver", "fuzzy_mechanic"];
 
@@ -327,4 +329,180 @@ fn a_stack_that_drives_straight_does_not_use_roads_on_the_way() {
     scenario.apply(edit).unwrap();
     let found = drive(&scenario, 150.0);
     assert!(found.arrived && found.on_lanes == 0.0, "{found:?}");
+}
+
+/// The shipped scenario `short-cut`: distances of each agent on lanes and beside them, m, changes between the
+/// two, and whether the agent has arrived.
+fn short_cut(change: impl FnOnce(&mut Scenario)) -> BTreeMap<u64, (Drive, f64)> {
+    let mut scenario = shipped("short-cut");
+    change(&mut scenario);
+    let mut world = World::new(&scenario, &builtin_modules(), &RunOptions::default()).unwrap();
+    let mut driven: BTreeMap<u64, Drive> = BTreeMap::new();
+    let mut were_on_lane: BTreeMap<u64, bool> = BTreeMap::new();
+    while world.time() < 150.0 && !world.is_over() {
+        world.step();
+        let dt = world.dt();
+        for vehicle in &world.snapshot().vehicles {
+            if vehicle.agent > 4 {
+                continue;
+            }
+            let drive = driven.entry(vehicle.agent).or_insert(Drive {
+                arrived: false,
+                contacts: 0,
+                on_lanes: 0.0,
+                beside: 0.0,
+                changes: 0,
+            });
+            let is_on_lane = vehicle.lane.is_some();
+            let distance = vehicle.speed.abs() * dt;
+            match is_on_lane {
+                true => drive.on_lanes += distance,
+                false => drive.beside += distance,
+            }
+            let was = were_on_lane.insert(vehicle.agent, is_on_lane);
+            drive.changes += u32::from(was.is_some_and(|was| was != is_on_lane));
+        }
+    }
+    let contacts = world.summary().collisions.len();
+    assert_eq!(contacts, 0);
+    let drives = world.drives();
+    let time = |id: u64| {
+        let drive = drives.iter().find(|drive| drive.id == id)?;
+        (drive.status == Status::Arrived).then_some(drive.ended - drive.started)
+    };
+    driven
+        .into_iter()
+        .map(|(id, drive)| {
+            let arrived = time(id).is_some();
+            (id, (Drive { arrived, ..drive }, time(id).unwrap_or(150.0)))
+        })
+        .collect()
+}
+
+#[test]
+fn in_short_cut_free_vehicles_cross_the_field_and_others_keep_to_the_road() {
+    let drives = short_cut(|_| {});
+    assert!(
+        drives.values().all(|(drive, _)| drive.arrived),
+        "{drives:?}"
+    );
+    let (free, free_time) = &drives[&1];
+    let (road, road_time) = &drives[&2];
+    assert!(free.beside > 100.0 && free.changes == 2, "{free:?}");
+    assert!(road.beside == 0.0 && road.changes == 0, "{road:?}");
+    assert!(
+        *free_time < 0.85 * road_time,
+        "{free_time} s, {road_time} s"
+    );
+    // No lane connects the farm to the road.
+    for id in [3, 4] {
+        let (farm, _) = &drives[&id];
+        assert!(farm.beside > 30.0 && farm.changes == 2, "{farm:?}");
+    }
+}
+
+#[test]
+fn in_short_cut_vehicles_that_leave_the_road_only_when_needed_take_no_short_cut() {
+    let drives = short_cut(|scenario| {
+        for off_road in [OffRoad::WhenNeeded, OffRoad::Free] {
+            let key = match off_road {
+                OffRoad::WhenNeeded => "free_jeep",
+                _ => "road_jeep",
+            };
+            let kind = VehicleType {
+                off_road,
+                ..scenario.vehicle_types()[key].clone()
+            };
+            let edit = Edit::VehicleType(key.into(), Some(Box::new(kind)));
+            scenario.apply(edit).unwrap();
+        }
+    });
+    assert!(
+        drives[&1].0.beside == 0.0 && drives[&1].0.arrived,
+        "{drives:?}"
+    );
+    assert!(
+        drives[&2].0.beside > 100.0 && drives[&2].0.arrived,
+        "{drives:?}"
+    );
+    // Nothing leads to the farm or away from it.
+    assert!(
+        !drives.contains_key(&3) || !drives[&3].0.arrived,
+        "{drives:?}"
+    );
+    assert!(
+        !drives.contains_key(&4) || !drives[&4].0.arrived,
+        "{drives:?}"
+    );
+}
+
+/// Sides of a house between the street and the field, and the walls of a scene in which a trip with an
+/// intermediate goal changes between the two.
+fn house(scenario: &mut Scenario, x: f64, y: f64) {
+    let house = Obstacle {
+        name: "house".into(),
+        shape: Shape::Box {
+            x: x.into(),
+            y: y.into(),
+            heading: 0.0.into(),
+            length: 24.0.into(),
+            width: 12.0.into(),
+        },
+        base: 0.0.into(),
+        height: 6.0.into(),
+        mass: None.into(),
+    };
+    let id = ObstacleId(scenario.obstacles().len() as u32 + 1);
+    scenario
+        .apply(Edit::Obstacle(id, Some(Box::new(house))))
+        .unwrap();
+}
+
+/// A street from west to east with houses south of it.
+fn village(controller: &str) -> (Scenario, RoadId) {
+    let mut scenario = with_stack(controller);
+    let road = straight_street(&mut scenario, -300.0, 300.0);
+    for x in [-120.0, -60.0, 0.0, 60.0, 120.0] {
+        house(&mut scenario, x, -25.0);
+    }
+    (scenario, road)
+}
+
+fn with_via(scenario: &mut Scenario, via: Vec<Place>) {
+    let agent = Agent {
+        via,
+        ..scenario.agents()[&AgentId(1)].clone()
+    };
+    let edit = Edit::Agent(AgentId(1), Some(Box::new(agent)));
+    scenario.apply(edit).unwrap();
+}
+
+#[test]
+fn trips_with_intermediate_goals_change_between_roads_and_open_ground_in_both_directions() {
+    for controller in ["idm", "pursuit"] {
+        // From the street to a place behind the houses, and back onto the street.
+        let (mut scenario, road) = village(controller);
+        let (start, goal) = (on_lane(road, -1, 30.0), on_lane(road, -1, 570.0));
+        add_jeep(&mut scenario, 1, start, goal);
+        with_via(&mut scenario, vec![Place::ground(30.0, -50.0, 0.0)]);
+        let found = drive(&scenario, 200.0);
+        let what = format!("{controller}, road, field, road: {found:?}");
+        assert!(found.arrived && found.contacts == 0, "{what}");
+        assert_eq!(found.changes, 2, "{what}");
+        assert!(found.beside > 80.0 && found.on_lanes > 250.0, "{what}");
+
+        // From one field to another, over a place on the street.
+        let (mut scenario, road) = village(controller);
+        let (start, goal) = (
+            Place::ground(-150.0, -50.0, 0.0),
+            Place::ground(150.0, -50.0, 0.0),
+        );
+        add_jeep(&mut scenario, 1, start, goal);
+        with_via(&mut scenario, vec![on_lane(road, -1, 300.0)]);
+        let found = drive(&scenario, 200.0);
+        let what = format!("{controller}, field, road, field: {found:?}");
+        assert!(found.arrived && found.contacts == 0, "{what}");
+        assert_eq!(found.changes, 2, "{what}");
+        assert!(found.beside > 80.0 && found.on_lanes > 60.0, "{what}");
+    }
 }

@@ -4,7 +4,7 @@ use crate::scenarios::{draw, street, west_to_east};
 use roadwright_agent::Slot;
 use roadwright_scenario::operation::draw::RoadStyle;
 use roadwright_scenario::*;
-use roadwright_simulation::{RunOptions, World};
+use roadwright_simulation::{RunOptions, Status, World};
 use std::collections::BTreeMap;
 
 const FITNESSES: [&str; 5] = [
@@ -172,4 +172,115 @@ fn a_drive_above_the_limit_ranks_behind_one_that_keeps_to_it_and_before_one_that
         fast["crash_and_speed"] <= keeps["crash_and_speed"],
         "{fast:?}"
     );
+}
+
+/// A goal 120 m ahead of a jeep on open ground, with a wall of 20 m in between.
+fn before_a_wall(stack: &Stack, heading: f64) -> Scenario {
+    let mut field = Scenario::new("field");
+    let wall = Obstacle {
+        name: "wall".into(),
+        shape: Shape::Box {
+            x: 0.0.into(),
+            y: 0.0.into(),
+            heading: 0.0.into(),
+            length: 1.0.into(),
+            width: 20.0.into(),
+        },
+        base: 0.0.into(),
+        height: 3.0.into(),
+        mass: None.into(),
+    };
+    let agent = Agent {
+        vehicle: "willys_mb".into(),
+        stack: "tried".into(),
+        start: Place::ground(-60.0, 0.0, heading),
+        destination: Some(Place::ground(60.0, 0.0, 0.0)),
+        ..west_to_east()
+    };
+    for edit in [
+        Edit::Obstacle(ObstacleId(1), Some(Box::new(wall))),
+        Edit::Stack("tried".into(), Some(Box::new(stack.clone()))),
+        Edit::Agent(AgentId(1), Some(Box::new(agent))),
+    ] {
+        field.apply(edit).unwrap();
+    }
+    field
+}
+
+/// Score of the only drive after two minutes, and whether it has arrived.
+fn judged(scenario: &Scenario) -> (f64, bool) {
+    let registry = crate::modules::with_test_modules();
+    let mut world = World::new(scenario, &registry, &RunOptions::default()).unwrap();
+    while world.time() < 120.0 && !world.is_over() {
+        world.step();
+    }
+    let drives = world.drives();
+    let [(fitness, score)] = drives[0].scores[..] else {
+        panic!("{:?}", drives[0].scores);
+    };
+    assert_eq!(fitness, "safe_arrival");
+    (score, drives[0].status == Status::Arrived)
+}
+
+#[test]
+fn the_default_fitness_ranks_drives_that_do_not_arrive_behind_all_others() {
+    let straight = Some(ModuleSetting::new("straight"));
+    let around = Stack::with_controller("pursuit");
+    let through = Stack {
+        ground_planner: straight.clone(),
+        ..around.clone()
+    };
+    let standing = Stack {
+        behaviour: ModuleSetting::new("pace").with("share", 0.0),
+        ..around.clone()
+    };
+    // A vehicle that drives straight away from its goal never turns around.
+    let away = Stack {
+        ground_planner: straight,
+        ..Stack::with_controller("idm")
+    };
+    let drives = [
+        ("around the wall", judged(&before_a_wall(&around, 0.0))),
+        ("through the wall", judged(&before_a_wall(&through, 0.0))),
+        ("standing still", judged(&before_a_wall(&standing, 0.0))),
+        (
+            "driving away",
+            judged(&before_a_wall(&away, std::f64::consts::PI)),
+        ),
+    ];
+    let arrived = drives.map(|(_, (_, arrived))| arrived);
+    assert_eq!(arrived, [true, true, false, false], "{drives:?}");
+    for pair in drives.windows(2) {
+        assert!(pair[0].1.0 + 0.1 < pair[1].1.0, "{drives:?}");
+    }
+}
+
+#[test]
+fn remaining_distance_and_contacts_do_not_depend_on_other_fitnesses() {
+    // With another fitness in the list, all statistics are kept, otherwise only what the default needs.
+    let standing = Stack {
+        behaviour: ModuleSetting::new("pace").with("share", 0.0),
+        ..Stack::with_controller("pursuit")
+    };
+    let through = Stack {
+        ground_planner: Some(ModuleSetting::new("straight")),
+        ..Stack::with_controller("pursuit")
+    };
+    for stack in [standing, through] {
+        let scenario = before_a_wall(&stack, 0.0);
+        let mut both = stack.clone();
+        let list = ["safe_arrival", "contacts"]
+            .map(ModuleSetting::new)
+            .to_vec();
+        assert!(both.set(Slot::Fitness, list));
+        let score = |scenario: &Scenario| {
+            let registry = crate::modules::with_test_modules();
+            let mut world = World::new(scenario, &registry, &RunOptions::default()).unwrap();
+            while world.time() < 30.0 && !world.is_over() {
+                world.step();
+            }
+            world.drives()[0].scores[0].1
+        };
+        assert_eq!(score(&scenario), score(&before_a_wall(&both, 0.0)));
+    }
 }

@@ -11,6 +11,7 @@ mod land;
 mod measure;
 mod obstacle;
 mod options;
+mod outline;
 mod overlay;
 mod paint;
 mod place;
@@ -25,9 +26,9 @@ pub mod turns;
 mod vehicle;
 
 pub use options::{
-    ForestOptions, ObstacleKind, ObstacleOptions, PLAIN_STREET, PaintOptions, RandomTripOptions,
-    RoadPreset, SnapOptions, StackChoice, TerrainMode, TerrainOptions, ToolOptions, TripGround,
-    standard_presets,
+    ForestOptions, ObstacleKind, ObstacleOptions, PLAIN_STREET, PaintOptions, PaintShape,
+    RandomTripOptions, RoadPreset, SnapOptions, StackChoice, TerrainMode, TerrainOptions,
+    ToolOptions, TripGround, standard_presets,
 };
 pub use paint::new_paint_layer;
 pub use ribbon::ribbon;

@@ -253,12 +253,26 @@ pub struct ForestOptions {
     pub erase: bool,
 }
 
-/// Options of the paint brush.
+/// Method of painting ground.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum PaintShape {
+    /// Strokes of a round brush.
+    #[default]
+    Brush,
+    /// Areas, drawn corner by corner or freehand.
+    Outline,
+}
+
+/// Options of the paint tool.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct PaintOptions {
+    /// Method of painting.
+    #[serde(default)]
+    pub shape: PaintShape,
     /// Radius of the brush, m.
     pub radius: f64,
-    /// Whether the brush erases.
+    /// Whether paint is erased.
     pub erase: bool,
     /// Layer to paint in. If the scenario does not have it, the newest layer is used.
     pub layer: Option<PaintId>,
@@ -402,6 +416,7 @@ impl Default for ToolOptions {
                 erase: false,
             },
             paint: PaintOptions {
+                shape: PaintShape::Brush,
                 radius: 8.0,
                 erase: false,
                 layer: None,

@@ -242,11 +242,10 @@ fn module_of(experiment: &Experiment) -> Option<String> {
         Some(NameOr::Own(setting)) => Some(setting.module.clone()),
         None => {
             let course = experiment.course.as_deref();
-            // Scenarios of the user are treated as courses with the fitness that all courses share.
             let named = course.and_then(|name| Course::named(name).ok());
             Some(
                 named
-                    .map_or("crash_and_speed", |course| course.fitness)
+                    .map_or(Course::ARRIVAL_FITNESS, |course| course.fitness)
                     .to_owned(),
             )
         }

@@ -34,7 +34,7 @@ pub(super) fn ui(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
     let Some(id) = model.settings.tools.paint.chosen(scenario) else {
         super::empty(
             ui,
-            "Drag on the map to paint. The first stroke creates a layer.",
+            "Drag on the map to paint. The first stroke or outline creates a layer.",
         );
         return;
     };
@@ -50,12 +50,12 @@ pub(super) fn ui(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
     };
     Grid::new("paint").num_columns(2).show(ui, |ui| {
         subject.texts(ui, &[NAME]);
-        if layer.cells.is_empty() {
+        if layer.is_empty() {
             subject.numbers(ui, &[CELL]);
         } else {
             fact(ui, CELL.name, format!("{} m", layer.cell));
         }
-        let area: u64 = layer.cells.runs().map(|(_, run)| run.count()).sum();
+        let area: u64 = layer.painted().runs().map(|(_, run)| run.count()).sum();
         let square = layer.cell.get() * layer.cell.get();
         fact(
             ui,

@@ -425,9 +425,11 @@ struct Lesson {
     cost: u64,
 }
 
-/// Reason why a driver has left its plan ([Gerdelan 2011], section 6.2).
+/// Disagreement between a driver and its plan ([Gerdelan 2011], section 6.2).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Disagreement {
+    /// The vehicle is beside its path, or does not head along it.
+    LeftPath,
     /// The waypoint is behind the vehicle.
     Behind,
     /// The driver passes the nearest obstacle on one side, but the waypoint requires the other side.
@@ -479,5 +481,64 @@ impl Driving {
         // Radius of the circle that leads to the waypoint.
         let radius = distance * distance / (2.0 * local.y.abs());
         (radius < self.turning_radius).then_some(Disagreement::TooSharp)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A driver at the origin that heads east, and turns with a radius of at least 5 m.
+    fn driving(avoiding: Option<Avoiding>) -> Driving {
+        Driving {
+            pose: Pose::default(),
+            turning_radius: 5.0,
+            avoiding,
+        }
+    }
+
+    #[test]
+    fn a_driver_disagrees_with_waypoints_behind_it_and_with_those_that_it_cannot_reach() {
+        let to = |x: f64, y: f64| driving(None).disagreement(DVec2::new(x, y));
+        for (x, y, expected) in [
+            (10.0, 0.0, None),
+            (10.0, 3.0, None),
+            (-0.1, 8.0, Some(Disagreement::Behind)),
+            (-10.0, 0.0, Some(Disagreement::Behind)),
+            // The circle through (3, 3) has a radius of 3 m, and that through (5.1, 5.1) one of 5.1 m.
+            (3.0, 3.0, Some(Disagreement::TooSharp)),
+            (3.0, -3.0, Some(Disagreement::TooSharp)),
+            (5.1, 5.1, None),
+            (0.0, 0.0, None),
+        ] {
+            assert_eq!(to(x, y), expected, "{x}, {y}");
+        }
+    }
+
+    #[test]
+    fn a_driver_disagrees_with_waypoints_beyond_the_other_side_of_its_obstacle() {
+        let obstacle = DVec2::new(6.0, 0.5);
+        for (curvature, waypoint, expected) in [
+            // To the left around the obstacle, as the driver steers.
+            (0.1, DVec2::new(12.0, 4.0), None),
+            (0.1, DVec2::new(12.0, -4.0), Some(Disagreement::OtherSide)),
+            (-0.1, DVec2::new(12.0, -4.0), None),
+            (-0.1, DVec2::new(12.0, 4.0), Some(Disagreement::OtherSide)),
+            // Beyond the waypoint, an obstacle does not matter.
+            (0.1, DVec2::new(5.0, -0.5), None),
+        ] {
+            let around = Avoiding {
+                obstacle,
+                curvature,
+            };
+            let found = driving(Some(around)).disagreement(waypoint);
+            assert_eq!(found, expected, "{curvature}, {waypoint}");
+        }
+        let behind = Avoiding {
+            obstacle: DVec2::new(-2.0, 0.0),
+            curvature: 0.1,
+        };
+        let waypoint = DVec2::new(12.0, -4.0);
+        assert_eq!(driving(Some(behind)).disagreement(waypoint), None);
     }
 }

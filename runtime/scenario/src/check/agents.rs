@@ -8,6 +8,7 @@ use crate::ids::{AgentId, ObstacleId};
 use crate::junction::Layout;
 use crate::lane_graph::{LaneGraph, LaneletIndex, ROOM_TO_CHANGE, Reachability};
 use crate::objects::Obstacle;
+use crate::off_road::OffRoad;
 use crate::scenario::Scenario;
 use crate::vehicle_type::VehicleType;
 use glam::DVec2;
@@ -251,12 +252,10 @@ fn journey<'a>(
             Err(message) => return push(Code::NoSuchLane, stop, message),
         }
     }
-    let class = subjects
-        .scenario
-        .vehicle_types()
-        .get(vehicle)
-        .map(VehicleType::class)
-        .unwrap_or_default();
+    let kind = subjects.scenario.vehicle_types().get(vehicle);
+    let class = kind.map(VehicleType::class).unwrap_or_default();
+    // Where no lanes lead, these vehicles drive over open ground, which another check looks at.
+    let leaves_lanes = kind.is_some_and(|kind| kind.off_road == OffRoad::Free);
     for (leg, (pair, places)) in lanelets.windows(2).zip(stops.windows(2)).enumerate() {
         // Open ground has no lanes to check.
         let [Some((from, s)), Some((to, to_s))] = [pair[0], pair[1]] else {
@@ -268,6 +267,9 @@ fn journey<'a>(
             return push(Code::ClosedRoad, &places[1], message.into());
         }
         let graph = subjects.graph;
+        if leaves_lanes {
+            continue;
+        }
         // The vehicle starts from standstill only at the start of a trip.
         let is_at_end = leg == 0 && graph.lanelet(from).length() - s < ROOM_TO_CHANGE;
         let reach = reach

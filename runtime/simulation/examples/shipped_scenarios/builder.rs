@@ -6,8 +6,8 @@ use roadwright_scenario::operation::draw::{self, RoadStyle};
 use roadwright_scenario::vehicle_file::{FileReference, VehicleFile, hash};
 use roadwright_scenario::{
     About, Agent, AgentId, CrossSection, DrivingSide, Edit, Flow, FlowId, Forest, ForestId, Land,
-    LandId, LandUse, LaneType, Node, NodeId, Obstacle, ObstacleId, Place, RoadClass, Scenario,
-    Settings, Shape, Stack, VehicleType,
+    LandId, LandUse, LaneType, ModuleSetting, Node, NodeId, Obstacle, ObstacleId, Place, RoadClass,
+    Scenario, Settings, Shape, Stack, VehicleType,
 };
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -28,7 +28,29 @@ impl Builder {
             driving_side: side,
             ..About::default()
         })));
+        builder.judge_as_before();
         builder
+    }
+
+    /// Scores all stacks by the fitness of the source, because the scenarios that shipped before another fitness
+    /// became the default keep their results.
+    fn judge_as_before(&mut self) {
+        let stacks = self.scenario.stacks().clone();
+        for (key, stack) in &stacks {
+            self.stack(key, stack.clone());
+        }
+    }
+
+    /// Scores all stacks by the default fitness.
+    pub(crate) fn judge_by_default(&mut self) {
+        let stacks = self.scenario.stacks().clone();
+        for (key, stack) in &stacks {
+            let judged = Stack {
+                fitness: Stack::default().fitness,
+                ..stack.clone()
+            };
+            self.apply(Edit::Stack(key.clone(), Some(Box::new(judged))));
+        }
     }
 
     pub(crate) fn apply(&mut self, edit: Edit) {
@@ -79,7 +101,13 @@ impl Builder {
         }
     }
 
+    /// Adds a stack. If it has the default fitness, it is scored by that of the source.
     pub(crate) fn stack(&mut self, key: &str, stack: Stack) {
+        let fitness = match stack.fitness == Stack::default().fitness {
+            true => ModuleSetting::new("crash_and_speed").into(),
+            false => stack.fitness.clone(),
+        };
+        let stack = Stack { fitness, ..stack };
         self.apply(Edit::Stack(key.into(), Some(Box::new(stack))));
     }
 

@@ -127,6 +127,12 @@ impl Accounts {
         self.of.is_empty() && self.counted == 0
     }
 
+    /// Deletes the statistics of an agent that is removed.
+    pub(crate) fn forget(&mut self, id: u64) {
+        self.of.remove(&id);
+        self.deviations.remove(&id);
+    }
+
     /// Copies the statistics of an agent into the inputs of its fitness functions. If `has_arrived`
     /// is set, the current segment counts as completed.
     pub(crate) fn tell(

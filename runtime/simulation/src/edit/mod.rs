@@ -134,6 +134,8 @@ impl Editing<'_> {
     fn exit(&mut self) -> Exit<'_> {
         Exit {
             clock: self.clock,
+            ground: None,
+            types: self.types,
             modules: self.modules,
             agents: self.agents,
             dynamics: self.dynamics,

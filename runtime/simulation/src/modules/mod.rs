@@ -82,6 +82,15 @@ fn unfit_stacks<'a>(
     })
 }
 
+/// Per-agent statistics that the fitnesses of a run use.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum WantedAccounts {
+    Nothing,
+    /// The number of collisions.
+    Collisions,
+    All,
+}
+
 impl Modules {
     /// Creates the modules named in the stacks of a scenario.
     pub(crate) fn new(
@@ -318,11 +327,20 @@ impl Modules {
         modules.any(|module| module.logic.wants_post_encroachment())
     }
 
-    /// Whether any fitness uses the per-agent statistics of `agents/accounts.rs`.
-    pub(crate) fn want_accounts(&self) -> bool {
+    /// The per-agent statistics of `agents/accounts.rs` that fitnesses use.
+    pub(crate) fn wanted_accounts(&self) -> WantedAccounts {
         let instances = self.pools.fitness.instances.iter();
-        let mut modules = instances.flat_map(|instance| &instance.modules);
-        modules.any(|module| module.logic.wants_account())
+        let modules = instances.flat_map(|instance| &instance.modules);
+        let mut wanted = WantedAccounts::Nothing;
+        for module in modules {
+            if module.logic.wants_account() {
+                return WantedAccounts::All;
+            }
+            if module.logic.wants_arrival() {
+                wanted = WantedAccounts::Collisions;
+            }
+        }
+        wanted
     }
 
     /// External modules in use, with their builds.

@@ -205,7 +205,7 @@ impl Planning<'_> {
         let agent = self.agent;
         let until = self.plan.manoeuvre_until.unwrap_or(0.0);
         let is_last = self.plan.rest.is_empty();
-        let has_left = agent.t.abs() > BESIDE || agent.disagrees();
+        let has_left = agent.t.abs() > BESIDE || agent.has_left_path();
         let is_exact = !is_last || self.is_exact();
         let since = self
             .plan

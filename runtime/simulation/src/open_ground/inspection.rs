@@ -7,8 +7,9 @@ use super::verdict::PathStatus;
 use roadwright_agent::{GroundPlanning, GroundSearch};
 use roadwright_geometry::{DVec2, polyline};
 use roadwright_planning::open_ground::{
-    Bounds, Cell, CellSize, DistanceEstimate, HybridParameters, HybridPath, LayerCost, NoEstimate,
-    OpenGround, PLAIN, PathCosts, Reader, Reading, Rules, Search, Space, TileCache, Trip, Window,
+    Bounds, Cell, CellSize, Disagreement, DistanceEstimate, HybridParameters, HybridPath,
+    LayerCost, NoEstimate, OpenGround, PLAIN, PathCosts, Reader, Reading, Rules, Search, Space,
+    TileCache, Trip, Window,
 };
 
 /// Maximum distance from the agent at which cells are reported, in cells.
@@ -43,8 +44,11 @@ pub struct GroundInspection {
     pub agent: u64,
     /// Whether the agent has a path.
     pub status: PathStatus,
-    /// Whether the agent has left its path or is not heading along it.
-    pub disagrees: bool,
+    /// Why the agent's driver disagrees with its plan; `None` if it does not. The agent then replans, at most once in
+    /// the planner's `pause`.
+    pub disagreement: Option<Disagreement>,
+    /// Time of the agent's last plan, s; `None` if it has none yet.
+    pub planned_at: Option<f64>,
     /// Factors of the cells around the agent, if requested.
     pub cells: Option<CellFactors>,
     /// Outlines of the forecasts around the agent, if requested, m.
@@ -127,7 +131,8 @@ pub(super) fn inspect(
     let mut inspection = GroundInspection {
         agent: agent.id,
         status: plan.status().clone(),
-        disagrees: agent.disagrees(),
+        disagreement: None,
+        planned_at: plan.planned_at,
         cells: None,
         forecasts: Vec::new(),
         search: None,

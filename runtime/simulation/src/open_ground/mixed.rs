@@ -45,6 +45,9 @@ const TURN: f64 = 1.5;
 const U_TURN: f64 = 6.0;
 /// Distance before the turn-off at which a vehicle leaves its lane, m. The vehicle needs it to brake and turn.
 const EXIT_BEFORE: f64 = 30.0;
+/// Minimum distance from the place where a vehicle joins a lane to its goal on that lane, m. The vehicle needs it to
+/// turn into the direction of the lane.
+const ROOM_TO_JOIN: f64 = 30.0;
 /// Distance from the start or goal within which blocked cells count as free, m. The planner later decides whether the
 /// body fits there.
 const OPEN: f64 = 3.0;
@@ -670,7 +673,7 @@ impl<'a> Search<'a> {
             let station = self.prepared.stations[number as usize];
             let lanelet = self.graph.lanelet(station.lanelet);
             let admits = lanelet.access.admits(self.traveller.class);
-            if admits && lanelet.road_access.admits_goals() {
+            if admits && lanelet.road_access.admits_goals() && self.has_room_to_join(&station) {
                 self.push(
                     Node::station(TripPart::Leaving, number),
                     node,
@@ -678,6 +681,16 @@ impl<'a> Search<'a> {
                 );
             }
         }
+    }
+
+    /// Whether a vehicle that joins a lane at a station drives along the lane before it passes its goal. Where the lane
+    /// begins too close to the goal, it joins at its beginning.
+    fn has_room_to_join(&self, station: &Station) -> bool {
+        let End::Lane(goal) = self.ends[1] else {
+            return true;
+        };
+        let room = goal.s - station.s;
+        goal.lanelet != station.lanelet || room < 0.0 || room >= ROOM_TO_JOIN.min(goal.s)
     }
 
     /// The parts of the trip that was found.
@@ -829,6 +842,24 @@ mod tests {
             [Goal::Leave { .. }, Goal::Join { .. }]
         ));
         assert_eq!(trips.quickest(&traveller(OffRoad::WhenNeeded), ends), None);
+    }
+
+    #[test]
+    fn lanes_are_joined_well_before_a_goal_on_them() {
+        let ground = Ground::new(&streets());
+        let trips = MixedTrips::new(&ground);
+        let free = traveller(OffRoad::Free);
+        for (goal, most) in [(360.0, 330.0), (75.0, 62.0)] {
+            let beside = End::Ground(DVec2::new(goal, -60.0));
+            let trip = trips
+                .quickest(&free, [beside, lane(&ground, goal)])
+                .unwrap();
+            let Some(Part::Lanes { from, .. }) = trip.parts.last() else {
+                panic!("{trip:?}");
+            };
+            let joined = ground.graph().line(from.lanelet).position(from.s).x;
+            assert!(joined <= most, "{goal}: joins at {joined}");
+        }
     }
 
     #[test]

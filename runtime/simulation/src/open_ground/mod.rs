@@ -47,8 +47,11 @@ pub use inspection::{
 };
 pub(crate) use live_map::OnGround;
 pub(crate) use mixed::{End, Itinerary, MixedTrips, Part, Traveller};
-pub(crate) use plans::{AgentPlan, Beyond, GroundPlans, Planner, Steering, Step};
+pub(crate) use plans::{
+    AgentPlan, Asked, Beyond, GroundPlans, LeftPath, Planner, Steering, Step, has_left,
+};
 pub use profiles::{body_of, effects_of, profile_of};
+pub use roadwright_planning::open_ground::Disagreement;
 pub use unreachable::unreachable_over_ground;
 pub use verdict::{NarrowGap, NoPath, NoPathKind, PathStatus};
 pub(crate) use walking::WalkPlan;

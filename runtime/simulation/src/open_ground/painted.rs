@@ -24,7 +24,7 @@ pub(super) fn add(items: &mut FixedItems, layers: &BTreeMap<PaintId, PaintLayer>
                 .map(|(key, cost)| (key.clone(), paint_of(*cost)))
                 .collect(),
         });
-        for block in layer.cells.blocks() {
+        for block in layer.painted().blocks() {
             let corner = |[x, y]: [i32; 2]| Cell::new(x, y);
             let square = block.low.map(|at| at.div_euclid(SQUARE));
             let painted = PaintedBlock {

@@ -20,8 +20,8 @@ use roadwright_geometry::math::wrap_angle;
 use roadwright_geometry::{DVec2, Pose, heading_of, polyline};
 use roadwright_ground::Ground;
 use roadwright_planning::open_ground::{
-    Body, CellSize, HybridMemory, HybridParameters, HybridPath, IncrementalPath, LayerEffect,
-    OpenGround, Owner, PlanEnd, Profile, Reachability, Spot, Stamp, Trip, Verdict,
+    Body, CellSize, Disagreement, HybridMemory, HybridParameters, HybridPath, IncrementalPath,
+    LayerEffect, OpenGround, Owner, PlanEnd, Profile, Reachability, Spot, Stamp, Trip, Verdict,
 };
 use roadwright_scenario::{BodyKind, OffRoad};
 use serde::{Deserialize, Serialize};
@@ -210,15 +210,47 @@ impl Planner<'_> {
     }
 
     /// Whether the agent has left its path or is not heading along it.
-    pub(super) fn disagrees(&self) -> bool {
+    pub(super) fn has_left_path(&self) -> bool {
         let Some(path) = self.path else { return false };
-        let heading = path.path.line().heading(self.s);
-        let own = match path.path.is_reversing() {
-            true => self.pose.heading + std::f64::consts::PI,
-            false => self.pose.heading,
-        };
-        self.t.abs() > BESIDE * scale_of(self.kind) || wrap_angle(own - heading).abs() > ASKEW
+        has_left(LeftPath {
+            kind: self.kind,
+            path,
+            heading: match path.path.is_reversing() {
+                true => self.pose.heading + std::f64::consts::PI,
+                false => self.pose.heading,
+            },
+            s: self.s,
+            t: self.t,
+        })
     }
+}
+
+/// Place of a vehicle on a planned path.
+#[derive(Clone, Copy)]
+pub(crate) struct LeftPath<'a> {
+    pub(crate) kind: &'a VehicleType,
+    pub(crate) path: &'a PlannedPath,
+    /// Direction of travel, rad.
+    pub(crate) heading: f64,
+    /// Position along the path, m.
+    pub(crate) s: f64,
+    /// Offset to the left of the path, m.
+    pub(crate) t: f64,
+}
+
+/// Whether a vehicle has left its planned path or is not heading along it.
+pub(crate) fn has_left(place: LeftPath<'_>) -> bool {
+    let heading = place.path.path.line().heading(place.s);
+    place.t.abs() > BESIDE * scale_of(place.kind)
+        || wrap_angle(place.heading - heading).abs() > ASKEW
+}
+
+/// Answers what a plan asks about its agent. Both answers take time and are rarely needed.
+pub(crate) struct Asked<'a> {
+    /// How the driver steers, for a new path.
+    pub(crate) steering: &'a dyn Fn() -> Steering,
+    /// Whether the driver disagrees with its plan.
+    pub(crate) disagreement: &'a dyn Fn() -> Option<Disagreement>,
 }
 
 /// State of an agent between its plans.
@@ -418,11 +450,14 @@ impl GroundPlans {
     pub(crate) fn inspect(
         &self,
         agent: &Planner<'_>,
+        disagreement: Option<Disagreement>,
         question: &GroundQuestion,
     ) -> Option<GroundInspection> {
         let plan = self.agents.get(&agent.id)?;
         let live = self.live.as_ref()?;
-        Some(inspection::inspect(live, plan, agent, question))
+        let mut inspection = inspection::inspect(live, plan, agent, question);
+        inspection.disagreement = disagreement;
+        Some(inspection)
     }
 
     /// Statuses of the agents that have no path or do not yet know whether there is one, by id.
@@ -502,9 +537,8 @@ impl GroundPlans {
         }
     }
 
-    /// Lets an agent plan. `steering` is called only if a new path is made. Call `update_map` before this in
-    /// every step.
-    pub(crate) fn plan(&mut self, agent: &Planner<'_>, steering: &dyn Fn() -> Steering) -> Step {
+    /// Lets an agent plan. Call `update_map` before this in every step.
+    pub(crate) fn plan(&mut self, agent: &Planner<'_>, asked: &Asked<'_>) -> Step {
         let others = match agent.body_kind {
             BodyKind::Vehicle => Vec::new(),
             BodyKind::Character => self.others(agent),
@@ -528,7 +562,7 @@ impl GroundPlans {
             hybrid: &mut self.hybrid,
             fields: &mut self.fields,
             agent,
-            steering,
+            asked,
             plan,
             others: &others,
         };
@@ -607,7 +641,7 @@ pub(super) struct Planning<'a> {
     hybrid: &'a mut HybridPath,
     fields: &'a mut Fields,
     pub(super) agent: &'a Planner<'a>,
-    steering: &'a dyn Fn() -> Steering,
+    asked: &'a Asked<'a>,
     pub(super) plan: &'a mut AgentPlan,
     /// Characters around it, if it is a character.
     pub(super) others: &'a [Other],
@@ -644,8 +678,8 @@ impl Planning<'_> {
         let since = self.plan.planned_at.map(|planned| agent.now - planned);
         let is_first = agent.path.is_none() || since.is_none();
         let since = since.unwrap_or(f64::INFINITY);
-        let is_called = agent.disagrees() && since >= agent.planning.pause;
-        match is_first || agent.is_due || is_called {
+        let is_called = || since >= agent.planning.pause && (self.asked.disagreement)().is_some();
+        match is_first || agent.is_due || is_called() {
             true => self.replan(),
             false => Step::Stays,
         }
@@ -781,7 +815,7 @@ impl Planning<'_> {
     }
 
     pub(super) fn follow(&self, waypoints: Vec<Waypoint>, margin: f64) -> Step {
-        let steering = (self.steering)();
+        let steering = (self.asked.steering)();
         Step::Follow(Box::new(PlannedPath {
             path: waypoints.into(),
             margin,
@@ -863,7 +897,7 @@ impl Planning<'_> {
 
     pub(super) fn driver(&mut self) -> Driver<'_> {
         let profile = self.agent.profile(self.plan.cell(self.agent));
-        let steering = (self.steering)();
+        let steering = (self.asked.steering)();
         Driver {
             profile: self.map.add_profile(profile),
             map: self.map,
@@ -1021,7 +1055,7 @@ impl Planning<'_> {
 fn keeps_path(driver: &Driver<'_>, agent: &Planner<'_>) -> bool {
     let Some(path) = agent.path else { return false };
     let scale = driver.scale();
-    if path.path.is_reversing() || agent.t.abs() > KEPT_BESIDE * scale || agent.disagrees() {
+    if path.path.is_reversing() || agent.t.abs() > KEPT_BESIDE * scale || agent.has_left_path() {
         return false;
     }
     let line = path.path.line();

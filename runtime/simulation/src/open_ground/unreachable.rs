@@ -1,6 +1,7 @@
 //! Finds destinations that cannot be reached over open ground.
 
-use super::{FixedItems, profile_of};
+use super::{End, FixedItems, MixedTrips, Traveller, profile_of};
+use crate::records::LaneSpot;
 use roadwright_ground::Ground;
 use roadwright_planning::open_ground::{
     CellSize, OpenGround, Profile, Reachability, Reason, Spot, Trip, Verdict,
@@ -35,13 +36,19 @@ pub fn unreachable_over_ground(scenario: &Scenario) -> Vec<Finding> {
             stops: vec![flow.origin, flow.destination],
         });
     }
-    journeys.retain(Journey::leaves_lanes);
+    let is_free = |vehicle: &str| {
+        let kind = scenario.vehicle_types().get(vehicle);
+        kind.is_some_and(|kind| kind.off_road == OffRoad::Free)
+    };
+    journeys.retain(|journey| journey.leaves_lanes() || is_free(journey.vehicle));
     if journeys.is_empty() {
         return Vec::new();
     }
     let ground = Ground::new(scenario);
     let mut search = Search {
         scenario,
+        ground: &ground,
+        trips: MixedTrips::new(&ground),
         map: FixedItems::of(&ground).map(),
         left: MOST_OF_ALL,
     };
@@ -67,6 +74,8 @@ impl Journey<'_> {
 
 struct Search<'a> {
     scenario: &'a Scenario,
+    ground: &'a Ground,
+    trips: MixedTrips<'a>,
     map: OpenGround,
     /// Number of cells that may still be expanded.
     left: u64,
@@ -89,6 +98,19 @@ impl Search<'_> {
                      lane, or set another `off_road`",
                     journey.vehicle
                 ),
+            });
+        }
+        if vehicle.off_road == OffRoad::Free
+            && let Some(place) = self.unconnected(vehicle, &journey.stops)
+        {
+            return Some(Finding {
+                severity: Severity::Error,
+                code: Code::UnreachableDestination,
+                object: journey.object,
+                place: self.scenario.pose_of(place)?.position,
+                message: "neither lanes nor open ground lead there from the stop before; move the destination or \
+                          what stands in between"
+                    .into(),
             });
         }
         let profile = Profile {
@@ -135,6 +157,33 @@ impl Search<'_> {
         None
     }
 
+    /// The first stop on a lane to which neither lanes nor a trip over open ground lead from the stop before, which
+    /// is on a lane as well.
+    fn unconnected<'s>(&self, vehicle: &VehicleType, stops: &'s [Place]) -> Option<&'s Place> {
+        let graph = self.ground.graph();
+        let on_lane = |stop: &Place| match stop {
+            Place::Lane(at) => {
+                let (lanelet, s) = graph.locate(at)?;
+                Some(LaneSpot { lanelet, s })
+            }
+            Place::Ground(_) => None,
+        };
+        let traveller = Traveller::from(vehicle);
+        let unconnected = stops.windows(2).find(|pair| {
+            let (Some(from), Some(to)) = (on_lane(&pair[0]), on_lane(&pair[1])) else {
+                return false;
+            };
+            let reachable = graph.reachable_from(from.lanelet, vehicle.class());
+            let is_ahead = from.lanelet != to.lanelet || to.s >= from.s;
+            if reachable[to.lanelet.index()] && is_ahead {
+                return false;
+            }
+            let ends = [End::Lane(from), End::Lane(to)];
+            self.trips.quickest(&traveller, ends).is_none()
+        });
+        unconnected.map(|pair| &pair[1])
+    }
+
     fn verdict(&mut self, trip: Trip) -> Verdict {
         let budget = MOST_OF_ONE.min(self.left);
         let mut searches = Reachability::new(&mut self.map, trip);
@@ -161,7 +210,10 @@ impl Search<'_> {
 mod tests {
     use super::*;
     use roadwright_geometry::DVec2;
-    use roadwright_scenario::{Agent, AgentId, Edit, Obstacle, ObstacleId, Shape};
+    use roadwright_scenario::operation::draw::{self, RoadStyle};
+    use roadwright_scenario::{
+        Agent, AgentId, CrossSection, Edit, Obstacle, ObstacleId, RoadClass, RoadId, Shape,
+    };
 
     /// A jeep with a destination, and walls.
     fn yard(goal: DVec2, walls: &[[f64; 4]]) -> Scenario {
@@ -250,6 +302,71 @@ mod tests {
         assert_eq!(found.len(), 1);
         assert_eq!(found[0].severity, Severity::Error);
         assert!(found[0].message.starts_with("no lanes that connect"));
+    }
+
+    #[test]
+    fn vehicles_that_leave_the_lanes_freely_reach_roads_that_no_lane_connects_unless_they_are_walled_in()
+     {
+        let mut scenario = yard(DVec2::ZERO, &[]);
+        let line = |from: f64, to: f64| {
+            let ends = (DVec2::new(from, 40.0), DVec2::new(to, 40.0));
+            roadwright_geometry::ReferenceLine::straight(ends.0, ends.1).unwrap()
+        };
+        let style = RoadStyle {
+            name: String::new(),
+            class: RoadClass::Residential,
+            layer: 0,
+            speed_limit: 13.89,
+            section: CrossSection::driving(1, 1, 3.25),
+        };
+        for (from, to) in [(-200.0, -20.0), (40.0, 100.0)] {
+            let edit = draw::road(&scenario, &line(from, to), &style).unwrap();
+            scenario.apply(edit).unwrap();
+        }
+        let agent = Agent {
+            start: Place::lane(RoadId(1), -1, 20.0),
+            destination: Some(Place::lane(RoadId(2), -1, 30.0)),
+            ..scenario.agents()[&AgentId(1)].clone()
+        };
+        let edit = Edit::Agent(AgentId(1), Some(Box::new(agent)));
+        scenario.apply(edit).unwrap();
+        // Other vehicles are the business of the check of lanes.
+        assert_eq!(unreachable_over_ground(&scenario), []);
+        let car = VehicleType {
+            off_road: OffRoad::Free,
+            ..VehicleType::car()
+        };
+        let edit = Edit::VehicleType("car".into(), Some(Box::new(car)));
+        scenario.apply(edit).unwrap();
+        assert_eq!(unreachable_over_ground(&scenario), []);
+        let errors = roadwright_scenario::check::check(&scenario);
+        assert_eq!(errors, []);
+        let walls = [
+            [70.0, 55.0, 81.0, 1.0],
+            [70.0, 25.0, 81.0, 1.0],
+            [30.0, 40.0, 1.0, 31.0],
+            [110.0, 40.0, 1.0, 31.0],
+        ];
+        for (id, [x, y, length, width]) in (1..).zip(walls) {
+            let wall = Obstacle {
+                name: String::new(),
+                shape: Shape::Box {
+                    x: x.into(),
+                    y: y.into(),
+                    heading: 0.0.into(),
+                    length: length.into(),
+                    width: width.into(),
+                },
+                base: 0.0.into(),
+                height: 3.0.into(),
+                mass: None.into(),
+            };
+            let edit = Edit::Obstacle(ObstacleId(id), Some(Box::new(wall)));
+            scenario.apply(edit).unwrap();
+        }
+        let found = unreachable_over_ground(&scenario);
+        assert_eq!(found.len(), 1, "{found:?}");
+        assert!(found[0].message.starts_with("neither lanes"), "{found:?}");
     }
 
     #[test]

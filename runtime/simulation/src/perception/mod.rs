@@ -7,6 +7,7 @@
 //! | --- | --- |
 //! | `courtesy.rs` | vehicles that have to change into an agent's lane, for its controller |
 //! | `crossing.rs` | gaps in the traffic of a road that an agent crosses or joins from open ground |
+//! | `disagreement.rs` | whether a driver off the lanes disagrees with its plan |
 //! | `drive.rs` | current performance of the vehicle, for a controller that drives by pedals |
 //! | `grip_ahead.rs` | bends and stopping distances on slippery ground, for its controller |
 //! | `guard.rs` | the room ahead of an agent on a planned path, for emergency braking |
@@ -20,6 +21,7 @@
 mod behaviour;
 mod courtesy;
 mod crossing;
+mod disagreement;
 mod drive;
 mod grip_ahead;
 mod guard;

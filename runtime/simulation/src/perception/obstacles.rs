@@ -132,6 +132,23 @@ impl View<'_> {
         })
     }
 
+    /// Nearest point ahead of an obstacle or tree, whether or not it is on the agent's planned path.
+    pub(super) fn standing_ahead(&self, agent: AgentIndex, pose: Pose) -> Option<DVec2> {
+        let eye = pose.point(self.vehicle_type(agent).front, 0.0);
+        let eye = Pose {
+            position: eye,
+            ..pose
+        };
+        self.ground.obstacles().nearest(
+            eye.position,
+            OBSTACLE_REACH,
+            self.dynamics.rigid.displaced(),
+            None,
+            self.whole_span(agent),
+            |point| angle_to(eye, point).abs() <= OBSTACLE_ANGLE,
+        )
+    }
+
     /// Replaces `nearest` if an uncoupled trailer is closer.
     fn look_for_standing(&self, eye: &Eye, nearest: &mut Option<Seen>) {
         let layers = self.ground.layers(self.position(eye.agent).lanelet);

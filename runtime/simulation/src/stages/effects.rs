@@ -241,6 +241,8 @@ impl Effecting<'_> {
         let time = self.clock.time();
         let mut exit = Exit {
             clock: self.clock,
+            ground: Some(self.ground),
+            types: self.types,
             modules: self.modules,
             agents: self.agents,
             dynamics: self.dynamics,

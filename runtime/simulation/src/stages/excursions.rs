@@ -32,6 +32,9 @@ const JOIN_REACH: f64 = 4.0;
 const JOIN_ANGLE: f64 = 0.8;
 /// Greatest offset from the lane's centre line at which a trip over open ground continues on the lane, m.
 const JOINED_OFFSET: f64 = 1.2;
+/// Greatest distance from the place where a trip over open ground is to join a lane, at which the trip may join
+/// that lane or another one, m.
+const JOINED_WITHIN: f64 = 45.0;
 /// Greatest angle to the lane at which a trip over open ground continues on the lane, rad.
 const JOINED_ANGLE: f64 = 0.45;
 
@@ -73,10 +76,28 @@ impl Swerve {
 }
 
 impl Effecting<'_> {
-    /// Drives an agent along the line from its behaviour. Logs a fault if the line is invalid.
+    /// Drives an agent along the line from its behaviour, and around fixed obstacles on it. Logs a fault if the line
+    /// is invalid, or if the vehicle finds no path around an obstacle.
     pub(super) fn drive_own_path(&mut self, agent: AgentIndex, line: &[(DVec2, f64)]) {
-        if !self.drive_path(agent, line, Vec::new()) {
+        let paths = paths_along(self.bodies().pose(agent), line);
+        if paths.is_empty() {
             self.complain(agent, "a path needs two different points".into());
+            return;
+        }
+        let places: Vec<DVec2> = line.iter().map(|point| point.0).collect();
+        let paths = match self.scene(agent, &places) {
+            Some(mut scene) => scene.around(paths),
+            None => Ok(paths),
+        };
+        match paths {
+            Ok(paths) => self.take_paths(agent, paths, Vec::new()),
+            Err(at) => {
+                let text = format!(
+                    "an obstacle blocks the path before ({:.1}, {:.1}), and the vehicle finds no path around it",
+                    at.x, at.y
+                );
+                self.complain(agent, text);
+            }
         }
     }
 
@@ -219,6 +240,12 @@ impl Effecting<'_> {
             .copied()
             .collect();
         let pose = self.bodies().pose(agent);
+        // A short cut may lead back to the lane that the agent has just left.
+        let planned = self.route_of(agent).next_goal(reached - 1);
+        let planned = planned.map(|goal| goal.position(self.ground.graph()));
+        if planned.is_none_or(|place| (place - pose.position).length() > JOINED_WITHIN) {
+            return false;
+        }
         let spots = self.ground.finder().under(self.ground.graph(), pose);
         let joined = spots.into_iter().find_map(|spot| {
             let (lanelet, s, t) = spot;

@@ -5,7 +5,7 @@ use crate::clock::Clock;
 use crate::dynamics::{Bodies, Dynamics};
 use crate::hands::Hands;
 use crate::modules::{Modules, Rota};
-use crate::open_ground::{Beyond, GroundPlans, OnGround, Planner, Steering, Step};
+use crate::open_ground::{Asked, Beyond, GroundPlans, OnGround, Planner, Steering, Step};
 use crate::perception::{OPEN_GROUND_SPEED, Surroundings};
 use crate::records::{AgentIndex, LaneSpot};
 use crate::route::{Goal, Leg, Probe, Routes, SteeringResponse, Travel};
@@ -14,6 +14,7 @@ use crate::vehicle_type::VehicleTypes;
 use roadwright_agent::{GroundPlanning, GroundSearch, Slot};
 use roadwright_geometry::math::tan;
 use roadwright_ground::Ground;
+use roadwright_planning::open_ground::Disagreement;
 use roadwright_plugin_api::{ControllerInput, ControllerOutput, NOTHING};
 use roadwright_scenario::DynamicsLevel;
 use std::sync::Arc;
@@ -82,7 +83,11 @@ pub(crate) fn plan_ground(
             // It is not stuck, so it needs no manoeuvre.
             planner.standing = 0.0;
         }
-        let step = plans.plan(&planner, &|| given.steering(one.agent, agents.lent()));
+        let asked = Asked {
+            steering: &|| given.steering(one.agent, agents.lent()),
+            disagreement: &|| given.disagreement(one.agent, routes, agents.lent()),
+        };
+        let step = plans.plan(&planner, &asked);
         if had_path && !plans.has_path(one.id) {
             without_path.push(one.id);
         }
@@ -135,7 +140,12 @@ pub(crate) fn inspect(
 ) -> Option<crate::open_ground::GroundInspection> {
     let planned = given.planned(routes, agents);
     let planned = planned.into_iter().find(|one| one.id == id)?;
-    plans.inspect(&given.planner(planned, routes, agents), question)
+    let disagreement = given.disagreement(planned.agent, routes, agents);
+    plans.inspect(
+        &given.planner(planned, routes, agents),
+        disagreement,
+        question,
+    )
 }
 
 impl OffRoad<'_> {
@@ -267,16 +277,29 @@ impl OffRoad<'_> {
         }
     }
 
-    /// Whether an agent waits for a gap in the traffic of a road that it crosses or joins.
-    fn waits_for_gap(&self, agent: AgentIndex, routes: &Routes, agents: AgentsRef<'_>) -> bool {
-        let surroundings = Surroundings {
+    fn surroundings<'b>(&'b self, routes: &'b Routes) -> Surroundings<'b> {
+        Surroundings {
             ground: self.ground,
             types: self.types,
             routes,
             index: self.index,
             dynamics: self.dynamics,
-        };
-        surroundings.with(agents).waits_for_gap(agent)
+        }
+    }
+
+    /// Whether an agent waits for a gap in the traffic of a road that it crosses or joins.
+    fn waits_for_gap(&self, agent: AgentIndex, routes: &Routes, agents: AgentsRef<'_>) -> bool {
+        self.surroundings(routes).with(agents).waits_for_gap(agent)
+    }
+
+    /// Why an agent disagrees with its plan; `None` if it does not.
+    fn disagreement(
+        &self,
+        agent: AgentIndex,
+        routes: &Routes,
+        agents: AgentsRef<'_>,
+    ) -> Option<Disagreement> {
+        self.surroundings(routes).with(agents).disagreement(agent)
     }
 
     /// A driver's steering: the sharpest turn of the vehicle, or a gentler one if its controller steers gently.

@@ -32,6 +32,7 @@ pub(crate) mod effects;
 mod exact_drive;
 mod excursions;
 pub(crate) mod ground_plan;
+mod over_ground;
 mod parking;
 mod pivot;
 pub(crate) mod plan;

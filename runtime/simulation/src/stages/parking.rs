@@ -59,7 +59,7 @@ impl Effecting<'_> {
     }
 
     /// Returns the paths into a bay, in driving order. The vehicle drives in forwards, or past the
-    /// bay along the lane and then in reverse.
+    /// bay along the lane and then in reverse, or along any path that touches no obstacle.
     fn paths_into(&self, agent: AgentIndex, middle: Pose) -> Option<Vec<Vec<Waypoint>>> {
         let vehicle = self.vehicle_type(agent);
         // Paths guide the centre of the rear axle, while a bay is given for the centre of the body.
@@ -70,7 +70,16 @@ impl Effecting<'_> {
         let sharpest = self.sharpest(agent);
         let here = self.bodies().pose(agent);
         let forwards = curve(here, bay, sharpest).map(|line| vec![path(&line, 1)]);
-        forwards.or_else(|| self.reverse_into(agent, bay, sharpest))
+        let Some(mut scene) = self.scene(agent, &[bay.position]) else {
+            return forwards.or_else(|| self.reverse_into(agent, bay, sharpest));
+        };
+        // A single bend may be too tight, or lead through a house.
+        let free = forwards.filter(|paths| scene.are_free(paths));
+        let free = free.or_else(|| {
+            let backwards = self.reverse_into(agent, bay, sharpest);
+            backwards.filter(|paths| scene.are_free(paths))
+        });
+        free.or_else(|| scene.drive(here, bay))
     }
 
     /// Maximum curvature of paths for an agent, 1/m.

@@ -25,9 +25,16 @@ const LATEST_CHANGE: f64 = 30.0;
 const DETOUR: f64 = 60.0;
 
 impl Effecting<'_> {
-    /// Gives an agent a route to the lane nearest to a place. Notifies the agent if there is no route.
+    /// Gives an agent a route to the lane nearest to a place, or over open ground to a place that no lane is
+    /// beside. Notifies the agent if there is no route.
     pub(super) fn go_to_or_tell(&mut self, agent: AgentIndex, place: DVec2) {
-        if !self.go_to(agent, place) {
+        // An agent that has never been on lanes drives to the place itself.
+        let is_off_road = self.route_of(agent).lanelets.is_empty();
+        let goes_itself = is_off_road || self.is_off_lanes(place);
+        let goes = goes_itself && self.go_over_ground(agent, place)
+            || self.go_to(agent, place)
+            || !goes_itself && self.go_over_ground(agent, place);
+        if !goes {
             self.tell_no_route(agent);
         }
     }
@@ -53,10 +60,19 @@ impl Effecting<'_> {
 
     /// Replaces all remaining goals of an agent by one goal. Returns whether it can be reached.
     fn set_goal(&mut self, agent: AgentIndex, goal: Goal) -> bool {
+        self.set_goals(agent, &[goal])
+    }
+
+    /// Replaces all remaining goals of an agent. Returns whether the goals before the first one off the lanes can be
+    /// reached.
+    pub(super) fn set_goals(&mut self, agent: AgentIndex, goals: &[Goal]) -> bool {
+        let Some(&goal) = goals.first() else {
+            return false;
+        };
         let index = agent.index();
         // A last goal at which the agent waits counts as reached.
         let reached = self.goals_behind(agent);
-        let candidate = self.route_of(agent).with_goals(reached, &[goal]);
+        let candidate = self.route_of(agent).with_goals(reached, goals);
         let (route, gives_up_grants) = match goal {
             Goal::Ground(_) | Goal::Join { .. } => (candidate, false),
             Goal::Lane { .. } | Goal::Leave { .. } => {
@@ -76,8 +92,8 @@ impl Effecting<'_> {
             }
         };
         match goal {
-            Goal::Lane { .. } => self.take_planned_route(agent, route),
-            _ => self.move_to_route(agent, route),
+            Goal::Lane { .. } | Goal::Leave { .. } => self.take_planned_route(agent, route),
+            Goal::Ground(_) | Goal::Join { .. } => self.move_to_route(agent, route),
         }
         if gives_up_grants {
             give_up_grants(self.ground, self.agents, self.traffic, agent);

@@ -6,17 +6,23 @@
 
 use crate::agents::{Agents, Finished, FinishedRow, Score, Status};
 use crate::clock::Clock;
-use crate::dynamics::Dynamics;
+use crate::dynamics::{Bodies, Dynamics};
 use crate::messages::Messages;
-use crate::modules::Modules;
+use crate::modules::{Modules, WantedAccounts};
 use crate::records::{AgentIndex, Statistics};
 use crate::route::{Routes, Travel};
+use crate::traffic::GoalInputs;
+use crate::vehicle_type::VehicleTypes;
 use roadwright_agent::{Conduct, Rate, Step};
+use roadwright_ground::Ground;
 use roadwright_plugin_api::{FitnessInput, FitnessOutput, NOTHING};
 
 /// Parts of the world that are needed to remove an agent.
 pub(crate) struct Exit<'a> {
     pub(crate) clock: &'a Clock,
+    /// `None` during an edit, because agents may still have places on the roads before it.
+    pub(crate) ground: Option<&'a Ground>,
+    pub(crate) types: &'a VehicleTypes,
     pub(crate) modules: &'a Modules,
     pub(crate) agents: &'a mut Agents,
     pub(crate) dynamics: &'a mut Dynamics,
@@ -33,7 +39,17 @@ impl Exit<'_> {
         let statistics = self.agents.statistics[index];
         let who = &self.agents.identity[index];
         // Scored first, while its columns and its modules still exist.
-        let scores = scores(self.clock, self.modules, self.agents, agent, status)
+        let scored = Scored {
+            clock: self.clock,
+            ground: self.ground,
+            types: self.types,
+            modules: self.modules,
+            agents: self.agents,
+            dynamics: self.dynamics,
+            routes: self.routes,
+        };
+        let scores = scored
+            .scores(agent, status)
             .into_iter()
             .map(|(fitness, value)| Score {
                 fitness: self.finished.number(fitness),
@@ -66,41 +82,71 @@ impl Exit<'_> {
         self.messages.forget(agent);
         self.messages.quit_all(self.agents.identity[index].id);
         self.dynamics.remove(agent);
+        self.agents.accounts.forget(self.agents.identity[index].id);
         self.agents.remove(agent);
     }
 }
 
-/// Scores of an agent's drive so far, by fitness function; empty if it has not driven.
-pub(crate) fn scores(
-    clock: &Clock,
-    modules: &Modules,
-    agents: &Agents,
-    agent: AgentIndex,
-    status: Status,
-) -> Vec<(&'static str, f64)> {
-    let statistics = &agents.statistics[agent.index()];
-    if statistics.steps == 0 {
-        return Vec::new();
+/// Parts of the world that scores are computed from.
+#[derive(Clone, Copy)]
+pub(crate) struct Scored<'a> {
+    pub(crate) clock: &'a Clock,
+    /// `None` if places of agents may not be on this ground. The remaining distance then counts as 0.
+    pub(crate) ground: Option<&'a Ground>,
+    pub(crate) types: &'a VehicleTypes,
+    pub(crate) modules: &'a Modules,
+    pub(crate) agents: &'a Agents,
+    pub(crate) dynamics: &'a Dynamics,
+    pub(crate) routes: &'a Routes,
+}
+
+impl Scored<'_> {
+    /// Scores of an agent's drive so far, by fitness function; empty if it has not driven.
+    pub(crate) fn scores(self, agent: AgentIndex, status: Status) -> Vec<(&'static str, f64)> {
+        let (clock, agents) = (self.clock, self.agents);
+        let statistics = &agents.statistics[agent.index()];
+        if statistics.steps == 0 {
+            return Vec::new();
+        }
+        let who = &agents.identity[agent.index()];
+        let step = Step {
+            indices: &[agent.number()],
+            ids: &[who.id],
+            // A fitness is evaluated once for a whole drive, so the period has no meaning.
+            ..clock.moment(Rate::new(1.0, clock.dt))
+        };
+        let mut input = fitness_input(statistics, clock.dt, status);
+        let has_arrived = status == Status::Arrived;
+        let (accounts, conduct) = (&agents.accounts, &mut input.conduct);
+        accounts.tell(who.id, statistics, clock.dt, has_arrived, conduct);
+        if self.modules.wanted_accounts() == WantedAccounts::Collisions && !has_arrived {
+            conduct.goal_distance = self.goal_distance(agent);
+        }
+        let fitnesses = self.modules.fitnesses(who.modules).iter();
+        fitnesses
+            .map(|module| {
+                let mut output = [FitnessOutput::default()];
+                module.step(&step, &[input], &mut output);
+                (module.info.id, output[0].score)
+            })
+            .collect()
     }
-    let who = &agents.identity[agent.index()];
-    let step = Step {
-        indices: &[agent.number()],
-        ids: &[who.id],
-        // A fitness is evaluated once for a whole drive, so the period has no meaning.
-        ..clock.moment(Rate::new(1.0, clock.dt))
-    };
-    let mut input = fitness_input(statistics, clock.dt, status);
-    let has_arrived = status == Status::Arrived;
-    let (accounts, conduct) = (&agents.accounts, &mut input.conduct);
-    accounts.tell(who.id, statistics, clock.dt, has_arrived, conduct);
-    let fitnesses = modules.fitnesses(who.modules).iter();
-    fitnesses
-        .map(|module| {
-            let mut output = [FitnessOutput::default()];
-            module.step(&step, &[input], &mut output);
-            (module.info.id, output[0].score)
-        })
-        .collect()
+
+    fn goal_distance(self, agent: AgentIndex) -> f64 {
+        let Some(ground) = self.ground else {
+            return 0.0;
+        };
+        let inputs = GoalInputs {
+            bodies: Bodies {
+                ground,
+                agents: self.agents.lent(),
+                dynamics: self.dynamics,
+            },
+            types: self.types,
+            routes: self.routes,
+        };
+        inputs.goal_distance(agent)
+    }
 }
 
 fn fitness_input(statistics: &Statistics, dt: f64, status: Status) -> FitnessInput {

@@ -1,8 +1,8 @@
 //! Updates the per-agent statistics that some fitness functions use (`agents/accounts.rs`).
 
-use crate::agents::{Account, Accounts, Odometer};
+use crate::agents::{Account, Accounts, AgentsRef, Odometer};
 use crate::dynamics::Bodies;
-use crate::records::{AgentIndex, Collision, Progress, Statistics};
+use crate::records::{AgentIndex, Collision, Statistics};
 use crate::route::Routes;
 use crate::vehicle_type::VehicleTypes;
 
@@ -39,14 +39,19 @@ impl Accounts {
             self.of.retain(|&id, _| agents.find(id).is_some());
             self.deviations.retain(|&id, _| agents.find(id).is_some());
         }
-        for collision in &scene.collisions[self.counted.min(scene.collisions.len())..] {
+        self.count_collisions(scene.bodies.agents, scene.collisions);
+    }
+
+    /// Counts the collisions that have begun in a step. `collisions` is the log of the run.
+    pub(crate) fn count_collisions(&mut self, agents: AgentsRef<'_>, collisions: &[Collision]) {
+        for collision in &collisions[self.counted.min(collisions.len())..] {
             for id in std::iter::once(collision.agent).chain(collision.with.agent()) {
-                if let Some(account) = self.of.get_mut(&id) {
-                    account.collisions += 1;
+                if agents.find(id).is_some() {
+                    self.of.entry(id).or_default().collisions += 1;
                 }
             }
         }
-        self.counted = scene.collisions.len();
+        self.counted = collisions.len();
     }
 }
 
@@ -55,8 +60,13 @@ impl Account {
         let agents = scene.bodies.agents;
         let index = agent.index();
         let (motion, progress) = (&agents.motion[index], &agents.progress[index]);
+        let place = GoalInputs {
+            bodies: scene.bodies,
+            types: scene.types,
+            routes: scene.routes,
+        };
         self.energy += 0.5 * motion.speed * motion.speed * scene.dt;
-        self.goal_distance = goal_distance(agent, progress, scene);
+        self.goal_distance = place.goal_distance(agent);
         if progress.reached != self.reached {
             let now = Odometer::of(&scene.statistics[index]);
             // After a change of goals fewer may have been reached than before, which ends no segment.
@@ -68,13 +78,26 @@ impl Account {
     }
 }
 
-/// Straight-line distance from the centre of the body to the last goal, m; 0 without a goal.
-fn goal_distance(agent: AgentIndex, progress: &Progress, scene: AccountInputs<'_>) -> f64 {
-    let who = &scene.bodies.agents.identity[agent.index()];
-    let Some(goal) = scene.routes.get(progress.route).goals.last() else {
-        return 0.0;
-    };
-    let goal = goal.position(scene.bodies.ground.graph());
-    let body = scene.types.get(who.vehicle_type).body_centre;
-    (scene.bodies.pose(agent).point(body, 0.0) - goal).length()
+/// Inputs for the remaining distance of an agent.
+#[derive(Clone, Copy)]
+pub(crate) struct GoalInputs<'a> {
+    pub(crate) bodies: Bodies<'a>,
+    pub(crate) types: &'a VehicleTypes,
+    pub(crate) routes: &'a Routes,
+}
+
+impl GoalInputs<'_> {
+    /// Straight-line distance from the centre of an agent's body to its last goal, m; 0 without a goal.
+    pub(crate) fn goal_distance(self, agent: AgentIndex) -> f64 {
+        let agents = self.bodies.agents;
+        let index = agent.index();
+        let route = self.routes.get(agents.progress[index].route);
+        let Some(goal) = route.goals.last() else {
+            return 0.0;
+        };
+        let goal = goal.position(self.bodies.ground.graph());
+        let kind = self.types.get(agents.identity[index].vehicle_type);
+        let centre = self.bodies.pose(agent).point(kind.body_centre, 0.0);
+        (centre - goal).length()
+    }
 }

@@ -16,7 +16,7 @@ mod signals;
 use crate::clock::Clock;
 use crate::fixed::Fixed;
 use crate::route::Routes;
-pub(crate) use accounts::AccountInputs;
+pub(crate) use accounts::{AccountInputs, GoalInputs};
 pub(crate) use claims::{Claims, Detour, Given, RouteConnection, Setting, StuckRing, space};
 pub use claims::{Ticket, Waits, Why, longest_wait_at};
 pub(crate) use contacts::{Contact, Contacts, Search};

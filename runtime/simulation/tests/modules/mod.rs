@@ -21,6 +21,9 @@ pub(crate) fn add_to(registry: &mut Registry) {
     registry.add(ModuleEntry::<dyn Controller>::new(BLIND, &[], || {
         Box::new(Law(blind))
     }));
+    registry.add(ModuleEntry::<dyn Controller>::new(WAYWARD, &[], || {
+        Box::new(Law(wayward))
+    }));
     registry.add(ModuleEntry::<dyn Controller>::new(JERKY, &[], || {
         Box::new(Law(jerky))
     }));
@@ -83,6 +86,19 @@ fn blind(input: &ControllerInput) -> ControllerOutput {
             0.0
         },
         steering: input.waypoint_angle,
+    }
+}
+
+static WAYWARD: ModuleInfo = ModuleInfo {
+    id: "wayward",
+    name: "Wayward",
+    doc: "Keeps its speed and steers to the left, wherever its waypoint is.",
+};
+
+fn wayward(input: &ControllerInput) -> ControllerOutput {
+    ControllerOutput {
+        acceleration: if input.speed < 3.0 { 1.0 } else { 0.0 },
+        steering: 0.2,
     }
 }
 

@@ -181,8 +181,10 @@ impl Course {
         })
     }
 
-    /// The fitness of courses that have no separate score.
+    /// The fitness of shipped courses that have no separate score ([Gerdelan 2011], equation 10.1).
     pub const GENERAL_FITNESS: &'static str = "crash_and_speed";
+    /// The fitness of users' scenarios, which is the default of stacks.
+    pub const ARRIVAL_FITNESS: &'static str = "safe_arrival";
 
     /// Whether drivers on this course have a destination that they can reach. If not, drives end
     /// only after a distance or a time.
@@ -198,7 +200,7 @@ impl Course {
             doc: scenario.about().description.clone(),
             vehicle: "",
             driver: "",
-            fitness: Self::GENERAL_FITNESS,
+            fitness: Self::ARRIVAL_FITNESS,
             ends: Ends::after(scenario.settings().duration.get()),
             kind: Kind::Own(Box::new(scenario)),
         }

@@ -29,7 +29,7 @@ const FEW: usize = 30;
 /// Default fitness of experiments on scenarios. It is also the default on courses that have no
 /// separate score but on which vehicles can arrive. It counts contacts, time above the speed limit
 /// and drives that do not arrive.
-pub const DEFAULT_FITNESS: &str = "safe_arrival";
+pub const DEFAULT_FITNESS: &str = Course::ARRIVAL_FITNESS;
 
 /// Maximum size of an experiment file, bytes.
 pub const LARGEST: u64 = 16 * roadwright_files::MEBIBYTE;

@@ -6,6 +6,7 @@ mod arguments;
 mod compare;
 mod course;
 mod course_arguments;
+mod crowd;
 mod delay;
 mod files;
 mod gaps;

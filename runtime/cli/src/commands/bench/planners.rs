@@ -2,6 +2,7 @@
 //! [Kuffner 1998] and with the targets of this program.
 
 use super::arguments::Planners as Arguments;
+use super::crowd::{self, Crowd};
 use crate::Outcome;
 use crate::commands::plan::{Times, edits};
 use crate::commands::print_json;
@@ -143,6 +144,7 @@ struct Report {
     seed: u64,
     rows: Vec<PlannerRow>,
     drivable: Drivable,
+    crowd: Crowd,
     aims: Vec<Aim>,
     incremental: edits::Report,
 }
@@ -211,16 +213,34 @@ median {:.2} ms, p99 {:.2} ms, median of expanded poses {}",
             drivable.expanded
         )?;
     }
+    let crowd = crowd::measure(arguments.seed, arguments.problems)?;
+    if !arguments.json {
+        let mut out = terminal::out();
+        writeln!(
+            out,
+            "{} agents that plan 6 times a second, {} steps of 1/60 s: planning {:.2} ms on average, 99.9th percentile \
+{:.2} ms; whole steps {:.2} and {:.2} ms; {} agents with contacts",
+            crowd.agents,
+            crowd.steps,
+            crowd.mean_ms,
+            crowd.p999_ms,
+            crowd.step_mean_ms,
+            crowd.step_p999_ms,
+            crowd.contacts
+        )?;
+    }
     let map = edits::generated(arguments.seed)?;
     let changes = CHANGES.min(arguments.problems);
     let incremental = edits::measure(map, CHANGED_CELLS, changes, arguments.seed)?;
     let mut aims = aims(&rows, &incremental);
     aims.extend(drivable.aims());
+    aims.extend(crowd_aims(&crowd));
     if arguments.json {
         print_json(&Report {
             seed: arguments.seed,
             rows,
             drivable,
+            crowd,
             aims,
             incremental: incremental.without_rows(),
         })?;
@@ -287,6 +307,25 @@ fn aims(rows: &[PlannerRow], incremental: &edits::Report) -> Vec<Aim> {
             value: incremental.ratio,
             aim: LARGEST_RATIO,
             unit: "",
+            bound: AT_MOST,
+        },
+    ]
+}
+
+fn crowd_aims(crowd: &Crowd) -> [Aim; 2] {
+    [
+        Aim {
+            what: "100 agents that plan 6 times a second, mean of a step",
+            value: crowd.mean_ms,
+            aim: crowd::AIM_MEAN,
+            unit: "ms",
+            bound: AT_MOST,
+        },
+        Aim {
+            what: "100 agents that plan 6 times a second, 99.9th percentile",
+            value: crowd.p999_ms,
+            aim: crowd::AIM_P999,
+            unit: "ms",
             bound: AT_MOST,
         },
     ]

@@ -15,7 +15,8 @@ pub(super) fn free_paths(api: &mut Registrar) {
         api,
         "drive_path",
         "agent.drive_path(points: array)",
-        "Drives along positions [x, y, speed], in m and m/s, over lanes and open ground, ignoring traffic rules. A \
+        "Drives along positions [x, y, speed], in m and m/s, over lanes and open ground, and around \
+         fixed obstacles and standing vehicles on the path, ignoring traffic rules. A \
          negative speed means driving in reverse to that position; the vehicle creeps where it \
          changes direction. At the end it has arrived; go_to() takes it back to a nearby lane.",
         |a: &mut Agent, points: Array| -> Outcome<()> {
@@ -51,8 +52,8 @@ pub(super) fn parking(api: &mut Registrar) {
         "park",
         "agent.park(x: float, y: float, heading: float)",
         "Parks in a nearby bay with its centre at (x, y), m, and this heading, rad: forwards if \
-         the bend is not too tight, otherwise in reverse from farther along its lane. Then it has \
-         arrived; go_to() takes it out again, in reverse if no lane \
+         the bend is not too tight, otherwise in reverse from farther along its lane, or along any \
+         path that touches nothing. Then it has arrived; go_to() takes it out again, in reverse if no lane \
          continues. Between two parked vehicles a car needs about 12 m.",
         |a: &mut Agent, x: Dynamic, y: Dynamic, heading: Dynamic| -> Outcome<()> {
             charge(ROUTE)?;

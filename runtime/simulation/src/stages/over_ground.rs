@@ -1,0 +1,316 @@
+//! Trips over open ground and paths around obstacles at the request of behaviours.
+//!
+//! A trip to a place off the lanes, or back to them, is planned like the trips of a scenario: on lanes and over
+//! open ground, whichever takes less time. Where a path that a behaviour gives leads through a fixed obstacle, a
+//! search finds a path around it.
+
+use super::effects::{Effecting, MOST_SPOTS};
+use crate::open_ground::{End, MixedTrips, Traveller, settings_for};
+use crate::records::{AgentIndex, LaneSpot};
+use crate::route::{Goal, Waypoint};
+use glam::DVec2;
+use roadwright_agent::{GroundPlanning, Slot};
+use roadwright_geometry::Pose;
+use roadwright_geometry::math::tan;
+use roadwright_planning::open_ground::{
+    CellSize, DrivablePath, DrivableProgress, DrivableSearch, DrivableTrip, DrivableVehicle,
+    DrivenPose, Heights, Item, OpenGround, Profile, ProfileId, Shape,
+};
+use roadwright_scenario::OffRoad;
+
+/// Greatest distance of a place from the middle of a lane at which a trip to it ends on the lane, m.
+const BESIDE_LANES: f64 = 25.0;
+/// Distance between two places of a path at which it is checked for obstacles, m.
+const STEP: f64 = 0.5;
+/// Clearance with which a given path is checked, m. Below 0, so that a path may touch what it ends at.
+const CLEARANCE: f64 = -0.05;
+/// Number of poses that the search for a path around an obstacle expands at most.
+const MOST_POSES: u64 = 40_000;
+/// Distance around a path within which obstacles are read, m.
+const AROUND: f64 = 120.0;
+/// Edge length of the cells of the search, m.
+const CELL: f64 = 0.5;
+/// Radius of planned bends, as a multiple of the vehicle's minimum turning radius.
+const EASE: f64 = 1.15;
+/// Maximum speeds forwards and in reverse on a path around an obstacle, m/s.
+const FORWARDS: f64 = 4.0;
+const REVERSE: f64 = 2.0;
+/// Speed at the end of each part of such a path, m/s.
+const CREEP: f64 = 0.5;
+/// Deceleration towards the end of a part, m/s^2.
+const SLOWING: f64 = 1.0;
+/// Height of other vehicles, m.
+const VEHICLE_HEIGHT: f64 = 2.0;
+
+/// Obstacles near a path, and the vehicle that drives along it.
+pub(super) struct Scene {
+    map: OpenGround,
+    profile: ProfileId,
+    vehicle: DrivableVehicle,
+    planning: GroundPlanning,
+}
+
+impl Effecting<'_> {
+    /// Whether no lane lies beside a place.
+    pub(super) fn is_off_lanes(&self, place: DVec2) -> bool {
+        let graph = self.ground.graph();
+        let nearest = self.ground.finder().near(graph, place).into_iter().next();
+        nearest.is_none_or(|(lanelet, s, _)| {
+            (graph.line(lanelet).position(s) - place).length() > BESIDE_LANES
+        })
+    }
+
+    /// Settings of an agent's ground planner; `None` if its planner has no map, or if its vehicle never leaves
+    /// the lanes.
+    fn ground_planning(&self, agent: AgentIndex) -> Option<GroundPlanning> {
+        let who = &self.agents.identity[agent.index()];
+        if self.types.off_road(who.vehicle_type) == OffRoad::Never {
+            return None;
+        }
+        let instance = who.modules.of(Slot::GroundPlanner) as usize;
+        let instance = self.modules.pools.ground_planner.instances.get(instance)?;
+        let module = instance.modules.first()?;
+        let planning = module.logic.planning(&module.parameters);
+        planning.search.uses_map().then_some(planning)
+    }
+
+    /// Gives an agent a trip over lanes and open ground to a place, or to the lane beside it. Returns whether
+    /// there is such a trip.
+    pub(super) fn go_over_ground(&mut self, agent: AgentIndex, place: DVec2) -> bool {
+        if self.ground_planning(agent).is_none() {
+            return false;
+        }
+        self.trip_over_ground(agent, place)
+            .is_some_and(|goals| self.set_goals(agent, &goals))
+    }
+
+    fn trip_over_ground(&self, agent: AgentIndex, place: DVec2) -> Option<Vec<Goal>> {
+        let graph = self.ground.graph();
+        let position = &self.agents.position[agent.index()];
+        let from = match position.is_on_lane() {
+            true => End::Lane(LaneSpot {
+                lanelet: position.lanelet,
+                s: position.s,
+            }),
+            false => End::Ground(self.place(agent)),
+        };
+        let trips = MixedTrips::new(self.ground);
+        let traveller = self.traveller(agent);
+        let goals_to = |to: End| {
+            let itinerary = trips.quickest(&traveller, [from, to])?;
+            let end = match to {
+                End::Lane(LaneSpot { lanelet, s }) => Goal::Lane { lanelet, s },
+                End::Ground(place) => Goal::Ground(place),
+            };
+            Some(itinerary.changes().chain([end]).collect())
+        };
+        if graph.lanelets().is_empty() {
+            return Some(vec![Goal::Ground(place)]);
+        }
+        if self.is_off_lanes(place) {
+            return goals_to(End::Ground(place));
+        }
+        let spots = self.ground.finder().near(graph, place).into_iter();
+        let mut spots = spots.take(MOST_SPOTS);
+        spots.find_map(|(lanelet, s, _)| goals_to(End::Lane(LaneSpot { lanelet, s })))
+    }
+
+    fn traveller(&self, agent: AgentIndex) -> Traveller {
+        let number = self.agents.identity[agent.index()].vehicle_type;
+        let kind = self.types.get(number);
+        Traveller {
+            body: self.types.ground_body(number),
+            effects: self.types.ground_effects(number).clone(),
+            class: kind.class,
+            max_speed: kind.limits.max_speed,
+            off_road: self.types.off_road(number),
+        }
+    }
+
+    /// The obstacles within reach of a path from an agent to other places; `None` if its planner has no map, or if it
+    /// has trailers.
+    /// Loose obstacles are left out, because a behaviour may want to push them. Vehicles that stand count.
+    pub(super) fn scene(&self, agent: AgentIndex, places: &[DVec2]) -> Option<Scene> {
+        let planning = self.ground_planning(agent)?;
+        let number = self.agents.identity[agent.index()].vehicle_type;
+        let kind = self.types.get(number);
+        if kind.tows {
+            // The search does not know where trailers go.
+            return None;
+        }
+        let here = self.place(agent);
+        let low = places.iter().copied().fold(here, DVec2::min) - AROUND;
+        let high = places.iter().copied().fold(here, DVec2::max) + AROUND;
+        let is_near = |shape: &Shape| {
+            let bounds = shape.bounds();
+            bounds.low.cmple(high).all() && bounds.high.cmpge(low).all()
+        };
+        let mut map = OpenGround::new();
+        let mut put = |shape: Shape, heights: Heights| {
+            if is_near(&shape) {
+                // A shape that the map cannot hold is in nobody's path.
+                let _ = map.insert(Item::obstacle(shape, heights));
+            }
+        };
+        self.ground.obstacles().for_each_upright(|upright| {
+            if !upright.is_loose {
+                put(upright.shape, upright.heights);
+            }
+        });
+        for other in self.agents.census().by_growing_id() {
+            let is_standing = self.agents.motion[other.index()].speed.abs() < CREEP;
+            if other == agent || !is_standing {
+                continue;
+            }
+            let body = self.bodies().body(other, 0, self.types);
+            put(Shape::Box(body), Heights::up_to(VEHICLE_HEIGHT));
+        }
+        let cell = CellSize::new(CELL)?;
+        let profile = map.add_profile(Profile::new(self.types.ground_body(number), cell));
+        Some(Scene {
+            map,
+            profile,
+            vehicle: DrivableVehicle {
+                length: kind.length,
+                width: kind.width,
+                centre: kind.body_centre,
+                curvature: tan(kind.limits.max_steering) / (EASE * kind.limits.wheelbase),
+                reverses: true,
+            },
+            planning,
+        })
+    }
+}
+
+impl Scene {
+    fn is_free(&self, axle: Pose) -> bool {
+        let body = self.vehicle.footprint(axle, CLEARANCE);
+        self.map.is_free(self.profile, None, &body)
+    }
+
+    /// Whether the vehicle touches nothing between two places of a path. Its heading is that of the second one.
+    fn is_free_between(&self, before: &Waypoint, next: &Waypoint) -> bool {
+        let (from, to) = (before.pose.position, next.pose.position);
+        let steps = ((to - from).length() / STEP).ceil().max(1.0) as u32;
+        (1..=steps).all(|step| {
+            self.is_free(Pose {
+                position: from.lerp(to, f64::from(step) / f64::from(steps)),
+                ..next.pose
+            })
+        })
+    }
+
+    /// Whether the vehicle touches nothing on paths. True if it touches something where it stands.
+    pub(super) fn are_free(&self, paths: &[Vec<Waypoint>]) -> bool {
+        self.first_blocked(paths).is_none()
+    }
+
+    /// The place before the first obstacle on paths: number of the path, and of the waypoint before the obstacle.
+    fn first_blocked(&self, paths: &[Vec<Waypoint>]) -> Option<(usize, usize)> {
+        let start = paths.first()?.first()?;
+        if !self.is_free(start.pose) {
+            return None;
+        }
+        paths.iter().enumerate().find_map(|(number, path)| {
+            let mut pairs = path.windows(2);
+            let at = pairs.position(|pair| !self.is_free_between(&pair[0], &pair[1]))?;
+            Some((number, at))
+        })
+    }
+
+    /// Returns the paths with detours around all obstacles on them.
+    ///
+    /// # Errors
+    /// The place of an obstacle around which the vehicle finds no path.
+    pub(super) fn around(
+        &mut self,
+        paths: Vec<Vec<Waypoint>>,
+    ) -> Result<Vec<Vec<Waypoint>>, DVec2> {
+        let mut done: Vec<Vec<Waypoint>> = Vec::new();
+        let mut rest = paths;
+        while let Some((number, at)) = self.first_blocked(&rest) {
+            let tail = rest.split_off(number);
+            done.append(&mut rest);
+            let mut tail = tail.into_iter();
+            let path = tail.next().unwrap_or_default();
+            let from = path[at];
+            let blocked = path[at + 1].pose.position;
+            if at > 0 {
+                done.push(path[..=at].to_vec());
+            }
+            // It returns to the path at the first place at which it fits and from which it can drive on.
+            let back = (at + 1..path.len()).find_map(|next| {
+                let to = path[next];
+                if !self.is_free(to.pose) {
+                    return None;
+                }
+                let detour = self.drive(from.pose, to.pose)?;
+                Some((next, detour))
+            });
+            let Some((next, detour)) = back else {
+                return Err(blocked);
+            };
+            let slow = |mut waypoint: Waypoint| {
+                waypoint.speed = waypoint.speed.min(path[next].speed.max(CREEP));
+                waypoint
+            };
+            let detour = detour.into_iter();
+            done.extend(detour.map(|part| part.into_iter().map(slow).collect::<Vec<_>>()));
+            rest = Vec::new();
+            if next + 1 < path.len() {
+                rest.push(path[next..].to_vec());
+            }
+            rest.extend(tail);
+        }
+        done.append(&mut rest);
+        Ok(done)
+    }
+
+    /// A path of the vehicle from pose to pose of its rear axle, each part in one gear; `None` if none is found.
+    pub(super) fn drive(&mut self, from: Pose, to: Pose) -> Option<Vec<Vec<Waypoint>>> {
+        let trip = DrivableTrip {
+            profile: self.profile,
+            owner: None,
+            vehicle: self.vehicle,
+            from,
+            gear: 0,
+            to: to.position,
+            heading: Some(to.heading),
+        };
+        let settings = settings_for(&self.planning, self.planning.tracking_margin);
+        let mut search = DrivableSearch::new(&mut self.map, trip, settings);
+        match search.advance(&mut self.map, MOST_POSES) {
+            DrivableProgress::Found => search.path().map(parts),
+            _ => None,
+        }
+    }
+}
+
+/// Parts of a path, each in one gear, with speeds at which the vehicle can stop at the end of each part.
+fn parts(path: &DrivablePath) -> Vec<Vec<Waypoint>> {
+    let poses = path.poses(STEP);
+    let runs = poses.chunk_by(|a, b| a.gear == b.gear);
+    let part = |run: &[DrivenPose]| -> Vec<Waypoint> {
+        let most = if run[0].gear > 0 { FORWARDS } else { REVERSE };
+        let mut left = 0.0;
+        let mut after: Option<DVec2> = None;
+        let mut waypoints: Vec<Waypoint> = run
+            .iter()
+            .rev()
+            .map(|at| {
+                left += after.map_or(0.0, |after| (after - at.pose.position).length());
+                after = Some(at.pose.position);
+                Waypoint {
+                    pose: at.pose,
+                    speed: (2.0 * SLOWING * left).sqrt().clamp(CREEP, most),
+                    gear: at.gear,
+                }
+            })
+            .collect();
+        waypoints.reverse();
+        waypoints
+            .dedup_by(|next, before| (next.pose.position - before.pose.position).length() < 0.05);
+        waypoints
+    };
+    runs.map(part).filter(|part| part.len() > 1).collect()
+}
