@@ -44,7 +44,7 @@ fn link(ui: &mut Ui, link: &WaitLink, actions: &mut Vec<Action>) {
     });
 }
 
-/// What one vehicle does, as the end of a sentence that begins with the vehicle.
+/// Describes one vehicle, as the end of a sentence that begins with its name.
 fn sentence(link: &WaitLink) -> String {
     let state = match link.since {
         Some(since) => format!("has stood since {}", super::past::clock(since)),

@@ -117,7 +117,7 @@ fn a_stack_that_heads_straight_for_its_goal_is_told_before_the_release_and_found
         let findings = bench.editor().model().findings.1.iter();
         findings.map(|finding| finding.code.name()).collect()
     };
-    // Nothing is in the way yet.
+    // No obstacle stands between start and goal yet.
     assert_eq!(codes(&bench), [""; 0]);
     bench.key(Key::O);
     bench.drag(&[(-5.0, -5.0), (5.0, 5.0)]);

@@ -32,7 +32,7 @@ const SCENARIO: Layered = Layered {
             "quantity",
             "unique_map",
         ],
-        &["parameter_values", "week_times"],
+        &["body_kind", "gait", "parameter_values", "week_times"],
         &[
             "access",
             "country",

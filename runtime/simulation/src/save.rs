@@ -108,8 +108,8 @@ impl World {
         Ok(self.saved_with(&modules))
     }
 
-    /// Saves a world whose modules need not be able to save their state. Those that cannot start from a fresh
-    /// state when it is restored; [`SavedWorld::inexact`] names them.
+    /// Saves a world even if some modules cannot save their state. These modules start from a fresh state when
+    /// the world is restored; [`SavedWorld::inexact`] names them.
     ///
     /// # Errors
     /// While an edit waits ([`World::closing_nodes`]).

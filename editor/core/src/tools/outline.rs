@@ -13,7 +13,7 @@ const FREEHAND: (f64, f64) = (3.0, 1.5);
 /// Maximum number of edge pairs compared to check whether an outline crosses itself.
 const MOST_COMPARISONS: usize = 20_000_000;
 
-/// What the mouse buttons do while an outline is drawn.
+/// Hint about the mouse buttons while an outline is drawn.
 pub(super) const STATUS: &str =
     "Click: add corners; the first corner, double-click or Enter: finish. Drag: draw freehand.";
 

@@ -697,7 +697,7 @@ impl OpenGround {
         Ok(map)
     }
 
-    /// Obstacles near an area that are in the way of a body.
+    /// Obstacles near an area that obstruct a body.
     fn in_the_way(
         &self,
         profile: ProfileId,
@@ -722,7 +722,7 @@ impl OpenGround {
         })
     }
 
-    /// Outlines of the standing obstacles near an area that are in the way of a body.
+    /// Outlines of the standing obstacles near an area that obstruct a body.
     pub(super) fn shapes_in_the_way(
         &self,
         profile: ProfileId,

@@ -60,7 +60,7 @@ pub enum SpotError {
     Blocked,
 }
 
-/// What a search reads: the map of a profile, and the items on it that count.
+/// Input of a search: the map of a profile, and the items on it that count.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Reader {
     /// Profile of the map.

@@ -146,7 +146,7 @@ fn no_such_place(who: &str, place: &Place) -> SimulationError {
     }
 }
 
-/// What is beyond an alley: an oncoming vehicle, or a place where a vehicle can stand.
+/// The situation beyond an alley: an oncoming vehicle, or a place where a vehicle can stand.
 enum Beyond {
     /// A vehicle that comes through another alley.
     Oncoming,

@@ -106,8 +106,8 @@ impl Messages {
     ) {
         // The messages of this step are added after the unread ones.
         let new = std::mem::take(&mut self.mail);
-        // What counts is which agents were updated in this step, not their current modules, which they may
-        // have changed.
+        // The modules of agents may have changed since the agents were updated, so only the updates of this step
+        // count.
         let mut is_unread = |message: &&Message| {
             let to = AgentIndex::new(message.to);
             agents.drives(to) && !was_asked(to)

@@ -418,8 +418,8 @@ impl Planning<'_> {
         self.pass(&rest)
     }
 
-    /// Others that the character takes into account. Those that make room for it are left out, because two that make
-    /// room for each other would both wait.
+    /// Other characters that the character takes into account. Characters that make room for it are left out,
+    /// because two that make room for each other would both wait.
     fn noticed(&self) -> impl Iterator<Item = &Other> {
         let own = self.agent.id;
         self.others

@@ -19,7 +19,7 @@ pub(crate) use planning::{Asking, Question, Trip, ask_all, goal_input, plan_legs
 pub(crate) use progress::{Arrival, GROUND_GOAL_RADIUS, Reached, Travel};
 pub(crate) use store::Routes;
 
-use crate::records::{FARTHEST, LanePosition, LaneSpot, Motion, Progress};
+use crate::records::{FARTHEST, LanePosition, LaneSpot, Progress};
 use roadwright_geometry::DVec2;
 use roadwright_geometry::math::wrap_angle;
 use roadwright_scenario::lane_graph::{LaneGraph, LaneletIndex};
@@ -228,14 +228,14 @@ impl Route {
 
     /// Whether an agent stands at a goal that is reached only at the end of its path, with the heading of the path
     /// there; `None` for other goals.
-    pub(crate) fn stands_at(&self, goal: u32, motion: &Motion) -> Option<bool> {
+    fn stands_at(&self, goal: u32, at: Reached) -> Option<bool> {
         let (planned, exact) = self.exact_to(goal)?;
         let is_there = planned.path.end().is_some_and(|end| {
-            let offset = (motion.pose.position - end.position).length();
-            let turned = wrap_angle(motion.pose.heading - end.heading);
+            let offset = (at.pose.position - end.position).length();
+            let turned = wrap_angle(at.pose.heading - end.heading);
             offset < EXACT_OFFSET && turned.abs() < EXACT_TURN
         });
-        Some(exact.is_last && is_there && motion.speed.abs() < EXACT_SPEED)
+        Some(exact.is_last && is_there && at.speed.abs() < EXACT_SPEED)
     }
 
     /// Returns the route with the leg to the next goal replaced by `leg`, over open ground.

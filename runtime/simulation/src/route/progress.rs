@@ -13,18 +13,21 @@
 //! | [`Travel::move_goals`] | the same lanelets, goals elsewhere on them | stays | stay | no |
 
 use super::{Goal, Leg, Route, Routes};
-use crate::records::{Claim, LanePosition, Motion, Progress};
-use roadwright_geometry::DVec2;
+use crate::records::{Claim, LanePosition, Progress};
+use roadwright_geometry::{DVec2, Pose};
 use roadwright_ground::Ground;
 use roadwright_scenario::lane_graph::{LaneletIndex, NO_LANELET};
 
 /// Distance within which a goal on open ground counts as reached, m ([Gerdelan 2011], chapter 12).
 pub(crate) const GROUND_GOAL_RADIUS: f64 = 6.0;
 
-/// Motion of an agent, and the distance from it within which a goal on open ground counts as reached, m.
+/// Place and speed of an agent, and the distance within which it reaches a goal on open ground.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Reached<'a> {
-    pub(crate) motion: &'a Motion,
+pub(crate) struct Reached {
+    pub(crate) pose: Pose,
+    /// Speed, m/s.
+    pub(crate) speed: f64,
+    /// Distance, m.
     pub(crate) radius: f64,
 }
 
@@ -246,9 +249,9 @@ impl Progress {
         &mut self,
         route: &Route,
         position: &LanePosition,
-        at: Reached<'_>,
+        at: Reached,
     ) -> Arrival {
-        let place = at.motion.pose.position;
+        let place = at.pose.position;
         // The most frequent case: the goal is on a lanelet farther ahead.
         if self.at < self.goal_at {
             return Arrival::UnderWay;
@@ -258,7 +261,7 @@ impl Progress {
                 Goal::Ground(goal) => match route.given_path_to(self.reached) {
                     Some(path) => position.s >= path.line().length() - PATH_END,
                     None => route
-                        .stands_at(self.reached, at.motion)
+                        .stands_at(self.reached, at)
                         .unwrap_or((place - goal).length() < at.radius),
                 },
                 // The agent joins the lane in a separate stage.

@@ -413,7 +413,8 @@ impl<S> Mover<'_, S> {
             route,
             self.position,
             Reached {
-                motion: self.motion,
+                pose: self.motion.pose,
+                speed: self.motion.speed,
                 radius: L::GOAL_RADIUS,
             },
         );

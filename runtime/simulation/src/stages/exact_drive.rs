@@ -31,8 +31,8 @@ const HOLDING: f64 = 1.0;
 pub(super) struct ExactDrive {
     /// The end of the path.
     end: Stand,
-    /// Wheel angle with which the vehicle has to drive off, rad; `None` if the wheels have it already, or if the vehicle
-    /// is under way.
+    /// Wheel angle with which the vehicle has to drive off, rad; `None` if the wheels have it already, or if the
+    /// vehicle is moving.
     wheels: Option<f64>,
 }
 

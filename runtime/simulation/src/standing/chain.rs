@@ -23,12 +23,12 @@ pub struct WaitLink {
     pub speed: f64,
     /// Time at which the vehicle came to a stop, s; `None` while it drives.
     pub since: Option<f64>,
-    /// What stops the vehicle; `None` if nothing does, so that only its controller decides.
+    /// Place where the vehicle has to stop, with the reason; `None` if only its controller decides.
     pub stop: Option<StopTarget>,
 }
 
 impl WaitLink {
-    /// What the vehicle waits for, as a sentence without its subject: "waits for the vehicle ahead (agent 3)".
+    /// Reason why the vehicle stands, as a sentence without its subject: "waits for the vehicle ahead (agent 3)".
     pub fn why(&self) -> String {
         match self.stop.as_ref().map(|stop| &stop.reason) {
             None => "is stopped by its controller alone".into(),
@@ -136,8 +136,8 @@ impl Standing<'_> {
         }
     }
 
-    /// Walks from an agent to the vehicles that it waits for, among those that have stood for longer than
-    /// `stood` seconds. Prefers a ring. Otherwise follows the vehicle that has stood the longest.
+    /// Walks from an agent to the vehicles that it waits for. Vehicles that have not stood for longer than
+    /// `stood` seconds are left out. Prefers a ring. Otherwise follows the vehicle that has stood the longest.
     pub(super) fn walk(&self, from: AgentIndex, stood: f64, stops: &mut Stops) -> Walk {
         if let Some(found) = self.find_ring(from, stood, stops, &mut BTreeSet::new()) {
             return found;
