@@ -41,6 +41,7 @@ use crate::agents::{Agents, AgentsRef};
 use crate::hash::StateHasher;
 use crate::options::SimulationError;
 use crate::records::{AgentIndex, Aside, Command, LanePosition, Motion, PlayedFrame};
+use crate::route::ExactGoal;
 use crate::snapshot::MechanicsRecord;
 use crate::vehicle_type::{VehicleType, VehicleTypes};
 use roadwright_agent::TyreInput;
@@ -221,6 +222,8 @@ pub(crate) trait Level {
     const CHANGE_ROOM: f64 = 0.0;
     /// Distance from a goal on open ground at which a body without a planned path has arrived, m.
     const GOAL_RADIUS: f64 = crate::route::GROUND_GOAL_RADIUS;
+    /// When a goal at the end of an exact path is reached.
+    const EXACT_GOAL: ExactGoal = ExactGoal::Stand;
 
     /// States of this level.
     fn states(dynamics: &Dynamics) -> &Self::States;

@@ -2,6 +2,7 @@
 
 use super::{Bodies, Body, Dynamics, Level, LevelStep, RecordedSlip};
 use crate::records::{AgentIndex, Motion};
+use crate::route::ExactGoal;
 use crate::vehicle_type::{VehicleType, VehicleTypes};
 use roadwright_geometry::math::wrap_angle;
 use roadwright_scenario::DynamicsLevel;
@@ -44,6 +45,7 @@ impl Level for Walker {
 
     const LEVEL: DynamicsLevel = DynamicsLevel::Walker;
     const GOAL_RADIUS: f64 = ARRIVED;
+    const EXACT_GOAL: ExactGoal = ExactGoal::PathEnd;
 
     fn states(dynamics: &Dynamics) -> &Self::States {
         &dynamics.walker

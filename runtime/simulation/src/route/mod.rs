@@ -16,7 +16,8 @@ pub(crate) use line::Stretch;
 pub use path::Waypoint;
 pub(crate) use path::{Exact, GroundPath, PlannedPath, Probe, SteeringResponse};
 pub(crate) use planning::{Asking, Question, Trip, ask_all, goal_input, plan_legs};
-pub(crate) use progress::{Arrival, GROUND_GOAL_RADIUS, Reached, Travel};
+use progress::PATH_END;
+pub(crate) use progress::{Arrival, ExactGoal, GROUND_GOAL_RADIUS, Reached, Travel};
 pub(crate) use store::Routes;
 
 use crate::records::{FARTHEST, LanePosition, LaneSpot, Progress};
@@ -226,10 +227,13 @@ impl Route {
         }
     }
 
-    /// Whether an agent stands at a goal that is reached only at the end of its path, with the heading of the path
-    /// there; `None` for other goals.
-    fn stands_at(&self, goal: u32, at: Reached) -> Option<bool> {
+    /// Whether an agent at position `s` of its path has reached a goal that is reached only at the end of the path;
+    /// `None` for other goals.
+    fn reaches_exactly(&self, goal: u32, s: f64, at: Reached) -> Option<bool> {
         let (planned, exact) = self.exact_to(goal)?;
+        if at.exact == ExactGoal::PathEnd {
+            return Some(exact.is_last && s >= planned.path.line().length() - PATH_END);
+        }
         let is_there = planned.path.end().is_some_and(|end| {
             let offset = (at.pose.position - end.position).length();
             let turned = wrap_angle(at.pose.heading - end.heading);

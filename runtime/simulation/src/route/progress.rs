@@ -21,14 +21,24 @@ use roadwright_scenario::lane_graph::{LaneletIndex, NO_LANELET};
 /// Distance within which a goal on open ground counts as reached, m ([Gerdelan 2011], chapter 12).
 pub(crate) const GROUND_GOAL_RADIUS: f64 = 6.0;
 
-/// Place and speed of an agent, and the distance within which it reaches a goal on open ground.
+/// When a goal at the end of an exact path is reached.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum ExactGoal {
+    /// When the body stands there with the heading of the path.
+    Stand,
+    /// When the body has come to the end of the path, whatever its heading.
+    PathEnd,
+}
+
+/// Place and speed of an agent, and how it reaches goals on open ground.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Reached {
     pub(crate) pose: Pose,
     /// Speed, m/s.
     pub(crate) speed: f64,
-    /// Distance, m.
+    /// Distance from a goal without a path within which it is reached, m.
     pub(crate) radius: f64,
+    pub(crate) exact: ExactGoal,
 }
 
 /// Progress of one agent, with the data that must change with it.
@@ -41,7 +51,7 @@ pub(crate) struct Travel<'a> {
 /// Distance to the end of the lane beyond which a vehicle does not look for a gap yet, m.
 const SEEKING_DISTANCE: f64 = 200.0;
 /// Distance from the end of a path at which it counts as completed, m.
-const PATH_END: f64 = 0.1;
+pub(super) const PATH_END: f64 = 0.1;
 
 /// Result of advancing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -261,7 +271,7 @@ impl Progress {
                 Goal::Ground(goal) => match route.given_path_to(self.reached) {
                     Some(path) => position.s >= path.line().length() - PATH_END,
                     None => route
-                        .stands_at(self.reached, at)
+                        .reaches_exactly(self.reached, position.s, at)
                         .unwrap_or((place - goal).length() < at.radius),
                 },
                 // The agent joins the lane in a separate stage.

@@ -416,6 +416,7 @@ impl<S> Mover<'_, S> {
                 pose: self.motion.pose,
                 speed: self.motion.speed,
                 radius: L::GOAL_RADIUS,
+                exact: L::EXACT_GOAL,
             },
         );
         if self.progress.reached != reached && !self.position.is_on_lane() {
