@@ -19,6 +19,9 @@ use roadwright_scenario::{BodyKind, MapPart, Place, RoadId, Scenario, hides_laye
 use roadwright_simulation::{PersonRecord, SignalHead, Snapshot, TrailerRecord, VehicleRecord};
 use std::collections::BTreeSet;
 
+/// Size of the destination of a character in relation to that of a vehicle.
+const CHARACTER_GOAL: f64 = 0.2;
+
 /// Contents and size of a picture.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Picture {
@@ -369,9 +372,15 @@ fn draw_trees(canvas: &mut Canvas, scenario: &Scenario) {
 fn draw_ground_goals(canvas: &mut Canvas, scenario: &Scenario) {
     for agent in scenario.agents().values() {
         if let Some(Place::Ground(goal)) = agent.destination {
-            canvas.circle(goal.position(), 1.6, 6.0, rgb(DESTINATION));
-            canvas.circle(goal.position(), 0.9, 3.4, rgb(crate::palette::PAPER));
-            canvas.circle(goal.position(), 0.45, 1.6, rgb(DESTINATION));
+            let kind = scenario.vehicle_types().get(&agent.vehicle);
+            let size = match kind.map(|kind| kind.body) {
+                Some(BodyKind::Character) => CHARACTER_GOAL,
+                _ => 1.0,
+            };
+            let at = goal.position();
+            canvas.circle(at, 1.6 * size, 6.0, rgb(DESTINATION));
+            canvas.circle(at, 0.9 * size, 3.4, rgb(crate::palette::PAPER));
+            canvas.circle(at, 0.45 * size, 1.6, rgb(DESTINATION));
         }
     }
 }
