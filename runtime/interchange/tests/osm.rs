@@ -829,7 +829,7 @@ fn a_road_too_many_at_a_node_is_left_out_and_told() {
     let warning = summary
         .warnings
         .iter()
-        .find(|w| w.reason.contains("beyond 32"))
+        .find(|w| w.reason.contains("already has 32 road ends"))
         .unwrap();
     assert_eq!(
         (warning.count, warning.examples[0].as_str()),

@@ -102,7 +102,7 @@ fn bad_numbers_are_refused_with_key_and_reason() {
         (
             "/gearbox/gears/2/wheels",
             json!(5),
-            "gearbox.gears.2.wheels: 5 is not a number",
+            "gearbox.gears.2.wheels: 5 is out of range: expected 1 to 4 driven wheels",
         ),
         (
             "/gearbox/gears",

@@ -214,7 +214,8 @@ impl Editing<'_> {
                 agent: 0,
                 module: "edit".into(),
                 text: format!(
-                    "{gone} rows of uncoupled trailers were removed, because their vehicle type no longer has these trailers"
+                    "uncoupled trailers were removed in {gone} {}, because their vehicle type no longer has them",
+                    if gone == 1 { "place" } else { "places" }
                 ),
                 is_fault: false,
             });
