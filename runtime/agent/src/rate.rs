@@ -31,12 +31,12 @@ impl Rate {
         self.period
     }
 
-    /// Whether the module is called in this step for the agent with the given number. Agents are
-    /// distributed evenly over the steps. The simulation passes agent ids here. Indices are reused,
-    /// and an agent's turn must not depend on the previous owner of its index.
+    /// Whether the module is called in this step for the agent with the given id. Agents are
+    /// distributed evenly over the steps. Ids are used rather than indices, because indices are
+    /// reused and an agent's turn must not depend on the previous owner of its index.
     #[inline]
-    pub fn is_due(&self, step: u64, index: u64) -> bool {
-        (step + index).is_multiple_of(self.period)
+    pub fn is_due(&self, step: u64, id: u64) -> bool {
+        (step + id).is_multiple_of(self.period)
     }
 }
 

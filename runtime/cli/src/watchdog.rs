@@ -52,7 +52,7 @@ impl Watchdog {
                         );
                     }
                     if Duration::from_millis(hang.milliseconds) > patience + GRACE {
-                        say!("error: {} hangs, so this command exits", hang.module);
+                        say!("error: {} is not responding; exiting", hang.module);
                         // The thread that runs the world is inside the plugin and does not return.
                         crate::worker::exit(2);
                     }

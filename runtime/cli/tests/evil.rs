@@ -698,7 +698,7 @@ fn a_hang_that_hears_that_it_is_given_up_ends_in_good_order() {
         assert!(trace.lines().count() >= 2, "{trace}");
         let deaf = deaf.join().unwrap();
         assert_eq!(deaf.status.code(), Some(2), "{}", told(&deaf));
-        assert!(told(&deaf).contains("org.roadwright.chaos hangs, so this command exits"));
+        assert!(told(&deaf).contains("org.roadwright.chaos is not responding; exiting"));
         assert!(deaf.stdout.is_empty(), "nothing can be summed up any more");
     });
 }

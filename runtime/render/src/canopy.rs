@@ -70,8 +70,8 @@ pub fn expected_trees(forest: &Forest, low: DVec2, high: DVec2) -> usize {
     (share * density * polygon::signed_area(&forest.area).abs()) as usize
 }
 
-/// Returns the colour between trees. Together with the share `shown` of the trees, it gives the same cover as
-/// [`color`] alone.
+/// Returns the fill colour between the drawn trees. Its alpha is chosen so that the fill and the drawn share
+/// of the trees, `shown`, cover as much as [`color`] does without trees.
 pub fn between_trees(mut color: Color, shown: f64) -> Color {
     // Solves (1 - fill) (1 - shown cover) = 1 - cover for the fill.
     let cover = color.alpha();

@@ -129,7 +129,7 @@ impl Town {
         self.scenario.apply(edit).unwrap();
     }
 
-    /// Sets the rules of the node where most roads meet.
+    /// Sets the rules of the node with the most roads.
     fn rule(&mut self, rules: JunctionRules) {
         let network = self.scenario.network();
         let most = network

@@ -94,7 +94,8 @@ fn star(bearings: &[f64], lanes: usize, width: f64, control: Option<Control>) ->
     )
 }
 
-/// Straight roads with lanes of any kind between the pavements.
+/// Creates a junction of straight roads with the given bearings. Pavements are added on both sides of
+/// `section`.
 fn star_of(bearings: &[f64], section: CrossSection, control: Option<Control>) -> Scenario {
     let style = RoadStyle {
         name: String::new(),

@@ -34,7 +34,7 @@ impl Validate for ListOrder {
         ] {
             let mut seen = BTreeSet::new();
             if let Some(twice) = names.iter().find(|name| !seen.insert(*name)) {
-                return Err(format!("{list}: \"{twice}\" is named twice"));
+                return Err(format!("{list}: \"{twice}\" is listed twice"));
             }
         }
         Ok(())

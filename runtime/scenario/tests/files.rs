@@ -393,7 +393,7 @@ fn the_order_of_lists_is_in_the_file_only_where_there_is_one() {
     assert_eq!(names(gone.listed_stacks())[0], "pursuit");
     let twice = refused(&with(r#""order": {"stacks": ["idm", "pursuit", "idm"]}"#));
     assert!(
-        twice.contains("order: ") && twice.contains("\"idm\" is named twice"),
+        twice.contains("order: ") && twice.contains("\"idm\" is listed twice"),
         "{twice}"
     );
     let unknown = refused(&with(r#""order": {"agents": [1]}"#));

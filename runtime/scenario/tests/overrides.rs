@@ -69,7 +69,7 @@ fn codes(scenario: &Scenario) -> Vec<Code> {
         .collect()
 }
 
-/// Two streets of two lanes in each direction.
+/// Two crossing streets with two lanes in each direction.
 fn wide_crossing() -> Scenario {
     let mut scenario = Scenario::new("wide");
     let style = |name| operation::draw::RoadStyle {

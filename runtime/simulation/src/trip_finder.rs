@@ -117,8 +117,8 @@ pub struct TripFinder {
 }
 
 impl TripFinder {
-    /// Prepares a scenario, with the vehicles and pushed obstacles of a snapshot. The vehicle and
-    /// the trailers of the agent `except` are left out. Lays out all junctions and lanes.
+    /// Creates a trip finder for a scenario, with the vehicles and pushed obstacles of a snapshot as
+    /// obstacles, except the vehicle and the trailers of agent `except`. Lays out all junctions and lanes.
     pub fn new(scenario: Arc<Scenario>, snapshot: Option<&Snapshot>, except: Option<u64>) -> Self {
         let routes = RouteFinder::new(scenario);
         let mut items = FixedItems::of(routes.ground());

@@ -103,8 +103,8 @@ fn what_a_trailer_runs_into_is_pushed() {
     assert_eq!(felled, [1, 0]);
 }
 
-/// A car with a caravan needs more time and distance than a car without one, and the uncoupled caravan stays
-/// in place.
+/// Uncoupling and coupling at a standstill move neither car nor caravan, and the pair drives off straight
+/// afterwards.
 #[test]
 fn what_is_let_go_no_longer_holds_its_car_back() {
     let mut world = world(&past_a_post(1), 1);

@@ -103,7 +103,8 @@ fn silent_end(said: &str, when: String) -> Option<SilentEnd> {
     })
 }
 
-/// Reads the notes that ended processes have left in a folder, and stores them for later starts.
+/// Collects the notes left by processes that have exited, merges them into the list of known ones, and
+/// deletes them.
 pub(crate) fn read(folder: &Path) -> PastEnds {
     let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
     let mut paths: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();

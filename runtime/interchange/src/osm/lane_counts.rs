@@ -25,7 +25,7 @@ pub(super) struct LaneCounts {
     pub(super) middle: usize,
 }
 
-/// Warning about numbers that contradict lists.
+/// Warning about lane counts that contradict per-lane tags.
 pub(super) const CONTRADICTION: &str = "numbers of lanes that differ from the values listed by lane (the better supported one is used)";
 /// Warning about centre turn lanes.
 pub(super) const CENTRE: &str = "centre turn lanes (imported as painted medians)";

@@ -28,7 +28,7 @@ impl Open {
         let (latitude, longitude) = (number(tag, "lat")?, number(tag, "lon")?);
         if latitude.abs() > 90.0 || longitude.abs() > 180.0 {
             return Err(format!(
-                "a node at latitude {latitude}, longitude {longitude}"
+                "node coordinates out of range: latitude {latitude}, longitude {longitude}"
             ));
         }
         Ok(Self::Node {

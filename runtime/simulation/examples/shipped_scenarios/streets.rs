@@ -91,8 +91,7 @@ fn linden(class: RoadClass) -> RoadStyle {
     }
 }
 
-/// Like `linden`, but with parking bays on one side. `side` is 0 for the side along the road and 1 for the
-/// side against it.
+/// Like `linden`, but with parking bays on one side: 0 for the forward side, 1 for the backward side.
 fn with_parking(side: usize) -> CrossSection {
     let mut section = linden(RoadClass::Arterial).section;
     let lanes = if side == 0 {

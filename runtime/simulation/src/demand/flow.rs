@@ -68,7 +68,8 @@ fn ordinal(number: u64) -> &'static str {
 
 /// Largest delay of the next agent in the saved state of a flow, s.
 const LATEST: f64 = 10.0;
-/// Maximum number of agents in the saved state of a flow. The number takes 32 bits of an id.
+/// Maximum number of agents that a flow can spawn, because an agent id has 32 bits for it. A save with a
+/// higher count is rejected.
 const MOST_AGENTS: u64 = 1 << 32;
 
 /// A running flow.

@@ -71,7 +71,7 @@ impl NoPath {
     /// Text of the reason that lanes do not lead to a goal.
     pub(crate) const NO_LANES: &str = "no lanes that connect";
 
-    /// The reason for a vehicle that never leaves the lanes.
+    /// Reason reported if a vehicle that keeps to lanes finds no connected lanes to its goal.
     pub(crate) fn no_lanes() -> Self {
         Self {
             kind: NoPathKind::NoLanes,

@@ -64,7 +64,7 @@ pub enum Elite {
     Keep,
 }
 
-/// Settings of breeding.
+/// Breeding settings.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Plan {
     /// Method that creates generations.

@@ -154,7 +154,7 @@ impl Stride {
         self.phase
     }
 
-    /// Continues the steps by `dt` seconds. `base` is the motion at the end of this time.
+    /// Advances the stride by `dt` seconds. `base` is the motion of the body at the end of this time.
     pub fn advance(&mut self, table: &GaitTable, base: &BaseMotion, dt: f64) {
         if !self.has_feet {
             self.stand(table, base);

@@ -112,8 +112,8 @@ pub struct RigidModel {
     pub stiffness: f64,
     /// Growth of lateral forces with slip.
     pub tyre: Tyre,
-    /// Maximum deceleration by the foot brakes of a trailer, m/s^2; infinite if they match those of the
-    /// vehicle ahead.
+    /// Maximum deceleration by a trailer's service brakes, m/s^2; infinite if the trailer brakes as hard as
+    /// the towing vehicle.
     pub most_braking: f64,
     /// Friction coefficient of the hull.
     pub hull_friction: f64,

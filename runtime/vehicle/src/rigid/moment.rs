@@ -524,7 +524,8 @@ impl<S: Surface> Moment<'_, S> {
         torque
     }
 
-    /// Adds the ground contact of the hull: of its underside, or of all corners if the hull leans.
+    /// Adds the contact forces between hull and ground. They act on the underside and, if the hull leans,
+    /// also on its upper corners.
     fn scrape(&self, body: &BodyState, wrench: &mut Wrench) {
         let model = self.model;
         let (half, middle) = (model.half_size, model.hull);

@@ -125,7 +125,7 @@ impl Examiner {
         Ok(answers)
     }
 
-    /// Calls a fresh instance for several steps; `order` shuffles the rows of each step. Returns the bytes
+    /// Calls a fresh instance for several steps, with the rows of each step in the given order. Returns the bytes
     /// and routes of all answers, ordered by agent.
     pub(super) fn history<K: Examined>(
         &self,

@@ -309,7 +309,7 @@ fn turns_on_red(
     }
 }
 
-/// Whether the signal of the first junction that a request needs stops the vehicle.
+/// Whether the vehicle has to stop for the signal at the first junction of its request.
 pub(super) fn is_stopped_by_light(request: &Request, situation: &Situation<'_>) -> bool {
     let distance = to_line(request, situation);
     let turns_on_red =

@@ -81,7 +81,7 @@ impl<'a> Judged<'a> {
             )],
             Table::T45 => self.smooth_corners(),
             Table::T46 => vec![(
-                "four of five drives arrive in every row",
+                "in every row, at least four of five drives arrive",
                 self.printed(table).all(arrives),
             )],
             Table::T47 => self.skids(),
@@ -192,7 +192,7 @@ impl<'a> Judged<'a> {
                 rows().all(is_worse),
             ),
             (
-                "with skids of several angles, drives pass the corners faster",
+                "drives take corners faster if skids at several angles are available",
                 rows().all(is_sooner),
             ),
         ]
