@@ -1,6 +1,7 @@
 //! The map: mouse input and everything drawn on it.
 
 use crate::camera::Camera;
+use crate::drawn_route::{DrawnRoute, route_text};
 use crate::hand::vehicle_at;
 use crate::hand::{Hand, Reach, context};
 use crate::hidden_chip::HiddenChip;
@@ -9,7 +10,6 @@ use crate::map_view::{MapView, in_points};
 use crate::marks::{Board, round_length};
 use crate::minimap::Minimap;
 use crate::model::{Action, Model, ViewAction};
-use crate::planned_routes::{DrawnRoute, route_text};
 use crate::problem_marks::ProblemMarks;
 use crate::settings::Heat;
 use crate::tools::{MapPart, ToolKind, grid_spacing, outline_of};

@@ -7,6 +7,7 @@ use crate::camera::Camera;
 use crate::command::Command;
 use crate::damaged::Damaged;
 use crate::document::Document;
+use crate::drawn_route::DrawnRoute;
 use crate::experiment::{ExperimentAction, ExperimentFile, ExperimentModel};
 use crate::extensions::{Modules, StepRequest};
 use crate::folder_list::ListedFolder;
@@ -16,10 +17,10 @@ use crate::input::KeyChord;
 use crate::kept_runs::{KeptRunAction, KeptRuns};
 use crate::live::{LivePicture, PathNotice};
 use crate::panel::PanelId;
-use crate::planned_routes::DrawnRoute;
 use crate::scene::Scene;
 use crate::settings::Settings;
 use crate::theme::Theme;
+pub use crate::tone::Tone;
 use crate::tools::{RoadPreset, ToolKind};
 use crate::workshop::{Workshop, WorkshopAction};
 use roadwright_bundle::{Bundle, Lack};
@@ -534,15 +535,4 @@ pub enum ModuleAction {
     },
     /// Restarts the program without the module whose native call hangs.
     RestartWithout(String),
-}
-
-/// Severity of a message.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Tone {
-    /// Success.
-    Done,
-    /// The request was refused.
-    Refused,
-    /// An error.
-    Failed,
 }

@@ -1,6 +1,7 @@
 //! Planned routes of selected vehicles and flows, found in the background before a run.
 
 use crate::context::Context;
+use crate::drawn_route::DrawnRoute;
 use crate::model::{Model, PlannedRoutes};
 use crate::tools::{DrawnTrip, TripGround};
 use crate::worker::Worker;
@@ -30,15 +31,6 @@ struct RouteAnswer {
     number: u64,
     routes: PlannedRoutes,
     drawn: Option<DrawnRoute>,
-}
-
-/// The route of the trip that is being drawn.
-#[derive(Debug, Clone, PartialEq)]
-pub struct DrawnRoute {
-    /// The trip.
-    pub trip: DrawnTrip,
-    /// The route, or the reason why there is none.
-    pub route: Result<PlannedRoute, String>,
 }
 
 /// Distance that an end of a trip moves along its lane or over the ground before its route is searched again, m.
@@ -225,27 +217,6 @@ impl RoutePlanner {
     }
 }
 
-/// The text about the route of a trip that is being drawn.
-pub(crate) fn route_text(route: &Result<PlannedRoute, String>) -> String {
-    let route = match route {
-        Ok(route) => route,
-        Err(problem) if problem.starts_with("no route") => return problem.clone(),
-        Err(problem) => return format!("no route: {problem}"),
-    };
-    let length = if route.length < 995.0 {
-        // The search is repeated every 10 m.
-        format!("{:.0} m", (route.length / 10.0).round() * 10.0)
-    } else {
-        format!("{:.1} km", route.length / 1000.0)
-    };
-    let time = if route.time < 99.5 {
-        format!("{:.0} s", route.time)
-    } else {
-        format!("{:.0} min", route.time / 60.0)
-    };
-    format!("route {length}, {time}")
-}
-
 impl Model {
     /// Route of a selected trip. `None` until it is known, and `Some(None)` if there is no route.
     pub(crate) fn route_of(&self, id: ObjectId) -> Option<Option<&PlannedRoute>> {
@@ -262,28 +233,5 @@ impl Model {
         let routes = self.routes.iter();
         let shown = routes.filter(move |(id, _)| self.selection.contains(id) && !drives(id));
         shown.filter_map(|(_, route)| route.as_ref())
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn routes_are_told_in_metres_or_kilometres_and_in_seconds_or_minutes() {
-        let text = |length: f64, time: f64| {
-            route_text(&Ok(PlannedRoute {
-                points: Vec::new(),
-                length,
-                time,
-            }))
-        };
-        assert_eq!(text(123.0, 9.6), "route 120 m, 10 s");
-        assert_eq!(text(994.0, 99.0), "route 990 m, 99 s");
-        assert_eq!(text(1_234.0, 121.0), "route 1.2 km, 2 min");
-        let none = route_text(&Err("lane 1 of road 2 leads away".into()));
-        assert_eq!(none, "no route: lane 1 of road 2 leads away");
-        let none = route_text(&Err("no route leads there".into()));
-        assert_eq!(none, "no route leads there");
     }
 }

@@ -181,11 +181,11 @@ impl Theme {
     }
 
     /// The sign of a message. Plates are dark in both themes.
-    pub(crate) fn toast_sign(self, tone: crate::model::Tone) -> Color32 {
+    pub(crate) fn toast_sign(self, tone: crate::tone::Tone) -> Color32 {
         match tone {
-            crate::model::Tone::Done => hex(0x5c_c97f),
-            crate::model::Tone::Refused => WARNING_DARK,
-            crate::model::Tone::Failed => DANGER_DARK,
+            crate::tone::Tone::Done => hex(0x5c_c97f),
+            crate::tone::Tone::Refused => WARNING_DARK,
+            crate::tone::Tone::Failed => DANGER_DARK,
         }
     }
 

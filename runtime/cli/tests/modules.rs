@@ -139,10 +139,12 @@ const EDITOR_CORE: Layered = Layered {
 const EDITOR: Layered = Layered {
     folder: "editor",
     layers: &[
+        &["tone"],
         // Modules that need nothing of the editor.
         &[
             "arrangement",
             "clock",
+            "drawn_route",
             "folder_list",
             "icons",
             "kept_runs",
@@ -160,8 +162,10 @@ const EDITOR: Layered = Layered {
             "hand",
             "hidden_chip",
             "jobs",
+            "messages",
             "minimap",
             "object_menu",
+            "problem_marks",
             "requests",
             "vehicle_menu",
         ],
