@@ -2,9 +2,9 @@
 
 use super::{Standing, StopReason, StopTarget};
 use crate::records::AgentIndex;
+use crate::stages::scene::lane_of;
 use glam::DVec2;
 use roadwright_scenario::RoadId;
-use roadwright_scenario::lane_graph::LaneletKind;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Distance ahead within which a vehicle may have to stop because of what the chain explains, m.
@@ -77,31 +77,40 @@ impl WaitChain {
     /// of the last vehicle, or `controller` if nothing stops it.
     pub fn cause(&self) -> &'static str {
         let last = self.links.last().and_then(|link| link.stop.as_ref());
-        match self.end {
-            ChainEnd::Ring(_) => "deadlock",
-            ChainEnd::Root => last.map_or("controller", |stop| stop.reason.name()),
-        }
+        cause_of(self.end, last)
+    }
+}
+
+/// Cause of a chain with this end, whose last vehicle stops for `last`.
+fn cause_of(end: ChainEnd, last: Option<&StopTarget>) -> &'static str {
+    match end {
+        ChainEnd::Ring(_) => "deadlock",
+        ChainEnd::Root => last.map_or("controller", |stop| stop.reason.name()),
     }
 }
 
 /// The stops of vehicles that have been looked at.
 pub(super) type Stops = BTreeMap<AgentIndex, Option<StopTarget>>;
 
-/// Agents in the order in which they wait, and the place in it that the last one waits for.
+/// Agents in the order in which they wait, and how the order ends.
 pub(super) struct Walk {
     agents: Vec<AgentIndex>,
-    ring: Option<usize>,
+    end: ChainEnd,
 }
 
 impl Walk {
     /// The agents that wait for each other; `None` if there is no ring.
     pub(super) fn ring(&self) -> Option<&[AgentIndex]> {
-        self.ring.map(|first| &self.agents[first..])
+        match self.end {
+            ChainEnd::Root => None,
+            ChainEnd::Ring(first) => Some(&self.agents[first..]),
+        }
     }
 
-    /// The agent that the walk ends with.
-    pub(super) fn last(&self) -> Option<AgentIndex> {
-        self.agents.last().copied()
+    /// Cause at the end of the walk, as [`WaitChain::cause`].
+    pub(super) fn cause(&self, stops: &Stops) -> &'static str {
+        let last = self.agents.last().and_then(|last| stops.get(last));
+        cause_of(self.end, last.and_then(Option::as_ref))
     }
 }
 
@@ -113,23 +122,18 @@ impl Standing<'_> {
         let link = |agent: AgentIndex| self.link(agent, stops.remove(&agent).flatten());
         WaitChain {
             links: walk.agents.into_iter().map(link).collect(),
-            end: walk.ring.map_or(ChainEnd::Root, ChainEnd::Ring),
+            end: walk.end,
         }
     }
 
     fn link(&self, agent: AgentIndex, stop: Option<StopTarget>) -> WaitLink {
         let index = agent.index();
-        let agents = &self.view.agents;
-        let position = &agents.position[index];
-        let lane = || match self.view.ground.graph().lanelet(position.lanelet).kind {
-            LaneletKind::Lane { road, lane, .. } => Some((road, lane)),
-            LaneletKind::Connection { .. } => None,
-        };
+        let agents = self.view.agents;
         let stood = self.time_of(agent);
         WaitLink {
             agent: self.id(agent),
             at: self.front(agent),
-            lane: position.is_on_lane().then(lane).flatten(),
+            lane: lane_of(self.view.ground, agents, agent),
             speed: agents.motion[index].speed,
             since: (stood > 0.0).then(|| self.clock.time() - stood),
             stop,
@@ -149,7 +153,10 @@ impl Standing<'_> {
             agents.push(next);
             at = next;
         }
-        Walk { agents, ring: None }
+        Walk {
+            agents,
+            end: ChainEnd::Root,
+        }
     }
 
     /// Searches depth first for a ring among the vehicles that an agent waits for, directly or not. Leaves out
@@ -173,7 +180,7 @@ impl Standing<'_> {
             if let Some(ring) = path.iter().position(|&agent| agent == next) {
                 return Some(Walk {
                     agents: path,
-                    ring: Some(ring),
+                    end: ChainEnd::Ring(ring),
                 });
             }
             if seen.insert(next) {

@@ -3,7 +3,7 @@
 use super::Standing;
 use super::chain::{Stops, Walk};
 use crate::clock::Clock;
-use crate::records::AgentIndex;
+use crate::records::{AgentIndex, are_countable};
 use crate::summary::StandingCount;
 use roadwright_agent::Rate;
 use serde::{Deserialize, Serialize};
@@ -43,7 +43,8 @@ impl StandingCounts {
         let is_finite = |count: &StandingCount| {
             count.time.is_finite() && count.at.iter().all(|value| value.is_finite())
         };
-        self.by_cause.values().all(is_finite)
+        let counts = self.by_cause.values().map(|count| count.count);
+        self.by_cause.values().all(is_finite) && are_countable(counts)
     }
 
     /// Counts the vehicles that have stood for a minute since the last update. Returns the agents of each new
@@ -65,7 +66,7 @@ impl StandingCounts {
         for (&id, &agent) in &ids {
             if self.counted.insert(id) {
                 let walk = standing.walk(agent, 0.0, &mut stops);
-                self.count(standing.cause(&walk, &stops), agent, standing);
+                self.count(walk.cause(&stops), agent, standing);
             }
         }
         self.new_rings(&ids, standing, &mut stops)
@@ -121,14 +122,28 @@ impl Standing<'_> {
             .filter(|&agent| self.time_of(agent) >= STANDS_LONG)
             .collect()
     }
+}
 
-    /// Cause at the root of a walk, in one word.
-    fn cause(&self, walk: &Walk, stops: &Stops) -> &'static str {
-        if walk.ring().is_some() {
-            return "deadlock";
-        }
-        let last = walk.last().and_then(|last| stops.get(&last));
-        let stop = last.and_then(Option::as_ref);
-        stop.map_or("controller", |stop| stop.reason.name())
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counts_of_a_forged_save_are_refused() {
+        let of = |count| StandingCounts {
+            by_cause: BTreeMap::from([(
+                "gap".to_owned(),
+                StandingCount {
+                    cause: "gap".to_owned(),
+                    count,
+                    agent: 1,
+                    time: 60.0,
+                    at: [0.0, 0.0],
+                },
+            )]),
+            ..StandingCounts::default()
+        };
+        assert!(of(3).is_sound());
+        assert!(!of(u64::MAX).is_sound());
     }
 }

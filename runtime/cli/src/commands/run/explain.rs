@@ -16,7 +16,7 @@ pub(super) struct Explainer {
     explanations: Vec<Explanation>,
 }
 
-/// What an agent does at some time, and the chain of vehicles that it waits for.
+/// Actions of an agent at some time, and the chain of vehicles that it waits for.
 #[derive(Debug, Serialize)]
 pub(super) struct Explanation {
     agent: u64,
@@ -46,9 +46,9 @@ struct Link {
     speed: f64,
     /// Time at which the vehicle came to a stop, s; `null` while it drives.
     since: Option<f64>,
-    /// What stops the vehicle, in one word; `null` if nothing does.
+    /// Reason for which the vehicle has to stop, in one word; `null` if there is none.
     cause: Option<&'static str>,
-    /// What it waits for, in words.
+    /// The same reason in words.
     waits_for: Option<String>,
     /// Place where it has to stop, m.
     stops_at: Option<[f64; 2]>,

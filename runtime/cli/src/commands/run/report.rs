@@ -59,7 +59,7 @@ pub(super) struct Document<'a> {
     reproducible: bool,
     junctions: &'a [JunctionFigures],
     drives: &'a [AgentDrive<'a>],
-    /// What agents do at requested times, and what they wait for.
+    /// Explanations of agents at the requested times.
     #[serde(skip_serializing_if = "<[Explanation]>::is_empty")]
     explanations: &'a [Explanation],
     /// CPU time by stage, if requested.
