@@ -12,7 +12,7 @@ use super::space_time::{Room, SLOT, SLOTS, SpaceTime};
 use crate::records::FARTHEST;
 use crate::route::{Exact, PlannedPath, Waypoint};
 use roadwright_geometry::math::wrap_angle;
-use roadwright_geometry::{DVec2, Pose, heading_of};
+use roadwright_geometry::{DVec2, Pose, heading_of, polyline};
 use roadwright_planning::open_ground::{
     Cell, CellSize, PlanEnd, Reader, Reading, Space, TileCache, TileSpace, Window,
 };
@@ -284,11 +284,7 @@ impl Planning<'_> {
     }
 
     fn is_nearly_over(&self, walked: f64) -> bool {
-        let rest = self.plan.walk.rest(walked);
-        rest.windows(2)
-            .map(|pair| (pair[1] - pair[0]).length())
-            .sum::<f64>()
-            < LEFT
+        polyline::length(&self.plan.walk.rest(walked)) < LEFT
     }
 
     /// Searches a path among everything that stands.
