@@ -8,6 +8,7 @@ use crate::ids::RoadId;
 use crate::lane_graph::{LaneGraph, Lanelet, LaneletIndex};
 use crate::road::RoadEnd;
 use glam::DVec2;
+use roadwright_geometry::grid_index::GridIndex;
 use roadwright_geometry::math::{cos, sin};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,7 +16,7 @@ use std::collections::{BTreeMap, BTreeSet};
 const STEP: f64 = 2.0;
 /// Length of the pieces of lanes that are compared first, m. It is a multiple of [`STEP`].
 const PIECE: f64 = 64.0;
-/// Size of a grid cell, m. Lanes overlap only if their centres are within one cell of each other.
+/// Size of a grid cell, m. Two lanes side by side fit into it.
 const CELL: f64 = 8.0;
 /// Minimum width of an overlap that is reported, m. Markings and gutters account for smaller overlaps.
 const LEAST_WIDTH: f64 = 0.3;
@@ -189,42 +190,33 @@ fn samples(graph: &LaneGraph) -> Vec<Sample> {
 
 /// Returns the overlapped points of each pair of roads. They are points of the road with the smaller id.
 fn overlapped(samples: &[Sample]) -> BTreeMap<(RoadId, RoadId), Vec<Overlapped>> {
-    let key = |position: DVec2| {
-        let cell = (position / CELL).floor();
-        (cell.x as i64, cell.y as i64)
-    };
-    let mut cells: BTreeMap<(i64, i64), Vec<usize>> = BTreeMap::new();
-    for (number, sample) in samples.iter().enumerate() {
-        cells.entry(key(sample.position)).or_default().push(number);
-    }
+    let positions: Vec<DVec2> = samples.iter().map(|sample| sample.position).collect();
+    let mut grid = GridIndex::new();
+    grid.rebuild(&positions, CELL);
+    let widest = samples.iter().map(|sample| sample.half_width);
+    let widest = widest.fold(0.0, f64::max);
     let mut pairs: BTreeMap<(RoadId, RoadId), Vec<Overlapped>> = BTreeMap::new();
     for sample in samples {
-        let (x, y) = key(sample.position);
-        for column in x - 1..=x + 1 {
-            let near = cells.range((column, y - 1)..=(column, y + 1));
-            for other in near
-                .flat_map(|(_, numbers)| numbers)
-                .map(|&number| &samples[number])
-            {
-                if other.road <= sample.road || other.layer != sample.layer {
-                    continue;
-                }
-                let between = other.position - sample.position;
-                // Only lanes in about the same direction overlap across their whole widths.
-                let beside = other.half_width * sample.along.dot(other.along).abs();
-                let width = sample.half_width + beside - sample.along.perp_dot(between).abs();
-                if between.dot(sample.along).abs() <= STEP && width > LEAST_WIDTH {
-                    pairs
-                        .entry((sample.road, other.road))
-                        .or_default()
-                        .push(Overlapped {
-                            lanelet: sample.lanelet,
-                            s: sample.s,
-                            width,
-                        });
-                }
+        // Lanes overlap only if their centre lines are closer than this.
+        let reach = STEP + sample.half_width + widest;
+        grid.for_each_within(sample.position, reach, |number, position| {
+            let other = &samples[number as usize];
+            if other.road <= sample.road || other.layer != sample.layer {
+                return;
             }
-        }
+            let between = position - sample.position;
+            // Only lanes in about the same direction overlap across their whole widths.
+            let beside = other.half_width * sample.along.dot(other.along).abs();
+            let width = sample.half_width + beside - sample.along.perp_dot(between).abs();
+            if between.dot(sample.along).abs() <= STEP && width > LEAST_WIDTH {
+                let pair = pairs.entry((sample.road, other.road)).or_default();
+                pair.push(Overlapped {
+                    lanelet: sample.lanelet,
+                    s: sample.s,
+                    width,
+                });
+            }
+        });
     }
     pairs
 }
