@@ -31,7 +31,7 @@ fn main() {
     let scenario = file::load(&path).expect("a scenario");
     let layout = layout(scenario.network(), scenario.about().driving_side);
     let graph = LaneGraph::new(&scenario, &layout);
-    let lanes: Vec<LaneletIndex> = graph.main_component();
+    let lanes: &[LaneletIndex] = graph.main_component();
     let mut stream = Stream::new(1, "route bench", 0);
     let mut lane = || lanes[stream.next_in(0.0, lanes.len() as f64) as usize];
     let questions: Vec<PlannerInput> = (0..pairs)

@@ -16,7 +16,6 @@
 //! start or beyond the goal gives the tightest bounds, so landmarks are far apart.
 
 use crate::islands::Islands;
-use crate::via_places::ViaPlaces;
 use roadwright_scenario::LaneAccess;
 use roadwright_scenario::junction::Turn;
 use roadwright_scenario::lane_graph::{LaneGraph, LaneletIndex, LaneletKind, NO_LANELET};
@@ -69,8 +68,6 @@ pub(crate) struct Costs {
     crossings: Vec<Crossing>,
     /// Restricted roads, if there are any.
     pub(crate) islands: Option<Islands>,
-    /// Restrictions with via ways, if there are any.
-    pub(crate) via_places: Option<ViaPlaces>,
     /// For each lanelet and landmark, the time from the lanelet to the landmark and the negative time from
     /// the landmark to the lanelet, s. With these signs, each bound is the value of the lanelet minus that of
     /// the goal.
@@ -101,7 +98,6 @@ impl Costs {
             firsts,
             crossings,
             islands: Islands::of(graph),
-            via_places: ViaPlaces::of(graph),
             landmarks: Vec::new(),
         };
         // Finding landmarks takes 17 searches of the whole network. This pays off if many searches follow.

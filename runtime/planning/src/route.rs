@@ -2,13 +2,14 @@
 
 use crate::costs::{Bounds, Costs, Crossing, Weights};
 use crate::lane_changes::{Room, give_room, room_for};
-use crate::via_places::{Place, ViaPlaces};
 use roadwright_agent::{
     Logic, ModuleEntry, ModuleInfo, ParameterInfo, ParameterSet, Planner, PlannerView, Step,
 };
 use roadwright_geometry::threads::map_on_all_threads;
 use roadwright_plugin_api::{PlannerInput, PlannerOutput};
-use roadwright_scenario::lane_graph::{LaneGraph, LaneletIndex, NO_LANELET, ROOM_FOR_CHANGE};
+use roadwright_scenario::lane_graph::{
+    LaneGraph, LaneletIndex, NO_LANELET, ROOM_FOR_CHANGE, SearchPlace, ViaPlaces,
+};
 use roadwright_scenario::{TripPart, VehicleClass};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -240,7 +241,7 @@ impl<'a> Batch<'a> {
 // Connections are not nodes. A move from a lane to the next lane stands for the connection between them and has
 // the cost of both.
 
-/// A place (`via_places.rs`) together with the part of the trip (outward or inward).
+/// A place ([`ViaPlaces`]) together with the part of the trip (outward or inward).
 type Node = u32;
 
 /// Flag of a parent that is a lane beside the start. The other bits are its index in the list of these lanes.
@@ -305,6 +306,8 @@ enum ViaRules {
 struct Search<'a> {
     graph: &'a LaneGraph,
     costs: &'a Costs,
+    /// Restrictions with via ways, if there are any.
+    via: Option<&'a ViaPlaces>,
     /// Number of places of the graph; equal to the number of lanelets if no restriction has via ways.
     places: u32,
     delays: &'a [f32],
@@ -321,7 +324,8 @@ impl<'a> Search<'a> {
     ) -> Self {
         let parts = if costs.islands.is_some() { 2 } else { 1 };
         let lanelets = view.graph.lanelets().len();
-        let places = costs.via_places.as_ref().map_or(lanelets, ViaPlaces::count);
+        let via = view.graph.via_places();
+        let places = via.map_or(lanelets, ViaPlaces::count);
         let nodes = parts * places;
         // The marks fit only graphs of this size, and a stamp must not have been used before.
         if scratch.marks.len() != nodes || scratch.stamp == u32::MAX {
@@ -331,6 +335,7 @@ impl<'a> Search<'a> {
         Self {
             graph: view.graph,
             costs,
+            via,
             places: places as u32,
             delays: view.delays,
             delay_weight,
@@ -343,7 +348,7 @@ impl<'a> Search<'a> {
     /// only if there is no other route.
     fn run(&mut self, input: &PlannerInput, routes: &mut Vec<LaneletIndex>) -> PlannerOutput {
         let found = self.search(input, ViaRules::Kept, routes);
-        if found.count > 0 || self.costs.via_places.is_none() {
+        if found.count > 0 || self.via.is_none() {
             return found;
         }
         self.search(input, ViaRules::Ignored, routes)
@@ -393,8 +398,7 @@ impl<'a> Search<'a> {
             let through = changing - lanelet.free_time(here) + self.traverse_time(lane);
             // A lane beside the start represents its outward node, whatever its access, because a trip that
             // begins on private ground may leave it.
-            let via = self.costs.via_places.as_ref();
-            let via = via.filter(|_| rules == ViaRules::Kept);
+            let via = self.via.filter(|_| rules == ViaRules::Kept);
             let start = via.map_or(lane.number(), |via| via.careful(lane));
             let parent = FROM_BESIDE | place as u32;
             self.drive_on(start, lane, parent, through, &target);
@@ -457,11 +461,11 @@ impl<'a> Search<'a> {
 
     fn lanelet_of(&self, node: Node) -> LaneletIndex {
         let place = self.place_of(node);
-        let via = self.costs.via_places.as_ref();
+        let via = self.via;
         via.map_or_else(|| LaneletIndex::new(place), |via| via.lanelet(place))
     }
 
-    fn place_of(&self, node: Node) -> Place {
+    fn place_of(&self, node: Node) -> SearchPlace {
         if node >= self.places {
             node - self.places
         } else {
@@ -473,7 +477,7 @@ impl<'a> Search<'a> {
     /// restriction forbids it.
     #[inline]
     fn onto(&self, from: Node, id: LaneletIndex, goal: LaneletIndex) -> Option<Node> {
-        let place = match &self.costs.via_places {
+        let place = match self.via {
             Some(via) => via.onto(self.place_of(from), id)?,
             None => id.number(),
         };

@@ -7,7 +7,7 @@ use roadwright_geometry::{DVec2, ReferenceLine};
 use roadwright_planning::RoutePlanner;
 use roadwright_plugin_api::{PlannerInput, PlannerOutput};
 use roadwright_scenario::junction::layout;
-use roadwright_scenario::lane_graph::{LaneGraph, LaneletIndex};
+use roadwright_scenario::lane_graph::{LaneGraph, LaneletIndex, Reachability};
 use roadwright_scenario::operation::draw::{self, RoadStyle};
 use roadwright_scenario::*;
 
@@ -312,6 +312,7 @@ fn routes_past_restrictions_by_way_of_roads_are_the_fastest_ones() {
     assert!(graph.via_rules().len() > 8, "{}", graph.via_rules().len());
     assert_eq!(graph.lanelets(), plain.lanelets());
     let (mut reached, mut longer) = (0, 0);
+    let mut reachability = Reachability::new(&graph, VehicleClass::Car);
     for start in graph.indices().step_by(5) {
         let road = graph.lanelet(start).road();
         if road.is_none_or(|road| vias.contains(&road)) {
@@ -327,6 +328,7 @@ fn routes_past_restrictions_by_way_of_roads_are_the_fastest_ones() {
             }
             let (route, time) = plan(&graph, &[], ask(start, goal));
             assert_eq!(route.is_empty(), times[goal.index()].is_infinite());
+            assert_eq!(reachability.leads(start, goal), !route.is_empty());
             if route.is_empty() {
                 continue;
             }
@@ -403,6 +405,87 @@ fn who_is_planned_anew_on_the_way_keeps_it_too_and_nobody_is_left_without_a_rout
     let all: Vec<_> = exits.iter().map(|&to| (RestrictionKind::No, to)).collect();
     let (route, _) = plan(&with(&all), &[], ask(start, goal));
     assert_eq!(route, direct);
+}
+
+/// A street with two side streets.
+///
+/// ```text
+///              C         D
+///   0 ---A---- 1 ---V--- 2 ---B--- 3        not from A by way of V into B
+/// ```
+fn side_streets() -> (LaneGraph, [RoadId; 4]) {
+    let mut scenario = Scenario::new("side streets");
+    let style = RoadStyle {
+        name: "street".into(),
+        class: RoadClass::Residential,
+        layer: 0,
+        speed_limit: 10.0,
+        section: CrossSection::driving(1, 1, 3.25),
+    };
+    for (a, b) in [
+        ((0.0, 0.0), (300.0, 0.0)),
+        ((100.0, 0.0), (100.0, 100.0)),
+        ((200.0, 0.0), (200.0, 100.0)),
+    ] {
+        let line = ReferenceLine::straight(DVec2::from(a), DVec2::from(b)).unwrap();
+        let edit = draw::road(&scenario, &line, &style).unwrap();
+        scenario.apply(edit).unwrap();
+    }
+    let at = |x: f64, y: f64| {
+        let mut roads = scenario.network().roads();
+        let middle = |road: &Road| road.reference_line.pose(0.5 * road.length()).position;
+        let near = |road: &Road| (middle(road) - DVec2::new(x, y)).length() < 1.0;
+        roads.find(|(_, road)| near(road)).unwrap().0
+    };
+    let [from, via, to, side] =
+        [(50.0, 0.0), (150.0, 0.0), (250.0, 0.0), (100.0, 50.0)].map(|(x, y)| at(x, y));
+    let is_at = |node: &Node| (node.position() - DVec2::new(100.0, 0.0)).length() < 0.1;
+    let (node, _) = scenario
+        .network()
+        .nodes()
+        .find(|(_, node)| is_at(node))
+        .unwrap();
+    let mut changed = scenario.network().node(node).unwrap().clone();
+    changed.rules.via_restrictions.push(ViaRestriction {
+        kind: RestrictionKind::No,
+        from,
+        via: vec![via],
+        to,
+    });
+    scenario.apply(Edit::Node(node, Some(changed))).unwrap();
+    (graph_of(&scenario), [from, via, to, side])
+}
+
+#[test]
+fn a_restriction_over_a_road_also_decides_whether_a_trip_is_possible() {
+    let (graph, [from, via, to, side]) = side_streets();
+    let mut reachability = Reachability::new(&graph, VehicleClass::Car);
+    let mut leads = |start: RoadId| {
+        let lanes = |road: RoadId| {
+            graph
+                .numbered()
+                .filter(move |(_, one)| one.road() == Some(road))
+        };
+        let mut found = false;
+        for (start, _) in lanes(start) {
+            for (goal, _) in lanes(to) {
+                let (route, _) = plan(&graph, &[], ask(start, goal));
+                let leads = reachability.leads(start, goal);
+                assert_eq!(leads, !route.is_empty(), "{start} to {goal}");
+                assert_eq!(
+                    leads,
+                    graph.reaching(goal, VehicleClass::Car)[start.index()]
+                );
+                let straight = reachability.leads_straight_on(start, goal);
+                assert_eq!(straight, leads, "there is one lane");
+                found |= leads;
+            }
+        }
+        found
+    };
+    assert!(!leads(from), "forbidden");
+    assert!(leads(side), "from the side street");
+    assert!(leads(via), "it may have come from the side street");
 }
 
 /// Two public streets, which are connected by a yard in the middle and by a long detour. A second yard is
@@ -507,6 +590,7 @@ fn nobody_drives_through_a_yard_but_everybody_to_a_goal_in_it() {
 /// routes, and the number of pairs without a route.
 fn hold_to_the_fastest(graph: &LaneGraph, delays: &[f32]) -> (usize, usize) {
     let mut counts = (0, 0);
+    let mut reachability = Reachability::new(graph, VehicleClass::Car);
     for start in graph
         .indices()
         .step_by(17)
@@ -519,8 +603,10 @@ fn hold_to_the_fastest(graph: &LaneGraph, delays: &[f32]) -> (usize, usize) {
             .filter(|&g| g != start && !graph.lanelet(g).is_connection())
         {
             let (route, time) = plan(graph, delays, ask(start, goal));
+            let is_closed = graph.lanelet(goal).road_access == RoadAccess::No;
+            let leads = reachability.leads(start, goal) && !is_closed;
+            assert_eq!(leads, !route.is_empty(), "{start} to {goal}");
             if route.is_empty() {
-                let is_closed = graph.lanelet(goal).road_access == RoadAccess::No;
                 assert!(times[goal.index()].is_infinite() || is_closed);
                 counts.1 += 1;
                 continue;

@@ -14,6 +14,9 @@ pub enum VehicleClass {
 }
 
 impl VehicleClass {
+    /// All classes, by their numbers.
+    pub const ALL: [Self; 2] = [Self::Car, Self::Bus];
+
     /// Converts a number in the route planner interface to a class: 0 is a car, any other number a
     /// bus.
     pub fn from_number(number: u32) -> Self {

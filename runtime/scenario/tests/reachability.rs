@@ -22,6 +22,12 @@ fn hold(graph: &LaneGraph, class: VehicleClass, stream: &mut Stream) -> [usize; 
             graph.leads_round(from, class),
             "{from}"
         );
+        let goal = LaneletIndex::from_index(stream.next_index(count));
+        assert_eq!(
+            graph.reaching(goal, class)[from.index()],
+            reached[goal.index()],
+            "{from} {goal}"
+        );
         for _ in 0..10 {
             let to = LaneletIndex::from_index(stream.next_index(count));
             assert_eq!(
@@ -42,7 +48,7 @@ fn the_main_streets_decide_as_a_search_would() {
     let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios");
     let town = file::load(&folder.join("old-town.scenario.json")).unwrap();
     let mut stream = Stream::new(roadwright_testing::seed(5), "reachability", 0);
-    let mut counts = [0; 2];
+    let (mut counts, mut via_rules) = ([0; 2], 0);
     for round in 0..roadwright_testing::scaled(40) {
         let mut town = town.clone();
         let roads: Vec<RoadId> = town.network().roads().map(|(id, _)| id).collect();
@@ -61,6 +67,7 @@ fn the_main_streets_decide_as_a_search_would() {
             // If the road would have no lanes, it remains unchanged.
             drop(town.apply(Edit::Road(id, Some(Box::new(road)))));
         }
+        via_rules += restrict_by_way_of_roads(&mut town, &mut stream);
         let layout = layout(town.network(), town.about());
         let graph = LaneGraph::new(&town, &layout);
         for class in [VehicleClass::Car, VehicleClass::Bus] {
@@ -69,6 +76,41 @@ fn the_main_streets_decide_as_a_search_would() {
         }
     }
     assert!(counts[0] > 100 && counts[1] > 100, "{counts:?}");
+    assert!(via_rules > 100, "{via_rules}");
+}
+
+/// Forbids some turns for vehicles that come from certain roads. Returns the number of these restrictions.
+fn restrict_by_way_of_roads(town: &mut Scenario, stream: &mut Stream) -> usize {
+    let nodes: Vec<NodeId> = town.network().nodes().map(|(id, _)| id).collect();
+    let mut count = 0;
+    for at in nodes {
+        let network = town.network();
+        let mut pick = |at: NodeId, but: Option<RoadId>| {
+            let ends = network.ends_at(at).into_iter().map(|(id, _)| id);
+            let others: Vec<RoadId> = ends.filter(|id| Some(*id) != but).collect();
+            (!others.is_empty()).then(|| others[stream.next_index(others.len())])
+        };
+        let Some(from) = pick(at, None) else {
+            continue;
+        };
+        let Some(via) = pick(at, Some(from)) else {
+            continue;
+        };
+        let road = network.road(via).unwrap();
+        let far = if road.from == at { road.to } else { road.from };
+        let Some(to) = pick(far, Some(via)) else {
+            continue;
+        };
+        let mut node = network.node(at).unwrap().clone();
+        node.rules.via_restrictions.push(ViaRestriction {
+            kind: RestrictionKind::No,
+            from,
+            via: vec![via],
+            to,
+        });
+        count += usize::from(town.apply(Edit::Node(at, Some(node))).is_ok());
+    }
+    count
 }
 
 #[test]

@@ -520,6 +520,7 @@ impl Builder {
             left_out: self.left_out,
             via_rules: self.via_rules,
             identity,
+            on_first_use: Arc::default(),
         };
         let successors = listed(&mut graph.links, count, &self.links);
         // Predecessors are in ascending order of id. Links are recorded in the order of their starts, and the

@@ -13,7 +13,8 @@
 //!
 //! `build.rs` builds the graph, and `after_edit.rs` derives the graph of an edited network from an earlier
 //! one. `reach.rs` determines which lanelets can be reached from a lanelet, and `reachability.rs` answers
-//! this for many pairs of lanelets.
+//! this for many pairs of lanelets. `via_places.rs` applies restrictions with via ways in both, and in the
+//! searches of planners.
 
 mod after_edit;
 mod bend;
@@ -22,13 +23,15 @@ mod internal;
 mod lane_index;
 mod reach;
 mod reachability;
+mod via_places;
 
 pub use after_edit::{Before, copied};
 pub use bend::{BEND_REACH, bend_speed};
 pub use reach::{ROOM_FOR_CHANGE, ROOM_TO_CHANGE};
 pub use reachability::Reachability;
+pub use via_places::{SearchPlace, ViaPlaces};
 
-use crate::access::{LaneAccess, RoadAccess};
+use crate::access::{LaneAccess, RoadAccess, VehicleClass};
 use crate::agents::LanePlace;
 use crate::ids::RoadId;
 pub use crate::index::LaneletIndex;
@@ -38,9 +41,11 @@ use crate::scenario::Scenario;
 use crate::turn::Turn;
 use crate::via_rules::{Followed, ViaRules};
 use lane_index::LaneIndex;
+use reachability::Hub;
 use roadwright_geometry::centre_line::{CentreLine, CentreLines, LineSpan};
 use std::collections::BTreeMap;
 use std::ops::Range;
+use std::sync::{Arc, OnceLock};
 
 /// Value that means "no lanelet".
 pub const NO_LANELET: LaneletIndex = LaneletIndex::new(u32::MAX);
@@ -199,6 +204,17 @@ pub struct LaneGraph {
     left_out: Option<RoadId>,
     via_rules: ViaRules,
     identity: u64,
+    /// Shared by all copies of the graph.
+    on_first_use: Arc<OnFirstUse>,
+}
+
+/// Results about a graph that are computed when they are first needed, for all searches.
+#[derive(Debug, Default)]
+struct OnFirstUse {
+    via_places: OnceLock<Option<ViaPlaces>>,
+    main_component: OnceLock<Vec<LaneletIndex>>,
+    /// By vehicle class.
+    hubs: [OnceLock<Option<Hub>>; VehicleClass::ALL.len()],
 }
 
 /// The lanelets that a path of a junction joins.
@@ -288,6 +304,13 @@ impl LaneGraph {
     /// paths.
     pub fn via_rules(&self) -> &ViaRules {
         &self.via_rules
+    }
+
+    /// The places that searches distinguish on lanelets with via ways; `None` if there are no via
+    /// restrictions.
+    pub fn via_places(&self) -> Option<&ViaPlaces> {
+        let places = &self.on_first_use.via_places;
+        places.get_or_init(|| ViaPlaces::of(self)).as_ref()
     }
 
     /// State of via restrictions for a vehicle that begins on a lanelet.

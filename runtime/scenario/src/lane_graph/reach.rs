@@ -2,52 +2,76 @@
 //!
 //! Whether a road may be driven can depend on the roads before it. For example, a vehicle that enters private
 //! ground may not leave it on the other side. Where access is restricted, the search therefore visits a
-//! lanelet up to twice, once for each part of the trip ([`TripPart`]).
+//! lanelet up to twice, once for each part of the trip ([`TripPart`]). The same holds for restrictions with via
+//! ways ([`ViaPlaces`]).
 
-use super::{LaneGraph, LaneletIndex, NO_LANELET};
+use super::{LaneGraph, LaneletIndex, NO_LANELET, SearchPlace, ViaPlaces};
 use crate::access::{RoadAccess, TripPart, VehicleClass};
 use std::collections::VecDeque;
 
-/// Reachable lanelets, by part of the trip.
+/// Reachable places, by part of the trip. If the network has restrictions with via ways, a lanelet may have
+/// several places ([`ViaPlaces`]).
+#[derive(Debug)]
 pub(super) struct Reached {
     leaving: Vec<bool>,
     arriving: Vec<bool>,
+    /// Whether any place of each lanelet has been reached.
+    lanelets: Vec<bool>,
 }
 
 impl Reached {
-    fn none(lanelets: usize) -> Self {
+    fn none(graph: &LaneGraph) -> Self {
+        let lanelets = graph.lanelets.len();
+        let places = graph.via_places().map_or(lanelets, ViaPlaces::count);
         Self {
-            leaving: vec![false; lanelets],
-            arriving: vec![false; lanelets],
+            leaving: vec![false; places],
+            arriving: vec![false; places],
+            lanelets: vec![false; lanelets],
         }
     }
 
-    /// Whether a lanelet can be reached in a part of the trip.
-    pub(super) fn holds_part(&self, id: LaneletIndex, part: TripPart) -> bool {
-        match part {
-            TripPart::Leaving => self.leaving[id.index()],
-            TripPart::Arriving => self.arriving[id.index()],
+    /// Whether the plain place of a lanelet can be reached in the leaving part of a trip. Trips begin like this.
+    pub(super) fn holds_start(&self, id: LaneletIndex) -> bool {
+        self.leaving[id.index()]
+    }
+
+    fn holds_state(&self, state: State) -> bool {
+        match state.part {
+            TripPart::Leaving => self.leaving[state.place as usize],
+            TripPart::Arriving => self.arriving[state.place as usize],
         }
     }
 
-    /// Whether a lanelet can be reached in any part of the trip.
+    /// Whether a lanelet can be reached.
     pub(super) fn holds(&self, id: LaneletIndex) -> bool {
-        self.leaving[id.index()] || self.arriving[id.index()]
+        self.lanelets[id.index()]
     }
 
-    fn any(self) -> Vec<bool> {
-        let both = self.leaving.into_iter().zip(self.arriving);
-        both.map(|(leaving, arriving)| leaving || arriving)
-            .collect()
-    }
-
-    /// Records a lanelet as reached. Returns whether it is new.
-    fn note(&mut self, id: LaneletIndex, part: TripPart) -> bool {
-        let seen = match part {
-            TripPart::Leaving => &mut self.leaving[id.index()],
-            TripPart::Arriving => &mut self.arriving[id.index()],
+    /// Records a place as reached. Returns whether it is new.
+    fn note(&mut self, state: State, lanelet: LaneletIndex) -> bool {
+        self.lanelets[lanelet.index()] = true;
+        let seen = match state.part {
+            TripPart::Leaving => &mut self.leaving[state.place as usize],
+            TripPart::Arriving => &mut self.arriving[state.place as usize],
         };
         !std::mem::replace(seen, true)
+    }
+}
+
+/// State of a trip: a place and the part of the trip.
+#[derive(Debug, Clone, Copy)]
+struct State {
+    place: SearchPlace,
+    part: TripPart,
+}
+
+impl State {
+    /// The state of a trip that begins on a lanelet. What was driven before does not matter.
+    fn start(id: LaneletIndex) -> Self {
+        Self {
+            place: id.number(),
+            part: TripPart::Leaving,
+        }
     }
 }
 
@@ -71,52 +95,76 @@ impl LaneGraph {
         before.chain(self.changing_onto(id))
     }
 
-    /// Whether a trip from `start` can reach each lanelet, with lane changes. Bus lanes and the access of roads
-    /// are respected. `start` itself is reachable. O(lanelets).
+    /// Whether a trip from `start` can reach each lanelet, with lane changes. Bus lanes, the access of roads and
+    /// restrictions with via ways are respected. `start` itself is reachable. O(lanelets).
     pub fn reachable_from(&self, start: LaneletIndex, class: VehicleClass) -> Vec<bool> {
-        self.reached_from(start, class).any()
+        self.reached_from(start, class).lanelets
     }
 
-    /// Like `reachable_from`, but by part of the trip.
+    /// Like `reachable_from`, but by place and part of the trip.
     pub(super) fn reached_from(&self, start: LaneletIndex, class: VehicleClass) -> Reached {
-        let mut reached = Reached::none(self.lanelets.len());
-        reached.note(start, TripPart::Leaving);
-        self.spread(&mut reached, start, class);
+        let mut reached = Reached::none(self);
+        reached.note(State::start(start), start);
+        self.spread([State::start(start)].into(), &mut reached, class);
+        reached
+    }
+
+    /// Like `reached_from`, but the search does not continue where `known` trips come as well, because they
+    /// also reach what follows.
+    pub(super) fn reached_beside(
+        &self,
+        start: LaneletIndex,
+        class: VehicleClass,
+        known: &Reached,
+    ) -> Reached {
+        let mut reached = Reached::none(self);
+        reached.note(State::start(start), start);
+        let mut open = VecDeque::from([State::start(start)]);
+        while let Some(from) = open.pop_front() {
+            for next in self.next_of(self.at(from.place)) {
+                let new = self.enter(from, next, class, &mut reached);
+                open.extend(new.filter(|state| !known.holds_state(*state)));
+            }
+        }
         reached
     }
 
     /// Like `reachable_from`, for a trip that begins less than [`ROOM_TO_CHANGE`] before the end of its lane
     /// and therefore cannot change lanes there. O(lanelets).
     pub fn reachable_straight_on(&self, start: LaneletIndex, class: VehicleClass) -> Vec<bool> {
-        let mut reached = Reached::none(self.lanelets.len());
+        let mut reached = Reached::none(self);
         let ahead = self.successors(start).iter();
-        let ahead = ahead
-            .filter_map(|&next| self.enter(start, TripPart::Leaving, next, class, &mut reached));
+        let ahead =
+            ahead.filter_map(|&next| self.enter(State::start(start), next, class, &mut reached));
         let open = ahead.collect();
-        self.spread_from(open, &mut reached, class);
+        self.spread(open, &mut reached, class);
         // Recorded last, so that a trip that returns to the start may change lanes there.
-        reached.note(start, TripPart::Leaving);
-        reached.any()
+        reached.note(State::start(start), start);
+        reached.lanelets
     }
 
     /// Whether a trip can return from the end of a lanelet to the lanelet's beginning. O(lanelets).
     pub fn leads_round(&self, start: LaneletIndex, class: VehicleClass) -> bool {
-        let mut reached = Reached::none(self.lanelets.len());
-        self.spread(&mut reached, start, class);
-        reached.any()[start.index()]
+        let mut reached = Reached::none(self);
+        self.spread([State::start(start)].into(), &mut reached, class);
+        reached.holds(start)
     }
 
     /// Whether a trip from each lanelet can reach a goal, with lane changes. The goal can reach itself.
     /// O(lanelets).
     pub fn reaching(&self, goal: LaneletIndex, class: VehicleClass) -> Vec<bool> {
-        let mut reached = Reached::none(self.lanelets.len());
+        let mut reached = Reached::none(self);
         let mut open = VecDeque::new();
-        // A trip may reach the goal in either part, so the search begins with both.
-        for part in [TripPart::Leaving, TripPart::Arriving] {
-            reached.note(goal, part);
-            open.push_back((goal, part));
+        // A trip may reach the goal at any place and in either part, so the search begins with all of them.
+        for place in self.places_of(goal) {
+            for part in [TripPart::Leaving, TripPart::Arriving] {
+                let state = State { place, part };
+                reached.note(state, goal);
+                open.push_back(state);
+            }
         }
-        while let Some((id, part)) = open.pop_front() {
+        while let Some(state) = open.pop_front() {
+            let id = self.at(state.place);
             let lanelet = self.lanelet(id);
             // This check includes the goal itself, which vehicles without access cannot enter.
             if !lanelet.access.admits(class) {
@@ -124,56 +172,86 @@ impl LaneGraph {
             }
             for before in self.before(id) {
                 let own = self.lanelet(before).road_access;
-                for from in [TripPart::Leaving, TripPart::Arriving] {
-                    let leads_here = from.onto(own, lanelet.road_access) == Some(part);
-                    if leads_here && reached.note(before, from) {
-                        open.push_back((before, from));
+                for place in self.places_of(before) {
+                    if self.onto(place, id) != Some(state.place) {
+                        continue;
+                    }
+                    for part in [TripPart::Leaving, TripPart::Arriving] {
+                        let from = State { place, part };
+                        let leads_here = part.onto(own, lanelet.road_access) == Some(state.part);
+                        if leads_here && reached.note(from, before) {
+                            open.push_back(from);
+                        }
                     }
                 }
             }
         }
-        // Trips begin in the leaving part.
+        // Trips begin in the leaving part, at plain places.
+        reached.leaving.truncate(self.lanelets.len());
         reached.leaving
     }
 
-    /// Records everything that a trip starting on a lanelet can reach.
-    fn spread(&self, reached: &mut Reached, start: LaneletIndex, class: VehicleClass) {
-        self.spread_from([(start, TripPart::Leaving)].into(), reached, class);
+    /// The lanelet of a place.
+    fn at(&self, place: SearchPlace) -> LaneletIndex {
+        let via = self.via_places();
+        via.map_or_else(|| LaneletIndex::new(place), |via| via.lanelet(place))
     }
 
-    fn spread_from(
-        &self,
-        mut open: VecDeque<(LaneletIndex, TripPart)>,
-        reached: &mut Reached,
-        class: VehicleClass,
-    ) {
-        while let Some((from, part)) = open.pop_front() {
-            for next in self.next_of(from) {
-                open.extend(self.enter(from, part, next, class, reached));
+    /// All places of a lanelet.
+    fn places_of(&self, id: LaneletIndex) -> impl Iterator<Item = SearchPlace> + '_ {
+        let via = self.via_places();
+        let plain = via.is_none().then_some(id.number());
+        let all = via.map(|via| via.of_lanelet(id));
+        plain.into_iter().chain(all.into_iter().flatten())
+    }
+
+    /// The place reached by driving from a place onto a lanelet; `None` if a restriction forbids it.
+    pub(super) fn onto(&self, from: SearchPlace, id: LaneletIndex) -> Option<SearchPlace> {
+        match self.via_places() {
+            Some(via) => via.onto(from, id),
+            None => Some(id.number()),
+        }
+    }
+
+    /// Records everything that trips in some states can reach.
+    fn spread(&self, mut open: VecDeque<State>, reached: &mut Reached, class: VehicleClass) {
+        while let Some(from) = open.pop_front() {
+            for next in self.next_of(self.at(from.place)) {
+                open.extend(self.enter(from, next, class, reached));
             }
         }
     }
 
-    /// Records that a trip drives from a lanelet onto the next one; `None` if this is not allowed or has
-    /// already been recorded. Each lanelet is recorded only once per part of the trip, so the search ends.
+    /// Records that a trip drives from a place onto the next lanelet; `None` if this is not allowed or has
+    /// already been recorded. Each place is recorded only once per part of the trip, so the search ends.
     fn enter(
         &self,
-        from: LaneletIndex,
-        part: TripPart,
+        from: State,
         next: LaneletIndex,
         class: VehicleClass,
         reached: &mut Reached,
-    ) -> Option<(LaneletIndex, TripPart)> {
+    ) -> Option<State> {
         let lanelet = self.lanelet(next);
-        let onto = part.onto(self.lanelet(from).road_access, lanelet.road_access);
         // The access of the first lanelet is not checked, because the vehicle is already there.
-        let onto = onto.filter(|_| lanelet.access.admits(class))?;
-        reached.note(next, onto).then_some((next, onto))
+        if !lanelet.access.admits(class) {
+            return None;
+        }
+        let own = self.lanelet(self.at(from.place)).road_access;
+        let state = State {
+            place: self.onto(from.place, next)?,
+            part: from.part.onto(own, lanelet.road_access)?,
+        };
+        reached.note(state, next).then_some(state)
     }
 
     /// Returns the largest set of lanelets that can all reach each other, in ascending order. Bus
-    /// lanes and roads with restricted access are left out. O(lanelets).
-    pub fn main_component(&self) -> Vec<LaneletIndex> {
+    /// lanes and roads with restricted access are left out. O(lanelets) once, then O(1).
+    pub fn main_component(&self) -> &[LaneletIndex] {
+        let main = &self.on_first_use.main_component;
+        main.get_or_init(|| self.find_main_component())
+    }
+
+    fn find_main_component(&self) -> Vec<LaneletIndex> {
         let is_open = |id: LaneletIndex| {
             let lanelet = self.lanelet(id);
             lanelet.access.admits(VehicleClass::Car) && lanelet.road_access == RoadAccess::All

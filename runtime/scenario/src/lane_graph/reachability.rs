@@ -17,13 +17,14 @@ use crate::access::{TripPart, VehicleClass};
 pub struct Reachability<'a> {
     graph: &'a LaneGraph,
     class: VehicleClass,
-    hub: Option<Hub>,
+    hub: Option<&'a Hub>,
     /// Lanelets that can be reached from the last start that needed a search.
     last: Option<Search>,
 }
 
 /// Reachability from and to the hub, which is a lanelet of the main streets.
-struct Hub {
+#[derive(Debug)]
+pub(super) struct Hub {
     lanelet: LaneletIndex,
     /// Whether each lanelet leads to the hub.
     reaching: Vec<bool>,
@@ -33,24 +34,37 @@ struct Hub {
 
 struct Search {
     from: LaneletIndex,
-    reached: Vec<bool>,
+    /// Whether the search left out what the hub reaches.
+    is_beside: bool,
+    reached: Reached,
 }
 
-impl<'a> Reachability<'a> {
-    /// Prepares the answers for a graph. O(lanelets).
-    pub fn new(graph: &'a LaneGraph, class: VehicleClass) -> Self {
-        let main = graph.main_component();
+impl Hub {
+    /// Finds the hub of a graph; `None` if it has no main streets.
+    fn of(graph: &LaneGraph, class: VehicleClass) -> Option<Self> {
         // The road of the hub is open to all traffic. A trip that reaches the hub is therefore still in its
-        // leaving part, and may continue like a trip that begins there.
-        let hub = main.first().map(|&lanelet| Hub {
+        // leaving part, and may continue like a trip that begins there. No restriction with via ways leads over
+        // the hub, because the trip might have followed it.
+        let is_on_via_way =
+            |id: LaneletIndex| graph.via_places().is_some_and(|via| via.has_several(id));
+        let mut main = graph.main_component().iter().copied();
+        let lanelet = main.find(|&id| !is_on_via_way(id))?;
+        Some(Self {
             lanelet,
             reaching: graph.reaching(lanelet, class),
             reached: graph.reached_from(lanelet, class),
-        });
+        })
+    }
+}
+
+impl<'a> Reachability<'a> {
+    /// Prepares the answers for a graph. O(lanelets) for the first of a class of vehicles, then O(1).
+    pub fn new(graph: &'a LaneGraph, class: VehicleClass) -> Self {
+        let hub = &graph.on_first_use.hubs[class as usize];
         Self {
             graph,
             class,
-            hub,
+            hub: hub.get_or_init(|| Hub::of(graph, class)).as_ref(),
             last: None,
         }
     }
@@ -63,22 +77,33 @@ impl<'a> Reachability<'a> {
     /// Whether a trip can lead from one lanelet to another, with lane changes. A lanelet leads to itself.
     /// O(1), or O(lanelets) if the main streets do not decide.
     pub fn leads(&mut self, from: LaneletIndex, to: LaneletIndex) -> bool {
-        if let Some(hub) = &self.hub {
+        if let Some(hub) = self.hub {
             if hub.reaching[from.index()] && hub.reached.holds(to) {
                 return true;
             }
             // A lanelet that the hub reaches leads only to lanelets that the hub also reaches.
-            if hub.reached.holds_part(from, TripPart::Leaving) && !hub.reached.holds(to) {
+            if hub.reached.holds_start(from) && !hub.reached.holds(to) {
                 return false;
             }
         }
+        // What the hub reaches need not be searched for other lanelets.
+        let beside = self.hub.filter(|hub| !hub.reached.holds(to));
         match &self.last {
             // Callers often ask for one start and several destinations in a row.
-            Some(last) if last.from == from => last.reached[to.index()],
+            Some(last) if last.from == from && last.is_beside == beside.is_some() => {
+                last.reached.holds(to)
+            }
             _ => {
-                let reached = self.graph.reachable_from(from, self.class);
-                let leads = reached[to.index()];
-                self.last = Some(Search { from, reached });
+                let reached = match beside {
+                    Some(hub) => self.graph.reached_beside(from, self.class, &hub.reached),
+                    None => self.graph.reached_from(from, self.class),
+                };
+                let leads = reached.holds(to);
+                self.last = Some(Search {
+                    from,
+                    is_beside: beside.is_some(),
+                    reached,
+                });
                 leads
             }
         }
@@ -97,13 +122,18 @@ impl<'a> Reachability<'a> {
             if !lanelet.access.admits(self.class) {
                 continue;
             }
+            let Some(place) = graph.onto(from.number(), next) else {
+                continue;
+            };
             match TripPart::Leaving.onto(own, lanelet.road_access) {
-                Some(TripPart::Leaving) if self.leads(next, to) => return true,
-                // From there, the trip may use fewer roads than a trip that begins there.
-                Some(TripPart::Arriving) => {
-                    return graph.reachable_straight_on(from, self.class)[to.index()];
+                Some(TripPart::Leaving) if place == next.number() => {
+                    if self.leads(next, to) {
+                        return true;
+                    }
                 }
-                _ => {}
+                // From there, the trip may use fewer roads than a trip that begins there.
+                Some(_) => return graph.reachable_straight_on(from, self.class)[to.index()],
+                None => {}
             }
         }
         false
@@ -112,7 +142,7 @@ impl<'a> Reachability<'a> {
     /// Whether a trip can return from the end of a lanelet to the lanelet's beginning.
     pub fn leads_round(&self, lanelet: LaneletIndex) -> bool {
         // The hub is reached from itself without driving, so it can decide only for other lanelets.
-        let by_hub = self.hub.as_ref().is_some_and(|hub| {
+        let by_hub = self.hub.is_some_and(|hub| {
             let is_another = hub.lanelet != lanelet;
             is_another && hub.reaching[lanelet.index()] && hub.reached.holds(lanelet)
         });

@@ -242,7 +242,8 @@ fn traffic(b: &mut Builder) {
     let graph = LaneGraph::new(&b.scenario, &layout);
     let main = graph.main_component();
     let lanes: Vec<LaneletIndex> = main
-        .into_iter()
+        .iter()
+        .copied()
         .filter(|&id| {
             let lanelet = graph.lanelet(id);
             let road = lanelet

@@ -101,8 +101,9 @@ fn town() -> &'static Town {
         }
         let ground = Ground::new(&scenario);
         // All streets of the main component can be reached from each other, so every random trip has a route.
-        let mut lanelets = ground.graph().main_component();
-        lanelets.retain(|&id| is_place(&scenario, ground.graph(), id));
+        let main = ground.graph().main_component().iter().copied();
+        let lanelets = main.filter(|&id| is_place(&scenario, ground.graph(), id));
+        let lanelets = lanelets.collect();
         Town {
             scenario,
             ground,

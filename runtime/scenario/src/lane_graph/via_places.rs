@@ -1,4 +1,4 @@
-//! Restrictions with via ways in the route search.
+//! Restrictions with via ways in searches for routes.
 //!
 //! Whether a road may be driven can depend on the previous roads. A lanelet on a via way therefore has an
 //! additional place for vehicles that have followed the restriction's roads so far, besides its plain place
@@ -11,33 +11,34 @@
 //!
 //! Networks without such restrictions have only plain places.
 
-use roadwright_scenario::Followed;
-use roadwright_scenario::lane_graph::{LaneGraph, LaneletIndex, NO_LANELET};
+use super::{LaneGraph, LaneletIndex, NO_LANELET};
+use crate::via_rules::Followed;
 use std::collections::BTreeMap;
 
 /// A lanelet, or a lanelet together with the via ways that have been followed. The number of a plain place is
 /// that of its lanelet.
-pub(crate) type Place = u32;
+pub type SearchPlace = u32;
 
 /// Additional places of a graph, and the moves between places.
-pub(crate) struct ViaPlaces {
+#[derive(Debug)]
+pub struct ViaPlaces {
     plain: u32,
     /// Lanelets of the additional places, in the order of their numbers.
     lanelets: Vec<LaneletIndex>,
-    known: BTreeMap<(LaneletIndex, Followed), Place>,
+    known: BTreeMap<(LaneletIndex, Followed), SearchPlace>,
     /// The place reached by driving from a place onto a lanelet, if it is not the plain place of that
     /// lanelet; `None` if driving there is forbidden.
-    moves: BTreeMap<(Place, LaneletIndex), Option<Place>>,
+    moves: BTreeMap<(SearchPlace, LaneletIndex), Option<SearchPlace>>,
     /// Whether `moves` has entries for each plain place.
     has_moves: Vec<bool>,
     /// For lanelets with several places, the place of a vehicle that may have followed any of several via
     /// ways.
-    careful: BTreeMap<LaneletIndex, Place>,
+    careful: BTreeMap<LaneletIndex, SearchPlace>,
 }
 
 impl ViaPlaces {
     /// Finds the via ways of a graph; `None` if it has no restrictions of this kind.
-    pub(crate) fn of(graph: &LaneGraph) -> Option<Self> {
+    pub(super) fn of(graph: &LaneGraph) -> Option<Self> {
         if graph.via_rules().is_empty() {
             return None;
         }
@@ -50,7 +51,7 @@ impl ViaPlaces {
             has_moves: vec![false; plain as usize],
             careful: BTreeMap::new(),
         };
-        let mut open: Vec<(Place, LaneletIndex, Followed)> = Vec::new();
+        let mut open: Vec<(SearchPlace, LaneletIndex, Followed)> = Vec::new();
         for id in graph.indices() {
             let followed = graph.followed_on(id);
             if !followed.is_empty() {
@@ -72,7 +73,7 @@ impl ViaPlaces {
     }
 
     /// Adds all places that can be reached from the places in `open`.
-    fn spread(&mut self, graph: &LaneGraph, open: &mut Vec<(Place, LaneletIndex, Followed)>) {
+    fn spread(&mut self, graph: &LaneGraph, open: &mut Vec<(SearchPlace, LaneletIndex, Followed)>) {
         while let Some((place, id, followed)) = open.pop() {
             let lanelet = graph.lanelet(id);
             let sides = [lanelet.left, lanelet.right];
@@ -99,8 +100,8 @@ impl ViaPlaces {
         graph: &LaneGraph,
         id: LaneletIndex,
         followed: Followed,
-        open: &mut Vec<(Place, LaneletIndex, Followed)>,
-    ) -> Place {
+        open: &mut Vec<(SearchPlace, LaneletIndex, Followed)>,
+    ) -> SearchPlace {
         if followed == graph.followed_on(id) {
             return id.number();
         }
@@ -114,13 +115,13 @@ impl ViaPlaces {
     }
 
     /// Total number of places.
-    pub(crate) fn count(&self) -> usize {
+    pub fn count(&self) -> usize {
         self.plain as usize + self.lanelets.len()
     }
 
     /// Returns the lanelet of a place.
     #[inline]
-    pub(crate) fn lanelet(&self, place: Place) -> LaneletIndex {
+    pub fn lanelet(&self, place: SearchPlace) -> LaneletIndex {
         match place.checked_sub(self.plain) {
             None => LaneletIndex::new(place),
             Some(other) => self.lanelets[other as usize],
@@ -129,7 +130,7 @@ impl ViaPlaces {
 
     /// Returns the place reached by driving from a place onto a lanelet; `None` if this is forbidden.
     #[inline]
-    pub(crate) fn onto(&self, from: Place, id: LaneletIndex) -> Option<Place> {
+    pub fn onto(&self, from: SearchPlace, id: LaneletIndex) -> Option<SearchPlace> {
         if self.has_moves.get(from as usize) == Some(&false) {
             return Some(id.number());
         }
@@ -139,7 +140,18 @@ impl ViaPlaces {
 
     /// Returns the place where a trip with an unknown history begins. It is assumed that the vehicle has
     /// followed all via ways that lead there.
-    pub(crate) fn careful(&self, id: LaneletIndex) -> Place {
+    pub fn careful(&self, id: LaneletIndex) -> SearchPlace {
         self.careful.get(&id).copied().unwrap_or(id.number())
+    }
+    /// Returns all places of a lanelet, the plain one first.
+    pub(super) fn of_lanelet(&self, id: LaneletIndex) -> impl Iterator<Item = SearchPlace> + '_ {
+        let others = self.known.range((id, Followed::default())..);
+        let others = others.take_while(move |((lanelet, _), _)| *lanelet == id);
+        std::iter::once(id.number()).chain(others.map(|(_, &place)| place))
+    }
+
+    /// Whether a lanelet has more than its plain place.
+    pub(super) fn has_several(&self, id: LaneletIndex) -> bool {
+        self.careful.contains_key(&id)
     }
 }
