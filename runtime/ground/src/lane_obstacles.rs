@@ -514,16 +514,7 @@ impl Surroundings<'_> {
                         candidates.push(number);
                     }
                 });
-            let is_near = |&number: &u32| {
-                let (low, high) = self.obstacles.bounds(number);
-                let mut stretches = part.windows(2);
-                stretches.any(|ends| {
-                    let (from, to) = (ends[0], ends[1]);
-                    let is_apart = low.cmpgt(from.max(to) + distance).any()
-                        || high.cmplt(from.min(to) - distance).any();
-                    !is_apart && self.obstacles.is_near(number, from, to, distance)
-                })
-            };
+            let is_near = |&number: &u32| self.obstacles.is_near(number, part, distance);
             numbers.extend(candidates.iter().copied().filter(is_near));
         }
         numbers[first..].sort_unstable();

@@ -28,6 +28,8 @@ pub const SIDE_CLEARANCE: f64 = 0.3;
 pub const MOST_ASIDE: f64 = 0.5;
 /// Sampling distance along lanes, m.
 const STEP: f64 = 1.0;
+/// Distances below this one may come from rounding, m.
+const ROUNDING: f64 = 1e-6;
 
 /// Height of trees in collisions, m.
 const TREE_HEIGHT: f64 = 6.0;
@@ -389,13 +391,27 @@ impl Obstacles {
         (closest - point).length() <= distance
     }
 
-    /// Whether a body is within `distance` metres of the segment from `from` to `to`, which is sampled.
-    pub(super) fn is_near(&self, number: u32, from: DVec2, to: DVec2, distance: f64) -> bool {
+    /// Whether a body is within `distance` metres of a line, which is sampled.
+    pub(super) fn is_near(&self, number: u32, line: &[DVec2], distance: f64) -> bool {
         let body = &self.all.bodies[number as usize].1;
-        let steps = ((to - from).length() / STEP).ceil().clamp(1.0, 1e4);
-        (0..=steps as u32).any(|step| {
-            let point = from.lerp(to, f64::from(step) / steps);
-            (body.closest_point(point) - point).length() < distance
+        // Distance along the line within which the body cannot be near, m. The distance from a body changes by
+        // at most as much as one moves.
+        let mut free = 0.0;
+        line.windows(2).any(|ends| {
+            let (from, to) = (ends[0], ends[1]);
+            let length = (to - from).length();
+            let steps = (length / STEP).ceil().clamp(1.0, 1e4);
+            (0..=steps as u32).any(|step| {
+                if step > 0 {
+                    free -= length / steps;
+                }
+                if free > ROUNDING {
+                    return false;
+                }
+                let point = from.lerp(to, f64::from(step) / steps);
+                free = (body.closest_point(point) - point).length() - distance;
+                free < 0.0
+            })
         })
     }
 
