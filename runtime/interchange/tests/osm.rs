@@ -8,7 +8,7 @@ use roadwright_interchange::osm::{
 use roadwright_scenario::check::{Code, check};
 use roadwright_scenario::{
     Control, DrivingSide, Edit, LaneType, RestrictionKind, Road, RoadAccess, RoadClass, Scenario,
-    Settings, Weekday,
+    Settings, VehicleClass, Weekday,
 };
 use roadwright_scenario::{LaneChange, RoadId, file, junction, lane_graph};
 
@@ -1213,4 +1213,73 @@ fn circle_through(
     let cross = 2.0 * b.perp_dot(c);
     let (bb, cc) = (b.length_squared(), c.length_squared());
     a + roadwright_geometry::DVec2::new(c.y * bb - b.y * cc, b.x * cc - c.x * bb) / cross
+}
+
+/// A street of 120 m from a main street to its end, with a tag at the end.
+fn street_with_an_end(tag: &str) -> String {
+    format!(
+        "<osm version=\"0.6\">
+  <node id=\"1\" lat=\"53.3400\" lon=\"-6.2650\"/>
+  <node id=\"2\" lat=\"53.3400\" lon=\"-6.2600\"/>
+  <node id=\"3\" lat=\"53.3400\" lon=\"-6.2560\"/>
+  <node id=\"4\" lat=\"53.3411\" lon=\"-6.2600\"><tag k=\"highway\" v=\"{tag}\"/></node>
+  <way id=\"10\"><nd ref=\"1\"/><nd ref=\"2\"/><nd ref=\"3\"/><tag k=\"highway\" v=\"secondary\"/></way>
+  <way id=\"11\"><nd ref=\"2\"/><nd ref=\"4\"/><tag k=\"highway\" v=\"residential\"/></way>
+</osm>"
+    )
+}
+
+#[test]
+fn cars_turn_around_at_a_turning_circle_at_the_end_of_a_street() {
+    // At the end of the road, and at its start if the way is drawn from there.
+    let reversed = |text: &str| {
+        text.replace(
+            "<nd ref=\"2\"/><nd ref=\"4\"/>",
+            "<nd ref=\"4\"/><nd ref=\"2\"/>",
+        )
+    };
+    for (tag, circles) in [
+        ("turning_circle", 1),
+        ("turning_loop", 1),
+        ("street_lamp", 0),
+    ] {
+        let text = street_with_an_end(tag);
+        for text in [reversed(&text), text] {
+            let (scenario, summary) = imported(&read(text.as_bytes()).unwrap());
+            assert_eq!(summary.turning_circles, circles, "{tag}");
+            let layout = junction::layout(scenario.network(), scenario.about());
+            let graph = lane_graph::LaneGraph::new(&scenario, &layout);
+            let u_turns = graph.numbered().filter(|(_, one)| {
+                let lane_graph::LaneletKind::Connection { turn, .. } = one.kind else {
+                    return false;
+                };
+                turn == junction::Turn::UTurn
+            });
+            assert_eq!(u_turns.count(), circles, "{tag}");
+            // The lanes into the street lead out of it again, or it is a trap.
+            let street = scenario.network().roads().last().unwrap().0;
+            let of_street = graph.numbered();
+            let of_street = of_street.filter(|(_, one)| one.road() == Some(street));
+            let lanes: Vec<_> = of_street.map(|(id, _)| id).collect();
+            let reached = lanes.iter().map(|&start| {
+                let reached = graph.reachable_from(start, VehicleClass::Car);
+                lanes.iter().filter(|id| reached[id.index()]).count()
+            });
+            let (most, all) = (reached.max(), 2 * (1 + circles));
+            assert_eq!(
+                (most, lanes.len()),
+                (Some(if circles == 1 { 4 } else { 1 }), all),
+                "{tag}"
+            );
+            let findings = check(&scenario);
+            assert!(
+                findings.iter().all(|finding| finding.code == Code::NoBuses),
+                "{findings:?}"
+            );
+        }
+    }
+    // On a short street there is no room for it.
+    let short = street_with_an_end("turning_circle").replace("53.3411", "53.3402");
+    let (_, summary) = imported(&read(short.as_bytes()).unwrap());
+    assert_eq!(summary.turning_circles, 0);
 }

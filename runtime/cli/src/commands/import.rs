@@ -108,6 +108,7 @@ fn document(summary: &ImportSummary) -> serde_json::Value {
         "signals_unassigned": summary.signals_unassigned,
         "signs": summary.signs,
         "mini_roundabouts": summary.mini_roundabouts,
+        "turning_circles": summary.turning_circles,
         "crossings": summary.crossings,
         "crossings_unassigned": summary.crossings_unassigned,
         "restrictions": summary.restrictions,

@@ -54,6 +54,8 @@ pub enum SignKind {
     GiveWay,
     /// `mini_roundabout`: the node is the island of a mini roundabout.
     MiniRoundabout,
+    /// `turning_circle` or `turning_loop`: vehicles can turn around at the node.
+    TurningCircle,
 }
 
 impl Sign {
@@ -64,6 +66,9 @@ impl Sign {
             ("highway", "stop") => self.kind = Some(SignKind::Stop),
             ("highway", "give_way") => self.kind = Some(SignKind::GiveWay),
             ("highway", "mini_roundabout") => self.kind = Some(SignKind::MiniRoundabout),
+            ("highway", "turning_circle" | "turning_loop") => {
+                self.kind = Some(SignKind::TurningCircle);
+            }
             ("direction", "clockwise") => self.clockwise = Some(true),
             ("direction", "anticlockwise" | "counterclockwise") => self.clockwise = Some(false),
             ("direction" | "traffic_signals:direction", "forward") => self.direction = Some(true),

@@ -23,6 +23,7 @@ mod signs;
 mod tags;
 mod trams;
 mod turn_lanes;
+mod turning_circles;
 mod via_ways;
 mod xml;
 
@@ -240,6 +241,8 @@ pub struct ImportSummary {
     pub signs: usize,
     /// Number of mini roundabouts mapped as a single node.
     pub mini_roundabouts: usize,
+    /// Number of ends of streets where lanes part so that cars can turn around, at a turning circle.
+    pub turning_circles: usize,
     /// Number of pedestrian crossings assigned to an arm.
     pub crossings: usize,
     /// Number of pedestrian crossings on drivable ways that belong to no arm.
@@ -344,6 +347,7 @@ pub fn import(
         signals_unassigned: counts.signals_unassigned,
         signs: counts.signs,
         mini_roundabouts: counts.mini_roundabouts,
+        turning_circles: counts.turning_circles,
         crossings: counts.crossings,
         crossings_unassigned: counts.crossings_unassigned,
         restrictions: restrictions.at.values().map(Vec::len).sum(),
@@ -415,6 +419,7 @@ fn measured(scenario: &Scenario, layout: &Layout, graph: &LaneGraph) -> ImportSu
         signals_unassigned: 0,
         signs: 0,
         mini_roundabouts: 0,
+        turning_circles: 0,
         crossings: 0,
         crossings_unassigned: 0,
         restrictions: 0,

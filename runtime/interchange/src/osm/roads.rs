@@ -11,6 +11,7 @@ use super::restrictions::Found;
 use super::signs::{Signals, place_signals, place_signs};
 use super::tags::{self, WayStyle};
 use super::trams;
+use super::turning_circles;
 use super::{ATTRIBUTION, ImportError, ImportOptions, Warnings};
 use country_boundaries::{BOUNDARIES_ODBL_360X180, CountryBoundaries, LatLon};
 use glam::DVec2;
@@ -79,6 +80,8 @@ pub(super) struct Counts {
     pub(super) signs: usize,
     /// Number of mini roundabouts mapped as a single node.
     pub(super) mini_roundabouts: usize,
+    /// Number of turning circles at the ends of streets.
+    pub(super) turning_circles: usize,
     /// Number of pedestrian crossings over arms, and number of crossings that belong to no arm.
     pub(super) crossings: usize,
     pub(super) crossings_unassigned: usize,
@@ -395,6 +398,7 @@ impl Built {
                 format!("way {}", self.pieces[index].way),
             );
         }
+        let turning_circles = turning_circles::part_lanes(&mut roads, &self.pieces, &self.places);
         for (index, road) in roads.into_iter().enumerate() {
             scenario.apply(Edit::Road(road_id(index), Some(Box::new(road))))?;
         }
@@ -406,6 +410,7 @@ impl Built {
             signals_unassigned: self.signals.carriers.difference(&nodes).count(),
             signs: signs.count,
             mini_roundabouts: minis.len(),
+            turning_circles,
             crossings: crossings.count,
             crossings_unassigned: crossings.unassigned,
         };
