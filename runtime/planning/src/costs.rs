@@ -14,26 +14,30 @@
 //!
 //! Distances to L give bounds in the same way. The largest of all these bounds is used. A landmark behind the
 //! start or beyond the goal gives the tightest bounds, so landmarks are far apart.
+//!
+//! Times are stored as multiples of a unit, each edge rounded down, so that all times of a lanelet fit into one
+//! cache line. The bounds are exact for the rounded edges, so they never exceed those of the true edges, and
+//! never decrease by more than an edge costs.
 
 use crate::islands::Islands;
 use roadwright_scenario::LaneAccess;
 use roadwright_scenario::junction::Turn;
 use roadwright_scenario::lane_graph::{LaneGraph, LaneletIndex, LaneletKind, NO_LANELET};
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
 
 /// Maximum length of lanelets on which lane changes are avoided if possible, m.
 const SHORT_LANELET: f64 = 25.0;
 /// Additional cost of a lane change on a short lanelet, s. A detour of up to this time is preferred.
 const SHORT_PENALTY: f64 = 10.0;
 /// Number of landmarks of a network.
-const LANDMARKS: usize = 8;
+const LANDMARKS: usize = 16;
+/// Unit of the times to and from landmarks, s, if the network is not too large for it. A power of two, so that
+/// no product is rounded.
+const UNIT: f64 = 1.0 / 16.0;
+/// Time that stands for "no route".
+const NEVER: u16 = u16::MAX;
 /// Minimum number of lanelets at which a network is searched with landmarks. In smaller networks, finding
 /// them would take longer than they save.
 const FEWEST: usize = 64;
-/// Factor below 1 that is applied to bounds, so that rounding never makes them too large.
-const TRUST: f64 = 1.0 - 1e-12;
-
 /// Parameters of the costs.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Weights {
@@ -68,16 +72,26 @@ pub(crate) struct Costs {
     crossings: Vec<Crossing>,
     /// Restricted roads, if there are any.
     pub(crate) islands: Option<Islands>,
-    /// For each lanelet and landmark, the time from the lanelet to the landmark and the negative time from
-    /// the landmark to the lanelet, s. With these signs, each bound is the value of the lanelet minus that of
-    /// the goal.
-    landmarks: Vec<[[f64; 2]; LANDMARKS]>,
+    landmarks: Landmarks,
 }
+
+/// Times between each lanelet and the landmarks. Without landmarks there are no rows.
+#[derive(Default)]
+struct Landmarks {
+    /// Unit of all times, s.
+    unit: f64,
+    rows: Vec<Row>,
+}
+
+/// Times from a lanelet to each landmark, then from each landmark to the lanelet.
+#[derive(Clone, Copy)]
+#[repr(align(64))]
+struct Row([u16; 2 * LANDMARKS]);
 
 /// Lower bounds of the cost to one goal.
 pub(crate) struct Bounds<'a> {
-    landmarks: &'a [[[f64; 2]; LANDMARKS]],
-    goal: [[f64; 2]; LANDMARKS],
+    landmarks: &'a Landmarks,
+    goal: Row,
 }
 
 impl Costs {
@@ -98,11 +112,14 @@ impl Costs {
             firsts,
             crossings,
             islands: Islands::of(graph),
-            landmarks: Vec::new(),
+            landmarks: Landmarks::default(),
         };
-        // Finding landmarks takes 17 searches of the whole network. This pays off if many searches follow.
+        // Finding landmarks takes 33 searches of the whole network. This pays off if many searches follow.
         if graph.lanelets().len() >= FEWEST {
-            costs.find_landmarks(graph);
+            // In a larger unit, the times of any network fit.
+            let mut units = std::iter::successors(Some(UNIT), |unit| Some(2.0 * unit));
+            let found = units.find_map(|unit| costs.find_landmarks(graph, unit));
+            costs.landmarks = found.unwrap_or_default();
         }
         costs
     }
@@ -139,122 +156,184 @@ impl Costs {
 
     /// Returns the bounds of the cost to the start of a lanelet.
     pub(crate) fn bounds_to(&self, goal: LaneletIndex) -> Bounds<'_> {
+        let row = self.landmarks.rows.get(goal.index());
         Bounds {
             landmarks: &self.landmarks,
-            goal: self
-                .landmarks
-                .get(goal.index())
-                .copied()
-                .unwrap_or([[0.0; 2]; LANDMARKS]),
+            goal: row.copied().unwrap_or(Row([0; 2 * LANDMARKS])),
         }
     }
 
-    /// Finds the landmarks. Each is the lanelet farthest from the previous ones.
-    fn find_landmarks(&mut self, graph: &LaneGraph) {
+    /// Finds the landmarks, with times in a unit, s. Each is the lanelet farthest from the previous ones.
+    /// `None` if a time is too long for the unit.
+    fn find_landmarks(&self, graph: &LaneGraph, unit: f64) -> Option<Landmarks> {
         let count = graph.lanelets().len();
         let main = graph.main_component();
-        let Some(&first) = main.first() else { return };
-        let mut table = vec![[[0.0; 2]; LANDMARKS]; count];
+        let mut rows = vec![Row([0; 2 * LANDMARKS]); count];
+        let Some(&first) = main.first() else {
+            return Some(Landmarks::default());
+        };
+        let edges = Edges::of(self, unit);
         // The lanelet farthest from any given lanelet is at the edge, and each further landmark is the one
         // farthest from the previous landmarks. Ties go to the smaller id, so that the landmarks are the same
         // in every run.
-        let mut nearest = self.times(graph, first, Direction::From);
+        let mut nearest = edges.times(self, graph, first, Direction::From)?;
         for landmark in 0..LANDMARKS {
             let far = |a: &&LaneletIndex, b: &&LaneletIndex| {
                 let time = |id: LaneletIndex| nearest[id.index()];
-                time(**a).total_cmp(&time(**b)).then(b.cmp(a))
+                time(**a).cmp(&time(**b)).then(b.cmp(a))
             };
             let at = *main.iter().max_by(far).unwrap_or(&first);
             let (to, from) = (
-                self.times(graph, at, Direction::To),
-                self.times(graph, at, Direction::From),
+                edges.times(self, graph, at, Direction::To)?,
+                edges.times(self, graph, at, Direction::From)?,
             );
-            for (id, row) in table.iter_mut().enumerate() {
-                row[landmark] = [to[id], -from[id]];
-                nearest[id] = if landmark == 0 {
-                    from[id]
-                } else {
-                    nearest[id].min(from[id])
+            for (id, Row(row)) in rows.iter_mut().enumerate() {
+                (row[landmark], row[LANDMARKS + landmark]) = (to[id], from[id]);
+                nearest[id] = match landmark {
+                    0 => from[id],
+                    _ => nearest[id].min(from[id]),
                 };
             }
         }
-        self.landmarks = table;
+        Some(Landmarks { unit, rows })
+    }
+}
+
+/// Costs as multiples of a unit, rounded down.
+struct Edges {
+    through: Vec<u32>,
+    change: Vec<u32>,
+    /// Upper bound of the cost of a move from lane to lane.
+    most: usize,
+}
+
+/// Lanes to be visited, by their time. Times are at most [`Edges::most`] later than the current one, so the
+/// lists form a ring.
+struct Agenda {
+    lists: Vec<Vec<LaneletIndex>>,
+    count: usize,
+}
+
+impl Agenda {
+    fn add(&mut self, time: u32, lane: LaneletIndex) {
+        let number = time as usize % self.lists.len();
+        self.lists[number].push(lane);
+        self.count += 1;
+    }
+}
+
+impl Edges {
+    fn of(costs: &Costs, unit: f64) -> Self {
+        let rounded = |costs: &[f64]| -> Vec<u32> {
+            let longest = f64::from(NEVER);
+            costs
+                .iter()
+                .map(|cost| (cost / unit).min(longest) as u32)
+                .collect()
+        };
+        let (through, change) = (rounded(&costs.through), rounded(&costs.change));
+        let most = |costs: &[u32]| costs.iter().copied().max().unwrap_or(0) as usize;
+        Self {
+            most: 2 * most(&through).max(most(&change)),
+            through,
+            change,
+        }
     }
 
     /// Returns the shortest times between the start of one lanelet and the starts of all others, by
-    /// Dijkstra's algorithm from lane to lane. Lanes and roads that are only for buses are included, so the
-    /// bounds also hold for buses.
-    fn times(&self, graph: &LaneGraph, origin: LaneletIndex, direction: Direction) -> Vec<f64> {
-        let mut times = vec![f64::INFINITY; graph.lanelets().len()];
-        let mut open = BinaryHeap::new();
-        times[origin.index()] = 0.0;
-        // Times are never negative, so their bits have the same order as their values.
-        open.push(Reverse((0u64, origin)));
-        while let Some(Reverse((bits, id))) = open.pop() {
-            let time = f64::from_bits(bits);
-            if time > times[id.index()] {
+    /// Dijkstra's algorithm from lane to lane. `None` if a time is too long. Lanes and roads that are only for
+    /// buses are included, so the bounds also hold for buses.
+    fn times(
+        &self,
+        costs: &Costs,
+        graph: &LaneGraph,
+        origin: LaneletIndex,
+        direction: Direction,
+    ) -> Option<Vec<u16>> {
+        let mut times = vec![u32::MAX; graph.lanelets().len()];
+        let mut agenda = Agenda {
+            lists: vec![Vec::new(); self.most + 1],
+            count: 0,
+        };
+        times[origin.index()] = 0;
+        agenda.add(0, origin);
+        let mut now = 0;
+        while agenda.count > 0 {
+            let number = now as usize % agenda.lists.len();
+            // Moves without cost add to the current list.
+            let Some(id) = agenda.lists[number].pop() else {
+                now += 1;
+                continue;
+            };
+            agenda.count -= 1;
+            // A lane may be listed several times, and counts at its earliest time.
+            if times[id.index()] != now {
                 continue;
             }
-            let mut reach = |next: LaneletIndex, time: f64| {
+            let mut reach = |next: LaneletIndex, cost: u32| {
+                let time = now + cost;
                 if next != NO_LANELET && time < times[next.index()] {
                     times[next.index()] = time;
-                    open.push(Reverse((time.to_bits(), next)));
+                    agenda.add(time, next);
                 }
             };
+            let through = |id: LaneletIndex| self.through[id.index()];
+            let change = |id: LaneletIndex| self.change[id.index()];
             match direction {
                 Direction::From => {
                     let lanelet = graph.lanelet(id);
-                    let end = time + self.through(id);
-                    for &Crossing { by, to } in self.crossings(id) {
-                        let between = if by == NO_LANELET {
-                            0.0
-                        } else {
-                            self.through(by)
-                        };
-                        reach(to, end + between);
+                    for &Crossing { by, to } in costs.crossings(id) {
+                        let between = if by == NO_LANELET { 0 } else { through(by) };
+                        reach(to, through(id) + between);
                     }
                     for side in [lanelet.left, lanelet.right] {
-                        reach(side, time + self.change(id));
+                        reach(side, change(id));
                     }
                 }
                 Direction::To => {
                     for &before in graph.predecessors(id) {
-                        let start = time + self.through(before);
                         if !graph.lanelet(before).is_connection() {
-                            reach(before, start);
+                            reach(before, through(before));
                             continue;
                         }
                         for &lane in graph.predecessors(before) {
-                            reach(lane, start + self.through(lane));
+                            reach(lane, through(before) + through(lane));
                         }
                     }
                     for side in graph.changing_onto(id) {
-                        reach(side, time + self.change(side));
+                        reach(side, change(side));
                     }
                 }
             }
         }
         self.add_connections(graph, direction, &mut times);
-        times
+        let stored = |time: u32| match u16::try_from(time) {
+            Ok(time) if time < NEVER => Some(time),
+            _ => (time == u32::MAX).then_some(NEVER),
+        };
+        times.into_iter().map(stored).collect()
     }
 
     /// Adds the times of connections, given those of lanes.
-    fn add_connections(&self, graph: &LaneGraph, direction: Direction, times: &mut [f64]) {
+    fn add_connections(&self, graph: &LaneGraph, direction: Direction, times: &mut [u32]) {
         let connections = graph.numbered().filter(|(_, one)| one.is_connection());
         for (id, _) in connections {
             let time = |at: LaneletIndex| times[at.index()];
+            let through = |at: LaneletIndex| self.through[at.index()];
             let by_lanes = match direction {
                 Direction::From => {
                     let before = graph.predecessors(id).iter();
-                    let times = before.map(|&lane| time(lane) + self.through(lane));
-                    times.fold(f64::INFINITY, f64::min)
+                    before
+                        .map(|&lane| time(lane).saturating_add(through(lane)))
+                        .min()
                 }
                 Direction::To => {
                     let next = graph.successors(id).iter();
-                    let times = next.map(|&lane| time(lane) + self.through(id));
-                    times.fold(f64::INFINITY, f64::min)
+                    next.map(|&lane| time(lane).saturating_add(through(id)))
+                        .min()
                 }
             };
+            let by_lanes = by_lanes.unwrap_or(u32::MAX);
             times[id.index()] = times[id.index()].min(by_lanes);
         }
     }
@@ -290,22 +369,27 @@ impl Bounds<'_> {
     /// infinite if there is no route.
     #[inline]
     pub(crate) fn left_from(&self, id: LaneletIndex) -> f64 {
-        let Some(own) = self.landmarks.get(id.index()) else {
+        let Some(Row(own)) = self.landmarks.rows.get(id.index()) else {
             return 0.0;
         };
-        let mut best = [0.0f64; 2];
-        for (own, goal) in own.iter().zip(&self.goal) {
-            for ((best, own), goal) in best.iter_mut().zip(own).zip(goal) {
-                let bound = own - goal;
-                // If an infinity is involved, the difference is negative or NaN, and the comparison rejects
-                // both.
-                if bound > *best {
-                    *best = bound;
-                }
-            }
+        let Row(goal) = &self.goal;
+        let ((own_to, own_from), (goal_to, goal_from)) =
+            (own.split_at(LANDMARKS), goal.split_at(LANDMARKS));
+        let (mut most, mut is_cut_off) = (0, false);
+        // If the goal leads to a landmark, so does everything that leads to the goal.
+        for (&own, &goal) in own_to.iter().zip(goal_to) {
+            most = most.max(own.saturating_sub(goal));
+            is_cut_off |= (own == NEVER) & (goal != NEVER);
         }
-        let best = if best[1] > best[0] { best[1] } else { best[0] };
-        best * TRUST
+        // If a landmark leads to a lanelet, it leads to everything that the lanelet leads to.
+        for (&own, &goal) in own_from.iter().zip(goal_from) {
+            most = most.max(goal.saturating_sub(own));
+            is_cut_off |= (own != NEVER) & (goal == NEVER);
+        }
+        match is_cut_off {
+            true => f64::INFINITY,
+            false => f64::from(most) * self.landmarks.unit,
+        }
     }
 }
 
