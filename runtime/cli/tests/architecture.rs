@@ -62,9 +62,11 @@ fn allowed(name: &str) -> &'static [&'static str] {
         }
         "roadwright-moves" => &["geometry", "scenario", "vehicle"],
         "roadwright-ground" => &["geometry", "scenario", "agent", "vehicle", "planning"],
+        // A bench imports a city.
         "roadwright-simulation" => &[
             "geometry",
             "ground",
+            "interchange",
             "scenario",
             "plugin-api",
             "agent",

@@ -1,14 +1,16 @@
 //! Cost of opening a scenario. Runs, checks and the editor incur it before the first step.
 //!
 //! `cargo bench -p roadwright-simulation --bench open -- [FILE..] [--vehicles N] [--rounds N]` reads each
-//! scenario, checks it, prepares its ground and a world, and makes the first step with random trips. It
-//! prints one line of JSON per scenario and round: CPU time of each part on all threads, ms. Without files,
-//! it uses old-town, and grids of 20 x 20 and 60 x 60 streets, whose junctions all have the same shape.
+//! scenario, checks it, prepares its ground and a world, and makes the first step with random trips. Files of
+//! OpenStreetMap are imported first. It prints one line of JSON per scenario and round: CPU time of each part
+//! on all threads, ms. It also opens old-town, and grids of 20 x 20 and 60 x 60 streets, whose junctions all
+//! have the same shape.
 
 mod allocator;
 
 use cpu_time::ProcessTime;
 use roadwright_geometry::{DVec2, ReferenceLine};
+use roadwright_interchange::osm::{ImportOptions, import, read};
 use roadwright_scenario::operation::draw::{self, RoadStyle};
 use roadwright_scenario::{CrossSection, RoadClass, Scenario, check, file};
 use roadwright_simulation::{PopulateFrom, RunOptions, World, builtin_modules};
@@ -21,6 +23,8 @@ const BLOCK: f64 = 100.0;
 struct Subject {
     name: String,
     text: String,
+    /// CPU time of the import, ms; `None` for a scenario.
+    imported: Option<f64>,
 }
 
 fn main() {
@@ -39,13 +43,11 @@ fn main() {
         }
     }
     let mut subjects: Vec<Subject> = files.iter().map(|file| of_file(file.clone())).collect();
-    if files.is_empty() {
-        let shipped = "../../scenarios/old-town.scenario.json";
-        subjects.push(of_file(
-            PathBuf::from(env!("CARGO_MANIFEST_DIR")).join(shipped),
-        ));
-        subjects.extend([20, 60].map(grid));
-    }
+    let shipped = "../../scenarios/old-town.scenario.json";
+    subjects.push(of_file(
+        PathBuf::from(env!("CARGO_MANIFEST_DIR")).join(shipped),
+    ));
+    subjects.extend([20, 60].map(grid));
     for subject in &subjects {
         for _ in 0..rounds {
             open(subject, vehicles);
@@ -54,9 +56,26 @@ fn main() {
 }
 
 fn of_file(path: PathBuf) -> Subject {
+    let name = path.file_name().unwrap_or_default().display().to_string();
+    if path
+        .extension()
+        .is_some_and(|extension| extension == "json")
+    {
+        return Subject {
+            name,
+            text: std::fs::read_to_string(&path).expect("a file"),
+            imported: None,
+        };
+    }
+    let bytes = std::fs::read(&path).expect("a file");
+    let (spent, (scenario, _)) = timed(|| {
+        let elements = read(&bytes).expect("data of OpenStreetMap");
+        import(&elements, &ImportOptions::default()).expect("streets")
+    });
     Subject {
-        name: path.display().to_string(),
-        text: std::fs::read_to_string(&path).expect("a file"),
+        name,
+        text: file::to_text(&scenario),
+        imported: Some(spent),
     }
 }
 
@@ -84,6 +103,7 @@ fn grid(count: u32) -> Subject {
     Subject {
         name: format!("grid of {count} x {count}"),
         text: file::to_text(&scenario),
+        imported: None,
     }
 }
 
@@ -104,8 +124,11 @@ fn open(subject: &Subject, vehicles: usize) {
         timed(|| World::new(&scenario, &modules, &options).expect("sound"));
     let (first_step, ()) = timed(|| world.step());
     let (checked, findings) = timed(|| check::check(&scenario).len());
+    let import = subject
+        .imported
+        .map_or_else(String::new, |spent| format!("\"import_ms\": {spent:.1}, "));
     println!(
-        "{{\"scenario\": \"{}\", \"roads\": {}, \"read_ms\": {read:.1}, \"world_ms\": {ground:.1}, \
+        "{{\"scenario\": \"{}\", \"roads\": {}, {import}\"read_ms\": {read:.1}, \"world_ms\": {ground:.1}, \
          \"populate_ms\": {:.1}, \"first_step_ms\": {first_step:.1}, \"vehicles\": {vehicles}, \
          \"check_ms\": {checked:.1}, \"findings\": {findings}}}",
         subject.name,
