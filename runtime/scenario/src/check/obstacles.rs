@@ -10,6 +10,7 @@ use glam::DVec2;
 use roadwright_geometry::centre_line::CentreLine;
 use roadwright_geometry::grid_index::GridIndex;
 use roadwright_geometry::polygon;
+use std::cell::OnceCell;
 
 /// Number of lane points that are checked together. A city has about as many, and they take about 50 MB.
 const PART: usize = 1_000_000;
@@ -110,12 +111,24 @@ fn first_on_lane<'a>(
             (point.clamp(low, high) - point).length() > distance + ROUNDING
         })
     };
+    // The last point that was compared with the walls, and its distance from them. The distance changes by at
+    // most as much as one moves, so most points near it need not be compared.
+    let mut last: Option<(DVec2, f64)> = None;
     // Hits are compared by lanelet and not by cell, so that the finding does not depend on the grid.
     grid.for_each_within(centre, radius + 0.5 * widest + ROUNDING, |index, point| {
         let half_lane = 0.5 * lanelets[index as usize].width;
         let first = hit.is_none_or(|(best, _)| index < best);
-        let may_be_hit = first && !is_apart(point, half_lane);
-        if may_be_hit && obstacle.shape.distance(point) < half_lane {
+        let is_free = || {
+            last.is_some_and(|(at, distance)| {
+                (point - at).length() + half_lane + ROUNDING < distance
+            })
+        };
+        if !first || is_apart(point, half_lane) || is_free() {
+            return;
+        }
+        let distance = obstacle.shape.distance(point);
+        last = Some((point, distance));
+        if distance < half_lane {
             hit = Some((index, point));
         }
     });
@@ -172,6 +185,18 @@ fn overlaps(subjects: &Subjects<'_>, findings: &mut Vec<Finding>) {
         high: DVec2,
         is_fixed: bool,
         span: VerticalSpan,
+        /// The outline for comparisons with other fixed obstacles. Computed on first use.
+        wall: OnceCell<Vec<DVec2>>,
+    }
+    impl Swept {
+        fn overlaps(&self, other: &Self) -> bool {
+            if !self.is_fixed || !other.is_fixed {
+                return outlines_overlap(&self.outline, &other.outline, TOUCHING);
+            }
+            let wall = |one: &Self| shrunk(&one.outline, WALLS);
+            let own = self.wall.get_or_init(|| wall(self));
+            shrunk_overlap(own, other.wall.get_or_init(|| wall(other)))
+        }
     }
     let mut swept: Vec<_> = subjects
         .scenario
@@ -187,6 +212,7 @@ fn overlaps(subjects: &Subjects<'_>, findings: &mut Vec<Finding>) {
                 high,
                 is_fixed: obstacle.mass.is_none(),
                 span: obstacle.vertical_span(),
+                wall: OnceCell::new(),
             })
         })
         .collect();
@@ -198,12 +224,7 @@ fn overlaps(subjects: &Subjects<'_>, findings: &mut Vec<Finding>) {
         let others = swept[i + 1..].iter().zip(i + 1..);
         for (b, j) in others.take_while(|(b, _)| b.low.x < a.high.x) {
             let apart = b.low.y >= a.high.y || a.low.y >= b.high.y || !a.span.overlaps(b.span);
-            let little = if a.is_fixed && b.is_fixed {
-                WALLS
-            } else {
-                TOUCHING
-            };
-            if !told[j] && !apart && outlines_overlap(&a.outline, &b.outline, little) {
+            if !told[j] && !apart && a.overlaps(b) {
                 told[j] = true;
                 let (first, second) = (a.id.min(b.id), a.id.max(b.id));
                 findings.push(Finding {
@@ -220,20 +241,25 @@ fn overlaps(subjects: &Subjects<'_>, findings: &mut Vec<Finding>) {
 
 /// Whether two outlines overlap by more than `little` metres. They may touch.
 pub(super) fn outlines_overlap(a: &[DVec2], b: &[DVec2], little: f64) -> bool {
-    // Edges are moved inwards. If corners were moved towards the middle instead, the walls of a notch would
-    // move outwards.
-    let shrunk = |points: &[DVec2]| -> Vec<DVec2> {
-        let ring = polygon::tidy_ring(points);
-        let mitres = polygon::outward_mitres(&ring, 2.0);
-        let inward = ring.iter().zip(mitres);
-        inward.map(|(p, n)| *p - 0.5 * little * n).collect()
-    };
-    let (a, b) = (shrunk(a), shrunk(b));
+    shrunk_overlap(&shrunk(a, little), &shrunk(b, little))
+}
+
+/// Returns an outline whose edges are moved inwards by half of `little` metres. If corners were moved towards the
+/// middle instead, the walls of a notch would move outwards.
+fn shrunk(points: &[DVec2], little: f64) -> Vec<DVec2> {
+    let ring = polygon::tidy_ring(points);
+    let mitres = polygon::outward_mitres(&ring, 2.0);
+    let inward = ring.iter().zip(mitres);
+    inward.map(|(p, n)| *p - 0.5 * little * n).collect()
+}
+
+/// Whether two shrunk outlines overlap.
+fn shrunk_overlap(a: &[DVec2], b: &[DVec2]) -> bool {
     if a.is_empty() || b.is_empty() {
         return false;
     }
-    polygon::contains(&b, a[0])
-        || polygon::contains(&a, b[0])
-        || polygon::edges(&a)
-            .any(|(p, q)| polygon::edges(&b).any(|(r, s)| polygon::segments_cross(p, q, r, s)))
+    polygon::contains(b, a[0])
+        || polygon::contains(a, b[0])
+        || polygon::edges(a)
+            .any(|(p, q)| polygon::edges(b).any(|(r, s)| polygon::segments_cross(p, q, r, s)))
 }
