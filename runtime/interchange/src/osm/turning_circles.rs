@@ -25,6 +25,15 @@ const SHORTEST_TAPER: f64 = 9.0;
 /// Length that remains of the road before the lanes part, m.
 const REST: f64 = 3.0;
 
+/// Minimum radius of the inner edge in bends, m.
+const BEND_MARGIN: f64 = 1.0;
+
+/// A part of a road, m from its start.
+struct Span {
+    from: f64,
+    to: f64,
+}
+
 /// Parts the lanes of roads that end at a turning circle and at no other road. Returns the number of turning
 /// circles. A road that is wide enough already, one-way or too short remains unchanged and is not counted.
 pub(super) fn part_lanes(
@@ -79,6 +88,15 @@ fn parted(road: &Road, end: RoadEnd) -> Option<Vec<LaneSection>> {
         RoadEnd::Start => (from, from + APART + taper, rise.falling_after(APART)),
         RoadEnd::End => (to - APART - taper, from, rise.rising()),
     };
+    let span = Span {
+        from: begin,
+        to: begin + APART + taper,
+    };
+    let (right, left) = road.edges(from);
+    let half_width = left.max(-right) + rise.height;
+    if is_too_tight(road, span, half_width) {
+        return None;
+    }
     let open = LaneSection {
         s: begin.into(),
         lanes: around_a_median(&section.lanes, &widths),
@@ -94,6 +112,15 @@ fn parted(road: &Road, end: RoadEnd) -> Option<Vec<LaneSection>> {
     let mut sections = road.lane_sections.clone();
     sections.splice(number..=number, both);
     Some(sections)
+}
+
+/// Whether a road bends so much between two distances that its inner edge would run backwards if it were wider.
+fn is_too_tight(road: &Road, span: Span, half_width: f64) -> bool {
+    let count = (span.to - span.from).ceil();
+    (0..=count as u32).any(|step| {
+        let s = span.from + (span.to - span.from) * f64::from(step) / count;
+        road.reference_line.curvature(s).abs() * (half_width + BEND_MARGIN) > 1.0
+    })
 }
 
 /// Returns the distance by which the outermost lanes of both directions have to part so that cars can turn from
