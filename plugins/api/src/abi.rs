@@ -506,7 +506,8 @@ pub struct RwParametersExtension {
     pub set: Option<unsafe extern "C" fn(*mut RwInstance, u32, *const f64, u32) -> i32>,
 }
 
-/// What a controller asks for, in [`RwNeedsExtension`]. It is also the limit of what it gets. Since 1.3.
+/// Request of a controller in [`RwNeedsExtension`]. It is also the limit of the data that the controller gets.
+/// Since 1.3.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct RwNeeds {
@@ -525,7 +526,7 @@ pub struct RwNeeds {
     pub path_spacing: f64,
 }
 
-/// What the rows and views of a controller contain: extension [`NEEDS_EXTENSION`]. Since 1.3.
+/// Contents of the rows and views of a controller: extension [`NEEDS_EXTENSION`]. Since 1.3.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct RwNeedsExtension {

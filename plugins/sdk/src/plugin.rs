@@ -238,7 +238,7 @@ pub trait PedalController: Plugin {
     }
 }
 
-/// The path ahead that a [`ModelController`] asks for. What it asks for is also the limit of what it gets.
+/// Request for the path ahead by a [`ModelController`]. It is also the limit of the points that it gets.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct PathNeeds {
     /// Minimum reach, m, at most 1000.
@@ -251,7 +251,7 @@ pub struct PathNeeds {
     pub most: u32,
 }
 
-/// What the host knows about the surroundings of an agent.
+/// Vehicle of an agent, and its path ahead.
 #[derive(Clone, Copy)]
 pub struct Ahead<'a> {
     /// The vehicle at its level of dynamics; `None` if the agent has none, as on courses with their own vehicles.

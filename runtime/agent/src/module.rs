@@ -264,7 +264,7 @@ pub trait Controller: Logic {
         self.step(parameters, step, &seen, outputs);
     }
 
-    /// What the controller asks for besides its row. If it asks for anything, [`Controller::step_with_views`] is
+    /// Request of the controller for more than its row. If there is one, [`Controller::step_with_views`] is
     /// called instead of [`Controller::step`], and [`Controller::drive_with_views`] instead of
     /// [`Controller::drive`].
     fn needs(&self, _: &ParameterSet) -> Option<Needs> {
@@ -349,7 +349,7 @@ impl Module<dyn Controller> {
         self.logic.follow(&self.parameters, step, inputs, outputs);
     }
 
-    /// What the controller asks for besides its row. If it asks for anything, [`Module::step_with_views`] or
+    /// Request of the controller for more than its row. If there is one, [`Module::step_with_views`] or
     /// [`Module::drive_with_views`] is called.
     pub fn needs(&self) -> Option<Needs> {
         self.logic.needs(&self.parameters)

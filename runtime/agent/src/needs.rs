@@ -1,8 +1,8 @@
-//! What controllers ask for besides their rows: own motion, own vehicle and the path ahead.
+//! Requests of controllers for more than their rows: own motion, own vehicle and the path ahead.
 
 use roadwright_plugin_api::{HitchData, PathPoint, VehicleData};
 
-/// What a controller asks for besides its row. It is also the limit of what the controller gets.
+/// Request of a controller for more than its row. It is also the limit of the data that the controller gets.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Needs {
     /// Whether rows contain the motion of the vehicle.
@@ -13,7 +13,7 @@ pub struct Needs {
     pub path: Option<PathNeeds>,
 }
 
-/// How much of the path ahead a controller asks for.
+/// Part of the path ahead that a controller asks for.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct PathNeeds {
     /// Minimum reach, m.

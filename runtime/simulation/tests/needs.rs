@@ -1,4 +1,4 @@
-//! What controllers get that ask for their motion, their vehicle and the path ahead.
+//! Rows of controllers that ask for their motion, their vehicle and the path ahead.
 
 use crate::common::{driven_by, shipped, vehicle};
 use glam::DVec2;
@@ -181,8 +181,8 @@ fn seen(
 }
 
 /// Distance from a place to the centre line of a lanelet, m.
-fn from_centre_line(ground: &Ground, lanelet: u32, place: DVec2) -> f64 {
-    let line = ground.line(LaneletIndex::new(lanelet));
+fn from_centre_line(ground: &Ground, number: u32, place: DVec2) -> f64 {
+    let line = ground.line(LaneletIndex::new(number));
     let points: Vec<DVec2> = line.points().collect();
     let distances = points.windows(2).map(|ends| {
         let chord = ends[1] - ends[0];
@@ -365,7 +365,7 @@ fn rows_are_the_same_with_any_number_of_threads_and_without_their_points() {
     let (one, _) = seen(&town, ALL, 6.0, &options(level, 1));
     let (two, _) = seen(&town, ALL, 6.0, &options(level, 2));
     assert!(one == two);
-    // What is not asked for is 0, and changes nothing else.
+    // Other fields are 0, and nothing else changes.
     let motion = Needs {
         motion: true,
         ..Needs::default()

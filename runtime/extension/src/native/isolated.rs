@@ -172,7 +172,7 @@ impl Isolated {
         locked(&self.link)
     }
 
-    /// Stores what the instance wants after its parameters or its state have changed.
+    /// Stores the lookahead and the needs after parameters or state have changed.
     fn note_wishes(&self, reply: Reply) {
         if let Reply::Set { lookahead, needs } = reply {
             *locked(&self.needs) = needs.map(Into::into);

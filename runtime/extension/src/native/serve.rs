@@ -219,7 +219,7 @@ struct SentTable {
     column_names: Vec<String>,
 }
 
-/// What a controller asks for, as it is sent.
+/// Request of a controller for more than its rows, as it is sent.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 pub(super) struct SentNeeds {
     motion: bool,
@@ -630,7 +630,7 @@ impl Server {
         Ok(Reply::Done)
     }
 
-    /// What the instance wants after its parameters or its state have changed.
+    /// Returns the lookahead and the needs after parameters or state have changed.
     fn wishes(&self) -> Result<Reply, Fault> {
         let lookahead = self.backend.lookahead();
         Ok(Reply::Set {

@@ -1,4 +1,4 @@
-//! What controllers ask for besides their rows: the extension `roadwright.needs/1`, and lists for trials.
+//! Requests of controllers for more than their rows (extension `roadwright.needs/1`), and lists for trials.
 
 use super::backend::Fault;
 use roadwright_agent::{ModuleKind, Needs, PathNeeds, Views};
@@ -30,7 +30,7 @@ pub(crate) const NOTHING_NEEDED: RwNeeds = RwNeeds {
     path_spacing: 0.0,
 };
 
-/// Checks what a plugin of a kind asks for.
+/// Checks the request of a plugin of a kind.
 pub(crate) fn checked(raw: &RwNeeds, kind: ModuleKind) -> Result<Needs, Fault> {
     let refused = |what: String| {
         Fault::fatal(format!(

@@ -12,7 +12,6 @@ use glam::DVec2;
 use roadwright_agent::{Needs, PathNeeds};
 use roadwright_geometry::math::{atan, exp, tan, wrap_angle};
 use roadwright_geometry::{Pose, unit};
-use roadwright_plugin_api::abi::NO_LANELET as NO_NUMBER;
 use roadwright_plugin_api::{
     MotionInput, NeedsInput, PATH_CONNECTION, PATH_END, PATH_LANE_CHANGE, PATH_REVERSE, PATH_STOP,
     PathPoint,
@@ -46,7 +45,7 @@ struct Place {
     speed: f64,
     left: f64,
     right: f64,
-    lanelet: u32,
+    lanelet: LaneletIndex,
     flags: u32,
 }
 
@@ -148,8 +147,7 @@ struct LaneCourse<'a> {
 
 impl View<'_> {
     /// Input row of a controller that asks for more than its row, before the wish of the behaviour is applied.
-    /// `last` is the last command of its agent. Fills in the points of the path; those that are not used become
-    /// zero.
+    /// `last` is the last command of its agent. Fills in the points of the path; unused ones become zero.
     pub(crate) fn needs_input(
         &self,
         agent: AgentIndex,
@@ -195,7 +193,7 @@ impl View<'_> {
             lateral_acceleration: motion.speed * yaw_rate,
             last_acceleration: last.acceleration,
             last_steering: last.steering,
-            // What is perceived is the state at the start of the step, and commands act in the same step.
+            // Rows describe the state at the start of the step, and commands act in the same step.
             age: 0.0,
             delay: 0.0,
         }
@@ -264,7 +262,7 @@ impl View<'_> {
                 speed: here.speed,
                 left: here.left,
                 right: here.right,
-                lanelet: here.lanelet,
+                lanelet: here.lanelet.number(),
                 flags: here.flags | stops,
             };
             (before, here) = (here, after);
@@ -397,7 +395,7 @@ impl View<'_> {
             speed: self.ground.road_speed(lanelet, own.clamp(0.0, length)),
             left: half,
             right: half,
-            lanelet: lanelet.number(),
+            lanelet,
             flags: if facts.is_connection() {
                 PATH_CONNECTION
             } else {
@@ -431,7 +429,7 @@ impl Course<'_> {
                     speed: path.speed(s) * *share,
                     left: *room,
                     right: *room,
-                    lanelet: NO_NUMBER,
+                    lanelet: NO_LANELET,
                     flags: if s > length {
                         *flags | PATH_END
                     } else {
@@ -446,7 +444,7 @@ impl Course<'_> {
                 speed: *speed,
                 left: *room,
                 right: *room,
-                lanelet: NO_NUMBER,
+                lanelet: NO_LANELET,
                 flags: if s > 0.0 { PATH_END } else { 0 },
             },
         };

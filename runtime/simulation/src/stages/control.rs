@@ -43,7 +43,7 @@ struct Asking {
     pedals: Rows<PedalsInput, PedalsOutput, Sample>,
     /// Rows of controllers with a model of their vehicle.
     paths: Rows<PathInput, ControllerOutput, Sample>,
-    /// Rows of controllers that ask for more than their rows, and of those that also use pedals.
+    /// Rows of controllers that ask for more than their rows, without and with pedals.
     needs: NeedsRows<NeedsInput>,
     needs_pedals: NeedsRows<NeedsPedalsInput>,
 }
@@ -353,8 +353,8 @@ impl<Q: NeedsQuestion> NeedsRows<Q> {
         let records = &*surroundings.types.records;
         let commands: &[Command] = &*agents.command;
         let (seen, look) = (surroundings.with(agents.lent()), Look::of(module));
-        let fill = |input: &mut Q, points: &mut [PathPoint], agent: u32| {
-            let agent = AgentIndex::new(agent);
+        let fill = |input: &mut Q, points: &mut [PathPoint], index: u32| {
+            let agent = AgentIndex::new(index);
             let last = commands[agent.index()];
             *input = Q::new(
                 &seen,

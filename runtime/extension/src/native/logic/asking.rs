@@ -271,7 +271,7 @@ impl Native<AsController> {
 }
 
 impl Native<AsController> {
-    /// What the active build asks for besides its rows.
+    /// Request of the active build for more than its rows.
     fn wanted(&self) -> Option<Needs> {
         self.active.as_ref().and_then(|active| active.needs)
     }

@@ -44,7 +44,7 @@ struct Active {
     is_isolated: bool,
     backend: Box<dyn Backend>,
     lookahead: Option<Lookahead>,
-    /// What the instance asks for besides its rows.
+    /// Request of the instance for more than its rows.
     needs: Option<Needs>,
     /// Parameter values that were sent to the instance.
     sent: Vec<f64>,
