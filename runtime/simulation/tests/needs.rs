@@ -176,7 +176,7 @@ fn seen(
     }
     let mut all = std::mem::take(&mut *notes.lock().unwrap());
     all.sort_by(|a, b| a.time.total_cmp(&b.time).then(a.id.cmp(&b.id)));
-    assert!(all.len() > 100, "only {} rows", all.len());
+    assert!(all.len() > 20, "only {} rows", all.len());
     (all, world.ground().clone())
 }
 
@@ -246,10 +246,12 @@ fn are_one_line(name: &str, all: &[Seen]) {
 }
 
 /// Checks that points with the same position along the same version of a route hardly move from one call to
-/// the next, except within lane changes that have not begun.
-fn stay_where_they_are(name: &str, all: &[Seen]) -> f64 {
+/// the next, except within lane changes that have not begun. In begun lane changes, the path starts at the
+/// vehicle and moves with it as far as the vehicle does not follow it. Returns the largest movements in metres,
+/// first outside such lane changes and then within them.
+fn stay_where_they_are(name: &str, all: &[Seen]) -> [f64; 2] {
     let mut before: BTreeMap<u64, &Seen> = BTreeMap::new();
-    let (mut compared, mut worst) = (0u64, 0.0f64);
+    let (mut compared, mut worst) = (0u64, [0.0f64; 2]);
     for now in all {
         let Some(old) = before.insert(now.id, now) else {
             continue;
@@ -265,15 +267,16 @@ fn stay_where_they_are(name: &str, all: &[Seen]) -> f64 {
         let (Some(a), Some(b)) = (old.points.first(), now.points.first()) else {
             continue;
         };
+        let within = usize::from(offsets.iter().any(|offset| offset.abs() > KEEPS));
         let shift = ((b.s - a.s) / SPACING).round() as usize;
         for (a, b) in old.points.iter().skip(shift).zip(&now.points) {
             if (a.flags | b.flags) & PATH_LANE_CHANGE != 0 && offsets[1].abs() < KEEPS {
                 continue;
             }
             let moved = (place(a) - place(b)).length();
-            worst = worst.max(moved);
+            worst[within] = worst[within].max(moved);
             assert!(
-                moved < 0.05,
+                moved < [0.05, 0.15][within],
                 "{name}: {moved} m, agent {} {a:?} {b:?}",
                 now.id
             );
@@ -300,7 +303,7 @@ fn the_path_is_one_line_along_the_lanes_and_its_points_stay_in_place() {
         are_one_line(name, &all);
         let moved = stay_where_they_are(name, &all);
         println!(
-            "{name}: {} rows, points moved by at most {moved} m",
+            "{name}: {} rows, points moved by at most {moved:?} m",
             all.len()
         );
         let flagged = |flag: u32| {

@@ -363,8 +363,10 @@ impl<Q: NeedsQuestion> NeedsRows<Q> {
             );
         };
         let answer = |due: Due<'_>, (inputs, outputs, samples, points): NeedsSlice<'_, Q>| {
-            for (number, input) in inputs.iter_mut().enumerate() {
-                input.input().path = (number * most) as u32;
+            if needs.path.is_some() {
+                for (number, input) in inputs.iter_mut().enumerate() {
+                    input.input().path = (number * most) as u32;
+                }
             }
             let common = inputs.iter_mut().map(|input| &mut input.input().seen);
             seen.sample_all(due.indices, common, samples);
