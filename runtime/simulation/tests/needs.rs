@@ -6,8 +6,8 @@ use roadwright_agent::{
     Controller, Logic, Lookahead, Module, ModuleEntry, ModuleInfo, Needs, ParameterSet, PathNeeds,
     Registry, Slot, Step, Views,
 };
-use roadwright_geometry::heading_of;
 use roadwright_geometry::math::{atan, sin, wrap_angle};
+use roadwright_geometry::{heading_of, unit};
 use roadwright_plugin_api::abi::NO_LANELET;
 use roadwright_plugin_api::{
     ControllerInput, ControllerOutput, HitchData, NO_INDEX, NeedsInput, PATH_CONNECTION, PATH_END,
@@ -343,7 +343,7 @@ fn the_path_leads_on_from_where_the_agent_is() {
         let last = seen.points.last().unwrap();
         assert!(last.s >= input.path_s + reach || seen.points.len() == PATH.most as usize);
         // The vehicle is beside the path by its lateral offset.
-        let at = place(first) + (input.path_s - first.s) * DVec2::from_angle(first.heading);
+        let at = place(first) + (input.path_s - first.s) * unit(first.heading);
         let off = (DVec2::new(motion.x, motion.y) - at).length();
         assert!(off < input.seen.lane_offset.abs() + 0.1, "{off} {seen:?}");
         // It has to stop before the points that say so.

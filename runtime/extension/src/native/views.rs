@@ -40,7 +40,7 @@ pub(crate) fn checked(raw: &RwNeeds, kind: ModuleKind) -> Result<Needs, Fault> {
     let known = GROUPS.iter().fold(0, |bits, (bit, _)| bits | bit);
     let unknown = raw.groups & !known;
     if unknown != 0 {
-        let bits = (0..64).filter(|bit| unknown >> bit & 1 == 1);
+        let bits = (0..64).filter(|bit| (unknown >> bit) & 1 == 1);
         let bits: Vec<String> = bits.map(|bit| (1u64 << bit).to_string()).collect();
         let known: Vec<String> = GROUPS
             .iter()

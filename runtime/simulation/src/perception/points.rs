@@ -553,7 +553,7 @@ impl LaneCourse<'_> {
 /// Place within a lane change that takes `length` metres, at a fraction `share` of it. The heading changes
 /// smoothly, also where the lane change begins and ends.
 fn between(old: &Place, new: &Place, share: f64, length: f64) -> Place {
-    let weight = share.powi(3) * (10.0 - 15.0 * share + 6.0 * share * share);
+    let weight = share * share * share * (10.0 - 15.0 * share + 6.0 * share * share);
     let growth = 30.0 * share * share * (1.0 - share) * (1.0 - share) / length;
     let along = old.heading + weight * wrap_angle(new.heading - old.heading);
     let apart = (new.position - old.position).dot(unit(along + FRAC_PI_2));
