@@ -1,4 +1,4 @@
-/* The binary interface of Roadwright's compiled plugins, version 1.2. C11 and C++.
+/* The binary interface of Roadwright's compiled plugins, version 1.3. C11 and C++.
  *
  * A plugin is a shared library that exports two symbols:
  *   rw_plugin_info_v1  plain data, read from the file before any code of the plugin runs
@@ -15,7 +15,8 @@
  *
  * A plugin gets the rows of the version that it was built for: if its abi_minor is 0 or 1, fitness
  * rows have 64 bytes. Fields marked "since 1.2" are present if min_host_minor is 2; otherwise
- * compare the stride.
+ * compare the stride. Fields of rw_controller_input marked "since 1.3" are present only for plugins
+ * that offer RW_NEEDS_EXTENSION; rows of all others have 128 bytes, as before.
  *
  * Threads: create, destroy, parameter and state functions are called while no step runs. step is
  * never called concurrently on one instance unless RW_CAP_PARALLEL_SLICES is declared. log and
@@ -42,10 +43,11 @@ extern "C" {
 #endif
 
 #define RW_ABI_MAJOR 1
-#define RW_ABI_MINOR 2
+#define RW_ABI_MINOR 3
 #define RW_MAGIC "RWPLUG1"
 #define RW_ROW_SCHEMA UINT64_C(0x5257524f57530001)
 #define RW_NOTHING 1.0e6
+#define RW_NO_INDEX UINT32_C(0xffffffff)
 
 enum {
   RW_KIND_PLANNER = 1,
@@ -126,6 +128,29 @@ typedef struct rw_controller_input {
   double heading_error;          /* own heading relative to the lane, rad */
   double path_curvature;         /* at the waypoint, 1/m */
   double steering;               /* angle of the front wheels, rad */
+  /* Since 1.3, if the host has called the plugin's rw_needs_extension. Fields that were not asked for
+   * are 0. RW_NEED_MOTION: x points east, y north, z up. While the vehicle reverses, the fields above
+   * describe it as if it were turned around and drove forwards; these describe the vehicle itself. */
+  double x;                      /* middle of the rear axle, m */
+  double y;
+  double z;                      /* height of the ground there, m */
+  double heading;                /* counter-clockwise from east, rad */
+  double pitch;                  /* rad; positive lowers the front */
+  double roll;                   /* rad; positive raises the left side */
+  double lateral_speed;          /* of the rear axle to the left, m/s; 0 at levels without slip */
+  double yaw_rate;               /* rad/s */
+  double acceleration;           /* along the heading, in the last step, m/s^2 */
+  double lateral_acceleration;   /* of the rear axle to the left, m/s^2 */
+  double last_acceleration;      /* last command, as the host has limited it, m/s^2 */
+  double last_steering;          /* last command, rad; mirrored like steering while it reverses */
+  double age;                    /* of the values in this row, s */
+  double delay;                  /* until a command begins to act, s */
+  uint64_t route_version;        /* RW_NEED_PATH: while it stays the same, so does the origin of s */
+  double path_s;                 /* RW_NEED_PATH: where the rear axle is along the path, m */
+  uint32_t vehicle;              /* RW_NEED_VEHICLES: index into RW_VIEW_VEHICLES, or RW_NO_INDEX */
+  uint32_t path;                 /* RW_NEED_PATH: first point in RW_VIEW_PATH */
+  uint32_t path_count;           /* number of points; 0: no path is known */
+  uint32_t reserved;
 } rw_controller_input;
 
 typedef struct rw_controller_output {
@@ -303,6 +328,85 @@ typedef struct rw_roads {
   const float *delays; /* for each lanelet: delay caused by queues, s */
 } rw_roads;
 
+/* ---- Views, for controllers that ask for them (RW_NEEDS_EXTENSION), since 1.3 ----------------- */
+
+enum {
+  RW_VIEW_VEHICLES = 0, /* rw_vehicle */
+  RW_VIEW_HITCHES = 1,  /* rw_hitch */
+  RW_VIEW_PATH = 2      /* rw_path_point */
+};
+
+/* An array that the rows of a batch refer to by index. Its records may grow at their end in later
+ * versions, so advance by the stride: see rw_part. */
+typedef struct rw_view {
+  const void *data;
+  uint32_t count;
+  uint32_t stride;  /* bytes */
+  uint64_t version; /* changes whenever the contents change; 0: they may differ in every call */
+} rw_view;
+
+/* A vehicle type at a level of dynamics. Values that the level does not model are 0. */
+typedef struct rw_vehicle {
+  double length;           /* overall, without trailers, m */
+  double width;            /* m */
+  double height;           /* m */
+  double wheelbase;        /* m */
+  double axle_to_front;    /* from the rear axle to the front end, m */
+  double axle_to_rear;     /* from the rear axle to the rear end, without trailers, m */
+  double mass;             /* kg */
+  double max_speed;        /* m/s */
+  double max_acceleration; /* m/s^2 */
+  double max_braking;      /* m/s^2, positive */
+  double max_steering;     /* angle of the front wheels to either side, rad */
+  double max_steering_rate; /* rad/s */
+  double steering_delay;   /* dead time, s */
+  double steering_lag;     /* time constant, s */
+  double drive_delay;      /* dead time of the engine, s */
+  double drive_lag;        /* time constant of the engine, s */
+  double brake_delay;      /* dead time, s */
+  double brake_lag;        /* time constant, s */
+  uint32_t hitches;        /* first trailer in RW_VIEW_HITCHES */
+  uint32_t hitch_count;    /* number of trailers */
+} rw_vehicle;
+
+/* A trailer with its coupling. */
+typedef struct rw_hitch {
+  double coupling;  /* ahead of the rear axle of the towing vehicle, or of the coupling of the trailer
+                       before it, m; usually negative */
+  double to_axle;   /* from the coupling back to the trailer's axle, m */
+  double front;     /* front end, ahead of the coupling, m */
+  double length;    /* m */
+  double width;     /* m */
+  double max_angle; /* to the vehicle in front, rad */
+} rw_hitch;
+
+enum {
+  RW_PATH_LANE_CHANGE = 1, /* between two lanes */
+  RW_PATH_CONNECTION = 2,  /* on a connection through a junction */
+  RW_PATH_STOP = 4,        /* at or beyond the place where the rear axle has to stop now */
+  RW_PATH_REVERSE = 8,     /* to be driven backwards */
+  RW_PATH_END = 16         /* beyond the destination, or the end of this part of the path */
+};
+
+/* A point of the path of the rear axle. Points lie at the multiples of rw_needs.path_spacing, from
+ * the last one at or before path_s. As long as route_version is the same, a point stays where it is,
+ * apart from a wanted lateral offset and from lane changes. The heading is that of travel. */
+typedef struct rw_path_point {
+  double s;         /* along the path, m */
+  double x;         /* m */
+  double y;         /* m */
+  double z;         /* height of the ground, m */
+  double heading;   /* rad */
+  double curvature; /* 1/m */
+  double grade;     /* rise per distance */
+  double speed;     /* speed that limit and bends allow, m/s */
+  double left;      /* free width from the point to the edge of the lane, m; off the lanes, half of the
+                       vehicle's width and the clearance of the path */
+  double right;     /* m */
+  uint32_t lanelet; /* as in rw_roads, or RW_NO_LANELET off the lanes */
+  uint32_t flags;   /* RW_PATH_* */
+} rw_path_point;
+
 /* ---- Calls -------------------------------------------------------------------------------- */
 
 /* Before a build is loaded, it is tried once in a separate process: create, agents_changed and
@@ -332,6 +436,10 @@ typedef struct rw_batch {
   uint32_t *route;       /* planners write their lanelets here */
   uint32_t route_capacity;
   uint32_t route_length; /* lanelets written */
+  /* Since 1.3; present if size says so. */
+  const rw_view *views; /* one per RW_VIEW_*; views that were not asked for are empty */
+  uint32_t view_count;
+  uint32_t view_stride; /* bytes */
 } rw_batch;
 
 typedef struct rw_plugin_info {
@@ -471,6 +579,58 @@ typedef struct rw_parameters_extension {
   int32_t (*set)(rw_instance *self, uint32_t index, const double *values, uint32_t count);
 } rw_parameters_extension;
 
+/* Extension "roadwright.needs/1" of a controller, since 1.3: what its rows and views contain. What it asks
+ * for is also the limit, so arrays of fixed length are safe. A group that the host does not know is
+ * an error when the plugin is loaded. */
+#define RW_NEEDS_EXTENSION "roadwright.needs/1"
+enum {
+  RW_NEED_MOTION = 1,   /* own pose, rates and last command */
+  RW_NEED_VEHICLES = 2, /* own vehicle: RW_VIEW_VEHICLES and RW_VIEW_HITCHES */
+  RW_NEED_PATH = 4      /* path ahead: RW_VIEW_PATH */
+};
+typedef struct rw_needs {
+  uint32_t size;        /* set by the host: never write beyond it */
+  uint32_t path_most;   /* most points of a row, 2 to 1000 */
+  uint64_t groups;      /* RW_NEED_*, combined by bitwise or */
+  double path_distance; /* how far ahead: the larger of this distance, m, at most 1000, */
+  double path_time;     /* and of this time, s, at most 60, times the speed */
+  double path_spacing;  /* distance between points, m, 0.1 to 50 */
+} rw_needs;
+typedef struct rw_needs_extension {
+  uint32_t size;
+  uint32_t reserved;
+  /* Called after create, after parameters have changed, and after state_load. */
+  int32_t (*needs)(rw_instance *self, rw_needs *out);
+} rw_needs_extension;
+
+/* The input and the output of a row. */
+static inline const void *rw_input(const rw_batch *batch, uint32_t row) {
+  return (const char *)batch->inputs + (size_t)row * batch->input_stride;
+}
+static inline void *rw_output(const rw_batch *batch, uint32_t row) {
+  return (char *)batch->outputs + (size_t)row * batch->output_stride;
+}
+/* A view of a batch; empty if the host is older or the view was not asked for. */
+static inline rw_view rw_view_of(const rw_batch *batch, uint32_t number) {
+  const rw_view none = {NULL, 0, 1, 0};
+  if (batch->size < offsetof(rw_batch, view_stride) + sizeof batch->view_stride) return none;
+  if (number >= batch->view_count) return none;
+  return *(const rw_view *)(const void *)((const char *)batch->views +
+                                          (size_t)number * batch->view_stride);
+}
+/* The element of a view at an index below its count. */
+static inline const void *rw_at(rw_view view, uint32_t index) {
+  return (const char *)view.data + (size_t)index * view.stride;
+}
+/* A range of a view; empty if it does not lie within the view. */
+static inline rw_view rw_part(rw_view view, uint32_t first, uint32_t count) {
+  const rw_view none = {NULL, 0, 1, 0};
+  if (first > view.count || count > view.count - first) return none;
+  if (count > 0) view.data = rw_at(view, first);
+  view.count = count;
+  return view;
+}
+
 /* The acceleration that results from pedal positions, m/s^2, unless the tyres slip. */
 static inline double rw_drive_acceleration(const rw_drive_input *drive, double throttle,
                                            double brake) {
@@ -495,7 +655,10 @@ RW_EXPORT extern const rw_plugin_info rw_plugin_info_v1;
 RW_EXPORT int32_t rw_plugin_main_v1(const rw_host *host, rw_api *out);
 
 RW_ASSERT(sizeof(void *) == 8, "64-bit platforms only");
-RW_ASSERT(sizeof(rw_controller_input) == 128, "layout");
+RW_ASSERT(sizeof(rw_controller_input) == 272, "layout");
+RW_ASSERT(offsetof(rw_controller_input, x) == 128, "layout");
+RW_ASSERT(offsetof(rw_controller_input, delay) == 232, "layout");
+RW_ASSERT(offsetof(rw_controller_input, path_count) == 264, "layout");
 RW_ASSERT(sizeof(rw_controller_output) == 16, "layout");
 RW_ASSERT(sizeof(rw_drive_input) == 104, "layout");
 RW_ASSERT(offsetof(rw_drive_input, gears) == 96, "layout");
@@ -526,11 +689,18 @@ RW_ASSERT(offsetof(rw_host, ctx) == 8, "layout");
 RW_ASSERT(sizeof(rw_api) == 104, "layout");
 RW_ASSERT(offsetof(rw_api, create) == 8, "layout");
 RW_ASSERT(offsetof(rw_api, get_extension) == 96, "layout");
-RW_ASSERT(sizeof(rw_batch) == 112, "layout");
+RW_ASSERT(sizeof(rw_batch) == 128, "layout");
 RW_ASSERT(offsetof(rw_batch, agent_ids) == 32, "layout");
 RW_ASSERT(offsetof(rw_batch, input_stride) == 72, "layout");
 RW_ASSERT(offsetof(rw_batch, status) == 80, "layout");
 RW_ASSERT(offsetof(rw_batch, route_length) == 108, "layout");
+RW_ASSERT(offsetof(rw_batch, views) == 112, "layout");
+RW_ASSERT(sizeof(rw_view) == 24, "layout");
+RW_ASSERT(sizeof(rw_vehicle) == 152, "layout");
+RW_ASSERT(offsetof(rw_vehicle, hitches) == 144, "layout");
+RW_ASSERT(sizeof(rw_hitch) == 48, "layout");
+RW_ASSERT(sizeof(rw_path_point) == 88, "layout");
+RW_ASSERT(offsetof(rw_path_point, lanelet) == 80, "layout");
 RW_ASSERT(sizeof(rw_param_info) == 600, "layout");
 RW_ASSERT(offsetof(rw_param_info, min) == 152, "layout");
 RW_ASSERT(offsetof(rw_param_info, choices) == 344, "layout");
@@ -541,6 +711,9 @@ RW_ASSERT(offsetof(rw_parameter, min) == 24, "layout");
 RW_ASSERT(offsetof(rw_parameter, unit) == 104, "layout");
 RW_ASSERT(sizeof(rw_parameters_extension) == 56, "layout");
 RW_ASSERT(offsetof(rw_parameters_extension, set) == 48, "layout");
+RW_ASSERT(sizeof(rw_needs) == 40, "layout");
+RW_ASSERT(offsetof(rw_needs, path_spacing) == 32, "layout");
+RW_ASSERT(sizeof(rw_needs_extension) == 16, "layout");
 
 #ifdef __cplusplus
 } /* extern "C" */

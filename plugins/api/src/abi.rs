@@ -1,4 +1,4 @@
-//! The binary interface of compiled plugins, version 1.2.
+//! The binary interface of compiled plugins, version 1.3.
 //!
 //! All structures are `repr(C)` with integers of fixed width and doubles, without `bool`. Strings are passed
 //! as a pointer and a length, or as UTF-8 in zero-padded fields of fixed size. Nothing is freed across the
@@ -18,7 +18,7 @@ use core::ffi::{c_char, c_void};
 /// Major version, which must be equal on both sides.
 pub const ABI_MAJOR: u16 = 1;
 /// Minor version of this host and SDK.
-pub const ABI_MINOR: u16 = 2;
+pub const ABI_MINOR: u16 = 3;
 /// First bytes of [`RwPluginInfo`].
 pub const MAGIC: [u8; 8] = *b"RWPLUG1\0";
 /// Name of the exported [`RwPluginInfo`].
@@ -136,6 +136,22 @@ pub const PEDALS_EXTENSION: &str = "roadwright.pedals/1";
 pub const CONTROLLER_EXTENSION: &str = "roadwright.controller/1";
 /// Id of the extension [`RwParametersExtension`].
 pub const PARAMETERS_EXTENSION: &str = "roadwright.parameters/1";
+/// Id of the extension [`RwNeedsExtension`].
+pub const NEEDS_EXTENSION: &str = "roadwright.needs/1";
+
+/// Group of [`RwNeeds`]: own pose, rates and last command.
+pub const NEED_MOTION: u64 = 1;
+/// Group of [`RwNeeds`]: own vehicle.
+pub const NEED_VEHICLES: u64 = 2;
+/// Group of [`RwNeeds`]: path ahead.
+pub const NEED_PATH: u64 = 4;
+
+/// View of [`VehicleData`](crate::VehicleData)s, in [`RwBatch::views`].
+pub const VIEW_VEHICLES: u32 = 0;
+/// View of [`HitchData`](crate::HitchData)s.
+pub const VIEW_HITCHES: u32 = 1;
+/// View of [`PathPoint`](crate::PathPoint)s.
+pub const VIEW_PATH: u32 = 2;
 
 /// Description of a plugin: plain bytes without pointers, so that it can be read from the file without
 /// running the plugin.
@@ -294,6 +310,27 @@ pub struct RwBatch {
     pub route_capacity: u32,
     /// Number of lanelets written to `route`.
     pub route_length: u32,
+    /// Views by their numbers, `VIEW_*`; empty where the plugin has not asked for them. Since 1.3, like the
+    /// following fields.
+    pub views: *const RwView,
+    /// Number of views.
+    pub view_count: u32,
+    /// Distance between two views, bytes.
+    pub view_stride: u32,
+}
+
+/// An array to which rows of a batch refer by index. Since 1.3.
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+pub struct RwView {
+    /// First record.
+    pub data: *const c_void,
+    /// Number of records.
+    pub count: u32,
+    /// Distance between two records, bytes.
+    pub stride: u32,
+    /// Version; changes whenever the contents change. 0 if they may differ in every call.
+    pub version: u64,
 }
 
 /// A lanelet: a stretch of lane or a connection through a junction.
@@ -469,6 +506,38 @@ pub struct RwParametersExtension {
     pub set: Option<unsafe extern "C" fn(*mut RwInstance, u32, *const f64, u32) -> i32>,
 }
 
+/// Request of a controller in [`RwNeedsExtension`]. It is also the limit of the data that the controller gets.
+/// Since 1.3.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct RwNeeds {
+    /// Size of this structure, bytes. The host sets it; fields beyond it must not be written.
+    pub size: u32,
+    /// Most points of a path, 2 to 1000.
+    pub path_most: u32,
+    /// `NEED_*`, combined by bitwise or.
+    pub groups: u64,
+    /// Distance ahead to which the path reaches, m, at most 1000. If the next field multiplied by the speed is
+    /// larger, it counts instead.
+    pub path_distance: f64,
+    /// Time ahead, s, at most 60.
+    pub path_time: f64,
+    /// Distance between the points of the path, m, 0.1 to 50.
+    pub path_spacing: f64,
+}
+
+/// Contents of the rows and views of a controller: extension [`NEEDS_EXTENSION`]. Since 1.3.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct RwNeedsExtension {
+    /// Size of this structure, bytes.
+    pub size: u32,
+    /// Unused; always 0.
+    pub reserved: u32,
+    /// Fills in the needs. Called after `create`, after parameters have changed, and after `state_load`.
+    pub needs: Option<unsafe extern "C" fn(*mut RwInstance, *mut RwNeeds) -> i32>,
+}
+
 /// Returns a string as a zero-padded field of fixed size. A string that is too long is truncated at a
 /// character boundary.
 pub const fn text<const N: usize>(text: &str) -> [u8; N] {
@@ -493,6 +562,9 @@ pub fn text_of(field: &[u8]) -> String {
     String::from_utf8_lossy(&field[..end.unwrap_or(field.len())]).into_owned()
 }
 
+/// Size of [`RwBatch`] for plugins without needs, bytes. It is that of versions before 1.3.
+pub const OLD_BATCH: usize = 112;
+
 // Plugins are compiled for these offsets. A change needs a new major version, so it fails to compile here
 // instead of crashing in a plugin.
 const _: () = {
@@ -509,11 +581,14 @@ const _: () = {
     assert!(size_of::<RwApi>() == 104);
     assert!(offset_of!(RwApi, create) == 8);
     assert!(offset_of!(RwApi, get_extension) == 96);
-    assert!(size_of::<RwBatch>() == 112);
+    assert!(size_of::<RwBatch>() == 128);
     assert!(offset_of!(RwBatch, agent_ids) == 32);
     assert!(offset_of!(RwBatch, input_stride) == 72);
     assert!(offset_of!(RwBatch, status) == 80);
     assert!(offset_of!(RwBatch, route_length) == 108);
+    assert!(offset_of!(RwBatch, views) == OLD_BATCH);
+    assert!(offset_of!(RwBatch, views) == 112);
+    assert!(size_of::<RwView>() == 24);
     assert!(size_of::<RwLanelet>() == 56);
     assert!(size_of::<RwPoint>() == 16);
     assert!(size_of::<RwRoads>() == 56);
@@ -527,6 +602,9 @@ const _: () = {
     assert!(offset_of!(RwParameter, unit) == 104);
     assert!(size_of::<RwParametersExtension>() == 56);
     assert!(offset_of!(RwParametersExtension, set) == 48);
+    assert!(size_of::<RwNeeds>() == 40);
+    assert!(offset_of!(RwNeeds, path_spacing) == 32);
+    assert!(size_of::<RwNeedsExtension>() == 16);
 };
 
 #[cfg(test)]

@@ -3,13 +3,14 @@
 //! themselves.
 
 use crate::abi::{
-    RwApi, RwBatch, RwControllerExtension, RwHost, RwLanelet, RwParamInfo, RwParameter,
-    RwParametersExtension, RwPedalsExtension, RwPluginInfo, RwPoint, RwRoads,
+    RwApi, RwBatch, RwControllerExtension, RwHost, RwLanelet, RwNeeds, RwNeedsExtension,
+    RwParamInfo, RwParameter, RwParametersExtension, RwPedalsExtension, RwPluginInfo, RwPoint,
+    RwRoads, RwView,
 };
 use crate::records::{
-    ControllerInput, ControllerOutput, DriveInput, FitnessInput, FitnessOutput, PedalsOutput,
-    PlannerInput, PlannerOutput, SIGNAL_MOVEMENTS, SIGNAL_STAGES, SignalInput, SignalMovement,
-    SignalOutput, SignalStage,
+    ControllerOutput, DriveInput, FitnessInput, FitnessOutput, HitchData, NeedsInput, PathPoint,
+    PedalsOutput, PlannerInput, PlannerOutput, SIGNAL_MOVEMENTS, SIGNAL_STAGES, SignalInput,
+    SignalMovement, SignalOutput, SignalStage, VehicleData,
 };
 use core::mem::offset_of;
 
@@ -130,23 +131,43 @@ macro_rules! record {
 
 /// All records of the binary interface: first the rows of each kind of module, then the structures around them.
 pub static RECORDS: &[Record] = &[
-    record!("rw_controller_input", ControllerInput, since 0, [
-        "speed" = speed, "m/s", 0;
-        "road_speed" = road_speed, "m/s", 0;
-        "wheelbase" = wheelbase, "m", 0;
-        "length" = length, "m", 0;
-        "waypoint_distance" = waypoint_distance, "m", 0;
-        "waypoint_angle" = waypoint_angle, "rad", 0;
-        "obstacle_distance" = obstacle_distance, "m", 0;
-        "obstacle_angle" = obstacle_angle, "rad", 0;
-        "obstacle_closing_speed" = obstacle_closing_speed, "m/s", 0;
-        "leader_gap" = leader_gap, "m", 0;
-        "leader_speed" = leader_speed, "m/s", 0;
-        "stop_distance" = stop_distance, "m", 0;
-        "lane_offset" = lane_offset, "m", 0;
-        "heading_error" = heading_error, "rad", 0;
-        "path_curvature" = path_curvature, "1/m", 0;
-        "steering" = steering, "rad", 0;
+    record!("rw_controller_input", NeedsInput, since 0, [
+        "speed" = seen.speed, "m/s", 0;
+        "road_speed" = seen.road_speed, "m/s", 0;
+        "wheelbase" = seen.wheelbase, "m", 0;
+        "length" = seen.length, "m", 0;
+        "waypoint_distance" = seen.waypoint_distance, "m", 0;
+        "waypoint_angle" = seen.waypoint_angle, "rad", 0;
+        "obstacle_distance" = seen.obstacle_distance, "m", 0;
+        "obstacle_angle" = seen.obstacle_angle, "rad", 0;
+        "obstacle_closing_speed" = seen.obstacle_closing_speed, "m/s", 0;
+        "leader_gap" = seen.leader_gap, "m", 0;
+        "leader_speed" = seen.leader_speed, "m/s", 0;
+        "stop_distance" = seen.stop_distance, "m", 0;
+        "lane_offset" = seen.lane_offset, "m", 0;
+        "heading_error" = seen.heading_error, "rad", 0;
+        "path_curvature" = seen.path_curvature, "1/m", 0;
+        "steering" = seen.steering, "rad", 0;
+        "x" = motion.x, "m", 3;
+        "y" = motion.y, "m", 3;
+        "z" = motion.z, "m", 3;
+        "heading" = motion.heading, "rad", 3;
+        "pitch" = motion.pitch, "rad", 3;
+        "roll" = motion.roll, "rad", 3;
+        "lateral_speed" = motion.lateral_speed, "m/s", 3;
+        "yaw_rate" = motion.yaw_rate, "rad/s", 3;
+        "acceleration" = motion.acceleration, "m/s^2", 3;
+        "lateral_acceleration" = motion.lateral_acceleration, "m/s^2", 3;
+        "last_acceleration" = motion.last_acceleration, "m/s^2", 3;
+        "last_steering" = motion.last_steering, "rad", 3;
+        "age" = motion.age, "s", 3;
+        "delay" = motion.delay, "s", 3;
+        "route_version" = route_version, "", 3;
+        "path_s" = path_s, "m", 3;
+        "vehicle" = vehicle, "", 3;
+        "path" = path, "", 3;
+        "path_count" = path_count, "", 3;
+        "reserved" = reserved, "", 3;
     ]),
     record!("rw_controller_output", ControllerOutput, since 0, [
         "acceleration" = acceleration, "m/s^2", 0;
@@ -282,6 +303,56 @@ pub static RECORDS: &[Record] = &[
         "points" = points, "", 0;
         "delays" = delays, "s", 0;
     ]),
+    record!("rw_view", RwView, since 3, [
+        "data" = data, "", 3;
+        "count" = count, "", 3;
+        "stride" = stride, "bytes", 3;
+        "version" = version, "", 3;
+    ]),
+    record!("rw_vehicle", VehicleData, since 3, [
+        "length" = length, "m", 3;
+        "width" = width, "m", 3;
+        "height" = height, "m", 3;
+        "wheelbase" = wheelbase, "m", 3;
+        "axle_to_front" = axle_to_front, "m", 3;
+        "axle_to_rear" = axle_to_rear, "m", 3;
+        "mass" = mass, "kg", 3;
+        "max_speed" = max_speed, "m/s", 3;
+        "max_acceleration" = max_acceleration, "m/s^2", 3;
+        "max_braking" = max_braking, "m/s^2", 3;
+        "max_steering" = max_steering, "rad", 3;
+        "max_steering_rate" = max_steering_rate, "rad/s", 3;
+        "steering_delay" = steering_delay, "s", 3;
+        "steering_lag" = steering_lag, "s", 3;
+        "drive_delay" = drive_delay, "s", 3;
+        "drive_lag" = drive_lag, "s", 3;
+        "brake_delay" = brake_delay, "s", 3;
+        "brake_lag" = brake_lag, "s", 3;
+        "hitches" = hitches, "", 3;
+        "hitch_count" = hitch_count, "", 3;
+    ]),
+    record!("rw_hitch", HitchData, since 3, [
+        "coupling" = coupling, "m", 3;
+        "to_axle" = to_axle, "m", 3;
+        "front" = front, "m", 3;
+        "length" = length, "m", 3;
+        "width" = width, "m", 3;
+        "max_angle" = max_angle, "rad", 3;
+    ]),
+    record!("rw_path_point", PathPoint, since 3, [
+        "s" = s, "m", 3;
+        "x" = x, "m", 3;
+        "y" = y, "m", 3;
+        "z" = z, "m", 3;
+        "heading" = heading, "rad", 3;
+        "curvature" = curvature, "1/m", 3;
+        "grade" = grade, "", 3;
+        "speed" = speed, "m/s", 3;
+        "left" = left, "m", 3;
+        "right" = right, "m", 3;
+        "lanelet" = lanelet, "", 3;
+        "flags" = flags, "", 3;
+    ]),
     record!("rw_batch", RwBatch, since 0, [
         "size" = size, "bytes", 0;
         "count" = count, "", 0;
@@ -300,6 +371,9 @@ pub static RECORDS: &[Record] = &[
         "route" = route, "", 0;
         "route_capacity" = route_capacity, "", 0;
         "route_length" = route_length, "", 0;
+        "views" = views, "", 3;
+        "view_count" = view_count, "", 3;
+        "view_stride" = view_stride, "bytes", 3;
     ]),
     record!("rw_plugin_info", RwPluginInfo, since 0, [
         "magic" = magic, "", 0;
@@ -391,6 +465,19 @@ pub static RECORDS: &[Record] = &[
         "defaults" = defaults, "", 2;
         "get" = get, "", 2;
         "set" = set, "", 2;
+    ]),
+    record!("rw_needs", RwNeeds, since 3, [
+        "size" = size, "bytes", 3;
+        "path_most" = path_most, "", 3;
+        "groups" = groups, "", 3;
+        "path_distance" = path_distance, "m", 3;
+        "path_time" = path_time, "s", 3;
+        "path_spacing" = path_spacing, "m", 3;
+    ]),
+    record!("rw_needs_extension", RwNeedsExtension, since 3, [
+        "size" = size, "bytes", 3;
+        "reserved" = reserved, "", 3;
+        "needs" = needs, "", 3;
     ]),
 ];
 

@@ -48,6 +48,212 @@ pub struct ControllerInput {
     pub steering: f64,
 }
 
+/// Motion of an agent's own vehicle. Since 1.3.
+///
+/// In C, these fields belong to `rw_controller_input` itself. While the vehicle reverses, [`ControllerInput`]
+/// describes it as if it were turned around and drove forwards, but this record describes the vehicle itself.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct MotionInput {
+    /// Coordinate of the middle of the rear axle to the east, m.
+    pub x: f64,
+    /// Coordinate to the north, m.
+    pub y: f64,
+    /// Height of the ground there, m.
+    pub z: f64,
+    /// Heading, counter-clockwise from east, rad.
+    pub heading: f64,
+    /// Pitch angle, rad; positive lowers the front.
+    pub pitch: f64,
+    /// Roll angle, rad; positive raises the left side.
+    pub roll: f64,
+    /// Speed of the rear axle to the left, m/s; 0 at levels without slip.
+    pub lateral_speed: f64,
+    /// Yaw rate, rad/s.
+    pub yaw_rate: f64,
+    /// Acceleration along the heading in the last step, m/s^2.
+    pub acceleration: f64,
+    /// Acceleration of the rear axle to the left, m/s^2.
+    pub lateral_acceleration: f64,
+    /// Acceleration of the last command, as the host has limited it, m/s^2.
+    pub last_acceleration: f64,
+    /// Steering angle of the last command, rad. It is mirrored while the vehicle reverses, like
+    /// [`ControllerInput::steering`].
+    pub last_steering: f64,
+    /// Age of the values in the row, s.
+    pub age: f64,
+    /// Time until a command begins to act, s.
+    pub delay: f64,
+}
+
+/// Index that stands for "none".
+pub const NO_INDEX: u32 = u32::MAX;
+
+/// Input of a controller that has asked for more than [`ControllerInput`]. Fields that it has not asked for
+/// are 0, and the vehicle is [`NO_INDEX`]. Since 1.3.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct NeedsInput {
+    /// Input of every controller.
+    pub seen: ControllerInput,
+    /// Motion of the vehicle.
+    pub motion: MotionInput,
+    /// Version of the route. While it stays the same, so does the origin of positions along the path.
+    pub route_version: u64,
+    /// Position of the rear axle along the path, m.
+    pub path_s: f64,
+    /// Index of the vehicle in the list of vehicles, or [`NO_INDEX`].
+    pub vehicle: u32,
+    /// Index of the first point of the path.
+    pub path: u32,
+    /// Number of points; 0 if no path is known.
+    pub path_count: u32,
+    /// Unused; always 0.
+    pub reserved: u32,
+}
+
+impl NeedsInput {
+    /// Returns the input of a controller that knows nothing but its row.
+    pub fn of(seen: ControllerInput) -> Self {
+        Self {
+            seen,
+            motion: MotionInput::default(),
+            route_version: 0,
+            path_s: 0.0,
+            vehicle: NO_INDEX,
+            path: 0,
+            path_count: 0,
+            reserved: 0,
+        }
+    }
+}
+
+impl Default for NeedsInput {
+    fn default() -> Self {
+        Self::of(ControllerInput::default())
+    }
+}
+
+/// Input row of a controller that drives by pedals and has asked for more than [`PedalsInput`].
+#[repr(C)]
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct NeedsPedalsInput {
+    /// Input of every controller that has asked for more.
+    pub needs: NeedsInput,
+    /// Current capabilities of the vehicle.
+    pub drive: DriveInput,
+}
+
+/// A vehicle type at a level of dynamics. Values that the level does not model are 0. Since 1.3.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct VehicleData {
+    /// Overall length without trailers, m.
+    pub length: f64,
+    /// Width, m.
+    pub width: f64,
+    /// Height, m.
+    pub height: f64,
+    /// Wheelbase, m.
+    pub wheelbase: f64,
+    /// Distance from the rear axle to the front end, m.
+    pub axle_to_front: f64,
+    /// Distance from the rear axle to the rear end without trailers, m.
+    pub axle_to_rear: f64,
+    /// Mass, kg.
+    pub mass: f64,
+    /// Top speed, m/s.
+    pub max_speed: f64,
+    /// Maximum acceleration, m/s^2.
+    pub max_acceleration: f64,
+    /// Maximum deceleration, m/s^2, as a positive number.
+    pub max_braking: f64,
+    /// Maximum angle of the front wheels to either side, rad.
+    pub max_steering: f64,
+    /// Maximum steering rate of the front wheels, rad/s.
+    pub max_steering_rate: f64,
+    /// Dead time of the steering, s.
+    pub steering_delay: f64,
+    /// Time constant of the steering, s.
+    pub steering_lag: f64,
+    /// Dead time of the engine, s.
+    pub drive_delay: f64,
+    /// Time constant of the engine, s.
+    pub drive_lag: f64,
+    /// Dead time of the brakes, s.
+    pub brake_delay: f64,
+    /// Time constant of the brakes, s.
+    pub brake_lag: f64,
+    /// Index of the first trailer in the list of hitches.
+    pub hitches: u32,
+    /// Number of trailers.
+    pub hitch_count: u32,
+}
+
+/// A trailer with its coupling. Since 1.3.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct HitchData {
+    /// Coupling, m ahead of the rear axle of the towing vehicle, or ahead of the coupling of the trailer
+    /// before it.
+    pub coupling: f64,
+    /// Distance from the coupling back to the trailer's axle, m.
+    pub to_axle: f64,
+    /// Front end of the trailer, m ahead of the coupling.
+    pub front: f64,
+    /// Length of the trailer, m.
+    pub length: f64,
+    /// Width of the trailer, m.
+    pub width: f64,
+    /// Maximum angle to the vehicle in front, rad.
+    pub max_angle: f64,
+}
+
+/// Flag of a point of a path: between two lanes.
+pub const PATH_LANE_CHANGE: u32 = 1;
+/// Flag of a point of a path: on a connection through a junction.
+pub const PATH_CONNECTION: u32 = 2;
+/// Flag of a point of a path: at or beyond the place where the rear axle has to stop now.
+pub const PATH_STOP: u32 = 4;
+/// Flag of a point of a path: to be driven backwards.
+pub const PATH_REVERSE: u32 = 8;
+/// Flag of a point of a path: beyond the destination, or beyond the end of this part of the path.
+pub const PATH_END: u32 = 16;
+
+/// A point of the path of the rear axle. Since 1.3.
+///
+/// Points lie at the multiples of the spacing that the controller has asked for. As long as the version of the
+/// route is the same, a point stays where it is, apart from a wanted lateral offset and from lane changes.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct PathPoint {
+    /// Position along the path, m.
+    pub s: f64,
+    /// Coordinate to the east, m.
+    pub x: f64,
+    /// Coordinate to the north, m.
+    pub y: f64,
+    /// Height of the ground, m.
+    pub z: f64,
+    /// Heading of travel, rad.
+    pub heading: f64,
+    /// Curvature, 1/m.
+    pub curvature: f64,
+    /// Rise per distance.
+    pub grade: f64,
+    /// Speed that limit and bends allow, m/s.
+    pub speed: f64,
+    /// Free width from the point to the left edge of the lane, m. Off the lanes, it is half of the vehicle's
+    /// width and the clearance of the path.
+    pub left: f64,
+    /// Free width to the right, m.
+    pub right: f64,
+    /// Number of the lanelet, as planners see it; [`abi::NO_LANELET`](crate::abi::NO_LANELET) off the lanes.
+    pub lanelet: u32,
+    /// `PATH_*`, combined by bitwise or.
+    pub flags: u32,
+}
+
 /// Output of a controller.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
@@ -515,6 +721,21 @@ pub const OLD_FITNESS_INPUT: usize = 64;
 const _: () = {
     use core::mem::offset_of;
     assert!(size_of::<ControllerInput>() == 128);
+    /// The same record in C.
+    type RwControllerInput = NeedsInput;
+    assert!(size_of::<RwControllerInput>() == 272);
+    assert!(offset_of!(RwControllerInput, motion.x) == 128);
+    assert!(offset_of!(RwControllerInput, motion.delay) == 232);
+    assert!(offset_of!(RwControllerInput, path_count) == 264);
+    assert!(size_of::<NeedsPedalsInput>() == 376);
+    type RwVehicle = VehicleData;
+    assert!(size_of::<RwVehicle>() == 152);
+    assert!(offset_of!(RwVehicle, hitches) == 144);
+    type RwHitch = HitchData;
+    assert!(size_of::<RwHitch>() == 48);
+    type RwPathPoint = PathPoint;
+    assert!(size_of::<RwPathPoint>() == 88);
+    assert!(offset_of!(RwPathPoint, lanelet) == 80);
     assert!(size_of::<ControllerOutput>() == 16);
     assert!(size_of::<DriveInput>() == 104);
     assert!(offset_of!(DriveInput, gears) == 96);

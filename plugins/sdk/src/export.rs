@@ -7,13 +7,14 @@
 
 use crate::parameters::{self, Description};
 use crate::plugin::{
-    Agent, AgentsChanged, Controller, Fitness, Host, PedalController, Planner, Plugin, Roads,
-    Route, SignalController, StepInfo, planner_output,
+    Agent, AgentsChanged, Ahead, Controller, Fitness, Host, List, ModelController, PathNeeds,
+    PedalController, Planner, Plugin, Roads, Route, SignalController, StepInfo, planner_output,
 };
 use roadwright_plugin_api::abi::*;
 use roadwright_plugin_api::{
-    ControllerInput, ControllerOutput, DriveInput, FitnessInput, FitnessOutput, KEEP_STAGE,
-    PedalsOutput, PlannerInput, PlannerOutput, SignalInput, SignalOutput,
+    ControllerInput, ControllerOutput, DriveInput, FitnessInput, FitnessOutput, HitchData,
+    KEEP_STAGE, NeedsInput, PathPoint, PedalsOutput, PlannerInput, PlannerOutput, SignalInput,
+    SignalOutput, VehicleData,
 };
 use std::cell::RefCell;
 use std::ffi::{c_char, c_void};
@@ -39,6 +40,17 @@ pub trait Export: 'static {
         None
     }
 
+    /// Oldest minor version of a host with which the plugin works, whatever its kind requires.
+    const LEAST_MINOR: u16 = 0;
+
+    /// `NEED_*` that the plugin asks for; 0 if it asks for nothing.
+    const GROUPS: u64 = 0;
+
+    /// Returns how much of the path ahead the plugin asks for.
+    fn path(_: &Self::Plugin) -> Option<PathNeeds> {
+        None
+    }
+
     /// Whether the plugin drives with pedals. Hosts that know pedals then call [`Export::press`].
     const BY_PEDALS: bool = false;
 
@@ -56,6 +68,8 @@ pub trait Export: 'static {
 pub struct AsController<T>(PhantomData<T>);
 /// An exported controller that drives with pedals.
 pub struct AsPedalController<T>(PhantomData<T>);
+/// An exported controller with a model of its vehicle.
+pub struct AsModelController<T>(PhantomData<T>);
 /// An exported planner.
 pub struct AsPlanner<T>(PhantomData<T>);
 /// An exported fitness.
@@ -173,6 +187,74 @@ impl<T: PedalController> Export for AsPedalController<T> {
             );
         }
         OK
+    }
+}
+
+/// Returns a view of a batch; empty if the host did not fill it in.
+///
+/// # Safety
+/// The batch must conform to the interface.
+unsafe fn view<'a, T: Copy>(batch: &RwBatch, number: u32) -> List<'a, T> {
+    let knows = batch.size as usize >= size_of::<RwBatch>() && number < batch.view_count;
+    if !knows || batch.views.is_null() {
+        return List::EMPTY;
+    }
+    // SAFETY: guaranteed by the caller; the number is below the count.
+    unsafe {
+        let place = batch
+            .views
+            .byte_add(number as usize * batch.view_stride as usize);
+        List::new(*place)
+    }
+}
+
+impl<T: ModelController> Export for AsModelController<T> {
+    const KIND: u32 = KIND_CONTROLLER;
+    type Plugin = T;
+    const LEAST_MINOR: u16 = 3;
+    const GROUPS: u64 = NEED_PATH
+        | if T::MOTION { NEED_MOTION } else { 0 }
+        | if T::VEHICLE { NEED_VEHICLES } else { 0 };
+
+    fn path(plugin: &T) -> Option<PathNeeds> {
+        plugin.path()
+    }
+
+    unsafe fn step(plugin: &mut T, batch: &mut RwBatch) {
+        if (batch.input_stride as usize) < size_of::<NeedsInput>() {
+            return;
+        }
+        plugin.begin(&moment(batch));
+        // SAFETY: guaranteed by the caller; the views live as long as the call.
+        unsafe {
+            let vehicles: List<'_, VehicleData> = view(batch, VIEW_VEHICLES);
+            let hitches: List<'_, HitchData> = view(batch, VIEW_HITCHES);
+            let path: List<'_, PathPoint> = view(batch, VIEW_PATH);
+            for_each_row(
+                batch,
+                |agent, input: &NeedsInput, output: &mut ControllerOutput| {
+                    let vehicle = vehicles.get(input.vehicle as usize);
+                    let trailers = vehicle.map_or((0, 0), |v| (v.hitches, v.hitch_count));
+                    let ahead = Ahead {
+                        vehicle,
+                        hitches: hitches.part(trailers.0, trailers.1),
+                        path: path.part(input.path, input.path_count),
+                    };
+                    match plugin.control(agent, input, &ahead) {
+                        Some(answer) => {
+                            *output = answer;
+                            ROW_OK
+                        }
+                        None => ROW_NOT_WRITTEN,
+                    }
+                },
+            );
+        }
+    }
+
+    fn lookahead(plugin: &T) -> Option<(f64, f64)> {
+        let lookahead = plugin.lookahead();
+        Some((lookahead.distance, lookahead.time))
     }
 }
 
@@ -696,6 +778,29 @@ unsafe extern "C" fn lookahead<E: Export>(
     }
 }
 
+unsafe extern "C" fn needs<E: Export>(instance: *mut RwInstance, out: *mut RwNeeds) -> i32 {
+    // SAFETY: the host passes a place for the needs, at least as long as in version 1.3.
+    unsafe {
+        with::<E>(instance, |instance| match out.as_mut() {
+            Some(out) => {
+                let path = E::path(&instance.plugin);
+                out.groups = match path {
+                    Some(_) => E::GROUPS,
+                    None => E::GROUPS & !NEED_PATH,
+                };
+                if let Some(path) = path {
+                    out.path_most = path.most;
+                    out.path_distance = path.distance;
+                    out.path_time = path.time;
+                    out.path_spacing = path.spacing;
+                }
+                OK
+            }
+            None => E_ARGUMENT,
+        })
+    }
+}
+
 struct Extensions<E>(PhantomData<E>);
 
 impl<E: Export> Extensions<E> {
@@ -721,6 +826,12 @@ impl<E: Export> Extensions<E> {
         get: Some(parameter_get::<E>),
         set: Some(parameter_set::<E>),
     };
+    const NEEDS: RwNeedsExtension = RwNeedsExtension {
+        size: size_of::<RwNeedsExtension>() as u32,
+        reserved: 0,
+        needs: Some(needs::<E>),
+    };
+    const NEEDS_PLACE: &'static RwNeedsExtension = &Self::NEEDS;
     const PARAMETERS_PLACE: &'static RwParametersExtension = &Self::PARAMETERS;
 }
 
@@ -730,6 +841,9 @@ unsafe extern "C" fn get_extension<E: Export>(id: *const c_char, length: u64) ->
     if id == CONTROLLER_EXTENSION.as_bytes() && E::KIND == KIND_CONTROLLER {
         return std::ptr::from_ref(Extensions::<E>::CONTROLLER_PLACE).cast();
     }
+    if id == NEEDS_EXTENSION.as_bytes() && E::GROUPS != 0 {
+        return std::ptr::from_ref(Extensions::<E>::NEEDS_PLACE).cast();
+    }
     if id == PARAMETERS_EXTENSION.as_bytes() {
         return std::ptr::from_ref(Extensions::<E>::PARAMETERS_PLACE).cast();
     }
@@ -737,6 +851,16 @@ unsafe extern "C" fn get_extension<E: Export>(id: *const c_char, length: u64) ->
         return std::ptr::from_ref(Extensions::<E>::PEDALS_PLACE).cast();
     }
     std::ptr::null()
+}
+
+/// Returns the description of a plugin as it is exported.
+pub const fn info<E: Export>() -> RwPluginInfo {
+    let info = <E::Plugin as Plugin>::INFO;
+    let info = match E::LEAST_MINOR {
+        0 => info,
+        minor => info.requires(minor),
+    };
+    info.raw(E::KIND)
 }
 
 /// Fills the table of functions of a plugin.
@@ -778,8 +902,8 @@ pub unsafe fn main<E: Export>(_: *const RwHost, out: *mut RwApi) -> i32 {
     OK
 }
 
-/// Exports a plugin: `export_plugin!(MyController: Controller);`, or `PedalController`, `Planner`,
-/// `Fitness` or `SignalController`.
+/// Exports a plugin: `export_plugin!(MyController: Controller);`, or `PedalController`, `ModelController`,
+/// `Planner`, `Fitness` or `SignalController`.
 #[macro_export]
 macro_rules! export_plugin {
     ($plugin:ty: Controller) => {
@@ -787,6 +911,9 @@ macro_rules! export_plugin {
     };
     ($plugin:ty: PedalController) => {
         $crate::export_plugin!(@ $crate::export::AsPedalController<$plugin>);
+    };
+    ($plugin:ty: ModelController) => {
+        $crate::export_plugin!(@ $crate::export::AsModelController<$plugin>);
     };
     ($plugin:ty: Planner) => {
         $crate::export_plugin!(@ $crate::export::AsPlanner<$plugin>);
@@ -805,8 +932,7 @@ macro_rules! export_plugin {
         #[allow(non_upper_case_globals)]
         #[unsafe(no_mangle)]
         pub static rw_plugin_info_v1: $crate::export::RwPluginInfo =
-            <<$export as $crate::export::Export>::Plugin as $crate::Plugin>::INFO
-                .raw(<$export as $crate::export::Export>::KIND);
+            $crate::export::info::<$export>();
 
         #[doc(hidden)]
         #[unsafe(no_mangle)]
@@ -896,6 +1022,9 @@ mod tests {
             route: std::ptr::null_mut(),
             route_capacity: 0,
             route_length: 0,
+            views: std::ptr::null(),
+            view_count: 0,
+            view_stride: 0,
         };
         // SAFETY: a table of the plugin, an instance that it creates, and rows as the batch states.
         let (answered, short) = unsafe {
@@ -957,6 +1086,9 @@ mod tests {
             route: std::ptr::null_mut(),
             route_capacity: 0,
             route_length: 0,
+            views: std::ptr::null(),
+            view_count: 0,
+            view_stride: 0,
         };
         // SAFETY: rows as the batch states.
         unsafe { AsSignalController::<Clock>::step(&mut Clock, &mut batch) };
@@ -1073,6 +1205,171 @@ mod tests {
         );
         assert_eq!(old, 1.5);
         assert_eq!(&text, b"Weig\xa5\xa5\xa5\xa5");
+    }
+
+    /// A controller that returns the position and the curvature of the second point of its path.
+    #[derive(Default)]
+    struct Model {
+        reach: f64,
+    }
+
+    impl Plugin for Model {
+        const INFO: PluginInfo = PluginInfo::new("com.example.model", "Model", "1.0.0");
+    }
+
+    impl ModelController for Model {
+        const MOTION: bool = false;
+
+        fn path(&self) -> Option<PathNeeds> {
+            (self.reach > 0.0).then_some(PathNeeds {
+                distance: self.reach,
+                time: 2.0,
+                spacing: 0.5,
+                most: 64,
+            })
+        }
+
+        fn control(
+            &mut self,
+            _: &Agent,
+            input: &NeedsInput,
+            ahead: &Ahead<'_>,
+        ) -> Option<ControllerOutput> {
+            let second = ahead.path.get(1)?;
+            assert_eq!(ahead.path.iter().count(), input.path_count as usize);
+            Some(ControllerOutput {
+                acceleration: second.s,
+                steering: ahead.vehicle?.wheelbase + second.curvature,
+            })
+        }
+    }
+
+    #[test]
+    fn a_controller_with_a_model_gets_the_views_of_its_rows_at_any_stride() {
+        type Exported = AsModelController<Model>;
+        /// A point as in a later version of the interface.
+        #[repr(C)]
+        #[derive(Clone, Copy, Default)]
+        struct Longer {
+            point: PathPoint,
+            more: [f64; 3],
+        }
+        let points: Vec<Longer> = (0..5)
+            .map(|number| Longer {
+                point: PathPoint {
+                    s: f64::from(number),
+                    curvature: 0.25,
+                    ..PathPoint::default()
+                },
+                more: [9.0; 3],
+            })
+            .collect();
+        let vehicle = VehicleData {
+            wheelbase: 2.5,
+            ..VehicleData::default()
+        };
+        let row = |path: u32, path_count: u32, vehicle: u32| NeedsInput {
+            path,
+            path_count,
+            vehicle,
+            ..NeedsInput::default()
+        };
+        // Within the view, without a second point, beyond the view, and without a vehicle.
+        let rows = [
+            row(2, 3, 0),
+            row(4, 1, 0),
+            row(3, 3, 0),
+            row(0, 5, u32::MAX),
+        ];
+        let views = [
+            RwView {
+                data: (&raw const vehicle).cast(),
+                count: 1,
+                stride: size_of::<VehicleData>() as u32,
+                version: 1,
+            },
+            RwView {
+                data: std::ptr::null(),
+                count: 0,
+                stride: 48,
+                version: 1,
+            },
+            RwView {
+                data: points.as_ptr().cast(),
+                count: 5,
+                stride: size_of::<Longer>() as u32,
+                version: 0,
+            },
+        ];
+        let mut outputs = [ControllerOutput::default(); 4];
+        let mut status = [9u8; 4];
+        let mut batch = RwBatch {
+            size: size_of::<RwBatch>() as u32,
+            count: 4,
+            step: 0,
+            time: 0.0,
+            period: 0.05,
+            agent_ids: [1u64, 2, 3, 4].as_ptr(),
+            agent_indices: [0u32, 1, 2, 3].as_ptr(),
+            seeds: [3u64, 4, 5, 6].as_ptr(),
+            inputs: rows.as_ptr().cast(),
+            outputs: outputs.as_mut_ptr().cast(),
+            input_stride: size_of::<NeedsInput>() as u32,
+            output_stride: size_of::<ControllerOutput>() as u32,
+            status: status.as_mut_ptr(),
+            roads: std::ptr::null(),
+            route: std::ptr::null_mut(),
+            route_capacity: 0,
+            route_length: 0,
+            views: views.as_ptr(),
+            view_count: 3,
+            view_stride: size_of::<RwView>() as u32,
+        };
+        let mut asked = [RwNeeds {
+            size: size_of::<RwNeeds>() as u32,
+            path_most: 0,
+            groups: 0,
+            path_distance: 0.0,
+            path_time: 0.0,
+            path_spacing: 0.0,
+        }; 2];
+        let mut raw: *mut RwInstance = std::ptr::null_mut();
+        // SAFETY: rows and views as the batch states, an instance that the plugin creates, and places for needs.
+        unsafe {
+            Exported::step(&mut Model { reach: 9.0 }, &mut batch);
+            assert_eq!(
+                create::<Exported>(std::ptr::null(), KIND_CONTROLLER, &mut raw),
+                OK
+            );
+            assert_eq!(needs::<Exported>(raw, &mut asked[0]), OK);
+            with::<Exported>(raw, |instance| {
+                instance.plugin.reach = 9.0;
+                OK
+            });
+            assert_eq!(needs::<Exported>(raw, &mut asked[1]), OK);
+            destroy::<Exported>(raw);
+        }
+        assert_eq!(
+            status,
+            [ROW_OK, ROW_NOT_WRITTEN, ROW_NOT_WRITTEN, ROW_NOT_WRITTEN]
+        );
+        assert_eq!((outputs[0].acceleration, outputs[0].steering), (3.0, 2.75));
+        assert_eq!(
+            asked.map(|needs| needs.groups),
+            [NEED_VEHICLES, NEED_VEHICLES | NEED_PATH]
+        );
+        assert_eq!((asked[1].path_most, asked[1].path_distance), (64, 9.0));
+        let found = |id: &str| {
+            // SAFETY: a text and its length.
+            unsafe { get_extension::<Exported>(id.as_ptr().cast(), id.len() as u64) }
+        };
+        assert!(!found(NEEDS_EXTENSION).is_null());
+        assert!(
+            extension(NEEDS_EXTENSION).is_null(),
+            "pedals ask for nothing"
+        );
+        assert_eq!(info::<Exported>().min_host_minor, 3);
+        assert_eq!(info::<AsPedalController<Foot>>().min_host_minor, 0);
     }
 
     #[test]

@@ -40,7 +40,7 @@
 //! # Parts
 //!
 //! - [`Plugin`] describes a plugin and lists its parameters; [`Controller`], [`PedalController`],
-//!   [`Planner`], [`Fitness`] and [`SignalController`] answer one row at a time.
+//!   [`ModelController`], [`Planner`], [`Fitness`] and [`SignalController`] answer one row at a time.
 //! - [`Parameters`] binds names, ranges and units to fields.
 //! - [`export_plugin!`] generates the entry point for the host, by means of [`export`].
 //! - [`math`] has functions that give the same bits on every processor, unlike those of the standard library.
@@ -60,21 +60,24 @@ mod plugin;
 
 pub use parameters::{Parameter, Parameters, Shape};
 pub use plugin::{
-    Agent, AgentsChanged, Controller, Fitness, Host, Lookahead, PedalController, PerAgent, Planner,
-    Plugin, PluginInfo, Roads, Route, SignalController, StepInfo,
+    Agent, AgentsChanged, Ahead, Controller, Fitness, Host, List, Lookahead, ModelController,
+    PathNeeds, PedalController, PerAgent, Planner, Plugin, PluginInfo, Roads, Route,
+    SignalController, StepInfo,
 };
 
 /// Common imports of a plugin.
 pub mod prelude {
     pub use crate::export_plugin;
     pub use crate::{
-        Agent, AgentsChanged, Controller, Fitness, Host, Lookahead, Parameters, PedalController,
-        PerAgent, Planner, Plugin, PluginInfo, Roads, Route, Shape, SignalController, StepInfo,
+        Agent, AgentsChanged, Ahead, Controller, Fitness, Host, List, Lookahead, ModelController,
+        Parameters, PathNeeds, PedalController, PerAgent, Planner, Plugin, PluginInfo, Roads,
+        Route, Shape, SignalController, StepInfo,
     };
     pub use roadwright_plugin_api::abi::{RwLanelet, RwPoint};
     pub use roadwright_plugin_api::{
         Conduct, ControllerInput, ControllerOutput, DriveInput, FitnessInput, FitnessOutput,
-        NOTHING, PedalsOutput, PlannerInput, PlannerOutput, SignalInput, SignalMovement,
-        SignalStage,
+        HitchData, MotionInput, NOTHING, NeedsInput, PATH_CONNECTION, PATH_END, PATH_LANE_CHANGE,
+        PATH_REVERSE, PATH_STOP, PathPoint, PedalsOutput, PlannerInput, PlannerOutput, SignalInput,
+        SignalMovement, SignalStage, VehicleData,
     };
 }

@@ -4,12 +4,14 @@ use crate::parameters::Parameters;
 use roadwright_plugin_api::abi::{
     ABI_MAJOR, ABI_MINOR, CAP_ALONG_BEND, CAP_DETERMINISTIC, CAP_FULL_CONDUCT,
     CAP_HIGHER_IS_BETTER, CAP_PARALLEL_SLICES, CAP_STATE, CAP_WANTS_DEFAULTS, KIND_FITNESS,
-    KIND_SIGNAL_CONTROLLER, MAGIC, ROW_SCHEMA, RwLanelet, RwPluginInfo, RwPoint, RwRoads, text,
+    KIND_SIGNAL_CONTROLLER, MAGIC, ROW_SCHEMA, RwLanelet, RwPluginInfo, RwPoint, RwRoads, RwView,
+    text,
 };
 use roadwright_plugin_api::{
-    ControllerInput, ControllerOutput, DriveInput, FitnessInput, FitnessOutput, PedalsOutput,
-    PlannerInput, PlannerOutput, SignalInput,
+    ControllerInput, ControllerOutput, DriveInput, FitnessInput, FitnessOutput, HitchData,
+    NeedsInput, PathPoint, PedalsOutput, PlannerInput, PlannerOutput, SignalInput, VehicleData,
 };
+use std::marker::PhantomData;
 
 /// Description of a plugin.
 #[derive(Clone, Copy)]
@@ -92,6 +94,12 @@ impl PluginInfo {
     /// Withdraws the declaration that equal inputs give equal outputs.
     pub const fn not_deterministic(mut self) -> Self {
         self.raw.caps &= !CAP_DETERMINISTIC;
+        self
+    }
+
+    /// Requires hosts of a minor version of the interface, or later ones.
+    pub(crate) const fn requires(mut self, minor: u16) -> Self {
+        self.raw.min_host_minor = minor;
         self
     }
 
@@ -223,6 +231,182 @@ pub trait PedalController: Plugin {
         drive: &DriveInput,
         output: &mut PedalsOutput,
     );
+
+    /// Returns the lookahead to the waypoint.
+    fn lookahead(&self) -> Lookahead {
+        Lookahead::default()
+    }
+}
+
+/// Request for the path ahead by a [`ModelController`]. It is also the limit of the points that it gets.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct PathNeeds {
+    /// Minimum reach, m, at most 1000.
+    pub distance: f64,
+    /// Reach as a time, s, at most 60. Multiplied by the speed, it gives a second distance; the larger one counts.
+    pub time: f64,
+    /// Distance between two points, m, 0.1 to 50.
+    pub spacing: f64,
+    /// Maximum number of points, 2 to 1000.
+    pub most: u32,
+}
+
+/// Vehicle of an agent, and its path ahead.
+#[derive(Clone, Copy)]
+pub struct Ahead<'a> {
+    /// The vehicle at its level of dynamics; `None` if the agent has none, as on courses with their own vehicles.
+    pub vehicle: Option<&'a VehicleData>,
+    /// Trailers of the vehicle.
+    pub hitches: List<'a, HitchData>,
+    /// Path ahead, from the last point at or before `path_s` of the row; empty if no path is known.
+    pub path: List<'a, PathPoint>,
+}
+
+impl<'a> Ahead<'a> {
+    /// An agent that knows nothing but its row, for tests.
+    pub const NOTHING: Self = Self {
+        vehicle: None,
+        hitches: List::EMPTY,
+        path: List::EMPTY,
+    };
+
+    /// Creates an agent with a vehicle and a path, for tests.
+    pub fn new(vehicle: &'a VehicleData, path: &'a [PathPoint]) -> Self {
+        Self {
+            vehicle: Some(vehicle),
+            hitches: List::EMPTY,
+            path: List::of(path),
+        }
+    }
+}
+
+/// A list of records of the host. Records of later versions may be longer, so it is not a slice.
+pub struct List<'a, T> {
+    raw: RwView,
+    records: PhantomData<&'a [T]>,
+}
+
+// Implemented by hand, because a list can be copied whatever its records are.
+impl<T> Clone for List<'_, T> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<T> Copy for List<'_, T> {}
+
+#[expect(unsafe_code, reason = "speaks the binary interface")]
+impl<'a, T: Copy> List<'a, T> {
+    /// A list without records.
+    pub const EMPTY: Self = Self {
+        raw: RwView {
+            data: std::ptr::null(),
+            count: 0,
+            stride: 0,
+            version: 0,
+        },
+        records: PhantomData,
+    };
+
+    /// Creates a list of records of this version.
+    pub fn of(records: &'a [T]) -> Self {
+        Self {
+            raw: RwView {
+                data: records.as_ptr().cast(),
+                count: records.len() as u32,
+                stride: size_of::<T>() as u32,
+                version: 0,
+            },
+            records: PhantomData,
+        }
+    }
+
+    /// Creates a list of a view of the host; empty if its records are shorter than in this version.
+    ///
+    /// # Safety
+    /// The view must have as many records as it states, for `'a`.
+    pub(crate) unsafe fn new(raw: RwView) -> Self {
+        match (raw.stride as usize) < size_of::<T>() {
+            true => Self::EMPTY,
+            false => Self {
+                raw,
+                records: PhantomData,
+            },
+        }
+    }
+
+    /// Number of records.
+    pub fn len(&self) -> usize {
+        self.raw.count as usize
+    }
+
+    /// Whether there are no records.
+    pub fn is_empty(&self) -> bool {
+        self.raw.count == 0
+    }
+
+    /// Returns a record.
+    pub fn get(&self, index: usize) -> Option<&'a T> {
+        if index >= self.len() {
+            return None;
+        }
+        // SAFETY: the list has that many records at its stride, which are at least as long as `T`.
+        unsafe {
+            self.raw
+                .data
+                .byte_add(index * self.raw.stride as usize)
+                .cast::<T>()
+                .as_ref()
+        }
+    }
+
+    /// Returns all records in order.
+    pub fn iter(&self) -> impl Iterator<Item = &'a T> + use<'a, T> {
+        let list = *self;
+        (0..list.len()).filter_map(move |index| list.get(index))
+    }
+
+    /// Returns a range of the list; empty if it does not lie within the list.
+    pub fn part(&self, first: u32, count: u32) -> Self {
+        if count == 0 || first > self.raw.count || count > self.raw.count - first {
+            return Self::EMPTY;
+        }
+        let begin = first as usize * self.raw.stride as usize;
+        Self {
+            raw: RwView {
+                // SAFETY: the range lies within the list.
+                data: unsafe { self.raw.data.byte_add(begin) },
+                count,
+                ..self.raw
+            },
+            records: PhantomData,
+        }
+    }
+}
+
+/// A plugin that steers and accelerates with a model of its vehicle: it asks for its own motion, its vehicle or
+/// the path ahead. It requires hosts of 1.3.
+pub trait ModelController: Plugin {
+    /// Whether rows contain the motion of the vehicle.
+    const MOTION: bool = true;
+
+    /// Whether [`Ahead`] contains the vehicle.
+    const VEHICLE: bool = true;
+
+    /// Returns how much of the path ahead it asks for; `None` for nothing. Asked again after parameters have
+    /// changed.
+    fn path(&self) -> Option<PathNeeds>;
+
+    /// Called before each batch.
+    fn begin(&mut self, _: &StepInfo) {}
+
+    /// Answers for one agent. With `None`, the built-in module drives, which is not a fault.
+    fn control(
+        &mut self,
+        agent: &Agent,
+        input: &NeedsInput,
+        ahead: &Ahead<'_>,
+    ) -> Option<ControllerOutput>;
 
     /// Returns the lookahead to the waypoint.
     fn lookahead(&self) -> Lookahead {

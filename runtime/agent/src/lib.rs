@@ -8,6 +8,7 @@
 //! | `module.rs` | the traits of the four kinds: [`Planner`], [`Behaviour`], [`Controller`], [`Fitness`] |
 //! | `behaviour.rs` | the view that behaviours have of other agents ([`Surroundings`]), and the effects that they can request ([`Effect`]) |
 //! | `parameter.rs` | parameters that describe themselves, and their values |
+//! | `needs.rs` | motion, vehicle and path ahead, for controllers that ask for them |
 //! | `path_input.rs` | perception for controllers with a model of their vehicle |
 //! | `registry.rs` | the available modules, and instances of them |
 //! | `rate.rs` | how often a slot is called |
@@ -72,6 +73,7 @@
 mod behaviour;
 mod ground_planner;
 mod module;
+mod needs;
 mod parameter;
 mod path_input;
 mod rate;
@@ -87,6 +89,7 @@ pub use module::{
     Behaviour, Controller, Failure, Fitness, Logic, LogicState, Lookahead, Module, ModuleInfo,
     Planner, PlannerView, Step, StepBoundary, Swap,
 };
+pub use needs::{Needs, PathNeeds, Views};
 pub use parameter::{
     ParameterError, ParameterInfo, ParameterKind, ParameterSet, ParameterTable, TableCell,
     write_value,

@@ -1,12 +1,14 @@
 //! The common interface of all modules.
 
 use crate::behaviour::{Effects, Surroundings};
+use crate::needs::{Needs, Views};
 use crate::parameter::ParameterSet;
 use crate::path_input::{PathInput, PathParts};
 use roadwright_geometry::math::mix64;
 use roadwright_plugin_api::{
     BehaviourInput, BehaviourOutput, ControllerInput, ControllerOutput, FitnessInput,
-    FitnessOutput, PedalsInput, PedalsOutput, PlannerInput, PlannerOutput,
+    FitnessOutput, NeedsInput, NeedsPedalsInput, PedalsInput, PedalsOutput, PlannerInput,
+    PlannerOutput,
 };
 use roadwright_scenario::lane_graph::{LaneGraph, LaneletIndex};
 use std::sync::Arc;
@@ -261,6 +263,45 @@ pub trait Controller: Logic {
         let seen: Vec<ControllerInput> = inputs.iter().map(|input| input.seen).collect();
         self.step(parameters, step, &seen, outputs);
     }
+
+    /// Request of the controller for more than its row. If there is one, [`Controller::step_with_views`] is
+    /// called instead of [`Controller::step`], and [`Controller::drive_with_views`] instead of
+    /// [`Controller::drive`].
+    fn needs(&self, _: &ParameterSet) -> Option<Needs> {
+        None
+    }
+
+    /// Answers a batch of rows that refer to views; `inputs` and `outputs` have the same length. The default
+    /// implementation calls [`Controller::step`].
+    fn step_with_views(
+        &self,
+        parameters: &ParameterSet,
+        step: &Step<'_>,
+        _: &Views<'_>,
+        inputs: &[NeedsInput],
+        outputs: &mut [ControllerOutput],
+    ) {
+        let seen: Vec<ControllerInput> = inputs.iter().map(|input| input.seen).collect();
+        self.step(parameters, step, &seen, outputs);
+    }
+
+    /// Calculates the pedal positions for a batch of rows that refer to views; `inputs` and `outputs` have the
+    /// same length. The default implementation calls [`Controller::drive`].
+    fn drive_with_views(
+        &self,
+        parameters: &ParameterSet,
+        step: &Step<'_>,
+        _: &Views<'_>,
+        inputs: &[NeedsPedalsInput],
+        outputs: &mut [PedalsOutput],
+    ) {
+        let row = |input: &NeedsPedalsInput| PedalsInput {
+            seen: input.needs.seen,
+            drive: input.drive,
+        };
+        let rows: Vec<PedalsInput> = inputs.iter().map(row).collect();
+        self.drive(parameters, step, &rows, outputs);
+    }
 }
 
 impl Module<dyn Controller> {
@@ -306,6 +347,37 @@ impl Module<dyn Controller> {
     /// Answers a batch of vehicles that follow paths; `inputs` and `outputs` have the same length.
     pub fn follow(&self, step: &Step<'_>, inputs: &[PathInput], outputs: &mut [ControllerOutput]) {
         self.logic.follow(&self.parameters, step, inputs, outputs);
+    }
+
+    /// Request of the controller for more than its row. If there is one, [`Module::step_with_views`] or
+    /// [`Module::drive_with_views`] is called.
+    pub fn needs(&self) -> Option<Needs> {
+        self.logic.needs(&self.parameters)
+    }
+
+    /// Answers a batch of rows that refer to views; `inputs` and `outputs` have the same length.
+    pub fn step_with_views(
+        &self,
+        step: &Step<'_>,
+        views: &Views<'_>,
+        inputs: &[NeedsInput],
+        outputs: &mut [ControllerOutput],
+    ) {
+        self.logic
+            .step_with_views(&self.parameters, step, views, inputs, outputs);
+    }
+
+    /// Calculates the pedal positions for a batch of rows that refer to views; `inputs` and `outputs` have the
+    /// same length.
+    pub fn drive_with_views(
+        &self,
+        step: &Step<'_>,
+        views: &Views<'_>,
+        inputs: &[NeedsPedalsInput],
+        outputs: &mut [PedalsOutput],
+    ) {
+        self.logic
+            .drive_with_views(&self.parameters, step, views, inputs, outputs);
     }
 }
 

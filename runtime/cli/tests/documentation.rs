@@ -58,34 +58,35 @@ fn every_command_runs_and_every_snippet_is_sound() {
             put_snippet(&folder.path().join("my_driver/src/lib.rs"), snippet);
         }
         if command.contains("plugin new my_score ") {
-            let snippet = &blocks("rust")[2];
+            let snippet = &blocks("rust")[3];
             assert!(snippet.contains("input.conduct"), "{snippet}");
             put_snippet(&folder.path().join("my_score/src/lib.rs"), snippet);
         }
     }
     a_table_of_the_page_is_sound(folder.path());
-    // The same project with pedals: another trait, and another word in its last line.
+    // The same project with other traits, and other words in its last line: pedals, and a model of the vehicle.
     let source = folder.path().join("my_driver/src/lib.rs");
     let text = std::fs::read_to_string(&source).unwrap();
-    let pedals = &blocks("rust")[1];
-    assert!(pedals.contains("PedalController"), "{pedals}");
-    let begin = text.find("impl Controller for MyDriverPlugin").unwrap();
-    let end = begin + text[begin..].find("\n}\n").unwrap() + 3;
-    let exported = "export_plugin!(MyDriverPlugin: Controller);";
-    assert!(text.contains(exported), "{text}");
-    let rest = text[end..].replace(exported, "");
-    std::fs::write(&source, format!("{}{pedals}{rest}", &text[..begin])).unwrap();
-    for command in [
-        "plugin dev my_driver --into pedals --once",
-        "plugin check pedals/libmy_driver.so",
-        "run scenarios/crossroads.scenario.json --dynamics dynamic_one_track --plugins pedals \
-         --trust-plugins --use controller=com.example.my_driver",
-    ] {
-        let words: Vec<&str> = command.split_whitespace().collect();
-        let output = roadwright(folder.path(), &words);
-        let said = String::from_utf8_lossy(&output.stderr);
-        assert_eq!(output.status.code(), Some(0), "{command}: {said}");
+    for (number, kind) in [(1, "PedalController"), (2, "ModelController")] {
+        let snippet = &blocks("rust")[number];
+        assert!(snippet.contains(kind), "{snippet}");
+        let begin = text.find("impl Controller for MyDriverPlugin").unwrap();
+        let end = begin + text[begin..].find("\n}\n").unwrap() + 3;
+        let exported = "export_plugin!(MyDriverPlugin: Controller);";
+        assert!(text.contains(exported), "{text}");
+        let rest = text[end..].replace(exported, "");
+        let head = match snippet.contains("cos(") {
+            true => text[..begin].replace("{atan, sin}", "{atan, cos, sin}"),
+            false => text[..begin].to_owned(),
+        };
+        std::fs::write(&source, format!("{head}{snippet}{rest}")).unwrap();
+        drives(
+            folder.path(),
+            "my_driver",
+            &format!("{kind}/libmy_driver.so"),
+        );
     }
+    the_needs_of_the_page_are_sound(folder.path());
     let snippets = blocks("rhai");
     assert!(!snippets.is_empty());
     for (number, snippet) in snippets.iter().enumerate() {
@@ -102,9 +103,47 @@ fn every_command_runs_and_every_snippet_is_sound() {
     }
 }
 
+/// Builds a project, checks its library and lets it drive.
+fn drives(folder: &Path, project: &str, library: &str) {
+    let into = library.split('/').next().unwrap();
+    for command in [
+        format!("plugin dev {project} --into {into} --once"),
+        format!("plugin check {library}"),
+        format!(
+            "run scenarios/crossroads.scenario.json --dynamics dynamic_one_track --plugins {into} \
+             --trust-plugins --use controller=com.example.{project}"
+        ),
+    ] {
+        let words: Vec<&str> = command.split_whitespace().collect();
+        let output = roadwright(folder, &words);
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(0), "{command}: {said}");
+    }
+}
+
+/// Puts the C snippet of the page into the C project: its needs, and how a row gets its path.
+fn the_needs_of_the_page_are_sound(folder: &Path) {
+    let snippet = &blocks("c")[0];
+    let (needs, look) = snippet
+        .split_once("/* In step, for each row: */\n")
+        .unwrap();
+    let source = folder.join("my_driver_c/my_driver_c.c");
+    let text = std::fs::read_to_string(&source).unwrap();
+    let begin = text.find("static int32_t needs(").unwrap();
+    let end = begin + text[begin..].find("\n}\n").unwrap() + 3;
+    let law = "    control(self, in,";
+    assert!(text.contains(law), "{text}");
+    let rest = text[end..].replace(
+        law,
+        &format!("{look}    if (here->s > in->path_s) continue;\n{law}"),
+    );
+    std::fs::write(&source, format!("{}{needs}{rest}", &text[..begin])).unwrap();
+    drives(folder, "my_driver_c", "needs/my_driver_c.so");
+}
+
 /// Builds a controller with the tables of the page, and uses it with the weights of the page's stack.
 fn a_table_of_the_page_is_sound(folder: &Path) {
-    let tables = &blocks("rust")[3];
+    let tables = &blocks("rust")[4];
     assert!(tables.contains("list.table("), "{tables}");
     let law = blocks("rust")[0].replace("MyDriverPlugin", "MyNetPlugin");
     let output = roadwright(folder, &["plugin", "new", "my_net"]);

@@ -113,6 +113,7 @@ fn all_examples_drive_and_are_drawn() {
         ("pedals_c", "controller", "c"),
         ("watching_fitness", "fitness", "c"),
         ("neural_driver", "controller", "c"),
+        ("mpc_c", "controller", "c"),
         ("potential_field", "controller", "cpp"),
     ] {
         if language == "cpp" && !has_cpp() {
@@ -503,7 +504,7 @@ fn the_records_of_the_interface_are_listed() {
     let folder = tempfile::tempdir().unwrap();
     let said = fine(&roadwright(folder.path(), &["plugin", "records", "--json"]));
     let all: Value = serde_json::from_str(&said).unwrap();
-    assert_eq!(all["interface"], "1.2");
+    assert_eq!(all["interface"], "1.3");
     let find = |list: &Value, name: &str| {
         let mut list = list.as_array().unwrap().iter();
         list.find(|one| one["name"] == name).unwrap().clone()
@@ -516,6 +517,18 @@ fn the_records_of_the_interface_are_listed() {
         "unit": "s", "since": "1.2",
     });
     assert_eq!(field, expected);
+    let row = find(&all["records"], "rw_controller_input");
+    assert_eq!((&row["size"], &row["since"]), (&272.into(), &"1.0".into()));
+    let field = find(&row["fields"], "path_s");
+    assert_eq!(
+        (&field["offset"], &field["since"]),
+        (&248.into(), &"1.3".into())
+    );
+    let point = find(&all["records"], "rw_path_point");
+    assert_eq!(
+        (&point["size"], &point["since"]),
+        (&88.into(), &"1.3".into())
+    );
     let key = find(&find(&all["records"], "rw_parameter")["fields"], "key");
     assert_eq!((&key["type"], &key["count"]), (&"text".into(), &64.into()));
     let text = fine(&roadwright(folder.path(), &["plugin", "records"]));

@@ -19,7 +19,7 @@ struct Left {
 // The records of the plugin interface consist of plain numbers, so plugins and their SDK have no index types.
 const LEFT: [(&str, Left); 11] = [
     ("editor/core", left(1, 0)),
-    ("plugins/api", left(0, 1)),
+    ("plugins/api", left(0, 2)),
     ("plugins/lattice_planner", left(0, 3)),
     ("plugins/sdk", left(0, 3)),
     ("runtime/agent", left(1, 0)),

@@ -1,4 +1,4 @@
-//! Additions of plugin interface 1.2, and their effect on plugins of earlier versions.
+//! Additions of plugin interface 1.2, and plugins of earlier versions.
 
 use crate::common::{Bench, compile, only, root, run, shipped};
 use roadwright_agent::{Controller, Fitness, ModuleKind, Slot, Step};
@@ -490,6 +490,55 @@ fn a_binary_with_pedals_of_abi_1_1_works_for_ever() {
     assert_eq!(kept, end(KEPT, 1, true), "in a process of its own");
     assert_eq!(kept, end(TODAY, 1, false), "built with today's header");
     assert_eq!((bench.row(KEPT).faults, bench.row(TODAY).faults), (0, 0));
+}
+
+/// Tests binaries that were built with the header of version 1.2. Their sources are in `abi/examples_1_2`.
+#[test]
+fn binaries_of_abi_1_2_work_for_ever() {
+    if !cfg!(all(target_arch = "x86_64", target_os = "linux")) {
+        eprintln!("skipped: the kept binaries are for x86-64 Linux");
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let abi = root().join("runtime/extension/tests/abi");
+    for (name, source, slot) in [
+        ("controller", "neural_driver", Slot::Controller),
+        ("fitness", "watching_fitness", Slot::Fitness),
+    ] {
+        let id = format!("com.example.{source}");
+        let today = folder.path().join(source).with_extension("so");
+        let source = abi.join("examples_1_2").join(source).with_extension("c");
+        compile(&source, &today, &["-ffp-contract=off", "-lm"]).unwrap();
+        let end = |library: &Path, threads: usize, isolated: bool| {
+            let bench = Bench::new();
+            bench.put_file("kept.so", library);
+            bench.host().set_isolated(&id, isolated);
+            let options = RunOptions {
+                threads,
+                ..RunOptions::default()
+            };
+            let mut world = bench.world(&shipped("old-town"), slot, &id, options);
+            run(&mut world, 20.0);
+            assert!(world.faults().is_empty(), "{id}: {:?}", world.faults());
+            let drives = world.drives();
+            let scores = drives.iter().flat_map(|drive| &drive.scores);
+            let scores: Vec<u64> = scores.map(|(_, score)| score.to_bits()).collect();
+            (world.state_hash(), scores)
+        };
+        let kept = abi.join(format!("{name}-1.2-x86_64-linux.so"));
+        let expected = end(&kept, 1, false);
+        assert_eq!(expected, end(&kept, 2, false), "{id} with two threads");
+        assert_eq!(
+            expected,
+            end(&kept, 1, true),
+            "{id} in a process of its own"
+        );
+        assert_eq!(
+            expected,
+            end(&today, 1, false),
+            "{id} built with today's header"
+        );
+    }
 }
 
 /// Checks that long rows of many agents reach an isolated plugin, whose memory has to grow for them.

@@ -8,6 +8,7 @@ mod interface;
 mod limits;
 #[path = "../../simulation/tests/modules/mod.rs"]
 mod modules;
+mod needs;
 mod over_ground;
 mod pedals;
 mod places;

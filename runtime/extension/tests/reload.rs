@@ -146,6 +146,9 @@ fn examples(folder: &std::path::Path) -> Vec<(Slot, &'static str, PathBuf)> {
     if let Some(library) = c("neural_driver", "plugins/neural_driver/neural_driver.c") {
         all.push((Slot::Controller, "com.example.neural_driver", library));
     }
+    if let Some(library) = c("mpc_c", "plugins/mpc_c/mpc_c.c") {
+        all.push((Slot::Controller, "com.example.mpc_c", library));
+    }
     if let Some(library) = c("pedals_c", "plugins/pedals_c/pedals_c.c") {
         all.push((Slot::Controller, "com.example.pedals_c", library));
     }
@@ -316,8 +319,8 @@ fn the_header_and_the_records_have_the_same_layout() {
                     .replace("assert", "")
                     .replace("sizeof", "")
                     .replace("offsetof", "");
-                // In Rust, the fields of `conduct` form a structure within the row.
-                let other = other.replace("conduct", "");
+                // In Rust, the fields of `conduct` and `motion` form structures within their rows.
+                let other = other.replace("conduct", "").replace(",motion", ",");
                 let other = if other.starts_with("rw") {
                     other
                 } else {

@@ -1,5 +1,9 @@
 //! Vehicle types, prepared for use in steps.
 
+mod vehicle_records;
+
+pub(crate) use vehicle_records::VehicleRecords;
+
 use crate::records::{LanePosition, RigidShape};
 use crate::slope_cost::climbable_cost;
 use glam::DVec2;
@@ -315,6 +319,8 @@ pub(crate) struct VehicleTypes {
     pub(crate) largest_overhang: f64,
     /// Minimum update rate of the dynamics levels that model forces, Hz.
     pub(crate) physics_rate_hz: f64,
+    /// Records of all types, for controllers that ask for their vehicle; derived.
+    pub(crate) records: Arc<VehicleRecords>,
 }
 
 impl VehicleTypes {
@@ -346,7 +352,7 @@ impl VehicleTypes {
         let rigid: Vec<RigidModel> = described.iter().map(RigidModel::from).collect();
         let shapes = rigid.iter().map(RigidShape::of).map(Arc::new);
         let overhangs = types.iter().map(|kind| kind.rear_overhang);
-        Self {
+        let mut all = Self {
             sets_lines_back: scenario.has_long_vehicles(),
             largest_overhang: overhangs.fold(0.0, f64::max),
             has_trailers: types.iter().any(|kind| kind.tows),
@@ -370,7 +376,10 @@ impl VehicleTypes {
             parts,
             types,
             physics_rate_hz: scenario.settings().physics_rate_hz.get(),
-        }
+            records: Arc::default(),
+        };
+        all.records = Arc::new(VehicleRecords::of(&all));
+        all
     }
 
     /// Drive train of a vehicle type.

@@ -25,6 +25,7 @@ mod made_up_saves;
 mod mechanics;
 mod modules;
 mod move_trees;
+mod needs;
 mod open_ground;
 mod pedals;
 mod people;

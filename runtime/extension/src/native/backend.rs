@@ -2,7 +2,9 @@
 
 use super::roads::FlatRoads;
 use crate::lock::locked;
-use roadwright_agent::{Lookahead, ParameterInfo, ParameterKind, ParameterTable, Step, TableCell};
+use roadwright_agent::{
+    Lookahead, Needs, ParameterInfo, ParameterKind, ParameterTable, Step, TableCell, Views,
+};
 use roadwright_plugin_api::abi::{
     PARAM_BOOL, PARAM_CHOICE, PARAM_HIDDEN, PARAM_INTEGER, RwParamInfo, text_of,
 };
@@ -21,8 +23,11 @@ pub(crate) struct Batch<'a> {
     pub(crate) seeds: &'a [u64],
     pub(crate) inputs: &'a [u8],
     pub(crate) outputs: &'a mut [u8],
-    /// Whether the rows are for controllers with pedals.
+    /// Whether the rows are for controllers with pedals. A [`DriveInput`](roadwright_plugin_api::DriveInput) is
+    /// then at the end of each row.
     pub(crate) by_pedals: bool,
+    /// Lists to which the rows refer, for controllers that ask for them.
+    pub(crate) views: Option<Views<'a>>,
     pub(crate) status: &'a mut [u8],
     pub(crate) roads: Option<&'a FlatRoads>,
     pub(crate) delays: &'a [f32],
@@ -87,6 +92,8 @@ pub(crate) trait Backend: Send + Sync {
     fn set_parameter(&self, index: usize, values: &[f64]) -> Result<(), Fault>;
     /// Distance and time ahead at which the plugin wants its waypoint, if it specifies them.
     fn lookahead(&self) -> Option<Lookahead>;
+    /// Request of the plugin for more than its rows; `None` if there is none.
+    fn needs(&self) -> Result<Option<Needs>, Fault>;
     /// Whether the plugin is a controller with pedals, which receives a different kind of rows.
     fn by_pedals(&self) -> bool;
     /// Returns the state; `None` if the plugin keeps no state.
@@ -127,6 +134,11 @@ macro_rules! rows {
 rows!(
     roadwright_plugin_api::ControllerInput,
     roadwright_plugin_api::ControllerOutput,
+    roadwright_plugin_api::NeedsInput,
+    roadwright_plugin_api::NeedsPedalsInput,
+    roadwright_plugin_api::VehicleData,
+    roadwright_plugin_api::HitchData,
+    roadwright_plugin_api::PathPoint,
     roadwright_plugin_api::PedalsInput,
     roadwright_plugin_api::PedalsOutput,
     roadwright_plugin_api::FitnessInput,

@@ -11,14 +11,16 @@ use super::backend::{
 use super::cell::milliseconds;
 use super::floating_point;
 use super::library::{Library, kind_bit};
+use super::views::{self, NOTHING_NEEDED};
 use crate::lock::locked;
-use roadwright_agent::{Lookahead, ModuleKind, ParameterInfo, ParameterTable};
-use roadwright_plugin_api::ControllerInput;
+use roadwright_agent::{Lookahead, ModuleKind, Needs, ParameterInfo, ParameterTable};
+use roadwright_plugin_api::DriveInput;
 use roadwright_plugin_api::abi::{
-    CONTROLLER_EXTENSION, E_FATAL, E_PANIC, E_STATE, OK, PARAM_HIDDEN, PARAM_TABLE,
-    PARAMETERS_EXTENSION, PEDALS_EXTENSION, ROW_NOT_WRITTEN, RwApi, RwBatch, RwControllerExtension,
-    RwInstance, RwParamInfo, RwParameter, RwParametersExtension, RwPedalsExtension, RwRoads,
-    TEXT_CHOICE, TEXT_COLUMN, TEXT_DOC, TEXT_ROW, text_of,
+    CONTROLLER_EXTENSION, E_FATAL, E_PANIC, E_STATE, NEEDS_EXTENSION, OK, OLD_BATCH, PARAM_HIDDEN,
+    PARAM_TABLE, PARAMETERS_EXTENSION, PEDALS_EXTENSION, ROW_NOT_WRITTEN, RwApi, RwBatch,
+    RwControllerExtension, RwInstance, RwNeedsExtension, RwParamInfo, RwParameter,
+    RwParametersExtension, RwPedalsExtension, RwRoads, RwView, TEXT_CHOICE, TEXT_COLUMN, TEXT_DOC,
+    TEXT_ROW, text_of,
 };
 use std::ffi::c_void;
 use std::sync::Arc;
@@ -41,6 +43,7 @@ type Press = unsafe extern "C" fn(*mut RwInstance, *mut RwBatch, *const c_void, 
 pub(crate) struct InProcess {
     library: Arc<Library>,
     raw: *mut RwInstance,
+    kind: ModuleKind,
     parameters: &'static [ParameterInfo],
     /// Function that answers batches of controllers with pedals, if the plugin has it.
     press: Option<Press>,
@@ -82,6 +85,7 @@ impl InProcess {
         let mut instance = Self {
             library,
             raw,
+            kind,
             parameters: &[],
             press: None,
             numbers: Vec::new(),
@@ -96,6 +100,8 @@ impl InProcess {
         if kind == ModuleKind::Controller {
             instance.press = find_press(&instance.library.api);
         }
+        // Needs that cannot be met are an error before the first row.
+        instance.needs()?;
         Ok(instance)
     }
 
@@ -283,6 +289,15 @@ impl InProcess {
     }
 }
 
+fn raw_view<T>(records: &[T], version: u64) -> RwView {
+    RwView {
+        data: records.as_ptr().cast(),
+        count: records.len() as u32,
+        stride: size_of::<T>() as u32,
+        version,
+    }
+}
+
 /// Whether the controller of a library uses pedals.
 pub(crate) fn drives_by_pedals(api: &RwApi) -> bool {
     find_press(api).is_some()
@@ -400,8 +415,18 @@ impl Backend for InProcess {
             points: roads.points.as_ptr(),
             delays: batch.delays.as_ptr(),
         });
+        let views = batch.views.map(|views| {
+            let vehicles = views.vehicles_version;
+            [
+                raw_view(views.vehicles, vehicles),
+                raw_view(views.hitches, vehicles),
+                raw_view(views.path, 0),
+            ]
+        });
+        let listed = views.as_ref();
         let mut raw = RwBatch {
-            size: size_of::<RwBatch>() as u32,
+            // A plugin that has not asked for views gets the batch of earlier versions.
+            size: listed.map_or(OLD_BATCH, |_| size_of::<RwBatch>()) as u32,
             count: rows as u32,
             step: batch.step.index,
             time: batch.step.time,
@@ -418,6 +443,9 @@ impl Backend for InProcess {
             route: batch.route.as_mut_ptr(),
             route_capacity: batch.route.len() as u32,
             route_length: 0,
+            views: listed.map_or(std::ptr::null(), |views| views.as_ptr()),
+            view_count: listed.map_or(0, |views| views.len()) as u32,
+            view_stride: size_of::<RwView>() as u32,
         };
         let answer = self.within(|| {
             // SAFETY: all arrays have as many elements as the batch states and outlive the call.
@@ -426,8 +454,9 @@ impl Backend for InProcess {
                     Ask::Step(step) => step(self.raw, &raw mut raw),
                     // The properties of the vehicle are in the same row, after the controller's input.
                     Ask::Press(press) => {
-                        let drives = raw.inputs.wrapping_byte_add(size_of::<ControllerInput>());
                         let stride = raw.input_stride;
+                        let own = (stride as usize).saturating_sub(size_of::<DriveInput>());
+                        let drives = raw.inputs.wrapping_byte_add(own);
                         press(self.raw, &raw mut raw, drives, stride)
                     }
                 }
@@ -489,6 +518,24 @@ impl Backend for InProcess {
         let status = unsafe { extension.lookahead?(self.raw, &raw mut distance, &raw mut time) };
         let sound = |value: f64| value.is_finite() && (0.0..=1000.0).contains(&value);
         (status >= 0 && sound(distance) && sound(time)).then_some(Lookahead { distance, time })
+    }
+
+    fn needs(&self) -> Result<Option<Needs>, Fault> {
+        // Plugins built for earlier versions cannot know the extension.
+        if self.library.minor < 3 {
+            return Ok(None);
+        }
+        let Some(extension) = extension::<RwNeedsExtension>(&self.library.api, NEEDS_EXTENSION)
+        else {
+            return Ok(None);
+        };
+        let function =
+            (extension.needs).ok_or_else(|| missing(&format!("needs of {NEEDS_EXTENSION}")))?;
+        let mut raw = NOTHING_NEEDED;
+        // SAFETY: a place for the needs, of the stated size.
+        self.result(unsafe { function(self.raw, &raw mut raw) }, "needs")?;
+        let needs = views::checked(&raw, self.kind)?;
+        Ok((needs != Needs::default()).then_some(needs))
     }
 
     fn by_pedals(&self) -> bool {

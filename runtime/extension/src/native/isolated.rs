@@ -27,7 +27,7 @@ use super::serve::{
 use crate::event::Events;
 use crate::lock::locked;
 use crate::patience::end_group;
-use roadwright_agent::{Lookahead, ModuleKind, ParameterInfo};
+use roadwright_agent::{Lookahead, ModuleKind, Needs, ParameterInfo, Views};
 use std::io::Write;
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
@@ -54,6 +54,8 @@ struct Link {
     memory: memmap2::MmapMut,
     /// Version of the roads that was last sent to the child.
     roads: u64,
+    /// Version of the vehicles that was last sent to the child.
+    vehicles: u64,
     is_dead: bool,
     /// Time limit that is currently set for answers.
     patience: Duration,
@@ -64,6 +66,7 @@ pub(crate) struct Isolated {
     link: Mutex<Link>,
     parameters: &'static [ParameterInfo],
     lookahead: Mutex<Option<Lookahead>>,
+    needs: Mutex<Option<Needs>>,
     by_pedals: bool,
 }
 
@@ -133,11 +136,13 @@ impl Isolated {
                 file,
                 memory,
                 roads: 0,
+                vehicles: 0,
                 is_dead: false,
                 patience: Duration::ZERO,
             }),
             parameters: &[],
             lookahead: Mutex::new(None),
+            needs: Mutex::new(None),
             by_pedals: false,
         };
         let started = isolated.call_within(&Call::Start, START_PATIENCE);
@@ -149,7 +154,9 @@ impl Isolated {
                 parameters,
                 lookahead,
                 by_pedals,
+                needs,
             } => Ok(Self {
+                needs: Mutex::new(needs.map(Into::into)),
                 by_pedals,
                 parameters: intern_parameters(received(&parameters)),
                 lookahead: Mutex::new(
@@ -163,6 +170,15 @@ impl Isolated {
 
     fn link(&self) -> MutexGuard<'_, Link> {
         locked(&self.link)
+    }
+
+    /// Stores the lookahead and the needs after parameters or state have changed.
+    fn note_wishes(&self, reply: Reply) {
+        if let Reply::Set { lookahead, needs } = reply {
+            *locked(&self.needs) = needs.map(Into::into);
+            let mut kept = locked(&self.lookahead);
+            *kept = lookahead.map(|(distance, time)| Lookahead { distance, time });
+        }
     }
 
     fn call(&self, call: &Call) -> Result<Reply, Fault> {
@@ -338,6 +354,21 @@ impl Link {
         Ok(())
     }
 
+    fn send_vehicles(&mut self, views: &Views<'_>) -> Result<(), Fault> {
+        // Vehicle types hardly ever change, so the child keeps them between calls.
+        if self.vehicles == views.vehicles_version {
+            return Ok(());
+        }
+        let call = Call::Vehicles {
+            version: views.vehicles_version,
+            vehicles: views.vehicles.len(),
+            bytes: [bytes_of(views.vehicles), bytes_of(views.hitches)].concat(),
+        };
+        self.call(&call, PATIENCE + GRACE)?;
+        self.vehicles = views.vehicles_version;
+        Ok(())
+    }
+
     fn send_roads(&mut self, roads: &FlatRoads) -> Result<(), Fault> {
         // A child has the roads of one version at a time, and keeps them between calls.
         if self.roads == roads.version {
@@ -381,6 +412,10 @@ impl Backend for Isolated {
         if let Some(roads) = batch.roads {
             link.send_roads(roads)?;
         }
+        if let Some(views) = &batch.views {
+            link.send_vehicles(views)?;
+        }
+        let path = batch.views.map_or(&[][..], |views| views.path);
         let head = StepHead {
             count: count as f64,
             input_stride: (batch.inputs.len() / count.max(1)) as f64,
@@ -392,6 +427,8 @@ impl Backend for Isolated {
             delays: batch.delays.len() as f64,
             has_roads: f64::from(u8::from(batch.roads.is_some())),
             by_pedals: f64::from(u8::from(batch.by_pedals)),
+            has_views: f64::from(u8::from(batch.views.is_some())),
+            points: path.len() as f64,
             ..StepHead::default()
         };
         let layout = Layout::of(&head);
@@ -409,6 +446,7 @@ impl Backend for Isolated {
         put(memory, layout.outputs, batch.outputs);
         put(memory, layout.status, batch.status);
         put(memory, layout.delays, bytes_of(batch.delays));
+        put(memory, layout.path, bytes_of(path));
         put(memory, HEAD, bytes_of(&head.to_numbers()));
         link.step()?;
         let answer = StepHead::read(&link.memory[HEAD..]);
@@ -446,15 +484,16 @@ impl Backend for Isolated {
     fn set_parameter(&self, index: usize, values: &[f64]) -> Result<(), Fault> {
         let values = values.to_vec();
         let reply = self.call(&Call::SetParameter { index, values })?;
-        if let Reply::Set { lookahead } = reply {
-            let mut kept = locked(&self.lookahead);
-            *kept = lookahead.map(|(distance, time)| Lookahead { distance, time });
-        }
+        self.note_wishes(reply);
         Ok(())
     }
 
     fn lookahead(&self) -> Option<Lookahead> {
         *locked(&self.lookahead)
+    }
+
+    fn needs(&self) -> Result<Option<Needs>, Fault> {
+        Ok(*locked(&self.needs))
     }
 
     fn by_pedals(&self) -> bool {
@@ -474,7 +513,10 @@ impl Backend for Isolated {
             bytes: state.bytes.clone(),
         };
         match self.call(&call) {
-            Ok(_) => Ok(()),
+            Ok(reply) => {
+                self.note_wishes(reply);
+                Ok(())
+            }
             Err(fault) => Err(fault.message),
         }
     }

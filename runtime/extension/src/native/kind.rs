@@ -2,14 +2,16 @@
 //! controllers.
 
 use super::backend::{Row, bytes_of};
+use super::views::TrialViews;
 use roadwright_agent::{
     ByDemand, Choosable, Controller, Fitness, Module, ModuleEntry, ModuleInfo, ModuleKind, Planner,
-    Registry, SignalController, Step,
+    Registry, SignalController, Step, Views,
 };
 use roadwright_plugin_api::{
     Conduct, ControllerInput, ControllerOutput, DriveInput, FitnessInput, FitnessOutput,
-    KEEP_STAGE, OLD_FITNESS_INPUT, PedalsInput, PedalsOutput, PlannerInput, PlannerOutput,
-    SIGNAL_STAGES, SignalInput, SignalMovement, SignalOutput, SignalStage,
+    KEEP_STAGE, MotionInput, NeedsInput, NeedsPedalsInput, OLD_FITNESS_INPUT, PedalsInput,
+    PedalsOutput, PlannerInput, PlannerOutput, SIGNAL_STAGES, SignalInput, SignalMovement,
+    SignalOutput, SignalStage,
 };
 
 /// Maximum plausible acceleration, m/s^2. It is about five times gravity.
@@ -34,6 +36,12 @@ pub(crate) trait Kind: Send + Sync + 'static {
 
     /// Whether the rows are for controllers with pedals.
     const BY_PEDALS: bool = false;
+
+    /// Whether the rows are for controllers that ask for more, and refer to views.
+    const HAS_VIEWS: bool = false;
+
+    /// Makes a row of a trial refer to one of the roads in the lists of the trial.
+    fn place(_: &mut Self::Input, _: &TrialViews) {}
 
     /// Number of agent indices that always exist, regardless of agents.
     const ALWAYS: u32 = 0;
@@ -164,6 +172,29 @@ impl Numbers for PedalsInput {
     }
 }
 
+numbers!(MotionInput: x, y, z, heading, pitch, roll, lateral_speed, yaw_rate, acceleration,
+    lateral_acceleration, last_acceleration, last_steering, age, delay);
+
+impl Numbers for NeedsInput {
+    fn numbers(&self) -> Vec<(&'static str, f64)> {
+        let mut all = self.seen.numbers();
+        all.extend(self.motion.numbers());
+        all.extend([
+            ("path_s", self.path_s),
+            ("path_count", f64::from(self.path_count)),
+        ]);
+        all
+    }
+}
+
+impl Numbers for NeedsPedalsInput {
+    fn numbers(&self) -> Vec<(&'static str, f64)> {
+        let mut all = self.needs.numbers();
+        all.extend(self.drive.numbers());
+        all
+    }
+}
+
 numbers!(DriveInput: full_throttle, coasting, full_brake, grip, slope, acceleration, throttle, brake,
     rpm, idle_rpm, limit_rpm, gear, gears);
 
@@ -254,6 +285,8 @@ pub(crate) const SOME_CAR: DriveInput = DriveInput {
 };
 /// Tolerance for pedal positions that exceed 1 because of rounding.
 const ROUNDING: f64 = 1e-9;
+/// Budget of controllers that ask for more, us. They usually predict the motion of their vehicle.
+const MODEL_BUDGET_US: f64 = 50.0;
 /// Maximum number of gears.
 const MOST_GEARS: f64 = 100.0;
 
@@ -295,6 +328,80 @@ impl Kind for AsPedals {
         outputs: &mut [PedalsOutput],
     ) {
         module.drive(step, inputs, outputs);
+    }
+}
+
+/// Kind of controllers that ask for more than their rows.
+pub(crate) struct AsNeeds;
+
+impl Kind for AsNeeds {
+    type Logic = dyn Controller;
+    type Input = NeedsInput;
+    type Output = ControllerOutput;
+    const FALLBACK: &'static str = AsController::FALLBACK;
+    const BUDGET_US: f64 = MODEL_BUDGET_US;
+    const HAS_VIEWS: bool = true;
+
+    fn place(input: &mut NeedsInput, views: &TrialViews) {
+        views.place(input, input.path);
+    }
+
+    fn flaw(output: &ControllerOutput) -> Option<&'static str> {
+        AsController::flaw(output)
+    }
+
+    fn neutral() -> NeedsInput {
+        NeedsInput {
+            path_s: 0.1,
+            route_version: 1,
+            ..NeedsInput::of(AsController::neutral())
+        }
+    }
+
+    fn answer(
+        module: &Module<dyn Controller>,
+        step: &Step<'_>,
+        inputs: &[NeedsInput],
+        outputs: &mut [ControllerOutput],
+    ) {
+        module.step_with_views(step, &Views::default(), inputs, outputs);
+    }
+}
+
+/// Kind of controllers with pedals that ask for more than their rows.
+pub(crate) struct AsNeedsPedals;
+
+impl Kind for AsNeedsPedals {
+    type Logic = dyn Controller;
+    type Input = NeedsPedalsInput;
+    type Output = PedalsOutput;
+    const FALLBACK: &'static str = AsController::FALLBACK;
+    const BUDGET_US: f64 = MODEL_BUDGET_US;
+    const BY_PEDALS: bool = true;
+    const HAS_VIEWS: bool = true;
+
+    fn place(input: &mut NeedsPedalsInput, views: &TrialViews) {
+        AsNeeds::place(&mut input.needs, views);
+    }
+
+    fn flaw(output: &PedalsOutput) -> Option<&'static str> {
+        AsPedals::flaw(output)
+    }
+
+    fn neutral() -> NeedsPedalsInput {
+        NeedsPedalsInput {
+            needs: AsNeeds::neutral(),
+            drive: SOME_CAR,
+        }
+    }
+
+    fn answer(
+        module: &Module<dyn Controller>,
+        step: &Step<'_>,
+        inputs: &[NeedsPedalsInput],
+        outputs: &mut [PedalsOutput],
+    ) {
+        module.drive_with_views(step, &Views::default(), inputs, outputs);
     }
 }
 

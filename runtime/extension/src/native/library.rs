@@ -7,8 +7,8 @@ use super::in_process::drives_by_pedals;
 use crate::lock::locked;
 use roadwright_agent::ModuleKind;
 use roadwright_plugin_api::abi::{
-    ABI_MAJOR, ABI_MINOR, KIND_CONTROLLER, KIND_FITNESS, KIND_PLANNER, KIND_SIGNAL_CONTROLLER,
-    MAIN_SYMBOL, RwApi, RwHost, RwMain,
+    ABI_MAJOR, ABI_MINOR, INFO_SYMBOL, KIND_CONTROLLER, KIND_FITNESS, KIND_PLANNER,
+    KIND_SIGNAL_CONTROLLER, MAIN_SYMBOL, RwApi, RwHost, RwMain, RwPluginInfo,
 };
 use std::collections::VecDeque;
 use std::ffi::{c_char, c_void};
@@ -115,6 +115,8 @@ pub(crate) struct Library {
     pub(crate) context: &'static Context,
     /// Whether loading the library changed the floating-point mode.
     pub(crate) changed_mode: bool,
+    /// Minor version of the interface for which the library was built.
+    pub(crate) minor: u16,
 }
 
 const VERSION: &str = env!("CARGO_PKG_VERSION");
@@ -180,6 +182,13 @@ impl Library {
         // SAFETY: the symbol has this type in every plugin of this major version.
         let main = unsafe { library.get::<RwMain>(MAIN_SYMBOL.as_bytes()) };
         let main = main.map_err(|error| LoadError::Loader(whole_text(&error)))?;
+        // SAFETY: the symbol has this type in every plugin of this major version, and is never changed.
+        let minor = unsafe {
+            let info = library.get::<*const RwPluginInfo>(INFO_SYMBOL.as_bytes());
+            info.ok()
+                .and_then(|info| info.as_ref())
+                .map(|info| info.abi_minor)
+        };
         // Never freed, because a thread of the library may log at any time, even after its last instance was
         // destroyed.
         let context: &'static Context = Box::leak(Box::default());
@@ -209,6 +218,7 @@ impl Library {
             host,
             context,
             changed_mode,
+            minor: minor.unwrap_or(0),
         })
     }
 

@@ -33,6 +33,7 @@ pub(crate) mod probe;
 mod roads;
 #[cfg(unix)]
 mod serve;
+mod views;
 
 pub(crate) use cell::{Generation, LibraryPool, PluginEntry, now as native_now};
 pub use inspect::{InspectError, Inspected, PluginInfo, inspect, inspect_bytes};

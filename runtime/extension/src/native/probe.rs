@@ -3,9 +3,13 @@
 use super::backend::{Backend, Batch, bytes_of_mut};
 use super::in_process::InProcess;
 use super::inspect::inspect;
-use super::kind::{AsController, AsFitness, AsPedals, AsPlanner, AsSignals, InputRows, Kind};
+use super::kind::{
+    AsController, AsFitness, AsNeeds, AsNeedsPedals, AsPedals, AsPlanner, AsSignals, InputRows,
+    Kind,
+};
 use super::library::Library;
 use super::roads::FlatRoads;
+use super::views::TrialViews;
 use crate::helper::{complain, print};
 use crate::patience::{in_a_group, wait_for};
 use roadwright_agent::{ModuleKind, Step};
@@ -160,17 +164,25 @@ fn try_kind<K: Kind>(library: &Arc<Library>, minor: u16) -> Result<(), String> {
     let backend =
         InProcess::new(library.clone(), K::KIND).map_err(|f| failed("create", f.message))?;
     print(&format!("{PHASE}the steps of its trial"));
-    if backend.by_pedals() {
-        return try_rows::<AsPedals>(&backend, minor);
+    let needs = backend.needs().map_err(|f| failed("needs", f.message))?;
+    let views = needs.map(TrialViews::new);
+    match (&views, backend.by_pedals()) {
+        (Some(_), true) => try_rows::<AsNeedsPedals>(&backend, minor, views.as_ref()),
+        (Some(_), false) => try_rows::<AsNeeds>(&backend, minor, views.as_ref()),
+        (None, true) => try_rows::<AsPedals>(&backend, minor, None),
+        (None, false) => try_rows::<K>(&backend, minor, None),
     }
-    try_rows::<K>(&backend, minor)
 }
 
 fn failed(what: &str, message: String) -> String {
     format!("Failed its trial: {what}: {message}")
 }
 
-fn try_rows<K: Kind>(backend: &InProcess, minor: u16) -> Result<(), String> {
+fn try_rows<K: Kind>(
+    backend: &InProcess,
+    minor: u16,
+    views: Option<&TrialViews>,
+) -> Result<(), String> {
     let indices: Vec<u32> = (0..ROWS as u32).collect();
     let ids: Vec<u64> = (1..=ROWS as u64).collect();
     backend
@@ -179,7 +191,10 @@ fn try_rows<K: Kind>(backend: &InProcess, minor: u16) -> Result<(), String> {
     let roads = two_lanelets();
     // The numbers are plausible, so that a plugin that divides by a speed or a length is not tested with
     // impossible values.
-    let inputs = vec![K::neutral(); ROWS];
+    let mut inputs = vec![K::neutral(); ROWS];
+    if let Some(views) = views {
+        inputs.iter_mut().for_each(|input| K::place(input, views));
+    }
     let rows = InputRows::new::<K>(&inputs, minor);
     let mut outputs = vec![K::Output::default(); ROWS];
     let mut status = [0; ROWS];
@@ -195,6 +210,7 @@ fn try_rows<K: Kind>(backend: &InProcess, minor: u16) -> Result<(), String> {
         inputs: rows.bytes(),
         outputs: bytes_of_mut(&mut outputs),
         by_pedals: K::BY_PEDALS,
+        views: views.map(TrialViews::views),
         status: &mut status,
         roads: (K::KIND == ModuleKind::Planner).then_some(&roads),
         delays: &[0.0, 0.0],

@@ -10,8 +10,12 @@ use super::inspect::inspect;
 use super::library::{Context, Library};
 use super::limits::used_memory;
 use super::roads::FlatRoads;
-use roadwright_agent::{ModuleKind, ParameterInfo, ParameterKind, ParameterTable, Step, TableCell};
+use roadwright_agent::{
+    ModuleKind, Needs, ParameterInfo, ParameterKind, ParameterTable, PathNeeds, Step, TableCell,
+    Views,
+};
 use roadwright_plugin_api::abi::{RwLanelet, RwPoint};
+use roadwright_plugin_api::{HitchData, PathPoint, VehicleData};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::io::{Error, ErrorKind, Read, Write};
@@ -45,6 +49,7 @@ pub(super) struct Layout {
     pub(super) indices: usize,
     pub(super) route: usize,
     pub(super) delays: usize,
+    pub(super) path: usize,
     pub(super) status: usize,
     /// Size of the head and all arrays.
     pub(super) size: usize,
@@ -67,6 +72,9 @@ pub(super) struct StepHead {
     pub(super) delays: f64,
     pub(super) has_roads: f64,
     pub(super) by_pedals: f64,
+    /// Whether the rows refer to views, and number of points of the paths.
+    pub(super) has_views: f64,
+    pub(super) points: f64,
     /// Number of lanelets that were written; part of the answer. The next field states whether the
     /// floating-point mode was changed.
     pub(super) route_length: f64,
@@ -74,9 +82,9 @@ pub(super) struct StepHead {
 }
 
 impl StepHead {
-    pub(super) const SIZE: usize = 8 * 12;
+    pub(super) const SIZE: usize = 8 * 14;
 
-    pub(super) fn to_numbers(self) -> [f64; 12] {
+    pub(super) fn to_numbers(self) -> [f64; 14] {
         [
             self.count,
             self.input_stride,
@@ -88,13 +96,15 @@ impl StepHead {
             self.delays,
             self.has_roads,
             self.by_pedals,
+            self.has_views,
+            self.points,
             self.route_length,
             self.changed_mode,
         ]
     }
 
     pub(super) fn read(bytes: &[u8]) -> Self {
-        let n = rows_from::<f64>(bytes, 12);
+        let n = rows_from::<f64>(bytes, 14);
         Self {
             count: n[0],
             input_stride: n[1],
@@ -106,8 +116,10 @@ impl StepHead {
             delays: n[7],
             has_roads: n[8],
             by_pedals: n[9],
-            route_length: n[10],
-            changed_mode: n[11],
+            has_views: n[10],
+            points: n[11],
+            route_length: n[12],
+            changed_mode: n[13],
         }
     }
 }
@@ -138,6 +150,7 @@ impl Layout {
             indices: place(rows, 4.0),
             route: place(head.route, 4.0),
             delays: place(head.delays, 4.0),
+            path: place(head.points, size_of::<PathPoint>() as f64),
             status: place(rows, 1.0),
             size: end,
         }
@@ -153,6 +166,12 @@ pub(super) enum Call {
         lanelets: usize,
         successors: usize,
         points: usize,
+        bytes: Vec<u8>,
+    },
+    /// Vehicles and trailers of the following batches.
+    Vehicles {
+        version: u64,
+        vehicles: usize,
         bytes: Vec<u8>,
     },
     AgentsChanged {
@@ -198,6 +217,42 @@ struct SentTable {
     columns: u32,
     row_names: Vec<String>,
     column_names: Vec<String>,
+}
+
+/// Request of a controller for more than its rows, as it is sent.
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+pub(super) struct SentNeeds {
+    motion: bool,
+    vehicles: bool,
+    /// Distance, time, spacing and largest number of points.
+    path: Option<(f64, f64, f64, u32)>,
+}
+
+impl From<Needs> for SentNeeds {
+    fn from(needs: Needs) -> Self {
+        Self {
+            motion: needs.motion,
+            vehicles: needs.vehicles,
+            path: needs
+                .path
+                .map(|path| (path.distance, path.time, path.spacing, path.most)),
+        }
+    }
+}
+
+impl From<SentNeeds> for Needs {
+    fn from(sent: SentNeeds) -> Self {
+        Self {
+            motion: sent.motion,
+            vehicles: sent.vehicles,
+            path: sent.path.map(|(distance, time, spacing, most)| PathNeeds {
+                distance,
+                time,
+                spacing,
+                most,
+            }),
+        }
+    }
 }
 
 fn owned(words: &[&str]) -> Vec<String> {
@@ -285,9 +340,11 @@ pub(super) enum Reply {
         parameters: Vec<SentParameter>,
         lookahead: Option<(f64, f64)>,
         by_pedals: bool,
+        needs: Option<SentNeeds>,
     },
     Set {
         lookahead: Option<(f64, f64)>,
+        needs: Option<SentNeeds>,
     },
     Saved {
         schema: u32,
@@ -371,6 +428,9 @@ struct Server {
     memory: memmap2::MmapMut,
     backend: InProcess,
     roads: FlatRoads,
+    vehicles: Vec<VehicleData>,
+    hitches: Vec<HitchData>,
+    vehicles_version: u64,
 }
 
 /// Loads a library, creates an instance of a kind, and answers calls from standard input, which is a socket,
@@ -396,10 +456,15 @@ pub(crate) fn serve(library: &Path, kind: &str, memory: &Path) -> std::io::Resul
         Ok(backend) => backend,
         Err(fault) => return write_message(&mut socket, &failed(fault)),
     };
+    let needs = match backend.needs() {
+        Ok(needs) => needs,
+        Err(fault) => return write_message(&mut socket, &failed(fault)),
+    };
     let reply = Reply::Started {
         parameters: backend.parameters().iter().map(Into::into).collect(),
         lookahead: backend.lookahead().map(|l| (l.distance, l.time)),
         by_pedals: backend.by_pedals(),
+        needs: needs.map(Into::into),
     };
     write_message(&mut socket, &reply)?;
     let mut server = Server {
@@ -408,6 +473,9 @@ pub(crate) fn serve(library: &Path, kind: &str, memory: &Path) -> std::io::Resul
         memory,
         backend,
         roads: FlatRoads::default(),
+        vehicles: Vec::new(),
+        hitches: Vec::new(),
+        vehicles_version: 0,
     };
     loop {
         let call: Option<Call> = match read_message(&mut server.socket) {
@@ -517,6 +585,19 @@ impl Server {
                     version,
                 };
             }
+            Call::Vehicles {
+                version,
+                vehicles,
+                bytes,
+            } => {
+                let size = size_of::<VehicleData>();
+                let (vehicle_bytes, hitch_bytes) =
+                    bytes.split_at((vehicles * size).min(bytes.len()));
+                self.vehicles = rows_from(vehicle_bytes, vehicles);
+                let hitches = hitch_bytes.len() / size_of::<HitchData>();
+                self.hitches = rows_from(hitch_bytes, hitches);
+                self.vehicles_version = version;
+            }
             Call::AgentsChanged {
                 capacity,
                 added,
@@ -524,10 +605,7 @@ impl Server {
             } => self.backend.agents_changed(capacity, &added, &removed)?,
             Call::SetParameter { index, values } => {
                 self.backend.set_parameter(index, &values)?;
-                let lookahead = self.backend.lookahead();
-                return Ok(Reply::Set {
-                    lookahead: lookahead.map(|l| (l.distance, l.time)),
-                });
+                return self.wishes();
             }
             Call::Grow => {
                 self.memory = map(&self.file).map_err(|error| {
@@ -546,9 +624,19 @@ impl Server {
                     is_fatal: false,
                     depends_on_machine: false,
                 })?;
+                return self.wishes();
             }
         }
         Ok(Reply::Done)
+    }
+
+    /// Returns the lookahead and the needs after parameters or state have changed.
+    fn wishes(&self) -> Result<Reply, Fault> {
+        let lookahead = self.backend.lookahead();
+        Ok(Reply::Set {
+            lookahead: lookahead.map(|l| (l.distance, l.time)),
+            needs: self.backend.needs()?.map(Into::into),
+        })
     }
 
     fn step(&mut self) -> Result<(), Fault> {
@@ -568,6 +656,13 @@ impl Server {
         // Allocated as doubles, so that rows are aligned like doubles.
         let input_bytes = count * head.input_stride as usize;
         let inputs = rows_from::<f64>(&memory[layout.inputs..], input_bytes / 8);
+        let path = rows_from::<PathPoint>(&memory[layout.path..], head.points as usize);
+        let views = (head.has_views > 0.0).then_some(Views {
+            vehicles: &self.vehicles,
+            hitches: &self.hitches,
+            vehicles_version: self.vehicles_version,
+            path: &path,
+        });
         let mut route = vec![0u32; (head.route as usize).min(MOST_ROUTE)];
         // Outputs and status are written in place; both begin at multiples of eight bytes.
         let (before, status) = memory.split_at_mut(layout.status);
@@ -587,6 +682,7 @@ impl Server {
             inputs: super::backend::bytes_of(&inputs),
             outputs,
             by_pedals: head.by_pedals > 0.0,
+            views,
             status: &mut status[..count],
             roads: has_roads.then_some(&self.roads),
             delays: &delays,
@@ -619,6 +715,7 @@ mod tests {
             output_stride: 16.0,
             route: 5.0,
             delays: 3.0,
+            points: 2.0,
             ..StepHead::default()
         };
         let layout = Layout::of(&head);
@@ -630,6 +727,7 @@ mod tests {
             (layout.indices, 4 * 7),
             (layout.route, 4 * 5),
             (layout.delays, 4 * 3),
+            (layout.path, 88 * 2),
             (layout.status, 7),
         ];
         let mut end = HEAD + StepHead::SIZE;

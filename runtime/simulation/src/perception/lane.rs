@@ -179,7 +179,7 @@ impl View<'_> {
 
     /// Lateral offset from the lane's centre line to which an agent is guided, m to the left.
     #[inline]
-    fn led_to(&self, agent: AgentIndex) -> f64 {
+    pub(super) fn led_to(&self, agent: AgentIndex) -> f64 {
         f64::from(self.agents.aside[agent.index()].now)
     }
 

@@ -14,6 +14,7 @@
 //! | `lane.rs` | the route ahead of an agent on a lane, for its controller |
 //! | `open_ground.rs` | a goal or path off the lanes, for its controller |
 //! | `path_ahead.rs` | the path ahead and the vehicle, for a controller that uses a model of the vehicle |
+//! | `points.rs` | points of the path ahead, motion and vehicle, for a controller that asks for them |
 //! | `obstacles.rs` | the nearest body that is not lane traffic, for its controller |
 //! | `warm.rs` | nothing: it prefetches what a batch is about to read |
 //! | `behaviour.rs` | gaps beside the agent, goal and junction ahead, for its behaviour |
@@ -29,6 +30,7 @@ mod lane;
 mod obstacles;
 mod open_ground;
 mod path_ahead;
+mod points;
 mod warm;
 
 pub(crate) use lane::StopCause;

@@ -5,12 +5,14 @@ use super::pivot::Pivot;
 use crate::agents::ControlColumns;
 use crate::clock::Clock;
 use crate::dynamics::stride;
-use crate::modules::{Due, Modules, Rota, Rows, Sharing, batches};
+use crate::modules::{Due, Modules, Rota, Rows, SLICE, Sharing, batches};
 use crate::perception::{Look, Surroundings, View};
-use crate::records::{AgentIndex, Order, Statistics};
-use roadwright_agent::{Controller, Module, PathInput, Step};
+use crate::records::{AgentIndex, Command, Order, Statistics};
+use rayon::prelude::*;
+use roadwright_agent::{Controller, Module, Needs, PathInput, Step, Views};
 use roadwright_plugin_api::{
-    ControllerInput, ControllerOutput, NOTHING, PedalsInput, PedalsOutput,
+    ControllerInput, ControllerOutput, NOTHING, NeedsInput, NeedsPedalsInput, PathPoint,
+    PedalsInput, PedalsOutput,
 };
 use roadwright_scenario::lane_graph::{LaneletIndex, NO_LANELET};
 
@@ -24,7 +26,12 @@ pub(crate) struct Controlling {
 impl Controlling {
     /// Memory used by the rows, in bytes.
     pub(crate) fn bytes(&self) -> usize {
-        self.asking.rows.bytes() + self.asking.pedals.bytes() + self.asking.paths.bytes()
+        let asking = &self.asking;
+        asking.rows.bytes()
+            + asking.pedals.bytes()
+            + asking.paths.bytes()
+            + asking.needs.bytes()
+            + asking.needs_pedals.bytes()
     }
 }
 
@@ -36,6 +43,9 @@ struct Asking {
     pedals: Rows<PedalsInput, PedalsOutput, Sample>,
     /// Rows of controllers with a model of their vehicle.
     paths: Rows<PathInput, ControllerOutput, Sample>,
+    /// Rows of controllers that ask for more than their rows, without and with pedals.
+    needs: NeedsRows<NeedsInput>,
+    needs_pedals: NeedsRows<NeedsPedalsInput>,
 }
 
 /// Deceleration above which the host brakes a vehicle before a place where it has to stop, m/s^2.
@@ -100,6 +110,7 @@ impl Asking {
         // statistics) is not perceived by the next.
         let by_pedals = asked.module.wants_pedals();
         let by_path = asked.module.path_parts().is_some();
+        let needs = asked.module.needs();
         let sharing = Sharing {
             helpers,
             is_whole: asked.module.logic.asks_whole(),
@@ -107,6 +118,13 @@ impl Asking {
         let mut held = 0;
         for due in batches(sharing, asked.due) {
             let batch = Asked { due, ..asked };
+            if let Some(needs) = &needs {
+                held += match by_pedals {
+                    true => (self.needs_pedals).ask(sharing, batch, needs, surroundings, agents),
+                    false => self.needs.ask(sharing, batch, needs, surroundings, agents),
+                };
+                continue;
+            }
             held += match (by_pedals, by_path) {
                 (true, _) => ask_batch(&mut self.pedals, sharing, batch, surroundings, agents),
                 (_, true) => ask_batch(&mut self.paths, sharing, batch, surroundings, agents),
@@ -206,6 +224,209 @@ impl Question for PathInput {
 
     fn order(&self, answer: &Self::Answer) -> Order {
         (*answer).into()
+    }
+}
+
+/// A request of a controller that asks for more than its row.
+trait NeedsQuestion: Default + Clone + Send + Sync {
+    type Answer: Default + Clone + Send;
+
+    fn new(seen: &View<'_>, agent: AgentIndex, input: NeedsInput) -> Self;
+
+    fn input(&mut self) -> &mut NeedsInput;
+
+    fn put(
+        module: &Module<dyn Controller>,
+        step: &Step<'_>,
+        views: &Views<'_>,
+        all: &[Self],
+        to: &mut [Self::Answer],
+    );
+
+    fn order(&self, answer: &Self::Answer) -> Order;
+}
+
+impl NeedsQuestion for NeedsInput {
+    type Answer = ControllerOutput;
+
+    fn new(_: &View<'_>, _: AgentIndex, input: NeedsInput) -> Self {
+        input
+    }
+
+    fn input(&mut self) -> &mut NeedsInput {
+        self
+    }
+
+    fn put(
+        module: &Module<dyn Controller>,
+        step: &Step<'_>,
+        views: &Views<'_>,
+        all: &[Self],
+        to: &mut [Self::Answer],
+    ) {
+        module.step_with_views(step, views, all, to);
+    }
+
+    fn order(&self, answer: &Self::Answer) -> Order {
+        (*answer).into()
+    }
+}
+
+impl NeedsQuestion for NeedsPedalsInput {
+    type Answer = PedalsOutput;
+
+    fn new(seen: &View<'_>, agent: AgentIndex, input: NeedsInput) -> Self {
+        Self {
+            needs: input,
+            drive: seen.drive(agent),
+        }
+    }
+
+    fn input(&mut self) -> &mut NeedsInput {
+        &mut self.needs
+    }
+
+    fn put(
+        module: &Module<dyn Controller>,
+        step: &Step<'_>,
+        views: &Views<'_>,
+        all: &[Self],
+        to: &mut [Self::Answer],
+    ) {
+        module.drive_with_views(step, views, all, to);
+    }
+
+    fn order(&self, answer: &Self::Answer) -> Order {
+        Order::of_pedals(answer, &self.drive)
+    }
+}
+
+/// Rows of a batch with the points of their paths. Each row has room for the same number of points, so rows can
+/// be filled in any order.
+#[derive(Default)]
+struct NeedsRows<Q: NeedsQuestion> {
+    inputs: Vec<Q>,
+    outputs: Vec<Q::Answer>,
+    samples: Vec<Sample>,
+    points: Vec<PathPoint>,
+}
+
+/// Rows of a slice: inputs, outputs, samples and points.
+type NeedsSlice<'a, Q> = (
+    &'a mut [Q],
+    &'a mut [<Q as NeedsQuestion>::Answer],
+    &'a mut [Sample],
+    &'a mut [PathPoint],
+);
+
+impl<Q: NeedsQuestion> NeedsRows<Q> {
+    fn bytes(&self) -> usize {
+        self.inputs.capacity() * size_of::<Q>()
+            + self.outputs.capacity() * size_of::<Q::Answer>()
+            + self.samples.capacity() * size_of::<Sample>()
+            + self.points.capacity() * size_of::<PathPoint>()
+    }
+
+    /// Updates a controller for a batch of agents. Returns the number of agents that had to be braked.
+    fn ask(
+        &mut self,
+        sharing: Sharing<'_>,
+        Asked { module, step, due }: Asked<'_>,
+        needs: &Needs,
+        surroundings: Surroundings<'_>,
+        agents: &mut ControlColumns<'_>,
+    ) -> u64 {
+        let count = due.indices.len();
+        // A row without a path has room for one point, which stays zero.
+        let most = needs.path.map_or(1, |path| path.most as usize);
+        if self.inputs.len() < count {
+            self.inputs.resize(count, Q::default());
+        }
+        self.outputs.clear();
+        self.outputs.resize(count, Q::Answer::default());
+        self.samples.clear();
+        self.samples.resize(count, Sample::default());
+        if self.points.len() < count * most {
+            self.points.resize(count * most, PathPoint::default());
+        }
+        let (inputs, points) = (&mut self.inputs[..count], &mut self.points[..count * most]);
+        let records = &*surroundings.types.records;
+        let commands: &[Command] = &*agents.command;
+        let (seen, look) = (surroundings.with(agents.lent()), Look::of(module));
+        let fill = |input: &mut Q, points: &mut [PathPoint], index: u32| {
+            let agent = AgentIndex::new(index);
+            let last = commands[agent.index()];
+            *input = Q::new(
+                &seen,
+                agent,
+                seen.needs_input(agent, look, needs, last, points),
+            );
+        };
+        let answer = |due: Due<'_>, (inputs, outputs, samples, points): NeedsSlice<'_, Q>| {
+            if needs.path.is_some() {
+                for (number, input) in inputs.iter_mut().enumerate() {
+                    input.input().path = (number * most) as u32;
+                }
+            }
+            let common = inputs.iter_mut().map(|input| &mut input.input().seen);
+            seen.sample_all(due.indices, common, samples);
+            let views = Views {
+                vehicles: if needs.vehicles {
+                    &records.vehicles
+                } else {
+                    &[]
+                },
+                hitches: if needs.vehicles {
+                    &records.hitches
+                } else {
+                    &[]
+                },
+                vehicles_version: records.version,
+                path: if needs.path.is_some() { points } else { &[] },
+            };
+            let step = Step {
+                indices: due.indices,
+                ids: due.ids,
+                ..step
+            };
+            Q::put(module, &step, &views, inputs, outputs);
+        };
+        let fill_all = |due: Due<'_>, slice: NeedsSlice<'_, Q>| {
+            seen.warm(due.indices, look);
+            let rows = slice.0.iter_mut().zip(slice.3.chunks_mut(most));
+            for ((input, points), &agent) in rows.zip(due.indices) {
+                fill(input, points, agent);
+            }
+            answer(due, slice);
+        };
+        let (outputs, samples) = (&mut self.outputs[..], &mut self.samples[..]);
+        // As in `Rows::ask`: the same rows are filled alone or in parallel, and passed as a whole or in slices.
+        match sharing.helpers {
+            None => fill_all(due, (&mut *inputs, outputs, samples, points)),
+            Some(helpers) if sharing.is_whole => {
+                helpers.install(|| {
+                    let rows = inputs.par_iter_mut().zip(points.par_chunks_mut(most));
+                    rows.zip(due.indices)
+                        .for_each(|((input, points), &agent)| fill(input, points, agent));
+                });
+                answer(due, (&mut *inputs, outputs, samples, points));
+            }
+            Some(helpers) => helpers.install(|| {
+                let agents = due.indices.par_chunks(SLICE).zip(due.ids.par_chunks(SLICE));
+                let asked = inputs.par_chunks_mut(SLICE);
+                let asked = asked.zip(points.par_chunks_mut(SLICE * most));
+                let answered = outputs.par_chunks_mut(SLICE);
+                let answered = answered.zip(samples.par_chunks_mut(SLICE));
+                agents.zip(asked.zip(answered)).for_each(
+                    |((indices, ids), ((inputs, points), (outputs, samples)))| {
+                        fill_all(Due { indices, ids }, (inputs, outputs, samples, points));
+                    },
+                );
+            }),
+        }
+        let answers = self.inputs[..count].iter().zip(&self.outputs);
+        let orders = answers.map(|(question, answer)| question.order(answer));
+        take_orders(due.indices, orders, &self.samples, step.period, agents)
     }
 }
 

@@ -9,6 +9,7 @@ use crate::native::inspect::PluginInfo;
 use crate::native::kind::{InputRows, Kind};
 use crate::native::library::Library;
 use crate::native::roads::FlatRoads;
+use crate::native::views::TrialViews;
 use roadwright_agent::{ModuleKind, Step};
 use roadwright_geometry::math::Stream;
 use std::sync::Arc;
@@ -38,6 +39,8 @@ pub(super) struct Examiner {
     pub(super) library: Arc<Library>,
     pub(super) info: PluginInfo,
     pub(super) roads: FlatRoads,
+    /// Lists to which rows refer, for a controller that asks for them.
+    pub(super) views: Option<TrialViews>,
 }
 
 impl Examiner {
@@ -74,7 +77,10 @@ impl Examiner {
             let count = rows.len();
             let indices: Vec<u32> = rows.iter().map(|(index, _)| *index).collect();
             let ids: Vec<u64> = indices.iter().map(|index| u64::from(*index) + 1).collect();
-            let inputs: Vec<K::Input> = rows.iter().map(|(_, input)| *input).collect();
+            let mut inputs: Vec<K::Input> = rows.iter().map(|(_, input)| *input).collect();
+            if let Some(views) = &self.views {
+                inputs.iter_mut().for_each(|input| K::place(input, views));
+            }
             let laid_out = InputRows::new::<K>(&inputs, self.info.abi.1);
             let moment = Step {
                 time: step as f64 * 0.03,
@@ -97,6 +103,11 @@ impl Examiner {
                 inputs: laid_out.bytes(),
                 outputs: bytes_of_mut(&mut outputs[..count]),
                 by_pedals: K::BY_PEDALS,
+                views: self
+                    .views
+                    .as_ref()
+                    .filter(|_| K::HAS_VIEWS)
+                    .map(TrialViews::views),
                 status: &mut status[..count],
                 roads: is_planner.then_some(&self.roads),
                 delays: &delays,

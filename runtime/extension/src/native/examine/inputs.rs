@@ -1,13 +1,16 @@
 //! Inputs for the examination of a plugin.
 
 use super::ROWS;
-use crate::native::kind::{AsController, AsFitness, AsPedals, AsPlanner, AsSignals, Kind};
+use crate::native::kind::{
+    AsController, AsFitness, AsNeeds, AsNeedsPedals, AsPedals, AsPlanner, AsSignals, Kind,
+};
 use crate::native::roads::{FlatRoads, checked_route};
 use roadwright_geometry::math::Stream;
 use roadwright_plugin_api::abi::{LANELET_CONNECTION, NO_LANELET, RwLanelet, RwPoint};
 use roadwright_plugin_api::{
-    Conduct, ControllerInput, DriveInput, FitnessInput, NOTHING, PedalsInput, PlannerInput,
-    PlannerOutput, SignalInput, SignalMovement, SignalOutput, SignalStage,
+    Conduct, ControllerInput, DriveInput, FitnessInput, MotionInput, NOTHING, NeedsInput,
+    NeedsPedalsInput, PedalsInput, PlannerInput, PlannerOutput, SignalInput, SignalMovement,
+    SignalOutput, SignalStage,
 };
 
 /// Inputs for a kind of module.
@@ -112,6 +115,73 @@ impl Examined for AsPedals {
                 gear: pick(),
                 gears: pick(),
             },
+        }
+    }
+}
+
+impl Examined for AsNeeds {
+    fn usual(random: &mut dyn FnMut(f64, f64) -> f64) -> NeedsInput {
+        let path_s = random(0.0, 0.1);
+        NeedsInput {
+            motion: MotionInput {
+                x: path_s + random(-0.1, 0.1),
+                y: random(-1.0, 1.0),
+                heading: random(-0.3, 0.3),
+                pitch: random(-0.05, 0.05),
+                yaw_rate: random(-0.3, 0.3),
+                acceleration: random(-5.0, 3.0),
+                lateral_acceleration: random(-4.0, 4.0),
+                last_acceleration: random(-5.0, 3.0),
+                last_steering: random(-0.6, 0.6),
+                ..MotionInput::default()
+            },
+            route_version: random(1.0, 1000.0) as u64,
+            path_s,
+            // Number of the road.
+            path: random(0.0, 8.0) as u32,
+            ..NeedsInput::of(AsController::usual(random))
+        }
+    }
+
+    fn hard(pick: &mut dyn FnMut() -> f64) -> NeedsInput {
+        NeedsInput {
+            motion: MotionInput {
+                x: pick(),
+                y: pick(),
+                z: pick(),
+                heading: pick(),
+                pitch: pick(),
+                roll: pick(),
+                lateral_speed: pick(),
+                yaw_rate: pick(),
+                acceleration: pick(),
+                lateral_acceleration: pick(),
+                last_acceleration: pick(),
+                last_steering: pick(),
+                age: pick(),
+                delay: pick(),
+            },
+            path_s: pick(),
+            path: pick() as u32 % 8,
+            ..NeedsInput::of(AsController::hard(pick))
+        }
+    }
+}
+
+impl Examined for AsNeedsPedals {
+    fn usual(random: &mut dyn FnMut(f64, f64) -> f64) -> NeedsPedalsInput {
+        let PedalsInput { seen, drive } = AsPedals::usual(random);
+        let needs = NeedsInput {
+            seen,
+            ..AsNeeds::usual(random)
+        };
+        NeedsPedalsInput { needs, drive }
+    }
+
+    fn hard(pick: &mut dyn FnMut() -> f64) -> NeedsPedalsInput {
+        NeedsPedalsInput {
+            needs: AsNeeds::hard(pick),
+            drive: AsPedals::hard(pick).drive,
         }
     }
 }

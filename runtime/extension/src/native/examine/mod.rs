@@ -6,10 +6,14 @@ mod examiner;
 mod inputs;
 mod looks;
 
-use super::in_process::drives_by_pedals;
+use super::backend::Backend;
+use super::in_process::{InProcess, drives_by_pedals};
 use super::inspect::inspect;
-use super::kind::{AsController, AsFitness, AsPedals, AsPlanner, AsSignals};
+use super::kind::{
+    AsController, AsFitness, AsNeeds, AsNeedsPedals, AsPedals, AsPlanner, AsSignals,
+};
 use super::library::Library;
+use super::views::TrialViews;
 use costs::{leaks, speed};
 use examiner::{Examiner, Order};
 use inputs::{Examined, grid_roads};
@@ -57,13 +61,22 @@ pub(crate) fn examine(path: &Path, mut report: impl FnMut(&Finding)) -> Result<b
             "kept".into()
         },
     });
+    let library = Arc::new(library);
     let examiner = Examiner {
-        library: Arc::new(library),
+        views: views_of(&library, info.module_kinds())?,
+        library,
         roads: grid_roads(),
         info: info.clone(),
     };
+    let has_views = examiner.views.is_some();
     for kind in info.module_kinds() {
         match kind {
+            ModuleKind::Controller if has_views && drives_by_pedals(&examiner.library.api) => {
+                examine_kind::<AsNeedsPedals>(&examiner, &mut tell);
+            }
+            ModuleKind::Controller if has_views => {
+                examine_kind::<AsNeeds>(&examiner, &mut tell);
+            }
             ModuleKind::Controller if drives_by_pedals(&examiner.library.api) => {
                 examine_kind::<AsPedals>(&examiner, &mut tell);
             }
@@ -81,14 +94,23 @@ pub(crate) fn examine(path: &Path, mut report: impl FnMut(&Finding)) -> Result<b
 pub(crate) fn digest(path: &Path) -> Result<String, String> {
     let (inspected, _) = inspect(path).map_err(|error| error.to_string())?;
     let library = Library::open(path).map_err(|error| error.to_string())?;
+    let library = Arc::new(library);
     let examiner = Examiner {
-        library: Arc::new(library),
+        views: views_of(&library, inspected.info.module_kinds())?,
+        library,
         roads: grid_roads(),
         info: inspected.info.clone(),
     };
+    let has_views = examiner.views.is_some();
     let mut hasher = blake3::Hasher::new();
     for kind in inspected.info.module_kinds() {
         let history = match kind {
+            ModuleKind::Controller if has_views && drives_by_pedals(&examiner.library.api) => {
+                examiner.history::<AsNeedsPedals>(ROWS, Order::Sorted)?
+            }
+            ModuleKind::Controller if has_views => {
+                examiner.history::<AsNeeds>(ROWS, Order::Sorted)?
+            }
             ModuleKind::Controller if drives_by_pedals(&examiner.library.api) => {
                 examiner.history::<AsPedals>(ROWS, Order::Sorted)?
             }
@@ -101,6 +123,19 @@ pub(crate) fn digest(path: &Path) -> Result<String, String> {
         hasher.update(&history);
     }
     Ok(hasher.finalize().to_hex().to_string())
+}
+
+/// Lists for a controller that asks for them.
+fn views_of(
+    library: &Arc<Library>,
+    mut kinds: impl Iterator<Item = ModuleKind>,
+) -> Result<Option<TrialViews>, String> {
+    if !kinds.any(|kind| kind == ModuleKind::Controller) {
+        return Ok(None);
+    }
+    let backend = InProcess::new(library.clone(), ModuleKind::Controller);
+    let needs = backend.and_then(|backend| backend.needs());
+    Ok(needs.map_err(|fault| fault.message)?.map(TrialViews::new))
 }
 
 type Looked = Result<String, String>;

@@ -4,14 +4,17 @@ use super::{Active, Native};
 use crate::lock::locked;
 use crate::native::backend::{Batch, MOST_ROWS, bytes_of, bytes_of_mut};
 use crate::native::cell::now;
-use crate::native::kind::{AsController, AsFitness, AsPedals, InputRows, Kind, Numbers, SOME_CAR};
-use roadwright_agent::{Controller, Fitness, Lookahead, ParameterSet, Step};
+use crate::native::kind::{
+    AsController, AsFitness, AsNeeds, AsNeedsPedals, AsPedals, InputRows, Kind, Numbers, SOME_CAR,
+};
+use roadwright_agent::{Controller, Fitness, Lookahead, Needs, ParameterSet, Step, Views};
 use roadwright_plugin_api::abi::{
     CAP_ALONG_BEND, CAP_FULL_CONDUCT, CAP_HIGHER_IS_BETTER, CAP_PARALLEL_SLICES,
     CAP_WANTS_DEFAULTS, ROW_KEEP, ROW_NOT_WRITTEN, ROW_OK,
 };
 use roadwright_plugin_api::{
-    ControllerInput, ControllerOutput, FitnessInput, FitnessOutput, PedalsInput, PedalsOutput,
+    ControllerInput, ControllerOutput, FitnessInput, FitnessOutput, NeedsInput, NeedsPedalsInput,
+    PedalsInput, PedalsOutput,
 };
 use std::sync::atomic::Ordering;
 
@@ -36,10 +39,11 @@ struct Mended {
 
 impl<K: Kind> Native<K> {
     /// Calls the library with rows, and the built-in module for rows that the library does not answer.
-    /// Controllers have two kinds of rows, with accelerations and with pedals.
+    /// Controllers have rows with accelerations and with pedals, and both also with references to views.
     fn ask<Q: Kind<Logic = K::Logic>>(
         &self,
         step: &Step<'_>,
+        views: Option<&Views<'_>>,
         inputs: &[Q::Input],
         outputs: &mut [Q::Output],
     ) {
@@ -62,7 +66,7 @@ impl<K: Kind> Native<K> {
                 ids,
                 ..*step
             };
-            self.ask_chunk::<Q>(active, &step, inputs, outputs);
+            self.ask_chunk::<Q>(active, &step, views, inputs, outputs);
         }
     }
 
@@ -70,6 +74,7 @@ impl<K: Kind> Native<K> {
         &self,
         active: &Active,
         step: &Step<'_>,
+        views: Option<&Views<'_>>,
         inputs: &[Q::Input],
         outputs: &mut [Q::Output],
     ) {
@@ -101,6 +106,8 @@ impl<K: Kind> Native<K> {
                 inputs: rows.bytes(),
                 outputs: bytes_of_mut(outputs),
                 by_pedals: Q::BY_PEDALS,
+                // Rows refer to the views of the whole batch.
+                views: views.copied(),
                 status,
                 roads: None,
                 delays: &[],
@@ -263,16 +270,39 @@ impl Native<AsController> {
     }
 }
 
+impl Native<AsController> {
+    /// Request of the active build for more than its rows.
+    fn wanted(&self) -> Option<Needs> {
+        self.active.as_ref().and_then(|active| active.needs)
+    }
+}
+
+/// Converts pedals to the accelerations that they give some car.
+fn accelerate(pressed: &[PedalsOutput], outputs: &mut [ControllerOutput]) {
+    for (pressed, output) in pressed.iter().zip(outputs) {
+        *output = ControllerOutput {
+            acceleration: SOME_CAR.acceleration(pressed.throttle, pressed.brake),
+            steering: pressed.steering,
+        };
+    }
+}
+
 impl Controller for Native<AsController> {
     fn step(
         &self,
-        _: &ParameterSet,
+        parameters: &ParameterSet,
         step: &Step<'_>,
         inputs: &[ControllerInput],
         outputs: &mut [ControllerOutput],
     ) {
+        // Without a world, as on courses with their own dynamics, rows refer to nothing.
+        if self.wanted().is_some() {
+            let rows: Vec<NeedsInput> = inputs.iter().copied().map(NeedsInput::of).collect();
+            self.step_with_views(parameters, step, &Views::default(), &rows, outputs);
+            return;
+        }
         if !self.drives_by_pedals() {
-            self.ask::<AsController>(step, inputs, outputs);
+            self.ask::<AsController>(step, None, inputs, outputs);
             return;
         }
         // If there is no vehicle, as on courses with their own dynamics, accelerations are needed.
@@ -282,13 +312,8 @@ impl Controller for Native<AsController> {
         };
         let rows: Vec<PedalsInput> = inputs.iter().map(row).collect();
         let mut pressed = vec![PedalsOutput::default(); inputs.len()];
-        self.ask::<AsPedals>(step, &rows, &mut pressed);
-        for (pressed, output) in pressed.iter().zip(outputs) {
-            *output = ControllerOutput {
-                acceleration: SOME_CAR.acceleration(pressed.throttle, pressed.brake),
-                steering: pressed.steering,
-            };
-        }
+        self.ask::<AsPedals>(step, None, &rows, &mut pressed);
+        accelerate(&pressed, outputs);
     }
 
     fn wants_pedals(&self, _: &ParameterSet) -> bool {
@@ -297,12 +322,58 @@ impl Controller for Native<AsController> {
 
     fn drive(
         &self,
-        _: &ParameterSet,
+        parameters: &ParameterSet,
         step: &Step<'_>,
         inputs: &[PedalsInput],
         outputs: &mut [PedalsOutput],
     ) {
-        self.ask::<AsPedals>(step, inputs, outputs);
+        if self.wanted().is_some() {
+            let row = |input: &PedalsInput| NeedsPedalsInput {
+                needs: NeedsInput::of(input.seen),
+                drive: input.drive,
+            };
+            let rows: Vec<NeedsPedalsInput> = inputs.iter().map(row).collect();
+            self.drive_with_views(parameters, step, &Views::default(), &rows, outputs);
+            return;
+        }
+        self.ask::<AsPedals>(step, None, inputs, outputs);
+    }
+
+    fn needs(&self, _: &ParameterSet) -> Option<Needs> {
+        self.wanted()
+    }
+
+    fn step_with_views(
+        &self,
+        _: &ParameterSet,
+        step: &Step<'_>,
+        views: &Views<'_>,
+        inputs: &[NeedsInput],
+        outputs: &mut [ControllerOutput],
+    ) {
+        if !self.drives_by_pedals() {
+            self.ask::<AsNeeds>(step, Some(views), inputs, outputs);
+            return;
+        }
+        let row = |&needs: &NeedsInput| NeedsPedalsInput {
+            needs,
+            drive: SOME_CAR,
+        };
+        let rows: Vec<NeedsPedalsInput> = inputs.iter().map(row).collect();
+        let mut pressed = vec![PedalsOutput::default(); inputs.len()];
+        self.ask::<AsNeedsPedals>(step, Some(views), &rows, &mut pressed);
+        accelerate(&pressed, outputs);
+    }
+
+    fn drive_with_views(
+        &self,
+        _: &ParameterSet,
+        step: &Step<'_>,
+        views: &Views<'_>,
+        inputs: &[NeedsPedalsInput],
+        outputs: &mut [PedalsOutput],
+    ) {
+        self.ask::<AsNeedsPedals>(step, Some(views), inputs, outputs);
     }
 
     fn lookahead(&self, _: &ParameterSet) -> Lookahead {
@@ -323,7 +394,7 @@ impl Fitness for Native<AsFitness> {
         inputs: &[FitnessInput],
         outputs: &mut [FitnessOutput],
     ) {
-        self.ask::<AsFitness>(step, inputs, outputs);
+        self.ask::<AsFitness>(step, None, inputs, outputs);
     }
 
     fn wants_post_encroachment(&self) -> bool {

@@ -80,6 +80,7 @@ impl Native<AsSignals> {
                 inputs: bytes_of(std::slice::from_ref(input)),
                 outputs: bytes_of_mut(std::slice::from_mut(&mut output)),
                 by_pedals: false,
+                views: None,
                 status: &mut status,
                 roads: None,
                 delays: &[],

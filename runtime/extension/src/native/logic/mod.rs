@@ -19,7 +19,8 @@ use crate::event::Level;
 use crate::failures::{Cause, Failures};
 use crate::lock::locked;
 use roadwright_agent::{
-    Failure, Logic, LogicState, Lookahead, Module, ModuleKind, ParameterSet, StepBoundary, Swap,
+    Failure, Logic, LogicState, Lookahead, Module, ModuleKind, Needs, ParameterSet, StepBoundary,
+    Swap,
 };
 use roadwright_plugin_api::abi::{CAP_PARALLEL_SLICES, CAP_STATE};
 use std::sync::atomic::AtomicBool;
@@ -43,8 +44,22 @@ struct Active {
     is_isolated: bool,
     backend: Box<dyn Backend>,
     lookahead: Option<Lookahead>,
+    /// Request of the instance for more than its rows.
+    needs: Option<Needs>,
     /// Parameter values that were sent to the instance.
     sent: Vec<f64>,
+}
+
+impl Active {
+    /// Asks the instance again for its lookahead and its needs, which may depend on parameters and state.
+    fn ask_again(&mut self, cell: &PluginEntry) {
+        self.lookahead = self.backend.lookahead();
+        match self.backend.needs() {
+            Ok(needs) => self.needs = needs,
+            // It keeps the needs from before.
+            Err(fault) => cell.note_fault(&fault.message),
+        }
+    }
 }
 
 /// Results of the steps since the last boundary.
@@ -213,6 +228,7 @@ impl<K: Kind> Native<K> {
         Ok(Active {
             sent: backend.parameters().iter().map(|p| p.default).collect(),
             lookahead: backend.lookahead(),
+            needs: backend.needs()?,
             generation,
             is_isolated,
             backend,

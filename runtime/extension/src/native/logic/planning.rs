@@ -102,6 +102,7 @@ impl Native<AsPlanner> {
             inputs: bytes_of(inputs),
             outputs: bytes_of_mut(outputs),
             by_pedals: false,
+            views: None,
             status: &mut status,
             roads: Some(roads),
             delays: view.delays,

@@ -65,7 +65,7 @@ impl<K: Kind> Native<K> {
 
     pub(super) fn take_back(&mut self, state: &[u8]) -> Result<(), String> {
         let kept: Kept = postcard::from_bytes(state).map_err(|error| error.to_string())?;
-        let Some(active) = &self.active else {
+        let Some(active) = &mut self.active else {
             return Err("it is not in use".into());
         };
         let state = |(schema, bytes)| State { schema, bytes };
@@ -73,6 +73,7 @@ impl<K: Kind> Native<K> {
         // unchanged.
         if let Some(own) = kept.own {
             active.backend.load(&state(own))?;
+            active.ask_again(&self.cell);
         }
         *locked(&self.previous) = kept.previous;
         self.keeps.store(kept.keeps, Ordering::Relaxed);

@@ -29,9 +29,10 @@ impl<K: Kind> Native<K> {
             let count = self.restarts.len();
             self.cell.state().restarts += 1;
             match self.start(generation.clone(), is_isolated) {
-                Ok(active) => {
+                Ok(mut active) => {
                     let state = self.snapshot.clone();
                     let kept = state.is_some_and(|state| active.backend.load(&state).is_ok());
+                    active.ask_again(&self.cell);
                     self.active = Some(active);
                     let kept = if kept { "state kept" } else { "started fresh" };
                     let note = format!(
@@ -122,7 +123,7 @@ impl<K: Kind> Native<K> {
         // The old instance is kept until the new one works, so that a build that does not start changes
         // nothing.
         let state = self.active.as_ref().and_then(|a| a.backend.save());
-        let new = match self.start(generation.clone(), wish.is_isolated) {
+        let mut new = match self.start(generation.clone(), wish.is_isolated) {
             Ok(new) => new,
             Err(fault) => {
                 let why = format!(
@@ -149,6 +150,7 @@ impl<K: Kind> Native<K> {
                 }
             },
         };
+        new.ask_again(&self.cell);
         self.snapshot = state;
         // If the same build is restarted in this process, it keeps its mark.
         if old_hash != generation.hash || wish.is_isolated {
@@ -215,7 +217,7 @@ impl<K: Kind> Native<K> {
             index = own.end;
         }
         if changed {
-            active.lookahead = active.backend.lookahead();
+            active.ask_again(&self.cell);
         }
     }
 }

@@ -1,0 +1,69 @@
+//! Requests of controllers for more than their rows: own motion, own vehicle and the path ahead.
+
+use roadwright_plugin_api::{HitchData, PathPoint, VehicleData};
+
+/// Request of a controller for more than its row. It is also the limit of the data that the controller gets.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Needs {
+    /// Whether rows contain the motion of the vehicle.
+    pub motion: bool,
+    /// Whether there is a list of vehicles.
+    pub vehicles: bool,
+    /// The path ahead; `None` if there is none.
+    pub path: Option<PathNeeds>,
+}
+
+/// Part of the path ahead that a controller asks for.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct PathNeeds {
+    /// Minimum reach, m.
+    pub distance: f64,
+    /// Reach as a time, s. Multiplied by the speed, it gives a second distance; the larger one counts.
+    pub time: f64,
+    /// Distance between two points, m.
+    pub spacing: f64,
+    /// Maximum number of points.
+    pub most: u32,
+}
+
+impl PathNeeds {
+    /// Returns the number of points that reach far enough at the given speed in m/s, if the first one lies at
+    /// most one spacing behind the vehicle.
+    pub fn points(&self, speed: f64) -> usize {
+        let reach = self.distance.max(self.time * speed.abs());
+        // One more at either end, because the vehicle is between two points.
+        let wanted = (reach / self.spacing).ceil() + 2.0;
+        (wanted as usize).min(self.most as usize)
+    }
+}
+
+/// Lists to which the rows of a batch refer by index.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Views<'a> {
+    /// Vehicle types at their levels of dynamics.
+    pub vehicles: &'a [VehicleData],
+    /// Trailers of all vehicles.
+    pub hitches: &'a [HitchData],
+    /// Number that is different for other vehicles or trailers.
+    pub vehicles_version: u64,
+    /// Points of the paths of all rows.
+    pub path: &'a [PathPoint],
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_larger_reach_counts_up_to_the_most_points() {
+        let needs = PathNeeds {
+            distance: 10.0,
+            time: 2.0,
+            spacing: 0.5,
+            most: 100,
+        };
+        // 20 pieces of half a metre, then 48, then more than there may be.
+        let counts = [0.0, -3.0, 12.0, 40.0].map(|speed| needs.points(speed));
+        assert_eq!(counts, [22, 22, 50, 100]);
+    }
+}

@@ -1,0 +1,317 @@
+//! Controllers that ask for their motion, their vehicle and the path ahead (interface 1.3).
+
+use crate::common::{Bench, compile, only, root, run, shipped};
+use roadwright_agent::{Controller, Slot, Step};
+use roadwright_extension::{FileState, check_plugin};
+use roadwright_plugin_api::{ControllerInput, ControllerOutput, NOTHING};
+use roadwright_scenario::DynamicsLevel;
+use roadwright_simulation::{Ground, RunOptions, SavedWorld, World};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+const NEEDS: &str = "org.roadwright.needs";
+const MPC: &str = "com.example.mpc_c";
+
+/// Compiles the test plugin with definitions.
+fn built(folder: &Path, name: &str, definitions: &[&str]) -> PathBuf {
+    let source = root().join("runtime/extension/tests/c/needs.c");
+    let library = folder.join(name).with_extension("so");
+    let definitions: Vec<String> = definitions.iter().map(|d| format!("-D{d}")).collect();
+    let mut flags: Vec<&str> = definitions.iter().map(String::as_str).collect();
+    flags.extend(["-ffp-contract=off", "-lm"]);
+    compile(&source, &library, &flags).unwrap();
+    library
+}
+
+fn mpc(folder: &Path) -> PathBuf {
+    let library = folder.join("mpc_c.so");
+    let source = root().join("plugins/mpc_c/mpc_c.c");
+    compile(&source, &library, &["-ffp-contract=off", "-lm"]).unwrap();
+    library
+}
+
+fn options(level: DynamicsLevel, threads: usize) -> RunOptions {
+    RunOptions {
+        threads,
+        dynamics: Some(level),
+        ..RunOptions::default()
+    }
+}
+
+/// Checks each group alone, none and all, with few and many points. The plugin itself compares what it sees
+/// with what it has asked for, and its accelerations depend on every byte of it.
+#[test]
+fn a_controller_gets_what_it_asks_for_and_nothing_else() {
+    let folder = tempfile::tempdir().unwrap();
+    let scenario = shipped("old-town");
+    for (name, definitions) in [
+        ("motion", &["GROUPS=1"][..]),
+        ("vehicles", &["GROUPS=2"]),
+        ("path", &["GROUPS=4"]),
+        ("few", &["GROUPS=7", "MOST=2"]),
+        ("many", &["GROUPS=7", "MOST=1000", "SPACING=0.1"]),
+        ("none", &["GROUPS=0"]),
+        ("old", &["GROUPS=7", "MINOR=2"]),
+        ("slices", &["GROUPS=7", "CAPS=RW_CAP_PARALLEL_SLICES"]),
+        ("defaults", &["GROUPS=7", "CAPS=RW_CAP_WANTS_DEFAULTS"]),
+        ("pedals", &["GROUPS=7", "PEDALS"]),
+    ] {
+        let bench = Bench::new();
+        bench.put_file("needs.so", &built(folder.path(), name, definitions));
+        let state = bench.host().files()[0].state.clone();
+        assert_eq!(state, FileState::Active, "{name}: {}", bench.said());
+        let end = |threads: usize, isolated: bool| {
+            bench.host().set_isolated(NEEDS, isolated);
+            let options = options(DynamicsLevel::OneTrack, threads);
+            let mut world = bench.world(&scenario, Slot::Controller, NEEDS, options);
+            run(&mut world, 3.0);
+            assert!(world.faults().is_empty(), "{name}: {:?}", world.faults());
+            world.state_hash()
+        };
+        let hash = end(1, false);
+        assert_eq!(hash, end(2, false), "{name} with two threads");
+        assert_eq!(hash, end(1, true), "{name} in a process of its own");
+        assert_eq!(bench.row(NEEDS).faults, 0, "{name}: {}", bench.said());
+    }
+}
+
+#[test]
+fn groups_that_are_unknown_or_make_no_sense_are_refused_at_loading() {
+    let folder = tempfile::tempdir().unwrap();
+    for (name, definitions, problem) in [
+        (
+            "later",
+            &["GROUPS=(7|8)"][..],
+            "it asks for the groups 8 by roadwright.needs/1, but this version knows only RW_NEED_MOTION (1)",
+        ),
+        (
+            "fitness",
+            &["KIND=RW_KIND_FITNESS"],
+            "RW_NEED_MOTION and RW_NEED_VEHICLES and RW_NEED_PATH, which only controllers get",
+        ),
+        (
+            "points",
+            &["MOST=1"],
+            "path_most = 1, which is outside 2 to 1000",
+        ),
+        ("spacing", &["SPACING=1e300"], "path_spacing = 1"),
+        ("failed", &["NEEDS_SIZE=1000"], "needs returned -2"),
+    ] {
+        let bench = Bench::new();
+        bench.put_file("needs.so", &built(folder.path(), name, definitions));
+        let state = bench.host().files()[0].state.clone();
+        assert!(
+            matches!(&state, FileState::Rejected(why) if why.contains(problem)),
+            "{name}: {state:?}"
+        );
+    }
+}
+
+#[test]
+fn needs_may_change_with_parameters() {
+    let folder = tempfile::tempdir().unwrap();
+    let bench = Bench::new();
+    let definitions = ["GROUPS=7", "MOST=400"];
+    bench.put_file("needs.so", &built(folder.path(), "needs", &definitions));
+    for isolated in [false, true] {
+        bench.host().set_isolated(NEEDS, isolated);
+        let registry = bench.host().registry();
+        let entries = registry.of::<dyn Controller>();
+        let entry = entries.iter().find(|entry| entry.info.id == NEEDS).unwrap();
+        let mut module = entry.make();
+        let reach = |module: &roadwright_agent::Module<dyn Controller>| {
+            module.needs().unwrap().path.unwrap().distance
+        };
+        assert_eq!(reach(&module), 20.0);
+        module.parameters.set("reach", 75.0).unwrap();
+        let moment = roadwright_agent::StepBoundary {
+            step: 0,
+            time: 0.0,
+            capacity: 1,
+            added: &[0],
+            removed: &[],
+        };
+        module
+            .logic
+            .at_step_boundary(&mut module.parameters, &moment);
+        assert_eq!(reach(&module), 75.0, "isolated: {isolated}");
+    }
+}
+
+/// Checks that a course with its own vehicle, which has no world, gives rows that refer to nothing.
+#[test]
+fn without_a_world_there_is_no_vehicle_and_no_path() {
+    let folder = tempfile::tempdir().unwrap();
+    for (name, definitions) in [
+        ("plain", &["GROUPS=6"][..]),
+        ("pedals", &["GROUPS=6", "PEDALS"]),
+    ] {
+        let bench = Bench::new();
+        bench.put_file("needs.so", &built(folder.path(), name, definitions));
+        let registry = bench.host().registry();
+        let entries = registry.of::<dyn Controller>();
+        let entry = entries.iter().find(|entry| entry.info.id == NEEDS).unwrap();
+        let mut module = entry.make();
+        let input = ControllerInput {
+            speed: 8.0,
+            road_speed: 13.0,
+            wheelbase: 2.7,
+            waypoint_distance: 10.0,
+            leader_gap: NOTHING,
+            stop_distance: NOTHING,
+            obstacle_distance: NOTHING,
+            ..ControllerInput::default()
+        };
+        let step = Step {
+            indices: &[0],
+            ids: &[1],
+            ..Step::default()
+        };
+        let mut outputs = [ControllerOutput::default()];
+        module.step(&step, &[input], &mut outputs);
+        assert!(outputs[0].acceleration > 1.0, "{name}: {outputs:?}");
+        assert!(
+            module.logic.take_failure().is_none(),
+            "{name}: {}",
+            bench.said()
+        );
+    }
+}
+
+#[test]
+fn a_saved_world_goes_on_with_the_same_paths() {
+    let folder = tempfile::tempdir().unwrap();
+    let bench = Bench::new();
+    bench.put_file("needs.so", &built(folder.path(), "needs", &[]));
+    let scenario = shipped("old-town");
+    let level = DynamicsLevel::OneTrack;
+    let mut whole = bench.world(&scenario, Slot::Controller, NEEDS, options(level, 1));
+    run(&mut whole, 4.0);
+    let saved = SavedWorld::from_bytes(&whole.save().unwrap().to_bytes()).unwrap();
+    let options = RunOptions {
+        modules: only(Slot::Controller, NEEDS),
+        ..options(level, 2)
+    };
+    let registry = bench.host().registry();
+    let ground = Ground::new(&scenario);
+    let restored = World::restore(ground, &scenario, &registry, &options, &saved);
+    let (mut again, notes) = restored.unwrap();
+    assert!(notes.is_empty(), "{notes:?}");
+    for world in [&mut whole, &mut again] {
+        run(world, 3.0);
+    }
+    assert_eq!(whole.state_hash(), again.state_hash());
+}
+
+#[test]
+fn the_check_tries_roads_and_vehicles() {
+    let folder = tempfile::tempdir().unwrap();
+    let helper = vec![env!("CARGO_BIN_EXE_roadwright-plugin-host").into()];
+    for (name, definitions) in [
+        ("all", &["GROUPS=7"][..]),
+        ("pedals", &["GROUPS=4", "PEDALS"]),
+    ] {
+        let library = built(folder.path(), name, definitions);
+        let mut problems = Vec::new();
+        check_plugin(&library, &helper, |line| {
+            problems.extend(
+                line.problem
+                    .clone()
+                    .map(|why| format!("{}: {why}", line.name)),
+            );
+        });
+        assert_eq!(problems, Vec::<String>::new(), "{name}");
+    }
+}
+
+/// Root mean square of the lateral offset and mean speed of all drives of the figure-eight with a controller.
+fn in_the_bends(bench: &Bench, controller: &str, options: RunOptions) -> (f64, f64) {
+    let mut modules = only(Slot::Controller, controller);
+    modules
+        .set(Slot::Fitness, vec!["path_error".into()])
+        .unwrap();
+    let options = RunOptions { modules, ..options };
+    let registry = bench.host().registry();
+    let mut world = World::new(&shipped("figure-eight"), &registry, &options).unwrap();
+    run(&mut world, 40.0);
+    assert!(world.faults().is_empty(), "{:?}", world.faults());
+    let drives = world.drives();
+    let errors = drives.iter().flat_map(|drive| &drive.scores);
+    let errors: Vec<f64> = errors.map(|(_, score)| *score).collect();
+    assert!(!errors.is_empty());
+    let vehicles = world.snapshot().vehicles;
+    let speed = vehicles.iter().map(|one| one.speed).sum::<f64>() / vehicles.len() as f64;
+    (errors.iter().sum::<f64>() / errors.len() as f64, speed)
+}
+
+#[test]
+fn the_predictive_controller_keeps_to_winding_lanes() {
+    let folder = tempfile::tempdir().unwrap();
+    let bench = Bench::new();
+    bench.put_file("mpc_c.so", &mpc(folder.path()));
+    let level = DynamicsLevel::OneTrack;
+    let (idm, idm_speed) = in_the_bends(&bench, "idm", options(level, 1));
+    let (own, speed) = in_the_bends(&bench, MPC, options(level, 1));
+    bench.host().set_isolated(MPC, true);
+    let (apart, _) = in_the_bends(&bench, MPC, options(level, 2));
+    println!("idm {idm} m at {idm_speed} m/s, mpc_c {own} m at {speed} m/s");
+    assert!(own <= 0.006, "{own} m");
+    assert!((speed - idm_speed).abs() < 0.3, "{speed} {idm_speed}");
+    assert_eq!(own, apart);
+}
+
+#[test]
+fn the_predictive_controller_keeps_to_its_lane_in_town() {
+    let folder = tempfile::tempdir().unwrap();
+    let bench = Bench::new();
+    bench.put_file("mpc_c.so", &mpc(folder.path()));
+    let level = DynamicsLevel::OneTrack;
+    let scenario = shipped("old-town");
+    let mut world = bench.world(&scenario, Slot::Controller, MPC, options(level, 1));
+    let mut furthest = 0.0f64;
+    // Last offset of each vehicle, and whether it is changing lanes.
+    let mut lanes: BTreeMap<u64, (f64, bool)> = BTreeMap::new();
+    while world.time() < 100.0 {
+        for _ in 0..10 {
+            world.step();
+        }
+        for vehicle in world
+            .snapshot()
+            .vehicles
+            .iter()
+            .filter(|one| one.lane.is_some())
+        {
+            let (last, changes) = lanes.entry(vehicle.agent).or_insert((vehicle.t, true));
+            *changes |= (vehicle.t - *last).abs() > 1.0;
+            *changes &= vehicle.t.abs() > 0.2;
+            *last = vehicle.t;
+            if !*changes {
+                furthest = furthest.max(vehicle.t.abs());
+            }
+        }
+    }
+    println!("{furthest} m");
+    assert!(world.counts().arrived > 10 && world.faults().is_empty());
+    assert!(furthest < 0.3, "{furthest}");
+}
+
+#[test]
+fn the_predictive_controller_allocates_in_create_only() {
+    let source = std::fs::read_to_string(root().join("plugins/mpc_c/mpc_c.c")).unwrap();
+    let allocations = source.matches("malloc(").count() + source.matches("alloc(").count();
+    assert_eq!(allocations, 2, "the one `malloc(` of create, counted twice");
+    let folder = tempfile::tempdir().unwrap();
+    let symbols = std::process::Command::new("nm")
+        .args(["-D", "--undefined-only"])
+        .arg(mpc(folder.path()))
+        .output();
+    let Ok(symbols) = symbols else {
+        eprintln!("skipped: there is no nm");
+        return;
+    };
+    let text = String::from_utf8(symbols.stdout).unwrap();
+    assert!(
+        text.contains("malloc") && !text.contains("calloc") && !text.contains("realloc"),
+        "{text}"
+    );
+}

@@ -1,0 +1,585 @@
+//! Points of the path ahead, the motion and the vehicle of an agent, for controllers that ask for them.
+//!
+//! Points lie at multiples of a spacing along the route, so that they stay in place while the agent drives.
+//! They are computed from the route and the agent's place alone. Nothing is kept between calls, and a restored
+//! world gives the same points.
+
+use super::{Look, View};
+use crate::records::{AgentIndex, Command};
+use crate::route::{Goal, GroundPath, Route};
+use crate::vehicle_type::VehicleRecords;
+use glam::DVec2;
+use roadwright_agent::{Needs, PathNeeds};
+use roadwright_geometry::math::{atan, exp, tan, wrap_angle};
+use roadwright_geometry::{Pose, unit};
+use roadwright_plugin_api::{
+    MotionInput, NeedsInput, PATH_CONNECTION, PATH_END, PATH_LANE_CHANGE, PATH_REVERSE, PATH_STOP,
+    PathPoint,
+};
+use roadwright_scenario::lane_graph::{LaneletIndex, NO_LANELET};
+use std::f64::consts::FRAC_PI_2;
+
+/// Distance from the wanted line up to which a vehicle counts as on it, m. Its path then leads along the line.
+const ON_LINE: f64 = 0.3;
+/// Distance from the wanted line beyond which the path begins at the vehicle, m. In between, it begins between
+/// the two.
+const BESIDE_LINE: f64 = 1.2;
+/// Time within which the offset of the path from the wanted line falls to 74 %, s. After four times this time
+/// it is below a tenth.
+const RETURN_TIME: f64 = 1.2;
+/// Minimum of the distance that belongs to [`RETURN_TIME`], m.
+const LEAST_RETURN: f64 = 5.0;
+/// Largest slope of the path relative to the wanted line.
+const STEEPEST: f64 = 0.5;
+/// Time that half of a lane change takes that has not begun yet, s.
+const HALF_OF_CHANGE: f64 = 1.5;
+/// Maximum length of half of such a lane change, as a fraction of the distance that is left for it.
+const ROOM_FOR_HALF: f64 = 0.5;
+
+/// A place on a path, before curvature and grade are known.
+#[derive(Debug, Clone, Copy)]
+struct Place {
+    position: DVec2,
+    heading: f64,
+    height: f64,
+    speed: f64,
+    left: f64,
+    right: f64,
+    lanelet: LaneletIndex,
+    flags: u32,
+}
+
+/// Lanes of the route that lie side by side on one road; usually one lane.
+#[derive(Debug, Clone, Copy)]
+struct Road {
+    /// Route index of the lane on which the agent is there, or of the first lane on roads ahead.
+    first: u32,
+    /// Route index of the last lane.
+    last: u32,
+    /// Position of the start of the road along the path, and length of the road along the path, m.
+    begin: f64,
+    length: f64,
+    /// Position along the path from which the agent still has to change to the last lane, m.
+    from: f64,
+}
+
+impl Road {
+    fn end(&self) -> f64 {
+        self.begin + self.length
+    }
+}
+
+/// Offset of a path from the line that the agent should follow. It decays from the offset of the agent.
+#[derive(Debug, Clone, Copy, Default)]
+struct Return {
+    /// Position of the agent along the path, m.
+    from: f64,
+    offset: f64,
+    slope: f64,
+    length: f64,
+}
+
+impl Return {
+    /// Returns the decay from an offset (m) and a slope at position `from` (m). `length` is the distance within
+    /// which it decays, m.
+    fn new(from: f64, offset: f64, slope: f64, length: f64) -> Self {
+        // A vehicle near the line follows the line itself. Offset and slope change smoothly with the vehicle's
+        // own offset, so the path does not jump.
+        let beyond = (offset.abs() - ON_LINE) / (BESIDE_LINE - ON_LINE);
+        let share = beyond.clamp(0.0, 1.0);
+        let weight = share * share * (3.0 - 2.0 * share);
+        let growth = 6.0 * share * (1.0 - share) / (BESIDE_LINE - ON_LINE);
+        Self {
+            from,
+            offset: offset * weight,
+            slope: slope * (weight + offset.abs() * growth),
+            length,
+        }
+    }
+
+    /// Offset to the left (m) and slope at a position along the path, m. It is the motion of a critically damped
+    /// oscillator, so the rest of a decay equals the decay from any place on it.
+    fn at(&self, s: f64) -> (f64, f64) {
+        if self.offset == 0.0 && self.slope == 0.0 {
+            return (0.0, 0.0);
+        }
+        let along = s - self.from;
+        if along < 0.0 {
+            return (self.offset + self.slope * along, self.slope);
+        }
+        let decay = exp(-along / self.length);
+        let rate = self.slope + self.offset / self.length;
+        let offset = (self.offset + rate * along) * decay;
+        (offset, rate * decay - offset / self.length)
+    }
+}
+
+/// The path of an agent, to be read at growing positions.
+enum Course<'a> {
+    Lanes(LaneCourse<'a>),
+    /// A path over open ground.
+    Path {
+        path: &'a GroundPath,
+        share: f64,
+        room: f64,
+        flags: u32,
+    },
+    /// A straight line to a place.
+    Straight {
+        to: Pose,
+        speed: f64,
+        room: f64,
+    },
+}
+
+/// A path along lanes.
+struct LaneCourse<'a> {
+    route: &'a Route,
+    road: Road,
+    /// The road on which the agent is.
+    own: Road,
+    /// Wanted lateral offset, m to the left.
+    aside: f64,
+    back: Return,
+    /// Lane that the agent is leaving.
+    leaving: LaneletIndex,
+}
+
+impl View<'_> {
+    /// Input row of a controller that asks for more than its row, before the wish of the behaviour is applied.
+    /// `last` is the last command of its agent. Fills in the points of the path; unused ones become zero.
+    pub(crate) fn needs_input(
+        &self,
+        agent: AgentIndex,
+        look: Look,
+        needs: &Needs,
+        last: Command,
+        points: &mut [PathPoint],
+    ) -> NeedsInput {
+        let mut input = NeedsInput::of(self.allowed_input(agent, look));
+        if needs.motion {
+            input.motion = self.motion_input(agent, last);
+        }
+        if needs.vehicles {
+            let number = self.agents.identity[agent.index()].vehicle_type;
+            input.vehicle = VehicleRecords::index(number, self.level(agent));
+        }
+        if let Some(wanted) = &needs.path {
+            let count = self.fill_path(agent, wanted, &mut input, points);
+            points[count..].fill(PathPoint::default());
+            input.path_count = count as u32;
+        }
+        input
+    }
+
+    fn motion_input(&self, agent: AgentIndex, last: Command) -> MotionInput {
+        let (pose, motion) = (self.pose(agent), self.motion(agent));
+        let kind = self.vehicle_type(agent);
+        let [lateral_speed, yaw_rate] = self.bodies().slip(agent, kind);
+        let (pitch, roll) = match self.dynamics.rigid.attitude(agent) {
+            Some(attitude) => (-attitude.pitch, attitude.roll),
+            None => self.lie(pose, kind.limits.wheelbase, kind.width),
+        };
+        MotionInput {
+            x: pose.position.x,
+            y: pose.position.y,
+            z: self.height(pose.position),
+            heading: pose.heading,
+            pitch,
+            roll,
+            lateral_speed,
+            yaw_rate,
+            acceleration: motion.acceleration,
+            lateral_acceleration: motion.speed * yaw_rate,
+            last_acceleration: last.acceleration,
+            last_steering: last.steering,
+            // Rows describe the state at the start of the step, and commands act in the same step.
+            age: 0.0,
+            delay: 0.0,
+        }
+    }
+
+    /// Pitch and roll of a vehicle that lies on the ground, rad.
+    fn lie(&self, pose: Pose, wheelbase: f64, width: f64) -> (f64, f64) {
+        let Some(land) = self.ground.slopes() else {
+            return (0.0, 0.0);
+        };
+        let rise = land.height(pose.point(wheelbase, 0.0)) - land.height(pose.position);
+        let bank = self.ground.bank(pose, wheelbase, width);
+        (-atan(rise / wheelbase), atan(bank / width))
+    }
+
+    fn height(&self, place: DVec2) -> f64 {
+        self.ground
+            .terrain()
+            .map_or(0.0, |terrain| terrain.height(place))
+    }
+
+    /// Fills in the points of the path of an agent, and the fields of its row that refer to them. Returns the
+    /// number of points.
+    fn fill_path(
+        &self,
+        agent: AgentIndex,
+        wanted: &PathNeeds,
+        input: &mut NeedsInput,
+        points: &mut [PathPoint],
+    ) -> usize {
+        let progress = self.progress(agent);
+        let is_on_lane = self.position(agent).is_on_lane();
+        let part = if is_on_lane {
+            0
+        } else {
+            u64::from(progress.reached) + 1
+        };
+        input.route_version = self
+            .routes
+            .hash_of(progress.route)
+            .wrapping_add(part.wrapping_mul(0x9e37_79b9_7f4a_7c15));
+        let spacing = wanted.spacing;
+        let Some((path_s, mut course)) = self.course(agent, input, spacing) else {
+            return 0;
+        };
+        input.path_s = path_s;
+        let count = wanted.points(input.seen.speed).min(points.len());
+        let first = (path_s / spacing).floor();
+        let at = |number: f64| (first + number) * spacing;
+        // Curvature and grade are measured from one spacing before a point to one behind it.
+        let mut before = course.at(self, at(-1.0));
+        let mut here = course.at(self, at(0.0));
+        let stop = path_s + input.seen.stop_distance;
+        for (number, point) in points[..count].iter_mut().enumerate() {
+            let s = at(number as f64);
+            let after = course.at(self, at(number as f64 + 1.0));
+            let stops = if s >= stop { PATH_STOP } else { 0 };
+            *point = PathPoint {
+                s,
+                x: here.position.x,
+                y: here.position.y,
+                z: here.height,
+                heading: wrap_angle(here.heading),
+                curvature: wrap_angle(after.heading - before.heading) / (2.0 * spacing),
+                grade: (after.height - before.height) / (2.0 * spacing),
+                speed: here.speed,
+                left: here.left,
+                right: here.right,
+                lanelet: here.lanelet.number(),
+                flags: here.flags | stops,
+            };
+            (before, here) = (here, after);
+        }
+        count
+    }
+
+    /// The path of an agent and its position along it, m; `None` if no path is known.
+    fn course(
+        &self,
+        agent: AgentIndex,
+        input: &NeedsInput,
+        spacing: f64,
+    ) -> Option<(f64, Course<'_>)> {
+        let position = self.position(agent);
+        if position.is_on_lane() {
+            let (s, course) = self.lane_course(agent, input, spacing);
+            return Some((s, Course::Lanes(course)));
+        }
+        let (route, reached) = (self.route(agent), self.progress(agent).reached);
+        let half = 0.5 * self.vehicle_type(agent).width;
+        if let Some(path) = route.path_to(reached) {
+            let margin = route.planned_to(reached).map_or(0.0, |plan| plan.margin);
+            let is_reversing = self.is_reversing(agent);
+            let course = Course::Path {
+                path,
+                share: self.open_ground_share(agent),
+                room: half + margin,
+                flags: if is_reversing { PATH_REVERSE } else { 0 },
+            };
+            return Some((position.s, course));
+        }
+        let goal = route.next_goal(reached)?.position(self.ground.graph());
+        let pose = self.pose(agent);
+        let way = goal - pose.position;
+        let distance = way.length();
+        let heading = if distance > 0.0 {
+            roadwright_geometry::heading_of(way)
+        } else {
+            pose.heading
+        };
+        let course = Course::Straight {
+            to: Pose {
+                position: goal,
+                heading,
+            },
+            speed: input.seen.road_speed,
+            room: half,
+        };
+        Some((-distance, course))
+    }
+
+    /// The path of an agent on a lane, and its position along it, m.
+    fn lane_course(
+        &self,
+        agent: AgentIndex,
+        input: &NeedsInput,
+        spacing: f64,
+    ) -> (f64, LaneCourse<'_>) {
+        let (route, progress, position) = (
+            self.route(agent),
+            self.progress(agent),
+            self.position(agent),
+        );
+        let mut road = self.road(route, 0, 0.0);
+        let mut passed = None;
+        while progress.at > road.last {
+            let next = self.road(route, road.last + 1, road.end());
+            passed = Some(std::mem::replace(&mut road, next));
+        }
+        // In a bend, adjacent lanes differ in length.
+        let share = road.length / self.ground.length(position.lanelet).max(1e-6);
+        let agent_s = road.begin + position.s * share;
+        road.first = progress.at;
+        road.from = agent_s.max(road.begin);
+        let own = road;
+        // The first points may lie on the road before.
+        let behind = (agent_s / spacing).floor() * spacing - spacing;
+        if let Some(before) = passed
+            && behind < road.begin
+        {
+            road = Road {
+                first: before.last,
+                ..before
+            };
+        }
+        let slope = tan(input.seen.heading_error.clamp(-STEEPEST, STEEPEST));
+        let length = (RETURN_TIME * input.seen.speed).max(LEAST_RETURN);
+        let course = LaneCourse {
+            route,
+            road,
+            own,
+            aside: self.led_to(agent),
+            back: Return::new(agent_s, input.seen.lane_offset, slope, length),
+            leaving: position.leaving,
+        };
+        (agent_s, course)
+    }
+
+    /// The road of the route that begins with a lane, at a position along the path, m.
+    fn road(&self, route: &Route, first: u32, begin: f64) -> Road {
+        let length = route
+            .lanelet(first)
+            .map_or(0.0, |id| self.ground.length(id));
+        Road {
+            first,
+            last: first + route.lane_changes_on(first, self.ground),
+            begin,
+            length,
+            from: begin,
+        }
+    }
+
+    /// A place on a lane of a road, at a position along the path, m.
+    fn on_lane(&self, road: &Road, lanelet: LaneletIndex, s: f64) -> Place {
+        let length = self.ground.length(lanelet);
+        let own = (s - road.begin) * (length / road.length.max(1e-6));
+        let line = self.ground.line(lanelet);
+        let mut pose = line.pose(own.clamp(0.0, length));
+        if !(0.0..=length).contains(&own) {
+            let beyond = own - own.clamp(0.0, length);
+            pose.position = pose.point(beyond, 0.0);
+        }
+        let facts = self.ground.lanelet(lanelet);
+        let half = 0.5 * facts.width;
+        Place {
+            position: pose.position,
+            heading: pose.heading,
+            height: 0.0,
+            speed: self.ground.road_speed(lanelet, own.clamp(0.0, length)),
+            left: half,
+            right: half,
+            lanelet,
+            flags: if facts.is_connection() {
+                PATH_CONNECTION
+            } else {
+                0
+            },
+        }
+    }
+}
+
+impl Course<'_> {
+    /// The place at a position along the path, m.
+    fn at(&mut self, view: &View<'_>, s: f64) -> Place {
+        let mut place = match self {
+            Self::Lanes(course) => course.at(view, s),
+            Self::Path {
+                path,
+                share,
+                room,
+                flags,
+            } => {
+                let line = path.line();
+                let length = line.length();
+                let mut pose = line.pose(s);
+                if !(0.0..=length).contains(&s) {
+                    pose.position = pose.point(s - s.clamp(0.0, length), 0.0);
+                }
+                Place {
+                    position: pose.position,
+                    heading: pose.heading,
+                    height: 0.0,
+                    speed: path.speed(s) * *share,
+                    left: *room,
+                    right: *room,
+                    lanelet: NO_LANELET,
+                    flags: if s > length {
+                        *flags | PATH_END
+                    } else {
+                        *flags
+                    },
+                }
+            }
+            Self::Straight { to, speed, room } => Place {
+                position: to.point(s, 0.0),
+                heading: to.heading,
+                height: 0.0,
+                speed: *speed,
+                left: *room,
+                right: *room,
+                lanelet: NO_LANELET,
+                flags: if s > 0.0 { PATH_END } else { 0 },
+            },
+        };
+        place.height = view.height(place.position);
+        place
+    }
+}
+
+impl LaneCourse<'_> {
+    /// The place at a position along the path, m. Positions of successive calls grow.
+    fn at(&mut self, view: &View<'_>, s: f64) -> Place {
+        while s > self.road.end() && self.goes_on(view) {
+            self.enter_next(view);
+        }
+        let mut place = self.on_road(view, s);
+        if self.is_beyond_goal(view, s) {
+            place.flags |= PATH_END;
+        }
+        let (offset, slope) = self.back.at(s);
+        let aside = self.aside + offset;
+        if aside != 0.0 {
+            place.position += aside * unit(place.heading + FRAC_PI_2);
+            place.heading += atan(slope);
+            place.left -= aside;
+            place.right += aside;
+        }
+        if offset.abs() > ON_LINE && self.leaving != NO_LANELET {
+            place.flags |= PATH_LANE_CHANGE;
+            let width = view.ground.lanelet(self.leaving).width;
+            match offset > 0.0 {
+                true => place.left += width,
+                false => place.right += width,
+            }
+        }
+        place
+    }
+
+    /// Whether the route continues beyond the road.
+    fn goes_on(&self, view: &View<'_>) -> bool {
+        let (Some(here), Some(next)) = (
+            self.route.lanelet(self.road.last),
+            self.route.lanelet(self.road.last + 1),
+        ) else {
+            return false;
+        };
+        view.ground.leads_to(here, next)
+    }
+
+    fn enter_next(&mut self, view: &View<'_>) {
+        let next = view.road(self.route, self.road.last + 1, self.road.end());
+        // On its own road the agent may have changed lanes already.
+        self.road = if next.last == self.own.last {
+            self.own
+        } else {
+            next
+        };
+    }
+
+    /// Whether a position along the path (m) lies beyond the destination.
+    fn is_beyond_goal(&self, view: &View<'_>, s: f64) -> bool {
+        let road = &self.road;
+        if s > road.end() {
+            return true;
+        }
+        match (self.route.goals.last(), self.route.lanelet(road.last)) {
+            (Some(&Goal::Lane { lanelet, s: goal }), Some(last))
+                if lanelet == last && self.route.lanelet(road.last + 1).is_none() =>
+            {
+                let share = road.length / view.ground.length(last).max(1e-6);
+                s > road.begin + goal * share
+            }
+            _ => false,
+        }
+    }
+
+    /// The place on the current road at a position along the path, m, without offset.
+    fn on_road(&self, view: &View<'_>, s: f64) -> Place {
+        let road = &self.road;
+        let lane = |at: u32| self.route.lanelet(at).unwrap_or(NO_LANELET);
+        let changes = road.last - road.first;
+        if changes == 0 {
+            return view.on_lane(road, lane(road.last), s);
+        }
+        // The rest of the road is shared equally by the lanes, because the places of lane changes depend on other
+        // vehicles.
+        let part = (road.end() - road.from).max(0.0) / f64::from(changes + 1);
+        let half = (HALF_OF_CHANGE * view.ground.lanelet(lane(road.first)).free_speed)
+            .min(ROOM_FOR_HALF * part)
+            .max(0.01);
+        let number = ((s - road.from) / part.max(0.01) - 0.5).floor();
+        let number = (number.max(0.0) as u32).min(changes - 1);
+        let middle = road.from + f64::from(number + 1) * part;
+        let old = view.on_lane(road, lane(road.first + number), s);
+        let share = (s - (middle - half)) / (2.0 * half);
+        if share <= 0.0 {
+            return old;
+        }
+        let new = view.on_lane(road, lane(road.first + number + 1), s);
+        if share >= 1.0 {
+            return new;
+        }
+        between(&old, &new, share, 2.0 * half)
+    }
+}
+
+/// Place within a lane change that takes `length` metres, at a fraction `share` of it. The heading changes
+/// smoothly, also where the lane change begins and ends.
+fn between(old: &Place, new: &Place, share: f64, length: f64) -> Place {
+    let weight = share * share * share * (10.0 - 15.0 * share + 6.0 * share * share);
+    let growth = 30.0 * share * share * (1.0 - share) * (1.0 - share) / length;
+    let along = old.heading + weight * wrap_angle(new.heading - old.heading);
+    let apart = (new.position - old.position).dot(unit(along + FRAC_PI_2));
+    // Free width of both lanes, seen from a place between them.
+    let (left, right) = match apart > 0.0 {
+        true => (
+            apart * (1.0 - weight) + new.left,
+            weight * apart + old.right,
+        ),
+        false => (
+            old.left - weight * apart,
+            new.right - apart * (1.0 - weight),
+        ),
+    };
+    Place {
+        position: old.position.lerp(new.position, weight),
+        heading: along + atan(growth * apart),
+        height: 0.0,
+        speed: old.speed.min(new.speed),
+        left,
+        right,
+        lanelet: if weight < 0.5 {
+            old.lanelet
+        } else {
+            new.lanelet
+        },
+        flags: old.flags | new.flags | PATH_LANE_CHANGE,
+    }
+}

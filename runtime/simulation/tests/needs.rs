@@ -1,0 +1,438 @@
+//! Rows of controllers that ask for their motion, their vehicle and the path ahead.
+
+use crate::common::{driven_by, shipped, vehicle};
+use glam::DVec2;
+use roadwright_agent::{
+    Controller, Logic, Lookahead, Module, ModuleEntry, ModuleInfo, Needs, ParameterSet, PathNeeds,
+    Registry, Slot, Step, Views,
+};
+use roadwright_geometry::math::{atan, sin, wrap_angle};
+use roadwright_geometry::{heading_of, unit};
+use roadwright_plugin_api::abi::NO_LANELET;
+use roadwright_plugin_api::{
+    ControllerInput, ControllerOutput, HitchData, NO_INDEX, NeedsInput, PATH_CONNECTION, PATH_END,
+    PATH_LANE_CHANGE, PATH_STOP, PathPoint, VehicleData,
+};
+use roadwright_scenario::{DynamicsLevel, LaneletIndex, Scenario};
+use roadwright_simulation::{Ground, ModuleOverrides, RunOptions, World, builtin_modules};
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex};
+
+const INFO: ModuleInfo = ModuleInfo {
+    id: "witness",
+    name: "Witness",
+    doc: "Follows the path at the speed of idm and keeps what it sees.",
+};
+/// Distance between points, m.
+const SPACING: f64 = 0.5;
+const PATH: PathNeeds = PathNeeds {
+    distance: 30.0,
+    time: 3.0,
+    spacing: SPACING,
+    most: 200,
+};
+const ALL: Needs = Needs {
+    motion: true,
+    vehicles: true,
+    path: Some(PATH),
+};
+/// Offset from its line up to which an agent keeps its lane, m.
+const KEEPS: f64 = 0.3;
+
+/// A row with what it refers to.
+#[derive(Debug, Clone, PartialEq)]
+struct Seen {
+    id: u64,
+    time: f64,
+    input: NeedsInput,
+    vehicle: Option<VehicleData>,
+    hitches: Vec<HitchData>,
+    points: Vec<PathPoint>,
+}
+
+type Notes = Arc<Mutex<Vec<Seen>>>;
+
+struct Witness {
+    idm: Module<dyn Controller>,
+    needs: Needs,
+    notes: Notes,
+}
+
+impl Logic for Witness {}
+
+impl Controller for Witness {
+    fn step(
+        &self,
+        _: &ParameterSet,
+        step: &Step<'_>,
+        inputs: &[ControllerInput],
+        outputs: &mut [ControllerOutput],
+    ) {
+        self.idm.step(step, inputs, outputs);
+    }
+
+    fn lookahead(&self, _: &ParameterSet) -> Lookahead {
+        self.idm.lookahead()
+    }
+
+    fn aims_along_bend(&self, _: &ParameterSet) -> bool {
+        true
+    }
+
+    fn needs(&self, _: &ParameterSet) -> Option<Needs> {
+        Some(self.needs)
+    }
+
+    fn step_with_views(
+        &self,
+        parameters: &ParameterSet,
+        step: &Step<'_>,
+        views: &Views<'_>,
+        inputs: &[NeedsInput],
+        outputs: &mut [ControllerOutput],
+    ) {
+        let mut notes = self.notes.lock().unwrap();
+        for (&id, input) in step.ids.iter().zip(inputs) {
+            let vehicle = views.vehicles.get(input.vehicle as usize).copied();
+            let trailers = vehicle.map_or(0..0, |vehicle| {
+                let first = vehicle.hitches as usize;
+                first..first + vehicle.hitch_count as usize
+            });
+            let first = input.path as usize;
+            let range = first..first + input.path_count as usize;
+            notes.push(Seen {
+                id,
+                time: step.time,
+                // The place of the points depends on the slice.
+                input: NeedsInput { path: 0, ..*input },
+                vehicle,
+                hitches: views.hitches.get(trailers).unwrap_or_default().to_vec(),
+                points: views.path.get(range).unwrap_or_default().to_vec(),
+            });
+        }
+        drop(notes);
+        let seen: Vec<ControllerInput> = inputs.iter().map(|input| input.seen).collect();
+        self.step(parameters, step, &seen, outputs);
+        for (input, output) in inputs.iter().zip(outputs) {
+            let first = input.path as usize;
+            let points = &views.path[first..first + input.path_count as usize];
+            if self.needs.motion && !points.is_empty() {
+                output.steering = pursue(input, points);
+            }
+        }
+    }
+}
+
+/// Steering angle along the circle to a point of the path ahead, rad.
+fn pursue(input: &NeedsInput, points: &[PathPoint]) -> f64 {
+    let ahead = input.path_s + (0.6 * input.seen.speed).max(3.0);
+    let target = points
+        .iter()
+        .find(|point| point.s >= ahead)
+        .unwrap_or(&points[points.len() - 1]);
+    let motion = &input.motion;
+    let offset = place(target) - DVec2::new(motion.x, motion.y);
+    let angle = heading_of(offset) - motion.heading;
+    atan(input.seen.wheelbase * 2.0 * sin(angle) / offset.length().max(0.5))
+}
+
+fn registry(needs: Needs, notes: &Notes) -> Registry {
+    let mut registry = builtin_modules();
+    let entries = registry.of::<dyn Controller>();
+    let idm = entries.iter().find(|entry| entry.info.id == "idm").unwrap();
+    let (idm, notes) = (idm.clone(), notes.clone());
+    registry.add(ModuleEntry::<dyn Controller>::new(INFO, &[], move || {
+        Box::new(Witness {
+            idm: idm.make(),
+            needs,
+            notes: notes.clone(),
+        })
+    }));
+    registry
+}
+
+fn options(level: DynamicsLevel, threads: usize) -> RunOptions {
+    let mut modules = ModuleOverrides::default();
+    modules.set(Slot::Controller, vec![INFO.id.into()]).unwrap();
+    RunOptions {
+        modules,
+        threads,
+        dynamics: Some(level),
+        ..RunOptions::default()
+    }
+}
+
+/// Everything that controllers see in a scenario, in the order of time and agents.
+fn seen(
+    scenario: &Scenario,
+    needs: Needs,
+    seconds: f64,
+    options: &RunOptions,
+) -> (Vec<Seen>, Arc<Ground>) {
+    let notes = Notes::default();
+    let mut world = World::new(scenario, &registry(needs, &notes), options).unwrap();
+    while world.time() < seconds {
+        world.step();
+    }
+    let mut all = std::mem::take(&mut *notes.lock().unwrap());
+    all.sort_by(|a, b| a.time.total_cmp(&b.time).then(a.id.cmp(&b.id)));
+    assert!(all.len() > 20, "only {} rows", all.len());
+    (all, world.ground().clone())
+}
+
+/// Distance from a place to the centre line of a lanelet, m.
+fn from_centre_line(ground: &Ground, number: u32, place: DVec2) -> f64 {
+    let line = ground.line(LaneletIndex::new(number));
+    let points: Vec<DVec2> = line.points().collect();
+    let distances = points.windows(2).map(|ends| {
+        let chord = ends[1] - ends[0];
+        let along = ((place - ends[0]).dot(chord) / chord.length_squared()).clamp(0.0, 1.0);
+        (place - ends[0] - along * chord).length()
+    });
+    distances.fold(f64::INFINITY, f64::min)
+}
+
+fn place(point: &PathPoint) -> DVec2 {
+    DVec2::new(point.x, point.y)
+}
+
+/// Checks that points lie on the centre line of their lanes if their agent keeps its lane.
+fn are_on_centre_lines(name: &str, all: &[Seen], ground: &Ground) {
+    let mut compared = 0;
+    for seen in all.iter().step_by(23) {
+        if seen.input.seen.lane_offset.abs() > KEEPS {
+            continue;
+        }
+        for point in seen.points.iter().step_by(7) {
+            if point.lanelet == NO_LANELET || point.flags & (PATH_LANE_CHANGE | PATH_END) != 0 {
+                continue;
+            }
+            let off = from_centre_line(ground, point.lanelet, place(point));
+            assert!(
+                off < 0.01,
+                "{name}: {off} m at {point:?} of agent {}",
+                seen.id
+            );
+            compared += 1;
+        }
+    }
+    assert!(compared > 500, "{name}: {compared}");
+}
+
+/// Checks that points follow each other at their spacing, and that headings and directions fit together.
+fn are_one_line(name: &str, all: &[Seen]) {
+    for seen in all.iter().step_by(5) {
+        for pair in seen.points.windows(2) {
+            let (a, b) = (&pair[0], &pair[1]);
+            let who = || format!("{name}: agent {} at {} s: {a:?} {b:?}", seen.id, seen.time);
+            assert!((b.s - a.s - SPACING).abs() < 1e-9, "{}", who());
+            let chord = place(b) - place(a);
+            // A lane change that has little room left is sharp. In bends, lanes beside each other differ in
+            // length.
+            let changes = (a.flags | b.flags) & PATH_LANE_CHANGE != 0;
+            let (sharpest, longest) = if changes { (0.8, 3.0) } else { (0.16, 1.2) };
+            assert!(
+                (0.6..longest).contains(&(chord.length() / SPACING)),
+                "{}",
+                who()
+            );
+            let turn = wrap_angle(b.heading - a.heading);
+            assert!(turn.abs() < sharpest, "{turn}: {}", who());
+            let apart = wrap_angle(heading_of(chord) - a.heading - 0.5 * turn);
+            assert!(apart.abs() < 0.5 * sharpest, "{apart}: {}", who());
+            assert!(a.left + a.right > 1.5 && a.speed > 0.0, "{}", who());
+        }
+    }
+}
+
+/// Checks that points with the same position along the same version of a route hardly move from one call to
+/// the next, except within lane changes that have not begun. In begun lane changes, the path starts at the
+/// vehicle and moves with it as far as the vehicle does not follow it. Returns the largest movements in metres,
+/// first outside such lane changes and then within them.
+fn stay_where_they_are(name: &str, all: &[Seen]) -> [f64; 2] {
+    let mut before: BTreeMap<u64, &Seen> = BTreeMap::new();
+    let (mut compared, mut worst) = (0u64, [0.0f64; 2]);
+    for now in all {
+        let Some(old) = before.insert(now.id, now) else {
+            continue;
+        };
+        let offsets = [old, now].map(|seen| seen.input.seen.lane_offset);
+        // A lane change begins: the offset is measured from another lane.
+        let begins = (offsets[1] - offsets[0]).abs() > 1.0;
+        if now.input.route_version != old.input.route_version || begins {
+            continue;
+        }
+        let driven = now.input.path_s - old.input.path_s;
+        assert!((-0.3..2.0).contains(&driven), "{name}: {driven} {now:?}");
+        let (Some(a), Some(b)) = (old.points.first(), now.points.first()) else {
+            continue;
+        };
+        let within = usize::from(offsets.iter().any(|offset| offset.abs() > KEEPS));
+        let shift = ((b.s - a.s) / SPACING).round() as usize;
+        for (a, b) in old.points.iter().skip(shift).zip(&now.points) {
+            if (a.flags | b.flags) & PATH_LANE_CHANGE != 0 && offsets[1].abs() < KEEPS {
+                continue;
+            }
+            let moved = (place(a) - place(b)).length();
+            worst[within] = worst[within].max(moved);
+            assert!(
+                moved < [0.05, 0.15][within],
+                "{name}: {moved} m, agent {} {a:?} {b:?}",
+                now.id
+            );
+            compared += 1;
+        }
+    }
+    assert!(compared > 10_000, "{name}: {compared}");
+    worst
+}
+
+#[test]
+fn the_path_is_one_line_along_the_lanes_and_its_points_stay_in_place() {
+    let (mut connections, mut changes, mut begun) = (0, 0, 0);
+    // Bends, junctions with turns, and lane changes at low and at high speed.
+    for (name, seconds) in [
+        ("figure-eight", 20.0),
+        ("crossroads", 25.0),
+        ("old-town", 12.0),
+        ("motorway-m4", 12.0),
+    ] {
+        let options = options(DynamicsLevel::OneTrack, 1);
+        let (all, ground) = seen(&shipped(name), ALL, seconds, &options);
+        are_on_centre_lines(name, &all, &ground);
+        are_one_line(name, &all);
+        let moved = stay_where_they_are(name, &all);
+        println!(
+            "{name}: {} rows, points moved by at most {moved:?} m",
+            all.len()
+        );
+        let flagged = |flag: u32| {
+            let points = all.iter().flat_map(|seen| &seen.points);
+            points.filter(|point| point.flags & flag != 0).count()
+        };
+        connections += flagged(PATH_CONNECTION);
+        changes += flagged(PATH_LANE_CHANGE);
+        begun += all
+            .iter()
+            .filter(|seen| seen.input.seen.lane_offset.abs() > 1.0)
+            .count();
+    }
+    assert!(
+        connections > 1000 && changes > 1000,
+        "{connections} {changes}"
+    );
+    assert!(begun > 50, "{begun} rows within lane changes");
+}
+
+#[test]
+fn the_path_leads_on_from_where_the_agent_is() {
+    let (all, _) = seen(
+        &shipped("old-town"),
+        ALL,
+        10.0,
+        &options(DynamicsLevel::OneTrack, 1),
+    );
+    for seen in &all {
+        let (input, first) = (&seen.input, &seen.points[0]);
+        let motion = &input.motion;
+        assert!(
+            first.s <= input.path_s && input.path_s < first.s + SPACING,
+            "{seen:?}"
+        );
+        let reach = PATH.distance.max(PATH.time * input.seen.speed);
+        let last = seen.points.last().unwrap();
+        assert!(last.s >= input.path_s + reach || seen.points.len() == PATH.most as usize);
+        // The vehicle is beside the path by its lateral offset.
+        let at = place(first) + (input.path_s - first.s) * unit(first.heading);
+        let off = (DVec2::new(motion.x, motion.y) - at).length();
+        assert!(off < input.seen.lane_offset.abs() + 0.1, "{off} {seen:?}");
+        // It has to stop before the points that say so.
+        let stop = input.path_s + input.seen.stop_distance;
+        let stops = seen
+            .points
+            .iter()
+            .find(|point| point.flags & PATH_STOP != 0);
+        assert!(stops.is_none_or(|point| point.s >= stop), "{seen:?}");
+        assert!(stops.is_some() || stop > last.s, "{seen:?}");
+    }
+    // The last command is the one that the host has carried out.
+    let pairs = all.iter().filter(|seen| seen.id == all[0].id);
+    let commands = pairs.filter(|seen| seen.input.motion.last_acceleration != 0.0);
+    assert!(commands.count() > 10);
+}
+
+#[test]
+fn rows_are_the_same_with_any_number_of_threads_and_without_their_points() {
+    let level = DynamicsLevel::OneTrack;
+    let town = shipped("old-town");
+    let (one, _) = seen(&town, ALL, 6.0, &options(level, 1));
+    let (two, _) = seen(&town, ALL, 6.0, &options(level, 2));
+    assert!(one == two);
+    // Other fields are 0, and nothing else changes.
+    let motion = Needs {
+        motion: true,
+        ..Needs::default()
+    };
+    let (plain, _) = seen(&town, motion, 2.0, &options(level, 1));
+    assert!(plain.len() > 10);
+    // Before the first commands act, all drive alike.
+    for (all, plain) in one.iter().zip(&plain).filter(|(all, _)| all.time < 0.02) {
+        assert_eq!(all.input.seen, plain.input.seen);
+        assert_eq!(all.input.motion, plain.input.motion);
+        let expected = NeedsInput {
+            seen: all.input.seen,
+            motion: all.input.motion,
+            ..NeedsInput::default()
+        };
+        assert_eq!(plain.input, expected);
+        assert_eq!(plain.input.vehicle, NO_INDEX);
+        assert!(plain.vehicle.is_none() && plain.points.is_empty());
+    }
+}
+
+#[test]
+fn vehicles_are_told_as_far_as_their_level_models_them() {
+    let bus = vehicle("articulated-bus", |_| ());
+    let buses = driven_by(shipped("figure-eight"), &bus);
+    for (level, has_mass) in [
+        (DynamicsLevel::OneTrack, false),
+        (DynamicsLevel::Lane, false),
+        (DynamicsLevel::DynamicOneTrack, true),
+        (DynamicsLevel::Sliding, true),
+    ] {
+        let (all, _) = seen(&buses, ALL, 6.0, &options(level, 1));
+        let mut towing = 0;
+        for seen in &all {
+            let vehicle = seen.vehicle.unwrap();
+            assert_eq!(vehicle.wheelbase, seen.input.seen.wheelbase);
+            assert_eq!(vehicle.length, seen.input.seen.length);
+            assert_eq!(vehicle.mass > 0.0, has_mass, "{level}: {vehicle:?}");
+            let steers = level != DynamicsLevel::Lane;
+            assert_eq!(vehicle.max_steering > 0.0, steers, "{level}");
+            assert_eq!(vehicle.max_steering_rate > 0.0, steers, "{level}");
+            assert!(vehicle.height > 0.5 && vehicle.axle_to_front > vehicle.wheelbase);
+            assert_eq!(vehicle.steering_lag, 0.0);
+            assert_eq!(seen.hitches.len(), vehicle.hitch_count as usize);
+            let is_behind = |hitch: &HitchData| hitch.to_axle > 0.0 && hitch.length > 1.0;
+            assert!(seen.hitches.iter().all(is_behind), "{:?}", seen.hitches);
+            towing += seen.hitches.len();
+        }
+        assert!(towing > 0, "{level}");
+    }
+}
+
+#[test]
+fn a_rigid_vehicle_tells_how_it_pitches() {
+    let (all, _) = seen(
+        &shipped("figure-eight"),
+        ALL,
+        6.0,
+        &options(DynamicsLevel::Rigid, 1),
+    );
+    // It speeds up from rest, so its front rises.
+    let rising = all
+        .iter()
+        .filter(|seen| seen.input.motion.acceleration > 0.8 && seen.input.motion.pitch < -1e-4);
+    assert!(rising.count() > 10);
+    assert!(all.iter().all(|seen| seen.input.motion.pitch.abs() < 0.2));
+}
