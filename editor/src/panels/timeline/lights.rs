@@ -26,11 +26,12 @@ fn height(light: Light) -> f32 {
     }
 }
 
-/// Lanes of a road that always have the same lights.
+/// A signal group: lanes that always have the same lights.
 pub(super) struct LightRow<'a> {
     pub(super) name: String,
+    /// Lights of its first lane.
     lights: &'a LaneLights,
-    lanes: Vec<i8>,
+    lanes: Vec<&'a LaneLights>,
 }
 
 /// A period with the same light.
@@ -48,16 +49,14 @@ pub(super) fn rows<'a>(model: &Model, junction: &'a JunctionLights) -> Vec<Light
     let mut rows: Vec<LightRow<'a>> = Vec::new();
     for lights in &junction.lanes {
         let is_same = |row: &&mut LightRow<'_>| {
-            let known = row.lights;
-            (known.road, &known.changes, known.ended)
-                == (lights.road, &lights.changes, lights.ended)
+            (&row.lights.changes, row.lights.ended) == (&lights.changes, lights.ended)
         };
         match rows.iter_mut().find(is_same) {
-            Some(row) => row.lanes.push(lights.lane),
+            Some(row) => row.lanes.push(lights),
             None => rows.push(LightRow {
                 name: String::new(),
                 lights,
-                lanes: vec![lights.lane],
+                lanes: vec![lights],
             }),
         }
     }
@@ -65,21 +64,35 @@ pub(super) fn rows<'a>(model: &Model, junction: &'a JunctionLights) -> Vec<Light
     rows
 }
 
-/// Names the rows by their roads. Rows of the same name also get their direction, and then their lanes.
+/// Names the rows by their roads. Rows of the same name also get their directions, and then their lanes.
 fn give_names(model: &Model, rows: &mut [LightRow<'_>]) {
     let network = model.document.scenario().network();
+    let road_name = |lane: &LaneLights| {
+        let name = network.road(lane.road).map(|road| road.name.clone());
+        let name = name.filter(|name| !name.is_empty());
+        name.unwrap_or_else(|| lane.road.to_string())
+    };
     for row in rows.iter_mut() {
-        let name = network.road(row.lights.road).map(|road| road.name.as_str());
-        row.name = match name.filter(|name| !name.is_empty()) {
-            Some(name) => name.to_owned(),
-            None => row.lights.road.to_string(),
-        };
+        row.name = listed(&row.lanes, road_name);
     }
-    make_different(rows, |row| bound(row.lights.heading).to_owned());
     make_different(rows, |row| {
-        let lanes: Vec<String> = row.lanes.iter().map(i8::to_string).collect();
-        format!("lane {}", lanes.join(", "))
+        listed(&row.lanes, |lane| bound(lane.heading).to_owned())
     });
+    make_different(rows, |row| {
+        listed(&row.lanes, |lane| format!("lane {}", lane.lane))
+    });
+}
+
+/// Different texts of lanes, in the order of the lanes.
+fn listed(lanes: &[&LaneLights], text: impl Fn(&LaneLights) -> String) -> String {
+    let mut texts: Vec<String> = Vec::new();
+    for lane in lanes {
+        let text = text(lane);
+        if !texts.contains(&text) {
+            texts.push(text);
+        }
+    }
+    texts.join(", ")
 }
 
 /// Adds a text to the names that several rows have.
@@ -159,9 +172,9 @@ pub(super) fn ahead(
         return Vec::new();
     }
     let paths = law.junction.paths.iter().enumerate();
-    let own = paths.filter(|(_, path)| {
-        path.from.road == row.lights.road && row.lanes.contains(&path.from.lane)
-    });
+    // One lane is enough, because all lanes of the row have the same lights.
+    let lane = row.lights;
+    let own = paths.filter(|(_, path)| path.from.road == lane.road && path.from.lane == lane.lane);
     let forecast = Forecast {
         signals,
         paths: own.map(|(number, _)| number).collect(),

@@ -32,8 +32,9 @@ use crate::theme::Theme;
 use crate::tools::Tone;
 use axis::Axis;
 use dots::Dots;
+use egui::text::{LayoutJob, TextWrapping};
 use egui::{
-    Align2, EventFilter, FontId, Id, Key, Rect, Response, RichText, Sense, Stroke, Ui, WidgetInfo,
+    Color32, EventFilter, FontId, Id, Key, Rect, Response, RichText, Sense, Stroke, Ui, WidgetInfo,
     pos2, vec2,
 };
 use lights::LightRow;
@@ -187,10 +188,14 @@ impl<'a> Chart<'a> {
     /// Writes the name of a row.
     fn name(&self, ui: &Ui, row: Rect, name: &str) {
         let left = Rect::from_x_y_ranges(self.all.left()..=row.left() - 4.0, row.y_range());
-        let (at, font) = (left.left_center(), FontId::proportional(12.0));
-        let ink = ui.visuals().text_color();
-        let painter = ui.painter().with_clip_rect(left);
-        painter.text(at, Align2::LEFT_CENTER, name, font, ink);
+        let font = FontId::proportional(12.0);
+        let mut job =
+            LayoutJob::simple_singleline(name.to_owned(), font, ui.visuals().text_color());
+        // A long name ends in an ellipsis.
+        job.wrap = TextWrapping::truncate_at_width(left.width());
+        let galley = ui.painter().layout_job(job);
+        let at = left.left_center() - vec2(0.0, 0.5 * galley.size().y);
+        ui.painter().galley(at, galley, Color32::PLACEHOLDER);
     }
 
     /// The moment that the play head shows, s. During a drag it is under the pointer; the map follows as soon
