@@ -112,7 +112,7 @@ impl Editor {
             Action::FadeBackground(opacity) => self.cx.fade_background(opacity),
             Action::DropBackground => self.cx.model.background = None,
             Action::Show(dialog) => self.cx.model.dialog = dialog,
-            Action::ShowPanel(panel) => self.cx.view.panels.bring_to_front(panel),
+            Action::ShowPanel(panel) => self.cx.show_panel(panel),
             Action::AskPath(purpose) => self.flow(FlowAction::AskPath(purpose)),
             Action::Browse(purpose, then) => self.flow(FlowAction::Browse(purpose, then)),
             Action::ListFolder(folder) => self.folders.list(&mut self.cx, folder),
@@ -190,12 +190,14 @@ impl Editor {
             Command::Smaller => self.cx.change_zoom(1.0 / ZOOM_STEP),
             Command::BrushSmaller => self.cx.change_brush(1.0 / BRUSH_STEP),
             Command::BrushLarger => self.cx.change_brush(BRUSH_STEP),
+            Command::LayerUp => self.cx.change_layer(1),
+            Command::LayerDown => self.cx.change_layer(-1),
             Command::Tool(kind) => self.cx.choose(kind),
             Command::Palette | Command::Search => self.cx.model.dialog = Dialog::palette(),
             Command::Keys => self.cx.model.dialog = Dialog::keys(),
             Command::KeepRun => run_keeping::keep_run(&mut self.cx),
-            Command::Panel(panel) => self.cx.view.panels.bring_to_front(panel),
-            Command::ResetPanels => self.cx.view.panels.reset(),
+            Command::Panel(panel) => self.cx.show_panel(panel),
+            Command::ResetPanels => self.cx.reset_panels(),
         }
     }
 

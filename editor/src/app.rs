@@ -196,6 +196,20 @@ impl Editor {
             && !self.cx.model.workshop.trial.is_running
     }
 
+    /// Holds back the answers of the workers that derive data and draw the map, as if they were slow. For
+    /// tests of what the window shows meanwhile.
+    pub fn hold_answers(&mut self) {
+        self.derived.hold();
+        self.cx.view.canvas.painter.hold();
+    }
+
+    /// Takes the answers of the workers again.
+    pub fn release_answers(&mut self) {
+        self.derived.release();
+        self.cx.view.canvas.painter.release();
+        self.cx.egui.request_repaint();
+    }
+
     /// Whether the welcome panel has all its pictures.
     pub fn has_welcome_pictures(&self) -> bool {
         self.cx.view.panels.has_welcome_pictures()

@@ -1,5 +1,6 @@
 //! The map: mouse input and everything drawn on it.
 
+use crate::afterimage::Afterimage;
 use crate::camera::Camera;
 use crate::drawn_route::{DrawnRoute, route_text};
 use crate::hand::vehicle_at;
@@ -111,6 +112,8 @@ pub struct Canvas {
     hints: Vec<Hint>,
     /// Skid marks of the run.
     skid_marks: SkidMarks,
+    /// What the map does not show yet.
+    afterimage: Afterimage,
 }
 
 impl Canvas {
@@ -129,7 +132,15 @@ impl Canvas {
             dots: Vec::new(),
             hints: Vec::new(),
             skid_marks: SkidMarks::default(),
+            afterimage: Afterimage::default(),
         }
+    }
+
+    /// Forgets everything that belongs to the old document.
+    pub(crate) fn forget(&mut self, tool: ToolKind) {
+        self.hand.take(tool);
+        self.painter.forget();
+        self.afterimage.forget();
     }
 
     /// Number of skid mark pieces.
@@ -316,6 +327,7 @@ impl Canvas {
         let spacing = grid_spacing(board.camera.scale);
         self.ground(board, model, spacing);
         let over_names = self.roads(board, model);
+        self.not_drawn_yet(board, model);
         self.names(board, model);
         board.painter.extend(over_names);
         over_traffic(board, model);
@@ -331,6 +343,9 @@ impl Canvas {
         board.scale_bar(&note(model.settings.grid, spacing, contours));
         attribution(board, model);
         let is_empty = model.document.scenario().is_empty();
+        if let Some(progress) = self.painter.progress().filter(|_| !is_empty) {
+            board.drawing(progress);
+        }
         // Many courses have no roads and are not meant for drawing.
         let is_own = model.experiment.shown.is_none();
         if is_empty && is_own && model.selection.is_empty() {
@@ -342,7 +357,10 @@ impl Canvas {
         let theme = board.theme;
         board.painter.rect_filled(board.rect, 0.0, theme.ground());
         let ink = if theme.dark { Ink::Dark } else { Ink::Light };
-        self.painter.set_scene(&model.scene, ink);
+        // A document that was just opened has no scene yet, only an empty one of revision 0.
+        if model.scene.revision > 0 {
+            self.painter.set_scene(&model.scene, ink);
+        }
         self.painter.set_hidden(&model.settings.tools.hidden);
         let pushed = model.live.as_ref().map(|live| &live.snapshot.loose);
         self.painter.set_pushed(pushed.map_or(&[], Vec::as_slice));
@@ -395,6 +413,25 @@ impl Canvas {
         let [below, above] = shapes;
         board.painter.extend(below);
         above
+    }
+
+    /// Draws what was just drawn, and covers what was just deleted, until the map shows it.
+    fn not_drawn_yet(&mut self, board: &Board<'_>, model: &Model) {
+        let context = context(model, board.camera);
+        let tool = self.hand.tool();
+        let draws = matches!(
+            model.tool,
+            ToolKind::Road | ToolKind::Roundabout | ToolKind::Obstacle | ToolKind::Land
+        );
+        let stroke = (draws && tool.is_busy()).then(|| tool.marks(&context));
+        let drawn = self.painter.drawn_scene();
+        self.afterimage.follow(model, stroke.as_deref(), drawn);
+        for outline in self.afterimage.deleted() {
+            board.area(outline, board.theme.ground());
+        }
+        for area in self.afterimage.areas() {
+            board.marks(std::slice::from_ref(area));
+        }
     }
 
     /// Draws the names of streets, areas and places.

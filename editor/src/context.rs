@@ -109,6 +109,11 @@ impl Context {
         model.follow = false;
         model.driving = None;
         model.scene = Arc::new(Scene::empty());
+        model.findings = (0, Arc::default());
+        model.routes.clear();
+        model.measured.clear();
+        // A layer that was chosen for a bridge there would join nothing here.
+        model.settings.tools.layer = 0;
         let tool = model.tool;
         self.view.forget(tool);
         before

@@ -10,23 +10,38 @@ use roadwright_scenario::check::{Finding, check, sort};
 use roadwright_simulation::unreachable_over_ground;
 use std::sync::Arc;
 
-/// A revision of a scenario from which a scene is derived, and the previous scene. Unchanged roads
-/// of the previous scene are reused.
-type SceneQuestion = (Arc<Scenario>, u64, Arc<Scene>);
-type CheckQuestion = (Arc<Scenario>, u64);
+/// A revision of a scenario from which data is derived.
+struct Question {
+    /// Epoch of the context. Answers about another document are discarded, because the revisions of all
+    /// documents start from the same number.
+    epoch: u64,
+    scenario: Arc<Scenario>,
+    revision: u64,
+}
+
+/// The findings about a revision.
+#[derive(Default)]
+struct Checked {
+    epoch: u64,
+    revision: u64,
+    findings: Vec<Finding>,
+}
 
 /// The workers and their last requests. There are several workers, so that a slow check does not
 /// delay the display.
 pub(crate) struct Derivation {
-    scenes: Worker<SceneQuestion, Scene>,
-    checks: Worker<CheckQuestion, (u64, Vec<Finding>)>,
+    /// Derives scenes. Unchanged roads of the given scene are reused. The answer has the epoch of the question.
+    scenes: Worker<(Question, Arc<Scene>), (u64, Scene)>,
+    checks: Worker<Question, Checked>,
     /// Checks destinations off the lanes, which may take a second or two.
-    ground_checks: Worker<CheckQuestion, (u64, Vec<Finding>)>,
-    checked: (u64, Vec<Finding>),
-    ground_checked: (u64, Vec<Finding>),
+    ground_checks: Worker<Question, Checked>,
+    checked: Checked,
+    ground_checked: Checked,
     routes: RoutePlanner,
     /// Epoch of the context and revision of the document at the last request.
     asked: (u64, u64),
+    /// Whether answers are not taken.
+    is_held: bool,
 }
 
 impl Derivation {
@@ -34,26 +49,33 @@ impl Derivation {
     pub(crate) fn new(wake: impl Fn() + Send + Clone + 'static) -> Self {
         Self {
             scenes: Worker::new(
-                |(scenario, revision, before): SceneQuestion| {
-                    Scene::after(scenario, revision, &before)
+                |(question, before): (Question, Arc<Scene>)| {
+                    let scene = Scene::after(question.scenario, question.revision, &before);
+                    (question.epoch, scene)
                 },
                 wake.clone(),
             ),
-            checks: Worker::new(
-                |(scenario, revision): CheckQuestion| (revision, check(&scenario)),
-                wake.clone(),
-            ),
+            checks: Worker::new(|question: Question| question.checked(check), wake.clone()),
             ground_checks: Worker::new(
-                |(scenario, revision): CheckQuestion| {
-                    (revision, unreachable_over_ground(&scenario))
-                },
+                |question: Question| question.checked(unreachable_over_ground),
                 wake.clone(),
             ),
-            checked: (0, Vec::new()),
-            ground_checked: (0, Vec::new()),
+            checked: Checked::default(),
+            ground_checked: Checked::default(),
             routes: RoutePlanner::new(wake),
             asked: (0, 0),
+            is_held: false,
         }
+    }
+
+    /// Leaves the answers of the workers where they are, as if the workers were slow. For tests.
+    pub(crate) fn hold(&mut self) {
+        self.is_held = true;
+    }
+
+    /// Takes answers again.
+    pub(crate) fn release(&mut self) {
+        self.is_held = false;
     }
 
     /// Sends the newest revision to the workers.
@@ -65,18 +87,24 @@ impl Derivation {
         if self.asked == asked {
             return;
         }
+        if self.asked.0 != cx.epoch {
+            (self.checked, self.ground_checked) = (Checked::default(), Checked::default());
+        }
         self.asked = asked;
-        let scenario = cx.model.document.scenario();
+        let question = || Question {
+            epoch: cx.epoch,
+            scenario: cx.model.document.scenario().clone(),
+            revision,
+        };
         // The unchanged roads of the current scene are not sampled again.
-        let before = cx.model.scene.clone();
-        self.scenes.ask((scenario.clone(), revision, before));
-        self.checks.ask((scenario.clone(), revision));
-        self.ground_checks.ask((scenario.clone(), revision));
+        self.scenes.ask((question(), cx.model.scene.clone()));
+        self.checks.ask(question());
+        self.ground_checks.ask(question());
     }
 
     /// Whether destinations off the lanes have been checked in this revision.
     pub(crate) fn has_checked_ground(&self, revision: u64) -> bool {
-        self.ground_checked.0 == revision
+        self.ground_checked.revision == revision
     }
 
     /// Whether the routes of the selected trips are known.
@@ -86,25 +114,31 @@ impl Derivation {
 
     /// Waits for the scene of the newest revision.
     pub(crate) fn wait_for_scene(&mut self, cx: &mut Context) {
-        if let Some(scene) = self.scenes.wait() {
+        if let Some((_, scene)) = self.scenes.wait() {
             self.take_scene(cx, scene);
         }
     }
 
     /// Stores the answers of the workers.
     pub(crate) fn take_answers(&mut self, cx: &mut Context) {
-        if let Some(scene) = self.scenes.take() {
+        if self.is_held {
+            return;
+        }
+        let epoch = cx.epoch;
+        if let Some((_, scene)) = self.scenes.take().filter(|(of, _)| *of == epoch) {
             self.take_scene(cx, scene);
         }
-        let (checked, ground_checked) = (self.checks.take(), self.ground_checks.take());
+        let is_current = |checked: &Checked| checked.epoch == epoch;
+        let checked = self.checks.take().filter(is_current);
+        let ground_checked = self.ground_checks.take().filter(is_current);
         if checked.is_some() || ground_checked.is_some() {
             self.checked = checked.unwrap_or(std::mem::take(&mut self.checked));
             self.ground_checked =
                 ground_checked.unwrap_or(std::mem::take(&mut self.ground_checked));
-            let all = self.checked.1.iter().chain(&self.ground_checked.1);
-            let mut all: Vec<Finding> = all.cloned().collect();
+            let lists = [&self.checked.findings, &self.ground_checked.findings];
+            let mut all: Vec<Finding> = lists.into_iter().flatten().cloned().collect();
             sort(&mut all);
-            cx.model.findings = (self.checked.0, Arc::new(all));
+            cx.model.findings = (self.checked.revision, Arc::new(all));
         }
         self.routes.take(cx);
     }
@@ -112,5 +146,16 @@ impl Derivation {
     fn take_scene(&mut self, cx: &mut Context, scene: Scene) {
         cx.model.scene = Arc::new(scene);
         cx.drop_vanished();
+    }
+}
+
+impl Question {
+    /// Answers the question with the findings of a check.
+    fn checked(self, check: impl Fn(&Scenario) -> Vec<Finding>) -> Checked {
+        Checked {
+            epoch: self.epoch,
+            revision: self.revision,
+            findings: check(&self.scenario),
+        }
     }
 }

@@ -2,6 +2,7 @@
 
 use crate::command::Command;
 use crate::model::{Action, Dialog, Model};
+use crate::panels::timeline;
 use crate::view::ViewState;
 use crate::window_keys::chord;
 use egui::{Event, Key, Modifiers};
@@ -24,8 +25,10 @@ pub(crate) fn read(
     actions: &mut Vec<Action>,
 ) {
     let events = context.input(|i| i.events.clone());
+    let is_on_timeline = context.memory(|memory| memory.has_focus(timeline::chart_id()));
     let mut keyboard = Keyboard {
-        typing: context.egui_wants_keyboard_input(),
+        typing: context.egui_wants_keyboard_input() && !is_on_timeline,
+        is_on_timeline,
         model,
         view,
         actions,
@@ -50,6 +53,8 @@ pub(crate) fn read(
 struct Keyboard<'a> {
     /// Whether a text field has the focus.
     typing: bool,
+    /// Whether the timeline has the focus. It uses some keys; the others act as usual.
+    is_on_timeline: bool,
     model: &'a Model,
     view: &'a mut ViewState,
     actions: &'a mut Vec<Action>,
@@ -191,7 +196,8 @@ impl Keyboard<'_> {
             // An open palette handles its keys itself.
             return;
         }
-        if self.typing || self.drives(key, modifiers) {
+        let is_for_timeline = self.is_on_timeline && timeline::takes(key);
+        if self.typing || is_for_timeline || self.drives(key, modifiers) {
             return;
         }
         let canvas = &mut self.view.canvas;

@@ -13,6 +13,7 @@ pub use roadwright_editor_core::{
 pub use roadwright_recording::comparison;
 
 mod actions;
+mod afterimage;
 mod app;
 mod arrange;
 pub mod arrangement;

@@ -233,7 +233,8 @@ impl Board<'_> {
         }
     }
 
-    fn area(&self, points: &[DVec2], fill: Color32) {
+    /// Fills an area, given by its corners in m.
+    pub(crate) fn area(&self, points: &[DVec2], fill: Color32) {
         let mut triangles: Vec<u32> = Vec::new();
         // Triangulated near the origin, because products of large coordinates would lose small differences.
         let origin = points.first().copied().unwrap_or_default();
@@ -315,6 +316,13 @@ impl Board<'_> {
             self.painter
                 .hline(self.rect.x_range(), y, Stroke::new(1.0, color));
         }
+    }
+
+    /// Says that the map of a new document is being drawn, and the share that is done, 0 to 1.
+    pub(crate) fn drawing(&self, progress: f32) {
+        let text = format!("Drawing the map, {:.0} %", 100.0 * progress);
+        let at = self.rect.center_top() + vec2(0.0, 18.0);
+        self.plate(at, Align2::CENTER_TOP, &text, self.theme.ink());
     }
 
     /// Draws the scale bar with a round length.

@@ -18,7 +18,7 @@ use crate::kept_runs::{KeptRunAction, KeptRuns};
 use crate::live::{LivePicture, PathNotice};
 use crate::panel::PanelId;
 use crate::scene::Scene;
-use crate::settings::Settings;
+use crate::settings::{Settings, TimelineView};
 use crate::theme::Theme;
 pub use crate::tone::Tone;
 use crate::tools::{RoadPreset, ToolKind};
@@ -471,7 +471,7 @@ pub enum Action {
     View(ViewAction),
 }
 
-/// Changes of the view by mouse input on the map. The map uses them in the same frame, so that panning and
+/// Changes of the view, most of them by mouse input on the map. The map uses them in the same frame, so that panning and
 /// zooming follow the pointer without delay, and sends them afterwards.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum ViewAction {
@@ -485,6 +485,8 @@ pub enum ViewAction {
     ToggleProblems(Code),
     /// Lists only the problems inside a box, given by its corners in m; `None` lists all.
     ListProblems(Option<(DVec2, DVec2)>),
+    /// Sets what the timeline shows, and how high it is.
+    Timeline(TimelineView),
 }
 
 /// Actions on plugins and scripts.

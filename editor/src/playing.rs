@@ -66,6 +66,7 @@ impl Playing {
                     self.live(cx).pause();
                 } else {
                     self.live(cx).play();
+                    cx.open_timeline();
                 }
             }
             PlayingAction::GoOn => self.with_run(cx, Live::play),

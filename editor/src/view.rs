@@ -35,7 +35,7 @@ impl ViewState {
 
     /// Resets state that belongs to the old document.
     pub(crate) fn forget(&mut self, tool: crate::tools::ToolKind) {
-        self.canvas.hand.take(tool);
+        self.canvas.forget(tool);
         self.panels.forget();
         self.needs_frame = true;
     }

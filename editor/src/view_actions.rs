@@ -5,7 +5,9 @@ use crate::camera::Camera;
 use crate::context::Context;
 use crate::map_view::in_points;
 use crate::model::{Tone, ViewAction};
-use crate::tools::ToolKind;
+use crate::panel::PanelId;
+use crate::settings::TimelineView;
+use crate::tools::{LAYERS, ToolKind};
 use roadwright_bundle::Placement;
 use roadwright_geometry::DVec2;
 
@@ -24,6 +26,7 @@ impl Context {
             ViewAction::Look(camera) => self.model.camera = camera,
             ViewAction::StopFollowing => self.model.follow = false,
             ViewAction::Point(point) => self.model.pointer = point,
+            ViewAction::Timeline(view) => self.model.settings.timeline = view,
             ViewAction::ListProblems(place) => self.model.problems.place = place,
             ViewAction::ToggleProblems(code) => {
                 let hidden = &mut self.model.problems.hidden;
@@ -31,6 +34,31 @@ impl Context {
                     hidden.insert(code);
                 }
             }
+        }
+    }
+
+    /// Brings a panel to the front.
+    pub(crate) fn show_panel(&mut self, panel: PanelId) {
+        if panel == PanelId::Timeline {
+            self.model.settings.timeline.opens = true;
+        }
+        self.view.panels.bring_to_front(panel);
+    }
+
+    /// Restores the default layout of the panels.
+    pub(crate) fn reset_panels(&mut self) {
+        let timeline = &mut self.model.settings.timeline;
+        *timeline = TimelineView {
+            curve: timeline.curve,
+            ..TimelineView::default()
+        };
+        self.view.panels.reset();
+    }
+
+    /// Opens the timeline for a run, unless the user has closed it.
+    pub(crate) fn open_timeline(&mut self) {
+        if self.model.settings.timeline.opens {
+            self.view.panels.open_timeline();
         }
     }
 
@@ -110,6 +138,16 @@ impl Context {
             _ => return,
         };
         *radius = (*radius * factor).clamp(*BRUSHES.start(), *BRUSHES.end());
+    }
+
+    /// Changes the layer of the roads that the current tool draws, if it draws roads.
+    pub(crate) fn change_layer(&mut self, by: i8) {
+        if matches!(self.model.tool, ToolKind::Road | ToolKind::Roundabout) {
+            let layer = &mut self.model.settings.tools.layer;
+            *layer = layer
+                .saturating_add(by)
+                .clamp(*LAYERS.start(), *LAYERS.end());
+        }
     }
 
     /// Sets the background picture from a finished job, with its placement if that is known.

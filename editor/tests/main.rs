@@ -19,10 +19,12 @@ mod junctions;
 mod kinds;
 mod modules;
 mod open_ground;
+mod opening;
 mod past;
 mod pictures;
 mod scan;
 #[path = "../../runtime/scenario/tests/common/mod.rs"]
 mod scenarios;
 mod stories;
+mod timeline;
 mod workshop;

@@ -5,7 +5,7 @@ use crate::common::Bench;
 use egui::Key;
 use egui_kittest::kittest::Queryable;
 use roadwright_editor::command::Command;
-use roadwright_editor::live::{Live, LivePicture};
+use roadwright_editor::live::{Coordinator, Live, LivePicture};
 use roadwright_editor::model::Action;
 use roadwright_editor::panel::PanelId;
 use roadwright_scenario::{Edit, Flow, Obstacle, ObstacleId, Scenario, Settings, Shape, file};
@@ -221,11 +221,33 @@ fn memory_is_bounded_and_the_oldest_goes() {
         let edit = Edit::Flow(id, Some(Box::new(endless)));
         scenario.apply(edit).unwrap();
     }
+    let signals = scenario.network().nodes().map(|(id, _)| id);
+    let signals: Vec<_> = signals.collect();
     let mut live = live(&Arc::new(scenario));
     let end = play_to(&mut live, 330.0);
+    let timeline_from = end.timeline.from;
+    let mut counted = 0;
+    for node in signals {
+        live.look_into(Some(Coordinator::Junction(node)));
+        for lane in &settled(&live).lights.lanes {
+            counted += 1;
+            // Only the first change may be older than the period, since it tells the light at its start.
+            let old = lane
+                .changes
+                .iter()
+                .filter(|change| change.time < timeline_from);
+            assert!(old.count() <= 1, "{lane:?}");
+            assert!(lane.changes.len() > 5, "{lane:?}");
+        }
+    }
+    assert!(counted >= 4, "{counted}");
     let timeline = &end.timeline;
     let reach = timeline.to - timeline.from;
     assert!((300.0..=310.0).contains(&reach), "{timeline:?}");
+    // The same holds for what the timeline shows.
+    let events = end.events.arrivals.iter().chain(&end.events.contacts);
+    let oldest = events.map(|event| event.time).fold(f64::INFINITY, f64::min);
+    assert!(oldest >= timeline.from - 30.0, "{oldest}");
     assert!(timeline.bytes > 1000 && timeline.bytes <= 200_000_000);
     // Earlier times give the oldest moment available.
     live.look_back(0.0);

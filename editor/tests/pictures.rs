@@ -610,6 +610,21 @@ fn past() {
     hold_both(&mut bench, "past");
 }
 
+#[test]
+fn timeline() {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../scenarios/crossroads.scenario.json");
+    let mut bench = Bench::open(&file);
+    bench.close_dialog();
+    bench.ask(Action::Do(Command::Panel(PanelId::Timeline)));
+    bench.look_at(0.0, 0.0, 80.0);
+    bench.step_run(7_000);
+    bench.ask(Action::Select([ObjectId::Node(NodeId(5))].into()));
+    hold(&mut bench, "timeline");
+    bench.set(|s| s.dark = true);
+    bench.ask(Action::LookBack(31.5));
+    hold(&mut bench, "timeline_dark");
+}
+
 /// Creates a picture of the crossroads with slower roads, compared with the shipped crossroads.
 #[test]
 fn compare() {

@@ -127,6 +127,8 @@ commands! {
     Smaller: "Smaller interface", "Make the interface smaller.", "Ctrl+Minus";
     BrushSmaller: "Smaller brush", "Make the brush of the current tool smaller.", "OpenBracket";
     BrushLarger: "Larger brush", "Make the brush of the current tool larger.", "CloseBracket";
+    LayerUp: "Road layer up", "Draw the road one layer higher, such as a bridge.", "PageUp";
+    LayerDown: "Road layer down", "Draw the road one layer lower, such as a tunnel.", "PageDown";
     => tools {
         Select: "Tool: Select", "Select, move, rotate and reshape objects.", "V";
         Road: "Tool: Road", "Draw roads.", "R";

@@ -11,6 +11,9 @@ pub enum Dock {
     Lower,
     /// Hidden until the user opens it. It appears below the map, where it can be closed again.
     BelowMap,
+    /// Along the bottom of the map, below panels opened there. Hidden until a run is played or the user opens
+    /// it. It can be closed.
+    Bottom,
 }
 
 /// Place in the menu bar of the command that shows a panel.
@@ -57,6 +60,11 @@ macro_rules! for_each_panel {
                 place: MenuPlace::Run,
                 title: "Results",
                 hint: "Show the results of the run: curves over time, and trips.",
+            });
+            Timeline: "timeline", "Timeline", Bottom, timeline, Some(MenuEntry {
+                place: MenuPlace::Run,
+                title: "Timeline",
+                hint: "Show the last five minutes of the run: contacts, arrivals, signals and a curve.",
             });
             Import: "import_report", "Import report", BelowMap, import, Some(MenuEntry {
                 place: MenuPlace::Import,
@@ -132,6 +140,11 @@ macro_rules! declare_panels {
 for_each_panel!(declare_panels);
 
 impl PanelId {
+    /// Whether the panel can be closed. Other panels are always among the tabs.
+    pub fn is_closable(self) -> bool {
+        matches!(self.dock(), Dock::BelowMap | Dock::Bottom)
+    }
+
     /// Returns the panels whose commands are in this part of the menu bar.
     pub fn at(place: MenuPlace) -> impl Iterator<Item = Self> {
         let all = Self::ALL.iter().copied();
@@ -168,7 +181,7 @@ mod tests {
 
     #[test]
     fn a_panel_that_is_nowhere_at_first_has_a_command() {
-        for panel in PanelId::docked(Dock::BelowMap) {
+        for panel in PanelId::ALL.iter().filter(|panel| panel.is_closable()) {
             assert!(panel.entry().is_some(), "{panel}");
         }
     }

@@ -3,6 +3,7 @@
 use crate::command::KeyMap;
 use crate::tools::ToolOptions;
 use roadwright_files::{MEBIBYTE, read_text};
+use roadwright_simulation::TimeRow;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::collections::BTreeSet;
@@ -46,6 +47,78 @@ impl Heat {
             Self::Speed => "Speed",
             Self::Congestion => "Congestion",
             Self::Collisions => "Collisions",
+        }
+    }
+}
+
+/// A curve of the results of a run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum RunCurve {
+    /// Number of arrivals so far.
+    Arrived,
+    /// Mean speed of the driving vehicles.
+    #[default]
+    MeanSpeed,
+    /// Number of vehicles that stand.
+    Stopped,
+    /// Number of contacts so far.
+    Contacts,
+    /// Number of module faults so far.
+    Faults,
+}
+
+impl RunCurve {
+    /// All curves, in the order of lists.
+    pub const ALL: [Self; 5] = [
+        Self::Arrived,
+        Self::MeanSpeed,
+        Self::Stopped,
+        Self::Contacts,
+        Self::Faults,
+    ];
+
+    /// Name on the screen, with the unit.
+    pub fn title(self) -> &'static str {
+        match self {
+            Self::Arrived => "Arrived",
+            Self::MeanSpeed => "Mean speed, m/s",
+            Self::Stopped => "Stopped",
+            Self::Contacts => "Contacts",
+            Self::Faults => "Faults",
+        }
+    }
+
+    /// Value of the curve in a row of the results.
+    pub fn value(self, row: &TimeRow) -> f64 {
+        match self {
+            Self::Arrived => row.arrived as f64,
+            Self::MeanSpeed => row.mean_speed,
+            Self::Stopped => row.queue as f64,
+            Self::Contacts => row.contacts as f64,
+            Self::Faults => row.faults as f64,
+        }
+    }
+}
+
+/// The timeline below the map.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct TimelineView {
+    /// Whether the timeline opens when a run is played. It no longer does after the user has closed it.
+    pub opens: bool,
+    /// Height of the timeline with its tab, points.
+    pub height: f32,
+    /// The curve.
+    pub curve: RunCurve,
+}
+
+impl Default for TimelineView {
+    fn default() -> Self {
+        Self {
+            opens: true,
+            height: 200.0,
+            curve: RunCurve::default(),
         }
     }
 }
@@ -120,6 +193,8 @@ pub struct Settings {
     pub heat: Heat,
     /// Overlays of open ground.
     pub open_ground: GroundView,
+    /// The timeline.
+    pub timeline: TimelineView,
     /// Key bindings.
     pub keys: KeyMap,
     /// Options of the tools.
@@ -148,6 +223,7 @@ impl Default for Settings {
             rigid_bodies: false,
             heat: Heat::None,
             open_ground: GroundView::default(),
+            timeline: TimelineView::default(),
             keys: KeyMap::default(),
             tools: ToolOptions::default(),
             recent: Vec::new(),
@@ -170,6 +246,7 @@ impl Settings {
         // The file may be edited by hand or come from another version. A user could not repair an unreadable
         // interface.
         settings.zoom = settings.zoom.clamp(0.5, 3.0);
+        settings.timeline.height = settings.timeline.height.clamp(80.0, 2000.0);
         // The road tool needs at least one preset.
         if settings.tools.presets.is_empty() {
             settings.tools.presets = crate::tools::standard_presets();

@@ -54,6 +54,11 @@ impl<Q: Send + 'static, A: Send + 'static> Worker<Q, A> {
         newest
     }
 
+    /// Takes the oldest answer that has not been taken, if any.
+    pub fn take_next(&mut self) -> Option<A> {
+        self.answers.try_recv().ok()
+    }
+
     /// Waits for an answer; used by tests and benchmarks.
     pub fn wait(&mut self) -> Option<A> {
         let first = self.answers.recv().ok()?;

@@ -29,6 +29,12 @@ use std::sync::Arc;
 
 /// Number of meshes kept while out of view.
 const KEPT_MESHES: usize = 400;
+/// Number of tiles drawn before an answer, so that a large map appears bit by bit.
+const TILES_AT_ONCE: usize = 8;
+/// Shares of the work on a new map that are done when its scene and its contents are there. The rest is the
+/// work on the tiles in view.
+const SCENE: f32 = 0.3;
+const CONTENT: f32 = 0.5;
 
 /// Request for the triangles of tiles.
 struct TileQuestion {
@@ -36,6 +42,15 @@ struct TileQuestion {
     tiles: Arc<Tiles>,
     wanted: Vec<(TileId, Level)>,
     ink: Ink,
+    /// Number of the map.
+    map: u64,
+}
+
+/// The first tiles of a request.
+struct TileAnswers {
+    /// Number of the map.
+    map: u64,
+    tiles: Vec<TileAnswer>,
 }
 
 struct TileAnswer {
@@ -51,6 +66,7 @@ struct TileAnswer {
 }
 
 /// Drawing data derived from a scene.
+#[derive(Default)]
 struct Content {
     tiles: Arc<Tiles>,
     objects: Arc<Objects>,
@@ -64,6 +80,17 @@ struct ContentQuestion {
     /// The scene whose terrain has already been drawn.
     drawn: Option<Arc<Scene>>,
     drawn_ink: Ink,
+    /// Number of the map.
+    map: u64,
+}
+
+/// Drawing data of a scene.
+struct ContentAnswer {
+    scene: Arc<Scene>,
+    ink: Ink,
+    content: Content,
+    /// Number of the map.
+    map: u64,
 }
 
 // Where triangles come from:
@@ -103,11 +130,13 @@ pub struct MapPainter {
     scene: Arc<Scene>,
     content: Content,
     content_scene: Option<Arc<Scene>>,
+    /// The newest scene of which all tiles in view were drawn.
+    drawn_scene: Arc<Scene>,
     content_ink: Ink,
     terrain: Option<Terrain>,
     meshes: HashMap<(TileId, Level), TileAnswer>,
-    content_worker: Worker<ContentQuestion, (Arc<Scene>, Ink, Content)>,
-    tile_worker: Worker<TileQuestion, Vec<TileAnswer>>,
+    content_worker: Worker<ContentQuestion, ContentAnswer>,
+    tile_worker: Worker<TileQuestion, TileAnswers>,
     asked: Vec<(TileId, Level)>,
     waiting: bool,
     heat_worker: Worker<HeatQuestion, HeatPicture>,
@@ -118,6 +147,14 @@ pub struct MapPainter {
     hidden: BTreeSet<MapPart>,
     /// Obstacles that the run has pushed, and their meshes.
     pushed: Option<Pushed>,
+    /// Number of maps so far. Answers about earlier ones are discarded.
+    map: u64,
+    /// Progress of the work on a new map, 0 to 1; `None` once it has been drawn.
+    progress: Option<f32>,
+    /// Whether the tile worker has answered only a part of the last request.
+    has_more: bool,
+    /// Whether answers are not taken.
+    is_held: bool,
 }
 
 impl MapPainter {
@@ -137,7 +174,12 @@ impl MapPainter {
                 objects: Arc::new(Objects::new(scenario, question.ink, &question.before)),
                 terrain,
             };
-            (question.scene, question.ink, content)
+            ContentAnswer {
+                scene: question.scene,
+                ink: question.ink,
+                content,
+                map: question.map,
+            }
         };
         let tile_meshes = |question: TileQuestion| {
             let answer = |&(id, level): &(TileId, Level)| {
@@ -155,7 +197,11 @@ impl MapPainter {
                     },
                 })
             };
-            question.wanted.iter().filter_map(answer).collect()
+            let found = question.wanted.iter().filter_map(answer);
+            TileAnswers {
+                map: question.map,
+                tiles: found.take(TILES_AT_ONCE).collect(),
+            }
         };
         let mut last_heat: Option<HeatPicture> = None;
         let heat = move |question: HeatQuestion| {
@@ -167,12 +213,9 @@ impl MapPainter {
             uses_gpu,
             ink: Ink::Light,
             scene: Arc::new(Scene::empty()),
-            content: Content {
-                tiles: Arc::default(),
-                objects: Arc::default(),
-                terrain: None,
-            },
+            content: Content::default(),
             content_scene: None,
+            drawn_scene: Arc::new(Scene::empty()),
             content_ink: Ink::Light,
             terrain: None,
             meshes: HashMap::new(),
@@ -185,7 +228,46 @@ impl MapPainter {
             heat: None,
             hidden: BTreeSet::new(),
             pushed: None,
+            map: 0,
+            progress: None,
+            has_more: false,
+            is_held: false,
         }
+    }
+
+    /// Forgets everything that has been drawn, because the map of another document follows.
+    pub(crate) fn forget(&mut self) {
+        self.map += 1;
+        self.progress = Some(0.0);
+        self.scene = Arc::new(Scene::empty());
+        self.drawn_scene = self.scene.clone();
+        (self.content, self.content_scene) = (Content::default(), None);
+        self.meshes.clear();
+        self.asked.clear();
+        (self.terrain, self.pushed) = (None, None);
+        (self.heat_asked, self.heat) = (None, None);
+        self.waiting = true;
+    }
+
+    /// The newest scene that the map has shown in full.
+    pub(crate) fn drawn_scene(&self) -> &Arc<Scene> {
+        &self.drawn_scene
+    }
+
+    /// Progress of the work on the map of a document that was just opened, 0 to 1; `None` once it has been
+    /// drawn.
+    pub(crate) fn progress(&self) -> Option<f32> {
+        self.progress
+    }
+
+    /// Leaves the answers of the workers where they are, as if the workers were slow. For tests.
+    pub(crate) fn hold(&mut self) {
+        self.is_held = true;
+    }
+
+    /// Takes answers again.
+    pub(crate) fn release(&mut self) {
+        self.is_held = false;
     }
 
     /// Sets the scene to draw.
@@ -208,7 +290,11 @@ impl MapPainter {
             },
             drawn: self.content_scene.clone(),
             drawn_ink: self.content_ink,
+            map: self.map,
         });
+        if self.progress.is_some() {
+            self.progress = Some(SCENE);
+        }
     }
 
     /// Sets the hidden parts.
@@ -281,15 +367,20 @@ impl MapPainter {
     }
 
     fn take_answers(&mut self, context: &egui::Context) {
-        if let Some((scene, ink, content)) = self.content_worker.take() {
+        if self.is_held {
+            return;
+        }
+        let map = self.map;
+        let content = self.content_worker.take();
+        if let Some(answer) = content.filter(|answer| answer.map == map) {
             // The answer may belong to an older scene.
-            self.waiting = !Arc::ptr_eq(&scene, &self.scene);
-            self.content_scene = Some(scene);
-            self.content_ink = ink;
-            if let Some(terrain) = &content.terrain {
+            self.waiting = !Arc::ptr_eq(&answer.scene, &self.scene);
+            self.content_scene = Some(answer.scene);
+            self.content_ink = answer.ink;
+            if let Some(terrain) = &answer.content.terrain {
                 self.terrain = terrain.as_ref().map(|t| Terrain::new(t, context));
             }
-            self.content = content;
+            self.content = answer.content;
             // Answers about tiles of the old scene are not awaited. The next frame requests the tiles that
             // differ.
             self.asked.clear();
@@ -298,11 +389,15 @@ impl MapPainter {
             // The heat map may have been switched off since the request.
             self.heat = self.heat_asked.is_some().then_some(heat);
         }
-        if let Some(answers) = self.tile_worker.take() {
-            for answer in answers {
-                self.asked.retain(|key| *key != (answer.id, answer.level));
-                self.meshes.insert((answer.id, answer.level), answer);
+        while let Some(answer) = self.tile_worker.take_next() {
+            if answer.map != map {
+                continue;
             }
+            for tile in answer.tiles {
+                self.asked.retain(|key| *key != (tile.id, tile.level));
+                self.meshes.insert((tile.id, tile.level), tile);
+            }
+            self.has_more = !self.asked.is_empty();
         }
     }
 
@@ -372,6 +467,7 @@ impl MapPainter {
         let level = Level::at(camera.scale);
         let (mut roads, mut land, mut obstacles) = (Vec::new(), Vec::new(), Vec::new());
         let mut wanted = Vec::new();
+        let (mut fresh, mut all) = (0, 0);
         let content_tiles = self.content.tiles.clone();
         // Houses fade out beyond the scale at which roads become lines. They use the meshes of the previous
         // level, which are needed anyway when zooming in.
@@ -382,7 +478,10 @@ impl MapPainter {
             let is_fresh = |known: &&TileAnswer| {
                 known.fingerprint == tile.fingerprint && known.ink == self.content_ink
             };
-            if own.filter(is_fresh).is_none() && !self.asked.contains(&(id, level)) {
+            all += 1;
+            if own.filter(is_fresh).is_some() {
+                fresh += 1;
+            } else if !self.asked.contains(&(id, level)) {
                 wanted.push((id, level));
             }
             let faint = (id, Level::Middle);
@@ -407,7 +506,18 @@ impl MapPainter {
         }
         // Drawn in the passes of the roads, below their markings and below higher layers.
         roads.extend(self.heat.iter().flat_map(|heat| heat.meshes.clone()));
-        if let (Some(scene), false) = (&self.content_scene, wanted.is_empty()) {
+        if let Some(scene) = self.content_scene.as_ref().filter(|_| fresh == all)
+            && !Arc::ptr_eq(scene, &self.drawn_scene)
+        {
+            self.drawn_scene = scene.clone();
+        }
+        if self.progress.is_some() && self.content_scene.is_some() {
+            let done = fresh as f32 / (all as f32).max(1.0);
+            let is_done = fresh == all && !self.waiting;
+            self.progress = (!is_done).then_some(CONTENT + (1.0 - CONTENT) * done);
+        }
+        let asks = !wanted.is_empty() || std::mem::take(&mut self.has_more);
+        if let (Some(scene), true) = (&self.content_scene, asks) {
             self.asked.extend_from_slice(&wanted);
             // The worker answers only its newest request, so each request lists everything that is missing.
             self.tile_worker.ask(TileQuestion {
@@ -415,6 +525,7 @@ impl MapPainter {
                 tiles: content_tiles.clone(),
                 wanted: self.asked.clone(),
                 ink: self.content_ink,
+                map: self.map,
             });
         }
         if self.meshes.len() > KEPT_MESHES {

@@ -1,5 +1,6 @@
 //! Panels: they read the model, change their own state, and send actions.
 
+mod bottom;
 mod bundle;
 mod code;
 mod compare;
@@ -33,6 +34,7 @@ mod results;
 mod scripts;
 mod status;
 mod stepping;
+pub(crate) mod timeline;
 mod tool_options;
 mod tools;
 mod vehicle;
@@ -45,8 +47,9 @@ pub(crate) use inspector::zones;
 
 use crate::canvas::Canvas;
 use crate::command::Command;
-use crate::model::{Action, Model};
-use crate::panel::{Dock, PanelId};
+use crate::model::{Action, Model, ViewAction};
+use crate::panel::PanelId;
+use crate::settings::TimelineView;
 use egui::{Frame, Panel, Ui, WidgetText};
 use egui_tiles::{Behavior, SimplificationOptions, Tile, TileId, Tiles, Tree, UiResponse};
 use roadwright_editor_core::for_each_panel;
@@ -126,12 +129,17 @@ impl PanelState {
     /// Brings a panel to the front.
     pub(crate) fn bring_to_front(&mut self, panel: PanelId) {
         let pane = Pane::Panel(panel);
-        if panel.dock() == Dock::BelowMap {
+        if panel.is_closable() {
             // The panel may be in no tile yet, or may have been closed.
             opened::open_below_map(&mut self.tree, pane);
         }
         self.tree
             .make_active(|_, tile| matches!(tile, Tile::Pane(own) if *own == pane));
+    }
+
+    /// Opens the timeline below the map. Where the user has put the map among tabs, it stays behind the map.
+    pub(crate) fn open_timeline(&mut self) {
+        opened::open_below_map(&mut self.tree, bottom::TIMELINE);
     }
 
     /// Shows a script in the script editor.
@@ -223,7 +231,18 @@ impl Behavior<Pane> for Panes<'_> {
     fn is_tab_closable(&self, tiles: &Tiles<Pane>, tile: TileId) -> bool {
         // A panel that is closed by default can be reopened by its command.
         let pane = tiles.get(tile);
-        matches!(pane, Some(Tile::Pane(Pane::Panel(panel))) if panel.dock() == Dock::BelowMap)
+        matches!(pane, Some(Tile::Pane(Pane::Panel(panel))) if panel.is_closable())
+    }
+
+    fn on_tab_close(&mut self, tiles: &mut Tiles<Pane>, tile: TileId) -> bool {
+        if tiles.get_pane(&tile) == Some(&bottom::TIMELINE) {
+            let view = TimelineView {
+                opens: false,
+                ..self.model.settings.timeline
+            };
+            self.actions.push(Action::View(ViewAction::Timeline(view)));
+        }
+        true
     }
 
     fn is_tab_bar_visible(&self, _: TileId, _: &egui_tiles::Tabs) -> bool {
@@ -247,7 +266,8 @@ pub(crate) fn ui(
     if model.changed_on_disk {
         Panel::top("changed").show(ui, |ui| dialogs::changed_on_disk(ui, model, actions));
     }
-    if past::is_shown(model) {
+    // The timeline has the same buttons, and a bar that appears above the map would move it under a drag.
+    if past::is_shown(model) && !bottom::is_shown(&panels.tree) {
         Panel::top("past").show(ui, |ui| past::bar(ui, model, actions));
     }
     if model.experiment.shown.is_some() {
@@ -267,6 +287,8 @@ pub(crate) fn ui(
         .show(ui, |ui| tools::ui(ui, model, actions));
     egui::CentralPanel::no_frame().show(ui, |ui| {
         let widened = docking::widen_side(&mut panels.tree, ui.available_width());
+        let timeline = model.settings.timeline;
+        let row = bottom::give_height(&mut panels.tree, timeline.height);
         let mut panes = Panes {
             is_narrow: widened.is_some(),
             model,
@@ -275,6 +297,10 @@ pub(crate) fn ui(
             memory: &mut panels.memory,
         };
         panels.tree.ui(&mut panes, ui);
+        if let Some(height) = row.and_then(|row| row.dragged(&panels.tree)) {
+            let view = TimelineView { height, ..timeline };
+            actions.push(Action::View(ViewAction::Timeline(view)));
+        }
         if let Some(widened) = widened {
             // Done after the tiles are drawn, so that the shares kept between frames are those set by the
             // user.

@@ -1,6 +1,6 @@
 //! Panels that are closed by default. They open below the map, where there is more width.
 
-use super::Pane;
+use super::{Pane, bottom};
 use egui_tiles::{Container, Linear, LinearDir, Tile, TileId, Tree};
 
 /// Share of the column that the map keeps when a panel is opened below the map.
@@ -13,17 +13,35 @@ pub(super) fn open_below_map(tree: &mut Tree<Pane>, pane: Pane) {
     let (None, Some(map)) = (tree.tiles.find_pane(&pane), map) else {
         return;
     };
+    let is_timeline = pane == bottom::TIMELINE;
     let pane = tree.tiles.insert_pane(pane);
     let Some(parent) = tree.tiles.parent_of(map) else {
         tree.root = Some(column(tree, map, pane));
         return;
     };
-    if let Some(tabs) = tabs_below(tree, parent, map) {
-        tree.move_tile_to_container(pane, tabs, usize::MAX, false);
+    let Some(Tile::Container(container)) = tree.tiles.get(parent) else {
         return;
+    };
+    match container {
+        Container::Tabs(_) | Container::Grid(_) => {
+            tree.move_tile_to_container(pane, parent, usize::MAX, false);
+        }
+        Container::Linear(column) if column.dir == LinearDir::Vertical => {
+            let tabs = tabs_below(tree, column, map).filter(|_| !is_timeline);
+            match tabs {
+                Some(tabs) => tree.move_tile_to_container(pane, tabs, usize::MAX, false),
+                None if is_timeline => insert(tree, parent, pane, Place::Last),
+                None => insert(tree, parent, pane, Place::After(map)),
+            }
+        }
+        Container::Linear(_) => put_in_column(tree, parent, map, pane),
     }
+}
+
+/// Replaces the map in a row by a column with the map and a panel below it.
+fn put_in_column(tree: &mut Tree<Pane>, row: TileId, map: TileId, pane: TileId) {
     let column = column(tree, map, pane);
-    if let Some(Tile::Container(Container::Linear(row))) = tree.tiles.get_mut(parent) {
+    if let Some(Tile::Container(Container::Linear(row))) = tree.tiles.get_mut(row) {
         // The column takes the place and the share of the map.
         let share = row.shares[map];
         for child in row.children.iter_mut().filter(|child| **child == map) {
@@ -33,22 +51,39 @@ pub(super) fn open_below_map(tree: &mut Tree<Pane>, pane: Pane) {
     }
 }
 
-/// The tabs that an opened panel joins: the tabs that contain the map, or the tabs below it.
-fn tabs_below(tree: &Tree<Pane>, parent: TileId, map: TileId) -> Option<TileId> {
-    let Some(Tile::Container(container)) = tree.tiles.get(parent) else {
-        return None;
+/// The tabs in the column of the map that an opened panel joins. The timeline is too low for other panels.
+fn tabs_below(tree: &Tree<Pane>, column: &Linear, map: TileId) -> Option<TileId> {
+    let is_tabs = |id: &TileId| {
+        let tile = tree.tiles.get(*id);
+        matches!(tile, Some(Tile::Container(Container::Tabs(_))))
+            && !bottom::holds_timeline(tree, *id)
     };
-    match container {
-        Container::Linear(column) if column.dir == LinearDir::Vertical => {
-            let is_tabs = |id: &TileId| {
-                let tile = tree.tiles.get(*id);
-                matches!(tile, Some(Tile::Container(Container::Tabs(_))))
-            };
-            let mut others = column.children.iter().copied().filter(|id| *id != map);
-            others.find(is_tabs)
-        }
-        Container::Linear(_) => None,
-        Container::Tabs(_) | Container::Grid(_) => Some(parent),
+    let mut others = column.children.iter().copied().filter(|id| *id != map);
+    others.find(is_tabs)
+}
+
+/// Place of new tabs in a column.
+enum Place {
+    /// Below a tile.
+    After(TileId),
+    /// At the bottom.
+    Last,
+}
+
+/// Inserts a panel in tabs of its own into a column.
+fn insert(tree: &mut Tree<Pane>, column: TileId, pane: TileId, place: Place) {
+    let tabs = tree.tiles.insert_tab_tile(vec![pane]);
+    if let Some(Tile::Container(Container::Linear(column))) = tree.tiles.get_mut(column) {
+        let end = column.children.len();
+        let at = match place {
+            Place::After(tile) => {
+                column.shares.set_share(tabs, column.shares[tile] / MAP);
+                let known = column.children.iter().position(|child| *child == tile);
+                known.map_or(end, |known| known + 1)
+            }
+            Place::Last => end,
+        };
+        column.children.insert(at, tabs);
     }
 }
 
@@ -116,5 +151,27 @@ mod tests {
         open_below_map(&mut tree, HISTORY);
         let second = tree.tiles.find_pane(&HISTORY);
         assert_eq!(second.and_then(|id| tree.tiles.parent_of(id)), below);
+    }
+
+    #[test]
+    fn the_timeline_stays_at_the_bottom_and_no_panel_joins_it() {
+        let mut tree = first_tree();
+        open_below_map(&mut tree, bottom::TIMELINE);
+        open_below_map(&mut tree, EXPERIMENT);
+        let tabs = |tree: &Tree<Pane>, pane: Pane| {
+            let pane = tree.tiles.find_pane(&pane);
+            pane.and_then(|pane| tree.tiles.parent_of(pane))
+        };
+        let (timeline, experiment) = (tabs(&tree, bottom::TIMELINE), tabs(&tree, EXPERIMENT));
+        let column = timeline.and_then(|tabs| tree.tiles.parent_of(tabs));
+        let column = column.and_then(|column| tree.tiles.get_container(column));
+        let children: Vec<TileId> = column
+            .into_iter()
+            .flat_map(|c| c.children().copied())
+            .collect();
+        let map = tree.tiles.find_pane(&Pane::Map);
+        let expected: Vec<TileId> = [map, experiment, timeline].into_iter().flatten().collect();
+        assert_eq!(expected.len(), 3);
+        assert_eq!(children, expected);
     }
 }

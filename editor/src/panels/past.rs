@@ -63,13 +63,22 @@ pub(super) fn bar(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
         let ago = timeline.to - at;
         ui.colored_label(color, format!("Viewing {} ({ago:.1} s ago)", clock(at)));
         slider(ui, timeline, actions);
-        let hint = "Continue the run from here, with the scenario as it is now. Later results are kept only \
-            as the curves of the previous run.";
-        if ui.button("Continue from here").on_hover_text(hint).clicked() {
-            actions.push(Action::Do(Command::PlayPause));
-        }
-        if ui.button("Back to now").clicked() {
-            actions.push(Action::BackToPresent);
-        }
+        buttons(ui, actions);
     });
+}
+
+/// Shows the buttons that continue from the shown moment and return to the present.
+pub(super) fn buttons(ui: &mut Ui, actions: &mut Vec<Action>) {
+    let hint = "Continue the run from here, with the scenario as it is now. Later results are kept only \
+        as the curves of the previous run.";
+    if ui
+        .button("Continue from here")
+        .on_hover_text(hint)
+        .clicked()
+    {
+        actions.push(Action::Do(Command::PlayPause));
+    }
+    if ui.button("Back to now").clicked() {
+        actions.push(Action::BackToPresent);
+    }
 }

@@ -7,9 +7,10 @@ use super::widgets::{empty, named};
 use crate::command::Command;
 use crate::model::{Action, Dialog, Model, Purpose};
 use crate::panel::PanelId;
+use crate::settings::RunCurve;
 use crate::theme::Theme;
 use crate::tools::Tone;
-use egui::{Role, ScrollArea, Ui, WidgetInfo};
+use egui::{Color32, Role, ScrollArea, Ui, WidgetInfo};
 use roadwright_geometry::DVec2;
 use roadwright_recording::RunResults;
 use roadwright_simulation::{Status, TimeRow, Trip, agent_name};
@@ -122,36 +123,35 @@ fn curves(ui: &mut Ui, theme: Theme, results: &RunResults, at: Option<f64>) -> O
     }
     let mut clicked = None;
     let at = at.map(|at| (at, theme.tone(Tone::Accent)));
-    let mut one = |ui: &mut Ui, title: &'static str, color: usize, of: fn(&TimeRow) -> f64| {
-        let color = theme.plot(color);
+    for shown in RunCurve::ALL {
+        let of = |row: &TimeRow| shown.value(row);
         let mut curves = Vec::new();
         if before.len() > 1 {
-            curves.push(curve(
-                "previous run",
-                theme.tone(Tone::Guide),
-                1.0,
-                before,
-                of,
-            ));
+            let color = theme.tone(Tone::Guide);
+            curves.push(curve("previous run", color, 1.0, before, of));
         }
-        curves.push(curve("this run", color, 2.0, rows, of));
-        clicked = clicked.or(plot_at(ui, title, HEIGHT, curves, at));
-    };
-    one(ui, "Arrived", 0, |row| row.arrived as f64);
-    one(ui, "Mean speed, m/s", 0, |row| row.mean_speed);
-    one(ui, "Stopped", 2, |row| row.queue as f64);
-    one(ui, "Contacts", 3, |row| row.contacts as f64);
-    one(ui, "Faults", 3, |row| row.faults as f64);
+        curves.push(curve("this run", color(theme, shown), 2.0, rows, of));
+        clicked = clicked.or(plot_at(ui, shown.title(), HEIGHT, curves, at));
+    }
     clicked
+}
+
+/// Colour of a curve of the current run.
+pub(super) fn color(theme: Theme, curve: RunCurve) -> Color32 {
+    theme.plot(match curve {
+        RunCurve::Arrived | RunCurve::MeanSpeed => 0,
+        RunCurve::Stopped => 2,
+        RunCurve::Contacts | RunCurve::Faults => 3,
+    })
 }
 
 /// A curve of a run, thinned out if it has more points than the plot has pixels.
 pub(super) fn curve(
     name: &'static str,
-    color: egui::Color32,
+    color: Color32,
     width: f32,
     rows: &[TimeRow],
-    of: fn(&TimeRow) -> f64,
+    of: impl Fn(&TimeRow) -> f64,
 ) -> Curve {
     let every = rows.len().div_ceil(MOST_POINTS).max(1);
     let last = rows.len().saturating_sub(1);
@@ -297,7 +297,7 @@ mod tests {
             ..TimeRow::default()
         };
         let rows: Vec<TimeRow> = (0..10_001).map(row).collect();
-        let curve = curve("a", egui::Color32::RED, 1.0, &rows, |row| row.time);
+        let curve = curve("a", Color32::RED, 1.0, &rows, |row| row.time);
         assert!(curve.points.len() <= MOST_POINTS + 1);
         assert_eq!(curve.points.first(), Some(&[0.0, 0.0]));
         assert_eq!(curve.points.last(), Some(&[10_000.0, 10_000.0]));

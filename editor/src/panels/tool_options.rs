@@ -5,8 +5,8 @@ use crate::command::Command;
 use crate::model::{Action, Dialog, Model, Purpose};
 use crate::theme::Theme;
 use crate::tools::{
-    ObstacleKind, PaintShape, RandomTripOptions, RoadPreset, StackChoice, TerrainMode, ToolKind,
-    ToolOptions, new_paint_layer,
+    LAYERS, ObstacleKind, PaintShape, RandomTripOptions, RoadPreset, StackChoice, TerrainMode,
+    ToolKind, ToolOptions, new_paint_layer,
 };
 use egui::{DragValue, Response, Role, Slider, Ui, WidgetInfo};
 use roadwright_scenario::{CrossSection, Edit, LandUse, Lane, ObjectId, PaintId, Poly3};
@@ -235,7 +235,7 @@ fn section_picture(ui: &mut Ui, theme: Theme, section: &CrossSection) -> Respons
 
 fn layer(ui: &mut Ui, options: &mut ToolOptions) {
     ui.label("Layer");
-    let response = ui.add(DragValue::new(&mut options.layer).range(-5..=5).speed(0.05));
+    let response = ui.add(DragValue::new(&mut options.layer).range(LAYERS).speed(0.05));
     named(&response, "Layer");
 }
 

@@ -342,3 +342,36 @@ fn the_first_road_of_a_new_user_has_pavements_and_presets_show_their_lanes() {
             .is_some()
     );
 }
+
+#[test]
+fn the_layer_of_a_road_is_changed_with_page_up_and_page_down() {
+    let mut bench = Bench::empty();
+    bench.look_at(0.0, 0.0, 150.0);
+    bench.key(Key::R);
+    bench.drag(&[(-120.0, 0.0), (120.0, 0.0)]);
+    bench.key(Key::PageUp);
+    assert!(bench.editor().model().status.contains("layer (now 1)"));
+    bench.drag(&[(0.0, -100.0), (0.0, 100.0)]);
+    let layers: Vec<i8> = bench
+        .scenario()
+        .network()
+        .roads()
+        .map(|(_, r)| r.layer)
+        .collect();
+    assert_eq!(layers, [0, 1]);
+    // Back on the ground, a road joins again.
+    bench.key(Key::PageDown);
+    bench.drag(&[(60.0, -100.0), (60.0, 100.0)]);
+    assert_eq!(bench.scenario().network().road_count(), 5);
+    // During a stroke: the layer at the release counts.
+    bench.press_at(-60.0, -100.0);
+    bench.move_to(-60.0, 0.0);
+    bench.key(Key::PageUp);
+    bench.move_to(-60.0, 100.0);
+    bench.release_at(-60.0, 100.0);
+    assert_eq!(bench.scenario().network().road_count(), 6);
+    // The layer ends with the document.
+    assert_eq!(bench.editor().model().settings.tools.layer, 1);
+    bench.ask(Action::Go(Next::New));
+    assert_eq!(bench.editor().model().settings.tools.layer, 0);
+}

@@ -31,5 +31,5 @@ mod rewind;
 mod run;
 
 pub use results::{Ran, RunResults};
-pub use rewind::{Intervention, Rewind, Timeline, steps};
+pub use rewind::{Intervention, LONGEST_REWIND, Rewind, Timeline, steps};
 pub use run::{AgentTrace, HandDrive, HeatCells, ObservedRun, TracePoint};

@@ -25,7 +25,7 @@ use std::sync::Arc;
 /// a longer one makes it slower to reach a moment.
 const PERIOD: f64 = 2.0;
 /// Longest period that can be rewound, in seconds of simulated time.
-const REACH: f64 = 300.0;
+pub const LONGEST_REWIND: f64 = 300.0;
 /// Memory limit for rewinding, bytes. If it is exceeded, the oldest checkpoint is dropped.
 const MOST_BYTES: usize = 200_000_000;
 /// Estimated size of a lanelet, bytes. It is used for grounds that edits have replaced, and is a generous
@@ -111,7 +111,7 @@ impl Rewind {
         }
         self.is_due = false;
         match run.checkpoint() {
-            Ok(checkpoint) => self.keep(checkpoint, steps(REACH, world.dt())),
+            Ok(checkpoint) => self.keep(checkpoint, steps(LONGEST_REWIND, world.dt())),
             Err(error) => {
                 *self = Self {
                     problem: Some(problem(&error)),

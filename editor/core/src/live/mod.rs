@@ -3,10 +3,13 @@
 //! | file | contents |
 //! | --- | --- |
 //! | `mod.rs` | the interface for the window: orders in, snapshots out |
+//! | `history.rs` | contacts, arrivals and lights of the last minutes |
 //! | `runner.rs` | the thread: orders between steps, the clock, snapshots |
 
+mod history;
 mod runner;
 
+pub use history::{JunctionLights, LaneLights, LightChange, RunEvent, RunEvents};
 pub use roadwright_recording::{HeatCells, Timeline, TracePoint};
 
 use roadwright_agent::{BehaviourView, Registry};
@@ -123,6 +126,10 @@ pub struct LivePicture {
     pub heat: Arc<HeatCells>,
     /// Results of the run so far.
     pub results: Arc<RunResults>,
+    /// Contacts and arrivals of the last minutes.
+    pub events: Arc<RunEvents>,
+    /// Lights of the inspected junction over the last minutes.
+    pub lights: Arc<JunctionLights>,
     /// The last lines logged by modules, oldest first.
     pub log: Arc<Vec<LogLine>>,
     /// Number of lines logged so far.

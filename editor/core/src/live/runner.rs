@@ -6,6 +6,7 @@
 //!  picture <- publish   60 times a second, and after every order
 //! ```
 
+use super::history::SignalHistory;
 use super::{Coordinator, LivePicture, Order, PathNotice};
 use roadwright_agent::Registry;
 use roadwright_recording::{AgentTrace, Intervention, ObservedRun, Rewind, RunResults, steps};
@@ -37,6 +38,8 @@ pub(super) struct Runner {
     registry: Registry,
     run: Option<ObservedRun>,
     past: Rewind,
+    /// Lights of the current run over the last minutes.
+    lights: SignalHistory,
     /// The run at the moment of the past that is shown; `None` while the present is shown.
     shown_past: Option<ObservedRun>,
     /// The agent driven by hand.
@@ -74,6 +77,7 @@ impl Runner {
             registry,
             run: None,
             past: Rewind::default(),
+            lights: SignalHistory::default(),
             shown_past: None,
             driven: None,
             inbox,
@@ -108,9 +112,13 @@ impl Runner {
             self.before = Some(run.results());
         }
         (self.past, self.shown_past, self.driven) = (Rewind::default(), None, None);
+        self.lights.clear();
         // The agent is still watched, but its history belongs to the old run.
         match ObservedRun::new(self.scenario.clone(), &self.registry, self.watched) {
-            Ok(run) => self.run = Some(run),
+            Ok(run) => {
+                self.lights.watch(run.world());
+                self.run = Some(run);
+            }
             Err(error) => {
                 self.run = None;
                 self.playing = false;
@@ -350,6 +358,7 @@ impl Runner {
         // The discarded future is kept for comparison.
         self.before = Some(run.results());
         self.driven = shown.world().driven_by_hand();
+        self.lights.cut_after(shown.world().time());
         *run = shown;
         self.past.cut_after(step);
         if let Some(event) = event {
@@ -364,6 +373,7 @@ impl Runner {
         if let Some(run) = &mut self.run {
             self.past.watch(run);
             run.step();
+            self.lights.watch(run.world());
             if let Some((agent, _)) = self.driven
                 && run
                     .world()
@@ -399,6 +409,9 @@ impl Runner {
                     .results
                     .grown(&run.statistics, run.ran(), self.before.as_ref());
             self.show(shown, &before, &mut picture);
+            picture.events = before.events.grown(run, picture.timeline.from);
+            let node = picture.junction.as_ref().map(|junction| junction.node);
+            picture.lights = self.lights.of(node, &before.lights);
         }
         let picture = Arc::new(picture);
         match self.shared.lock() {

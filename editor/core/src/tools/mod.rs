@@ -26,7 +26,7 @@ pub mod turns;
 mod vehicle;
 
 pub use options::{
-    ForestOptions, ObstacleKind, ObstacleOptions, PLAIN_STREET, PaintOptions, PaintShape,
+    ForestOptions, LAYERS, ObstacleKind, ObstacleOptions, PLAIN_STREET, PaintOptions, PaintShape,
     RandomTripOptions, RoadPreset, SnapOptions, StackChoice, TerrainMode, TerrainOptions,
     ToolOptions, TripGround, standard_presets,
 };

@@ -330,6 +330,9 @@ pub struct SnapOptions {
     pub angles: bool,
 }
 
+/// Layers on which roads can be drawn.
+pub const LAYERS: std::ops::RangeInclusive<i8> = -5..=5;
+
 /// Options of the tools.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
@@ -338,7 +341,8 @@ pub struct ToolOptions {
     pub presets: Vec<RoadPreset>,
     /// Index of the selected cross-section.
     pub preset: usize,
-    /// Layer of new roads.
+    /// Layer of new roads. Not kept between sessions, where nobody would remember it.
+    #[serde(skip)]
     pub layer: i8,
     /// Radius of corners drawn by clicks, m.
     pub corner_radius: f64,

@@ -283,7 +283,7 @@ impl RoadTool {
                 if let Some(word) = join::word(&ends[1], context.scenario) {
                     text = format!("{length:.1} m  {:.0}°\n{word}", bearing(heading));
                 }
-                Some((line, text, Tone::Accent))
+                Some((line, with_layer(text, context), Tone::Accent))
             }
             Stroke::Chain { points, .. } => {
                 let hover = self.hover.as_ref()?;
@@ -322,7 +322,8 @@ impl RoadTool {
                     text += &format!("\n> {}", self.typed);
                 }
                 // Sampled to a fifth of a screen point, at which a polyline looks like a curve.
-                Some((line.sample(0.2 * context.scale.max(0.05), 0.0), text, tone))
+                let points = line.sample(0.2 * context.scale.max(0.05), 0.0);
+                Some((points, with_layer(text, context), tone))
             }
         }
     }
@@ -331,11 +332,11 @@ impl RoadTool {
         let Some((low, high)) = polygon::bounds(line) else {
             return Vec::new();
         };
-        let near = context
-            .scene
-            .roads
-            .iter()
-            .filter(|road| !(road.low.cmpgt(high).any() || road.high.cmplt(low).any()));
+        // A road passes over or below the roads of other layers.
+        let layer = context.options.layer;
+        let same = context.scene.roads.iter();
+        let same = same.filter(|road| road.road.layer == layer);
+        let near = same.filter(|road| !(road.low.cmpgt(high).any() || road.high.cmplt(low).any()));
         let mut found = Vec::new();
         for road in near {
             for a in line.windows(2) {
@@ -351,6 +352,14 @@ impl RoadTool {
             }
         }
         found
+    }
+}
+
+/// Adds the layer to the label at the pointer, unless it is the ground.
+fn with_layer(text: String, context: &ToolContext<'_>) -> String {
+    match context.options.layer {
+        0 => text,
+        layer => format!("{text}\nLayer {layer}"),
     }
 }
 
@@ -543,10 +552,11 @@ impl Tool for RoadTool {
         let tolerance = StrokeOptions::at_scale(context.scale, 1.0).tolerance;
         match &self.stroke {
             None => format!(
-                "Drag: draw freehand (to {tolerance:.1} m). Click: add points. Ends join the roads under them unless Ctrl is held."
+                "Drag: draw freehand (to {tolerance:.1} m). Click: add points. Ends join the roads under them unless Ctrl is held. Page Up, Page Down: layer (now {}).",
+                context.options.layer
             ),
             Some(Stroke::Freehand { .. }) => {
-                "Release: build the road. Drag back: shorten. Esc: cancel.".into()
+                "Release: build the road. Drag back: shorten. Page Up, Page Down: layer. Esc: cancel.".into()
             }
             Some(Stroke::Chain { .. }) => {
                 "Click: next point. Type a length, or <angle. Double-click or Enter: finish. Backspace: \

@@ -14,12 +14,12 @@ use std::sync::Arc;
 const NEAR: f64 = 300.0;
 
 /// A junction with its conflicts, right of way and signals.
-pub(super) struct JunctionLaw {
-    pub(super) junction: Arc<Junction>,
+pub(in crate::panels) struct JunctionLaw {
+    pub(in crate::panels) junction: Arc<Junction>,
     pub(super) conflicts: Conflicts,
     pub(super) right: RightOfWay,
     /// The signals in effect. They may be shared with neighbouring junctions.
-    pub(super) signals: Option<Signals>,
+    pub(in crate::panels) signals: Option<Signals>,
     /// Whether neighbours follow the same programme.
     pub(super) is_shared: bool,
 }
@@ -28,7 +28,7 @@ pub(super) struct JunctionLaw {
 type Known = (u64, usize, Arc<JunctionLaw>);
 
 /// Rules of a node's junction; `None` until a scene contains it.
-pub(super) fn of(ui: &Ui, model: &Model, id: NodeId) -> Option<Arc<JunctionLaw>> {
+pub(in crate::panels) fn of(ui: &Ui, model: &Model, id: NodeId) -> Option<Arc<JunctionLaw>> {
     in_context(ui.ctx(), model, id)
 }
 
