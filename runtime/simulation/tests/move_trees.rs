@@ -8,7 +8,8 @@ use roadwright_scenario::{
     Scenario, Shape, Stack,
 };
 use roadwright_simulation::{
-    HandControls, ModuleOverrides, RunOptions, VehicleRecord, World, builtin_modules, unmet,
+    Ground, HandControls, ModuleOverrides, RunOptions, SavedWorld, VehicleRecord, World,
+    builtin_modules, unmet,
 };
 
 /// A wall from south to north at x, m.
