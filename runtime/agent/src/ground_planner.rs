@@ -47,12 +47,33 @@ impl GroundSearch {
 /// Settings of a search over recorded moves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MoveTreeSearch {
-    /// Name of a library of moves that ships with the program.
-    pub library: &'static str,
+    /// Library of moves.
+    pub library: MoveTreeLibrary,
+    /// How vehicles follow their plans.
+    pub execution: MoveExecution,
     /// Time for which routes are searched, in frames of the library.
     pub horizon: u32,
     /// Maximum number of moves that each search considers.
     pub nodes: u32,
+}
+
+/// Library of moves that a search uses.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum MoveTreeLibrary {
+    /// A library that ships with the program, by name.
+    Shipped(&'static str),
+    /// The first library of the agent's vehicle type whose ground fits.
+    OfVehicle,
+}
+
+/// How vehicles follow plans of recorded moves.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum MoveExecution {
+    /// The frames of the clips replace the steps of the level.
+    #[default]
+    Played,
+    /// The level of the vehicle drives, with the recorded commands and corrections that keep it on the clips.
+    Replayed,
 }
 
 /// Obstacles that controllers perceive while they follow a planned path.

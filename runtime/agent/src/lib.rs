@@ -84,7 +84,10 @@ pub use behaviour::{
     AgentFacts, BehaviourView, Datum, Effect, Effects, Indicator, Letter, Message, NamedPlace,
     Outlook, Surroundings,
 };
-pub use ground_planner::{Avoid, GroundPlanner, GroundPlanning, GroundSearch, MoveTreeSearch};
+pub use ground_planner::{
+    Avoid, GroundPlanner, GroundPlanning, GroundSearch, MoveExecution, MoveTreeLibrary,
+    MoveTreeSearch,
+};
 pub use module::{
     Behaviour, Controller, Failure, Fitness, Logic, LogicState, Lookahead, Module, ModuleInfo,
     Planner, PlannerView, Step, StepBoundary, Swap,

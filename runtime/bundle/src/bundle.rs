@@ -6,7 +6,7 @@ use crate::extras::{Extras, PLACEMENT, PRESETS, Placement, is_picture};
 use crate::manifest::{FORMAT, FileHash, MANIFEST, Manifest, Need, VERSION};
 use crate::needs::{Lack, lacks, needs};
 use roadwright_scenario::vehicle_file::{EXTENSION as VEHICLE, VehicleFile, hash};
-use roadwright_scenario::{Scenario, file};
+use roadwright_scenario::{CLIPS_ENDING, MOVES_ENDING, MoveLibrary, Scenario, file};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use thiserror::Error;
@@ -72,6 +72,7 @@ impl Bundle {
         // The text can be read on its own, because it contains the vehicles.
         files.insert(path.clone(), file::to_text(scenario).into_bytes());
         files.extend(vehicles(scenario, folder));
+        files.extend(move_libraries(scenario));
         for id in available.with_imports(scenario.modules()) {
             let text = available.scripts[&id].clone();
             files.insert(format!("scripts/{id}"), text.into_bytes());
@@ -202,6 +203,23 @@ fn vehicles(scenario: &Scenario, folder: Option<&Path>) -> Files {
     files
 }
 
+/// Returns the files of the libraries of recorded moves.
+fn move_libraries(scenario: &Scenario) -> Files {
+    let kinds = scenario.vehicle_types().values();
+    let libraries = kinds.flat_map(|kind| &kind.move_libraries);
+    libraries
+        .filter_map(|library| {
+            let clips = MoveLibrary::clips_path(&library.file, &library.moves).ok()?;
+            let files = [(&library.file, &library.moves), (&clips, &library.clips)];
+            let is_safe = |(path, _): &(&String, _)| archive::check_path(path).is_ok();
+            let files = files.into_iter().filter(is_safe);
+            let files = files.map(|(path, text)| (path.clone(), text.as_bytes().to_vec()));
+            Some(files.collect::<Vec<_>>())
+        })
+        .flatten()
+        .collect()
+}
+
 fn hashes(files: &Files) -> BTreeMap<String, FileHash> {
     let hash = |(path, bytes): (&String, &Vec<u8>)| (path.clone(), FileHash::of(bytes));
     files.iter().map(hash).collect()
@@ -272,8 +290,31 @@ fn check_content(manifest: &Manifest, path: &str, bytes: &[u8]) -> Result<(), Bu
             Err(error) => Err(BundleError::Content(format!("{path}: {error}"))),
         };
     }
+    let formats = [
+        (MOVES_ENDING, "roadwright-moves"),
+        (CLIPS_ENDING, "roadwright-clips"),
+    ];
+    if let Some((_, format)) = formats.iter().find(|(ending, _)| path.ends_with(ending)) {
+        return check_format(path, bytes, format);
+    }
     let what = format!("{path} is not a kind of file that bundles may contain");
     Err(BundleError::Content(what))
+}
+
+/// Rejects files that are not JSON of a format.
+fn check_format(path: &str, bytes: &[u8], format: &str) -> Result<(), BundleError> {
+    /// The key that all formats have.
+    #[derive(serde::Deserialize)]
+    struct Header {
+        format: String,
+    }
+    match serde_json::from_slice::<Header>(bytes) {
+        Ok(header) if header.format == format => Ok(()),
+        Ok(_) => Err(BundleError::Content(format!(
+            "{path}: format: expected \"{format}\""
+        ))),
+        Err(error) => Err(BundleError::Content(format!("{path}: {error}"))),
+    }
 }
 
 fn read_scenario(manifest: &Manifest, files: &Files) -> Result<Scenario, BundleError> {

@@ -5,7 +5,7 @@
 use proptest::prelude::*;
 use roadwright_bundle::{Available, Bundle, BundleError, Extras, Need, NeedKind, Placement};
 use roadwright_extension::{Host, HostOptions, ISOLATED_MEMORY, Trust, Wanted};
-use roadwright_scenario::{Edit, ModuleSetting, Scenario, Slot, file};
+use roadwright_scenario::{Edit, ModuleSetting, MoveLibrary, Scenario, Slot, file};
 use roadwright_simulation::builtin_modules;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{Cursor, Read, Write};
@@ -191,6 +191,49 @@ fn vehicle_files_travel() {
         file::load(&unpacked).unwrap().vehicle_types(),
         scenario.vehicle_types()
     );
+}
+
+#[test]
+fn libraries_of_moves_travel() {
+    let folder = tempfile::tempdir().unwrap();
+    let shipped = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios/moves");
+    for name in ["five.moves.json", "five.clips.json"] {
+        std::fs::copy(shipped.join(name), folder.path().join(name)).unwrap();
+    }
+    let path = folder.path().join("a.scenario.json");
+    let mut scenario = Scenario::new("Test");
+    let read = |name: &str| std::fs::read_to_string(folder.path().join(name)).unwrap();
+    let mut kind = scenario.vehicle_types()["car"].clone();
+    let library = MoveLibrary::new(
+        "five.moves.json",
+        &read("five.moves.json"),
+        &read("five.clips.json"),
+    );
+    kind.move_libraries = vec![library];
+    let edit = Edit::VehicleType("car".into(), Some(Box::new(kind)));
+    scenario.apply(edit).unwrap();
+    file::save(&scenario, &path).unwrap();
+    let pack = |extras| {
+        Bundle::pack(
+            &scenario,
+            "a",
+            Some(folder.path()),
+            &Available::default(),
+            extras,
+        )
+    };
+    let bytes = pack(Extras::default()).unwrap().to_bytes().unwrap();
+    let bundle = Bundle::from_bytes(&bytes).unwrap();
+    assert_eq!(
+        bundle.files()["five.clips.json"],
+        read("five.clips.json").into_bytes()
+    );
+    let unpacked = bundle.unpack(&folder.path().join("out")).unwrap();
+    assert_eq!(file::load(&unpacked).unwrap(), scenario);
+    let error = error_after(|files| {
+        files.insert("a.moves.json".into(), b"{\"format\": \"other\"}".to_vec());
+    });
+    assert!(error.contains("a.moves.json"), "{error}");
 }
 
 #[test]

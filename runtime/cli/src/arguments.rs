@@ -1,7 +1,7 @@
 //! The command line.
 
 use crate::agent_times::{ExplainedAgent, agent_at, agent_at_from, explained_agent};
-use crate::commands::{BenchVerb, Compare, MovesVerb, Plan, Train, VehicleVerb};
+use crate::commands::{BenchVerb, Compare, GenerateVerb, MovesVerb, Plan, Train, VehicleVerb};
 use clap::{Args, Parser, Subcommand};
 use roadwright_extension::ISOLATED_MEMORY;
 use roadwright_scenario::{DynamicsLevel, MapPart};
@@ -80,6 +80,11 @@ pub(crate) enum Verb {
     Moves {
         #[command(subcommand)]
         verb: MovesVerb,
+    },
+    /// Generate scenarios by seed.
+    Generate {
+        #[command(subcommand)]
+        verb: GenerateVerb,
     },
     /// Create, build, inspect and list compiled plugins.
     Plugin {

@@ -60,6 +60,7 @@ fn main() -> ExitCode {
         Some(Verb::Controller(controller)) => commands::controller(&controller),
         Some(Verb::Vehicle { verb }) => commands::vehicle(&verb),
         Some(Verb::Moves { verb }) => commands::moves(&verb),
+        Some(Verb::Generate { verb }) => commands::generate(&verb),
         Some(Verb::Plugin { verb }) => commands::plugin(&verb),
         Some(Verb::Script { verb }) => commands::script(&verb),
         Some(Verb::PluginHost { arguments }) => {

@@ -49,6 +49,7 @@ const SCENARIO: Layered = Layered {
         ],
         // Records of files.
         &["agents", "junction_rules", "road", "vehicle_file"],
+        &["move_library"],
         &["grip", "lane_rules", "network", "vehicle_type"],
         &["road_boxes", "scenario", "vertical_span", "via_rules"],
         // Derived data, and changes of a scenario.

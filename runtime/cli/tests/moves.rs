@@ -178,3 +178,146 @@ fn a_row_of_each_table_is_driven_from_one_start() {
     let output = call(&["bench", "move-trees", "--table", "4.1", "--row", "9"]);
     assert_eq!(code(&output), 2);
 }
+
+fn arrived(result: &serde_json::Value) -> u64 {
+    result["agents"]["arrived"].as_u64().unwrap()
+}
+
+#[test]
+fn a_library_of_ones_own_drives_on_a_generated_track() {
+    let folder = folder();
+    let at = folder.path();
+    let ok = |words: &[&str]| {
+        let output = roadwright(at, words);
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(output.status.success(), "{words:?}: {said}");
+        String::from_utf8(output.stdout).unwrap()
+    };
+    let value = |text: String| -> serde_json::Value { serde_json::from_str(&text).unwrap() };
+    let build = [
+        "moves",
+        "build",
+        "--preset",
+        "large",
+        "--out",
+        "own.moves.json",
+        "--json",
+    ];
+    let built = value(ok(&build));
+    let track = [
+        "generate",
+        "track",
+        "--length",
+        "200",
+        "--corners",
+        "1",
+        "--seed",
+        "3",
+        "--library",
+        "own.moves.json",
+        "--out",
+        "own.scenario.json",
+    ];
+    ok(&track);
+    let result = value(ok(&["run", "own.scenario.json", "--json"]));
+    assert_eq!(arrived(&result), 1, "{result}");
+    assert_eq!(result["move_trees"][0]["library"], "own.moves.json");
+    assert_eq!(result["move_trees"][0]["hash"], built["hash"]);
+    assert_eq!(result["move_trees"][0]["worst_distance"], 0.0);
+    // The scenario names the files. Without one of them it says so.
+    let clips = at.join("own.clips.json");
+    let kept = std::fs::read(&clips).unwrap();
+    std::fs::remove_file(&clips).unwrap();
+    refused(
+        at,
+        &["run", "own.scenario.json"],
+        "there is no file \"own.clips.json\"",
+    );
+    std::fs::write(&clips, kept).unwrap();
+    // Another vehicle is found by `check` as well.
+    let mut other = track.to_vec();
+    other.extend(["--vehicle", "bmw-320i"]);
+    ok(&other);
+    refused(
+        at,
+        &["run", "own.scenario.json"],
+        "was recorded with sliding-racer",
+    );
+    let output = roadwright(at, &["check", "own.scenario.json"]);
+    assert_ne!(output.status.code(), Some(0));
+    let mut outside = track.to_vec();
+    outside[9] = "../own.moves.json";
+    refused(at, &outside, "--library");
+}
+
+#[test]
+fn tracks_are_generated_by_seed() {
+    let folder = folder();
+    let at = folder.path();
+    let text = |words: &[&str]| {
+        let mut all = vec!["generate", "track", "--out", "a.scenario.json", "--quiet"];
+        all.extend(words);
+        let output = roadwright(at, &all);
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(output.status.success(), "{words:?}: {said}");
+        std::fs::read_to_string(at.join("a.scenario.json")).unwrap()
+    };
+    assert_eq!(text(&["--seed", "5"]), text(&["--seed", "5"]));
+    assert_ne!(text(&["--seed", "5"]), text(&["--seed", "6"]));
+    for track in [
+        "long-straight",
+        "cornered",
+        "cornered-cars",
+        "sharp-corners",
+        "final",
+        "final-dense",
+    ] {
+        text(&["--track", track]);
+        let output = roadwright(at, &["check", "a.scenario.json"]);
+        let said = String::from_utf8_lossy(&output.stdout).into_owned();
+        assert_eq!(output.status.code(), Some(0), "{track}: {said}");
+    }
+    let out = ["generate", "track", "--out", "a.scenario.json"];
+    for (words, expected) in [
+        (
+            &["--length", "60", "--corners", "20"][..],
+            "the walls cross each other",
+        ),
+        (&["--laps", "2", "--corners", "2"], "at least 3"),
+        (&["--laps", "2", "--cars", "4"], "cannot be used with"),
+        (&["--sharpness", "2"], "expected 0 to 1.2 rad"),
+        (&["--vehicle", "bmw-320i"], "--library"),
+    ] {
+        let mut all = out.to_vec();
+        all.extend(words);
+        refused(at, &all, expected);
+    }
+}
+
+#[test]
+fn clips_are_followed_on_free_ground_and_on_tracks() {
+    let rows = json(&["bench", "move-trees", "--free-ground", "40", "--json"]);
+    let rows = rows.as_array().unwrap();
+    assert!(rows.len() >= 5);
+    for row in rows {
+        let share = row["close"].as_f64().unwrap() / row["drives"].as_f64().unwrap();
+        let is_large = row["tree"].as_str().unwrap().starts_with("large");
+        assert_eq!(share >= 0.95, is_large, "{row}");
+    }
+    let row = [
+        "bench",
+        "move-trees",
+        "--table",
+        "4.7",
+        "--row",
+        "1",
+        "--starts",
+        "1",
+        "--replayed",
+        "--json",
+    ];
+    let report = json(&row);
+    let row = &report["rows"][0];
+    assert!(row["worst_distance"].as_f64().unwrap() > 0.0, "{row}");
+    assert!(report["statements"].as_array().unwrap().is_empty());
+}

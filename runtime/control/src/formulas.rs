@@ -28,10 +28,16 @@ pub fn formulas(id: &str) -> Option<String> {
         "fuzzy_mechanic" => Some(fuzzy_mechanic()),
         "bay_parking" => Some(BAY_PARKING.into()),
         "pole_balance" => Some(POLE_BALANCE.into()),
+        "constant_speed" => Some(format!("{CONSTANT_SPEED}\n{PURSUIT_STEERING}")),
         "trailer_backing" => Some(TRAILER_BACKING.into()),
         _ => None,
     }
 }
+
+const CONSTANT_SPEED: &str = "\
+acceleration, m/s^2: nothing that is ahead counts
+    acceleration = speed_gain (speed - v)
+waypoint_distance is at most max(lookahead_distance, lookahead_time v)";
 
 const POLE_BALANCE: &str = "\
 acceleration, m/s^2: lean = heading_error, fall = path_curvature, place = lane_offset

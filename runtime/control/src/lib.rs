@@ -13,6 +13,7 @@
 //! | `stanley.rs` | the front-axle law of [Hoffmann 2007] |
 //! | `pd_follower.rs` | the proportional-derivative laws of [Kuffner 1998] |
 //! | `bay_parking.rs`, `pole_balance.rs`, `trailer_backing.rs` | drivers for manoeuvring courses |
+//! | `constant_speed.rs` | a constant speed, whatever is in the way |
 //! | `linear_mpc.rs` | linear model predictive control, within the limits of the vehicle |
 //! | `lqr.rs`, `lateral.rs`, [`linear`] | the linear-quadratic regulator, the model of lateral errors, and its mathematics |
 //! | [`laws`] | shared laws: pursuit steering, safe speed and halting speed |
@@ -58,6 +59,7 @@
 //! [`ControllerInput`]: roadwright_plugin_api::ControllerInput
 
 mod bay_parking;
+mod constant_speed;
 mod formulas;
 pub mod fuzzy;
 mod fuzzy_driver;
@@ -80,6 +82,7 @@ mod trailer_backing;
 mod trailer_following;
 
 pub use bay_parking::BayParking;
+pub use constant_speed::ConstantSpeed;
 pub use formulas::formulas;
 pub use fuzzy_driver::FuzzyDriver;
 pub use fuzzy_mechanic::FuzzyMechanic;
@@ -109,4 +112,5 @@ pub fn register(registry: &mut Registry) {
     registry.add(BayParking::entry());
     registry.add(PoleBalance::entry());
     registry.add(TrailerBacking::entry());
+    registry.add(ConstantSpeed::entry());
 }

@@ -33,7 +33,7 @@ pub struct CarLine {
 
 impl CarLine {
     /// Length of the line, m.
-    fn length(&self) -> f64 {
+    pub(crate) fn length(&self) -> f64 {
         self.line
             .windows(2)
             .map(|pair| (pair[1] - pair[0]).length())
@@ -89,6 +89,10 @@ pub struct Course {
     pub seconds: f64,
     /// Sharp corners of the centre line, where skids are recorded.
     pub sharp: Vec<DVec2>,
+    /// Corners of the centre line, including its ends beyond start and finish.
+    pub centre: Vec<DVec2>,
+    /// Places to which the racer of the scenario drives, in this order. The last one is its destination.
+    pub goals: Vec<DVec2>,
 }
 
 /// Shape of a random corridor. It begins and ends heading north.
@@ -155,6 +159,11 @@ impl Corridor {
         }
         line.push(place + DVec2::new(0.0, RUN_OUT));
         line
+    }
+
+    /// Reason why the walls of the corridor would cross each other; `None` if they do not.
+    pub fn misfit(&self) -> Option<String> {
+        too_tight(&self.centre_line(), self.width)
     }
 
     /// The corridor as a course.
@@ -326,14 +335,36 @@ fn walled(name: &str, line: &[DVec2], widths: &[f64], cars: Vec<CarLine>, second
             heading: FRAC_PI_2,
         },
         finish: line[line.len() - 2].y,
+        goals: vec![line[line.len() - 2]],
+        centre: line.to_vec(),
         goal: DVec2::new(0.0, GOAL),
         seconds,
         sharp: Vec::new(),
     }
 }
 
+/// Reason why the walls along a line would cross each other: a stretch is shorter than the mitres at its ends. `None` if
+/// none is. The first and last stretch of the line are not checked.
+pub(crate) fn too_tight(line: &[DVec2], width: f64) -> Option<String> {
+    let turn = |corner: usize| {
+        let [before, after] = [corner - 1, corner].map(|i| heading_of(line[i + 1] - line[i]));
+        roadwright_geometry::math::wrap_angle(after - before).abs()
+    };
+    (1..line.len().saturating_sub(2)).find_map(|stretch| {
+        let length = (line[stretch + 1] - line[stretch]).length();
+        let mitres = tan(0.5 * turn(stretch)) + tan(0.5 * turn(stretch + 1));
+        let needed = 0.5 * width * mitres;
+        (needed > length).then(|| {
+            format!(
+                "the walls cross each other at corner {stretch}: the stretch after it is {length:.1} m long, and its \
+                 corners need {needed:.1} m; use a longer or narrower track, fewer corners, or less sharpness"
+            )
+        })
+    })
+}
+
 /// A line `offset` metres to the left of another line, with mitred corners.
-fn beside(line: &[DVec2], offset: f64) -> Vec<DVec2> {
+pub(crate) fn beside(line: &[DVec2], offset: f64) -> Vec<DVec2> {
     beside_by(line, |_| offset)
 }
 

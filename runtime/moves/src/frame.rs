@@ -88,6 +88,24 @@ impl Frame {
         Placement::of(self.pose)
     }
 
+    /// The motion between this frame and the next one: `share` is 0 at this frame and 1 at the next. The command is
+    /// the one held in between.
+    pub fn between(&self, next: &Self, share: f64) -> Self {
+        let mix = |from: f64, to: f64| from + share * (to - from);
+        let turned = wrap_angle(next.pose.heading - self.pose.heading);
+        Self {
+            pose: Pose {
+                position: self.pose.position.lerp(next.pose.position, share),
+                heading: wrap_angle(self.pose.heading + share * turned),
+            },
+            forward: mix(self.forward, next.forward),
+            sideways: mix(self.sideways, next.sideways),
+            yaw_rate: mix(self.yaw_rate, next.yaw_rate),
+            wheels: mix(self.wheels, next.wheels),
+            command: self.command,
+        }
+    }
+
     /// The frame mirrored left to right, about the x axis.
     pub fn mirrored(&self) -> Self {
         // Avoids -0.0, which differs from 0.0 in files.

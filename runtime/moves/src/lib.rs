@@ -11,12 +11,16 @@
 //! | `sweep.rs`, `surroundings.rs` | areas that moves sweep, and collision tests |
 //! | `library.rs`, `search.rs` | moves prepared for planning, and the route tree |
 //! | `shipped.rs` | libraries that ship with the program |
-//! | `course.rs`, `played.rs` | corridors with cars, and drives along moves |
+//! | `follower.rs`, `sliding_car.rs` | vehicles that follow clips by their own model |
+//! | `track_scenario.rs` | tracks as scenarios |
+//! | `ring.rs` | closed tracks |
+//! | `course.rs`, `played.rs`, `replayed.rs` | corridors with cars, and drives along moves |
 
 mod body;
 mod build;
 mod clips;
 mod course;
+mod follower;
 mod frame;
 mod graph;
 mod library;
@@ -24,12 +28,16 @@ mod placement;
 mod played;
 mod presets;
 mod record;
+mod replayed;
+mod ring;
 mod search;
 mod shipped;
+mod sliding_car;
 mod surroundings;
 mod sweep;
 mod tables;
 mod text;
+mod track_scenario;
 
 pub use body::{BodyOutline, Bounds, Convex};
 pub use build::{
@@ -37,15 +45,19 @@ pub use build::{
 };
 pub use clips::{COLUMNS, Clip, ClipFile, ClipGround, LARGEST, RecordedVehicle, rounded, turned};
 pub use course::{CarLine, Corridor, Course, DrawnCorridor, Rows, Stretch, Traffic};
+pub use follower::{FollowError, follow};
 pub use frame::{Frame, FrameCommand, Gear, HeldPedals, Weights, distance};
 pub use graph::{MoveEntry, MoveFile, Seam};
-pub use library::{Library, LibraryError, Move, MoveNumber, StateNumber};
+pub use library::{Library, LibraryError, Move, MoveFrame, MoveNumber, StateNumber};
 pub use placement::Placement;
 pub use played::{DriveFigures, Ending, Played};
 pub use presets::{Preset, RATE, Recorded};
 pub use record::{RecordError, Recording};
+pub use replayed::{FreeDrive, FreeGround, Route};
+pub use ring::Ring;
 pub use search::{Bounded, Plan, PlanEnd, Question, Stop, plan, plan_plainly};
 pub use shipped::{Loaded, SHIPPED, ShippedLibrary};
+pub use sliding_car::{CarState, SlidingCar};
 pub use surroundings::{Mover, ObstacleNumber, Phase, Surroundings, Trial};
 pub use sweep::{Piece, Sweep, SweepKind, TOLERANCE};
 pub use tables::{
@@ -53,3 +65,4 @@ pub use tables::{
     STRAIGHT_CARS, Table, TableRow, Track, UNPRINTED_LIMIT,
 };
 pub use text::MoveFileError;
+pub use track_scenario::Racer;

@@ -1,7 +1,7 @@
 //! Libraries: moves between states, prepared for planning.
 
 use crate::body::BodyOutline;
-use crate::frame::Frame;
+use crate::frame::{Frame, Weights, distance};
 use crate::placement::Placement;
 use crate::sweep::{Sweep, SweepKind};
 
@@ -37,6 +37,41 @@ impl Move {
         let first = self.frames[0].placement();
         first.relative(&self.frames[frame].placement())
     }
+
+    /// A frame in world coordinates, if the move begins at `place`.
+    ///
+    /// # Panics
+    /// If the move has no such frame.
+    pub fn frame_at(&self, place: &Placement, frame: usize) -> Frame {
+        Frame {
+            pose: place.then(&self.placement(frame)).pose(),
+            ..self.frames[frame]
+        }
+    }
+
+    /// The motion in world coordinates between a frame and the next one, if the move begins at `place`. `share` is
+    /// 0 at the frame and 1 at the next one. The last frame has no next one, so its motion is returned.
+    pub fn motion_at(&self, place: &Placement, frame: usize, share: f64) -> Frame {
+        let now = self.frame_at(place, frame);
+        if share == 0.0 || frame + 1 >= self.frames.len() {
+            return now;
+        }
+        now.between(&self.frame_at(place, frame + 1), share)
+    }
+
+    /// Placement at which the move has to begin for a frame to be at `there`.
+    pub fn place_for(&self, frame: usize, there: &Placement) -> Placement {
+        there.then(&self.placement(frame).inverse())
+    }
+}
+
+/// A frame of a move.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct MoveFrame {
+    /// The move.
+    pub number: MoveNumber,
+    /// Index of the frame in the move.
+    pub frame: u32,
 }
 
 /// A move prepared for planning.
@@ -136,6 +171,29 @@ impl Library {
             rate,
             top_speed,
         })
+    }
+
+    /// The frame whose motion differs least from a given motion, by the distance of section 3.4. Last frames are left
+    /// out, because nothing remains of their moves. Among equal frames, the first one is returned.
+    pub fn most_similar(&self, motion: &Frame, weights: &Weights) -> MoveFrame {
+        let mut best = MoveFrame {
+            number: MoveNumber(0),
+            frame: 0,
+        };
+        let mut least = f64::INFINITY;
+        for (number, one) in self.moves.iter().enumerate() {
+            for (frame, other) in one.frames[..one.frames.len() - 1].iter().enumerate() {
+                let apart = distance(motion, other, weights);
+                if apart < least {
+                    least = apart;
+                    best = MoveFrame {
+                        number: MoveNumber(number as u16),
+                        frame: frame as u32,
+                    };
+                }
+            }
+        }
+        best
     }
 
     /// Names of the states.

@@ -65,6 +65,11 @@ impl Placement {
         }
     }
 
+    /// The origin, seen from this placement.
+    pub fn inverse(&self) -> Self {
+        self.relative(&Self::ORIGIN)
+    }
+
     /// Converts a placement from world coordinates to local coordinates.
     pub fn relative(&self, other: &Self) -> Self {
         Self {
@@ -89,6 +94,8 @@ mod tests {
             let (a, b) = (placement(a), placement(b));
             let back = a.then(&a.relative(&b));
             prop_assert!((back.position - b.position).length() < 1e-12 * 1e3);
+            let origin = a.then(&a.inverse());
+            prop_assert!(origin.position.length() < 1e-9);
             prop_assert!((back.forward - b.forward).length() < 1e-14);
             let pose = b.pose();
             prop_assert!((Placement::of(pose).forward - b.forward).length() < 1e-14);

@@ -1,4 +1,5 @@
-//! Drives in which a vehicle follows the frames of its moves exactly, on a course, as in the source.
+//! Drives along moves on a course. The vehicle follows the frames of its moves exactly, as in the source, or by its
+//! own model (`replayed.rs`).
 //!
 //! At every transition point, a plan is made from the current positions of the cars. Their velocity is
 //! assumed to be constant. If every move is blocked, the vehicle follows the rest of its last plan. Contacts are
@@ -7,6 +8,7 @@
 use crate::course::Course;
 use crate::library::{Library, MoveNumber, StateNumber};
 use crate::placement::Placement;
+use crate::replayed::Driven;
 use crate::search::{Bounded, Plan, PlanEnd, Question, plan};
 use crate::surroundings::{Mover, Phase, Surroundings, Trial};
 use roadwright_geometry::DVec2;
@@ -45,6 +47,13 @@ pub struct DriveFigures {
     pub at_corner: f64,
     /// Maximum difference between the motions at a seam between moves, using the distance of section 3.4.
     pub worst_seam: f64,
+    /// Number of times that the vehicle was so far from its clip that the clip was placed anew. 0 if frames are
+    /// followed exactly.
+    pub corrections: u32,
+    /// Maximum distance from the clip, m.
+    pub worst_distance: f64,
+    /// Maximum difference between the heading and that of the clip, rad.
+    pub worst_heading: f64,
 }
 
 /// Slip above which a vehicle counts as skidding, rad: 20 degrees.
@@ -54,16 +63,18 @@ const NEAR: f64 = 60.0;
 
 /// A drive in progress.
 pub struct Played<'a> {
-    library: &'a Library,
-    course: &'a Course,
+    pub(crate) library: &'a Library,
+    pub(crate) course: &'a Course,
     bounded: Bounded,
-    around: Surroundings,
+    pub(crate) around: Surroundings,
     /// Number of frames since the start.
-    frame: u64,
-    place: Placement,
-    state: StateNumber,
+    pub(crate) frame: u64,
+    pub(crate) place: Placement,
+    pub(crate) state: StateNumber,
     /// Remaining moves of the last plan. The next one is last in the list.
-    ahead: Vec<MoveNumber>,
+    pub(crate) ahead: Vec<MoveNumber>,
+    /// The vehicle, if its own model drives it.
+    pub(crate) driven: Option<Driven<'a>>,
     last: Option<MoveNumber>,
     skid: f64,
     /// Moves driven so far.
@@ -89,6 +100,7 @@ impl<'a> Played<'a> {
             place: Placement::of(course.start),
             state,
             ahead: Vec::new(),
+            driven: None,
             last: None,
             skid: 0.0,
             made: Vec::new(),
@@ -112,7 +124,7 @@ impl<'a> Played<'a> {
         let question = Question {
             place: self.place,
             state: self.state,
-            goal: self.course.goal,
+            goals: &[self.course.goal],
             reach: 0.0,
             around: &self.around,
             bounded: self.bounded,
@@ -125,6 +137,10 @@ impl<'a> Played<'a> {
         figures.nodes_to_leaf += u64::from(plan.nodes_to_leaf.unwrap_or(plan.nodes));
         if matches!(plan.end, PlanEnd::NoPath { .. }) {
             figures.without_path += 1;
+            if self.driven.is_some() {
+                // A vehicle that is driven by its model brakes.
+                self.ahead.clear();
+            }
         } else {
             self.ahead = plan.moves.iter().rev().copied().collect();
         }
@@ -133,6 +149,9 @@ impl<'a> Played<'a> {
 
     /// Drives the next move to its end, or to the end of the drive.
     pub fn play(&mut self) -> Option<Ending> {
+        if self.driven.is_some() {
+            return self.replay();
+        }
         let library = self.library;
         // If there is no plan at all, the first move that leaves the state is used.
         let first = || library.moves_from(self.state).next();
@@ -165,20 +184,25 @@ impl<'a> Played<'a> {
             if !self.around.is_free(&trial, Phase::Broad) {
                 return Some(Ending::Crash);
             }
-            self.frame += 1;
             let there = self.place.then(&one.placement(frame + 1));
-            self.watch(&one.frames[frame + 1], there.position);
-            if there.position.y >= self.course.finish {
-                return Some(Ending::Arrived);
-            }
-            if self.time() >= self.course.seconds {
-                return Some(Ending::TimeUp);
+            if let Some(ending) = self.reach(&one.frames[frame + 1], there.position) {
+                return Some(ending);
             }
         }
         self.place = self.place.then(&one.placement(one.frames.len() - 1));
         self.state = one.to;
         self.last = Some(number);
         None
+    }
+
+    /// Counts a frame that was driven to a position. Returns the ending if the drive ends there.
+    pub(crate) fn reach(&mut self, frame: &crate::frame::Frame, place: DVec2) -> Option<Ending> {
+        self.frame += 1;
+        self.watch(frame, place);
+        if place.y >= self.course.finish {
+            return Some(Ending::Arrived);
+        }
+        (self.time() >= self.course.seconds).then_some(Ending::TimeUp)
     }
 
     fn watch(&mut self, frame: &crate::frame::Frame, place: DVec2) {

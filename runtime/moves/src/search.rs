@@ -12,8 +12,10 @@
 //!   one.
 //! - Only free leaves that were taken can win: the one with the smallest f and, among equal ones, the older
 //!   one.
-//! - A move that passes the goal within its reach, if there is one, is also a leaf, and its f is the time
+//! - A move that passes the last goal within its reach, if there is one, is also a leaf, and its f is the time
 //!   until then. Goals of the source are far ahead and have no reach.
+//! - There may be several goals. Once a move has passed a goal within its reach, the next one counts, and the
+//!   distance is that along the goals, less what can be cut off within their reach.
 //! - If no free leaf was taken, because the limit came first or every route is blocked, the free node that is
 //!   latest in time wins, and among equally late nodes the one with the smallest f. If every node is
 //!   blocked, there is no plan.
@@ -59,9 +61,9 @@ pub struct Question<'a> {
     pub place: Placement,
     /// State in which the first move begins.
     pub state: StateNumber,
-    /// Destination.
-    pub goal: DVec2,
-    /// Maximum distance from the goal at which a vehicle has arrived, m; 0 if the vehicle never arrives.
+    /// Places to reach in this order, at least one. The last one is the destination.
+    pub goals: &'a [DVec2],
+    /// Maximum distance from a goal at which a vehicle has reached it, m; 0 if the vehicle never arrives.
     pub reach: f64,
     /// Obstacles. Movers are at their current positions.
     pub around: &'a Surroundings,
@@ -108,7 +110,9 @@ struct Node {
     /// Time at the end of the move, in frames.
     time: u32,
     f: f64,
-    /// Whether the move passes the goal.
+    /// Number of goals that have been passed at the end of the move.
+    passed: u16,
+    /// Whether the move passes the last goal.
     arrives: bool,
     parent: Parent,
     /// Index of the move among the moves that leave the parent's state.
@@ -134,12 +138,28 @@ struct Tree<'a> {
     question: &'a Question<'a>,
     nodes: Vec<Node>,
     period: f64,
+    /// Distance from each goal to the last one, less what can be cut off, m.
+    beyond: Vec<f64>,
     /// Best free leaf so far.
     leaf: Option<NodeNumber>,
     nodes_to_leaf: Option<u32>,
     /// Best free node so far that is not a leaf, which is the one latest in time.
     latest: Option<NodeNumber>,
     tested: u32,
+}
+
+/// Distance from each goal to the last one, less what can be cut off within reach of the goals, m.
+fn beyond(question: &Question<'_>) -> Vec<f64> {
+    let Question { goals, reach, .. } = question;
+    let mut beyond = vec![0.0; goals.len()];
+    for next in (1..goals.len()).rev() {
+        let leg = (goals[next] - goals[next - 1]).length();
+        let is_last = next + 1 == goals.len();
+        // The end of the last leg counts in full, as for a single goal.
+        let cut = if is_last { *reach } else { 2.0 * reach };
+        beyond[next - 1] = beyond[next] + (leg - cut).max(0.0);
+    }
+    beyond
 }
 
 /// Sort key of nodes in the list.
@@ -157,6 +177,7 @@ impl<'a> Tree<'a> {
             question,
             nodes: Vec::new(),
             period: 1.0 / library.rate(),
+            beyond: beyond(question),
             leaf: None,
             nodes_to_leaf: None,
             latest: None,
@@ -170,22 +191,25 @@ impl<'a> Tree<'a> {
 
     /// Adds the successors of a node to the tree, and passes their ranks to `put`.
     fn expand(&mut self, parent: Parent, mut put: impl FnMut(Rank)) {
-        let (place, time, state, least) = match parent {
-            Parent::Start => (self.question.place, 0, self.question.state, 0.0),
+        let (place, time, state, least, passed) = match parent {
+            Parent::Start => (self.question.place, 0, self.question.state, 0.0, 0),
             Parent::Node(number) => {
                 let node = &self.nodes[number.0 as usize];
-                (node.end, node.time, self.move_of(node).to, node.f)
+                let state = self.move_of(node).to;
+                (node.end, node.time, state, node.f, node.passed)
             }
         };
         let library = self.library;
         for (choice, one) in library.leaving(state).iter().enumerate() {
             let end = place.then(&one.end);
             let time = time + one.length;
-            let left = (self.question.goal - end.position).length() / library.top_speed();
-            let arrival = self.arrival(&place, one);
+            let (passed, arrival) = self.pass(&place, one, passed);
             let until = match arrival {
                 Some(frame) => f64::from(time - one.length + frame) * self.period,
-                None => f64::from(time) * self.period + left,
+                None => {
+                    let left = self.distance_left(end.position, passed) / library.top_speed();
+                    f64::from(time) * self.period + left
+                }
             };
             let f = least.max(until);
             let node = NodeNumber(self.nodes.len() as u32);
@@ -193,6 +217,7 @@ impl<'a> Tree<'a> {
                 end,
                 time,
                 f,
+                passed,
                 arrives: arrival.is_some(),
                 parent,
                 choice: choice as u16,
@@ -205,23 +230,60 @@ impl<'a> Tree<'a> {
         }
     }
 
-    /// The first frame of a move that is within reach of the goal, and the placement of the move in the
-    /// world; `None` if no frame is.
-    fn arrival(&self, place: &Placement, one: &crate::library::Prepared) -> Option<u32> {
-        let Question { goal, reach, .. } = self.question;
-        if *reach <= 0.0 {
+    /// Distance to the last goal for a vehicle that has passed `passed` of them, m. It is never more than the vehicle
+    /// has to drive until it is within reach of the last goal, plus this reach.
+    fn distance_left(&self, position: DVec2, passed: u16) -> f64 {
+        let Question { goals, reach, .. } = self.question;
+        let next = usize::from(passed);
+        let distance = (goals[next] - position).length();
+        if next + 1 == goals.len() {
+            return distance;
+        }
+        (distance - reach).max(0.0) + self.beyond[next]
+    }
+
+    /// Number of goals that have been passed at the end of a move, and the frame in which the last goal is reached;
+    /// `None` if it is not. A vehicle that has passed all goals passes no further ones.
+    fn pass(
+        &self,
+        place: &Placement,
+        one: &crate::library::Prepared,
+        passed: u16,
+    ) -> (u16, Option<u32>) {
+        let goals = self.question.goals;
+        let (mut passed, mut from) = (passed, 0);
+        while let Some(frame) = self.reaches(place, one, goals[usize::from(passed)], from) {
+            if usize::from(passed) + 1 == goals.len() {
+                return (passed, Some(frame));
+            }
+            (passed, from) = (passed + 1, frame);
+        }
+        (passed, None)
+    }
+
+    /// The first frame of a move, from a given one, that is within reach of a goal; `None` if no frame is. The move
+    /// begins at `place`.
+    fn reaches(
+        &self,
+        place: &Placement,
+        one: &crate::library::Prepared,
+        goal: DVec2,
+        from: u32,
+    ) -> Option<u32> {
+        let reach = self.question.reach;
+        if reach <= 0.0 {
             return None;
         }
-        let seen = place.to_local(*goal);
-        let Bounds { low, high } = one.sweep.bounds.grown(*reach);
+        let seen = place.to_local(goal);
+        let Bounds { low, high } = one.sweep.bounds.grown(reach);
         if seen.cmplt(low).any() || seen.cmpgt(high).any() {
             return None;
         }
         let driven = self.library.get(one.number);
-        let mut frames = 0..=one.length;
+        let mut frames = from..=one.length;
         frames.find(|&frame| {
             let there = driven.placement(frame as usize).position;
-            (there - seen).length() < *reach
+            (there - seen).length() < reach
         })
     }
 

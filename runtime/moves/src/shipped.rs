@@ -54,10 +54,20 @@ impl ShippedLibrary {
     /// # Errors
     /// If a file is damaged. A test ensures that the shipped files are not.
     pub fn load(&self) -> Result<Loaded, MoveFileError> {
-        let graph = MoveFile::from_text(self.moves)?;
-        let clips = ClipFile::from_text(self.clips)?;
+        Loaded::from_texts(self.moves, self.clips)
+    }
+}
+
+impl Loaded {
+    /// Loads a library from the texts of its move graph and its clips.
+    ///
+    /// # Errors
+    /// If a text is damaged, or the moves were cut from other clips.
+    pub fn from_texts(moves: &str, clips: &str) -> Result<Self, MoveFileError> {
+        let graph = MoveFile::from_text(moves)?;
+        let clips = ClipFile::from_text(clips)?;
         let library = graph.library(&clips, SweepKind::Exact)?;
-        Ok(Loaded {
+        Ok(Self {
             graph,
             clips,
             library,

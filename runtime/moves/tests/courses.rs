@@ -2,6 +2,7 @@
 
 use roadwright_moves::{
     Bounded, Corridor, Course, Ending, Library, Phase, Played, Preset, Stop, SweepKind, Track,
+    Traffic,
 };
 
 fn library(preset: Preset) -> Library {
@@ -93,4 +94,67 @@ fn the_large_tree_keeps_its_seams() {
     );
     assert_eq!(played.run(), Ending::Arrived);
     assert!(played.figures.worst_seam <= recorded.graph.threshold.unwrap());
+}
+
+#[test]
+fn generated_tracks_can_be_passed() {
+    let recorded = Preset::Large.record();
+    let library = library(Preset::Large);
+    let mut count = 0;
+    for seed in 1..=24 {
+        let corridor = Corridor {
+            length: 200.0 + 20.0 * (seed % 7) as f64,
+            corners: (seed % 6) as u32,
+            sharpness: 0.15 * (seed % 5) as f64,
+            width: 14.0 + 2.0 * (seed % 4) as f64,
+            seed,
+        };
+        if corridor.misfit().is_some() {
+            continue;
+        }
+        count += 1;
+        let course = corridor.course("generated", None, 120.0).with_seed(seed);
+        let begin = recorded.graph.start_state();
+        let mut played = Played::new(&library, &course, begin, bounded(200, 4000));
+        assert_eq!(played.run(), Ending::Arrived, "{corridor:?}");
+    }
+    assert!(count >= 20, "{count}");
+}
+
+#[test]
+fn tracks_become_scenarios_with_walls_outside_and_cars_on_their_lines() {
+    let traffic = Traffic {
+        count: 6,
+        lines: 2,
+        margin: 2.5,
+        speed: 3.0,
+        tilt: 0.0,
+    };
+    let course = STRAIGHT.course("straight", Some(&traffic), 100.0);
+    let scenario = course.scenario("A track.", &Default::default()).unwrap();
+    // The wall behind the start is left out, because cars come from there.
+    assert_eq!(scenario.obstacles().len(), course.walls.len() - 1);
+    // The inner sides of the walls are those of the course.
+    for wall in scenario.obstacles().values() {
+        let roadwright_scenario::Shape::Box { x, y, width, .. } = &wall.shape else {
+            panic!("walls are boxes");
+        };
+        let inner = x.get().abs() - 0.5 * width.get();
+        assert!((inner - 5.0).abs() < 1e-9, "{} {}", x.get(), y.get());
+    }
+    // A car leaves at the end of its line, and another one comes to the beginning at this moment.
+    let (first, later): (Vec<_>, Vec<_>) = scenario
+        .agents()
+        .values()
+        .filter(|agent| agent.vehicle == "track_car")
+        .partition(|agent| agent.depart.get() == 0.0);
+    assert_eq!(first.len(), course.cars.len());
+    assert!(!later.is_empty());
+    for agent in later {
+        assert!(agent.depart.get() < 100.0);
+        let roadwright_scenario::Place::Ground(place) = &agent.start else {
+            panic!("cars start on the ground");
+        };
+        assert!((place.y.get() + 80.0).abs() < 3.0, "{}", place.y.get());
+    }
 }

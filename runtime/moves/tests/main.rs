@@ -5,4 +5,5 @@ mod collisions;
 mod courses;
 mod files;
 mod presets;
+mod replayed;
 mod search;

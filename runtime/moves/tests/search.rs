@@ -37,7 +37,7 @@ fn ask<'a>(around: &'a Surroundings, bounded: Bounded) -> Question<'a> {
     Question {
         place: Placement::of(Pose::new(0.0, 0.0, NORTH)),
         state: StateNumber(0),
-        goal: GOAL,
+        goals: &[GOAL],
         reach: 0.0,
         around,
         bounded,
@@ -196,13 +196,15 @@ proptest! {
         };
         for stop in [Stop::AtLimit, Stop::AtLeaf] {
             // Some goals are near, so that moves pass them.
-            let (goal, reach) = match seed % 3 {
-                0 => (DVec2::new((seed % 40) as f64 - 20.0, 60.0), 6.0),
-                _ => (GOAL, 0.0),
+            let near = DVec2::new((seed % 40) as f64 - 20.0, 60.0);
+            let (goals, reach) = match seed % 3 {
+                0 => (vec![near], 6.0),
+                1 => (vec![near, DVec2::new(0.0, 120.0), GOAL], 6.0),
+                _ => (vec![GOAL], 0.0),
             };
             let question = Question {
                 state: StateNumber((seed % states) as u16),
-                goal,
+                goals: &goals,
                 reach,
                 ..ask(&around, Bounded { stop, ..bounded(horizon, limit) })
             };
@@ -235,4 +237,54 @@ proptest! {
             state = one.to;
         }
     }
+}
+
+/// A question from the state Fast, with goals that are reached within 5 m.
+fn towards<'a>(around: &'a Surroundings, goals: &'a [DVec2]) -> Question<'a> {
+    Question {
+        goals,
+        reach: 5.0,
+        state: StateNumber(6),
+        ..ask(
+            around,
+            Bounded {
+                stop: Stop::AtLeaf,
+                ..bounded(400, 20_000)
+            },
+        )
+    }
+}
+
+/// Least distance of a plan of the large tree from a place, m.
+fn nearest(goals: &[DVec2], place: DVec2) -> f64 {
+    let around = Surroundings::of(Vec::new());
+    let plan = plan(&LARGE, &towards(&around, goals));
+    assert_eq!(plan.end, PlanEnd::Horizon);
+    let mut begin = Placement::of(Pose::new(0.0, 0.0, NORTH));
+    let mut nearest = f64::INFINITY;
+    for number in plan.moves {
+        let one = LARGE.get(number);
+        for frame in 0..one.frames.len() {
+            let there = one.frame_at(&begin, frame).pose.position;
+            nearest = nearest.min((there - place).length());
+        }
+        begin = begin.then(&one.placement(one.frames.len() - 1));
+    }
+    nearest
+}
+
+#[test]
+fn goals_move_on_once_they_are_passed() {
+    // The first goal is beside the line to the second one.
+    let goals = [DVec2::new(25.0, 80.0), DVec2::new(0.0, 160.0)];
+    assert!(nearest(&goals, goals[0]) < 5.0);
+    assert!(nearest(&goals, goals[1]) < 5.0);
+    assert!(nearest(&goals[1..], goals[0]) > 10.0);
+    // A plain search finds the same plan.
+    let around = Surroundings::of(Vec::new());
+    let question = towards(&around, &goals);
+    assert_eq!(
+        plan(&LARGE, &question).moves,
+        plan_plainly(&LARGE, &question).moves
+    );
 }

@@ -2,7 +2,7 @@
 
 use roadwright_agent::{
     Avoid, GroundPlanner, GroundPlanning, GroundSearch, Logic, ModuleEntry, ModuleInfo,
-    MoveTreeSearch, ParameterInfo, ParameterKind, ParameterSet,
+    MoveExecution, MoveTreeLibrary, MoveTreeSearch, ParameterInfo, ParameterKind, ParameterSet,
 };
 
 /// A ground planner, defined by its search algorithm.
@@ -186,23 +186,26 @@ fn avoided(parameters: &ParameterSet) -> Avoid {
 static MOVE_TREE: ModuleInfo = ModuleInfo {
     id: "move_tree",
     name: "Move tree",
-    doc: "Plays recorded moves of the sliding racer one after the other: the quickest sequence that touches nothing.",
+    doc: "Drives recorded moves one after the other: the quickest sequence that touches nothing.",
 };
 
 /// Move libraries that `move_tree` offers.
-static LIBRARIES: [&str; 5] = [
+static LIBRARIES: [&str; 6] = [
     "large",
     "large-angles",
     "large-without-skids",
     "five",
     "seven",
+    OF_VEHICLE,
 ];
+/// Choice of the libraries that the vehicle type names.
+const OF_VEHICLE: &str = "of_vehicle";
 
-static WITH_MOVES: [ParameterInfo; 3] = [
+static WITH_MOVES: [ParameterInfo; 4] = [
     ParameterInfo::choice(
         "library",
         &LIBRARIES,
-        "Library of recorded moves that ships with the program.",
+        "Library of recorded moves: one that ships with the program, or of_vehicle for those of the vehicle type.",
     ),
     ParameterInfo {
         kind: ParameterKind::Integer,
@@ -224,6 +227,11 @@ static WITH_MOVES: [ParameterInfo; 3] = [
             "Maximum number of moves that each search considers.",
         )
     },
+    ParameterInfo::choice(
+        "execution",
+        &["played", "replayed"],
+        "Whether clips replace the steps of the level, or the level drives with the recorded commands and corrections.",
+    ),
 ];
 
 /// Number of parameters that all planners with a map have.
@@ -355,8 +363,16 @@ fn entry(
 
 fn move_tree(parameters: &ParameterSet) -> GroundSearch {
     let library = parameters.value("library") as usize;
+    let library = LIBRARIES.get(library).copied().unwrap_or(LIBRARIES[0]);
     GroundSearch::MoveTree(MoveTreeSearch {
-        library: LIBRARIES.get(library).copied().unwrap_or(LIBRARIES[0]),
+        library: match library {
+            OF_VEHICLE => MoveTreeLibrary::OfVehicle,
+            shipped => MoveTreeLibrary::Shipped(shipped),
+        },
+        execution: match parameters.value("execution") as u32 {
+            1 => MoveExecution::Replayed,
+            _ => MoveExecution::Played,
+        },
         horizon: parameters.value("horizon") as u32,
         nodes: parameters.value("nodes") as u32,
     })

@@ -40,10 +40,10 @@ pub use roadwright_scenario::{
     About, Agent, AgentId, ConnectionIndex, DrivingSide, DynamicsLevel, Edit, EditError, Flow,
     FlowId, Forest, ForestId, GeoOrigin, GroundGrip, GroundPlace, Group, GroupId, JunctionIndex,
     Land, LandId, LandUse, Lane, LaneBand, LaneChange, LaneDirection, LanePlace, LaneSection,
-    LaneTurn, LaneType, LaneletIndex, ListOrder, ModuleSetting, NodeId, ObjectId, Obstacle,
-    ObstacleId, PaintCost, PaintId, PaintLayer, PaintedCells, Place, PointOfInterest, Poly3, Road,
-    RoadAccess, RoadClass, RoadEnd, RoadId, RoadNetwork, Scenario, Settings, Shape, Stack,
-    TableShape, VehicleClass, VehicleType,
+    LaneTurn, LaneType, LaneletIndex, ListOrder, ModuleSetting, MoveLibrary, NodeId, ObjectId,
+    Obstacle, ObstacleId, PaintCost, PaintId, PaintLayer, PaintedCells, Place, PointOfInterest,
+    Poly3, Road, RoadAccess, RoadClass, RoadEnd, RoadId, RoadNetwork, Scenario, Settings, Shape,
+    Stack, TableShape, VehicleClass, VehicleType,
 };
 
 /// Rules of junctions: control, major roads, turn restrictions, and signal plans.
@@ -74,14 +74,14 @@ pub use roadwright_simulation::{
     FreshStart, Ground, HandControls, HeadVehicle, HeatCell, HeatLane, HeatMap, HeatPlace,
     Indicator, Inspection, JunctionFigures, JunctionInspection, JunctionWatch, LaneInspection,
     LawCounts, LogLine, LooseCounts, LooseRecord, Lying, Mark, MechanicsRecord, Mishap,
-    MishapCounts, ModuleOverrides, ModuleRecord, NoCrossing, Observer, Party, PeopleCounts,
-    PersonRecord, PlannedLane, PlannedRoute, PopulateFrom, Population, ProgrammeInspection,
-    RandomTrip, ReplanCounts, RigidShape, RoadCell, RoadInspection, RoadVehicle, RouteFinder,
-    RunOptions, SaveError, SavedWorld, Session, SignalHead, SimulationError, Snapshot,
-    StackSummary, Stage, StagePhase, StandingCount, StandingTrailer, Statistic, Statistics,
-    StatisticsMark, Status, StopReason, StopTarget, Summary, SwapRecord, Ticket, TimeRow,
-    TrailerRecord, Trip, Turning, VehicleRecord, WaitChain, WaitLink, Waiting, Waits, Waypoint,
-    WheelRecord, Why, World, builtin_modules, random_trips, unmet,
+    MishapCounts, ModuleOverrides, ModuleRecord, MoveTreeRecord, NoCrossing, Observer, Party,
+    PeopleCounts, PersonRecord, PlannedLane, PlannedRoute, PopulateFrom, Population,
+    ProgrammeInspection, RandomTrip, ReplanCounts, RigidShape, RoadCell, RoadInspection,
+    RoadVehicle, RouteFinder, RunOptions, SaveError, SavedWorld, Session, SignalHead,
+    SimulationError, Snapshot, StackSummary, Stage, StagePhase, StandingCount, StandingTrailer,
+    Statistic, Statistics, StatisticsMark, Status, StopReason, StopTarget, Summary, SwapRecord,
+    Ticket, TimeRow, TrailerRecord, Trip, Turning, VehicleRecord, WaitChain, WaitLink, Waiting,
+    Waits, Waypoint, WheelRecord, Why, World, builtin_modules, random_trips, unmet,
 };
 
 /// Modules: the registry, and the interfaces through which a program adds modules of its own.

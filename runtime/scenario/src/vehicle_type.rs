@@ -4,6 +4,7 @@ use crate::access::VehicleClass;
 use crate::body_kind::BodyKind;
 use crate::dynamics::DynamicsLevel;
 use crate::gait::Gaits;
+use crate::move_library::{self, MoveLibrary};
 use crate::off_road::OffRoad;
 use crate::quantity::{
     Acceleration, Mass, Quantity, Size, Speed, SteeringLock, Validate, check_keys,
@@ -51,6 +52,10 @@ pub struct VehicleType {
     /// Gaits of a character; by default those of an adult who walks at 1.4 m/s and jogs at 2.6 m/s.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub gaits: Option<Arc<Gaits>>,
+    /// Libraries of recorded moves, for the ground planner `move_tree` with `library` = `of_vehicle`. The first one
+    /// whose ground fits is used.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub move_libraries: Vec<MoveLibrary>,
     /// The file that these values were read from, if there is one.
     #[serde(skip)]
     pub file: Option<Arc<FileReference>>,
@@ -87,6 +92,7 @@ impl VehicleType {
             off_road: OffRoad::WhenNeeded,
             body: BodyKind::Vehicle,
             gaits: None,
+            move_libraries: Vec::new(),
             file: None,
         }
     }
@@ -112,6 +118,7 @@ impl VehicleType {
             off_road: OffRoad::WhenNeeded,
             body: BodyKind::Vehicle,
             gaits: None,
+            move_libraries: Vec::new(),
             file: None,
         }
     }
@@ -137,6 +144,7 @@ impl VehicleType {
             off_road: OffRoad::WhenNeeded,
             body: BodyKind::Vehicle,
             gaits: None,
+            move_libraries: Vec::new(),
             file: None,
         }
     }
@@ -162,6 +170,7 @@ impl VehicleType {
             steering_rate: 20.0.into(),
             off_road: OffRoad::WhenNeeded,
             gaits: None,
+            move_libraries: Vec::new(),
             file: None,
         }
     }
@@ -253,6 +262,7 @@ impl VehicleFile {
             off_road: self.off_road,
             body: BodyKind::Vehicle,
             gaits: None,
+            move_libraries: Vec::new(),
             file: None,
         }
     }
@@ -263,6 +273,7 @@ impl Validate for VehicleType {
         if let Some(file) = &self.file {
             let said = Self {
                 file: self.file.clone(),
+                move_libraries: self.move_libraries.clone(),
                 ..file.vehicle.vehicle_type()
             };
             if *self != said {
@@ -273,6 +284,7 @@ impl Validate for VehicleType {
                 ));
             }
         }
+        move_library::check(&self.move_libraries)?;
         self.check_disc()?;
         check_keys!(
             self => length, width, height, wheelbase, rear_overhang, mass, max_speed, max_acceleration,

@@ -344,6 +344,14 @@ fn references_that_lead_nowhere_or_out_of_the_folder_are_refused() {
             "is not a vehicle file",
         ),
         (json!({ "file": FILE, "length": 3.0 }), "length"),
+        (
+            json!({ "file": FILE, "move_libraries": [{ "file": "../a.moves.json" }] }),
+            "move_libraries: file: \"../a.moves.json\" is outside the folder",
+        ),
+        (
+            json!({ "file": FILE, "move_libraries": [{ "file": "a.json" }] }),
+            "is not a move graph",
+        ),
         (json!({ "hash": "00" }), "file"),
         (json!({}), "name"),
     ] {
@@ -360,6 +368,56 @@ fn references_that_lead_nowhere_or_out_of_the_folder_are_refused() {
     );
     let error = file::from_text(&named).unwrap_err().to_string();
     assert!(error.contains("there is no file"), "{error}");
+}
+
+#[test]
+fn libraries_of_moves_are_read_from_files_and_written_as_references() {
+    let entry = json!({ "file": FILE, "move_libraries": [{ "file": "moves/jeep.moves.json" }] });
+    let (folder, path) = folder(&entry);
+    let missing = file::load(&path).unwrap_err().to_string();
+    assert!(
+        missing.contains("there is no file \"moves/jeep.moves.json\""),
+        "{missing}"
+    );
+    let moves = folder.path().join("moves");
+    std::fs::create_dir(&moves).unwrap();
+    std::fs::write(
+        moves.join("jeep.moves.json"),
+        r#"{"clips": "jeep.clips.json"}"#,
+    )
+    .unwrap();
+    let missing = file::load(&path).unwrap_err().to_string();
+    assert!(
+        missing.contains("there is no file \"moves/jeep.clips.json\""),
+        "{missing}"
+    );
+    std::fs::write(moves.join("jeep.clips.json"), "{}").unwrap();
+    let scenario = file::load(&path).unwrap();
+    let library = scenario.vehicle_types()["jeep"].move_libraries[0].clone();
+    assert_eq!((&*library.clips, library.hash.len()), ("{}", 16));
+    // With the files, the scenario has only the reference. Without them, it has the texts.
+    let beside: Value = serde_json::from_str(&file::text_at(&scenario, &path)).unwrap();
+    let written = &beside["vehicle_types"]["jeep"]["move_libraries"][0];
+    assert_eq!(
+        written,
+        &json!({ "file": library.file, "hash": library.hash })
+    );
+    let alone = file::to_text(&scenario);
+    assert_eq!(file::from_text(&alone).unwrap(), scenario);
+    assert!(alone.contains("jeep.clips.json"));
+    // A type without a file of its own may have libraries as well.
+    let mut kind = VehicleType::car();
+    kind.move_libraries = vec![library.clone(), library];
+    let edit = |kind: &VehicleType| Edit::VehicleType("car".into(), Some(Box::new(kind.clone())));
+    let mut changed = scenario.clone();
+    let error = changed.apply(edit(&kind)).unwrap_err().to_string();
+    assert!(error.contains("is listed twice"), "{error}");
+    kind.move_libraries.pop();
+    changed.apply(edit(&kind)).unwrap();
+    let again = file::from_text(&file::to_text(&changed)).unwrap();
+    assert_eq!(again.vehicle_types()["car"], kind);
+    let beside: Value = serde_json::from_str(&file::text_at(&changed, &path)).unwrap();
+    assert!(beside["vehicle_types"]["car"]["move_libraries"][0]["moves"].is_null());
 }
 
 #[cfg(unix)]

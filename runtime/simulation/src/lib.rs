@@ -132,7 +132,8 @@ pub use standing::{ChainEnd, StopReason, StopTarget, WaitChain, WaitLink};
 pub use statistics::{Statistics, StatisticsMark, TimeRow, Trip, time_rows_as_csv, trips_as_csv};
 pub use summary::{
     AgentCounts, AgentWithoutPath, FitnessSummary, FreshStart, LawCounts, MishapCounts,
-    ModuleRecord, ReplanCounts, StackSummary, StandingCount, Statistic, Summary, SwapRecord,
+    ModuleRecord, MoveTreeRecord, ReplanCounts, StackSummary, StandingCount, Statistic, Summary,
+    SwapRecord,
 };
 pub use traffic::{NoCrossing, PERSON_RADIUS, StagePhase, Ticket, Waits, Why, longest_wait_at};
 pub use trip_finder::{LegKind, TripAnswer, TripFinder, TripLeg, TripPlan, TripQuestion};

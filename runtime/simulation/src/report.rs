@@ -379,6 +379,7 @@ pub(crate) fn summary(world: &World) -> Summary {
         mishaps: mishaps(world),
         standing: world.standing_counts.list(),
         no_path: without_path(world),
+        move_trees: world.move_trees.records(),
         travel_time: Statistic::of(&trips.times),
         stacks: stacks
             .into_iter()

@@ -322,7 +322,7 @@ impl World {
         if let Some(moves) = saved.get_if_any::<SavedMoves>(parts::MOVE_TREES)? {
             world
                 .move_trees
-                .restore(moves)
+                .restore(moves, &world.types)
                 .map_err(|error| match error {
                     ResumeError::OtherLibrary(name) => SaveError::OtherMoves(name),
                     ResumeError::Damaged => {

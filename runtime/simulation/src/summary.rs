@@ -288,6 +288,9 @@ pub struct Summary {
     /// Agents off the lanes that have no path to their goal.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub no_path: Vec<AgentWithoutPath>,
+    /// Libraries of recorded moves that agents have used.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub move_trees: Vec<MoveTreeRecord>,
     /// Travel time of the agents that arrived, s.
     pub travel_time: Statistic,
     /// Results by stack, with the scores of its agents.
@@ -299,6 +302,28 @@ pub struct Summary {
     /// Modules that did not resume their state when the world was restored from a save.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub started_fresh: Vec<FreshStart>,
+}
+
+/// A library of recorded moves that agents have used.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct MoveTreeRecord {
+    /// Name of a library that ships with the program, or path of the move graph.
+    pub library: String,
+    /// Hash of the move graph.
+    pub hash: String,
+    /// Number of plans made.
+    pub plans: u64,
+    /// Number of plans without a free move.
+    pub without_path: u64,
+    /// Number of moves begun.
+    pub moves: u64,
+    /// Number of times that a followed clip was placed anew because its vehicle was more than 0.5 m or 5 degrees from
+    /// it.
+    pub corrections: u64,
+    /// Maximum distance of a vehicle from its clip, m. 0 for clips that are played.
+    pub worst_distance: f64,
+    /// Maximum difference between the headings of a vehicle and its clip, rad.
+    pub worst_heading: f64,
 }
 
 /// An agent that waits because there is no path to its goal.

@@ -13,7 +13,9 @@ use roadwright_geometry::oriented_box::OrientedBox;
 use roadwright_ground::{COUNTED_ON, Ground};
 use roadwright_planning::open_ground::{Body as GroundBody, Effect, Layer, LayerEffect};
 use roadwright_scenario::junction::Body;
-use roadwright_scenario::{BodyKind, DynamicsLevel, OffRoad, VehicleClass, VerticalSpan};
+use roadwright_scenario::{
+    BodyKind, DynamicsLevel, MoveLibrary, OffRoad, VehicleClass, VerticalSpan,
+};
 use roadwright_vehicle::dynamic::GRAVITY;
 use roadwright_vehicle::gait::GaitTable;
 use roadwright_vehicle::rigid::RigidModel;
@@ -309,6 +311,8 @@ pub(crate) struct VehicleTypes {
     bodies: Vec<BodyKind>,
     /// Gaits of each type; `None` for vehicles.
     gaits: Vec<Option<Arc<GaitTable>>>,
+    /// Libraries of recorded moves of each type. Not part of the hash, because saves name the libraries in use.
+    move_libraries: Vec<Vec<MoveLibrary>>,
     /// Vertical extents of the vehicles and their trailers.
     spans: Vec<Spans>,
     /// Whether any of the types has trailers.
@@ -365,6 +369,9 @@ impl VehicleTypes {
             off_road: described.iter().map(|kind| kind.off_road).collect(),
             bodies: described.iter().map(|kind| kind.body).collect(),
             gaits: described.iter().map(gaits_of).collect(),
+            move_libraries: (described.iter())
+                .map(|kind| kind.move_libraries.clone())
+                .collect(),
             spans: described.iter().map(Spans::of).collect(),
             couplings: described.iter().map(OwnCoupling::of).collect(),
             drive_trains: described.iter().map(drive_train).collect(),
@@ -380,6 +387,16 @@ impl VehicleTypes {
         };
         all.records = Arc::new(VehicleRecords::of(&all));
         all
+    }
+
+    /// Libraries of recorded moves of a type.
+    pub(crate) fn move_libraries(&self, number: u16) -> &[MoveLibrary] {
+        &self.move_libraries[number as usize]
+    }
+
+    /// All libraries of recorded moves.
+    pub(crate) fn all_move_libraries(&self) -> impl Iterator<Item = &MoveLibrary> {
+        self.move_libraries.iter().flatten()
     }
 
     /// Drive train of a vehicle type.

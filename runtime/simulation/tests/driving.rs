@@ -468,7 +468,7 @@ fn unknown_modules_and_parameters_name_the_known_ones() {
     let text = error(ModuleSetting::new("idn"));
     assert_eq!(
         text,
-        "stack \"idm\": no controller is called \"idn\"; expected one of: fuzzy_driver, fuzzy_mechanic, idm, pursuit, stanley, pd_follower, lqr, linear_mpc, bay_parking, pole_balance, trailer_backing"
+        "stack \"idm\": no controller is called \"idn\"; expected one of: fuzzy_driver, fuzzy_mechanic, idm, pursuit, stanley, pd_follower, lqr, linear_mpc, bay_parking, pole_balance, trailer_backing, constant_speed"
     );
     let text = error(ModuleSetting::new("idm").with("headway", -1.0));
     assert!(

@@ -2,12 +2,14 @@
 
 use crate::common::{restored, vehicle};
 use roadwright_agent::Slot;
+use roadwright_moves::{ClipFile, Corridor, MoveFile, Ring, ShippedLibrary, Traffic};
 use roadwright_scenario::{
-    Agent, AgentId, DynamicsLevel, Edit, ModuleSetting, Obstacle, ObstacleId, Place, Scenario,
-    Shape, Stack,
+    Agent, AgentId, DynamicsLevel, Edit, ModuleSetting, MoveLibrary, Obstacle, ObstacleId, Place,
+    Scenario, Shape, Stack,
 };
 use roadwright_simulation::{
-    HandControls, ModuleOverrides, RunOptions, VehicleRecord, World, builtin_modules, unmet,
+    Ground, HandControls, ModuleOverrides, RunOptions, SavedWorld, VehicleRecord, World,
+    builtin_modules, unmet,
 };
 
 /// A wall from south to north at x, m.
@@ -92,6 +94,36 @@ const CHICANE: [Wall; 2] = [
 
 fn move_tree() -> ModuleSetting {
     ModuleSetting::new("move_tree")
+}
+
+/// Value of the parameter `library` for the libraries of the vehicle type.
+const OF_VEHICLE: f64 = 5.0;
+
+fn replayed() -> ModuleSetting {
+    move_tree().with("execution", 1.0)
+}
+
+/// The shipped library `large` as a library of its own, recorded on ground with the given grip.
+fn own_library(file: &str, grip: f64) -> MoveLibrary {
+    let shipped = ShippedLibrary::named("large").unwrap();
+    let mut clips = ClipFile::from_text(shipped.clips).unwrap();
+    clips.ground.grip = grip;
+    let mut moves = MoveFile::from_text(shipped.moves).unwrap();
+    moves.clips = "own.clips.json".into();
+    moves.clips_hash = clips.hash();
+    MoveLibrary::new(file, &moves.to_text(), &clips.to_text())
+}
+
+/// The chicane, where the vehicle type has libraries of its own.
+fn with_libraries(name: &str, libraries: Vec<MoveLibrary>) -> Scenario {
+    let mut scenario = track(&CHICANE, move_tree().with("library", OF_VEHICLE));
+    let kind = roadwright_scenario::VehicleType {
+        move_libraries: libraries,
+        ..vehicle(name, |_| {})
+    };
+    let edit = Edit::VehicleType("racer".into(), Some(Box::new(kind)));
+    scenario.apply(edit).unwrap();
+    scenario
 }
 
 fn world(scenario: &Scenario, options: &RunOptions) -> World {
@@ -203,8 +235,163 @@ fn clips_that_cannot_be_played_are_refused_in_words() {
 }
 
 #[test]
+fn a_racer_follows_clips_to_its_goal_by_its_own_model() {
+    for level in [DynamicsLevel::OneTrack, DynamicsLevel::Sliding] {
+        let mut world = world(&track(&CHICANE, replayed()), &at(level));
+        run(&mut world, 60.0);
+        let summary = world.summary();
+        assert_eq!(summary.agents.arrived, 1, "{level}");
+        assert_eq!(summary.collisions.len(), 0, "{level}");
+        let used = &summary.move_trees[0];
+        assert_eq!(used.library, "large");
+        assert!(used.moves > 3 && used.plans >= used.moves, "{used:?}");
+        assert!(used.worst_distance > 0.0, "{level}: {used:?}");
+        if level == DynamicsLevel::Sliding {
+            // The model that was recorded.
+            assert!(
+                used.worst_distance < 0.1 && used.corrections == 0,
+                "{used:?}"
+            );
+        }
+    }
+}
+
+#[test]
+fn a_follower_brakes_where_every_move_is_blocked() {
+    // At 12 m/s the shortest move is 10 m long. The wall is nearer, but farther away than the vehicle needs to stop.
+    // Side walls prevent turns.
+    let mut scenario = track(&[], replayed());
+    let end = wall(Wall {
+        x: 12.8,
+        south: -30.0,
+        north: 30.0,
+    });
+    let side = |y: f64| {
+        let mut one = wall(Wall {
+            x: 0.0,
+            south: y - 0.5,
+            north: y + 0.5,
+        });
+        if let Shape::Box { length, .. } = &mut one.shape {
+            *length = 40.0.into();
+        }
+        one
+    };
+    for (number, one) in (1..).zip([end, side(3.0), side(-3.0)]) {
+        let edit = Edit::Obstacle(ObstacleId(number), Some(Box::new(one)));
+        scenario.apply(edit).unwrap();
+    }
+    let agent = Agent {
+        speed: 12.0.into(),
+        ..racer(0.0, Place::ground(200.0, 0.0, 0.0))
+    };
+    let edit = Edit::Agent(AgentId(1), Some(Box::new(agent)));
+    scenario.apply(edit).unwrap();
+    let mut world = world(&scenario, &RunOptions::default());
+    run(&mut world, 5.0);
+    let summary = world.summary();
+    assert_eq!(summary.collisions.len(), 0, "{:?}", summary.collisions);
+    assert!(only(&world).speed.abs() < 0.1, "{}", only(&world).speed);
+    assert!(summary.move_trees[0].without_path > 0);
+    let log: Vec<&str> = world.log().map(|line| line.text.as_str()).collect();
+    assert!(log.iter().any(|line| line.contains("no path")), "{log:?}");
+}
+
+#[test]
+fn vehicle_types_have_libraries_of_their_own() {
+    let library = own_library("clips/own.moves.json", 1.0);
+    let scenario = with_libraries("sliding-racer", vec![library.clone()]);
+    let mut world = world(&scenario, &RunOptions::default());
+    run(&mut world, 60.0);
+    let summary = world.summary();
+    assert_eq!((summary.agents.arrived, summary.collisions.len()), (1, 0));
+    assert_eq!(summary.move_trees.len(), 1);
+    assert_eq!(summary.move_trees[0].library, "clips/own.moves.json");
+    assert_eq!(summary.move_trees[0].hash, library.hash);
+}
+
+#[test]
+fn of_several_libraries_the_first_whose_ground_fits_is_used() {
+    let (ice, dry) = (
+        own_library("ice.moves.json", 0.3),
+        own_library("dry.moves.json", 1.0),
+    );
+    let scenario = with_libraries("sliding-racer", vec![ice.clone(), dry]);
+    let mut both = world(&scenario, &RunOptions::default());
+    run(&mut both, 2.0);
+    assert_eq!(both.summary().move_trees[0].library, "dry.moves.json");
+    let mut slippery = world(
+        &with_libraries("sliding-racer", vec![ice]),
+        &RunOptions::default(),
+    );
+    run(&mut slippery, 2.0);
+    assert_eq!(slippery.summary().move_trees, []);
+    let log: Vec<&str> = slippery.log().map(|line| line.text.as_str()).collect();
+    assert!(log.iter().any(|line| line.contains("grip")), "{log:?}");
+}
+
+#[test]
+fn libraries_that_do_not_fit_are_refused_in_words() {
+    let refused = |scenario: &Scenario, expected: &str| {
+        let error = World::new(scenario, &builtin_modules(), &RunOptions::default()).err();
+        let said = error.map(|error| error.to_string()).unwrap_or_default();
+        assert!(said.contains(expected), "{said}");
+        let found = unmet(scenario, &builtin_modules());
+        assert!(found.iter().any(|one| one.to_string().contains(expected)));
+    };
+    refused(
+        &with_libraries("sliding-racer", Vec::new()),
+        "has no libraries of moves",
+    );
+    let own = || own_library("own.moves.json", 1.0);
+    refused(
+        &with_libraries("soapbox-kart", vec![own()]),
+        "was recorded with sliding-racer, which differs from its vehicle type",
+    );
+    let damaged = MoveLibrary::new("own.moves.json", &own().moves, "{}");
+    refused(
+        &with_libraries("sliding-racer", vec![damaged]),
+        "the library \"own.moves.json\"",
+    );
+}
+
+#[test]
+fn a_library_that_is_replaced_is_taken_at_the_next_move_and_saves_name_theirs() {
+    let before = with_libraries("sliding-racer", vec![own_library("own.moves.json", 1.0)]);
+    let after = with_libraries("sliding-racer", vec![own_library("own.moves.json", 0.99)]);
+    let mut world = world(&before, &RunOptions::default());
+    run(&mut world, 2.5);
+    let saved = SavedWorld::from_bytes(&world.save().unwrap().to_bytes()).unwrap();
+    let restored = World::restore(
+        Ground::new(&after),
+        &after,
+        &builtin_modules(),
+        &RunOptions::default(),
+        &saved,
+    );
+    let said = restored.err().map(|error| error.to_string());
+    let said = said.unwrap_or_default();
+    assert!(said.contains("own.moves.json"), "{said}");
+    world.update(&before, &after, &builtin_modules()).unwrap();
+    run(&mut world, 60.0);
+    let summary = world.summary();
+    assert_eq!((summary.agents.arrived, summary.collisions.len()), (1, 0));
+    let hashes: Vec<&str> = (summary.move_trees.iter())
+        .map(|one| one.hash.as_str())
+        .collect();
+    assert_eq!(hashes.len(), 2, "{hashes:?}");
+    assert_ne!(hashes[0], hashes[1]);
+}
+
+#[test]
 fn runs_are_the_same_with_any_number_of_threads_and_after_a_save_within_a_clip() {
-    let mut scenario = track(&CHICANE, move_tree());
+    for planner in [move_tree(), replayed()] {
+        same_after_saves(planner);
+    }
+}
+
+fn same_after_saves(planner: ModuleSetting) {
+    let mut scenario = track(&CHICANE, planner);
     // Others on the track, so that plans have moving bodies to avoid.
     for (number, y) in [(2, 12.0), (3, 18.0), (4, 24.0)] {
         let agent = racer(y, Place::ground(200.0, -10.0, 0.0));
@@ -290,5 +477,73 @@ fn an_override_gives_all_agents_a_move_tree() {
     let mut world = world(&scenario, &options);
     run(&mut world, 60.0);
     assert_eq!(world.summary().agents.arrived, 1);
+    assert!(world.summary().collisions.is_empty());
+}
+
+#[test]
+fn three_laps_of_a_closed_track_are_driven() {
+    let ring = Ring {
+        length: 420.0,
+        corners: 6,
+        sharpness: 0.4,
+        width: 16.0,
+        laps: 3,
+        seed: 2,
+    };
+    assert_eq!(ring.misfit(), None);
+    let course = ring.course("ring", 240.0);
+    let scenario = course.scenario("Three laps.", &Default::default()).unwrap();
+    let mut world = world(&scenario, &RunOptions::default());
+    run(&mut world, 240.0);
+    let summary = world.summary();
+    assert_eq!((summary.agents.arrived, summary.collisions.len()), (1, 0));
+    // Corners are cut within 5 m of their middles.
+    assert!(
+        summary.distance_driven > 3.0 * 350.0,
+        "{}",
+        summary.distance_driven
+    );
+}
+
+#[test]
+fn cars_of_a_generated_track_keep_their_speed_and_react_to_nothing() {
+    let corridor = Corridor {
+        length: 250.0,
+        corners: 2,
+        sharpness: 0.4,
+        width: 20.0,
+        seed: 3,
+    };
+    let traffic = Traffic {
+        count: 6,
+        lines: 2,
+        margin: 3.0,
+        speed: 4.0,
+        tilt: 0.0,
+    };
+    let course = corridor.course("track", Some(&traffic), 60.0).with_seed(1);
+    let mut scenario = course.scenario("A track.", &Default::default()).unwrap();
+    scenario.apply(Edit::Agent(AgentId(1), None)).unwrap();
+    let mut world = world(&scenario, &RunOptions::default());
+    while world.time() < 60.0 {
+        world.step();
+        for car in &world.snapshot().vehicles {
+            assert!((car.speed - 4.0).abs() < 0.2, "{}", car.speed);
+        }
+        // Lines of the course and bodies in the world are at the same places.
+        if (world.time() - 20.0).abs() < 0.005 {
+            for mover in course.movers(world.time()) {
+                let bounds = mover.outline.bounds();
+                let centre = 0.5 * (bounds.low + bounds.high);
+                let vehicles = &world.snapshot().vehicles;
+                let apart = vehicles.iter().map(|car| {
+                    let middle = car.pose.point(0.3 * 3.4, 0.0);
+                    (middle - centre).length()
+                });
+                let nearest = apart.fold(f64::INFINITY, f64::min);
+                assert!(nearest < 2.5, "{nearest}");
+            }
+        }
+    }
     assert!(world.summary().collisions.is_empty());
 }

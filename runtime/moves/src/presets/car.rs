@@ -1,14 +1,11 @@
 //! The scripted sliding car. It is brought up to a speed and then driven by steering and acceleration.
 
 use crate::frame::{Frame, FrameCommand};
+use crate::sliding_car::{CarState, SlidingCar};
+use roadwright_geometry::Pose;
 use roadwright_geometry::math::wrap_angle;
-use roadwright_geometry::{DVec2, Pose};
 use roadwright_scenario::vehicle_file::VehicleFile;
-use roadwright_vehicle::OneTrackLimits;
-use roadwright_vehicle::sliding::{SlidingModel, SlidingState, Wanted};
 
-/// Minimum step rate of the vehicle model, Hz.
-const PHYSICS_RATE: f64 = 200.0;
 /// Number of frames after which a turn counts as steady.
 const SETTLING: u32 = 300;
 /// Steering rate per yaw rate error, rad/s per rad/s.
@@ -37,82 +34,36 @@ impl Hold {
     }
 }
 
-/// The sliding car and its limits.
+/// The sliding car, recorded at `rate` Hz.
 #[derive(Debug, Clone)]
 pub(super) struct ScriptedCar {
-    model: SlidingModel,
-    limits: OneTrackLimits,
+    car: SlidingCar,
     rate: f64,
-}
-
-/// State of the car, with the angle of its wheels.
-#[derive(Debug, Clone, Copy)]
-struct Driven {
-    state: SlidingState,
-    wheels: f64,
 }
 
 impl ScriptedCar {
     /// Creates the car of a vehicle file, recorded at `rate` Hz; `None` if the file has no sliding car.
     pub(super) fn of_file(file: &VehicleFile, rate: f64) -> Option<Self> {
         Some(Self {
-            model: SlidingModel::of_file(file)?,
-            limits: OneTrackLimits::from(&file.vehicle_type()),
+            car: SlidingCar::of_file(file)?,
             rate,
         })
     }
 
-    /// The car at the origin, driving straight ahead at `speed` m/s.
-    fn begin(&self, speed: f64) -> Driven {
-        let state = SlidingState {
-            position: Pose::new(0.0, 0.0, 0.0).point(self.model.rear, 0.0),
-            velocity: DVec2::new(speed, 0.0),
-            ..SlidingState::default()
-        };
-        Driven { state, wheels: 0.0 }
-    }
-
     /// The state of the car after it has followed a command for one frame.
-    fn after(&self, now: &Driven, command: FrameCommand) -> Driven {
-        let wanted = Wanted {
-            acceleration: command.acceleration,
-            is_reversing: false,
-            steering: command.steering,
-            limits: self.limits,
-            slope: None,
-            pedals: None,
-        };
-        let dt = 1.0 / self.rate;
-        let advanced = now
-            .state
-            .advance(&self.model, &wanted, now.wheels, dt, PHYSICS_RATE);
-        Driven {
-            state: advanced.0,
-            wheels: advanced.1,
-        }
-    }
-
-    fn frame(&self, now: &Driven, command: FrameCommand) -> Frame {
-        let pose = now.state.pose(&self.model);
-        Frame {
-            pose,
-            forward: now.state.along(),
-            sideways: now.state.velocity.dot(pose.left()),
-            yaw_rate: now.state.yaw_rate,
-            wheels: now.wheels,
-            command,
-        }
+    fn after(&self, now: &CarState, command: FrameCommand) -> CarState {
+        self.car.after(now, command, 1.0 / self.rate)
     }
 
     /// Frames of the car in a steady turn at the given speed (m/s) and yaw rate (rad/s). The clip begins at the
     /// origin, facing east.
     pub(super) fn steady(&self, speed: f64, yaw_rate: f64, frames: u32) -> Vec<Frame> {
-        let mut now = self.begin(speed);
+        let mut now = self.car.begin(speed);
         let mut steering = 0.0;
         let mut recorded = Vec::new();
         for number in 0..=SETTLING + frames {
-            steering += STEERING_GAIN * (yaw_rate - now.state.yaw_rate) / self.rate;
-            let frame = self.frame(&now, FrameCommand::default());
+            steering += STEERING_GAIN * (yaw_rate - now.yaw_rate()) / self.rate;
+            let frame = self.car.frame(&now, FrameCommand::default());
             let command = FrameCommand {
                 steering,
                 // In a turn, slip reduces the speed along the body axis, so the acceleration compensates for it.
@@ -129,17 +80,17 @@ impl ScriptedCar {
 
     /// Frames of the car during the given holds. It begins by driving straight ahead at `speed` m/s.
     pub(super) fn drive(&self, speed: f64, holds: &[Hold]) -> Vec<Frame> {
-        let mut now = self.begin(speed);
+        let mut now = self.car.begin(speed);
         let mut frames = Vec::new();
         let mut command = FrameCommand::default();
         for hold in holds {
             command = hold.command();
             for _ in 0..hold.frames {
-                frames.push(self.frame(&now, command));
+                frames.push(self.car.frame(&now, command));
                 now = self.after(&now, command);
             }
         }
-        frames.push(self.frame(&now, command));
+        frames.push(self.car.frame(&now, command));
         frames
     }
 }

@@ -1,5 +1,6 @@
 //! Vehicle types of scenarios that are stored in separate files.
 
+use crate::move_library::{MOVES_ENDING, MoveLibrary};
 use crate::vehicle_file::{EXTENSION, FileReference, LARGEST, VehicleFile, hash};
 use crate::vehicle_type::VehicleType;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
@@ -10,6 +11,9 @@ use std::borrow::Cow;
 use std::fmt;
 use std::path::{Component, Path};
 use std::sync::Arc;
+
+/// Maximum size of a file of a library of moves, bytes.
+const LARGEST_LIBRARY: u64 = 32 * roadwright_files::MEBIBYTE;
 
 /// A reference to a vehicle file as written in scenarios.
 #[derive(Debug, Serialize, serde::Deserialize, JsonSchema)]
@@ -24,6 +28,10 @@ pub(super) struct WrittenReference {
     /// The contents of the file, used if the file is missing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     vehicle: Option<VehicleFile>,
+    /// Libraries of recorded moves, for the ground planner `move_tree` with `library` = `of_vehicle`. The first one
+    /// whose ground fits is used.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    move_libraries: Vec<MoveLibrary>,
 }
 
 /// A vehicle type in the text of a scenario: either complete, or a reference to its file.
@@ -117,20 +125,40 @@ pub(super) enum VehicleFiles<'a> {
 /// # Errors
 /// If its file cannot be read, is outside the folder or is not a vehicle.
 pub(super) fn resolve(entry: VehicleEntry, files: VehicleFiles<'_>) -> Result<VehicleType, String> {
-    let reference = match entry {
-        VehicleEntry::Inline(inline) => return Ok(*inline),
-        VehicleEntry::File(reference) => reference,
+    let mut kind = match entry {
+        VehicleEntry::Inline(inline) => *inline,
+        VehicleEntry::File(reference) => of_file(*reference, files)?,
     };
-    check_path(&reference.file)?;
-    let found = match files {
-        VehicleFiles::Folder(folder) => read(folder, &reference.file)?,
-        VehicleFiles::Given(files) => {
-            let mut files = files.iter();
-            let file = files.find(|(path, _)| *path == reference.file);
-            file.map(|(_, text)| (*text).to_owned())
-        }
-        VehicleFiles::None => None,
+    for library in &mut kind.move_libraries {
+        *library = with_texts(library, files).map_err(|why| format!("move_libraries: {why}"))?;
+    }
+    Ok(kind)
+}
+
+/// Returns a library with the texts of its files.
+///
+/// # Errors
+/// If a file is missing or cannot be read.
+fn with_texts(library: &MoveLibrary, files: VehicleFiles<'_>) -> Result<MoveLibrary, String> {
+    let file = &library.file;
+    check_path(file, MOVES_ENDING, "a move graph")?;
+    let missing = |path: &str| format!("file: there is no file \"{path}\"");
+    let Some(moves) = files.read(file, LARGEST_LIBRARY)? else {
+        return match library.moves.is_empty() {
+            true => Err(missing(file)),
+            false => Ok(MoveLibrary::new(file, &library.moves, &library.clips)),
+        };
     };
+    let path = MoveLibrary::clips_path(file, &moves)?;
+    let clips = files.read(&path, LARGEST_LIBRARY)?;
+    let clips = clips.ok_or_else(|| missing(&path))?;
+    Ok(MoveLibrary::new(file, &moves, &clips))
+}
+
+/// Returns the vehicle type of a reference to a file.
+fn of_file(reference: WrittenReference, files: VehicleFiles<'_>) -> Result<VehicleType, String> {
+    check_path(&reference.file, EXTENSION, "a vehicle file")?;
+    let found = files.read(&reference.file, LARGEST)?;
     let (vehicle, hash) = match (found, reference.vehicle) {
         (Some(text), _) => {
             let vehicle = VehicleFile::from_text(&text)
@@ -148,6 +176,7 @@ pub(super) fn resolve(entry: VehicleEntry, files: VehicleFiles<'_>) -> Result<Ve
         (None, None) => return Err(format!("file: there is no file \"{}\"", reference.file)),
     };
     let mut kind = vehicle.vehicle_type();
+    kind.move_libraries = reference.move_libraries;
     kind.file = Some(Arc::new(FileReference {
         path: reference.file,
         was: reference.hash.filter(|kept| *kept != hash),
@@ -164,8 +193,8 @@ fn at_line(file: &str, line: usize, error: &str) -> String {
     }
 }
 
-/// Rejects names without the extension of vehicle files, and paths outside the folder.
-fn check_path(file: &str) -> Result<(), String> {
+/// Rejects names without an ending, and paths outside the folder. `what` describes files with this ending.
+fn check_path(file: &str, ending: &str, what: &str) -> Result<(), String> {
     let stays = Path::new(file)
         .components()
         .all(|part| matches!(part, Component::Normal(_)));
@@ -174,16 +203,49 @@ fn check_path(file: &str) -> Result<(), String> {
             "file: \"{file}\" is outside the folder of the scenario: expected a path below it"
         ));
     }
-    if !file.ends_with(EXTENSION) {
+    if !file.ends_with(ending) {
         return Err(format!(
-            "file: \"{file}\" is not a vehicle file: expected a name that ends with {EXTENSION}"
+            "file: \"{file}\" is not {what}: expected a name that ends with {ending}"
         ));
     }
     Ok(())
 }
 
+impl VehicleFiles<'_> {
+    /// Returns the text of a file with at most `largest` bytes; `None` if it does not exist.
+    fn read(self, file: &str, largest: u64) -> Result<Option<String>, String> {
+        Ok(match self {
+            Self::Folder(folder) => read(folder, file, largest)?,
+            Self::Given(files) => {
+                let mut files = files.iter();
+                let given = files.find(|(path, _)| *path == file);
+                given.map(|(_, text)| (*text).to_owned())
+            }
+            Self::None => None,
+        })
+    }
+
+    /// Whether the folder has a file with this hash.
+    fn has(self, file: &str, hash_of_file: &str, largest: u64) -> bool {
+        let Self::Folder(folder) = self else {
+            return false;
+        };
+        let text = read(folder, file, largest).ok().flatten();
+        text.is_some_and(|text| hash(&text) == hash_of_file)
+    }
+
+    /// Whether the folder has the files of a library.
+    fn has_library(self, library: &MoveLibrary) -> bool {
+        let Ok(clips) = MoveLibrary::clips_path(&library.file, &library.moves) else {
+            return false;
+        };
+        self.has(&library.file, &library.hash, LARGEST_LIBRARY)
+            && self.has(&clips, &hash(&library.clips), LARGEST_LIBRARY)
+    }
+}
+
 /// Returns the text of a file in or below a folder; `None` if it does not exist.
-fn read(folder: &Path, file: &str) -> Result<Option<String>, String> {
+fn read(folder: &Path, file: &str, largest: u64) -> Result<Option<String>, String> {
     let folder = if folder.as_os_str().is_empty() {
         Path::new(".")
     } else {
@@ -201,7 +263,7 @@ fn read(folder: &Path, file: &str) -> Result<Option<String>, String> {
             "file: \"{file}\" leads through a link to a file outside the folder of the scenario"
         ));
     }
-    let text = roadwright_files::read_text(&path, LARGEST).map_err(failed)?;
+    let text = roadwright_files::read_text(&path, largest).map_err(failed)?;
     Ok(Some(text))
 }
 
@@ -211,20 +273,29 @@ pub(super) struct WrittenType<'a>(pub(super) &'a VehicleType, pub(super) Vehicle
 
 impl Serialize for WrittenType<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let Some(file) = &self.0.file else {
-            return self.0.serialize(serializer);
+        let Self(kind, files) = self;
+        let libraries = kind.move_libraries.iter();
+        let libraries = libraries.map(|library| match files.has_library(library) {
+            true => library.reference(),
+            false => library.clone(),
+        });
+        let move_libraries: Vec<MoveLibrary> = libraries.collect();
+        let Some(file) = &kind.file else {
+            if move_libraries.is_empty() {
+                return kind.serialize(serializer);
+            }
+            let written = VehicleType {
+                move_libraries,
+                ..(*kind).clone()
+            };
+            return written.serialize(serializer);
         };
-        let is_there = match self.1 {
-            VehicleFiles::Folder(folder) => read(folder, &file.path)
-                .ok()
-                .flatten()
-                .is_some_and(|text| hash(&text) == file.hash),
-            VehicleFiles::Given(_) | VehicleFiles::None => false,
-        };
+        let is_there = files.has(&file.path, &file.hash, LARGEST);
         WrittenReference {
             file: file.path.clone(),
             hash: (!file.hash.is_empty()).then(|| file.hash.clone()),
             vehicle: (!is_there).then(|| file.vehicle.clone()),
+            move_libraries,
         }
         .serialize(serializer)
     }

@@ -1,9 +1,10 @@
 //! Frames of clips that replace the motion computed by a level of dynamics.
 
-use crate::records::{Command, PlayedFrame};
-use roadwright_geometry::Pose;
-use roadwright_geometry::math::wrap_angle;
-use roadwright_moves::{Frame, Move, Placement};
+use super::CurrentMove;
+use super::libraries::Ready;
+use crate::records::{Command, Order, PlayedFrame};
+use roadwright_moves::{Frame, FrameCommand, Gear, Move, Placement};
+use roadwright_vehicle::{PedalCommand, Pedals};
 use serde::{Deserialize, Serialize};
 
 /// A moment of a move: the number of the frame, and the number of simulation steps since that frame.
@@ -39,42 +40,28 @@ pub(super) struct Placed<'a> {
     pub(super) centre_of_gravity: f64,
 }
 
-impl Placed<'_> {
-    /// Returns the motion at a moment, interpolated between frames.
-    pub(super) fn at(&self, moment: Moment) -> PlayedFrame {
-        let first = moment.frame as usize;
-        let now = &self.driven.frames[first];
-        let own = self.own(first);
-        let share = f64::from(moment.step) / f64::from(self.steps);
-        let Some(next) = self.driven.frames.get(first + 1) else {
-            return self.played(own, now);
-        };
-        if moment.step == 0 {
-            return self.played(own, now);
+impl<'a> Placed<'a> {
+    pub(super) fn of(current: &CurrentMove, ready: &'a Ready, steps: u32) -> Self {
+        Self {
+            driven: current.driven(ready),
+            place: current.place(),
+            steps,
+            centre_of_gravity: ready.loaded.clips.body.centre_of_gravity,
         }
-        let other = self.own(first + 1);
-        let mix = |from: f64, to: f64| from + share * (to - from);
-        let between = Frame {
-            forward: mix(now.forward, next.forward),
-            sideways: mix(now.sideways, next.sideways),
-            yaw_rate: mix(now.yaw_rate, next.yaw_rate),
-            wheels: mix(now.wheels, next.wheels),
-            ..*now
-        };
-        let pose = Pose {
-            position: own.position.lerp(other.position, share),
-            heading: wrap_angle(own.heading + share * wrap_angle(other.heading - own.heading)),
-        };
-        self.played(pose, &between)
     }
 
-    fn own(&self, frame: usize) -> Pose {
-        self.place.then(&self.driven.placement(frame)).pose()
+    /// Returns the motion at a moment in world coordinates, interpolated between frames.
+    pub(super) fn motion(&self, moment: Moment) -> Frame {
+        let share = f64::from(moment.step) / f64::from(self.steps);
+        self.driven
+            .motion_at(&self.place, moment.frame as usize, share)
     }
 
-    fn played(&self, pose: Pose, frame: &Frame) -> PlayedFrame {
+    /// Returns the motion at a moment in the form in which it replaces a step.
+    pub(super) fn at(&self, moment: Moment) -> PlayedFrame {
+        let frame = self.motion(moment);
         PlayedFrame {
-            pose,
+            pose: frame.pose,
             speed: frame.forward,
             sideways: frame.sideways,
             rear_sideways: frame.sideways - self.centre_of_gravity * frame.yaw_rate,
@@ -88,32 +75,90 @@ impl Placed<'_> {
     }
 }
 
-/// Frames that are played in a step, with the ids of their agents, in ascending order of id.
+/// Order for a vehicle that follows a clip.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct FollowedOrder {
+    pub(crate) order: Order,
+    pub(crate) is_reversing: bool,
+}
+
+impl From<FrameCommand> for FollowedOrder {
+    fn from(command: FrameCommand) -> Self {
+        Self {
+            order: Order {
+                command: Command {
+                    acceleration: command.acceleration,
+                    steering: command.steering,
+                },
+                pedals: command.pedals.map(|held| PedalCommand {
+                    pedals: Pedals {
+                        throttle: held.throttle,
+                        brake: held.brake,
+                    },
+                    ..PedalCommand::default()
+                }),
+            },
+            is_reversing: command.gear == Gear::Reverse,
+        }
+    }
+}
+
+/// Frames that are played in a step and orders of vehicles that follow clips, with the ids of their agents, in
+/// ascending order of id.
 #[derive(Debug, Default)]
-pub(crate) struct PlayedFrames(Vec<(u64, PlayedFrame)>);
+pub(crate) struct PlayedFrames {
+    frames: Vec<(u64, PlayedFrame)>,
+    followed: Vec<(u64, FollowedOrder)>,
+}
 
 impl PlayedFrames {
     pub(super) fn clear(&mut self) {
-        self.0.clear();
+        self.frames.clear();
+        self.followed.clear();
     }
 
     /// Adds the frame of an agent. The id must be larger than all previous ids.
     pub(super) fn push(&mut self, id: u64, frame: PlayedFrame) {
-        self.0.push((id, frame));
+        self.frames.push((id, frame));
+    }
+
+    /// Adds the order of an agent. The id must be larger than all previous ids.
+    pub(super) fn push_order(&mut self, id: u64, order: FollowedOrder) {
+        self.followed.push((id, order));
+    }
+
+    /// Whether an agent that follows a clip reverses in this step; `None` if it follows none.
+    #[inline]
+    pub(crate) fn reverses(&self, id: u64) -> Option<bool> {
+        if self.followed.is_empty() {
+            return None;
+        }
+        let at = self
+            .followed
+            .binary_search_by_key(&id, |(id, _)| *id)
+            .ok()?;
+        Some(self.followed[at].1.is_reversing)
     }
 
     /// The frame that an agent plays in this step; `None` if it plays none.
     #[inline]
     pub(crate) fn of(&self, id: u64) -> Option<&PlayedFrame> {
-        if self.0.is_empty() {
+        if self.frames.is_empty() {
             return None;
         }
-        let at = self.0.binary_search_by_key(&id, |(id, _)| *id).ok()?;
-        Some(&self.0[at].1)
+        let at = self.frames.binary_search_by_key(&id, |(id, _)| *id).ok()?;
+        Some(&self.frames[at].1)
     }
 
-    /// All frames, with the ids of their agents.
-    pub(crate) fn iter(&self) -> impl Iterator<Item = &(u64, PlayedFrame)> {
-        self.0.iter()
+    /// Orders of all agents that play or follow clips, with the ids of the agents.
+    pub(crate) fn orders(&self) -> impl Iterator<Item = (u64, Order)> {
+        let played = self.frames.iter().map(|(id, frame)| {
+            let order = Order {
+                command: frame.command,
+                pedals: None,
+            };
+            (*id, order)
+        });
+        played.chain(self.followed.iter().map(|(id, one)| (*id, one.order)))
     }
 }

@@ -1,7 +1,8 @@
-//! Agents that plan with move trees ([Adam 2007]) and play the clips of their plans.
+//! Agents that plan with move trees ([Adam 2007]) and play or follow the clips of their plans.
 //!
 //! A played clip takes the place of the step of a level: pose, speed, lateral speed, yaw rate and wheel angle
-//! are written from its frames. At the end of each move, the next moves are planned among the obstacles and
+//! are written from its frames. A replayed clip is followed by the level itself, with the recorded commands and
+//! corrections. At the end of each move, the next moves are planned among the obstacles and
 //! bodies of that moment. An agent whose motion fits no state of its library is driven by its controller, as
 //! is one that has touched something, until it fits again.
 //!
@@ -9,27 +10,34 @@
 //! | --- | --- |
 //! | `mod.rs` | the moves of all agents, and their state |
 //! | `frame.rs` | frames that replace a step of a level |
+//! | `libraries.rs` | shipped libraries and those of vehicle types |
+//! | `goals.rs` | the next goals of an agent |
 //! | `around.rs` | obstacles and bodies around an agent |
 //! | `refusal.rs` | scenarios that cannot use move trees |
 
 mod around;
 mod frame;
+mod goals;
+mod libraries;
 mod refusal;
 
 pub(crate) use frame::PlayedFrames;
+pub(crate) use goals::NextGoals;
 pub(crate) use refusal::Asked;
 
 use crate::dynamics::Bodies;
 use crate::records::{AgentIndex, FARTHEST};
-use crate::vehicle_type::VehicleTypes;
+use crate::summary::MoveTreeRecord;
+use crate::vehicle_type::{VehicleType, VehicleTypes};
 use around::{Around, Viewer};
 use frame::{Moment, Placed};
-use roadwright_agent::MoveTreeSearch;
+use libraries::{Libraries, LibraryUse, Ready};
+use roadwright_agent::{MoveExecution, MoveTreeSearch};
 use roadwright_geometry::DVec2;
 use roadwright_ground::Ground;
 use roadwright_moves::{
-    Bounded, Frame, Loaded, MoveNumber, Phase, Placement, Plan, PlanEnd, Question, ShippedLibrary,
-    StateNumber, Stop, Weights, distance, plan,
+    Bounded, FollowError, Frame, FrameCommand, Gear, Loaded, Move, MoveNumber, Phase, Placement,
+    Plan, PlanEnd, Question, StateNumber, Stop, Weights, distance, follow, plan,
 };
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -42,6 +50,11 @@ const REACH: f64 = 5.0;
 const PAUSE: f64 = 1.0;
 /// Time after a search without a free move before the agent plans again, s.
 const TRIES_AGAIN: f64 = 0.2;
+/// Speed below which a braking vehicle stands, m/s.
+const STANDS: f64 = 0.1;
+/// Difference between the motions of a vehicle and its clip above which another frame is looked for, in libraries
+/// whose speeds may jump.
+const UNLIKE: f64 = 0.5;
 /// Maximum difference between the grip of the ground and the grip of the recording.
 const OTHER_GRIP: f64 = 0.05;
 /// Maximum difference between the slope of the ground and the slope of the recording, as rise over run.
@@ -62,7 +75,7 @@ pub(crate) fn steps_of_frame(rate: f64, dt: f64) -> Option<u32> {
 pub(crate) struct Player {
     pub(crate) agent: AgentIndex,
     pub(crate) id: u64,
-    pub(crate) goal: DVec2,
+    pub(crate) goals: NextGoals,
     pub(crate) search: MoveTreeSearch,
     /// Whether the body touches something.
     pub(crate) touches: bool,
@@ -91,7 +104,7 @@ enum MoveStatus {
     /// The agent has not planned yet.
     #[default]
     New,
-    /// The agent plays clips.
+    /// The agent plays or follows clips.
     Plays,
     /// Every move is blocked.
     NoPath,
@@ -120,8 +133,12 @@ impl Misfit {
             Self::Level => "its level of dynamics cannot play clips",
             Self::Trailers => "clips do not contain trailers",
             Self::Step => "the time step does not divide the period of its frames",
-            Self::Grip => "its clips were recorded on ground with another grip",
-            Self::Slope => "its clips were recorded on ground with another slope",
+            Self::Grip => {
+                "the grip of its ground differs by more than 0.05 from that of the recorded clips"
+            }
+            Self::Slope => {
+                "the slope of its ground differs by more than 3 % from that of the recorded clips"
+            }
             Self::Motion => "its motion fits no state of the library",
         }
     }
@@ -141,10 +158,11 @@ impl MoveStatus {
     }
 }
 
-/// A move that is being played.
+/// A move that is being played or followed.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 struct CurrentMove {
-    library: String,
+    /// Index of the library among those in use.
+    library: u16,
     /// Position of the rear axle and direction of the vehicle at the beginning of the move.
     position: DVec2,
     forward: DVec2,
@@ -158,6 +176,10 @@ impl CurrentMove {
             position: self.position,
             forward: self.forward,
         }
+    }
+
+    fn driven<'a>(&self, ready: &'a Ready) -> &'a Move {
+        ready.loaded.library.get(MoveNumber(self.number))
     }
 
     fn is_sound(&self, loaded: &Loaded) -> bool {
@@ -185,14 +207,14 @@ pub(crate) struct AgentMoves {
 /// The moves of all agents, for saves and hashes.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub(crate) struct SavedMoves {
-    /// Hashes of the libraries in use, by name.
-    hashes: BTreeMap<String, String>,
+    /// Libraries that have been used, in the order of their first use.
+    libraries: Vec<LibraryUse>,
     agents: BTreeMap<u64, AgentMoves>,
 }
 
 /// Reason why saved moves cannot be resumed.
 pub(crate) enum ResumeError {
-    /// The library has changed since the save, or no longer ships with the program.
+    /// The library has changed since the save, or is missing.
     OtherLibrary(String),
     /// The saved moves are damaged.
     Damaged,
@@ -203,14 +225,16 @@ pub(crate) enum ResumeError {
 pub(crate) struct MoveTrees {
     saved: SavedMoves,
     libraries: Libraries,
+    /// Contents of the libraries in use. `None` for those of a restored world that no agent uses.
+    in_use: Vec<Option<Arc<Ready>>>,
     around: Around,
     frames: PlayedFrames,
 }
 
 impl MoveTrees {
-    /// Whether no agent has a move tree.
+    /// Whether no agent has or had a move tree.
     pub(crate) fn is_empty(&self) -> bool {
-        self.saved.agents.is_empty()
+        self.saved.agents.is_empty() && self.saved.libraries.is_empty()
     }
 
     /// The state, for saves and hashes.
@@ -218,25 +242,51 @@ impl MoveTrees {
         &self.saved
     }
 
-    /// Frames that are played in the current step.
+    /// Frames and orders of the current step.
     pub(crate) fn frames(&self) -> &PlayedFrames {
         &self.frames
     }
 
-    /// Resumes saved moves.
-    pub(crate) fn restore(&mut self, saved: SavedMoves) -> Result<(), ResumeError> {
-        for (name, hash) in &saved.hashes {
-            let shipped = ShippedLibrary::named(name);
-            let loaded = shipped.and_then(|shipped| self.load(shipped));
-            if loaded.is_none_or(|loaded| loaded.graph.hash() != *hash) {
-                return Err(ResumeError::OtherLibrary(name.clone()));
+    /// Libraries that have been used, with their hashes and the figures of their agents.
+    pub(crate) fn records(&self) -> Vec<MoveTreeRecord> {
+        let libraries = self.saved.libraries.iter();
+        libraries.map(MoveTreeRecord::from).collect()
+    }
+
+    /// Resumes saved moves. Libraries of their own are taken from the vehicle types.
+    pub(crate) fn restore(
+        &mut self,
+        saved: SavedMoves,
+        types: &VehicleTypes,
+    ) -> Result<(), ResumeError> {
+        let mut used = vec![false; saved.libraries.len()];
+        for agent in saved.agents.values() {
+            if let Some(current) = &agent.current {
+                let Some(used) = used.get_mut(usize::from(current.library)) else {
+                    return Err(ResumeError::Damaged);
+                };
+                *used = true;
             }
+        }
+        let mut in_use = Vec::new();
+        for (one, used) in saved.libraries.iter().zip(used) {
+            let own = types.all_move_libraries().find(|own| own.file == one.name);
+            let ready = match own {
+                Some(own) => self.libraries.of_vehicle(own),
+                None => self.libraries.shipped(&one.name),
+            };
+            let ready = ready.filter(|ready| ready.hash == one.hash);
+            if used && ready.is_none() {
+                return Err(ResumeError::OtherLibrary(one.name.clone()));
+            }
+            in_use.push(ready);
         }
         for agent in saved.agents.values() {
             let Some(current) = &agent.current else {
                 continue;
             };
-            let loaded = self.libraries.get(current.library.as_str());
+            let ready = in_use[usize::from(current.library)].as_ref();
+            let loaded = ready.map(|ready| &ready.loaded);
             let Some(loaded) = loaded.filter(|loaded| current.is_sound(loaded)) else {
                 return Err(ResumeError::Damaged);
             };
@@ -246,20 +296,12 @@ impl MoveTrees {
             }
         }
         self.saved = saved;
+        self.in_use = in_use;
         Ok(())
     }
 
-    fn load(&mut self, shipped: &ShippedLibrary) -> Option<Arc<Loaded>> {
-        if let Some(loaded) = self.libraries.get(shipped.name) {
-            return Some(loaded.clone());
-        }
-        let loaded = Arc::new(shipped.load().ok()?);
-        self.libraries.insert(shipped.name, loaded.clone());
-        Some(loaded)
-    }
-
-    /// Plans for agents at the end of a move, and determines the frame that each agent plays in this step. `players`
-    /// must be in ascending order of id. Agents that are not in `players` lose their moves.
+    /// Plans for agents at the end of a move, and determines the frame or order of each agent for this step.
+    /// `players` must be in ascending order of id. Agents that are not in `players` lose their moves.
     pub(crate) fn step(&mut self, players: &[Player], scene: MoveTreeView<'_>) -> Vec<Note> {
         self.frames.clear();
         let has_player = |id: &u64| players.binary_search_by_key(id, |one| one.id).is_ok();
@@ -269,7 +311,7 @@ impl MoveTrees {
             let saved = self.saved.agents.entry(player.id).or_default();
             let mut own = std::mem::take(saved);
             let before = own.status;
-            self.play(player, &mut own, scene);
+            self.drive(player, &mut own, scene);
             if own.status != before
                 && let Some(text) = own.status.words()
             {
@@ -280,23 +322,13 @@ impl MoveTrees {
                 *saved = own;
             }
         }
-        let SavedMoves { hashes, agents } = &mut self.saved;
-        hashes.retain(|name, _| {
-            let mut current = agents.values().filter_map(|agent| agent.current.as_ref());
-            current.any(|current| current.library == *name)
-        });
         notes
     }
 
-    /// Plays the next step of an agent's move. If the move has ended, a new move begins.
-    fn play(&mut self, player: &Player, own: &mut AgentMoves, scene: MoveTreeView<'_>) {
-        let shipped = ShippedLibrary::named(player.search.library);
-        let Some(loaded) = shipped.and_then(|shipped| self.load(shipped)) else {
-            own.rest(MoveStatus::Unfit(Misfit::Library));
-            return;
-        };
-        let steps = match scene.steps(player, &loaded) {
-            Ok(steps) => steps,
+    /// Drives an agent for a step. If its move has ended, a new move begins.
+    fn drive(&mut self, player: &Player, own: &mut AgentMoves, scene: MoveTreeView<'_>) {
+        let (ready, steps) = match self.fitting(player, scene) {
+            Ok(found) => found,
             Err(reason) => {
                 own.rest(MoveStatus::Unfit(reason));
                 return;
@@ -307,26 +339,112 @@ impl MoveTrees {
             own.waits_until = scene.step + scene.count(PAUSE);
             return;
         }
-        if own.current.is_none() && scene.step < own.waits_until {
-            return;
+        let is_waiting = own.current.is_none() && scene.step < own.waits_until;
+        if !is_waiting && !self.is_within_move(own) {
+            self.begin_move(player, own, &ready, scene);
         }
-        if !own.is_within_move(&self.libraries) {
-            self.begin_move(player, own, &loaded, scene);
+        match player.search.execution {
+            MoveExecution::Played => self.play(player, own, steps),
+            MoveExecution::Replayed => self.follow(player, own, steps, scene),
         }
+    }
+
+    /// The first library of an agent that it can use here and now, with the number of simulation steps per frame.
+    fn fitting(
+        &mut self,
+        player: &Player,
+        scene: MoveTreeView<'_>,
+    ) -> Result<(Arc<Ready>, u32), Misfit> {
+        let mut reason = Misfit::Library;
+        let library = player.search.library;
+        let found = self.libraries.find(player.agent, library, scene, |ready| {
+            match scene.steps(player, &ready.loaded) {
+                Ok(steps) => Some((ready.clone(), steps)),
+                Err(why) => {
+                    reason = why;
+                    None
+                }
+            }
+        });
+        found.ok_or(reason)
+    }
+
+    /// Plays the next step of an agent's move.
+    fn play(&mut self, player: &Player, own: &mut AgentMoves, steps: u32) {
         let Some(current) = &mut own.current else {
             return;
         };
-        let Some(playing) = self.libraries.get(current.library.as_str()) else {
+        let Some(playing) = &self.in_use[usize::from(current.library)] else {
             return;
         };
         current.moment = current.moment.next(steps);
-        let placed = Placed {
-            driven: playing.library.get(MoveNumber(current.number)),
-            place: current.place(),
-            steps,
-            centre_of_gravity: playing.clips.body.centre_of_gravity,
-        };
+        let placed = Placed::of(current, playing, steps);
         self.frames.push(player.id, placed.at(current.moment));
+    }
+
+    /// Gives an agent the command with which its vehicle follows its move in this step. A vehicle without a free move
+    /// brakes.
+    fn follow(
+        &mut self,
+        player: &Player,
+        own: &mut AgentMoves,
+        steps: u32,
+        scene: MoveTreeView<'_>,
+    ) {
+        let Some(current) = &mut own.current else {
+            if own.status == MoveStatus::NoPath {
+                let order = scene.braking(player.agent).into();
+                self.frames.push_order(player.id, order);
+            }
+            return;
+        };
+        let Some(followed) = &self.in_use[usize::from(current.library)] else {
+            return;
+        };
+        let now = scene.motion(player.agent, followed);
+        if current.moment.step == 0 {
+            let clip = Placed::of(current, followed, steps).motion(current.moment);
+            let error = FollowError::of(&now, &clip);
+            let figures = &mut self.saved.libraries[usize::from(current.library)].figures;
+            figures.worst_distance = figures.worst_distance.max(error.distance());
+            figures.worst_heading = figures.worst_heading.max(error.heading.abs());
+            if error.is_large() {
+                figures.corrections += 1;
+                current.place_anew(&now, &clip, followed);
+                // The rest of the plan no longer leads where it was planned.
+                own.ahead.clear();
+            }
+        }
+        let clip = Placed::of(current, followed, steps).motion(current.moment);
+        let command = follow(&now, &clip, scene.wheelbase(player.agent));
+        self.frames.push_order(player.id, command.into());
+        current.moment = current.moment.next(steps);
+    }
+
+    fn is_within_move(&self, own: &AgentMoves) -> bool {
+        own.current.as_ref().is_some_and(|current| {
+            let ready = self.in_use[usize::from(current.library)].as_ref();
+            ready.is_some_and(|ready| current.moment.frame < current.driven(ready).length())
+        })
+    }
+
+    /// Index of a library among those in use. It is added if it is new.
+    fn number_of(&mut self, ready: &Arc<Ready>) -> u16 {
+        let is_same = |one: &LibraryUse| one.name == ready.name && one.hash == ready.hash;
+        let number = self.saved.libraries.iter().position(is_same);
+        let number = number.unwrap_or_else(|| {
+            self.saved.libraries.push(LibraryUse {
+                name: ready.name.clone(),
+                hash: ready.hash.clone(),
+                ..LibraryUse::default()
+            });
+            self.in_use.push(None);
+            self.in_use.len() - 1
+        });
+        if self.in_use[number].is_none() {
+            self.in_use[number] = Some(ready.clone());
+        }
+        number as u16
     }
 
     /// Plans at the end of a move, or when an agent starts to play, and begins the next move.
@@ -334,25 +452,45 @@ impl MoveTrees {
         &mut self,
         player: &Player,
         own: &mut AgentMoves,
-        loaded: &Loaded,
+        ready: &Arc<Ready>,
         scene: MoveTreeView<'_>,
     ) {
-        let (place, state) = match own.end_of_move(player.search.library, &self.libraries) {
-            Some(end) => end,
+        let library = self.number_of(ready);
+        let begin = match self.end_of_move(own, library) {
+            Some(end) => Begin {
+                place: match player.search.execution {
+                    MoveExecution::Played => end.place,
+                    MoveExecution::Replayed => Placement::of(scene.bodies.pose(player.agent)),
+                },
+                ..end
+            },
             None => {
                 own.ahead.clear();
-                match scene.state(player, loaded) {
-                    Some(state) => (Placement::of(scene.bodies.pose(player.agent)), state),
-                    None => {
-                        own.rest(MoveStatus::Unfit(Misfit::Motion));
-                        return;
-                    }
-                }
+                let Some(state) = scene.state(player, ready) else {
+                    let brakes = own.status == MoveStatus::NoPath
+                        && player.search.execution == MoveExecution::Replayed
+                        && scene.moves(player.agent);
+                    own.rest(match brakes {
+                        true => MoveStatus::NoPath,
+                        false => MoveStatus::Unfit(Misfit::Motion),
+                    });
+                    return;
+                };
+                let place = Placement::of(scene.bodies.pose(player.agent));
+                Begin { place, state }
             }
         };
-        let found = self.plan(player, loaded, Begin { place, state }, scene);
+        let found = self.plan(player, &ready.loaded, &begin, scene);
+        let figures = &mut self.saved.libraries[usize::from(library)].figures;
+        figures.plans += 1;
         match found.end {
-            PlanEnd::NoPath { .. } => own.status = MoveStatus::NoPath,
+            PlanEnd::NoPath { .. } => {
+                figures.without_path += 1;
+                own.status = MoveStatus::NoPath;
+                if player.search.execution == MoveExecution::Replayed {
+                    own.ahead.clear();
+                }
+            }
             PlanEnd::Horizon | PlanEnd::Limit | PlanEnd::Blocked => {
                 own.status = MoveStatus::Plays;
                 own.ahead = found.moves.iter().rev().map(|one| one.0).collect();
@@ -363,25 +501,35 @@ impl MoveTrees {
             own.waits_until = scene.step + scene.count(TRIES_AGAIN);
             return;
         };
-        let library = player.search.library;
-        if !self.saved.hashes.contains_key(library) {
-            let hash = loaded.graph.hash();
-            self.saved.hashes.insert(library.into(), hash);
-        }
+        figures.moves += 1;
         own.current = Some(CurrentMove {
-            library: library.into(),
-            position: place.position,
-            forward: place.forward,
+            library,
+            position: begin.place.position,
+            forward: begin.place.forward,
             number,
             moment: Moment { frame: 0, step: 0 },
         });
+    }
+
+    /// Placement and state at the end of the agent's current move; `None` if the agent drives no move of this library.
+    fn end_of_move(&self, own: &AgentMoves, library: u16) -> Option<Begin> {
+        let current = own.current.as_ref()?;
+        let ready = self.in_use[usize::from(current.library)].as_ref()?;
+        (current.library == library).then(|| {
+            let driven = current.driven(ready);
+            let end = driven.placement(driven.frames.len() - 1);
+            Begin {
+                place: current.place().then(&end),
+                state: driven.to,
+            }
+        })
     }
 
     fn plan(
         &mut self,
         player: &Player,
         loaded: &Loaded,
-        begin: Begin,
+        begin: &Begin,
         scene: MoveTreeView<'_>,
     ) -> Plan {
         let library = &loaded.library;
@@ -401,7 +549,7 @@ impl MoveTrees {
         let question = Question {
             place: begin.place,
             state: begin.state,
-            goal: player.goal,
+            goals: player.goals.places(),
             reach: REACH,
             around,
             bounded: Bounded {
@@ -421,8 +569,6 @@ struct Begin {
     state: StateNumber,
 }
 
-type Libraries = BTreeMap<&'static str, Arc<Loaded>>;
-
 impl AgentMoves {
     /// Ends the plan, so that the agent's controller drives.
     fn rest(&mut self, status: MoveStatus) {
@@ -430,35 +576,70 @@ impl AgentMoves {
         self.ahead.clear();
         self.status = status;
     }
+}
 
-    fn is_within_move(&self, libraries: &Libraries) -> bool {
-        self.current.as_ref().is_some_and(|current| {
-            let loaded = libraries.get(current.library.as_str());
-            let length = loaded.map(|loaded| {
-                let driven = loaded.library.get(MoveNumber(current.number));
-                driven.length()
-            });
-            length.is_some_and(|length| current.moment.frame < length)
-        })
-    }
-
-    /// Placement and state at the end of the agent's current move; `None` if the agent plays no move of this library.
-    fn end_of_move(
-        &self,
-        library: &str,
-        libraries: &Libraries,
-    ) -> Option<(Placement, StateNumber)> {
-        let current = self.current.as_ref()?;
-        let loaded = libraries.get(current.library.as_str())?;
-        (current.library == library).then(|| {
-            let driven = loaded.library.get(MoveNumber(current.number));
-            let end = driven.placement(driven.frames.len() - 1);
-            (current.place().then(&end), driven.to)
-        })
+impl CurrentMove {
+    /// Places the clip anew, so that it is where the vehicle is. If the vehicle moves otherwise than the clip, the most
+    /// similar frame of the library is taken instead.
+    fn place_anew(&mut self, now: &Frame, clip: &Frame, ready: &Ready) {
+        let library = &ready.loaded.library;
+        let threshold = ready.loaded.graph.threshold.unwrap_or(UNLIKE);
+        if distance(now, clip, &Weights::default()) > threshold {
+            let found = library.most_similar(now, &Weights::default());
+            self.number = found.number.0;
+            self.moment.frame = found.frame;
+        }
+        let driven = library.get(MoveNumber(self.number));
+        let place = driven.place_for(self.moment.frame as usize, &now.placement());
+        // Rounding must not add up over many corrections.
+        (self.position, self.forward) = (place.position, place.forward.normalize());
     }
 }
 
 impl MoveTreeView<'_> {
+    /// Motion of an agent as a frame in world coordinates.
+    fn motion(&self, agent: AgentIndex, ready: &Ready) -> Frame {
+        let kind = self.kind(agent);
+        let [rear, yaw_rate] = self.bodies.slip(agent, kind);
+        Frame {
+            pose: self.bodies.pose(agent),
+            forward: self.bodies.agents.motion[agent.index()].speed,
+            sideways: rear + ready.loaded.clips.body.centre_of_gravity * yaw_rate,
+            yaw_rate,
+            wheels: self.bodies.steering(agent, kind),
+            ..Frame::default()
+        }
+    }
+
+    fn kind(&self, agent: AgentIndex) -> &VehicleType {
+        let who = &self.bodies.agents.identity[agent.index()];
+        self.types.get(who.vehicle_type)
+    }
+
+    fn wheelbase(&self, agent: AgentIndex) -> f64 {
+        self.kind(agent).limits.wheelbase
+    }
+
+    /// Whether an agent has not come to a stop.
+    fn moves(&self, agent: AgentIndex) -> bool {
+        self.bodies.agents.motion[agent.index()].speed.abs() > STANDS
+    }
+
+    /// Command of a vehicle that brakes as hard as it can, with its wheels as they are.
+    fn braking(&self, agent: AgentIndex) -> FrameCommand {
+        let kind = self.kind(agent);
+        let speed = self.bodies.agents.motion[agent.index()].speed;
+        FrameCommand {
+            steering: self.bodies.steering(agent, kind),
+            acceleration: -kind.limits.max_braking,
+            gear: match speed < 0.0 {
+                true => Gear::Reverse,
+                false => Gear::Forwards,
+            },
+            ..FrameCommand::default()
+        }
+    }
+
     fn count(&self, seconds: f64) -> u64 {
         (seconds / self.dt).ceil() as u64
     }
@@ -467,7 +648,7 @@ impl MoveTreeView<'_> {
     /// reason why it cannot.
     fn steps(&self, player: &Player, loaded: &Loaded) -> Result<u32, Misfit> {
         let who = &self.bodies.agents.identity[player.agent.index()];
-        if !refusal::can_play(who.level) {
+        if !refusal::can_drive(who.level, player.search.execution) {
             return Err(Misfit::Level);
         }
         if !self.types.train(who.vehicle_type).is_empty() {
@@ -492,20 +673,12 @@ impl MoveTreeView<'_> {
 
     /// The state of a library that matches an agent's motion best. In a library whose speeds may jump, every motion
     /// matches the first state.
-    fn state(&self, player: &Player, loaded: &Loaded) -> Option<StateNumber> {
+    fn state(&self, player: &Player, ready: &Ready) -> Option<StateNumber> {
+        let loaded = &ready.loaded;
         let Some(threshold) = loaded.graph.threshold else {
             return Some(loaded.graph.start_state());
         };
-        let index = player.agent.index();
-        let who = &self.bodies.agents.identity[index];
-        let kind = self.types.get(who.vehicle_type);
-        let [rear, yaw_rate] = self.bodies.slip(player.agent, kind);
-        let own = Frame {
-            forward: self.bodies.agents.motion[index].speed,
-            sideways: rear + loaded.clips.body.centre_of_gravity * yaw_rate,
-            yaw_rate,
-            ..Frame::default()
-        };
+        let own = self.motion(player.agent, ready);
         let moves = loaded.library.moves().iter();
         let apart = moves.map(|one| {
             let apart = distance(&own, &one.frames[0], &Weights::default());
@@ -545,6 +718,8 @@ mod tests {
             .iter()
             .map(|one| one.name)
             .collect();
+        // The last choice stands for the libraries of the vehicle type.
+        words.retain(|&word| word != "of_vehicle");
         assert_eq!(words, shipped);
     }
 }

@@ -1,11 +1,15 @@
 //! Rejects scenarios whose agents cannot use move trees.
 
+use super::libraries::load;
 use super::steps_of_frame;
 use crate::dynamics::LevelChoice;
 use crate::options::SimulationError;
-use roadwright_agent::{GroundPlanner, GroundSearch, Registry, Slot};
+use roadwright_agent::{
+    GroundPlanner, GroundSearch, MoveExecution, MoveTreeLibrary, MoveTreeSearch, Registry, Slot,
+};
 use roadwright_moves::{BodyOutline, Loaded, ShippedLibrary};
 use roadwright_scenario::{DynamicsLevel, Scenario, Stack, VehicleType};
+use std::collections::BTreeMap;
 
 /// Name of the ground planner that uses move trees.
 const MOVE_TREE: &str = "move_tree";
@@ -25,18 +29,19 @@ pub(crate) struct Asked<'a> {
     pub(crate) dt: f64,
 }
 
-/// Library of moves that a stack uses.
+/// Library of moves that an agent may use.
 struct Library {
-    name: &'static str,
+    name: String,
     loaded: Loaded,
 }
 
-/// Whether a level can play clips.
-pub(super) fn can_play(level: DynamicsLevel) -> bool {
-    matches!(
-        level,
-        DynamicsLevel::OneTrack | DynamicsLevel::DynamicOneTrack | DynamicsLevel::Sliding
-    )
+/// Whether vehicles at a level can play or follow clips.
+pub(super) fn can_drive(level: DynamicsLevel, execution: MoveExecution) -> bool {
+    match level {
+        DynamicsLevel::OneTrack | DynamicsLevel::DynamicOneTrack | DynamicsLevel::Sliding => true,
+        DynamicsLevel::Rigid => execution == MoveExecution::Replayed,
+        DynamicsLevel::Lane | DynamicsLevel::Walker => false,
+    }
 }
 
 impl Asked<'_> {
@@ -46,15 +51,15 @@ impl Asked<'_> {
         let stacks = self.stacks.iter();
         stacks
             .filter_map(|(name, stack)| {
-                let library = self.library(name, stack)?;
-                let (who, reason) = self.first_reason(name, &library)?;
+                let search = self.search(name, stack)?;
+                let (who, reason) = self.first_reason(name, search)?;
                 Some(SimulationError::MoveTree { who, reason })
             })
             .collect()
     }
 
-    /// The library of a stack; `None` if its planner is not a move tree.
-    fn library(&self, name: &str, stack: &Stack) -> Option<Library> {
+    /// The search of a stack; `None` if its planner is not a move tree.
+    fn search(&self, name: &str, stack: &Stack) -> Option<MoveTreeSearch> {
         let setting = stack.settings(Slot::GroundPlanner).first()?;
         if setting.module != MOVE_TREE {
             return None;
@@ -65,21 +70,14 @@ impl Asked<'_> {
             .module::<dyn GroundPlanner>(name, slot, setting);
         let module = module.ok()?;
         let planning = module.logic.planning(&module.parameters);
-        let GroundSearch::MoveTree(search) = planning.search else {
-            return None;
-        };
-        let loaded = ShippedLibrary::named(search.library)?.load().ok()?;
-        Some(Library {
-            name: search.library,
-            loaded,
-        })
+        match planning.search {
+            GroundSearch::MoveTree(search) => Some(search),
+            _ => None,
+        }
     }
 
-    fn first_reason(&self, stack: &str, library: &Library) -> Option<(String, String)> {
-        let Library {
-            name: library,
-            loaded,
-        } = library;
+    fn first_reason(&self, stack: &str, search: MoveTreeSearch) -> Option<(String, String)> {
+        let mut known: BTreeMap<&str, Option<String>> = BTreeMap::new();
         let agents = self.scenario.agents().iter();
         let agents = agents
             .filter(|(_, agent)| agent.stack == stack)
@@ -91,10 +89,29 @@ impl Asked<'_> {
         agents.chain(flows).find_map(|(who, vehicle, level)| {
             let kind = self.scenario.vehicle_types().get(vehicle)?;
             let level = self.levels.of(level, kind.body);
-            let reason = wrong_level(level)
-                .or_else(|| wrong_vehicle(vehicle, kind, library, loaded))
-                .or_else(|| self.wrong_step(library, loaded))?;
+            let reason = wrong_level(level, search.execution).or_else(|| {
+                let reason = known.entry(vehicle);
+                let reason = reason.or_insert_with(|| self.wrong_libraries(vehicle, kind, search));
+                reason.clone()
+            })?;
             Some((who, reason))
+        })
+    }
+
+    /// Reason why a vehicle type cannot use the libraries of a search.
+    fn wrong_libraries(
+        &self,
+        vehicle: &str,
+        kind: &VehicleType,
+        search: MoveTreeSearch,
+    ) -> Option<String> {
+        let libraries = match libraries(vehicle, kind, search.library) {
+            Ok(libraries) => libraries,
+            Err(reason) => return Some(reason),
+        };
+        libraries.iter().find_map(|library| {
+            let Library { name, loaded } = library;
+            wrong_vehicle(vehicle, kind, name, loaded).or_else(|| self.wrong_step(name, loaded))
         })
     }
 
@@ -118,12 +135,56 @@ impl Asked<'_> {
     }
 }
 
-fn wrong_level(level: DynamicsLevel) -> Option<String> {
-    (!can_play(level)).then(|| {
-        format!(
-            "clips are played at the levels one_track, dynamic_one_track and sliding, and its level is {level}"
-        )
-    })
+/// Libraries that a vehicle type may use.
+///
+/// # Errors
+/// If there is none, or one of them cannot be read, with the reason.
+fn libraries(
+    vehicle: &str,
+    kind: &VehicleType,
+    library: MoveTreeLibrary,
+) -> Result<Vec<Library>, String> {
+    let (name, loaded) = match library {
+        MoveTreeLibrary::Shipped(name) => {
+            let shipped = ShippedLibrary::named(name);
+            (name, shipped.and_then(|shipped| shipped.load().ok()))
+        }
+        MoveTreeLibrary::OfVehicle => {
+            if kind.move_libraries.is_empty() {
+                return Err(format!(
+                    "its vehicle type \"{vehicle}\" has no libraries of moves; list some at its key \
+                     move_libraries, or choose a library that ships with the program"
+                ));
+            }
+            let own = kind.move_libraries.iter().map(|own| {
+                let loaded = load(own);
+                let loaded =
+                    loaded.map_err(|error| format!("the library \"{}\": {error}", own.file))?;
+                Ok(Library {
+                    name: own.file.clone(),
+                    loaded,
+                })
+            });
+            return own.collect();
+        }
+    };
+    let loaded = loaded.ok_or_else(|| format!("the library \"{name}\" cannot be read"))?;
+    Ok(vec![Library {
+        name: name.to_owned(),
+        loaded,
+    }])
+}
+
+fn wrong_level(level: DynamicsLevel, execution: MoveExecution) -> Option<String> {
+    let levels = match execution {
+        MoveExecution::Played => {
+            "clips are played at the levels one_track, dynamic_one_track and sliding"
+        }
+        MoveExecution::Replayed => {
+            "clips are followed at the levels one_track, dynamic_one_track, sliding and rigid"
+        }
+    };
+    (!can_drive(level, execution)).then(|| format!("{levels}, and its level is {level}"))
 }
 
 fn wrong_vehicle(name: &str, kind: &VehicleType, library: &str, loaded: &Loaded) -> Option<String> {

@@ -66,8 +66,8 @@ pub enum SaveError {
     OtherVehicleTypes,
     /// Agents were playing clips of a library that has changed since the save.
     #[error(
-        "the saved world uses the moves of the library \"{0}\", which this version of the program has with \
-         other contents; run the scenario from its start"
+        "the saved world uses the moves of the library \"{0}\", which is missing now or has other contents; restore \
+         the library, or run the scenario from its start"
     )]
     OtherMoves(String),
     /// The scenario or the options do not match the save.

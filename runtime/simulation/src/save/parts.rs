@@ -116,8 +116,8 @@ parts! {
     DRIVES "drives" 2;
     /// Plans of characters around each other.
     WALKS "walks" 1;
-    /// Moves of agents with move trees.
-    MOVE_TREES "move_trees" 1;
+    /// Moves of agents with move trees. 2: libraries of vehicle types, figures of libraries.
+    MOVE_TREES "move_trees" 2;
     /// Modules that override those of the stacks.
     OVERRIDES "overrides" 1;
     /// Properties of the scenario and options that affect the future.

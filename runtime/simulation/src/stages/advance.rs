@@ -354,7 +354,8 @@ impl<S> Mover<'_, S> {
         let before = *self.motion;
         let route = scene.routes.get(self.progress.route);
         let by_hand = scene.hands.reverses(who.id);
-        let is_reversing = by_hand.unwrap_or_else(|| {
+        let by_clip = || scene.played.reverses(who.id);
+        let is_reversing = by_hand.or_else(by_clip).unwrap_or_else(|| {
             !self.position.is_on_lane() && route.is_reversing(self.progress.reached)
         });
         let body = Body {

@@ -5,6 +5,7 @@ use crate::clock::Clock;
 use crate::dynamics::{Bodies, Dynamics};
 use crate::hands::Hands;
 use crate::modules::{Modules, Rota};
+use crate::move_trees::NextGoals;
 use crate::open_ground::{Asked, Beyond, GroundPlans, OnGround, Planner, Steering, Step};
 use crate::perception::{OPEN_GROUND_SPEED, Surroundings};
 use crate::records::{AgentIndex, LaneSpot};
@@ -12,6 +13,7 @@ use crate::route::{Goal, Leg, Probe, Routes, SteeringResponse, Travel};
 use crate::traffic::Index;
 use crate::vehicle_type::VehicleTypes;
 use roadwright_agent::{GroundPlanning, GroundSearch, Slot};
+use roadwright_geometry::DVec2;
 use roadwright_geometry::math::tan;
 use roadwright_ground::Ground;
 use roadwright_planning::open_ground::Disagreement;
@@ -47,7 +49,7 @@ pub(crate) struct OffRoad<'a> {
 struct Planned {
     agent: AgentIndex,
     id: u64,
-    goal: roadwright_geometry::DVec2,
+    goal: DVec2,
     /// Place on a lane where the agent joins the lane at its goal, if it does.
     lane: Option<LaneSpot>,
     planning: GroundPlanning,
@@ -221,6 +223,28 @@ impl OffRoad<'_> {
         }
         let goal = route.next_goal(progress.reached)?;
         goal.on_lane().is_none().then_some(goal)
+    }
+
+    /// The next goals off the lanes of an agent, as [`goal`](Self::goal) gives the first one. The last one is the last
+    /// goal of the trip, unless there are more than fit or the trip goes on along lanes.
+    pub(super) fn goals(
+        &self,
+        agent: AgentIndex,
+        routes: &Routes,
+        agents: AgentsRef<'_>,
+    ) -> Option<NextGoals> {
+        let first = self.goal(agent, routes, agents)?;
+        let progress = &agents.progress[agent.index()];
+        let graph = self.ground.graph();
+        let mut next = NextGoals::new(first.position(graph));
+        let later = routes.get(progress.route).goals.iter();
+        for goal in later.skip(progress.reached as usize + 1) {
+            match goal {
+                Goal::Ground(place) if next.add(*place) => {}
+                _ => break,
+            }
+        }
+        Some(next)
     }
 
     pub(super) fn bodies<'b>(&'b self, agents: AgentsRef<'b>) -> Bodies<'b> {

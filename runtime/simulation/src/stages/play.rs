@@ -1,14 +1,13 @@
-//! Clips that agents with move trees play instead of a step of their level.
+//! Clips that agents with move trees play instead of a step of their level, or follow.
 
 use super::ground_plan::OffRoad;
 use crate::agents::{AgentsRef, ControlColumns};
 use crate::move_trees::{MoveTreeView, MoveTrees, Note, PlayedFrames, Player};
-use crate::records::Order;
 use crate::route::Routes;
 use crate::traffic::Contacts;
 use roadwright_agent::GroundSearch;
 
-/// Plans for agents with move trees, and finds the frames that they play in this step. Returns lines for the
+/// Plans for agents with move trees, and finds the frames that they play or follow in this step. Returns lines for the
 /// log.
 pub(crate) fn play(
     given: OffRoad<'_>,
@@ -23,12 +22,12 @@ pub(crate) fn play(
             let GroundSearch::MoveTree(search) = given.planning(agent, agents)?.search else {
                 return None;
             };
-            let goal = given.goal(agent, routes, agents)?;
+            let goals = given.goals(agent, routes, agents)?;
             let id = agents.identity[agent.index()].id;
             Some(Player {
                 agent,
                 id,
-                goal: goal.position(given.ground.graph()),
+                goals,
                 search,
                 touches: contacts.touch(id),
             })
@@ -45,16 +44,11 @@ pub(crate) fn play(
     trees.step(&players, scene)
 }
 
-/// Replaces the commands of agents that play clips with the commands held in the clips.
+/// Replaces the commands of agents that play or follow clips with those of the clips.
 pub(crate) fn order(frames: &PlayedFrames, agents: &mut ControlColumns<'_>) {
-    for (id, frame) in frames.iter() {
-        let Some(agent) = agents.census.find(*id) else {
-            continue;
-        };
-        let order = Order {
-            command: frame.command,
-            pedals: None,
-        };
-        agents.give(agent.index(), order);
+    for (id, order) in frames.orders() {
+        if let Some(agent) = agents.census.find(id) {
+            agents.give(agent.index(), order);
+        }
     }
 }

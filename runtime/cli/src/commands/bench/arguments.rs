@@ -260,7 +260,7 @@ pub(crate) enum MoveTable {
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Vehicles play the frames of their moves exactly. Starts differ in the lateral \
+    after_help = "Vehicles play the frames of their moves exactly, unless --replayed or --free-ground is given. Starts differ in the lateral \
 position, by up to a metre, and in the phase of the cars. Times of plans are CPU times; \
 everything else is the same on every machine. Exit code 1 if a statement about the rows does not \
 hold."
@@ -282,6 +282,18 @@ pub(crate) struct MoveTrees {
     /// End each search with the first free leaf, which gives the same plans but expands fewer nodes
     #[arg(long)]
     pub(crate) first_leaf: bool,
+    /// Let the model of the sliding car drive, with the recorded commands and corrections, instead of playing frames
+    #[arg(long)]
+    pub(crate) replayed: bool,
+    /// Instead of the tables, drive this many routes of 100 m on free ground by the model of the sliding car without
+    /// replanning, and report how far it is from the route at the end
+    #[arg(
+        long,
+        value_name = "N",
+        value_parser = clap::value_parser!(u32).range(1..=100_000),
+        conflicts_with_all = ["table", "row", "starts", "source_sweep", "first_leaf", "replayed"]
+    )]
+    pub(crate) free_ground: Option<u32>,
     /// Number of threads; does not affect the result [default: one per core]
     #[arg(long)]
     pub(crate) threads: Option<u16>,

@@ -5,7 +5,8 @@ use crate::commands::print_json;
 use crate::outputs::{Inputs, Kind, Outputs};
 use crate::{Outcome, terminal};
 use anyhow::{Context, bail};
-use roadwright_moves::{BuildRules, RemovedBecause, SweepKind, Weights};
+use roadwright_moves::{BuildRules, ClipFile, RemovedBecause, SweepKind, Weights};
+use serde::Serialize;
 use serde_json::json;
 use std::io::Write;
 use std::path::Path;
@@ -78,6 +79,10 @@ fn from_clips(arguments: &Build, path: &Path) -> anyhow::Result<Outcome> {
     }
     outputs.write(&place, built.graph.to_text().as_bytes())?;
     outputs.commit()?;
+    let sizes = match arguments.compare {
+        true => compared(&clips, &rules),
+        false => Vec::new(),
+    };
     if arguments.json {
         let removed = built.removed.iter().map(|one| {
             json!({"clip": one.entry.clip, "first": one.entry.first, "last": one.entry.last,
@@ -88,6 +93,7 @@ fn from_clips(arguments: &Build, path: &Path) -> anyhow::Result<Outcome> {
             "moves": built.graph.moves.len(),
             "transitions": built.transitions.len(),
             "removed": removed.collect::<Vec<_>>(),
+            "compared": sizes,
             "hash": built.graph.hash(),
         }))?;
         return Ok(Outcome::Fine);
@@ -113,7 +119,49 @@ fn from_clips(arguments: &Build, path: &Path) -> anyhow::Result<Outcome> {
         built.removed.len(),
         built.graph.hash()
     )?;
+    for one in &sizes {
+        writeln!(
+            out,
+            "{:<16} {:>6} transitions {:>6} states {:>6} moves",
+            one.rules, one.transitions, one.states, one.moves
+        )?;
+    }
     Ok(Outcome::Fine)
+}
+
+/// Size of a graph that was built with certain rules.
+#[derive(Debug, Serialize)]
+struct Size {
+    rules: &'static str,
+    transitions: usize,
+    states: usize,
+    moves: usize,
+}
+
+/// Sizes of the graph with the given rules, and with each of the rules that keep it small left out.
+fn compared(clips: &ClipFile, rules: &BuildRules) -> Vec<Size> {
+    let variants = [
+        ("as built", *rules),
+        ("without kc", BuildRules { kc: 0, ..*rules }),
+        ("without ks", BuildRules { ks: 0, ..*rules }),
+        (
+            "without pruning",
+            BuildRules {
+                prune_distance: 0.0,
+                ..*rules
+            },
+        ),
+    ];
+    let sizes = variants.map(|(name, rules)| {
+        let built = roadwright_moves::build(clips, "compared.clips.json", &rules);
+        Size {
+            rules: name,
+            transitions: built.transitions.len(),
+            states: built.graph.states.len(),
+            moves: built.graph.moves.len(),
+        }
+    });
+    sizes.into()
 }
 
 fn words(reason: &RemovedBecause) -> String {

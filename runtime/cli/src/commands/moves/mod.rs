@@ -129,6 +129,9 @@ pub(crate) struct Build {
         conflicts_with = "preset"
     )]
     pub(crate) prune: f64,
+    /// Also show the size of the graph without --kc, without --ks and without pruning (sections 5.1 and 5.2)
+    #[arg(long, conflicts_with = "preset")]
+    pub(crate) compare: bool,
     /// Leave out only moves that also stay within this angle, in radians
     #[arg(
         long,
@@ -204,9 +207,9 @@ pub(crate) fn moves(verb: &MovesVerb) -> anyhow::Result<Outcome> {
 }
 
 /// A graph with its clips.
-struct Opened {
-    graph: MoveFile,
-    clips: ClipFile,
+pub(super) struct Opened {
+    pub(super) graph: MoveFile,
+    pub(super) clips: ClipFile,
 }
 
 impl Opened {
@@ -227,7 +230,7 @@ fn open_clips(path: &Path) -> anyhow::Result<ClipFile> {
 }
 
 /// Opens a graph, and its clips beside it.
-fn open(path: &Path) -> anyhow::Result<Opened> {
+pub(super) fn open(path: &Path) -> anyhow::Result<Opened> {
     let graph = MoveFile::from_text(&read(path)?)
         .with_context(|| format!("{} is not a usable graph of moves", path.display()))?;
     let clips = open_clips(&path.with_file_name(&graph.clips))?;

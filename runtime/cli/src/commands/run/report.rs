@@ -434,10 +434,25 @@ fn module_lines(summary: &Summary) -> String {
             module.slot, module.module, module.build
         )
     });
+    let libraries = summary.move_trees.iter().map(|one| {
+        let mut line = format!(
+            "{:<16} {} {}, {} plans, {} without a free move",
+            "moves", one.library, one.hash, one.plans, one.without_path
+        );
+        if one.worst_distance > 0.0 {
+            line += &format!(
+                ", at most {:.2} m and {:.1} degrees from the clips, {} corrections",
+                one.worst_distance,
+                one.worst_heading.to_degrees(),
+                one.corrections
+            );
+        }
+        line + "\n"
+    });
     let swaps = summary.swaps.iter();
     let swaps =
         swaps.map(|swap| format!("  at {:.2} s {}: {}\n", swap.time, swap.module, swap.note));
-    modules.chain(swaps).collect()
+    modules.chain(libraries).chain(swaps).collect()
 }
 
 fn fault_lines(report: &Report) -> String {

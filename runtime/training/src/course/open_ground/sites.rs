@@ -48,6 +48,7 @@ fn cart() -> VehicleType {
         off_road: roadwright_scenario::OffRoad::default(),
         body: roadwright_scenario::BodyKind::default(),
         gaits: None,
+        move_libraries: Vec::new(),
         file: None,
     }
 }

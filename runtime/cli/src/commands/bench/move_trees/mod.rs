@@ -1,5 +1,6 @@
 //! `roadwright bench move-trees`: repeats the experiments of [Adam 2007], tables 4.1 to 4.8, from many starts.
 
+mod free_ground;
 mod statements;
 
 use super::arguments::{MoveTable, MoveTrees as Arguments};
@@ -10,8 +11,8 @@ use anyhow::{Context, bail};
 use cpu_time::ThreadTime;
 use rayon::prelude::*;
 use roadwright_moves::{
-    Bounded, Course, DriveFigures, Ending, Library, Phase, Played, Preset, Printed, StateNumber,
-    Stop, SweepKind, Table, TableRow, UNPRINTED_LIMIT,
+    Bounded, Course, DriveFigures, Ending, Library, Phase, Played, Preset, Printed, SlidingCar,
+    StateNumber, Stop, SweepKind, Table, TableRow, UNPRINTED_LIMIT,
 };
 use serde::Serialize;
 use std::io::Write;
@@ -62,6 +63,13 @@ struct MeasuredRow {
     at_corner_s: Option<f64>,
     /// Maximum difference of the motion at a seam between moves.
     worst_seam: f64,
+    /// Number of times that a vehicle was more than 0.5 m or 5 degrees from its clip, so that the clip was placed
+    /// anew. 0 if frames are played.
+    corrections: u32,
+    /// Maximum distance from a clip, m.
+    worst_distance: f64,
+    /// Maximum difference between the headings of a vehicle and its clip, rad.
+    worst_heading: f64,
     /// Wall time of a drive on one thread, s.
     run_s: f64,
 }
@@ -71,11 +79,15 @@ struct MeasuredRow {
 struct Report {
     starts: u32,
     source_sweep: bool,
+    replayed: bool,
     rows: Vec<MeasuredRow>,
     statements: Vec<statements::Statement>,
 }
 
 pub(super) fn bench(arguments: &Arguments) -> anyhow::Result<Outcome> {
+    if let Some(count) = arguments.free_ground {
+        return free_ground::bench(count, arguments);
+    }
     let pool = rayon::ThreadPoolBuilder::new()
         .num_threads(threads(arguments.threads))
         .build()
@@ -105,7 +117,8 @@ pub(super) fn bench(arguments: &Arguments) -> anyhow::Result<Outcome> {
     if rows.is_empty() {
         bail!("the table has no such row");
     }
-    let statements = if arguments.row.is_none() {
+    // The statements are about drives that play frames, as in the source.
+    let statements = if arguments.row.is_none() && !arguments.replayed {
         statements::of(&rows)
     } else {
         Vec::new()
@@ -115,6 +128,7 @@ pub(super) fn bench(arguments: &Arguments) -> anyhow::Result<Outcome> {
         print_json(&Report {
             starts: arguments.starts,
             source_sweep: arguments.source_sweep,
+            replayed: arguments.replayed,
             rows,
             statements,
         })?;
@@ -175,6 +189,13 @@ impl Tree {
     }
 }
 
+/// The sliding car with which the trees were recorded.
+fn racer() -> anyhow::Result<SlidingCar> {
+    let found = crate::commands::vehicle::find_with_text("sliding-racer")?;
+    SlidingCar::of_file(&found.file)
+        .context("the sliding racer has no values for the level sliding")
+}
+
 fn measure(printed: &TableRow, number: u32, arguments: &Arguments) -> anyhow::Result<MeasuredRow> {
     let course = printed.track.course();
     let kind = if arguments.source_sweep {
@@ -183,6 +204,10 @@ fn measure(printed: &TableRow, number: u32, arguments: &Arguments) -> anyhow::Re
         SweepKind::Exact
     };
     let tree = Tree::of(printed.tree, kind)?;
+    let car = match arguments.replayed {
+        true => Some(racer()?),
+        false => None,
+    };
     let bounded = Bounded {
         horizon: printed.frames,
         limit: printed.limit.unwrap_or(UNPRINTED_LIMIT),
@@ -196,7 +221,7 @@ fn measure(printed: &TableRow, number: u32, arguments: &Arguments) -> anyhow::Re
     let starts = 1..=u64::from(arguments.starts);
     let drives: Vec<Option<Drive>> = starts
         .into_par_iter()
-        .map(|seed| drive(&tree, &course.with_seed(seed), bounded))
+        .map(|seed| drive(&tree, car.as_ref(), &course.with_seed(seed), bounded))
         .collect();
     let drives: Option<Vec<Drive>> = drives.into_iter().collect();
     let Some(drives) = drives else {
@@ -206,10 +231,18 @@ fn measure(printed: &TableRow, number: u32, arguments: &Arguments) -> anyhow::Re
 }
 
 /// Drives from a start until the drive ends; `None` if it was interrupted.
-fn drive(tree: &Tree, course: &Course, bounded: Bounded) -> Option<Drive> {
+fn drive(
+    tree: &Tree,
+    car: Option<&SlidingCar>,
+    course: &Course,
+    bounded: Bounded,
+) -> Option<Drive> {
     let begun = ThreadTime::now();
     let mut planning = 0.0;
     let mut played = Played::new(&tree.library, course, tree.start, bounded);
+    if let Some(car) = car {
+        played = played.replayed(car);
+    }
     loop {
         if progress::interrupted() {
             return None;
@@ -242,6 +275,10 @@ fn row_of(printed: &TableRow, number: u32, course: &Course, drives: &[Drive]) ->
     let is_small = matches!(printed.tree, Preset::Five | Preset::Seven);
     let sum = |of: fn(&Drive) -> f64| drives.iter().map(of).sum::<f64>();
     let plans = sum(|one| f64::from(one.figures.plans)).max(1.0);
+    let worst = |of: fn(&DriveFigures) -> f64| {
+        let values = drives.iter().map(|one| of(&one.figures));
+        values.fold(0.0, f64::max)
+    };
     MeasuredRow {
         table: printed.table.number(),
         row: number,
@@ -272,9 +309,10 @@ fn row_of(printed: &TableRow, number: u32, course: &Course, drives: &[Drive]) ->
         ms_per_plan: 1e3 * sum(|one| one.planning) / plans,
         skids_at_corner: drives.iter().filter(skids).count() as u32,
         at_corner_s: quantile(&at_corner, 0.5).filter(|_| !course.sharp.is_empty()),
-        worst_seam: drives
-            .iter()
-            .fold(0.0, |worst: f64, one| worst.max(one.figures.worst_seam)),
+        worst_seam: worst(|figures| figures.worst_seam),
+        corrections: drives.iter().map(|one| one.figures.corrections).sum(),
+        worst_distance: worst(|figures| figures.worst_distance),
+        worst_heading: worst(|figures| figures.worst_heading),
         run_s: sum(|one| one.cpu) / drives.len() as f64,
     }
 }
@@ -376,6 +414,16 @@ fn print_row(row: &MeasuredRow) -> anyhow::Result<()> {
         row.ms_per_plan,
         row.run_s
     )?;
+    if row.worst_distance > 0.0 {
+        writeln!(
+            out,
+            "      at most {:.2} m and {:.1} degrees from the clips, {} corrections in {} plans",
+            row.worst_distance,
+            row.worst_heading.to_degrees(),
+            row.corrections,
+            row.plans
+        )?;
+    }
     out.flush()?;
     Ok(())
 }
