@@ -176,6 +176,7 @@ impl Effecting<'_> {
                 centre: kind.body_centre,
                 curvature: tan(kind.limits.max_steering) / (EASE * kind.limits.wheelbase),
                 reverses: true,
+                trailer: None,
             },
             planning,
         })
@@ -276,6 +277,8 @@ impl Scene {
             gear: 0,
             to: to.position,
             heading: Some(to.heading),
+            hitch: 0.0,
+            hitch_at_end: 0.0,
         };
         let settings = settings_for(&self.planning, self.planning.tracking_margin);
         let mut search = DrivableSearch::new(&mut self.map, trip, settings);
