@@ -251,6 +251,12 @@ pub trait Controller: Logic {
         None
     }
 
+    /// Whether the controller can push a trailer along a path in reverse, as [`TowedInput`](crate::TowedInput)
+    /// describes it. Planners do not reverse vehicles with trailers for other controllers.
+    fn pushes_trailers(&self) -> bool {
+        false
+    }
+
     /// Answers a batch of vehicles that follow paths; `inputs` and `outputs` have the same length. The default
     /// implementation calls [`Controller::step`].
     fn follow(
@@ -342,6 +348,11 @@ impl Module<dyn Controller> {
     /// is called instead of [`Module::step`].
     pub fn path_parts(&self) -> Option<PathParts> {
         self.logic.path_parts(&self.parameters)
+    }
+
+    /// Whether the controller can push a trailer along a path in reverse.
+    pub fn pushes_trailers(&self) -> bool {
+        self.logic.pushes_trailers()
     }
 
     /// Answers a batch of vehicles that follow paths; `inputs` and `outputs` have the same length.

@@ -610,6 +610,10 @@ impl Controller for LinearMpc {
         }
     }
 
+    fn pushes_trailers(&self) -> bool {
+        true
+    }
+
     fn path_parts(&self, parameters: &ParameterSet) -> Option<PathParts> {
         Some(PathParts {
             time: parameters.value("step"),

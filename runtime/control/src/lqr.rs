@@ -347,6 +347,10 @@ impl Controller for Lqr {
         }
     }
 
+    fn pushes_trailers(&self) -> bool {
+        true
+    }
+
     fn path_parts(&self, parameters: &ParameterSet) -> Option<PathParts> {
         Some(PathParts {
             time: parameters.value("step"),

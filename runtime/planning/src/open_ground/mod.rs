@@ -54,7 +54,8 @@ pub use cost::{
 };
 pub use drivable::{
     DrivablePath, DrivablePiece, DrivableProblems, DrivableProgress, DrivableSearch,
-    DrivableSettings, DrivableTrip, DrivableVehicle, DrivenPose, DrivenRun, LONGEST_TRIP,
+    DrivableSettings, DrivableTrailer, DrivableTrip, DrivableVehicle, DrivenPose, DrivenRun,
+    LONGEST_TRIP, Towed,
 };
 pub use explain::{ExplainedPlan, LayerCost, PathCosts};
 pub use export::{CellMap, Mark};

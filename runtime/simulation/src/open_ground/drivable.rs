@@ -13,10 +13,12 @@ use roadwright_agent::{GroundPlanning, GroundSearch};
 use roadwright_geometry::math::wrap_angle;
 use roadwright_geometry::{DVec2, Pose};
 use roadwright_planning::open_ground::{
-    Bounds, Change, DrivablePath, DrivableProgress, DrivableSearch, DrivableSettings, DrivableTrip,
-    DrivableVehicle, LONGEST_TRIP, OpenGround, Reading, Stamp,
+    Bounds, Change, DrivablePath, DrivableProgress, DrivableSearch, DrivableSettings,
+    DrivableTrailer, DrivableTrip, DrivableVehicle, LONGEST_TRIP, OpenGround, Reading, Stamp,
 };
+use roadwright_vehicle::trailer::Train;
 use serde::{Deserialize, Serialize};
+use std::f64::consts::PI;
 
 /// Maximum distance between the poses of a path, m.
 const STEP: f64 = 0.25;
@@ -54,6 +56,12 @@ const STOPPING: f64 = 1.5;
 const BEFORE_OBSTACLE: f64 = 0.5;
 /// Constant part of the waypoint distance in narrow places, m.
 const NEAR_IN_GAPS: f64 = 2.0;
+/// Speed at which a trailer is pushed, m/s.
+const PUSHING_SPEED: f64 = 0.6;
+/// Lateral offset from the path beyond which an agent that pushes a trailer replans, m.
+const BESIDE_PUSHING: f64 = 1.2;
+/// Maximum hitch angle at a destination with a heading, rad.
+pub(crate) const STRAIGHT: f64 = 0.08;
 /// Part of the waypoint distance in narrow places that is proportional to the speed, s.
 const AHEAD_IN_GAPS: f64 = 0.5;
 
@@ -85,6 +93,10 @@ struct SavedDrive {
     curvature: f64,
     /// Preferred clearance of the path, m.
     margin: f64,
+    /// Angle from the heading of the trailer to that of the vehicle, rad; 0 without a trailer.
+    hitch: f64,
+    /// Whether the vehicle may drive in reverse.
+    reverses: bool,
     spent: u64,
 }
 
@@ -96,6 +108,7 @@ impl DrivePlan {
             position.abs().max_element() <= FARTHEST
                 && heading.is_finite()
                 && saved.margin.is_finite()
+                && saved.hitch.is_finite()
                 && (1e-6..1e3).contains(&saved.curvature)
         })
     }
@@ -160,15 +173,50 @@ impl SavedDrive {
                 width: agent.body.width,
                 centre: agent.kind.body_centre,
                 curvature: self.curvature,
-                reverses: !agent.kind.tows,
+                reverses: self.reverses,
+                trailer: only_trailer(agent.train),
             },
             from: self.from,
             gear: self.gear,
             to: agent.goal,
             heading: agent.heading_at_goal(),
+            hitch: self.hitch,
+            // A vehicle that joins a lane straightens its trailer there.
+            hitch_at_end: if agent.lane.is_none() { STRAIGHT } else { PI },
         };
         DrivableSearch::new(map, trip, settings_for(planning, self.margin))
     }
+}
+
+/// The trailer of a vehicle that tows exactly one. Of more trailers, only the vehicle itself is planned.
+pub(crate) fn only_trailer(train: &Train) -> Option<DrivableTrailer> {
+    let [trailer] = train.trailers() else {
+        return None;
+    };
+    Some(DrivableTrailer {
+        coupling: trailer.coupling,
+        to_axle: trailer.to_axle,
+        centre: trailer.middle(),
+        length: trailer.length,
+        width: trailer.width,
+        lock: trailer.lock,
+    })
+}
+
+/// Hitch angle after a drive along waypoints, rad; 0 unless the vehicle tows exactly one trailer.
+fn hitch_along(train: &Train, hitch: f64, waypoints: &[Waypoint]) -> f64 {
+    let Some(trailer) = only_trailer(train) else {
+        return 0.0;
+    };
+    waypoints.windows(2).fold(hitch, |hitch, pair| {
+        let (from, to) = (&pair[0], &pair[1]);
+        let length = f64::from(from.gear) * (to.pose.position - from.pose.position).length();
+        let turn = wrap_angle(to.pose.heading - from.pose.heading);
+        match length.abs() > 1e-6 {
+            true => trailer.hitch_after_arc(hitch, turn / length, length),
+            false => hitch,
+        }
+    })
 }
 
 /// Settings of a search with the given preferred clearance, m.
@@ -205,7 +253,9 @@ impl Planning<'_> {
         let agent = self.agent;
         let until = self.plan.manoeuvre_until.unwrap_or(0.0);
         let is_last = self.plan.rest.is_empty();
-        let has_left = agent.t.abs() > BESIDE || agent.has_left_path();
+        let pushes = agent.path.is_some_and(|path| path.towed.is_some());
+        let most = if pushes { BESIDE_PUSHING } else { BESIDE };
+        let has_left = agent.t.abs() > most || agent.has_left_path();
         let is_exact = !is_last || self.is_exact();
         let since = self
             .plan
@@ -364,8 +414,15 @@ impl Planning<'_> {
         let from = pose_at(end);
         self.plan.rest.clear();
         self.plan.manoeuvre_until = Some(end - agent.s);
-        self.begin_search(from, gear);
-        self.follow_as(waypoints, margin, Some(Exact { is_last: false }))
+        let hitch = hitch_along(agent.train, agent.hitch, &waypoints);
+        self.begin_search(from, gear, hitch);
+        let part = PlannedPart {
+            waypoints,
+            margin,
+            until: end - agent.s,
+            towed: path.towed.clone().map_or(Vec::new(), Vec::from),
+        };
+        self.follow_as(part, Some(Exact { is_last: false }))
     }
 
     /// Continues the search that begins at the end of the current part.
@@ -427,7 +484,7 @@ impl Planning<'_> {
                 speed if speed < 0.0 => -1,
                 _ => 1,
             };
-            self.begin_search(agent.pose, gear);
+            self.begin_search(agent.pose, gear, agent.hitch);
         }
         match self.advance_search() {
             DrivableProgress::Found => {
@@ -460,13 +517,21 @@ impl Planning<'_> {
         self.halt()
     }
 
-    fn begin_search(&mut self, from: Pose, gear: i8) {
+    fn begin_search(&mut self, from: Pose, gear: i8, hitch: f64) {
+        let pushes_trailers = self.pushes_trailers();
         let driver = self.driver();
         let saved = SavedDrive {
             from,
             gear,
             curvature: 1.0 / driver.radius(),
             margin: driver.margin,
+            hitch,
+            reverses: match self.agent.train.trailers().len() {
+                0 => true,
+                1 => pushes_trailers,
+                // Nobody steers more trailers in reverse.
+                _ => false,
+            },
             spent: 0,
         };
         self.plan.drive.live = Some(saved.begin(self.map, self.agent));
@@ -516,7 +581,7 @@ impl Planning<'_> {
         self.plan.manoeuvre_until = Some(part.until);
         let is_last = self.plan.rest.is_empty();
         let exact = (!is_last || self.is_exact()).then_some(Exact { is_last });
-        self.follow_as(part.waypoints, part.margin, exact)
+        self.follow_as(part, exact)
     }
 
     /// Whether the vehicle has to stand exactly at its goal.
@@ -524,11 +589,13 @@ impl Planning<'_> {
         self.agent.lane.is_none() && self.agent.heading_at_goal().is_some()
     }
 
-    fn follow_as(&self, waypoints: Vec<Waypoint>, margin: f64, exact: Option<Exact>) -> Step {
+    fn follow_as(&self, part: PlannedPart, exact: Option<Exact>) -> Step {
         let usual = self.agent.planning.tracking_margin;
-        let Step::Follow(mut path) = self.follow(waypoints, margin) else {
+        let margin = part.margin;
+        let Step::Follow(mut path) = self.follow(part.waypoints, margin) else {
             return Step::Stays;
         };
+        path.towed = (!part.towed.is_empty()).then(|| part.towed.into());
         if margin < usual || path.path.is_reversing() {
             path.near = path.near.min(NEAR_IN_GAPS);
             path.ahead = path.ahead.min(AHEAD_IN_GAPS);
@@ -549,7 +616,18 @@ impl Planning<'_> {
         let driver = self.driver();
         let runs = path.runs(STEP.min(driver.step()));
         let last = runs.len().saturating_sub(1);
+        let trailer = path.towed.map(|towed| towed.trailer);
         let parts = runs.into_iter().enumerate().map(|(number, run)| {
+            let pushed = trailer.filter(|_| run.gear < 0);
+            let towed: Vec<Waypoint> = pushed.map_or(Vec::new(), |trailer| {
+                let places = run.poses.iter().zip(&run.hitches);
+                let waypoint = |(pose, hitch): (&Pose, &f64)| Waypoint {
+                    pose: trailer.axle(*pose, *hitch),
+                    speed: PUSHING_SPEED,
+                    gear: run.gear,
+                };
+                places.map(waypoint).collect()
+            });
             let track = Track {
                 poses: run.poses,
                 margin: path.margin.max(driver.margin),
@@ -561,6 +639,11 @@ impl Planning<'_> {
             if path.margin < driver.margin {
                 slow_in_gaps(&driver, &mut waypoints);
             }
+            if pushed.is_some() {
+                for waypoint in &mut waypoints {
+                    waypoint.speed = waypoint.speed.min(PUSHING_SPEED);
+                }
+            }
             match !is_last || is_exact {
                 true => end_slowly(&mut waypoints, END_SPEED),
                 false => brake_in_time(&mut waypoints),
@@ -569,6 +652,7 @@ impl Planning<'_> {
                 waypoints,
                 margin: path.margin,
                 until: track.length(),
+                towed,
             }
         });
         parts.collect()

@@ -38,7 +38,7 @@ mod unreachable;
 mod verdict;
 mod walking;
 
-pub(crate) use drivable::{DrivePlan, settings_for};
+pub(crate) use drivable::{DrivePlan, STRAIGHT, only_trailer, settings_for};
 pub use fixed_items::{FixedItems, ItemSource};
 pub(crate) use follow::{moved, scale_of};
 pub use inspection::{

@@ -24,6 +24,7 @@ use roadwright_planning::open_ground::{
     LayerEffect, OpenGround, Owner, PlanEnd, Profile, Reachability, Spot, Stamp, Trip, Verdict,
 };
 use roadwright_scenario::{BodyKind, OffRoad};
+use roadwright_vehicle::trailer::Train;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -97,6 +98,10 @@ pub(crate) struct Planner<'a> {
     pub(crate) curvature: f64,
     /// Time for which the vehicle has been stationary, s.
     pub(crate) standing: f64,
+    /// The trailers that it tows.
+    pub(crate) train: &'a Train,
+    /// Angle from the heading of the first trailer to that of the vehicle, rad; 0 without a trailer.
+    pub(crate) hitch: f64,
     /// Position along the planned path, m; 0 without a path.
     pub(crate) s: f64,
     /// Offset to the left of the planned path, m; 0 without a path.
@@ -150,6 +155,8 @@ pub(crate) struct Steering {
     pub(crate) sharpest: f64,
     /// How the driver steers towards waypoints; `None` if that is not known.
     pub(crate) response: Option<SteeringResponse>,
+    /// Whether the driver can push a trailer in reverse.
+    pub(crate) pushes_trailers: bool,
 }
 
 impl Planner<'_> {
@@ -293,6 +300,8 @@ pub(super) struct PlannedPart {
     pub(super) margin: f64,
     /// Distance along the part at which the part ends, m.
     pub(super) until: f64,
+    /// Waypoints of the axle of a trailer that is pushed along the part; empty if none is pushed.
+    pub(super) towed: Vec<Waypoint>,
 }
 
 /// Searches that a restored world runs again.
@@ -316,7 +325,8 @@ impl AgentPlan {
     /// Whether a loaded plan is valid.
     pub(crate) fn is_sound(&self) -> bool {
         let parts = self.rest.iter();
-        let are_sound = parts.flat_map(|part| &part.waypoints).all(|waypoint| {
+        let waypoints = parts.flat_map(|part| part.waypoints.iter().chain(&part.towed));
+        let are_sound = waypoints.into_iter().all(|waypoint| {
             let Pose { position, heading } = waypoint.pose;
             position.abs().max_element() <= FARTHEST && (heading + waypoint.speed).is_finite()
         });
@@ -824,6 +834,7 @@ impl Planning<'_> {
             sharpest: steering.sharpest,
             response: steering.response,
             sees_all: self.agent.planning.avoid == Avoid::All,
+            towed: None,
         }))
     }
 
@@ -893,6 +904,11 @@ impl Planning<'_> {
         brake_in_time(&mut waypoints);
         self.plan.gear = gear;
         self.follow(waypoints, 0.0)
+    }
+
+    /// Whether the driver can push a trailer in reverse.
+    pub(super) fn pushes_trailers(&self) -> bool {
+        (self.asked.steering)().pushes_trailers
     }
 
     pub(super) fn driver(&mut self) -> Driver<'_> {
@@ -1118,6 +1134,7 @@ fn parts_of(driver: &Driver<'_>, manoeuvre: &Manoeuvre, path: &[DVec2]) -> Vec<P
             waypoints,
             margin: part.track.margin,
             until: part.track.length(),
+            towed: Vec::new(),
         }
     };
     manoeuvre.parts.iter().enumerate().map(part).collect()

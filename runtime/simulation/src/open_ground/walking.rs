@@ -605,6 +605,7 @@ impl Planning<'_> {
             sharpest: 1.0,
             response: None,
             sees_all: agent.planning.avoid == roadwright_agent::Avoid::All,
+            towed: None,
         };
         Step::Exact(Box::new(path), Exact { is_last })
     }

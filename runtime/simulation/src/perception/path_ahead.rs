@@ -4,7 +4,7 @@ use super::open_ground::curvature_ahead;
 use super::{Look, View};
 use crate::dynamics::{Level, of_level};
 use crate::records::AgentIndex;
-use crate::route::GroundPath;
+use crate::route::{GroundPath, PlannedPath};
 use crate::vehicle_type::{VehicleType, train};
 use roadwright_agent::{BodyInput, PATH_PARTS, PathInput, TowedInput, TyreInput};
 use roadwright_control::LateralModel;
@@ -38,16 +38,26 @@ impl View<'_> {
         if self.position(agent).is_on_lane() {
             self.see_lane(agent, part, &mut input);
         } else if let Some(path) = route.path_to(reached) {
-            let from = self.position(agent).s;
-            input.towed = self.towed(agent, path).filter(|_| is_reversing);
-            let from = from
-                + input
-                    .towed
-                    .map_or(0.0, |towed| towed.coupling + towed.to_axle);
-            let exact = route.exact_to(reached);
             let s = self.position(agent).s;
-            input.exact_curvature = exact.map(|_| curvature_ahead(path, s, seen.speed));
-            input.curvature = match route.exact_to(reached) {
+            let planned = route.planned_to(reached);
+            let pushed = planned.and_then(|planned| self.pushed(agent, planned));
+            let (path, from) = match pushed {
+                Some(pushed) if is_reversing => {
+                    input.towed = Some(pushed.towed);
+                    (pushed.path, pushed.from)
+                }
+                _ => {
+                    input.towed = self.towed(agent, path).filter(|_| is_reversing);
+                    let ahead = input
+                        .towed
+                        .map_or(0.0, |towed| towed.coupling + towed.to_axle);
+                    (path, s + ahead)
+                }
+            };
+            let exact = route.exact_to(reached);
+            input.exact_curvature =
+                exact.map(|(planned, _)| curvature_ahead(&planned.path, s, seen.speed));
+            input.curvature = match exact {
                 // A vehicle that has to end exactly on the path does not straighten its wheels before the end.
                 Some(_) => std::array::from_fn(|at| {
                     let begins = from + at as f64 * part;
@@ -90,8 +100,33 @@ impl View<'_> {
         }
     }
 
-    /// The first trailer of an agent that follows a path in reverse.
+    /// The trailer that an agent pushes along a path of its axle; `None` if the planned path has none.
+    fn pushed<'b>(&self, agent: AgentIndex, planned: &'b PlannedPath) -> Option<Pushed<'b>> {
+        let path = planned.towed.as_ref()?;
+        let length = planned.path.line().length().max(1e-3);
+        // Both paths are driven at the same time.
+        let guess = path.line().length() * self.position(agent).s / length;
+        let (towed, from) = self.towed_at(agent, path, guess)?;
+        Some(Pushed { towed, path, from })
+    }
+
+    /// The first trailer of an agent that follows a path in reverse. The path is that of the vehicle and, beyond it, of
+    /// the trailer.
     fn towed(&self, agent: AgentIndex, path: &GroundPath) -> Option<TowedInput> {
+        let train = (self.types).train(self.agents.identity[agent.index()].vehicle_type);
+        let hitched = train.trailers().first()?;
+        let ahead = hitched.to_axle - hitched.coupling;
+        let guess = self.position(agent).s + ahead;
+        self.towed_at(agent, path, guess).map(|(towed, _)| towed)
+    }
+
+    /// The first trailer of an agent, and the position of its axle on a path, m, which is near `guess`.
+    fn towed_at(
+        &self,
+        agent: AgentIndex,
+        path: &GroundPath,
+        guess: f64,
+    ) -> Option<(TowedInput, f64)> {
         let train = self
             .types
             .train(self.agents.identity[agent.index()].vehicle_type);
@@ -108,17 +143,25 @@ impl View<'_> {
             heading,
         };
         let axle = coupling.point(-hitched.to_axle, 0.0);
-        let ahead = hitched.to_axle - hitched.coupling;
-        let (s, t) = path.line().project(axle, self.position(agent).s + ahead);
+        let (s, t) = path.line().project(axle, guess);
         let along = path.line().heading(s);
-        Some(TowedInput {
+        let towed = TowedInput {
             coupling: -hitched.coupling,
             to_axle: hitched.to_axle,
             hitch: wrap_angle(pose.heading - heading),
             offset: t,
             heading_error: wrap_angle(heading + PI - along),
-        })
+        };
+        Some((towed, s))
     }
+}
+
+/// A trailer that is pushed along a path of its axle.
+struct Pushed<'a> {
+    towed: TowedInput,
+    path: &'a GroundPath,
+    /// Position of the axle on the path, m.
+    from: f64,
 }
 
 /// Linear tyre model of a vehicle at a level with side slip, in the direction of travel.

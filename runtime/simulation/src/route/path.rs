@@ -55,6 +55,8 @@ pub(crate) struct PlannedPath {
     pub(crate) response: Option<SteeringResponse>,
     /// Whether controllers perceive all obstacles ahead, not only those near the path.
     pub(crate) sees_all: bool,
+    /// Path of the axle of a trailer that is pushed in reverse; `None` if the vehicle pushes none.
+    pub(crate) towed: Option<GroundPath>,
 }
 
 /// Condition under which a goal is reached along a path that is driven to its end.

@@ -1,6 +1,6 @@
 //! All routes of a world; equal routes are stored once.
 
-use super::{GroundPath, Leg, Route};
+use super::{GroundPath, Leg, PlannedPath, Route};
 use crate::records::{RouteId, are_distinct};
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
@@ -133,10 +133,13 @@ impl Routes {
         let routes = self.stored.iter_mut().map(|stored| &mut stored.route);
         let legs = routes.flat_map(|route| &mut route.legs);
         let mut paths: Vec<&mut GroundPath> = legs
-            .filter_map(|leg| match leg {
-                Leg::Path(path) => Some(&mut **path),
-                Leg::Planned(planned) | Leg::Exact(planned, _) => Some(&mut planned.path),
-                Leg::Lanes { .. } | Leg::Straight => None,
+            .flat_map(|leg| match leg {
+                Leg::Path(path) => vec![&mut **path],
+                Leg::Planned(planned) | Leg::Exact(planned, _) => {
+                    let PlannedPath { path, towed, .. } = &mut **planned;
+                    std::iter::once(path).chain(towed).collect()
+                }
+                Leg::Lanes { .. } | Leg::Straight => Vec::new(),
             })
             .collect();
         let lengths = paths.iter().map(|path| path.checked_length());

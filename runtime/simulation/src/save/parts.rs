@@ -53,8 +53,8 @@ parts! {
     DEVIATIONS "deviations" 1;
     /// Pedals pressed by controllers.
     PEDALS "pedals" 17;
-    /// Routes.
-    ROUTES "routes" 17;
+    /// Routes. 18: paths of pushed trailers.
+    ROUTES "routes" 18;
     /// States of levels of dynamics. 8: level of rigid bodies. 9: rotating wheels, towed trailers, a level
     /// that slides. 11: lanes can be too steep. 12: spherical wheels. 13: trailers as rigid bodies. 15:
     /// bodies are extrapolated within their strides. 16, 17: state of level `lane` in single precision. 18:
@@ -110,10 +110,10 @@ parts! {
     STACKS "stacks" 1;
     /// Open-ground planners of stacks and agents.
     GROUND_PLANNERS "ground_planners" 1;
-    /// Plans of agents off the lanes.
-    GROUND_PLANS "ground_plans" 1;
-    /// Searches of agents off the lanes for paths that they can drive. 2: number of corrections at the goal.
-    DRIVES "drives" 2;
+    /// Plans of agents off the lanes. 2: paths of pushed trailers.
+    GROUND_PLANS "ground_plans" 2;
+    /// Searches of agents off the lanes for paths that they can drive. 2: number of corrections at the goal. 3: trailers.
+    DRIVES "drives" 3;
     /// Plans of characters around each other.
     WALKS "walks" 1;
     /// Moves of agents with move trees. 2: libraries of vehicle types, figures of libraries.

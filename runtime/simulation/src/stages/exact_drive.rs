@@ -13,27 +13,45 @@ use roadwright_plugin_api::ControllerInput;
 
 /// Deceleration for the stop at the end of a path, m/s^2.
 const STOPPING: f64 = 1.0;
-/// Speed below which a vehicle stands, m/s.
+/// Distance from the end of a path within which the vehicle is stopped at once, m.
+const AT_END: f64 = 0.03;
+/// Speed in the direction of the path up to which a vehicle has not driven off, m/s. One that still rolls against its
+/// new gear is slower. At some levels it passes through a standstill within a step, so nobody sees it stand.
 const STANDS: f64 = 0.02;
+/// Distance from the end of a path within which the host keeps a vehicle rolling that its controller slows down too
+/// early, m.
+const CREEPING: f64 = 0.6;
+/// Speed up to which it does so, m/s.
+const CREEP: f64 = 0.3;
+/// Deceleration with which the vehicle then approaches the end, m/s^2.
+const APPROACH: f64 = 0.4;
+/// Acceleration per unit of speed error meanwhile, 1/s.
+const CREEP_GAIN: f64 = 2.0;
+/// Maximum acceleration meanwhile, m/s^2.
+const CREEP_ACCELERATION: f64 = 0.5;
+/// Deceleration that a controller commands for other reasons than the end of the path, m/s^2.
+const HARD: f64 = 0.6;
 /// Distance from the start of a path within which wheels are turned while the vehicle stands, m.
 const AT_START: f64 = 0.3;
 /// Length of path whose curvature the wheels are set to, m.
 const FIRST: f64 = 0.4;
 /// Error of the wheel angle above which the vehicle does not drive off yet, rad.
 const TURNED: f64 = 0.02;
-/// Maximum time for which a vehicle stands to turn its wheels, s.
-const PATIENCE: f64 = 2.5;
+/// Maximum time for which a character stands to turn, s. The wheels of standing vehicles turn at all levels.
+const PATIENCE_ON_FOOT: f64 = 2.5;
 /// Deceleration commanded meanwhile, m/s^2.
 const HOLDING: f64 = 1.0;
 
 /// Start and stop of an agent on a path that is driven to its end.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct ExactDrive {
-    /// The end of the path.
-    end: Stand,
+    /// The end of the path; `None` if the controller stops by itself, on paths that behaviours give.
+    end: Option<Stand>,
     /// Wheel angle with which the vehicle has to drive off, rad; `None` if the wheels have it already, or if the
-    /// vehicle is moving.
+    /// vehicle has driven off.
     wheels: Option<f64>,
+    /// Whether the agent is a character, which stops by itself.
+    is_on_foot: bool,
 }
 
 impl ExactDrive {
@@ -49,15 +67,42 @@ impl ExactDrive {
                 pedals: None,
             };
         }
-        match self.end.held(order.command.acceleration, period) {
+        let Some(end) = self.end else {
+            return order;
+        };
+        if end.way <= AT_END && !self.is_on_foot {
+            return order.with_acceleration(order.command.acceleration.min(-STOPPING));
+        }
+        let order = match self.creeping(end) {
+            Some(least) if (-HARD..least).contains(&order.command.acceleration) => {
+                order.with_acceleration(least)
+            }
+            _ => order,
+        };
+        match end.held(order.command.acceleration, period) {
             Some(acceleration) => order.with_acceleration(acceleration),
             None => order,
         }
     }
 }
 
+impl ExactDrive {
+    /// Acceleration that keeps a vehicle rolling just before the end of its path; `None` farther away.
+    ///
+    /// The speed laws of controllers approach a stop asymptotically, and would take seconds for the last centimetres of
+    /// each move.
+    fn creeping(self, end: Stand) -> Option<f64> {
+        let Stand { speed, way, .. } = end;
+        (way < CREEPING && !self.is_on_foot).then(|| {
+            let wanted = (2.0 * APPROACH * way).sqrt().min(CREEP);
+            (CREEP_GAIN * (wanted - speed)).min(CREEP_ACCELERATION)
+        })
+    }
+}
+
 impl View<'_> {
-    /// Start and stop of an agent on a path that is driven to its end; `None` on other paths.
+    /// Start and stop of an agent on a path that is driven to its end, and start on a path that its behaviour gives;
+    /// `None` on other paths.
     #[inline]
     pub(super) fn exact_drive(
         &self,
@@ -70,21 +115,31 @@ impl View<'_> {
             return None;
         }
         let progress = &self.agents.progress[index];
-        let (planned, _) = self.routes.get(progress.route).exact_to(progress.reached)?;
-        let path = &planned.path;
-        let end = Stand {
+        let route = self.routes.get(progress.route);
+        let exact = route.exact_to(progress.reached);
+        let path = match exact {
+            Some((planned, _)) => &planned.path,
+            None => route.given_path_to(progress.reached)?,
+        };
+        let end = exact.map(|_| Stand {
             speed: input.speed,
             way: path.line().length() - position.s,
             firm: STOPPING,
-        };
-        let is_at_start = position.s < AT_START && input.speed.abs() < STANDS;
-        let wheels = (is_at_start && progress.standing < PATIENCE).then(|| {
+        });
+        let is_at_start = position.s < AT_START && input.speed < STANDS;
+        let is_on_foot = self.vehicle_type(agent).is_disc;
+        let waits = is_at_start && (!is_on_foot || progress.standing < PATIENCE_ON_FOOT);
+        let wheels = waits.then(|| {
             let limits = &self.vehicle_type(agent).limits;
             let curvature = path.curvature(position.s, position.s + FIRST);
             let steering = atan(input.wheelbase * curvature);
             steering.clamp(-limits.max_steering, limits.max_steering)
         });
         let wheels = wheels.filter(|wheels| (wheels - input.steering).abs() > TURNED);
-        Some(ExactDrive { end, wheels })
+        Some(ExactDrive {
+            end,
+            wheels,
+            is_on_foot,
+        })
     }
 }

@@ -14,7 +14,7 @@ use crate::traffic::Index;
 use crate::vehicle_type::VehicleTypes;
 use roadwright_agent::{GroundPlanning, GroundSearch, Slot};
 use roadwright_geometry::DVec2;
-use roadwright_geometry::math::tan;
+use roadwright_geometry::math::{tan, wrap_angle};
 use roadwright_ground::Ground;
 use roadwright_planning::open_ground::Disagreement;
 use roadwright_plugin_api::{ControllerInput, ControllerOutput, NOTHING};
@@ -283,6 +283,8 @@ impl OffRoad<'_> {
                 tan(steering) / kind.limits.wheelbase
             },
             standing: progress.standing,
+            train: self.types.train(kind),
+            hitch: self.hitch(one.agent, agents),
             s: position.s,
             t: position.t,
             path,
@@ -299,6 +301,19 @@ impl OffRoad<'_> {
             is_due: false,
             vehicle_type: self.types.key(kind),
         }
+    }
+
+    /// Angle from the heading of an agent's first trailer to that of its vehicle, rad; 0 without a trailer.
+    fn hitch(&self, agent: AgentIndex, agents: AgentsRef<'_>) -> f64 {
+        let train = (self.types).train(agents.identity[agent.index()].vehicle_type);
+        if train.is_empty() {
+            return 0.0;
+        }
+        let pose = self.bodies(agents).pose(agent);
+        let towed = self.bodies(agents).towed(agent, pose, train);
+        towed
+            .first()
+            .map_or(0.0, |first| wrap_angle(pose.heading - first.heading))
     }
 
     fn surroundings<'b>(&'b self, routes: &'b Routes) -> Surroundings<'b> {
@@ -343,6 +358,7 @@ impl OffRoad<'_> {
             tightest: tightest.clamp(LEAST_CURVATURE.min(most), most),
             sharpest: MOST_SHARPER,
             response,
+            pushes_trailers: controller.pushes_trailers(),
         }
     }
 

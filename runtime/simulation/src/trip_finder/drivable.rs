@@ -1,8 +1,9 @@
 //! Trips of `TripFinder` along a path that the vehicle can drive.
 
 use super::{LegKind, TripAnswer, TripFinder, TripLeg, TripPlan, TripQuestion, spot};
-use crate::open_ground::settings_for;
+use crate::open_ground::{STRAIGHT, only_trailer, settings_for};
 use crate::planned_route::TripEnd;
+use crate::vehicle_type::train;
 use roadwright_agent::GroundSearch;
 use roadwright_geometry::math::tan;
 use roadwright_geometry::{Pose, heading_of};
@@ -65,6 +66,8 @@ impl TripFinder {
             gear: 0,
             to: question.to.position,
             heading: question.to.heading,
+            hitch: 0.0,
+            hitch_at_end: STRAIGHT,
         };
         let settings = settings_for(&question.planning, question.planning.tracking_margin);
         let mut search = DrivableSearch::new(&mut self.map, trip, settings);
@@ -89,7 +92,11 @@ impl TripFinder {
                 "the ground is connected, but the vehicle cannot drive any path that was searched"
             }
         };
-        TripAnswer::NoPath(reason.into())
+        let trailers = train(vehicle).trailers().len();
+        TripAnswer::NoPath(match trailers {
+            0 | 1 => reason.into(),
+            count => format!("{reason}; a vehicle with {count} trailers is driven forwards only"),
+        })
     }
 
     /// Pose of the rear axle at the start. If the start has no heading, this is the first free pose of
@@ -114,13 +121,14 @@ impl TripFinder {
 }
 
 fn drivable(vehicle: &VehicleType) -> DrivableVehicle {
-    let tows = (vehicle.file.as_ref()).is_some_and(|file| !file.vehicle.trailers.is_empty());
+    let train = train(vehicle);
     DrivableVehicle {
         length: vehicle.length.get(),
         width: vehicle.width.get(),
         centre: vehicle.body_centre(),
         curvature: tan(vehicle.max_steering.get()) / (EASE * vehicle.wheelbase.get()),
-        reverses: !tows,
+        reverses: train.trailers().len() < 2,
+        trailer: only_trailer(&train),
     }
 }
 

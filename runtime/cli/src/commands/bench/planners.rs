@@ -466,6 +466,7 @@ fn measure_drivable(arguments: &Arguments) -> anyhow::Result<Drivable> {
         centre: jeep.body_centre(),
         curvature: 1.0 / jeep.min_turning_radius(),
         reverses: true,
+        trailer: None,
     };
     let mut times = Times::default();
     let mut expanded = Vec::new();

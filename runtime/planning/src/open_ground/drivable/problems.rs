@@ -93,6 +93,8 @@ impl DrivableProblems {
                     gear: 1,
                     to: to.position,
                     heading: Some(to.heading),
+                    hitch: 0.0,
+                    hitch_at_end: 0.0,
                 });
             }
         }

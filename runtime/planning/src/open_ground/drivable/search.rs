@@ -4,11 +4,14 @@ use super::super::ground::{Change, OpenGround, ProfileId, Reading};
 use super::super::item::Owner;
 use super::super::shape::Bounds;
 use super::estimate::Estimate;
+use super::path::Towed;
 use super::path::{DrivablePath, DrivablePiece};
-use super::shot::{PlainPiece, Rates, Shot, Shots, Target};
+use super::push::TowedShots;
+use super::shot::{PlainPiece, Rates, Shots, Target};
 use super::smooth::Smoother;
 use super::states::States;
-use super::surface::{Arc, Surface};
+use super::surface::{Arc, Roomy, Surface};
+use super::trailer::{Combination, Deviation, DrivableTrailer};
 use super::vehicle::{DrivableVehicle, Placement};
 use roadwright_geometry::{DVec2, MAX_COORDINATE, Pose};
 use std::cmp::Reverse;
@@ -34,6 +37,12 @@ const LONG_STEP: f64 = 2.5;
 const ROOM_FOR_LONG: f64 = 0.75;
 /// Minimum distance to the target for long steps, in turning radii.
 const FAR: f64 = 2.5;
+/// Length of a step forwards and in reverse with a trailer, m.
+const STEP_TOWING: [f64; 2] = [1.75, 1.0];
+/// Up to this distance from the target, curves are tried from every pose of a vehicle with a trailer, m.
+const NEAR_TOWING: f64 = 30.0;
+/// Number of expansions as which the curves from one pose count with a trailer, because each is driven virtually.
+const CURVES_TOWING: u64 = 4;
 /// Curvatures of steps, as fractions of the maximum curvature.
 const SHARES: [f64; 5] = [0.0, 0.5, -0.5, 1.0, -1.0];
 /// Clearance around the vehicle below which steps up to the next obstacle are tried as well, m.
@@ -54,6 +63,8 @@ const ESTIMATED: f64 = 8.0;
 const RADII_PER_POSE: f64 = 1.0;
 /// Fraction of the cost by which another path may still be better when the search ends.
 const SLACK: f64 = 0.05;
+/// Number of hitch angles that the search distinguishes, from one lock to the other.
+const HITCHES: u32 = 16;
 /// Units of cost per metre in the queue.
 const UNITS: f64 = 256.0;
 /// Number of cells of the estimate that count as one expansion.
@@ -76,6 +87,11 @@ pub struct DrivableTrip {
     pub to: DVec2,
     /// Heading at the destination, rad; `None` for any heading.
     pub heading: Option<f64>,
+    /// Angle from the heading of the trailer to that of the vehicle at the start, rad; 0 without a trailer.
+    pub hitch: f64,
+    /// Maximum hitch angle at a destination with a heading, rad. There, a vehicle that pushes its trailer ends within
+    /// 0.1 m and 0.03 rad of the pose.
+    pub hitch_at_end: f64,
 }
 
 /// Costs and margins of a search.
@@ -156,6 +172,8 @@ struct Node {
     /// Piece that leads to the node.
     piece: Arc,
     room: f64,
+    /// Hitch angle, rad; 0 without a trailer.
+    hitch: f64,
     parent: u32,
     state: u64,
     /// Gear in which the vehicle drives the piece; 0 at a root where either gear can be engaged.
@@ -165,12 +183,23 @@ struct Node {
     is_refined: bool,
 }
 
+impl Node {
+    /// The vehicle with its trailer.
+    fn combination(&self) -> Combination {
+        Combination {
+            vehicle: self.at,
+            hitch: self.hitch,
+        }
+    }
+}
+
 /// Best complete path so far.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 struct Best {
     cost: f64,
     node: u32,
-    shot: Shot,
+    /// The curve from the node to the target.
+    curve: Vec<Arc>,
 }
 
 /// A search for a path that a vehicle can drive. It runs in portions of expansions, and keeps its tree between them.
@@ -188,6 +217,7 @@ struct Best {
 ///     centre: 1.3,
 ///     curvature: 0.2,
 ///     reverses: true,
+///     trailer: None,
 /// };
 /// let trip = DrivableTrip {
 ///     profile,
@@ -197,6 +227,8 @@ struct Best {
 ///     gear: 1,
 ///     to: DVec2::new(0.0, 12.0),
 ///     heading: Some(3.0),
+///     hitch: 0.0,
+///     hitch_at_end: 0.0,
 /// };
 /// let mut search = DrivableSearch::new(&mut ground, trip, DrivableSettings::default());
 /// assert_eq!(search.advance(&mut ground, 1000), DrivableProgress::Found);
@@ -255,6 +287,8 @@ struct Tree {
     /// Number of times that the weight was raised.
     hurries: usize,
     gear_change: f64,
+    /// Largest hitch angle that is distinguished, rad; `None` without a trailer.
+    widest: Option<f64>,
     /// Whether no chain of cells connects the root with the target.
     is_unreachable: bool,
 }
@@ -307,7 +341,7 @@ impl DrivableSearch {
             match run.until(until - self.before) {
                 DrivableProgress::Searching => {}
                 DrivableProgress::Found => {
-                    self.is_direct = run.tree.best.is_some_and(|best| best.node == 0);
+                    self.is_direct = run.tree.best.as_ref().is_some_and(|best| best.node == 0);
                     self.path = run.path();
                     self.progress = DrivableProgress::Found;
                 }
@@ -392,7 +426,7 @@ impl Tree {
     ) -> Result<(Self, Attempt), DrivableProgress> {
         let vehicle = &trip.vehicle;
         let is_on_map = |place: DVec2| place.abs().max_element() < MAX_COORDINATE;
-        let headings = trip.from.heading + trip.heading.unwrap_or(0.0);
+        let headings = trip.from.heading + trip.heading.unwrap_or(0.0) + trip.hitch;
         let is_near = (trip.to - trip.from.position).length() <= LONGEST_TRIP;
         if !(is_near && is_on_map(trip.from.position) && is_on_map(trip.to) && headings.is_finite())
         {
@@ -401,7 +435,16 @@ impl Tree {
         let bounds = area(trip.from.position, trip.to);
         let surface = Surface::new(ground, trip.profile, trip.owner, bounds, vehicle);
         let start = Placement::of(trip.from);
-        let room = |at: Placement, margin| surface.room(&vehicle.outline(at, margin));
+        let room_of = |at: Combination, margin| surface.room_of(vehicle, at, margin);
+        let from = Combination {
+            vehicle: start,
+            hitch: trip.hitch,
+        };
+        // At the destination, the trailer is straight.
+        let room = |vehicle: Placement, margin| {
+            let hitch = 0.0;
+            room_of(Combination { vehicle, hitch }, margin)
+        };
         let any_heading = |margin: f64| {
             let headings = (0..16).map(|number| f64::from(number) * TAU / 16.0);
             let poses = headings.map(|heading| {
@@ -422,7 +465,7 @@ impl Tree {
             ),
             None => any_heading(margin),
         };
-        if room(start, 0.0).is_none() {
+        if room_of(from, 0.0).is_none() {
             return Err(DrivableProgress::StartBlocked);
         }
         if at_goal(0.0).is_none() {
@@ -436,7 +479,7 @@ impl Tree {
         let is_meant = |at: usize| at < last || first == 0 || attempt.is_fine;
         let differs = |at: usize| at == 0 || margins[at] < margins[at - 1];
         let ends = (first..margins.len()).find_map(|at| {
-            let rooms = room(start, margins[at]).zip(at_goal(margins[at]))?;
+            let rooms = room_of(from, margins[at]).zip(at_goal(margins[at]))?;
             let is_new = at == first && attempt.is_fine || differs(at);
             (is_new && is_meant(at)).then_some((at, rooms))
         });
@@ -446,9 +489,10 @@ impl Tree {
             margin: at,
             is_fine: attempt.is_fine && at == first,
         };
-        // The search begins at the end with less room, so that it leads from narrow space into open space.
+        // The search begins at the end with less room, so that it leads from narrow space into open space. With a
+        // trailer it begins at the start, because the hitch angle at the start decides where the trailer goes.
         let (direction, root, gear, room, target) = match trip.heading {
-            Some(heading) if room_at_goal < room_at_start => {
+            Some(heading) if room_at_goal < room_at_start && vehicle.trailer.is_none() => {
                 let goal = Pose {
                     position: trip.to,
                     heading,
@@ -502,11 +546,16 @@ impl Tree {
             weight: settings.weight,
             hurries: 0,
             gear_change: settings.gear_change,
+            widest: vehicle.trailer.as_ref().map(DrivableTrailer::widest),
             is_unreachable: false,
+        };
+        let root = Combination {
+            vehicle: root,
+            hitch: trip.hitch,
         };
         let state = tree.state(&root, gear).ok_or(DrivableProgress::TooFar)?;
         tree.nodes.push(Node {
-            at: root,
+            at: root.vehicle,
             cost: 0.0,
             ahead: 0.0,
             piece: Arc {
@@ -514,6 +563,7 @@ impl Tree {
                 length: 0.0,
             },
             room,
+            hitch: root.hitch,
             parent: 0,
             state,
             gear,
@@ -527,7 +577,8 @@ impl Tree {
 
     /// State key of a placement; `None` outside the search area.
     #[inline]
-    fn state(&self, at: &Placement, gear: i8) -> Option<u64> {
+    fn state(&self, whole: &Combination, gear: i8) -> Option<u64> {
+        let at = &whole.vehicle;
         let cell = self.surface.cell(at.position)?;
         let headings = HEADINGS * self.fineness;
         let heading = (at.heading / TAU * f64::from(headings)).round() as i32;
@@ -537,7 +588,14 @@ impl Tree {
         let part = |coordinate: f64| (coordinate.floor() as i64).rem_euclid(self.fineness.into());
         let part = (part(fine.y) * i64::from(self.fineness) + part(fine.x)) as u64;
         let place = u64::from(cell) * u64::from(self.fineness * self.fineness) + part;
-        Some((place * u64::from(headings) + heading) * 2 + u64::from(gear < 0))
+        let state = (place * u64::from(headings) + heading) * 2 + u64::from(gear < 0);
+        let Some(widest) = self.widest else {
+            return Some(state);
+        };
+        let hitches = HITCHES * self.fineness;
+        let share = 0.5 * (whole.hitch / widest + 1.0);
+        let hitch = (share * f64::from(hitches)).clamp(0.0, f64::from(hitches - 1));
+        Some(state * u64::from(hitches) + hitch as u64)
     }
 
     /// Raises the weight of the estimate and reorders the queue.
@@ -634,11 +692,8 @@ impl Expansion<'_> {
                 };
             };
             let total = (key >> 32) as f64 / UNITS;
-            if self
-                .tree
-                .best
-                .is_some_and(|best| best.cost <= total * (1.0 + SLACK))
-            {
+            let best = self.tree.best.as_ref();
+            if best.is_some_and(|best| best.cost <= total * (1.0 + SLACK)) {
                 return DrivableProgress::Found;
             }
             let entry = GearNode(u32::MAX - key as u32);
@@ -729,52 +784,123 @@ impl Expansion<'_> {
     fn try_shots(&mut self, number: u32) {
         let node = self.tree.nodes[number as usize];
         let radii = node.ahead / self.trip.vehicle.radius();
-        let is_near = radii < NEAR;
+        let is_near = match self.trip.vehicle.trailer {
+            Some(_) => node.ahead < NEAR_TOWING,
+            None => radii < NEAR,
+        };
         self.tree.since_shot = self.tree.since_shot.saturating_add(1);
         if !is_near && f64::from(self.tree.since_shot) < radii / RADII_PER_POSE {
             return;
         }
         self.tree.since_shot = 0;
+        if self.trip.vehicle.trailer.is_some() && self.tree.target.heading.is_some() {
+            self.try_towed_shots(number);
+            return;
+        }
         let shots = self.shots(&node);
         let most = if is_near { usize::MAX } else { 2 };
         for shot in shots.iter().take(most) {
-            let least = self.tree.best.map_or(f64::INFINITY, |best| best.cost);
+            let least = self.least();
             if node.cost + shot.cost * f64::from(self.tree.surface.smallest_factor) / 16.0 >= least
             {
                 break;
             }
-            let Some(cost) = self.shot_cost(&node, shot) else {
-                continue;
-            };
-            if node.cost + cost < least {
-                self.tree.best = Some(Best {
-                    cost: node.cost + cost,
-                    node: number,
-                    shot: *shot,
-                });
-            }
+            self.try_curve(number, shot.pieces());
         }
     }
 
-    /// Cost of a curve from a node; `None` if the vehicle would collide.
-    fn shot_cost(&mut self, node: &Node, shot: &Shot) -> Option<f64> {
-        let vehicle = &self.trip.vehicle;
-        let margin = self.tree.margin;
-        let (mut at, mut room) = (node.at, node.room);
-        let mut costs = [PlainPiece::default(); 5];
-        for piece in shot.pieces() {
-            (at, room) = self.tree.surface.sweep(vehicle, margin, at, room, *piece)?;
+    /// Cost of the best path so far; infinite before the first one.
+    fn least(&self) -> f64 {
+        let best = self.tree.best.as_ref();
+        best.map_or(f64::INFINITY, |best| best.cost)
+    }
+
+    /// Tries curves to the target for a vehicle with a trailer.
+    fn try_towed_shots(&mut self, number: u32) {
+        let Some(trailer) = &self.trip.vehicle.trailer else {
+            return;
+        };
+        self.tree.poses_expanded += CURVES_TOWING;
+        let shots = TowedShots {
+            trip: self.trip,
+            trailer,
+            from: self.tree.nodes[number as usize].combination(),
+        };
+        for curve in shots.forwards() {
+            self.try_curve(number, &curve);
         }
-        at = node.at;
-        for (piece, cost) in shot.pieces().iter().zip(&mut costs) {
-            *cost = PlainPiece {
+        let scale = f64::from(self.tree.surface.smallest_factor) / 16.0;
+        let left = self.least() - self.tree.nodes[number as usize].cost;
+        // The curves are driven virtually only if they may lead to a better path.
+        for curve in shots.reverse(left / (scale * self.settings.reverse)) {
+            self.try_curve(number, &curve);
+        }
+    }
+
+    /// Keeps the path that ends with a curve from a node to the target, if the vehicle can drive it at lower cost than
+    /// the best path so far.
+    fn try_curve(&mut self, number: u32, curve: &[Arc]) {
+        let node = self.tree.nodes[number as usize];
+        let plain = curve.iter().map(PlainPiece::from);
+        let scale = f64::from(self.tree.surface.smallest_factor) / 16.0;
+        let least = self.least();
+        if node.cost + scale * self.rates(node.gear).of(plain) >= least {
+            return;
+        }
+        let Some(cost) = self.curve_cost(&node, curve) else {
+            return;
+        };
+        if node.cost + cost < least {
+            self.tree.best = Some(Best {
+                cost: node.cost + cost,
+                node: number,
+                curve: curve.to_vec(),
+            });
+        }
+    }
+
+    /// Cost of a curve from a node to the target; `None` if the vehicle would collide, or if its trailer would not be
+    /// straight at the end.
+    fn curve_cost(&mut self, node: &Node, curve: &[Arc]) -> Option<f64> {
+        let mut now = Roomy {
+            at: node.combination(),
+            room: node.room,
+        };
+        for piece in curve {
+            now = self.swept(now, *piece)?;
+        }
+        let has_heading = self.tree.target.heading.is_some();
+        if has_heading && now.at.hitch.abs() > self.trip.hitch_at_end {
+            return None;
+        }
+        let mut at = node.at;
+        let tree = &mut *self.tree;
+        let mut costs = Vec::with_capacity(curve.len());
+        for piece in curve {
+            costs.push(PlainPiece {
                 length: piece.length,
-                plain: self.tree.surface.cost(self.ground, vehicle, at, *piece),
-            };
+                plain: (tree.surface).cost(self.ground, &self.trip.vehicle, at, *piece),
+            });
             at = at.moved(piece.curvature, piece.length);
         }
-        let rates = self.rates(node.gear);
-        Some(rates.of(costs[..shot.pieces().len()].iter().copied()))
+        Some(self.rates(node.gear).of(costs.into_iter()))
+    }
+
+    /// The vehicle with its trailer after a piece; `None` if it would collide, jackknife or leave the rectangle.
+    fn swept(&self, from: Roomy, piece: Arc) -> Option<Roomy> {
+        let Tree {
+            surface, margin, ..
+        } = &*self.tree;
+        let vehicle = &self.trip.vehicle;
+        match &vehicle.trailer {
+            Some(trailer) => surface.sweep_towing(vehicle, trailer, *margin, from, piece),
+            None => {
+                let at = from.at.vehicle;
+                let (vehicle, room) = surface.sweep(vehicle, *margin, at, from.room, piece)?;
+                let at = Combination { vehicle, ..from.at };
+                Some(Roomy { at, room })
+            }
+        }
     }
 
     fn expand(&mut self, number: u32, gear: i8) {
@@ -785,6 +911,10 @@ impl Expansion<'_> {
         } else {
             0.0
         };
+        if let Some(trailer) = &vehicle.trailer {
+            self.expand_towing(number, trailer, Engaged { gear, change });
+            return;
+        }
         let is_long = self.tree.fineness == 1
             && node.room > ROOM_FOR_LONG
             && node.ahead > FAR * vehicle.radius();
@@ -801,6 +931,38 @@ impl Expansion<'_> {
         }
         if node.room < NARROW {
             self.shunt(number, &node, Engaged { gear, change });
+        }
+    }
+
+    /// Adds the nodes one step ahead of a vehicle with a trailer. In reverse, it pushes the trailer straight or along a
+    /// bend to either side, because its own bends would only fold the trailer up.
+    fn expand_towing(&mut self, number: u32, trailer: &DrivableTrailer, engaged: Engaged) {
+        let node = self.tree.nodes[number as usize];
+        let vehicle = &self.trip.vehicle;
+        let [forwards, reverse] = STEP_TOWING.map(|step| step / f64::from(self.tree.fineness));
+        if engaged.gear > 0 {
+            for share in SHARES {
+                let piece = Arc {
+                    curvature: share * vehicle.curvature,
+                    length: forwards,
+                };
+                self.reach(number, &node, piece, engaged);
+            }
+            return;
+        }
+        let bend = 1.0 / trailer.pushing_radius(vehicle);
+        for curvature in [0.0, bend, -bend] {
+            let along = Deviation {
+                offset: 0.0,
+                angle: 0.0,
+                curvature,
+            };
+            let pushing = trailer.pushing(vehicle, node.hitch, along);
+            let piece = Arc {
+                curvature: pushing.clamp(-vehicle.curvature, vehicle.curvature),
+                length: -reverse,
+            };
+            self.reach(number, &node, piece, engaged);
         }
     }
 
@@ -836,10 +998,11 @@ impl Expansion<'_> {
         let Engaged { gear, change } = engaged;
         let vehicle = &self.trip.vehicle;
         let tree = &mut *self.tree;
-        let end = node.at.moved(piece.curvature, piece.length);
+        let end = node.combination().moved(vehicle, piece);
         let Some(state) = tree.state(&end, gear) else {
             return;
         };
+        let end = end.vehicle;
         let rate = if gear < 0 { self.settings.reverse } else { 1.0 };
         let known = tree
             .states
@@ -857,13 +1020,20 @@ impl Expansion<'_> {
         let Some(cell) = tree.surface.cell(end.point(vehicle.centre)) else {
             return;
         };
-        let swept = (tree.surface).sweep(vehicle, tree.margin, node.at, node.room, piece);
-        let Some((at, room)) = swept else { return };
+        let from = Roomy {
+            at: node.combination(),
+            room: node.room,
+        };
+        let Some(Roomy { at, room }) = self.swept(from, piece) else {
+            return;
+        };
+        let tree = &mut *self.tree;
         let ahead = tree.estimate.cost(&mut tree.surface, self.ground, cell);
         let Some(ahead) = ahead else { return };
         let new = tree.nodes.len() as u32;
         tree.nodes.push(Node {
-            at,
+            at: at.vehicle,
+            hitch: at.hitch,
             cost,
             ahead,
             piece,
@@ -880,7 +1050,7 @@ impl Expansion<'_> {
 
     /// Returns the best path after smoothing.
     fn path(&mut self) -> Option<DrivablePath> {
-        let best = self.tree.best?;
+        let best = self.tree.best.clone()?;
         let mut pieces: Vec<DrivablePiece> = Vec::new();
         let mut at = best.node;
         while at != 0 {
@@ -889,7 +1059,7 @@ impl Expansion<'_> {
             at = node.parent;
         }
         pieces.reverse();
-        pieces.extend(best.shot.pieces().iter().map(|arc| piece(*arc)));
+        pieces.extend(best.curve.iter().map(|arc| piece(*arc)));
         if self.tree.direction == Direction::FromGoal {
             pieces.reverse();
             for piece in &mut pieces {
@@ -901,7 +1071,15 @@ impl Expansion<'_> {
             pieces,
             cost: best.cost,
             margin: self.tree.margin,
+            towed: self.trip.vehicle.trailer.map(|trailer| Towed {
+                trailer,
+                hitch: self.trip.hitch,
+            }),
         };
+        if path.towed.is_some() {
+            // The trailer would take another course behind the vehicle on a shortcut.
+            return Some(path.tidied());
+        }
         let mut smoother = Smoother {
             surface: &mut self.tree.surface,
             ground: self.ground,

@@ -6,6 +6,7 @@ use super::super::ground::{OpenGround, ProfileId, Reading, Stamp};
 use super::super::item::Owner;
 use super::super::raster::TileKey;
 use super::super::shape::{Bounds, Shape};
+use super::trailer::{Combination, DrivableTrailer};
 use super::vehicle::{DrivableVehicle, Placement};
 use roadwright_geometry::oriented_box::OrientedBox;
 use roadwright_geometry::{DVec2, left_of};
@@ -16,6 +17,8 @@ const SQUARE: f64 = 8.0;
 pub(super) const FARTHEST_ROOM: f64 = 3.0;
 /// Distance between exact collision checks close to an obstacle, m.
 pub(super) const CLOSE_STEP: f64 = 0.05;
+/// Maximum distance between exact collision checks of a vehicle with a trailer, m.
+const FARTHEST_STEP: f64 = 0.5;
 /// Distance between points at which an arc is sampled to compute its cost, m.
 const COST_STEP: f64 = 0.5;
 /// Factor of a cell in which the body fits only at some headings. The footprint decides whether the body
@@ -193,6 +196,65 @@ impl Surface {
         Some((at, room))
     }
 
+    /// Clearance around a vehicle and its trailer, m; `None` if one of them overlaps an obstacle.
+    pub(super) fn room_of(
+        &self,
+        vehicle: &DrivableVehicle,
+        at: Combination,
+        margin: f64,
+    ) -> Option<f64> {
+        let own = self.room(&vehicle.outline(at.vehicle, margin))?;
+        match &vehicle.trailer {
+            None => Some(own),
+            Some(trailer) => {
+                let towed = self.room(&trailer.outline(at.vehicle, at.hitch, margin))?;
+                Some(own.min(towed))
+            }
+        }
+    }
+
+    /// Drives along an arc with a trailer, as [`Self::sweep`] does without one. Returns `None` also if the hitch angle
+    /// grows beyond its limit for the gear.
+    pub(super) fn sweep_towing(
+        &self,
+        vehicle: &DrivableVehicle,
+        trailer: &DrivableTrailer,
+        margin: f64,
+        from: Roomy,
+        piece: Arc,
+    ) -> Option<Roomy> {
+        let Roomy { at: from, mut room } = from;
+        let (whole, sign) = (piece.length.abs(), piece.length.signum());
+        let most = match sign < 0.0 {
+            true => trailer.jackknife(vehicle.curvature),
+            false => trailer.widest(),
+        };
+        let own = 1.0 + piece.curvature.abs() * vehicle.reach(margin);
+        let faster = own.max(trailer.fastest(piece.curvature, margin));
+        let (mut s, mut at) = (0.0, from);
+        while s < whole {
+            let step = (room / faster).clamp(CLOSE_STEP, FARTHEST_STEP);
+            let step = step.min(whole - s);
+            s += step;
+            let before = at.hitch;
+            let arc = Arc {
+                length: sign * step,
+                ..piece
+            };
+            at = Combination {
+                vehicle: from.vehicle.moved(piece.curvature, sign * s),
+                hitch: trailer.hitch_after(before, arc),
+            };
+            // A trailer that is bent too far may be straightened.
+            if at.hitch.abs() > most && at.hitch.abs() > before.abs() {
+                return None;
+            }
+            room = self.room_of(vehicle, at, margin)?;
+        }
+        self.cell(at.vehicle.position)?;
+        Some(Roomy { at, room })
+    }
+
     /// Length of the part of an arc that the vehicle can drive without a collision, m; at most the length of the arc.
     /// `room` is the clearance at the start. [`Self::sweep`] succeeds on an arc of this length.
     pub(super) fn free_length(
@@ -238,8 +300,16 @@ impl Surface {
     }
 }
 
-/// An arc or a straight line. Its length is negative in reverse.
+/// A vehicle with its trailer, and the clearance around them.
 #[derive(Debug, Clone, Copy)]
+pub(super) struct Roomy {
+    pub(super) at: Combination,
+    /// Clearance, m.
+    pub(super) room: f64,
+}
+
+/// An arc or a straight line. Its length is negative in reverse.
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Arc {
     pub(super) curvature: f64,
     pub(super) length: f64,
@@ -268,8 +338,12 @@ impl Obstacles {
         vehicle: &DrivableVehicle,
     ) -> Self {
         let half = 0.5 * DVec2::new(vehicle.length, vehicle.width);
+        let trailer = vehicle.trailer.as_ref();
+        let towed = trailer.map_or(0.0, |towed| {
+            0.5 * DVec2::new(towed.length, towed.width).length()
+        });
         // The additional metre covers the margin, which is less than a metre.
-        let reach = half.length() + FARTHEST_ROOM + 1.0;
+        let reach = half.length().max(towed) + FARTHEST_ROOM + 1.0;
         let shapes = ground.shapes_in_the_way(profile, owner, bounds.grown(reach));
         let columns = ((bounds.high.x - bounds.low.x) / SQUARE).ceil().max(1.0) as usize;
         let rows = ((bounds.high.y - bounds.low.y) / SQUARE).ceil().max(1.0) as usize;

@@ -7,7 +7,7 @@ use super::super::shape::Shape;
 use super::exhaustive::least_cost;
 use super::*;
 use proptest::prelude::*;
-use roadwright_geometry::math::{Stream, wrap_angle};
+use roadwright_geometry::math::{Stream, sin_cos, wrap_angle};
 use roadwright_geometry::oriented_box::OrientedBox;
 use roadwright_geometry::{DVec2, Pose};
 use std::f64::consts::{PI, TAU};
@@ -19,7 +19,24 @@ const CAR: DrivableVehicle = DrivableVehicle {
     centre: 1.35,
     curvature: 0.2,
     reverses: true,
+    trailer: None,
 };
+
+/// Car with a caravan of 5.5 m.
+const TOWING: DrivableVehicle = DrivableVehicle {
+    trailer: Some(DrivableTrailer {
+        coupling: -1.0,
+        to_axle: 4.0,
+        centre: -3.95,
+        length: 5.5,
+        width: 2.2,
+        lock: 1.3,
+    }),
+    ..PLANNED_CAR
+};
+
+/// Maximum hitch angle at the end of a path, rad.
+const STRAIGHT: f64 = 0.08;
 
 /// Maximum number of expansions in these tests.
 const MOST: u64 = 200_000;
@@ -56,6 +73,8 @@ fn trip(profile: ProfileId, from: Pose, to: Pose) -> DrivableTrip {
         gear: 1,
         to: to.position,
         heading: Some(to.heading),
+        hitch: 0.0,
+        hitch_at_end: STRAIGHT,
     }
 }
 
@@ -67,8 +86,8 @@ fn find(ground: &mut OpenGround, trip: DrivableTrip) -> Result<DrivablePath, Dri
     }
 }
 
-/// Checks every 5 cm that the exact footprint is free and that no bend is too tight. Also checks that the
-/// path reaches the goal.
+/// Checks every 5 cm that the exact footprints of vehicle and trailer are free, that no bend is too tight, and that the
+/// trailer does not jackknife. Also checks that the path reaches the goal.
 fn check(ground: &OpenGround, trip: &DrivableTrip, path: &DrivablePath) {
     for piece in &path.pieces {
         assert!(piece.curvature.abs() <= trip.vehicle.curvature + 1e-12);
@@ -78,6 +97,20 @@ fn check(ground: &OpenGround, trip: &DrivableTrip, path: &DrivablePath) {
     for at in path.poses(0.05) {
         let body = trip.vehicle.footprint(at.pose, 0.0);
         assert!(ground.is_free(trip.profile, trip.owner, &body), "{at:?}");
+        if let Some(trailer) = &trip.vehicle.trailer {
+            let body = trailer.footprint(at.pose, at.hitch, -1e-6);
+            assert!(ground.is_free(trip.profile, trip.owner, &body), "{at:?}");
+            let most = match at.gear < 0 {
+                true => trailer.jackknife(trip.vehicle.curvature),
+                false => trailer.widest(),
+            };
+            assert!(
+                at.hitch.abs() <= most.max(trip.hitch.abs()) + 1e-6,
+                "{at:?}"
+            );
+        } else {
+            assert_eq!(at.hitch, 0.0);
+        }
         if let Some(before) = before {
             assert!((at.pose.position - before.pose.position).length() < 0.05 + 1e-9);
         }
@@ -85,9 +118,13 @@ fn check(ground: &OpenGround, trip: &DrivableTrip, path: &DrivablePath) {
     }
     assert_eq!(path.start, trip.from);
     let end = path.end();
-    assert!((end.position - trip.to).length() < 1e-6, "{end:?}");
+    let pushed = path.towed.is_some() && path.pieces.last().is_some_and(|last| last.gear() < 0);
+    let (off, turned) = if pushed { (0.1, 0.03) } else { (1e-6, 1e-6) };
+    assert!((end.position - trip.to).length() < off, "{end:?}");
     if let Some(heading) = trip.heading {
-        assert!(wrap_angle(end.heading - heading).abs() < 1e-6);
+        assert!(wrap_angle(end.heading - heading).abs() < turned);
+        let last = path.poses(1.0).last().unwrap().hitch;
+        assert!(last.abs() <= trip.hitch_at_end + 1e-6, "{last}");
     }
 }
 
@@ -139,6 +176,174 @@ proptest! {
             }
         }
     }
+}
+
+/// A square with obstacles, and a trip of a car with a caravan in it.
+fn random_towing_trip(edge: f64, share: f64, seed: u64) -> Option<(OpenGround, DrivableTrip)> {
+    let (ground, mut trip) = random_trip(edge, share, seed)?;
+    let mut stream = Stream::new(seed, "towing", 0);
+    trip.vehicle = TOWING;
+    trip.hitch = stream.next_in(-0.6, 0.6);
+    trip.hitch_at_end = STRAIGHT;
+    trip.gear = [0, 1][stream.next_index(2)];
+    Some((ground, trip))
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+
+    #[test]
+    fn every_path_with_a_trailer_is_clear_for_both_footprints_and_never_jackknifes(
+        seed in 0u64..1_000_000, share in 0.0..0.25f64, edge in 30.0..60.0f64,
+        any_heading in any::<bool>(), reverses in any::<bool>(),
+    ) {
+        if let Some((mut ground, mut trip)) = random_towing_trip(edge, share, seed) {
+            trip.heading = trip.heading.filter(|_| !any_heading);
+            trip.vehicle.reverses = reverses;
+            let mut search = DrivableSearch::new(&mut ground, trip, DrivableSettings::default());
+            search.advance(&mut ground, 2000);
+            if let Some(path) = search.path() {
+                check(&ground, &trip, path);
+            }
+        }
+    }
+}
+
+#[test]
+fn most_trips_with_a_trailer_over_open_ground_have_a_path() {
+    let mut found = [0; 2];
+    let mut tried = 0;
+    for seed in 0..24 {
+        let Some((mut ground, trip)) = random_towing_trip(60.0, 0.05, seed) else {
+            continue;
+        };
+        let profile = trip.profile;
+        let start = TOWING
+            .trailer
+            .unwrap()
+            .footprint(trip.from, trip.hitch, 0.3);
+        let to = Pose {
+            position: trip.to,
+            heading: trip.heading.unwrap(),
+        };
+        let end = TOWING.trailer.unwrap().footprint(to, 0.0, 0.3);
+        if !(ground.is_free(profile, None, &start) && ground.is_free(profile, None, &end)) {
+            continue;
+        }
+        tried += 1;
+        for (at, reverses) in [true, false].into_iter().enumerate() {
+            let mut trip = trip;
+            trip.vehicle.reverses = reverses;
+            let mut search = DrivableSearch::new(&mut ground, trip, DrivableSettings::default());
+            search.advance(&mut ground, 20_000);
+            if let Some(path) = search.path() {
+                check(&ground, &trip, path);
+                found[at] += 1;
+            }
+            println!(
+                "{seed} {reverses}: {:?} {}",
+                search.progress(),
+                search.expanded()
+            );
+        }
+    }
+    println!("{found:?} of {tried}");
+    assert!(
+        tried >= 8 && 10 * found[0] >= 9 * tried,
+        "{found:?} of {tried}"
+    );
+    assert!(found[1] <= found[0]);
+}
+
+/// A yard with a bay 3.4 m wide and 12 m deep at its lower edge, and the pose of the car in front of its caravan there.
+fn pitch(yard: f64) -> (OpenGround, ProfileId, Pose) {
+    let shapes = [
+        block(-11.7, -6.0, 20.0, 12.0),
+        block(11.7, -6.0, 20.0, 12.0),
+        block(0.0, -12.5, 43.0, 1.0),
+        block(0.0, yard + 0.5, 80.0, 1.0),
+    ];
+    let (ground, profile) = ground_with(shapes);
+    // The rear of the caravan is 6.7 m behind the coupling.
+    let parked = Pose::new(0.0, -11.2 + 6.7 + 1.0, 0.5 * PI);
+    (ground, profile, parked)
+}
+
+#[test]
+fn a_trailer_is_pushed_into_a_bay_and_pulled_out_again() {
+    let (mut ground, profile, parked) = pitch(15.0);
+    let vehicle = TOWING;
+    for from in [
+        Pose::new(-10.0, 5.0, 0.0),
+        Pose::new(14.0, 6.0, PI),
+        Pose::new(-16.0, 8.0, 0.1),
+        Pose::new(10.0, 4.0, 0.0),
+    ] {
+        let trip = DrivableTrip {
+            vehicle,
+            ..trip(profile, from, parked)
+        };
+        let found = manoeuvre(&mut ground, trip);
+        let (path, _) = found.unwrap_or_else(|| panic!("no path from {from:?}"));
+        check(&ground, &trip, &path);
+        assert!(path.pieces.last().unwrap().gear() < 0);
+    }
+    for to in [Pose::new(26.0, 5.0, 0.0), Pose::new(-26.0, 6.0, PI)] {
+        let trip = DrivableTrip {
+            vehicle,
+            gear: 0,
+            ..trip(profile, parked, to)
+        };
+        let found = manoeuvre(&mut ground, trip);
+        let (path, _) = found.unwrap_or_else(|| panic!("no path to {to:?}"));
+        check(&ground, &trip, &path);
+        assert_eq!(path.gear_changes(), 0);
+    }
+    // Forwards only, it cannot get into the bay tail first.
+    let trip = DrivableTrip {
+        vehicle: DrivableVehicle {
+            reverses: false,
+            ..TOWING
+        },
+        ..trip(profile, Pose::new(-10.0, 5.0, 0.0), parked)
+    };
+    assert!(manoeuvre(&mut ground, trip).is_none());
+}
+
+#[test]
+fn a_trailer_swings_as_its_model_does() {
+    let trailer = TOWING.trailer.unwrap();
+    // On a long bend, the hitch angle settles where sin h + c k cos h = k d.
+    let curvature = 0.1;
+    let path = |length: f64, hitch: f64| DrivablePath {
+        start: Pose::default(),
+        pieces: vec![DrivablePiece { curvature, length }],
+        cost: 0.0,
+        margin: 0.0,
+        towed: Some(Towed { trailer, hitch }),
+    };
+    let last = |path: &DrivablePath, step: f64| path.poses(step).last().unwrap().hitch;
+    let settled = last(&path(60.0, 0.0), 0.25);
+    let (sin, cos) = sin_cos(settled);
+    let turned = sin + trailer.coupling * curvature * cos;
+    assert!(
+        (turned - curvature * trailer.to_axle).abs() < 1e-6,
+        "{settled}"
+    );
+    // The result does not depend on the step, and runs and poses agree.
+    let there = path(8.0, 0.2);
+    assert!((last(&there, 0.05) - last(&there, 1.0)).abs() < 1e-6);
+    let run = &there.runs(0.3)[0];
+    assert_eq!(run.hitches.len(), run.poses.len());
+    assert!((run.hitches.last().unwrap() - last(&there, 0.1)).abs() < 1e-6);
+    // What was driven forwards is undone in reverse.
+    let mut back = path(-8.0, last(&there, 0.05));
+    back.start = there.end();
+    assert!(
+        (last(&back, 0.05) - 0.2).abs() < 1e-5,
+        "{}",
+        last(&back, 0.05)
+    );
 }
 
 /// Costs of the paths that both searches find; `None` for a search that finds no path.
@@ -237,6 +442,7 @@ fn manoeuvre(ground: &mut OpenGround, trip: DrivableTrip) -> Option<(DrivablePat
     };
     let mut search = DrivableSearch::new(ground, trip, settings);
     search.advance(ground, MOST_FOR_BAY);
+    println!("{:?} {}", search.progress(), search.expanded());
     let path = search.path()?.clone();
     println!(
         "{} expanded, margin {}, length {:.1}, {} changes, cost {:.1}",
@@ -363,6 +569,7 @@ fn runs_of_a_path_have_one_gear_and_even_poses() {
             .to_vec(),
         cost: 0.0,
         margin: 0.3,
+        towed: None,
     };
     let runs = path.runs(0.25);
     let gears: Vec<i8> = runs.iter().map(|run| run.gear).collect();
@@ -468,6 +675,7 @@ fn figures_on_maps_with_rectangles() {
         centre: 1.1,
         curvature: 0.25,
         reverses: true,
+        trailer: None,
     };
     let (mut times, mut expanded, mut direct, mut failed) = (Vec::new(), Vec::new(), 0, 0);
     for map in 0..number_of("DRIVABLE_MAPS", 20) {

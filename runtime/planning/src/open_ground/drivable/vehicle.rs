@@ -1,5 +1,6 @@
 //! The vehicle for which a path is planned.
 
+use super::trailer::DrivableTrailer;
 use roadwright_geometry::oriented_box::OrientedBox;
 use roadwright_geometry::{DVec2, Pose, left_of};
 
@@ -14,8 +15,10 @@ pub struct DrivableVehicle {
     pub centre: f64,
     /// Maximum curvature of the vehicle's path, 1/m; positive.
     pub curvature: f64,
-    /// Whether the vehicle may drive in reverse. Vehicles with trailers may not.
+    /// Whether the vehicle may drive in reverse.
     pub reverses: bool,
+    /// The trailer that it tows.
+    pub trailer: Option<DrivableTrailer>,
 }
 
 impl DrivableVehicle {
