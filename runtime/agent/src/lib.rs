@@ -84,8 +84,8 @@ pub use behaviour::{
 };
 pub use ground_planner::{Avoid, GroundPlanner, GroundPlanning, GroundSearch, MoveTreeSearch};
 pub use module::{
-    Behaviour, Controller, Failure, Fitness, Logic, LogicState, Lookahead, Module, ModuleInfo,
-    Planner, PlannerView, Step, StepBoundary, Swap,
+    Behaviour, Controller, Failure, Fitness, LANE_ENDS, LaneEndSight, Logic, LogicState, Lookahead,
+    Module, ModuleInfo, Planner, PlannerView, Step, StepBoundary, Swap,
 };
 pub use parameter::{
     ParameterError, ParameterInfo, ParameterKind, ParameterSet, ParameterTable, TableCell,
