@@ -89,8 +89,8 @@ pub use ground_planner::{
     MoveTreeSearch,
 };
 pub use module::{
-    Behaviour, Controller, Failure, Fitness, Logic, LogicState, Lookahead, Module, ModuleInfo,
-    Planner, PlannerView, Step, StepBoundary, Swap,
+    Behaviour, Controller, Failure, Fitness, LANE_ENDS, LaneEndSight, Logic, LogicState, Lookahead,
+    Module, ModuleInfo, Planner, PlannerView, Step, StepBoundary, Swap,
 };
 pub use needs::{Needs, PathNeeds, Views};
 pub use parameter::{

@@ -427,6 +427,48 @@ pub trait Behaviour: Logic {
     fn only_changes_lanes(&self) -> bool {
         false
     }
+
+    /// Distances from which the behaviour is told that its lane ends and merges into the one beside it. In
+    /// that case, `lane_change_needed` is the direction times [`LANE_ENDS`]. The route goes on by the merge,
+    /// so that the change is optional. By default, behaviours are not told.
+    fn lane_end_sight(&self, _: &ParameterSet) -> Option<LaneEndSight> {
+        None
+    }
+}
+
+/// Factor on the direction in `lane_change_needed` where the lane ends ([`Behaviour::lane_end_sight`]).
+pub const LANE_ENDS: f64 = 2.0;
+
+/// Speed limit of a town, m/s.
+const TOWN_LIMIT: f64 = 50.0 / 3.6;
+/// Speed limit of a motorway, m/s.
+const MOTORWAY_LIMIT: f64 = 120.0 / 3.6;
+
+/// Distances at which the end of a lane is announced, in metres.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct LaneEndSight {
+    /// Distance where the speed limit is 120 km/h or more.
+    pub motorway: f64,
+    /// Distance where the speed limit is 50 km/h or less.
+    pub town: f64,
+}
+
+impl Default for LaneEndSight {
+    fn default() -> Self {
+        // [MUTCD 2009], table 2C-4, condition A: 1,350 ft (411 m) at 75 mph and 325 ft (99 m) at 25 mph.
+        Self {
+            motorway: 400.0,
+            town: 100.0,
+        }
+    }
+}
+
+impl LaneEndSight {
+    /// Distance at a speed limit in m/s, in metres. Between the two limits it grows linearly.
+    pub fn at(&self, limit: f64) -> f64 {
+        let share = ((limit - TOWN_LIMIT) / (MOTORWAY_LIMIT - TOWN_LIMIT)).clamp(0.0, 1.0);
+        self.town + share * (self.motorway - self.town)
+    }
 }
 
 /// Scores how well an agent drives.

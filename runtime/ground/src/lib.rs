@@ -5,6 +5,7 @@ mod body_list;
 mod cells;
 mod crossings;
 mod junction_gists;
+mod lane_ends;
 mod lane_finder;
 mod lane_obstacles;
 mod loose;
@@ -19,6 +20,7 @@ mod unchanged;
 
 pub use cells::Cells;
 pub use crossings::{CrossingSite, Crossings};
+pub use lane_ends::LaneEnd;
 pub use lane_finder::{LANE_REACH, LaneFinder, Spot};
 pub use lane_obstacles::LaneObstacles;
 pub use loose::LooseKind;
@@ -568,6 +570,18 @@ impl Ground {
     #[inline]
     pub fn has_beside(&self, id: LaneletIndex) -> bool {
         self.beside(id) != [NO_LANELET; 2]
+    }
+
+    /// How a lanelet ends; `None` if its lane continues.
+    #[inline]
+    pub fn lane_end(&self, id: LaneletIndex) -> Option<&LaneEnd> {
+        self.roads.lane_end(id)
+    }
+
+    /// Whether an acceleration lane ends by a connection, so that its vehicles yield.
+    #[inline]
+    pub fn joins_by(&self, connection: Connection) -> bool {
+        self.roads.joins_by(connection)
     }
 
     /// Heading of a destination on open ground in the scenario, rad; `None` for other places.

@@ -2,6 +2,7 @@
 
 use super::crossings::{Crossings, is_crossed};
 use super::junction_gists::{ConnectionGist, JunctionGists};
+use super::lane_ends::{LaneEnd, LaneEnds};
 use super::rings::{Ring, Rings};
 use roadwright_geometry::centre_line::{CentreLine, LineSpan};
 use roadwright_geometry::shared_list::SharedList;
@@ -365,6 +366,7 @@ pub(crate) struct Roads {
     /// for a vehicle to wait are listed.
     rooms: BTreeMap<(RoadId, RoadEnd), RoomToWait>,
     rings: Rings,
+    lane_ends: LaneEnds,
     crossings: Crossings,
     /// Stretches where two cars do not fit side by side, found when the first vehicle asks.
     narrow: OnceLock<Narrow>,
@@ -547,6 +549,7 @@ impl Roads {
             joins: Joins::new(&graph, &gists),
             rooms: rooms_before_signals(scenario.network(), &layout, &plans),
             rings: Rings::new(scenario.network(), &layout, &graph),
+            lane_ends: LaneEnds::new(&layout, &graph),
             narrow: narrow.map_or_else(OnceLock::new, OnceLock::from),
             has_long,
             crossings: Crossings::new(scenario.network(), &layout, &plans),
@@ -732,7 +735,10 @@ impl Roads {
     #[inline]
     pub(crate) fn looks_out(&self, junction: JunctionIndex) -> bool {
         let gist = self.junction_gists.junction(junction);
-        gist.looks_out(|| self.law(junction).right_of_way().has_order())
+        gist.looks_out(|| {
+            let has_order = self.law(junction).right_of_way().has_order();
+            has_order || self.lane_ends.joins_at(junction)
+        })
     }
 
     /// Signal programme of a group.
@@ -881,6 +887,18 @@ impl Roads {
     #[inline]
     pub(crate) fn ring(&self, id: LaneletIndex) -> Option<&Ring> {
         self.rings.of(id)
+    }
+
+    /// How a lanelet ends; `None` if its lane continues.
+    #[inline]
+    pub(crate) fn lane_end(&self, id: LaneletIndex) -> Option<&LaneEnd> {
+        self.lane_ends.of(id)
+    }
+
+    /// Whether an acceleration lane ends by a connection.
+    #[inline]
+    pub(crate) fn joins_by(&self, connection: Connection) -> bool {
+        self.lane_ends.joins_by(connection)
     }
 
     /// Connections through a junction.
@@ -1155,6 +1173,7 @@ pub(super) mod tests {
             }
         }
         assert_eq!(roads.alleys(), fresh.alleys());
+        assert_eq!(roads.lane_ends, fresh.lane_ends);
         assert_eq!(roads.plans, fresh.plans);
         assert_eq!(roads.layout, fresh.layout);
     }

@@ -1,4 +1,4 @@
-//! Changes lanes if the route requires it and the gap is large enough.
+//! Changes lanes if the route requires it, or if the lane ends, and the gap is large enough.
 //!
 //! The required gap is a minimum length plus the distance by which the gap shrinks in `gap_time` while the
 //! other vehicle closes in. Example with the defaults (3 m, 1.5 s), at 10 m/s:
@@ -13,10 +13,21 @@
 //! No change begins farther than `change_distance` from the end of the lane, because the current lane may be
 //! faster up to that point. Closer to the end than `urgent_distance`, half of the gap suffices. A vehicle
 //! that rejects a tight gap there has to stop, and then needs a much larger gap to start from rest.
+//!
+//! # Lanes that end
+//!
+//! Where a lane merges into the one beside it, no change is required: vehicles alternate at the end, or the one
+//! that joins yields. In free flow, a driver changes as soon as a gap offers itself within the distance at
+//! which the end of the lane is announced. As nothing forces it, nobody should have to brake hard: of two
+//! vehicles behind each other, the rear one keeps `end_headway` seconds and `end_gap_time` seconds of the
+//! closing speed, which is negative if the front one is faster. Example with the defaults (3 m, 0.8 s, 4 s), for
+//! a vehicle at 26 m/s: a vehicle behind at 31 m/s has to be 3 + 0.8 * 31 + 4 * 5 = 48 m away, and one ahead at
+//! 31 m/s 3 + 0.8 * 26 - 4 * 5 = 4 m. In a queue the driver stays: if the vehicle ahead on the other lane is
+//! slower than `queue_speed` times the speed limit, both lanes are used up to the end.
 
 use roadwright_agent::{
-    Behaviour, Effects, Logic, ModuleEntry, ModuleInfo, ParameterInfo, ParameterSet, Step,
-    Surroundings,
+    Behaviour, Effects, LANE_ENDS, LaneEndSight, Logic, ModuleEntry, ModuleInfo, ParameterInfo,
+    ParameterSet, Step, Surroundings,
 };
 use roadwright_plugin_api::{BehaviourInput, BehaviourOutput, NOTHING};
 use std::sync::Arc;
@@ -24,10 +35,10 @@ use std::sync::Arc;
 static INFO: ModuleInfo = ModuleInfo {
     id: "lane_keeper",
     name: "Lane keeper",
-    doc: "Changes lanes only if the route requires it.",
+    doc: "Changes lanes only if the route requires it or the lane ends.",
 };
 
-static PARAMETERS: [ParameterInfo; 5] = [
+static PARAMETERS: [ParameterInfo; 10] = [
     ParameterInfo::number(
         "gap",
         "m",
@@ -63,13 +74,52 @@ static PARAMETERS: [ParameterInfo; 5] = [
         1.0,
         "Desired speed as a multiple of the speed that the road allows.",
     ),
+    // As `LaneEndSight::default`, which names the source.
+    ParameterInfo::number(
+        "end_distance",
+        "m",
+        (0.0, 500.0),
+        400.0,
+        "Distance at which the end of a lane is announced where the limit is 120 km/h or more.",
+    ),
+    ParameterInfo::number(
+        "town_end_distance",
+        "m",
+        (0.0, 500.0),
+        100.0,
+        "Distance at which the end of a lane is announced where the limit is 50 km/h or less.",
+    ),
+    ParameterInfo::number(
+        "end_headway",
+        "s",
+        (0.0, 5.0),
+        0.8,
+        "Time gap ahead and behind for leaving a lane where its end is announced.",
+    ),
+    ParameterInfo::number(
+        "end_gap_time",
+        "s",
+        (0.0, 20.0),
+        4.0,
+        "Additional gap per unit of closing speed for leaving a lane where its end is announced.",
+    ),
+    ParameterInfo::number(
+        "queue_speed",
+        "",
+        (0.0, 1.0),
+        0.4,
+        "Share of the speed limit below which the other lane counts as a queue, so that a lane that ends is \
+         used up to its end.",
+    ),
 ];
 
-/// A behaviour that keeps its lane, and changes lanes only if the route requires it.
+/// A behaviour that keeps its lane, and changes lanes only if the route requires it or the lane ends.
 pub struct LaneKeeper;
 
 /// Fraction of the usual gap that suffices near the end of the lane.
 const URGENT_SHARE: f64 = 0.5;
+/// Gap ahead in the other lane up to which the vehicle there tells whether that lane is a queue, m.
+const SEEN_AHEAD: f64 = 80.0;
 
 /// Requirements for a gap in the other lane.
 struct GapRule {
@@ -77,10 +127,25 @@ struct GapRule {
     gap_time: f64,
     urgent_distance: f64,
     change_distance: f64,
+    end_headway: f64,
+    end_gap_time: f64,
+    queue_speed: f64,
 }
 
 impl GapRule {
-    /// Whether the gaps in the other lane permit a lane change.
+    fn new(parameters: &ParameterSet) -> Self {
+        Self {
+            gap: parameters.value("gap"),
+            gap_time: parameters.value("gap_time"),
+            urgent_distance: parameters.value("urgent_distance"),
+            change_distance: parameters.value("change_distance"),
+            end_headway: parameters.value("end_headway"),
+            end_gap_time: parameters.value("end_gap_time"),
+            queue_speed: parameters.value("queue_speed"),
+        }
+    }
+
+    /// Whether the gaps in the other lane permit the lane change that the route requires.
     fn allows(&self, input: &BehaviourInput) -> bool {
         if input.lane_remaining > self.change_distance {
             return false;
@@ -90,10 +155,45 @@ impl GapRule {
         } else {
             1.0
         };
-        // For a vehicle that drives away, only the plain gap is required.
-        let needed = |closing: f64| share * (self.gap + self.gap_time * closing.max(0.0));
-        input.target_gap_ahead >= needed(input.speed - input.target_speed_ahead)
-            && input.target_gap_behind >= needed(input.target_speed_behind - input.speed)
+        let [ahead, behind] = self.needed(input);
+        input.target_gap_ahead >= share * ahead && input.target_gap_behind >= share * behind
+    }
+
+    /// Whether a vehicle leaves a lane that ends.
+    fn leaves(&self, input: &BehaviourInput) -> bool {
+        let is_queue = input.target_gap_ahead < SEEN_AHEAD
+            && input.target_speed_ahead < self.queue_speed * input.road_speed;
+        // The gap that the rear vehicle keeps.
+        let kept = |speed: f64, closing: f64| {
+            let gap = self.gap + self.end_headway * speed + self.end_gap_time * closing;
+            gap.max(self.gap)
+        };
+        let (speed, ahead, behind) = (
+            input.speed,
+            input.target_speed_ahead,
+            input.target_speed_behind,
+        );
+        !is_queue
+            && input.target_gap_ahead >= kept(speed, speed - ahead)
+            && input.target_gap_behind >= kept(behind, behind - speed)
+    }
+
+    /// Gaps ahead and behind that a change requires at least, m. For a vehicle that drives away, only the
+    /// plain gap is required.
+    fn needed(&self, input: &BehaviourInput) -> [f64; 2] {
+        let needed = |closing: f64| self.gap + self.gap_time * closing.max(0.0);
+        [
+            needed(input.speed - input.target_speed_ahead),
+            needed(input.target_speed_behind - input.speed),
+        ]
+    }
+}
+
+/// Distances at which the end of a lane is announced.
+fn sight(parameters: &ParameterSet) -> LaneEndSight {
+    LaneEndSight {
+        motorway: parameters.value("end_distance"),
+        town: parameters.value("town_end_distance"),
     }
 }
 
@@ -116,23 +216,19 @@ impl Behaviour for LaneKeeper {
         outputs: &mut [BehaviourOutput],
         _: &mut Effects,
     ) {
-        let rule = GapRule {
-            gap: parameters.value("gap"),
-            gap_time: parameters.value("gap_time"),
-            urgent_distance: parameters.value("urgent_distance"),
-            change_distance: parameters.value("change_distance"),
-        };
+        let rule = GapRule::new(parameters);
         let speed_factor = parameters.value("speed_factor");
         for (input, output) in inputs.iter().zip(outputs) {
-            // The input states which change the route requires here. The lane keeper only decides when to
-            // make it.
-            let changes = input.lane_change_needed != 0.0 && rule.allows(input);
+            // The input states which change the route requires here, or that the lane ends. The lane keeper
+            // only decides when to make it.
+            let needed = input.lane_change_needed;
+            let changes = match needed.abs() {
+                0.0 => false,
+                LANE_ENDS => rule.leaves(input),
+                _ => rule.allows(input),
+            };
             *output = BehaviourOutput {
-                lane_change: if changes {
-                    input.lane_change_needed
-                } else {
-                    0.0
-                },
+                lane_change: if changes { needed.signum() } else { 0.0 },
                 speed_factor,
                 top_speed: NOTHING,
             };
@@ -141,6 +237,10 @@ impl Behaviour for LaneKeeper {
 
     fn only_changes_lanes(&self) -> bool {
         true
+    }
+
+    fn lane_end_sight(&self, parameters: &ParameterSet) -> Option<LaneEndSight> {
+        Some(sight(parameters))
     }
 }
 
@@ -151,6 +251,7 @@ mod tests {
     fn decide(change: impl FnOnce(&mut BehaviourInput)) -> f64 {
         let mut input = BehaviourInput {
             speed: 10.0,
+            road_speed: 10.0,
             lane_change_needed: 1.0,
             lane_remaining: 100.0,
             target_gap_ahead: 20.0,
@@ -187,5 +288,34 @@ mod tests {
             decide(|i| (i.target_gap_ahead, i.lane_remaining) = (2.0, 20.0)),
             1.0
         );
+    }
+
+    #[test]
+    fn a_lane_that_ends_is_left_in_free_flow_and_used_to_its_end_in_a_queue() {
+        // (gap to both, m, own speed and that on the other lane, m/s, whether it changes): at 33 m/s, 3 m and
+        // 0.8 s are required.
+        let cases = [
+            (40.0, 33.0, 33.0, true),
+            (29.0, 33.0, 33.0, false),
+            // A vehicle behind that is 5 m/s faster needs 20 m more.
+            (45.0, 26.0, 31.0, false),
+            (48.0, 26.0, 31.0, true),
+            // The other lane is a queue, even if there is room.
+            (60.0, 14.0, 12.0, false),
+            (90.0, 14.0, 12.0, true),
+        ];
+        for (gap, own, speed, expected) in cases {
+            for side in [1.0, -1.0] {
+                let changed = decide(|i| {
+                    (i.speed, i.road_speed) = (own, 120.0 / 3.6);
+                    i.lane_change_needed = side * LANE_ENDS;
+                    i.lane_remaining = 300.0;
+                    (i.target_gap_ahead, i.target_gap_behind) = (gap, gap);
+                    (i.target_speed_ahead, i.target_speed_behind) = (speed, speed);
+                });
+                let expected = if expected { side } else { 0.0 };
+                assert_eq!(changed, expected, "{gap} m, {own} and {speed} m/s");
+            }
+        }
     }
 }

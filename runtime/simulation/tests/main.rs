@@ -16,6 +16,7 @@ mod hands;
 mod heat_map;
 mod heights;
 mod junctions;
+mod lane_ends;
 mod levels;
 mod live_edits;
 #[allow(unreachable_pub, reason = "the fuzz targets are programs of their own")]

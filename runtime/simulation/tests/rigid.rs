@@ -35,6 +35,28 @@ fn rigid(dt: f64) -> RunOptions {
     }
 }
 
+/// The whole of old-town with 150 vehicles. An ordinary run drives its first 100 seconds.
+#[test]
+fn the_old_town_drives_at_rigid_without_getting_stuck() {
+    let seconds = if is_slow() { 600.0 } else { 100.0 };
+    let (arrived, summary) = run(&shipped("old-town"), &rigid(0.02), seconds);
+    let depths = summary.collisions.iter().map(|contact| contact.depth);
+    let deepest = depths.fold(0.0, f64::max);
+    println!(
+        "{} arrived, mean {:.1} s, {} contacts, the deepest {deepest:.2} m, {:?}",
+        arrived.len(),
+        summary.travel_time.mean,
+        summary.collisions.len(),
+        summary.mishaps
+    );
+    assert!(summary.collisions.len() <= 10 && deepest <= 0.1);
+    assert_eq!((summary.mishaps.tipped_over, summary.mishaps.stuck), (0, 0));
+    if is_slow() {
+        assert_eq!(arrived.len(), 150);
+        assert!(summary.standing.is_empty(), "{:?}", summary.standing);
+    }
+}
+
 #[test]
 fn rigid_bodies_take_the_same_stacks_to_the_same_goals() {
     for name in ["crossroads", "figure-eight"] {

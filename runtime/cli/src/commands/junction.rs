@@ -9,7 +9,9 @@ use roadwright_scenario::junction::{
     ArmEnd, Conflicts, Crossing, Interval, Junction, LaneEnd, Layout, Meeting, RightOfWay, Signals,
     Turn, layout, signal_plans,
 };
-use roadwright_scenario::{ConnectionIndex, Control, NodeId, RoadEnd, Scenario, SignalMode};
+use roadwright_scenario::{
+    Connection, ConnectionIndex, Control, JunctionIndex, NodeId, RoadEnd, Scenario, SignalMode,
+};
 use roadwright_simulation::{Ground, longest_wait_at};
 use serde::Serialize;
 use std::io::Write;
@@ -212,12 +214,14 @@ pub(crate) fn junction(arguments: &Arguments) -> anyhow::Result<Outcome> {
             |stage: &StageReport| paths.clone().map(|p| stage.green.contains(&p)).collect();
         signals.stages.iter().map(is_green).collect()
     });
-    let report = Report {
+    let ground = Ground::new(&scenario);
+    let mut report = Report {
         crossings: crossings(junction, &greens),
         signals,
-        bound: longest_wait_at(&Ground::new(&scenario), NodeId(node)),
+        bound: longest_wait_at(&ground, NodeId(node)),
         ..Report::in_full(junction, &scenario, &layout)
     };
+    report.mark_joining(&ground, JunctionIndex::from_index(*index));
     if arguments.json {
         print_json(&report)?;
     } else {
@@ -302,6 +306,16 @@ impl Report {
         Self {
             paths: paths.collect(),
             ..Self::of(junction, scenario, layout)
+        }
+    }
+
+    /// Marks that vehicles yield where an acceleration lane ends. `junction` is the index of the junction.
+    fn mark_joining(&mut self, ground: &Ground, junction: JunctionIndex) {
+        for (number, path) in self.paths.iter_mut().enumerate() {
+            let connection = Connection::new(junction, ConnectionIndex::from_index(number));
+            if ground.joins_by(connection) {
+                path.meets.iter_mut().for_each(|met| met.gives_way = true);
+            }
         }
     }
 

@@ -70,6 +70,13 @@ const TURNING_MARGIN: f64 = 1.5;
 pub(super) const CROSSING: f64 = 2.5;
 /// Shortest taper, m.
 const MIN_TAPER: f64 = 0.15;
+/// Lowest speed limit of one-way roads whose lanes begin and end on a taper that can be driven at the limit,
+/// m/s.
+const FAST: f64 = 70.0 / 3.6;
+/// Lateral acceleration on such a taper, m/s^2. It is that of bends (`lane_graph/bend.rs`).
+const TAPER_ACCELERATION: f64 = 2.5;
+/// Largest curvature of an S-bend, as a multiple of its lateral offset divided by the square of its length.
+const S_BEND: f64 = 6.0;
 
 /// The corner between an arm and the next one counter-clockwise.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -259,8 +266,7 @@ fn bend_onwards(arms: &[Arm<'_>], i: usize) -> f64 {
 /// radian and lane.
 fn bend_space(arm: &Arm<'_>, next: &Arm<'_>, angle: f64) -> f64 {
     // The larger number of lanes is used, so that the mirror image has the same taper.
-    let lanes = |arm: &Arm<'_>| arm.road.section_at(arm.road_s(0.0)).lanes.len();
-    (angle - PI).abs() * lanes(arm).max(lanes(next)) as f64
+    (angle - PI).abs() * lane_count(arm).max(lane_count(next)) as f64
 }
 
 /// Length that is needed for turning around at a dead end, m; 0 if the road is too narrow for a car.
@@ -617,6 +623,38 @@ fn taper(arm: &Arm<'_>, next: &Arm<'_>, angle: f64) -> Corner {
     Corner::plain(held(arm), held(next))
 }
 
+/// Length of the taper on which lanes of a fast one-way road end or begin, m; 0 elsewhere. It can be driven at
+/// the speed limit: the largest curvature of an S-bend of length L and offset w is about 6 w / L^2, so L is
+/// v sqrt(6 w / a). For an offset of 3.5 m at 120 km/h this is 97 m.
+fn fast_taper(arm: &Arm<'_>, next: &Arm<'_>) -> f64 {
+    let limit = arm.road.speed_limit.get().min(next.road.speed_limit.get());
+    if limit < FAST || !is_one_way(arm) || !is_one_way(next) {
+        return 0.0;
+    }
+    let ((left, right), (next_left, next_right)) = (arm.half_widths(0.0), next.half_widths(0.0));
+    if lane_count(arm) == lane_count(next) {
+        return 0.0;
+    }
+    let offset = (left - next_right).abs().max((right - next_left).abs());
+    limit * (S_BEND * offset / TAPER_ACCELERATION).sqrt()
+}
+
+/// Number of lanes of an arm at the node, of all types.
+fn lane_count(arm: &Arm<'_>) -> usize {
+    arm.road.section_at(arm.road_s(0.0)).lanes.len()
+}
+
+/// Whether all drivable lanes of an arm have the same direction.
+fn is_one_way(arm: &Arm<'_>) -> bool {
+    let lanes = &arm.road.section_at(arm.road_s(0.0)).lanes;
+    let drivable = lanes.iter().filter(|lane| lane.kind.is_drivable());
+    let mut along =
+        drivable.map(|lane| (lane.id < 0) == (lane.direction == LaneDirection::Standard));
+    along
+        .next()
+        .is_some_and(|first| along.all(|other| other == first))
+}
+
 /// Returns the corner of a bend between the only two arms of a junction.
 fn bend(
     arm: &Arm<'_>,
@@ -632,6 +670,7 @@ fn bend(
     if straightness < GENTLE {
         // The tangent of an arc with this radius. A gentle bend is smoothed and has no corner.
         let wanted = BEND_RADIUS * tan(0.5 * straightness);
+        let wanted = wanted.max(0.5 * fast_taper(arm, next));
         let tapered = taper(arm, next, angle);
         let held = |arm: &Arm<'_>, d: f64| d.max(wanted).min(arm.share());
         return Corner::plain(
@@ -671,8 +710,7 @@ pub(super) fn continues(arm: &Arm<'_>, next: &Arm<'_>) -> bool {
     let (left, right) = arm.pavements(0.0);
     let (next_left, next_right) = next.pavements(0.0);
     let same_pavements = (left - next_right).abs() < 1e-3 && (right - next_left).abs() < 1e-3;
-    let lanes = |arm: &Arm<'_>| arm.road.section_at(arm.road_s(0.0)).lanes.len();
-    same_place && straight && same_edges && same_pavements && lanes(arm) == lanes(next)
+    same_place && straight && same_edges && same_pavements && lane_count(arm) == lane_count(next)
 }
 
 /// The point where two edges meet.

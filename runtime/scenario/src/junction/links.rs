@@ -16,6 +16,7 @@ use super::arm::{Arm, ArmLane};
 use super::corner::U_TURN_RADIUS;
 use super::curve::connecting_bend;
 use super::lane_turns::EnteringLanes;
+use super::lengthways::{self, Continued};
 use super::mini::Round;
 use super::{ConnectingPath, Flag, LaneEnd, LinkKind, Site, Turn, Turns, lane_turns};
 use crate::access::LaneAccess;
@@ -99,13 +100,17 @@ fn all_paths(
     flags: &mut Vec<Flag>,
 ) -> Vec<ConnectingPath> {
     let mut paths = Vec::new();
+    let continued = lengthways::continued(site, arms, trims);
     for (index, arm) in arms.iter().enumerate() {
         let entering = arm.entering_lanes(trims[index], site.side);
         if entering.is_empty() {
             continue;
         }
         let exits = exits(site, arms, trims, round.is_some(), index, entering[0].pose);
-        let mut links = links(&entering, &exits, site.side);
+        let mut links = match continued.is_empty() {
+            true => links(&entering, &exits, site.side),
+            false => links_of(index, &continued),
+        };
         let turn = |link: &Link| LaneTurn {
             from: road_lane(arm, entering[link.from].id),
             to: road_lane(
@@ -269,6 +274,18 @@ fn classify(exits: &mut Vec<Exit>, goes_round: bool) {
             Turn::Right
         };
     }
+}
+
+/// Returns the lane links of one arm of roads that join lengthways. There is only one exit.
+fn links_of(arm: usize, continued: &[Continued]) -> Vec<Link> {
+    let own = continued.iter().filter(|lane| lane.arm == arm);
+    let links = own.map(|lane| Link {
+        from: lane.from,
+        exit: 0,
+        to: lane.to,
+        kind: LinkKind::Normal,
+    });
+    links.collect()
 }
 
 /// Returns the lane links of one arm: first the links that follow from the turning rules, then links for

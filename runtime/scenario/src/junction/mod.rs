@@ -29,6 +29,7 @@ mod curve;
 mod direct;
 mod lane_turns;
 mod layout;
+mod lengthways;
 mod links;
 mod meeting;
 mod mini;

@@ -1,7 +1,7 @@
 //! The old town: everything that makes traffic in a city difficult, around a campus.
 
 use super::builder::{Builder, alley, avenue, bus_street, footway, one_way, street, trip};
-use super::small::calibrated_fuzzy;
+use super::small::city_fuzzy;
 use roadwright_geometry::math::Stream;
 use roadwright_scenario::junction::layout;
 use roadwright_scenario::lane_graph::{LaneGraph, LaneletIndex, LaneletKind};
@@ -20,7 +20,7 @@ pub(crate) fn old_town() -> Scenario {
     b.settings(7, 900.0);
     roads(&mut b);
     blocks(&mut b);
-    b.stack("fuzzy_driver", calibrated_fuzzy());
+    b.stack("fuzzy_driver", city_fuzzy());
     traffic(&mut b);
     b.scenario
 }

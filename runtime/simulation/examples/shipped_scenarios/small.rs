@@ -152,6 +152,18 @@ pub(crate) fn calibrated_fuzzy() -> Stack {
     stack
 }
 
+/// The fuzzy driver for streets with tight corners: it aims along the bend just ahead, so that it neither cuts
+/// corners nor swings out into the oncoming lane (`docs/controllers.md`).
+pub(crate) fn city_fuzzy() -> Stack {
+    let mut stack = Stack::with_controller("fuzzy_driver");
+    stack.controller = ModuleSetting::new("fuzzy_driver")
+        .with("aim", 1.0)
+        .with("lookahead_distance", 7.0)
+        .with("lookahead_time", 0.5)
+        .with("route_steering_gain", 22.0);
+    stack
+}
+
 /// Open ground with posts, trees and a hill, crossed by jeeps with the fuzzy driver as published.
 pub(crate) fn obstacle_field() -> Scenario {
     let mut b = Builder::new(

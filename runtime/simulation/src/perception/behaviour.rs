@@ -3,6 +3,7 @@ use super::{OPEN_GROUND_SPEED, View};
 use crate::records::AgentIndex;
 use crate::traffic::LaneEntry;
 use crate::vehicle_type::VehicleType;
+use roadwright_agent::{LANE_ENDS, LaneEndSight};
 use roadwright_plugin_api::{BehaviourInput, NOTHING};
 use roadwright_scenario::junction::Turn;
 use roadwright_scenario::lane_graph::{LaneletIndex, LaneletKind, NO_LANELET};
@@ -14,18 +15,113 @@ const LANELETS_BEHIND: u32 = 4;
 /// Distance behind an agent that is searched for vehicles before a lane change, m.
 const SEEN_BEHIND: f64 = 50.0;
 
+/// Time gap within which a vehicle ahead on an adjacent lane that ends makes an agent clear its lane, s.
+const MAKES_ROOM_WITHIN: f64 = 2.0;
+
+/// A lane to which an agent can change because its own lane ends, or to make room for a vehicle whose lane ends.
+struct Leaving {
+    beside: LaneletIndex,
+    /// 1 if that lane is on the left, -1 if it is on the right.
+    side: f64,
+    /// Distance to the end of the own lane or, where it goes on, of its lanelet, m.
+    remaining: f64,
+}
+
 impl View<'_> {
     /// The input row of a behaviour that only chooses when to change lanes; empty if the route requires no
-    /// lane change.
-    pub(crate) fn lane_change_input(&self, agent: AgentIndex) -> BehaviourInput {
-        let changes = self.position(agent).is_on_lane() && {
-            let at = self.progress(agent).at;
-            self.route(agent).changes_lane_at(at, self.ground)
-        };
-        match changes {
-            true => self.behaviour_input(agent),
-            false => BehaviourInput::default(),
+    /// lane change and the lane does not end. `sight` is the distance at which the behaviour is told that its
+    /// lane ends, if it is.
+    pub(crate) fn lane_change_input(
+        &self,
+        agent: AgentIndex,
+        sight: Option<LaneEndSight>,
+    ) -> BehaviourInput {
+        if !self.position(agent).is_on_lane() {
+            return BehaviourInput::default();
         }
+        let at = self.progress(agent).at;
+        if self.route(agent).changes_lane_at(at, self.ground) {
+            return self.behaviour_input(agent);
+        }
+        let leaving = sight.and_then(|sight| {
+            let own = self.lane_to_leave(agent, sight);
+            own.or_else(|| self.lane_to_clear(agent, sight))
+        });
+        let Some(leaving) = leaving else {
+            return BehaviourInput::default();
+        };
+        let mut input = self.behaviour_input(agent);
+        self.target_gaps(agent, leaving.beside, &mut input);
+        input.lane_change_needed = LANE_ENDS * leaving.side;
+        input.lane_remaining = leaving.remaining;
+        input
+    }
+
+    /// The lane that an agent can leave because its own lane ends within sight and its route goes on beyond that
+    /// end; `None` if there is none.
+    fn lane_to_leave(&self, agent: AgentIndex, sight: LaneEndSight) -> Option<Leaving> {
+        let (position, progress) = (self.position(agent), self.progress(agent));
+        let end = self.ground.lane_end(position.lanelet)?;
+        let remaining = end.distance - position.s;
+        let lanelet = self.ground.lanelet(position.lanelet);
+        let goes_on = progress.goal_at > progress.at && position.may_change_lane();
+        let admits = |id| {
+            let class = self.vehicle_type(agent).class;
+            self.ground.lanelet(id).access.admits(class)
+        };
+        let is_seen = remaining <= sight.at(lanelet.speed_limit);
+        (goes_on && is_seen && admits(end.beside)).then_some(Leaving {
+            beside: end.beside,
+            side: if end.beside == lanelet.left {
+                1.0
+            } else {
+                -1.0
+            },
+            remaining,
+        })
+    }
+
+    /// The lane to which an agent can change to make room for a vehicle ahead on an adjacent lane that ends; `None`
+    /// if there is no such vehicle, or no lane on the other side.
+    fn lane_to_clear(&self, agent: AgentIndex, sight: LaneEndSight) -> Option<Leaving> {
+        let (position, progress) = (self.position(agent), self.progress(agent));
+        if !self.ground.has_beside(position.lanelet) {
+            return None;
+        }
+        let lanelet = self.ground.lanelet(position.lanelet);
+        let sides = [
+            (lanelet.left, lanelet.right, 1.0),
+            (lanelet.right, lanelet.left, -1.0),
+        ];
+        // The lane beside ends into this one, and its next vehicle is near.
+        let wants_in = |ending: LaneletIndex| {
+            let end = self.ground.lane_end(ending);
+            let end = end.filter(|end| end.beside == position.lanelet);
+            end.is_some_and(|end| {
+                let remaining = end.distance - position.s;
+                let reach = MAKES_ROOM_WITHIN * self.motion(agent).speed;
+                let near = || self.beside(agent, ending).next();
+                remaining > 0.0
+                    && remaining <= sight.at(lanelet.speed_limit)
+                    && near().is_some_and(|other| other.gap < reach)
+            })
+        };
+        let class = self.vehicle_type(agent).class;
+        let is_free = |id: LaneletIndex| {
+            id != NO_LANELET
+                && self.ground.lane_end(id).is_none()
+                && self.ground.lanelet(id).access.admits(class)
+        };
+        let goes_on = progress.goal_at > progress.at && position.may_change_lane();
+        let mut sides = sides.into_iter().filter(|_| goes_on);
+        let side = sides.find(|&(target, ending, _)| {
+            ending != NO_LANELET && is_free(target) && wants_in(ending)
+        });
+        side.map(|(beside, _, side)| Leaving {
+            beside,
+            side,
+            remaining: lanelet.length() - position.s,
+        })
     }
 
     /// The input row of a behaviour.

@@ -11,10 +11,15 @@
 //! behind C at C's speed, instead of passing a moving queue until its own lane ends. Two vehicles
 //! that want each other's lane would otherwise drive side by side until both lanes end, so the one
 //! behind falls back at once.
+//!
+//! Where a lane ends and merges into the one beside it, nobody has to change. Of two vehicles beside each other
+//! at similar speeds, the one behind eases off until there is room for both in one lane, so that they
+//! neither arrive at the end side by side nor need to brake there. In a queue they alternate at the end instead.
 
 use super::View;
 use crate::records::{AgentIndex, LaneSpot};
 use crate::traffic::{LaneEntry, Lanes};
+use roadwright_agent::LaneEndSight;
 use roadwright_scenario::lane_graph::{LaneletIndex, NO_LANELET};
 
 /// Time for which a vehicle seeks a gap before it is let in, s.
@@ -35,6 +40,16 @@ const STANDING: f64 = 0.2;
 const FALLING_BACK: f64 = 0.7;
 /// Minimum speed of an agent that falls back, m/s. It applies if the other vehicle nearly stands.
 const NEARLY_STANDING: f64 = 2.0;
+/// Time gap to the vehicle ahead on the other lane that an agent opens where a lane ends, s.
+const ROOM_AT_LANE_END: f64 = 1.0;
+/// Speed at which an agent opens that gap, as a fraction of its own speed. With the intelligent driver model this
+/// is a deceleration of 0.8 m/s^2.
+const EASING_OFF: f64 = 0.9;
+/// Largest difference in speed at which an agent opens a gap for a slower vehicle where a lane ends, m/s. It
+/// passes a vehicle that is slower still.
+const SIMILAR_SPEED: f64 = 5.0;
+/// Fraction of the speed limit below which traffic is a queue, in which vehicles alternate at the end of a lane.
+const QUEUE_SPEED: f64 = 0.4;
 
 /// How an agent accommodates vehicles beside it: it follows one of them or falls back.
 pub(super) struct Courtesy {
@@ -46,13 +61,13 @@ pub(super) struct Courtesy {
 }
 
 /// A vehicle on an adjacent lane, ahead of the agent or level with the agent.
-struct Beside {
+pub(super) struct Beside {
     /// The vehicle, with its position projected onto the agent's lane, m.
     entry: LaneEntry,
     speed: f64,
     /// Distance from the agent's front to the rear of the vehicle, m; negative if the bodies overlap along
     /// the lane.
-    gap: f64,
+    pub(super) gap: f64,
     /// Time for which the vehicle has been seeking a gap in the agent's lane, s; 0 if it does not
     /// seek one.
     seeking: f32,
@@ -80,6 +95,7 @@ impl View<'_> {
         if self.index.on_lanelet(side).is_empty() {
             return;
         }
+        self.make_room(agent, side, courtesy);
         let progress = self.progress(agent);
         let wants_over = self.route(agent).lanelet(progress.at + 1) == Some(side);
         let own = if wants_over { progress.seeking } else { 0.0 };
@@ -91,6 +107,32 @@ impl View<'_> {
             if is_let_in || falls_in {
                 self.stay_behind(agent, &beside, own > 0.0, courtesy);
             }
+        }
+    }
+
+    /// Makes the agent ease off behind a vehicle on an adjacent lane if either of the two lanes ends soon.
+    fn make_room(&self, agent: AgentIndex, side: LaneletIndex, courtesy: &mut Courtesy) {
+        let position = self.position(agent);
+        let own = position.lanelet;
+        let ends = |lane: LaneletIndex, beside: LaneletIndex| {
+            let end = self.ground.lane_end(lane);
+            end.filter(|end| end.beside == beside)
+        };
+        let Some(end) = ends(side, own).or_else(|| ends(own, side)) else {
+            return;
+        };
+        let limit = self.ground.lanelet(own).speed_limit;
+        if end.distance - position.s > LaneEndSight::default().at(limit) {
+            return;
+        }
+        let Some(beside) = self.beside(agent, side).next() else {
+            return;
+        };
+        let speed = self.motion(agent).speed;
+        let is_similar = speed - beside.speed < SIMILAR_SPEED;
+        let is_free = beside.speed.min(speed) > QUEUE_SPEED * limit;
+        if is_similar && is_free && beside.gap < ROOM_AT_LANE_END * speed {
+            courtesy.top_speed = courtesy.top_speed.min(EASING_OFF * speed);
         }
     }
 
@@ -134,7 +176,11 @@ impl View<'_> {
 
     /// Returns the next vehicles ahead of an agent on an adjacent lane, nearest first. If two
     /// vehicles are level with each other, the one with the smaller id counts as ahead.
-    fn beside(&self, agent: AgentIndex, side: LaneletIndex) -> impl Iterator<Item = Beside> {
+    pub(super) fn beside(
+        &self,
+        agent: AgentIndex,
+        side: LaneletIndex,
+    ) -> impl Iterator<Item = Beside> {
         let (s, lanelet) = (self.position(agent).s, self.position(agent).lanelet);
         let entries = self.index.on_lanelet(side);
         // The position at the same fraction of the length is beside the agent.

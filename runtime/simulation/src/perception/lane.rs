@@ -29,6 +29,10 @@ const BEND_AHEAD: f64 = 2.0;
 /// Part of the distance in [`BEND_AHEAD`] that is proportional to the speed, s.
 const BEND_TIME: f64 = 0.3;
 
+/// Deceleration with which a vehicle on a lane that ends stops if it is not let in, m/s^2.
+const MERGE_BRAKING: f64 = 3.0;
+/// Distance before the line by which it has to be able to stop earlier, m.
+const MERGE_MARGIN: f64 = 10.0;
 /// Distance of a body's centre from the new lane beyond which the body still counts as being on its old lane,
 /// m.
 const LEFT_BEHIND: f64 = 1.2;
@@ -301,7 +305,9 @@ impl View<'_> {
         let progress = self.progress(agent);
         if stretch.at > progress.at && self.is_closed(stretch, agent) {
             let line = stretch.distance - front - self.setback(stretch);
-            visit(line, StopCause::Closed(stretch.lanelet));
+            if !self.keeps_speed_to_merge(agent, line) {
+                visit(line, StopCause::Closed(stretch.lanelet));
+            }
         }
         let claim = &self.agents.claim[agent.index()];
         if claim.wall_at == stretch.at + 1 && !self.ignores_law(agent) {
@@ -321,6 +327,15 @@ impl View<'_> {
             let end = stretch.distance + stretch.length;
             visit(end - front - LANE_END_GAP, StopCause::LaneEnd);
         }
+    }
+
+    /// Whether an agent on a lane that ends still keeps its speed, because it may find a gap before the line at the
+    /// distance `line` (m) and can stop there firmly otherwise. If it slowed down from afar, it would be
+    /// too slow for the gaps of the lane beside it.
+    fn keeps_speed_to_merge(&self, agent: AgentIndex, line: f64) -> bool {
+        let speed = self.motion(agent).speed;
+        let needed = speed * speed / (2.0 * MERGE_BRAKING) + MERGE_MARGIN;
+        line > needed && self.ground.lane_end(self.position(agent).lanelet).is_some()
     }
 
     /// Distance before a connection at which vehicles stop, m.

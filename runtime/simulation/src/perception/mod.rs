@@ -58,6 +58,12 @@ const OUTLOOK_STEP: f64 = 2.0;
 /// Greatest distance at which behaviours see a leader, m.
 const LEADER_REACH: f64 = 200.0;
 
+/// Curvature up to which a vehicle corrects its path at speed, 1/m: 4 m/s^2 at 10 m/s.
+const SWING_CURVATURE: f64 = 0.04;
+/// Lookahead time as a multiple of the time in which wheels are turned from one side to the other. For a bus it
+/// is 1.0 s and for a car 0.3 s.
+const SWING_MARGIN: f64 = 1.2;
+
 /// Data that perception reads.
 #[derive(Clone, Copy)]
 pub(crate) struct View<'a> {
@@ -236,7 +242,10 @@ impl<'a> View<'a> {
         let is_reversing = self.is_reversing(agent);
         let hand = if is_reversing { -1.0 } else { 1.0 };
         let speed = hand * motion.speed;
-        let distance = look.ahead.distance.max(look.ahead.time * speed);
+        let distance = look
+            .ahead
+            .distance
+            .max(self.lookahead_time(agent, look) * speed);
         // Points and headings of lanes are rarely in the processor's cache, so they are only read for
         // controllers that steer by them.
         let at_path = look.at_path || !keeps_to_lanes(self.level(agent));
@@ -262,6 +271,19 @@ impl<'a> View<'a> {
         }
         self.perceive_obstacle(agent, pose_ahead, &mut input);
         input
+    }
+
+    /// Lookahead time of an agent's controller, s. On a lane it is at least the time in which the wheels can be
+    /// turned from one side to the other. With less, a bus that is pushed aside corrects too late and weaves
+    /// from side to side.
+    #[inline]
+    fn lookahead_time(&self, agent: AgentIndex, look: Look) -> f64 {
+        if !self.position(agent).is_on_lane() {
+            return look.ahead.time;
+        }
+        let limits = &self.vehicle_type(agent).limits;
+        let swing = 2.0 * SWING_CURVATURE * limits.wheelbase / limits.steering_rate;
+        look.ahead.time.max(SWING_MARGIN * swing)
     }
 
     /// Pose of an agent, turned by half a circle while the agent reverses.

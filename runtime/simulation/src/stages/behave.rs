@@ -97,6 +97,7 @@ fn ask(
     let (module, moment) = (instance.module(), world.clock.moment(instance.rate));
     let seen = world.surroundings().with(world.agents.lent());
     let only_changes_lanes = module.logic.only_changes_lanes();
+    let sight = module.logic.lane_end_sight(&module.parameters);
     let sharing = Sharing {
         helpers,
         is_whole: module.logic.asks_whole(),
@@ -106,7 +107,7 @@ fn ask(
         due,
         |agents| seen.warm_own(agents),
         |agent| match only_changes_lanes {
-            true => seen.lane_change_input(agent),
+            true => seen.lane_change_input(agent, sight),
             false => seen.behaviour_input(agent),
         },
         |Due { indices, ids }, (inputs, outputs, _)| {

@@ -7,7 +7,7 @@ use crate::route::{Goal, Route, goal_input};
 use glam::DVec2;
 use roadwright_plugin_api::PlannerInput;
 use roadwright_scenario::VehicleClass;
-use roadwright_scenario::lane_graph::LaneletIndex;
+use roadwright_scenario::lane_graph::{LaneletIndex, NO_LANELET};
 
 /// Minimum time between replans while chasing or fleeing, s.
 const REPLAN_TIME: f64 = 0.5;
@@ -21,6 +21,9 @@ const CHANGE_GAP: f64 = 3.0;
 const CHANGE_TIME: f64 = 1.5;
 /// Distance to the end of a lane below which no optional lane change begins, m.
 const LATEST_CHANGE: f64 = 30.0;
+/// Deceleration with which a vehicle that gives up its turn at the end of its lane can stop before that end,
+/// m/s^2.
+const GENTLE_BRAKING: f64 = 2.0;
 /// Maximum extra length of the route after an optional lane change, m.
 const DETOUR: f64 = 60.0;
 
@@ -221,19 +224,58 @@ impl Effecting<'_> {
         let Some(route) = self.route_through(agent, target) else {
             return false;
         };
+        let is_committed = self.is_committed(agent);
         self.take_planned_route(agent, route);
+        if is_committed {
+            give_up_grants(self.ground, self.agents, self.traffic, agent);
+        }
         true
+    }
+
+    /// Whether a junction has admitted an agent from its current lane and reserves the connection for it.
+    fn is_committed(&self, agent: AgentIndex) -> bool {
+        let index = agent.index();
+        self.agents.claim[index].granted_to > self.agents.progress[index].at + 1
+    }
+
+    /// Whether an agent that a junction has admitted may still leave its lane for the given one. It may where its
+    /// lane ends, if it can stop gently before the end in case that it is not admitted again, and where the
+    /// lane beside it ends, if the other lane needs no admission.
+    fn may_give_up_merge(&self, agent: AgentIndex, target: LaneletIndex) -> bool {
+        let index = agent.index();
+        let (position, progress) = (&self.agents.position[index], &self.agents.progress[index]);
+        // Nothing but the next connection has been granted.
+        if self.agents.claim[index].granted_to != progress.at + 2 {
+            return false;
+        }
+        let own = position.lanelet;
+        let length = self.ground.length(own);
+        if self
+            .ground
+            .lane_end(own)
+            .is_some_and(|end| end.distance <= length)
+        {
+            let speed = self.agents.motion[index].speed;
+            let room = length - position.s - self.vehicle_type(agent).front;
+            return room > speed * speed / (2.0 * GENTLE_BRAKING);
+        }
+        let ends_into = |side: LaneletIndex| {
+            let end = (side != NO_LANELET).then(|| self.ground.lane_end(side));
+            end.flatten().is_some_and(|end| end.beside == own)
+        };
+        let mut beyond = self.ground.successors(target).iter();
+        self.ground.beside(own).into_iter().any(ends_into)
+            && beyond.all(|&next| self.ground.contested(next).is_none())
     }
 
     /// Whether an agent may change to an adjacent lane that is not on its route.
     fn may_change_to(&self, agent: AgentIndex, target: LaneletIndex) -> bool {
         let index = agent.index();
-        let (position, progress) = (&self.agents.position[index], &self.agents.progress[index]);
+        let position = &self.agents.position[index];
         let graph = self.ground.graph();
         let own = graph.lanelet(position.lanelet);
-        // A junction has admitted it from its current lane and reserves the connection for it.
-        let is_committed =
-            self.agents.claim[index].granted_to > progress.at + 1 || self.has_arrived(agent);
+        let is_committed = self.has_arrived(agent)
+            || self.is_committed(agent) && !self.may_give_up_merge(agent, target);
         let class = self.vehicle_type(agent).class;
         let is_closed = !graph.lanelet(target).access.admits(class);
         let view = self.surroundings().with(self.agents.lent());

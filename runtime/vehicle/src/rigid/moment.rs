@@ -15,6 +15,9 @@ use roadwright_geometry::math::{atan, sin_cos, tan};
 
 /// Speed below which the brake is applied if the driver does not want to move, m/s.
 const STANDING: f64 = 0.05;
+/// Speed by which that limit grows with the sine of the slope, m/s. A vehicle that is put on a slope moves while
+/// its springs and tyres settle. A wish of zero would then keep that speed, and the vehicle would creep downhill.
+const SETTLING: f64 = 3.0;
 /// Cosine of the tilt beyond which all corners of a hull touch the ground: 60 degrees.
 const LEANING: f64 = 0.5;
 /// Minimum cosine between a wheel's spring axis and the ground normal for a contact.
@@ -190,8 +193,10 @@ impl<S: Surface> Moment<'_, S> {
     fn push(&self, state: &mut CarState, controls: &Controls, speed: f64) -> Push {
         let direction = if controls.is_reversing { -1.0 } else { 1.0 };
         // On a slope the engine carries the weight as well.
-        let slope = GRAVITY * state.slope(self.model) * direction;
-        let stands = speed.abs() < STANDING && controls.acceleration <= 0.0;
+        let sine = state.slope(self.model) * direction;
+        let slope = GRAVITY * sine;
+        let standing = STANDING + SETTLING * sine.abs();
+        let stands = speed.abs() < standing && controls.acceleration <= 0.0;
         let acceleration = if stands {
             f64::NAN
         } else {

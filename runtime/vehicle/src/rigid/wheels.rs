@@ -92,7 +92,9 @@ impl WheelState {
         let change = (braked - rim - friction * per_force) / (1.0 + slope * per_force);
         let mut after = rim + change;
         let left = after - velocity.x;
-        let is_held = (torque.drive.abs() - torque.brake).abs() <= most;
+        // However strong the brake is: a wheel that it locks does not slide in the sense of this state, because
+        // the tyre then decides whether it holds. Only a drive beyond the grip keeps the wheel spinning.
+        let is_held = torque.drive.abs() - torque.brake <= most;
         if most > 0.0 && left * slip <= 0.0 && (is_held || size == 0.0) {
             self.slides = false;
             return torque;

@@ -40,6 +40,13 @@ const OPEN_FOR: f64 = 30.0;
 /// Smallest fraction of the critical gap that drivers accept. The longer they wait, the shorter the gaps that
 /// they accept.
 const LEAST_GAP_SHARE: f64 = 0.6;
+/// Maximum braking that joining from an acceleration lane may require of a vehicle on the main road, m/s^2.
+const JOINED_BRAKING: f64 = 3.0;
+/// Critical gap for joining a main road from an acceleration lane at the speed limit, s.
+const GAP_TO_JOIN: f64 = 1.5;
+/// Additional critical gap for joining, per m/s below the speed limit, s^2/m. From rest on a motorway the critical
+/// gap is 6.5 s, as at a yield sign.
+const GAP_PER_SLOWNESS: f64 = 0.15;
 /// Speed below which a vehicle counts as standing, m/s.
 const STANDING: f64 = 0.2;
 /// Distance from its stop line within which a standing vehicle counts as having stopped at it, m.
@@ -171,7 +178,12 @@ pub(super) fn is_locked(
     situation: &Situation<'_>,
 ) -> bool {
     let (control, has_signals) = kind_of(junction, situation);
-    waited(request, junction, situation) >= lock_after(control, has_signals)
+    let lock_after = match situation.ground.joins_by(request.path) {
+        // At the end of an acceleration lane there is no alternation by right.
+        true => keep_out_after(control, has_signals),
+        false => lock_after(control, has_signals),
+    };
+    waited(request, junction, situation) >= lock_after
 }
 
 /// Whether a request may no longer be passed over, so that conflicting vehicles have to wait.
@@ -410,13 +422,19 @@ fn passes_before(request: &Request, need: &Need, grant: &Grant, situation: &Situ
     };
     let speed = situation.speed(grant.agent);
     let distance = theirs.from - situation.front_of(grant);
+    let is_merge = conflicts.is_merge(need.path, grant.path);
+    let path = Connection::new(need.junction, need.path);
     // The other one would have to wait. That is only asked of a vehicle that can still stop gently before
-    // the conflict.
-    if !grant.is_invited || distance < speed * speed / (2.0 * GENTLE) + speed * situation.period {
+    // the conflict. Behind a vehicle that joins in motion, it only has to fall back to the speed of that one.
+    let (joins_at, braking) = match is_merge && situation.ground.joins_by(path) {
+        true => (situation.speed(request.agent), JOINED_BRAKING),
+        false => (0.0, GENTLE),
+    };
+    let slowing = (speed * speed - joins_at * joins_at).max(0.0) / (2.0 * braking);
+    if !grant.is_invited || distance < slowing + speed * situation.period {
         return false;
     }
     let comes = situation.time_for(distance, grant.agent, grant.at);
-    let is_merge = conflicts.is_merge(need.path, grant.path);
     // Where both merge into one lane, the other follows from the point where they meet, so the rear need
     // not have left the whole conflict.
     let end = if is_merge { own.from } else { own.to };
@@ -495,7 +513,10 @@ fn gives_way(
 ) -> bool {
     let path = Connection::new(need.junction, need.path);
     let is_permitted = situation.signals.is_permitted(situation.ground, path);
-    if !situation.ground.connection_gist(path).gives_way_to_any && !is_permitted {
+    let may_yield = situation.ground.connection_gist(path).gives_way_to_any
+        || is_permitted
+        || situation.ground.joins_by(path);
+    if !may_yield {
         return false;
     }
     let gap = critical_gap(request, need, situation);
@@ -531,8 +552,23 @@ fn comes_within(
 /// waiting time grows.
 fn critical_gap(request: &Request, need: &Need, situation: &Situation<'_>) -> f64 {
     let patience = (request.age(situation) / LOCK_AFTER).min(1.0);
-    let right = situation.ground.law(need.junction).right_of_way();
-    right.critical_gap(need.path) * (1.0 - (1.0 - LEAST_GAP_SHARE) * patience)
+    let path = Connection::new(need.junction, need.path);
+    let gap = match situation.ground.joins_by(path) {
+        true => gap_to_join(request, need, situation),
+        false => {
+            let right = situation.ground.law(need.junction).right_of_way();
+            right.critical_gap(need.path)
+        }
+    };
+    gap * (1.0 - (1.0 - LEAST_GAP_SHARE) * patience)
+}
+
+/// Critical gap at the end of an acceleration lane, s. It grows with the difference between the speed of the
+/// vehicle that joins and the speed limit, because the next vehicle on the main road has to slow down by as much.
+fn gap_to_join(request: &Request, need: &Need, situation: &Situation<'_>) -> f64 {
+    let lane = situation.lane_before(request.agent, need.at);
+    let limit = lane.map_or(0.0, |lane| situation.ground.lanelet(lane).speed_limit);
+    GAP_TO_JOIN + GAP_PER_SLOWNESS * (limit - situation.speed(request.agent)).max(0.0)
 }
 
 /// Whether a vehicle cannot use its right of way, because it stands behind another vehicle, waits for

@@ -348,8 +348,17 @@ impl<'a> Situation<'a> {
         match (is_permitted(path), is_permitted(other)) {
             (true, false) => self.ground.in_conflict(junction, path, other),
             (false, true) => false,
-            _ => right.gives_way(path, other),
+            _ => {
+                right.gives_way(path, other)
+                    || self.joins_before(Connection::new(junction, path), other)
+            }
         }
+    }
+
+    /// Whether a connection is the end of an acceleration lane and conflicts with another one, so that its
+    /// vehicles yield.
+    fn joins_before(&self, path: Connection, other: ConnectionIndex) -> bool {
+        self.ground.joins_by(path) && self.ground.in_conflict(path.junction, path.number, other)
     }
 
     /// Distance of the stop line of a connection from the junction, m.

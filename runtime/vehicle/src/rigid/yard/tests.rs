@@ -156,6 +156,61 @@ fn a_parked_car_stays_on_a_slope() {
     assert!(state.body.position.x < -1.0, "{}", state.body.position);
 }
 
+/// Distance that a vehicle moves on a slope of the given angle in 5 s after it has settled for 5 s, m.
+fn moved_on_slope(
+    model: &RigidModel,
+    degrees: f64,
+    heading: f64,
+    controls: impl Fn() -> Controls,
+) -> f64 {
+    let slope = Slope(degrees.to_radians());
+    let place = Place::new(0.0, 0.0, heading);
+    let mut state = CarState::at_rest(model, place, &slope);
+    drive(model, &mut state, &slope, 5.0, 0.02, |_| controls());
+    let settled = state.body.position;
+    drive(model, &mut state, &slope, 5.0, 0.02, |_| controls());
+    (state.body.position - settled).length()
+}
+
+#[test]
+fn hand_brake_and_foot_brake_hold_what_the_foot_brake_holds() {
+    let mut held = 0;
+    for (name, model) in models() {
+        for degrees in [10.0, 22.0] {
+            for heading in [0.0, PI] {
+                let moved = |hand_brake: bool| {
+                    moved_on_slope(&model, degrees, heading, || Controls {
+                        acceleration: f64::NAN,
+                        hand_brake,
+                        ..Controls::default()
+                    })
+                };
+                let (foot, both) = (moved(false), moved(true));
+                println!("{name} {degrees} degrees, {heading:.1}: {foot:.4} m, both {both:.4} m");
+                assert!(
+                    both < foot + 0.01,
+                    "{name} {degrees} {heading}: {foot} {both}"
+                );
+                held += u32::from(foot < 0.01);
+            }
+        }
+    }
+    assert!(held > 10, "{held}");
+}
+
+#[test]
+fn a_wish_of_zero_stands_on_a_slope_either_way_round() {
+    for (name, model) in models() {
+        for degrees in [10.0, 20.0] {
+            for heading in [0.0, PI] {
+                let moved = moved_on_slope(&model, degrees, heading, || wish(0.0, 0.0));
+                println!("{name} {degrees} degrees, {heading:.1}: {moved:.4} m");
+                assert!(moved < 0.01, "{name} {degrees} {heading}: {moved}");
+            }
+        }
+    }
+}
+
 #[test]
 fn it_speeds_up_and_stops_as_asked_whatever_the_step() {
     for (name, model) in models() {
