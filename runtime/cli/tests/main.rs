@@ -23,6 +23,7 @@ mod outputs;
 mod plan;
 mod plugins;
 mod program;
+mod roundabouts;
 mod save;
 #[path = "../../scenario/tests/common/mod.rs"]
 mod scenarios;

@@ -4,4 +4,6 @@
 mod land;
 mod merged_junctions;
 mod osm;
+mod overlaps;
+mod roundabouts;
 mod towns;

@@ -33,9 +33,16 @@ fn signal_nodes(elements: &Elements) -> usize {
 fn left_out(summary: &ImportSummary) -> usize {
     let warnings = summary.warnings.iter();
     let of_ways = warnings.filter(|warning| {
-        let is_change = ["missing", "moved apart", "stretches", "loops", "buildings"]
-            .iter()
-            .any(|word| warning.reason.contains(word));
+        let changes = [
+            "missing",
+            "moved apart",
+            "still overlap",
+            "split around",
+            "stretches",
+            "loops",
+            "buildings",
+        ];
+        let is_change = changes.iter().any(|word| warning.reason.contains(word));
         !is_change && warning.examples.iter().any(|one| one.starts_with("way"))
     });
     of_ways.map(|warning| warning.count).sum()

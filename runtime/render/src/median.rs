@@ -194,8 +194,8 @@ impl<'s, 'a> Median<'s, 'a> {
     }
 }
 
-/// Draws the raised parts of medians and of the splitter islands in which they continue, with refuges at
-/// pedestrian crossings.
+/// Draws the raised parts of medians and of the splitter islands in which they continue, the islands of merged
+/// junctions, and refuges at pedestrian crossings.
 pub(crate) fn raised(
     painter: &mut impl Painter,
     scenario: &Scenario,
@@ -213,6 +213,12 @@ pub(crate) fn raised(
             .filter(|island| !island.raised.is_empty())
         {
             splitter(painter, island, comes_to(scenario, junction, island));
+        }
+        for island in junction.traffic_islands() {
+            if painter.scale() >= MIN_KERB_SCALE {
+                painter.edge(island, 2.0 * KERB_WIDTH, 2.0, rgb(KERB));
+            }
+            painter.polygon(island, rgb(MEDIAN));
         }
         for refuge in refuges(junction) {
             painter.polygon(&refuge, rgb(SIDEWALK));

@@ -13,8 +13,10 @@
 //! ```
 
 mod city;
+mod split_roundabout;
 
 pub use city::{CITY_RESTRICTIONS, CITY_SIGNALS, city};
+pub use split_roundabout::{SplitRoundabout, small_ring};
 
 use std::path::PathBuf;
 

@@ -96,6 +96,10 @@ fn document(summary: &ImportSummary) -> serde_json::Value {
     let access: serde_json::Map<_, _> = roads
         .map(|(access, (roads, km))| (access.name().into(), json!({"roads": roads, "km": km})))
         .collect();
+    let moved = summary.moved_carriageways.iter();
+    let moved: Vec<_> = moved
+        .map(|moved| json!({"way": moved.way, "road": moved.road.0, "by": moved.by}))
+        .collect();
     json!({
         "ways": summary.ways,
         "roads": summary.roads,
@@ -119,6 +123,7 @@ fn document(summary: &ImportSummary) -> serde_json::Value {
         "buildings": summary.buildings,
         "land": summary.land,
         "access": access,
+        "moved_carriageways": moved,
         "driving_side": side(summary),
         "country": summary.country,
         "warnings": warnings,

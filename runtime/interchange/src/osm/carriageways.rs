@@ -1,4 +1,7 @@
-//! Dual carriageways whose lines are closer together than their lanes are wide.
+//! Carriageways whose lines are closer together than their lanes are wide.
+//!
+//! Two steps move them apart. This file has the first one, for the carriageways of a street; `spread.rs` has
+//! the second one, for all other neighbours. No carriageway moves by more than half its width.
 //!
 //! A one-way street is centred on its line. Where two of them diverge from a two-way road, and along narrow
 //! medians, lanes of opposite directions would overlap. In such places, each carriageway stays on its own
@@ -13,6 +16,8 @@
 //!   ------------------.          ->             lanes continue those of the road.
 //!                      '--------------------
 //! ```
+
+mod spread;
 
 use glam::DVec2;
 use roadwright_geometry::grid_index::GridIndex;
@@ -39,34 +44,63 @@ const LEAST: f64 = 0.02;
 /// Distance beyond which two lines are never too close to each other, m.
 const REACH: f64 = 32.0;
 
-/// Moves lanes aside where carriageways of opposite directions are too close. `counts` states whether a road
-/// is considered. Returns the indices of the roads whose lanes were moved.
-pub(super) fn part(
+/// Carriageways that were moved, and those that still overlap.
+#[derive(Debug, Default)]
+pub(super) struct Separated {
+    /// Indices of the roads that were moved, with the largest displacement, m.
+    pub(super) moved: Vec<(usize, f64)>,
+    /// Indices of roads that overlap another road with a larger index, because there is not enough room.
+    pub(super) left: Vec<usize>,
+}
+
+/// Moves lanes aside where carriageways are too close. `counts` states whether a road is considered.
+pub(super) fn separate(
     roads: &mut [Road],
     side: DrivingSide,
-    counts: impl Fn(usize) -> bool,
-) -> Vec<usize> {
+    counts: impl Fn(usize) -> bool + Copy,
+) -> Separated {
+    let offset = |road: &Road| Poly3::value_in(&road.lane_offset, 0.0);
+    let before: Vec<f64> = roads.iter().map(offset).collect();
+    part(roads, side, counts);
+    let left = spread::spread(roads, side, &before, counts);
+    let displacement = |(road, before): (&Road, &f64)| {
+        let offsets = knots(road)
+            .into_iter()
+            .map(|(s, _)| Poly3::value_in(&road.lane_offset, s));
+        offsets
+            .map(|offset| (offset - before).abs())
+            .fold(0.0, f64::max)
+    };
+    let displacements = roads.iter().zip(&before).map(displacement).enumerate();
+    Separated {
+        moved: displacements.filter(|(_, by)| *by > LEAST).collect(),
+        left,
+    }
+}
+
+/// Moves lanes aside where carriageways of opposite directions are too close. `counts` states whether a road
+/// is considered.
+fn part(roads: &mut [Road], side: DrivingSide, counts: impl Fn(usize) -> bool) {
     let indices = (0..roads.len()).filter(|&index| counts(index));
     let all: Vec<Carriageway> = indices
         .filter_map(|index| Carriageway::of(index, &roads[index], side))
         .collect();
-    let knots = Knots::of(&all);
-    let mut moved = Vec::new();
+    let knots = Knots::of(all.iter().map(|own| &own.knots[..]));
     for (number, own) in all.iter().enumerate() {
         let aside = own.aside(|pose| {
             let others = knots.beside(number, pose.position).into_iter();
             let shifts = others.map(|(other, near)| {
                 let line = &roads[all[other].road].reference_line;
-                own.apart_from(&all[other], foot(line, near, pose.position), pose)
+                let there = line.pose(foot(line, near, pose.position));
+                own.apart_from(&all[other], there, pose)
             });
             shifts.fold(0.0, f64::max)
         });
         if aside.iter().any(|(_, by)| *by > LEAST) {
-            roads[own.road].lane_offset = own.offsets(&aside);
-            moved.push(own.road);
+            let offset = |&(s, by): &(f64, f64)| (s, own.offset - own.sign * by);
+            roads[own.road].lane_offset = smooth(&aside.iter().map(offset).collect::<Vec<_>>());
         }
     }
-    moved
 }
 
 /// A one-way street that may be one half of a dual carriageway.
@@ -135,37 +169,37 @@ impl Carriageway {
         }
         let lack = self.inner + other.inner + GAP - distance;
         let own = self.inner + 0.5 * (GAP - distance);
-        own.clamp(0.0, lack.max(0.0))
+        own.min(self.inner).clamp(0.0, lack.max(0.0))
     }
+}
 
-    /// Position of the lanes after moving aside, as smooth cubic pieces through all knots.
-    fn offsets(&self, aside: &[(f64, f64)]) -> Vec<Poly3> {
-        let at = |i: usize| (aside[i].0, self.offset - self.sign * aside[i].1);
-        let last = aside.len() - 1;
-        let slope = |i: usize| {
-            let ((from, before), (to, after)) = (at(i.saturating_sub(1)), at((i + 1).min(last)));
-            (after - before) / (to - from)
-        };
-        let rounded = |value: f64| (value * 1e9).round() / 1e9;
-        let piece = |i: usize| {
-            let ((s, a), (end, next)) = (at(i), at(i + 1));
-            let (length, from, to) = (end - s, slope(i), slope(i + 1));
-            let rise = (next - a) / length;
-            Poly3 {
-                s: rounded(s).into(),
-                a: rounded(a).into(),
-                b: rounded(from).into(),
-                c: (rounded((3.0 * rise - 2.0 * from - to) / length)).into(),
-                d: (rounded((from + to - 2.0 * rise) / (length * length))).into(),
-            }
-        };
-        let mut pieces: Vec<Poly3> = (0..last).map(piece).collect();
-        // Of consecutive constant pieces with the same value, only the first is kept.
-        let is_at = |poly: &Poly3, a: f64| poly.rebased(poly.s.get()) == Poly3::constant(a);
-        pieces
-            .dedup_by(|next, before| is_at(next, before.a.get()) && is_at(before, before.a.get()));
-        pieces
-    }
+/// Returns lane offsets as smooth cubic pieces through all given points, which are distances along the road and
+/// offsets, m.
+fn smooth(points: &[(f64, f64)]) -> Vec<Poly3> {
+    let last = points.len() - 1;
+    let slope = |i: usize| {
+        let ((from, before), (to, after)) =
+            (points[i.saturating_sub(1)], points[(i + 1).min(last)]);
+        (after - before) / (to - from)
+    };
+    let rounded = |value: f64| (value * 1e9).round() / 1e9;
+    let piece = |i: usize| {
+        let ((s, a), (end, next)) = (points[i], points[i + 1]);
+        let (length, from, to) = (end - s, slope(i), slope(i + 1));
+        let rise = (next - a) / length;
+        Poly3 {
+            s: rounded(s).into(),
+            a: rounded(a).into(),
+            b: rounded(from).into(),
+            c: (rounded((3.0 * rise - 2.0 * from - to) / length)).into(),
+            d: (rounded((from + to - 2.0 * rise) / (length * length))).into(),
+        }
+    };
+    let mut pieces: Vec<Poly3> = (0..last).map(piece).collect();
+    // Of consecutive constant pieces with the same value, only the first is kept.
+    let is_at = |poly: &Poly3, a: f64| poly.rebased(poly.s.get()) == Poly3::constant(a);
+    pieces.dedup_by(|next, before| is_at(next, before.a.get()) && is_at(before, before.a.get()));
+    pieces
 }
 
 /// Returns points along a road that are at most `STEP` apart, each with the distance (m) and the pose.
@@ -186,14 +220,15 @@ fn ease<'a>(places: impl Iterator<Item = &'a mut (f64, f64)>) {
     }
 }
 
-/// Returns the pose on a line nearest to `place`. The search starts `near` metres along the line.
-fn foot(line: &ReferenceLine, near: f64, place: DVec2) -> Pose {
+/// Returns the distance along a line of its point nearest to `place`, m. The search starts `near` metres along
+/// the line.
+fn foot(line: &ReferenceLine, near: f64, place: DVec2) -> f64 {
     // On a straight line, the first iteration is exact. The others follow bends.
     let nearer = |s: f64, _| (s + line.pose(s).to_local(place).x).clamp(0.0, line.length());
-    line.pose((0..3).fold(near, nearer))
+    (0..3).fold(near, nearer)
 }
 
-/// The knots of all carriageways, indexed by position.
+/// The knots of several carriageways, indexed by position.
 struct Knots {
     grid: GridIndex,
     /// For each knot, its carriageway and its distance along the carriageway, m.
@@ -201,10 +236,10 @@ struct Knots {
 }
 
 impl Knots {
-    fn of(all: &[Carriageway]) -> Self {
-        let each = || all.iter().enumerate();
-        let along = each().flat_map(|(number, own)| own.knots.iter().map(move |k| (number, k.0)));
-        let places = each().flat_map(|(_, own)| own.knots.iter().map(|k| k.1.position));
+    fn of<'a>(all: impl Iterator<Item = &'a [(f64, Pose)]> + Clone) -> Self {
+        let each = || all.clone().enumerate();
+        let along = each().flat_map(|(number, own)| own.iter().map(move |k| (number, k.0)));
+        let places = each().flat_map(|(_, own)| own.iter().map(|k| k.1.position));
         let mut grid = GridIndex::new();
         grid.rebuild(&places.collect::<Vec<DVec2>>(), REACH);
         let along = along.collect();

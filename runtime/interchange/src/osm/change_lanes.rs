@@ -88,6 +88,14 @@ fn change_of(value: &str) -> Option<LaneChange> {
 }
 
 impl ChangeLanes {
+    /// Lane changes on a two-way road from those on two one-way roads. The second one runs against the road.
+    pub(super) fn two_way(along: &Self, against: &Self) -> Self {
+        Self {
+            along: along.along.clone(),
+            against: against.along.clone(),
+        }
+    }
+
     /// Sets the lane changes on the lanes of a road.
     pub(super) fn apply(&self, section: &mut LaneSection, side: DrivingSide) {
         // Lanes are listed from left to right as seen along the road.

@@ -20,6 +20,7 @@ mod ranks;
 mod restrictions;
 mod roads;
 mod signs;
+mod split_arms;
 mod tags;
 mod trams;
 mod turn_lanes;
@@ -35,7 +36,7 @@ use roadwright_geometry::GeometryError;
 use roadwright_scenario::junction::{Layout, layout};
 use roadwright_scenario::lane_graph::LaneGraph;
 use roadwright_scenario::{
-    DrivingSide, EditError, GeoOrigin, LaneChange, RoadAccess, RoadNetwork, Scenario,
+    DrivingSide, EditError, GeoOrigin, LaneChange, RoadAccess, RoadId, RoadNetwork, Scenario,
 };
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -216,6 +217,17 @@ fn first_node<'a>(elements: &'a Elements, object: &str) -> Option<&'a OsmNode> {
     }
 }
 
+/// A carriageway whose lanes were moved away from its line, because they would have overlapped others.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct MovedCarriageway {
+    /// OSM id of the way.
+    pub way: i64,
+    /// The road that was made of the way, or of a part of it.
+    pub road: RoadId,
+    /// Largest displacement, m. It is at most half the width of the carriageway.
+    pub by: f64,
+}
+
 /// Result of an import.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ImportSummary {
@@ -268,6 +280,8 @@ pub struct ImportSummary {
     pub driving_side: DrivingSide,
     /// Country whose traffic law applies, as its code in ISO 3166-1 alpha-2; empty for none.
     pub country: String,
+    /// Carriageways that were moved apart, in order of their roads.
+    pub moved_carriageways: Vec<MovedCarriageway>,
     /// Objects that were left out, and why.
     pub warnings: Vec<ImportWarning>,
 }
@@ -350,6 +364,7 @@ pub fn import(
         turning_circles: counts.turning_circles,
         crossings: counts.crossings,
         crossings_unassigned: counts.crossings_unassigned,
+        moved_carriageways: counts.moved,
         restrictions: restrictions.at.values().map(Vec::len).sum(),
         via_restrictions: restrictions.via.values().map(Vec::len).sum(),
         timed_restrictions: restrictions.timed.values().map(Vec::len).sum(),
@@ -430,6 +445,7 @@ fn measured(scenario: &Scenario, layout: &Layout, graph: &LaneGraph) -> ImportSu
         access: by_access(network),
         driving_side: side,
         country: scenario.about().country.clone(),
+        moved_carriageways: Vec::new(),
         warnings: Vec::new(),
     }
 }

@@ -27,10 +27,11 @@ pub(super) fn collect(elements: &Elements, built: &Built, warnings: &mut Warning
     // end) to roads.
     let mut ends: BTreeMap<(i64, i64), Vec<RoadId>> = BTreeMap::new();
     for (index, piece) in built.pieces.iter().enumerate() {
-        for node in [piece.nodes[0], piece.nodes[piece.nodes.len() - 1]] {
-            ends.entry((piece.way, node))
-                .or_default()
-                .push(road_id(index));
+        for way in built.ways_of(index) {
+            for node in [piece.nodes[0], piece.nodes[piece.nodes.len() - 1]] {
+                let roads = ends.entry((way, node)).or_default();
+                roads.push(road_id(index));
+            }
         }
     }
     let mut found = Found::default();

@@ -9,10 +9,11 @@ use super::projection::{LocalProjection, great_circle_distance};
 use super::ranks::{self, Standing};
 use super::restrictions::Found;
 use super::signs::{Signals, place_signals, place_signs};
+use super::split_arms;
 use super::tags::{self, WayStyle};
 use super::trams;
 use super::turning_circles;
-use super::{ATTRIBUTION, ImportError, ImportOptions, Warnings};
+use super::{ATTRIBUTION, ImportError, ImportOptions, MovedCarriageway, Warnings};
 use country_boundaries::{BOUNDARIES_ODBL_360X180, CountryBoundaries, LatLon};
 use glam::DVec2;
 use roadwright_geometry::fillet::{FilletOptions, SmallestRadii, fillet, fillet_widened};
@@ -64,6 +65,8 @@ pub(super) struct Built {
     /// All nodes of drivable ways.
     on_ways: BTreeSet<i64>,
     way_count: usize,
+    /// All ways of each piece that replaces a split arm, by the index of the piece.
+    joined_ways: BTreeMap<usize, BTreeSet<i64>>,
     /// Attribution that the data require; empty for data that do not come from OpenStreetMap.
     attribution: &'static str,
 }
@@ -85,6 +88,8 @@ pub(super) struct Counts {
     /// Number of pedestrian crossings over arms, and number of crossings that belong to no arm.
     pub(super) crossings: usize,
     pub(super) crossings_unassigned: usize,
+    /// Carriageways that were moved apart.
+    pub(super) moved: Vec<MovedCarriageway>,
 }
 
 /// Cuts the drivable ways into pieces.
@@ -96,7 +101,7 @@ pub(super) fn build(
     let (elements, area) = &away_from_antimeridian(elements, options.clip);
     let mut clipper = Clipper::new(elements, *area);
     let drivable = drivable_runs(&mut clipper, warnings);
-    let (runs, places) = (drivable.runs, clipper.places);
+    let (runs, mut places) = (drivable.runs, clipper.places);
     if runs.is_empty() {
         let hint = if area.is_some() {
             " inside the box"
@@ -110,7 +115,7 @@ pub(super) fn build(
     let mut cuts = cut_nodes(&runs);
     cuts.extend(runs.iter().flat_map(|run| sharp_nodes(run, &places)));
     let signals = place_signals(&runs, &places, &mut cuts);
-    let on_ways = runs
+    let mut on_ways: BTreeSet<i64> = runs
         .iter()
         .flat_map(|run| run.nodes.iter().copied())
         .collect();
@@ -122,10 +127,19 @@ pub(super) fn build(
     if pieces.is_empty() {
         return Err(ImportError::NoRoads(" that has a length"));
     }
+    let mut styles = drivable.styles;
+    let graph = split_arms::Graph {
+        pieces: &mut pieces,
+        styles: &mut styles,
+        places: &mut places,
+    };
+    let joined = split_arms::join(graph, &signals.carriers, warnings);
+    joined.renew(&mut on_ways);
     Ok(Built {
         pieces,
-        styles: drivable.styles,
+        styles,
         places,
+        joined_ways: joined.ways,
         signals,
         on_ways,
         way_count: drivable.way_count,
@@ -185,10 +199,34 @@ fn drivable_runs(clipper: &mut Clipper<'_>, warnings: &mut Warnings) -> Drivable
         }));
         styles.push(style);
     }
+    begin_rings_at_junctions(&mut runs);
     Drivable {
         runs,
         styles,
         way_count,
+    }
+}
+
+/// Makes closed rings begin at a node where another way meets them. Ways are cut at their ends, and where a
+/// mapper began to draw a ring has no meaning.
+fn begin_rings_at_junctions(runs: &mut [Piece]) {
+    let mut ways_at: BTreeMap<i64, usize> = BTreeMap::new();
+    for run in runs.iter() {
+        for &node in run.nodes.iter().collect::<BTreeSet<_>>() {
+            *ways_at.entry(node).or_default() += 1;
+        }
+    }
+    for run in runs.iter_mut().filter(|run| run.is_ring) {
+        let nodes = &mut run.nodes;
+        let last = nodes.len() - 1;
+        let is_junction = |&i: &usize| ways_at[&nodes[i]] > 1;
+        if nodes[0] == nodes[last]
+            && let Some(first) = (0..last).find(is_junction)
+        {
+            nodes.truncate(last);
+            nodes.rotate_left(first);
+            nodes.push(nodes[0]);
+        }
     }
 }
 
@@ -325,6 +363,12 @@ fn leave_out_crowded(pieces: &mut Vec<Piece>, warnings: &mut Warnings) {
 }
 
 impl Built {
+    /// Returns the ways of a piece. Only a piece that replaces a split arm has several.
+    pub(super) fn ways_of(&self, index: usize) -> BTreeSet<i64> {
+        let joined = self.joined_ways.get(&index);
+        joined.map_or_else(|| BTreeSet::from([self.pieces[index].way]), Clone::clone)
+    }
+
     /// Builds the scenario, and counts its objects.
     pub(super) fn into_scenario(
         self,
@@ -392,13 +436,28 @@ impl Built {
                 );
             }
         }
-        for index in carriageways::part(&mut roads, side, |index| !self.pieces[index].is_ring) {
+        let is_street = |index: usize| !self.pieces[index].is_ring;
+        let carriageways::Separated { moved, left } =
+            carriageways::separate(&mut roads, side, is_street);
+        for &(index, by) in &moved {
             warnings.add(
                 "carriageways closer together than their lanes are wide (moved apart)",
+                format!("way {} by {by:.1} m", self.pieces[index].way),
+            );
+        }
+        for index in left {
+            warnings.add(
+                "carriageways that still overlap, because there is not enough room between their lines",
                 format!("way {}", self.pieces[index].way),
             );
         }
         let turning_circles = turning_circles::part_lanes(&mut roads, &self.pieces, &self.places);
+        let moved = moved.into_iter().map(|(index, by)| MovedCarriageway {
+            way: self.pieces[index].way,
+            road: road_id(index),
+            by,
+        });
+        let moved = moved.collect();
         for (index, road) in roads.into_iter().enumerate() {
             scenario.apply(Edit::Road(road_id(index), Some(Box::new(road))))?;
         }
@@ -413,6 +472,7 @@ impl Built {
             turning_circles,
             crossings: crossings.count,
             crossings_unassigned: crossings.unassigned,
+            moved,
         };
         Ok((scenario, counts))
     }

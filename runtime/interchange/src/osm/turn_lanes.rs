@@ -136,6 +136,14 @@ fn turns_of(lane: &str) -> Turns {
 }
 
 impl TurnLanes {
+    /// Arrows of a two-way road from those of two one-way roads. The second one runs against the road.
+    pub(super) fn two_way(along: &Self, against: &Self) -> Self {
+        Self {
+            along: along.along.clone(),
+            against: against.along.clone(),
+        }
+    }
+
     /// Sets the arrows on the lanes that lead to one end of a road, if this is also an end of the way.
     pub(super) fn apply(
         &self,

@@ -64,7 +64,7 @@ fn runs(relation: &Relation, built: &Built, role: &'static str) -> Vec<RoadPiece
         .map(|member| member.1)
         .collect();
     let pieces = built.pieces.iter().enumerate();
-    let own = pieces.filter(|(_, piece)| ways.contains(&piece.way));
+    let own = pieces.filter(|(index, _)| !built.ways_of(*index).is_disjoint(&ways));
     let ends = |piece: &Piece| [piece.nodes[0], piece.nodes[piece.nodes.len() - 1]];
     own.map(|(index, piece)| (road_id(index), ends(piece)))
         .collect()

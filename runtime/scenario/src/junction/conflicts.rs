@@ -29,6 +29,11 @@ const LANE_SHARE: f64 = 0.95;
 /// 0.1 m less. Two such cars keep 0.1 m between them, which is enough for drivers who do not follow
 /// their line exactly.
 const SLIM: f64 = 0.2;
+/// Radius below which drivers do not follow a connection into a ring or out of it exactly, m. It takes nearly
+/// the whole lock of a car, just after the opposite bend of the ring.
+const TIGHT: f64 = 5.0;
+/// Deviation from a tight connection to either side, m.
+const DRIFT: f64 = 0.2;
 /// Minimum distance between two lanes on which vehicles can pass each other in a bend, m.
 const NARROW: f64 = 2.8;
 /// Gap between two vehicles that pass each other in a bend, m.
@@ -161,6 +166,8 @@ struct Swept<'a> {
     high: DVec2,
     /// Distance by which the body swings out on the connection, m.
     swing: f64,
+    /// Whether drivers deviate from the connection.
+    is_tight: bool,
     /// The lanes at both ends of the connection, and the positions of these ends.
     ends: [(LaneEnd, DVec2); 2],
     /// Boxes of the body along the connection. They are computed on demand, because most connections are not
@@ -339,6 +346,7 @@ fn sweep<'a>(path: &'a ShapePath, body: Body, lines: &mut CentreLines) -> Option
         low,
         high,
         swing: body.swing(path),
+        is_tight: path.is_at_ring && path.min_radius() < TIGHT,
         ends: [
             (path.from, curve.start().position),
             (path.to, curve.end().position),
@@ -358,6 +366,13 @@ fn meeting(
     let near = within(a, b, clearance(a, b, body, between), lines);
     if are_narrow(between, body) {
         return near;
+    }
+    if between.is_finite() && (a.is_tight || b.is_tight) {
+        let wide = Body {
+            width: body.width + 2.0 * DRIFT,
+            ..body
+        };
+        return Boxes::along(a.curve, wide).meeting(&Boxes::along(b.curve, wide), SLIM, near);
     }
     let depth = if between.is_finite() { SLIM } else { 0.0 };
     a.boxes(body).meeting(b.boxes(body), depth, near)

@@ -43,6 +43,12 @@ const BETWEEN_BENDS: f64 = 8.0;
 /// Largest extent of a merged junction, m. Without a limit, a dense grid of short streets would become one
 /// junction.
 pub(crate) const MAX_CLUSTER: f64 = 60.0;
+/// Length below which a piece of a ring is absorbed, m. A car that leaves the ring would have its rear on the
+/// next entry, so exit and entry are one conflict. A car is 4.5 m long and needs 2 m behind it.
+const RING_PIECE: f64 = 6.5;
+/// Largest fraction of a ring that one junction may absorb. The rest of the ring keeps traffic circulating
+/// around the island.
+const RING_SHARE: f64 = 0.3;
 /// Largest ratio of a road's length to the distance between its ends at which the road counts as
 /// straight.
 const STRAIGHT: f64 = 1.1;
@@ -326,8 +332,9 @@ impl<'a> Planner<'a> {
             let (a, b) = (self.root(road.from), self.root(road.to));
             let is_bend = |root| self.arm_count(root) == 2;
             let is_between_bends = road.length() >= BETWEEN_BENDS && is_bend(a) && is_bend(b);
-            // A ring keeps its junctions separate from adjacent ones.
-            let is_beside_ring = self.is_on_ring(a) || self.is_on_ring(b);
+            // A ring keeps its junctions separate from those beside it.
+            let is_beside_ring =
+                !self.rings.contains(&id) && (self.is_on_ring(a) || self.is_on_ring(b));
             match is_between_bends || is_beside_ring || !self.can_be_internal(id, road) {
                 true => self.squeeze(id),
                 false => _ = changed.insert(self.take_in(id, road)),
@@ -412,7 +419,7 @@ impl<'a> Planner<'a> {
 
     /// Whether merging two clusters along a road would break up a ring. Traffic has to keep circulating
     /// around its island, however small it is.
-    fn breaks_ring(&self, road: RoadId, a: NodeId, b: NodeId) -> bool {
+    fn breaks_ring(&self, id: RoadId, a: NodeId, b: NodeId) -> bool {
         let is_mini = |root: NodeId| {
             let mut rules = self.rules_of_nodes(root);
             rules.any(|rules| rules.control == Some(Control::MiniRoundabout))
@@ -421,7 +428,34 @@ impl<'a> Planner<'a> {
         if is_mini(a) && is_mini(b) {
             return true;
         }
-        self.rings.contains(&road) || (self.is_on_ring(a) && self.is_on_ring(b))
+        match self.rings.contains(&id) {
+            true => !self.is_short_ring_piece(id, a, b),
+            false => self.is_on_ring(a) && self.is_on_ring(b),
+        }
+    }
+
+    /// Whether a piece of a ring is too short for a car, and most of the ring remains if two clusters merge
+    /// along the piece.
+    fn is_short_ring_piece(&self, id: RoadId, a: NodeId, b: NodeId) -> bool {
+        let length = |id: RoadId| self.network.road(id).map_or(0.0, Road::length);
+        if length(id) >= RING_PIECE {
+            return false;
+        }
+        let is_inside = |other: &RoadId| {
+            let road = self.network.road(*other);
+            let root = road.map(|road| self.root(road.from));
+            let is_absorbed = self.internal.contains(other) && [Some(a), Some(b)].contains(&root);
+            *other == id || is_absorbed
+        };
+        let ring = rings::connected(self.network, &self.rings, id);
+        let whole: f64 = ring.iter().copied().map(length).sum();
+        let inside: f64 = ring
+            .iter()
+            .filter(|id| is_inside(id))
+            .copied()
+            .map(length)
+            .sum();
+        inside <= RING_SHARE * whole
     }
 
     /// Whether a ring passes through a cluster.

@@ -8,7 +8,8 @@
 //!     right     from lane 2                 into the rightmost lane
 //! ```
 //!
-//! A lane with arrows follows them where the junction offers such a turn. Afterwards, lanes without a link
+//! A lane with arrows follows them where the junction offers such a turn. In a merged junction, a turn that no
+//! arrow of the arm shows is made from the usual lanes. Afterwards, lanes without a link
 //! get one ([`LinkKind::Merge`]), and so do lanes beyond the junction that no link leads into
 //! ([`LinkKind::Fan`]). Bus lanes and other lanes are linked separately by the same rules.
 
@@ -17,7 +18,8 @@ use super::corner::U_TURN_RADIUS;
 use super::curve::connecting_bend;
 use super::lane_turns::EnteringLanes;
 use super::lengthways::{self, Continued};
-use super::mini::Round;
+use super::mini::{LEAST_BEND, Round};
+use super::ring_node::RingNode;
 use super::{ConnectingPath, Flag, LaneEnd, LinkKind, Site, Turn, Turns, lane_turns};
 use crate::access::LaneAccess;
 use crate::driving_side::DrivingSide;
@@ -101,14 +103,18 @@ fn all_paths(
 ) -> Vec<ConnectingPath> {
     let mut paths = Vec::new();
     let continued = lengthways::continued(site, arms, trims);
+    let around = Around {
+        goes_round: round.is_some(),
+        ring: RingNode::of(site, arms, trims),
+    };
     for (index, arm) in arms.iter().enumerate() {
         let entering = arm.entering_lanes(trims[index], site.side);
         if entering.is_empty() {
             continue;
         }
-        let exits = exits(site, arms, trims, round.is_some(), index, entering[0].pose);
+        let exits = exits(site, arms, trims, &around, index, entering[0].pose);
         let mut links = match continued.is_empty() {
-            true => links(&entering, &exits, site.side),
+            true => links(&entering, &exits, site),
             false => links_of(index, &continued),
         };
         let turn = |link: &Link| LaneTurn {
@@ -142,6 +148,10 @@ fn all_paths(
             let to_arm = &arms[exit.arm];
             let (from, to) = (&entering[link.from], &exit.lanes[link.to]);
             match connecting_path(arm, from, to_arm, to, exit.turn, link.kind, round) {
+                // Where no car can turn from one arm into the next, vehicles drive around the island.
+                Some(path) if around.is_beside_ring(index, exit.arm) && is_too_tight(&path) => {
+                    continue;
+                }
                 Some(path) => paths.push(ConnectingPath {
                     access: path.access.and(exit.access),
                     ..path
@@ -198,16 +208,44 @@ pub(super) fn lane_end(arm: &Arm<'_>, lane: i8) -> LaneEnd {
     }
 }
 
+/// Islands that traffic at a junction drives around.
+struct Around {
+    /// Whether the junction itself is a mini roundabout.
+    goes_round: bool,
+    /// Order of the arms if the junction is on the ring of a roundabout.
+    ring: Option<RingNode>,
+}
+
+impl Around {
+    /// Whether two arms are outside the ring of a roundabout, which leads from one to the other.
+    fn is_beside_ring(&self, from: usize, to: usize) -> bool {
+        let ring = self.ring.as_ref();
+        ring.is_some_and(|ring| ring.is_outside(from) && ring.is_outside(to))
+    }
+}
+
+/// Whether a path is too tight for a car.
+fn is_too_tight(path: &ConnectingPath) -> bool {
+    path.min_radius() < U_TURN_RADIUS
+}
+
 /// Returns the exits for a vehicle that enters from arm `index` in the given pose.
 fn exits(
     site: &Site<'_>,
     arms: &[Arm<'_>],
     trims: &[f64],
-    goes_round: bool,
+    around: &Around,
     index: usize,
     pose: Pose,
 ) -> Vec<Exit> {
     let from = (arms[index].road_id, arms[index].end);
+    let goes_round = around.goes_round;
+    // A vehicle that may not drive on along the ring keeps its other exits.
+    let ring = around.ring.as_ref().filter(|ring| {
+        let on = &arms[ring.goes_on];
+        (site.allows)(from, (on.road_id, on.end)).is_some()
+    });
+    let is_against_ring = |to| ring.is_some_and(|ring| ring.is_against_ring(index, to));
     let mut exits: Vec<_> = arms
         .iter()
         .enumerate()
@@ -219,6 +257,7 @@ fn exits(
             let back = i == index;
             let is_offered = !back || arms.len() == 1 || goes_round;
             let possible = is_offered && (back || arms.len() > 1);
+            let possible = possible && !is_against_ring(i);
             let allowed = possible.then(|| (site.allows)(from, (arm.road_id, arm.end)));
             let access = allowed.flatten()?;
             let turn = if back { Turn::UTurn } else { Turn::Straight };
@@ -290,8 +329,12 @@ fn links_of(arm: usize, continued: &[Continued]) -> Vec<Link> {
 
 /// Returns the lane links of one arm: first the links that follow from the turning rules, then links for
 /// the remaining lanes.
-fn links(entering: &[ArmLane], exits: &[Exit], side: DrivingSide) -> Vec<Link> {
+fn links(entering: &[ArmLane], exits: &[Exit], site: &Site<'_>) -> Vec<Link> {
+    let side = site.side;
     let mut links = Vec::new();
+    // On an arm of a merged junction, arrows may refer to the far one of its nodes, so they prohibit no turn at
+    // the near one.
+    let may_be_meant_for_far = |turn: Turn| site.nodes.len() > 1 && turn != Turn::UTurn;
     // Each kind of lane is linked separately, so that a bus lane at the kerb does not take a turn away from
     // the lane beside it. The outermost lane is determined among lanes of the same kind.
     for access in [LaneAccess::All, LaneAccess::Buses] {
@@ -305,7 +348,10 @@ fn links(entering: &[ArmLane], exits: &[Exit], side: DrivingSide) -> Vec<Link> {
         let present: Turns = with_lanes.map(|exit| exit.turn).collect();
         for (e, exit) in exits.iter().enumerate() {
             let to = own(&exit.lanes);
-            let allowed = lanes_for(&from, entering, exit.turn, present, side);
+            let mut allowed = lanes_for(&from, entering, exit.turn, present, side);
+            if allowed.is_empty() && may_be_meant_for_far(exit.turn) {
+                allowed = usual_lanes_for(&from, exit.turn, present, side).to_vec();
+            }
             map_lanes(&mut links, e, entering, exit, &allowed, &to, side);
         }
     }
@@ -558,7 +604,8 @@ pub(super) fn connecting_path(
     // The headings of roads that continue each other may differ by a milliradian, which is a centimetre at
     // their edge.
     let around = round.and_then(|round| round.curve(arm, from, to_arm, to));
-    let curve = if around.is_some() {
+    let goes_round = around.is_some();
+    let curve = if goes_round {
         around
     } else if gap < 0.02 && bent < 1e-2 {
         None
@@ -578,6 +625,11 @@ pub(super) fn connecting_path(
         width: (from.width, to.width),
         access: from.access.and(to.access),
     };
-    let drivable = turn != Turn::UTurn || path.min_radius() >= U_TURN_RADIUS;
+    // A car that can follow the ring of a mini roundabout can also turn round on it.
+    let least = match goes_round {
+        true => LEAST_BEND,
+        false => U_TURN_RADIUS,
+    };
+    let drivable = turn != Turn::UTurn || path.min_radius() >= least - 1e-6;
     drivable.then_some(path)
 }

@@ -51,7 +51,7 @@ const JOIN: f64 = 55.0 * PI / 180.0;
 /// Arc on the ring below which the ring is skipped and the path cuts the corner, rad.
 const LEAST_ARC: f64 = 3.0 * PI / 180.0;
 /// Smallest radius of the bend that joins or leaves the ring, m.
-const LEAST_BEND: f64 = LEAST_RADIUS;
+pub(super) const LEAST_BEND: f64 = LEAST_RADIUS;
 /// Step by which the join is moved along the ring until the bend has at least this radius, rad.
 const SHIFT: f64 = 2.0 * PI / 180.0;
 /// Distance between the points of a kerb that determine the position of the ring, m.

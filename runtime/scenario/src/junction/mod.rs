@@ -35,6 +35,7 @@ mod meeting;
 mod mini;
 mod outline;
 mod right_of_way;
+mod ring_node;
 mod rings;
 mod room;
 mod setback;
@@ -43,6 +44,7 @@ mod signals;
 mod splitter;
 mod surface;
 mod sweep;
+mod traffic_islands;
 
 pub use crate::turn::{Turn, Turns};
 pub use arm::{Arm, ArmLane};

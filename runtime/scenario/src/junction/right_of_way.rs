@@ -7,7 +7,8 @@
 //! 3. Of two oncoming vehicles, the one that turns across the other's path gives way.
 //! 4. A vehicle gives way to one on its near side: on the right in right-hand traffic.
 //!
-//! At a mini roundabout, an entering vehicle yields only to vehicles that pass its entry. At an all-way stop
+//! At a mini roundabout, and between vehicles that enter the ring of a roundabout at neighbouring arms, an
+//! entering vehicle yields only to vehicles that pass its entry. At an all-way stop
 //! and at a zipper merge, no connection yields: the first vehicle to arrive goes first.
 //!
 //! ```text
@@ -259,7 +260,7 @@ impl<'a> Arms<'a> {
         }
     }
 
-    /// Whether one path of a mini roundabout passes the arm where another path begins.
+    /// Whether one path of a roundabout passes the arm where another path begins.
     fn passes_entry(&self, path: &ConnectingPath, other: &ConnectingPath) -> bool {
         let index = |lane: LaneEnd| {
             let mut arms = self.junction.arms.iter();
@@ -299,6 +300,11 @@ impl<'a> Arms<'a> {
         let is_first = |path: &ConnectingPath| self.sign(path) == Sign::None;
         if is_first(path) != is_first(other) {
             return is_first(other);
+        }
+        if self.junction.control == Control::Roundabout && !is_first(path) {
+            // Neighbouring arms of a small ring: the vehicle from the earlier arm is on the ring when it
+            // passes the later one.
+            return self.passes_entry(other, path) && !self.passes_entry(path, other);
         }
         match self.seen(path, other) {
             Seen::Same | Seen::FarSide => false,

@@ -73,6 +73,31 @@ pub(super) fn rings(network: &RoadNetwork, side: DrivingSide) -> BTreeSet<RoadId
     rings
 }
 
+/// The roads of the ring that contains a road, including other rings that touch it, in order of id.
+/// O(roads of these rings).
+pub(super) fn connected(
+    network: &RoadNetwork,
+    rings: &BTreeSet<RoadId>,
+    road: RoadId,
+) -> BTreeSet<RoadId> {
+    let mut found = BTreeSet::new();
+    let mut open = vec![road];
+    while let Some(id) = open.pop() {
+        let Some(road) = network.road(id).filter(|_| rings.contains(&id)) else {
+            continue;
+        };
+        if found.insert(id) {
+            let nodes = [road.from, road.to].into_iter();
+            open.extend(
+                nodes
+                    .flat_map(|node| network.ends_at(node))
+                    .map(|(id, _)| id),
+            );
+        }
+    }
+    found
+}
+
 /// Whether all lanes of a road lead in one direction.
 pub(super) fn is_one_way(road: &Road, side: DrivingSide) -> bool {
     let [forward, backward] = directions(road, side);

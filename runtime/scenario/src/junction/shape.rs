@@ -16,6 +16,7 @@ use super::sweep::Boxes;
 use super::{ConnectingPath, Junction, LaneEnd, setback};
 use crate::ids::RoadId;
 use crate::index::ConnectionIndex;
+use crate::junction_rules::Control;
 use crate::road::RoadEnd;
 use roadwright_geometry::cubic::Cubic;
 use roadwright_geometry::math::wrap_angle;
@@ -35,6 +36,8 @@ struct RoundedPath {
     from: LaneEnd,
     to: LaneEnd,
     curve: Option<RoundedCurve>,
+    /// Whether the connection is at the ring of a roundabout.
+    is_at_ring: bool,
 }
 
 /// A curve in the frame of its junction, in rounded numbers.
@@ -176,7 +179,8 @@ impl RoundedCurve {
 
 /// Returns the connections of a junction in its own frame. Road ends are numbered in their order, so that road ids
 /// have no effect on the shape.
-fn rounded(paths: &[ConnectingPath]) -> Vec<RoundedPath> {
+fn rounded(junction: &Junction) -> Vec<RoundedPath> {
+    let paths = &junction.paths;
     let road_end = |lane: LaneEnd| (lane.road, lane.end);
     let ends = paths.iter().flat_map(|path| [path.from, path.to]);
     let mut ends: Vec<(RoadId, RoadEnd)> = ends.map(road_end).collect();
@@ -196,6 +200,7 @@ fn rounded(paths: &[ConnectingPath]) -> Vec<RoundedPath> {
         from: numbered(path.from),
         to: numbered(path.to),
         curve: (path.curve.as_ref()).map(|curve| RoundedCurve::of(curve, frame)),
+        is_at_ring: junction.control == Control::Roundabout,
     };
     paths.iter().map(rounded).collect()
 }
@@ -209,6 +214,8 @@ pub(super) struct ShapePath {
     pub(super) to: LaneEnd,
     /// Centre line in the frame of the shape; `None` if the lanes meet without a gap.
     pub(super) curve: Option<ReferenceLine>,
+    /// Whether the connection is at the ring of a roundabout.
+    pub(super) is_at_ring: bool,
 }
 
 impl ShapePath {
@@ -217,6 +224,7 @@ impl ShapePath {
             from: path.from,
             to: path.to,
             curve: path.curve.as_ref().and_then(RoundedCurve::curve),
+            is_at_ring: path.is_at_ring,
         }
     }
 
@@ -242,7 +250,7 @@ pub struct JunctionShape {
 impl JunctionShape {
     /// Returns the shape of a junction. For shapes that many junctions share, use [`JunctionShapes`].
     pub fn of(junction: &Junction) -> Self {
-        Self::of_rounded(&rounded(&junction.paths))
+        Self::of_rounded(&rounded(junction))
     }
 
     fn of_rounded(paths: &[RoundedPath]) -> Self {
@@ -330,7 +338,7 @@ pub struct JunctionShapes(Mutex<BTreeMap<Vec<RoundedPath>, Arc<JunctionShape>>>)
 impl JunctionShapes {
     /// Returns the shape of a junction. O(connections × log shapes).
     pub fn shape_of(&self, junction: &Junction) -> Arc<JunctionShape> {
-        let rounded = rounded(&junction.paths);
+        let rounded = rounded(junction);
         let mut shapes = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(known) = shapes.get(&rounded) {
             return known.clone();

@@ -6,6 +6,7 @@ use super::border::{self, Border};
 use super::direct::{self, Gore};
 use super::outline::{self, Outline, OutlineEdge};
 use super::splitter::{self, Splitter};
+use super::traffic_islands::traffic_islands;
 use super::{Flag, Junction};
 use crate::junction_rules::Control;
 use crate::road::Road;
@@ -18,6 +19,7 @@ struct Beside {
     borders: Vec<Border>,
     gores: Vec<Gore>,
     splitters: Vec<Splitter>,
+    islands: Vec<Vec<DVec2>>,
 }
 
 /// A surface whose parts are computed on first use, with the roads from which they are computed.
@@ -83,6 +85,11 @@ impl Junction {
         &self.beside().splitters
     }
 
+    /// Islands between the paths of a junction that was merged from several nodes, each counter-clockwise, m.
+    pub fn traffic_islands(&self) -> &[Vec<DVec2>] {
+        &self.beside().islands
+    }
+
     /// Problems found while building the junction and its surface, in a fixed order.
     pub fn flags(&self) -> Vec<Flag> {
         let degraded = self.is_degraded().then_some(Flag::Degraded);
@@ -130,6 +137,11 @@ impl Junction {
                 }
                 _ => Vec::new(),
             };
+            let is_plate = self.nodes.len() > 1 && splitters.is_empty() && !self.is_degraded();
+            let islands = match is_plate {
+                true => traffic_islands(&self.polygon(), &self.paths, &self.crossings),
+                false => Vec::new(),
+            };
             Beside {
                 borders: border::borders(&arms, &trims, &self.whole_outline().sides),
                 gores: match self.is_direct {
@@ -137,6 +149,7 @@ impl Junction {
                     false => Vec::new(),
                 },
                 splitters,
+                islands,
             }
         })
     }

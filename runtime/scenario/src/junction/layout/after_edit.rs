@@ -89,11 +89,18 @@ impl Changed {
         edited: &RoadNetwork,
         rings: &BTreeSet<RoadId>,
     ) -> BTreeSet<usize> {
-        // A road that becomes part of a ring, or ceases to be, affects junctions all around the ring.
+        // A road that becomes part of a ring, or ceases to be, affects junctions all around the ring. So does
+        // one that stays part of it, because the length of the ring limits how much of it is absorbed.
+        let around = self.roads.iter().flat_map(|&id| {
+            let then = rings::connected(network, &before.rings, id);
+            then.into_iter().chain(rings::connected(edited, rings, id))
+        });
+        let around: Vec<RoadId> = around.collect();
         let roads = self
             .roads
             .iter()
-            .chain(before.rings.symmetric_difference(rings));
+            .chain(before.rings.symmetric_difference(rings))
+            .chain(&around);
         let roads = roads.flat_map(|&id| [network, edited].map(|network| network.road(id)));
         let ends = roads.flatten().flat_map(|road| [road.from, road.to]);
         let nodes: BTreeSet<NodeId> = ends.chain(self.nodes.iter().copied()).collect();

@@ -175,3 +175,86 @@ fn an_edit_of_a_ring_reaches_all_around_it() {
     let back = layout_after_edit(&edited, &after, &network, side);
     assert!(back == before && !back.rings.is_empty());
 }
+
+#[test]
+fn short_pieces_of_a_ring_are_absorbed_and_its_order_stays() {
+    // Pieces of 5.1 m, which are shorter than a car and its gap.
+    for (sense, side) in [(1.0, DrivingSide::Right), (-1.0, DrivingSide::Left)] {
+        let network = ring(6.5, 8, sense, side);
+        let layout = layout(&network, side);
+        assert_eq!(layout.rings.len(), 8);
+        assert!(!layout.internal.is_empty());
+        assert!(layout.internal.iter().all(|road| road.0 < 8));
+        let mut merged = 0;
+        for junction in &layout.junctions {
+            // At most 30 % of the ring are inside one junction, which are two pieces.
+            assert!(junction.nodes.len() <= 3, "{:?}", junction.nodes);
+            if junction.control != Control::Roundabout || junction.nodes.len() < 2 {
+                continue;
+            }
+            merged += 1;
+            let ring = |road: RoadId| road.0 < 8;
+            // The order of the arms along the ring is that of their numbers, but for the jump from 7 to 0.
+            let position = |road: RoadId| (road.0 - 100 + 8 - junction.nodes[0].0) % 8;
+            let wraps = junction.nodes.contains(&NodeId(0)) && junction.nodes.contains(&NodeId(7));
+            let right_of_way = RightOfWay::of(junction, &Conflicts::of(junction));
+            for (own, path) in junction.numbered_paths() {
+                let is_between_arms = !ring(path.from.road) && !ring(path.to.road);
+                assert!(
+                    wraps || !is_between_arms || position(path.from.road) < position(path.to.road),
+                    "{path:?}"
+                );
+                for (other, entry) in junction.numbered_paths() {
+                    let both_enter = !ring(path.from.road) && !ring(entry.from.road);
+                    let into_ring = ring(path.to.road) && ring(entry.to.road);
+                    if !wraps && both_enter && into_ring && path.from.road != entry.from.road {
+                        let is_later = position(path.from.road) > position(entry.from.road);
+                        assert_eq!(right_of_way.gives_way(own, other), is_later);
+                    }
+                }
+            }
+        }
+        assert!(merged >= 2, "{merged}");
+    }
+}
+
+#[test]
+fn no_path_leads_against_the_ring_between_roads_at_one_node() {
+    // A road that ends at a node of the ring and another one that begins there, at 20 degrees to either side.
+    for (sense, side) in [(1.0, DrivingSide::Right), (-1.0, DrivingSide::Left)] {
+        let mut network = ring(15.0, 4, sense, side);
+        let arm = network.road(RoadId(100)).unwrap().clone();
+        let node = DVec2::new(15.0, 0.0);
+        network.remove_road(RoadId(100));
+        // Vehicles leave the ring before they join it.
+        for (id, offset, is_exit) in [(200, -20.0, true), (201, 20.0, false)] {
+            let far = node + unit((sense * offset).to_radians()) * 70.0;
+            network.put_node(NodeId(id), crate::Node::at(far));
+            let (lane_offset, lanes) = CrossSection::driving(1, 0, 4.0).lanes(side);
+            let (from, to, start, end) = match is_exit {
+                true => (NodeId(0), NodeId(id), node, far),
+                false => (NodeId(id), NodeId(0), far, node),
+            };
+            network.put_road(
+                RoadId(id),
+                Road {
+                    from,
+                    to,
+                    reference_line: ReferenceLine::straight(start, end).unwrap(),
+                    lane_offset,
+                    lane_sections: vec![lanes],
+                    ..arm.clone()
+                },
+            );
+        }
+        let layout = layout(&network, side);
+        let junction = layout.junction_at(NodeId(0)).unwrap();
+        let mut pairs: Vec<(u32, u32)> = junction
+            .paths
+            .iter()
+            .map(|path| (path.from.road.0, path.to.road.0))
+            .collect();
+        pairs.sort_unstable();
+        assert_eq!(pairs, [(3, 0), (3, 200), (201, 0)], "{side:?}");
+    }
+}

@@ -131,3 +131,43 @@ fn forbidden_turns_have_no_path() {
     };
     assert!(!has(1, 2) && has(1, 3) && has(2, 1));
 }
+
+#[test]
+fn arrows_for_the_far_node_of_a_merged_junction_keep_the_turns_at_the_near_one() {
+    let turns = |nodes: u32| {
+        let two = |bearing| arm(bearing, 100.0, CrossSection::driving(2, 2, 3.5), RIGHT);
+        let mut roads = CROSS.map(two);
+        for lane in &mut roads[0].lane_sections[0].lanes {
+            // Vehicles enter on lanes 1 and 2; the arrows show no turn to the right.
+            lane.turns = match lane.id {
+                1 => [Turn::Left, Turn::Straight].into_iter().collect(),
+                2 => [Turn::Straight].into_iter().collect(),
+                _ => Turns::NONE,
+            };
+        }
+        let site = Site {
+            nodes: (0..nodes).map(NodeId).collect(),
+            ..site(RIGHT)
+        };
+        let junction = build(&site, arms_of(&roads));
+        let own = junction
+            .paths
+            .iter()
+            .filter(|path| path.from.road == RoadId(1));
+        let own = own.filter(|path| path.kind == LinkKind::Normal);
+        let mut turns: Vec<_> = own.map(|path| (path.from.lane, path.turn)).collect();
+        turns.sort_unstable();
+        turns
+    };
+    let mut all = vec![
+        (1, Turn::Left),
+        (1, Turn::Straight),
+        (2, Turn::Straight),
+        (2, Turn::Right),
+    ];
+    all.sort_unstable();
+    let mut shown = all.clone();
+    shown.retain(|(_, turn)| *turn != Turn::Right);
+    assert_eq!(turns(1), shown);
+    assert_eq!(turns(2), all);
+}
