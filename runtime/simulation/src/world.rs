@@ -13,7 +13,7 @@ use crate::hands::{HandControls, Hands};
 use crate::messages::{LogLine, Messages};
 use crate::modules::{Modules, Rota, SignalControllers, WantedAccounts, node_of};
 use crate::move_trees::{self, MoveTrees};
-use crate::open_ground::{GroundPlans, MixedTrips, PathStatus};
+use crate::open_ground::{GroundPlans, KeptTrips, MixedTrips, PathStatus};
 use crate::options::{RunOptions, SimulationError, helpers};
 use crate::perception::Surroundings;
 use crate::records::AgentIndex;
@@ -43,7 +43,7 @@ use roadwright_ground::Ground;
 use roadwright_scenario::{NodeId, RoadId, Scenario};
 use std::sync::Arc;
 
-/// Buffers that stages keep between steps to avoid allocations; not part of the state.
+/// Buffers and derived data that stages keep between steps; not part of the state.
 #[derive(Default)]
 struct Scratch {
     planning: Rota,
@@ -51,6 +51,7 @@ struct Scratch {
     behaving: Behaving,
     controlling: Controlling,
     contacts: Vec<Contact>,
+    trips: KeptTrips,
 }
 
 /// A change between lanes and open ground.
@@ -418,6 +419,7 @@ impl World {
 
     /// Parts of the world that effects act on, and the buffers of the behaviour stage.
     fn effecting(&mut self) -> (Effecting<'_>, &mut Behaving) {
+        self.scratch.trips.belong_to(&self.ground);
         let effecting = Effecting {
             clock: &self.clock,
             ground: &self.ground,
@@ -431,6 +433,7 @@ impl World {
             messages: &mut self.messages,
             finished: &mut self.finished,
             demand: &mut self.demand,
+            trips: &mut self.scratch.trips,
         };
         (effecting, &mut self.scratch.behaving)
     }

@@ -176,6 +176,59 @@ struct Prepared {
     fastest: f64,
 }
 
+/// Maximum number of trips whose results are kept between requests.
+const MOST_KNOWN: usize = 4096;
+
+/// Derived data about the ground of a world that requests of behaviours share, made for the first one. It is not
+/// saved.
+#[derive(Default)]
+pub(crate) struct KeptTrips {
+    /// The ground to which the data belongs.
+    ground: Option<Arc<Ground>>,
+    state: State,
+    /// Fixed obstacles, without vehicles.
+    obstacles: Option<OpenGround>,
+}
+
+impl KeptTrips {
+    /// Drops the data if it belongs to another ground. Call this before anything is lent.
+    pub(crate) fn belong_to(&mut self, ground: &Arc<Ground>) {
+        let is_same = |own: &Arc<Ground>| Arc::ptr_eq(own, ground);
+        if !self.ground.as_ref().is_some_and(is_same) {
+            *self = Self {
+                ground: Some(ground.clone()),
+                ..Self::default()
+            };
+        }
+    }
+
+    /// Lends the map and the known trips. [`Self::take_back`] returns them.
+    pub(crate) fn lend<'a>(&mut self, ground: &'a Ground) -> MixedTrips<'a> {
+        MixedTrips {
+            ground,
+            state: RefCell::new(std::mem::take(&mut self.state)),
+        }
+    }
+
+    pub(crate) fn take_back(&mut self, trips: MixedTrips<'_>) {
+        self.state = trips.state.into_inner();
+        if self.state.known.len() > MOST_KNOWN {
+            self.state.known.clear();
+        }
+    }
+
+    /// Lends the map of fixed obstacles, which `make` builds for the first request. [`Self::take_back_obstacles`]
+    /// returns it.
+    pub(crate) fn lend_obstacles(&mut self, make: impl FnOnce() -> OpenGround) -> OpenGround {
+        self.obstacles.take().unwrap_or_else(make)
+    }
+
+    /// Takes back the map of fixed obstacles, from which all other items have been removed.
+    pub(crate) fn take_back_obstacles(&mut self, map: OpenGround) {
+        self.obstacles = Some(map);
+    }
+}
+
 impl<'a> MixedTrips<'a> {
     pub(crate) fn new(ground: &'a Ground) -> Self {
         Self {

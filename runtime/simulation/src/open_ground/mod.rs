@@ -46,7 +46,7 @@ pub use inspection::{
     PathReport, SearchOrder,
 };
 pub(crate) use live_map::OnGround;
-pub(crate) use mixed::{End, Itinerary, MixedTrips, Part, Traveller};
+pub(crate) use mixed::{End, Itinerary, KeptTrips, MixedTrips, Part, Traveller};
 pub(crate) use plans::{
     AgentPlan, Asked, Beyond, GroundPlans, LeftPath, Planner, Steering, Step, has_left,
 };

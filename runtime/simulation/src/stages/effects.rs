@@ -15,6 +15,7 @@ use crate::fixed::Fixed;
 use crate::hands::Hands;
 use crate::messages::{LogLine, Messages};
 use crate::modules::Modules;
+use crate::open_ground::KeptTrips;
 use crate::perception::Surroundings;
 use crate::records::{AgentIndex, Phase, Wish};
 use crate::route::{Asking, Route, Routes, Travel};
@@ -45,6 +46,7 @@ pub(crate) struct Effecting<'a> {
     pub(crate) messages: &'a mut Messages,
     pub(crate) finished: &'a mut Finished,
     pub(crate) demand: &'a mut Demand,
+    pub(crate) trips: &'a mut KeptTrips,
 }
 
 impl Effecting<'_> {

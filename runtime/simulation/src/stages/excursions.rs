@@ -86,7 +86,11 @@ impl Effecting<'_> {
         }
         let places: Vec<DVec2> = line.iter().map(|point| point.0).collect();
         let paths = match self.scene(agent, &places) {
-            Some(mut scene) => scene.around(paths),
+            Some(mut scene) => {
+                let paths = scene.around(paths);
+                self.leave_scene(scene);
+                paths
+            }
             None => Ok(paths),
         };
         match paths {

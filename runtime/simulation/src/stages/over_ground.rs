@@ -12,9 +12,10 @@ use glam::DVec2;
 use roadwright_agent::{GroundPlanning, Slot};
 use roadwright_geometry::Pose;
 use roadwright_geometry::math::tan;
+use roadwright_ground::Ground;
 use roadwright_planning::open_ground::{
     CellSize, DrivablePath, DrivableProgress, DrivableSearch, DrivableTrip, DrivableVehicle,
-    DrivenPose, Heights, Item, OpenGround, Profile, ProfileId, Shape,
+    DrivenPose, Heights, Item, ItemId, OpenGround, Profile, ProfileId, Shape,
 };
 use roadwright_scenario::OffRoad;
 
@@ -47,6 +48,8 @@ const VEHICLE_HEIGHT: f64 = 2.0;
 /// Obstacles near a path, and the vehicle that drives along it.
 pub(super) struct Scene {
     map: OpenGround,
+    /// Vehicles on the map, which the next scene does not contain.
+    guests: Vec<ItemId>,
     profile: ProfileId,
     vehicle: DrivableVehicle,
     planning: GroundPlanning,
@@ -82,11 +85,18 @@ impl Effecting<'_> {
         if self.ground_planning(agent).is_none() {
             return false;
         }
-        self.trip_over_ground(agent, place)
-            .is_some_and(|goals| self.set_goals(agent, &goals))
+        let trips = self.trips.lend(self.ground);
+        let goals = self.trip_over_ground(&trips, agent, place);
+        self.trips.take_back(trips);
+        goals.is_some_and(|goals| self.set_goals(agent, &goals))
     }
 
-    fn trip_over_ground(&self, agent: AgentIndex, place: DVec2) -> Option<Vec<Goal>> {
+    fn trip_over_ground(
+        &self,
+        trips: &MixedTrips<'_>,
+        agent: AgentIndex,
+        place: DVec2,
+    ) -> Option<Vec<Goal>> {
         let graph = self.ground.graph();
         let position = &self.agents.position[agent.index()];
         let from = match position.is_on_lane() {
@@ -96,7 +106,6 @@ impl Effecting<'_> {
             }),
             false => End::Ground(self.place(agent)),
         };
-        let trips = MixedTrips::new(self.ground);
         let traveller = self.traveller(agent);
         let goals_to = |to: End| {
             let itinerary = trips.quickest(&traveller, [from, to])?;
@@ -129,60 +138,81 @@ impl Effecting<'_> {
         }
     }
 
-    /// The obstacles within reach of a path from an agent to other places; `None` if its planner has no map, or if it
-    /// has trailers.
-    /// Loose obstacles are left out, because a behaviour may want to push them. Vehicles that stand count.
-    pub(super) fn scene(&self, agent: AgentIndex, places: &[DVec2]) -> Option<Scene> {
+    /// The fixed obstacles and the vehicles that stand within reach of a path from an agent to other places; `None` if
+    /// its planner has no map, or if it has trailers. [`Self::leave_scene`] returns the map.
+    /// Loose obstacles are left out, because a behaviour may want to push them.
+    pub(super) fn scene(&mut self, agent: AgentIndex, places: &[DVec2]) -> Option<Scene> {
         let planning = self.ground_planning(agent)?;
         let number = self.agents.identity[agent.index()].vehicle_type;
         let kind = self.types.get(number);
+        let cell = CellSize::new(CELL)?;
         if kind.tows {
             // The search does not know where trailers go.
             return None;
         }
-        let here = self.place(agent);
-        let low = places.iter().copied().fold(here, DVec2::min) - AROUND;
-        let high = places.iter().copied().fold(here, DVec2::max) + AROUND;
-        let is_near = |shape: &Shape| {
-            let bounds = shape.bounds();
-            bounds.low.cmple(high).all() && bounds.high.cmpge(low).all()
+        let vehicle = DrivableVehicle {
+            length: kind.length,
+            width: kind.width,
+            centre: kind.body_centre,
+            curvature: tan(kind.limits.max_steering) / (EASE * kind.limits.wheelbase),
+            reverses: true,
+            trailer: None,
         };
-        let mut map = OpenGround::new();
-        let mut put = |shape: Shape, heights: Heights| {
-            if is_near(&shape) {
-                // A shape that the map cannot hold is in nobody's path.
-                let _ = map.insert(Item::obstacle(shape, heights));
-            }
-        };
-        self.ground.obstacles().for_each_upright(|upright| {
-            if !upright.is_loose {
-                put(upright.shape, upright.heights);
-            }
-        });
-        for other in self.agents.census().by_growing_id() {
-            let is_standing = self.agents.motion[other.index()].speed.abs() < CREEP;
-            if other == agent || !is_standing {
-                continue;
-            }
-            let body = self.bodies().body(other, 0, self.types);
-            put(Shape::Box(body), Heights::up_to(VEHICLE_HEIGHT));
-        }
-        let cell = CellSize::new(CELL)?;
-        let profile = map.add_profile(Profile::new(self.types.ground_body(number), cell));
+        let body = self.types.ground_body(number);
+        let ground = self.ground;
+        let mut map = self.trips.lend_obstacles(|| fixed_obstacles(ground));
+        let guests = self.standing_near(agent, places);
+        let guests = guests.filter_map(|item| map.insert(item).ok()).collect();
+        let profile = map.add_profile(Profile::new(body, cell));
         Some(Scene {
             map,
+            guests,
             profile,
-            vehicle: DrivableVehicle {
-                length: kind.length,
-                width: kind.width,
-                centre: kind.body_centre,
-                curvature: tan(kind.limits.max_steering) / (EASE * kind.limits.wheelbase),
-                reverses: true,
-                trailer: None,
-            },
+            vehicle,
             planning,
         })
     }
+
+    /// Ends the use of a scene, so that the next one can have its map.
+    pub(super) fn leave_scene(&mut self, scene: Scene) {
+        let Scene {
+            mut map, guests, ..
+        } = scene;
+        for guest in guests {
+            map.remove(guest);
+        }
+        self.trips.take_back_obstacles(map);
+    }
+
+    /// Other vehicles that stand within reach of a path from an agent to other places.
+    fn standing_near(&self, agent: AgentIndex, places: &[DVec2]) -> impl Iterator<Item = Item> {
+        let here = self.place(agent);
+        let low = places.iter().copied().fold(here, DVec2::min) - AROUND;
+        let high = places.iter().copied().fold(here, DVec2::max) + AROUND;
+        let others = self.agents.census().by_growing_id().into_iter();
+        let shapes = others.filter_map(move |other| {
+            let is_standing = self.agents.motion[other.index()].speed.abs() < CREEP;
+            if other == agent || !is_standing {
+                return None;
+            }
+            let shape = Shape::Box(self.bodies().body(other, 0, self.types));
+            let bounds = shape.bounds();
+            (bounds.low.cmple(high).all() && bounds.high.cmpge(low).all()).then_some(shape)
+        });
+        shapes.map(|shape| Item::obstacle(shape, Heights::up_to(VEHICLE_HEIGHT)))
+    }
+}
+
+/// A map of the obstacles that nobody can push.
+fn fixed_obstacles(ground: &Ground) -> OpenGround {
+    let mut map = OpenGround::new();
+    ground.obstacles().for_each_upright(|upright| {
+        if !upright.is_loose {
+            // A shape that the map cannot hold is in nobody's path.
+            let _ = map.insert(Item::obstacle(upright.shape, upright.heights));
+        }
+    });
+    map
 }
 
 impl Scene {

@@ -61,7 +61,7 @@ impl Effecting<'_> {
 
     /// Returns the paths into a bay, in driving order. The vehicle drives in forwards, or past the
     /// bay along the lane and then in reverse, or along any path that touches no obstacle.
-    fn paths_into(&self, agent: AgentIndex, middle: Pose) -> Option<Vec<Vec<Waypoint>>> {
+    fn paths_into(&mut self, agent: AgentIndex, middle: Pose) -> Option<Vec<Vec<Waypoint>>> {
         let vehicle = self.vehicle_type(agent);
         // Paths guide the centre of the rear axle, while a bay is given for the centre of the body.
         let bay = Pose {
@@ -80,7 +80,9 @@ impl Effecting<'_> {
             let backwards = self.reverse_into(agent, bay, sharpest);
             backwards.filter(|paths| scene.are_free(paths, BAY_CLEARANCE))
         });
-        free.or_else(|| scene.drive(here, bay))
+        let paths = free.or_else(|| scene.drive(here, bay));
+        self.leave_scene(scene);
+        paths
     }
 
     /// Maximum curvature of paths for an agent, 1/m.

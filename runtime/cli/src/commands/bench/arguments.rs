@@ -218,6 +218,9 @@ pub(crate) struct OpenGround {
     /// Level of dynamics of the vehicles [default: as in the course]
     #[arg(long, value_name = "LEVEL")]
     pub(crate) dynamics: Option<DynamicsLevel>,
+    /// Write the scenario of each seed that fails into this folder, for `run` and the editor
+    #[arg(long, value_name = "DIR")]
+    pub(crate) failed: Option<std::path::PathBuf>,
     /// Fraction of the seeds that must pass
     #[arg(long, default_value_t = 0.95, value_parser = share, value_name = "SHARE")]
     pub(crate) pass: f64,

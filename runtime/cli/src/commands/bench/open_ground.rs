@@ -3,14 +3,17 @@
 use super::arguments::OpenGround as Arguments;
 use super::course::{modules_of, threads};
 use crate::commands::print_json;
+use crate::outputs::{Inputs, Kind, Outputs};
 use crate::{Outcome, progress, terminal};
 use anyhow::{Context, bail};
 use rayon::prelude::*;
+use roadwright_scenario::file;
 use roadwright_simulation::builtin_modules;
 use roadwright_training::{Course, CourseError, DriveRow, End, Setup, measure_while};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::io::Write;
+use std::path::Path;
 
 /// Maximum duration of a drive, as a multiple of its free travel time.
 const LONGEST: f64 = 2.5;
@@ -69,6 +72,9 @@ pub(super) fn bench(arguments: &Arguments) -> anyhow::Result<Outcome> {
             bail!("interrupted");
         }
         let report = report(course, arguments, runs);
+        if let Some(folder) = &arguments.failed {
+            write_failed(course, &setup, &report, folder)?;
+        }
         if !arguments.json {
             print(&report)?;
         }
@@ -98,6 +104,25 @@ fn courses_of(arguments: &Arguments) -> anyhow::Result<Vec<Course>> {
         })
     });
     named.collect()
+}
+
+/// Writes the scenario of each seed that did not pass into a folder.
+fn write_failed(
+    course: &Course,
+    setup: &Setup,
+    report: &Report,
+    folder: &Path,
+) -> anyhow::Result<()> {
+    let mut outputs = Outputs::of(Inputs::none());
+    outputs.folder("--failed", folder)?;
+    for row in report.rows.iter().filter(|row| !row.passed) {
+        let name = format!("{}-{}.scenario.json", course.name, row.seed);
+        let place = outputs.file("--failed", &folder.join(&name), Kind::Scenario)?;
+        let scenario = course.whole_scenario(row.seed, setup)?;
+        let text = file::text_at(&scenario, &folder.join(&name));
+        outputs.write(&place, text.as_bytes())?;
+    }
+    outputs.commit()
 }
 
 /// State of a run with one seed.
