@@ -1280,7 +1280,7 @@ fn cars_turn_around_at_a_turning_circle_at_the_end_of_a_street() {
         }
     }
     // On a short street there is no room for it.
-    let short = street_with_an_end("turning_circle").replace("53.3411", "53.3402");
+    let short = street_with_an_end("turning_circle").replace("53.3411", "53.34015");
     let (_, summary) = imported(&read(short.as_bytes()).unwrap());
     assert_eq!(summary.turning_circles, 0);
 }

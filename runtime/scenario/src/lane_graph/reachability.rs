@@ -34,8 +34,6 @@ pub(super) struct Hub {
 
 struct Search {
     from: LaneletIndex,
-    /// Whether the search left out what the hub reaches.
-    is_beside: bool,
     reached: Reached,
 }
 
@@ -86,24 +84,18 @@ impl<'a> Reachability<'a> {
                 return false;
             }
         }
-        // What the hub reaches need not be searched for other lanelets.
-        let beside = self.hub.filter(|hub| !hub.reached.holds(to));
         match &self.last {
             // Callers often ask for one start and several destinations in a row.
-            Some(last) if last.from == from && last.is_beside == beside.is_some() => {
-                last.reached.holds(to)
-            }
+            Some(last) if last.from == from => last.reached.holds(to),
             _ => {
-                let reached = match beside {
+                // A start that leads to the hub also leads to what the hub reaches, which has been answered.
+                let hub = self.hub.filter(|hub| hub.reaching[from.index()]);
+                let reached = match hub {
                     Some(hub) => self.graph.reached_beside(from, self.class, &hub.reached),
                     None => self.graph.reached_from(from, self.class),
                 };
                 let leads = reached.holds(to);
-                self.last = Some(Search {
-                    from,
-                    is_beside: beside.is_some(),
-                    reached,
-                });
+                self.last = Some(Search { from, reached });
                 leads
             }
         }
