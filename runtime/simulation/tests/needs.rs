@@ -398,7 +398,7 @@ fn vehicles_are_told_as_far_as_their_level_models_them() {
         (DynamicsLevel::OneTrack, false),
         (DynamicsLevel::Lane, false),
         (DynamicsLevel::DynamicOneTrack, true),
-        (DynamicsLevel::Sliding, true),
+        (DynamicsLevel::Rigid, true),
     ] {
         let (all, _) = seen(&buses, ALL, 6.0, &options(level, 1));
         let mut towing = 0;
