@@ -116,6 +116,8 @@ parts! {
     DRIVES "drives" 2;
     /// Plans of characters around each other.
     WALKS "walks" 1;
+    /// Searches from the goals of agents off the lanes: number of expanded cells.
+    GOAL_COSTS "goal_costs" 1;
     /// Moves of agents with move trees.
     MOVE_TREES "move_trees" 1;
     /// Modules that override those of the stacks.
