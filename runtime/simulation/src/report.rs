@@ -137,6 +137,11 @@ pub(crate) fn state_hash(world: &World) -> u64 {
         if !walks.is_empty() {
             hasher.add(&walks);
         }
+        // The same holds for searches from goals.
+        let costs = world.ground_plans.saved_costs();
+        if !costs.is_empty() {
+            hasher.add(&costs);
+        }
     }
     // The same holds for move trees.
     if !world.move_trees.is_empty() {

@@ -180,6 +180,7 @@ impl World {
         saved.put(parts::GROUND_PLANS, self.ground_plans.saved());
         saved.put(parts::DRIVES, &self.ground_plans.saved_drives());
         saved.put(parts::WALKS, &self.ground_plans.saved_walks());
+        saved.put(parts::GOAL_COSTS, &self.ground_plans.saved_costs());
         saved.put(parts::MOVE_TREES, self.move_trees.saved());
         let overrides = self.modules.overrides.all();
         let overrides = overrides.map(|(slot, modules)| (slot.name(), modules));
@@ -315,6 +316,10 @@ impl World {
                     walks.values().all(WalkPlan::is_sound),
                 )?;
                 world.ground_plans.restore_walks(walks);
+            }
+            // Saves from before searches from goals have none.
+            if let Some(costs) = saved.get_if_any::<BTreeMap<u64, u64>>(parts::GOAL_COSTS)? {
+                world.ground_plans.restore_costs(costs);
             }
             world.update_ground_map();
         }

@@ -4,8 +4,8 @@ use crate::common::{draw_street, restored, street};
 use glam::DVec2;
 use roadwright_agent::Slot;
 use roadwright_scenario::{
-    Agent, AgentId, Edit, ModuleSetting, Obstacle, ObstacleId, PaintCost, PaintId, PaintLayer,
-    Place, Scenario, Shape, Stack,
+    Agent, AgentId, Edit, Land, LandId, LandUse, ModuleSetting, Obstacle, ObstacleId, PaintCost,
+    PaintId, PaintLayer, Place, Scenario, Shape, Stack,
 };
 use roadwright_simulation::{
     Disagreement, Ground, GroundQuestion, ModuleOverrides, NoPathKind, PathStatus, RunOptions,
@@ -574,7 +574,7 @@ fn an_inspection_of_the_ground_shows_what_the_planner_reads_and_changes_nothing(
         let scenario = crowd();
         let mut looked_at = World::new(&scenario, &builtin_modules(), &planner(id)).unwrap();
         let mut alone = World::new(&scenario, &builtin_modules(), &planner(id)).unwrap();
-        for _ in 0..60 {
+        for _ in 0..120 {
             looked_at.step();
             alone.step();
             looked_at.inspect_ground(1, &everything);
@@ -874,4 +874,90 @@ fn a_dead_end_is_left_in_reverse_along_a_drivable_path() {
     let ends = [Place::ground(0.0, 0.0, 0.0), Place::ground(40.0, 0.0, 0.0)];
     let scenario = drivable(&walls, "pursuit", ends, ModuleSetting::new("drivable_path"));
     arrives(&scenario, &RunOptions::default(), "dead end");
+}
+
+/// A goal on an island in a moat, whose water costs as much as a detour of several hundred metres.
+fn moat() -> Scenario {
+    let mut scenario = field(
+        &[],
+        "pursuit",
+        Place::ground(-70.0, 0.0, 0.0),
+        Place::ground(0.0, 0.0, 0.0),
+    );
+    let strips = [
+        (-25.0, 20.0, 25.0, 25.0),
+        (-25.0, -25.0, 25.0, -20.0),
+        (20.0, -20.0, 25.0, 20.0),
+        (-25.0, -20.0, -20.0, 20.0),
+    ];
+    for (number, (west, south, east, north)) in (1..).zip(strips) {
+        let corners = [(west, south), (east, south), (east, north), (west, north)];
+        let land = Land {
+            name: String::new(),
+            usage: LandUse::Water,
+            outline: corners.map(DVec2::from).into_iter().collect(),
+            holes: Vec::new().into(),
+        };
+        let edit = Edit::Land(LandId(number), Some(Box::new(land)));
+        scenario.apply(edit).unwrap();
+    }
+    scenario
+}
+
+#[test]
+fn an_agent_does_not_drive_round_a_moat_for_ever() {
+    let driven = arrives(&moat(), &RunOptions::default(), "moat");
+    // The way straight through is 70 m long. It sets out to look for a dry way until it knows that there is none.
+    assert!(driven < 300.0, "{driven} m");
+}
+
+#[test]
+fn a_search_from_the_goal_continues_after_a_save() {
+    let scenario = moat();
+    let options = RunOptions::default();
+    let mut whole = World::new(&scenario, &builtin_modules(), &options).unwrap();
+    for moment in 1..8 {
+        run(&mut whole, 1.0);
+        let bytes = whole.save().unwrap().to_bytes();
+        let saved = SavedWorld::from_bytes(&bytes).unwrap();
+        let ground = Ground::new(&scenario);
+        let (mut again, notes) =
+            World::restore(ground, &scenario, &builtin_modules(), &options, &saved).unwrap();
+        assert!(notes.is_empty(), "{notes:?}");
+        for step in 0..120 {
+            assert_eq!(
+                again.state_hash(),
+                whole.state_hash(),
+                "{moment} s, step {step}"
+            );
+            whole.step();
+            again.step();
+        }
+    }
+}
+
+#[test]
+fn a_vehicle_turns_its_wheels_at_a_change_of_gear_instead_of_creeping() {
+    for controller in ["idm", "pursuit", "fuzzy_driver"] {
+        let scenario = field(
+            &[wall(6.0, 0.0, 1.0, 30.0)],
+            controller,
+            Place::ground(0.0, 0.0, 0.0),
+            Place::ground(-40.0, 0.0, 0.0),
+        );
+        let options = RunOptions::default();
+        let mut world = World::new(&scenario, &builtin_modules(), &options).unwrap();
+        let mut slow = 0.0;
+        while world.time() < 60.0 && !world.is_over() {
+            world.step();
+            let snapshot = world.snapshot();
+            let speed = snapshot.vehicle(1).map_or(1.0, |vehicle| vehicle.speed);
+            if speed.abs() < 0.4 {
+                slow += world.dt();
+            }
+        }
+        assert_eq!(world.summary().agents.arrived, 1, "{controller}");
+        // Turning the wheels from lock to lock takes 1.4 s.
+        assert!(slow < 6.0, "{controller}: {slow} s at a walking pace");
+    }
 }

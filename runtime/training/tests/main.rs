@@ -6,4 +6,5 @@ mod follow_path;
 mod forest_rigid;
 mod forest_training;
 mod manoeuvres;
+mod open_ground;
 mod runs;

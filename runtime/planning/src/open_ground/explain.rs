@@ -2,6 +2,7 @@
 
 use super::cell::{Cell, CellSize};
 use super::cost::{PLAIN, Rules, clamp_factor};
+use super::goal_costs::GoalCosts;
 use super::ground::{OpenGround, ProfileId};
 use super::hybrid::{HybridPath, HybridPlan, Trip};
 use super::item::Owner;
@@ -45,10 +46,15 @@ pub struct ExplainedPlan {
 }
 
 impl HybridPath {
-    /// Makes the plan that [`plan`](Self::plan) would make from its current memory, and lists the cells that
+    /// Makes the plan that [`plan_with`](Self::plan_with) would make from its current memory, and lists the cells that
     /// its search expands. Learns nothing.
-    pub fn explain(&mut self, ground: &mut OpenGround, trip: &Trip) -> ExplainedPlan {
-        self.run_and_list(ground, trip)
+    pub fn explain(
+        &mut self,
+        ground: &mut OpenGround,
+        trip: &Trip,
+        costs: Option<&GoalCosts>,
+    ) -> ExplainedPlan {
+        self.run_and_list(ground, trip, costs)
     }
 }
 
@@ -346,9 +352,9 @@ mod tests {
             ..HybridParameters::default()
         });
         for now in 0..4 {
-            let explained = planner.explain(&mut ground, &trip);
+            let explained = planner.explain(&mut ground, &trip, None);
             let before = planner.memory().clone();
-            assert!(planner.explain(&mut ground, &trip) == explained);
+            assert!(planner.explain(&mut ground, &trip, None) == explained);
             assert!(planner.memory().knows_as_much_as(&before));
             assert!(explained.expanded.len() <= 150);
             let start = CellSize::WAY_POINTS.cell_of(trip.from.position).unwrap();

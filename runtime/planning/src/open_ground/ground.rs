@@ -4,6 +4,7 @@ use super::cell::{Cell, CellSize};
 use super::cost::{PLAIN, clamp_factor};
 use super::grid::{GridError, GridMap, TILE};
 use super::item::{Item, ItemId, Mobility, Owner, Role};
+use super::item_index::ItemIndex;
 use super::paint::{Paint, Painting};
 use super::profile::{Heights, Profile};
 use super::raster::{self, Range, Sign, Sums, TILE_CELLS, TileKey};
@@ -16,6 +17,8 @@ use std::collections::{BTreeMap, VecDeque};
 pub const TILE_MEMORY: usize = 256 << 20;
 /// Size of a tile without moving bodies, bytes.
 const TILE_BYTES: usize = TILE_CELLS * 8;
+/// Size of a cached tile with its factors, without moving bodies, bytes.
+const KEPT_BYTES: usize = TILE_BYTES + TILE_CELLS * 4;
 /// Edge length of the squares that index the items, m.
 const SQUARE: f64 = 32.0;
 /// Maximum number of squares in which an item is listed. Larger items are checked in every query.
@@ -90,6 +93,8 @@ pub struct OpenGround {
     squares: BTreeMap<(i32, i32), Vec<u32>>,
     /// Items that are too large for the index of squares.
     large: Vec<u32>,
+    /// Standing items that may stop a body. Collision checks read only these.
+    obstacles: ItemIndex,
     owned: BTreeMap<Owner, Vec<ItemId>>,
     paintings: BTreeMap<u32, Painting>,
     maps: Vec<TileMap>,
@@ -105,6 +110,21 @@ pub struct OpenGround {
 struct Slot {
     generation: u32,
     item: Option<Item>,
+    /// Bounds of the item. Computing those of a polygon takes longer than most checks that need them.
+    bounds: Bounds,
+}
+
+impl Slot {
+    fn empty() -> Self {
+        Self {
+            generation: 0,
+            item: None,
+            bounds: Bounds {
+                low: DVec2::ZERO,
+                high: DVec2::ZERO,
+            },
+        }
+    }
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -167,6 +187,33 @@ pub(super) struct Tile {
     /// read, so a moving body is drawn only when and where an agent plans.
     is_stale: bool,
     last_read: u64,
+    /// Factors of the cells, for readers without items in the tile; `None` until somebody reads all of them.
+    factors: Option<Box<TileFactors>>,
+}
+
+/// Factors of the cells of a tile; 0 for blocked cells.
+#[derive(Debug, Clone)]
+struct TileFactors {
+    /// With standing items only.
+    standing: Vec<u16>,
+    /// With all items; `None` if no moving item affects the tile.
+    everything: Option<Vec<u16>>,
+}
+
+impl TileFactors {
+    fn of(tile: &Tile) -> Self {
+        let read = |reading| {
+            let factors = (0..TILE_CELLS).map(|at| tile.factor(at, reading, None) as u16);
+            factors.collect::<Vec<u16>>()
+        };
+        let standing = read(Reading::Standing);
+        // Sums that have returned to zero may still be in memory.
+        let everything = tile.moving.as_ref().map(|_| read(Reading::Everything));
+        Self {
+            everything: everything.filter(|factors| *factors != standing),
+            standing,
+        }
+    }
 }
 
 impl Default for OpenGround {
@@ -189,6 +236,7 @@ impl OpenGround {
             free: Vec::new(),
             squares: BTreeMap::new(),
             large: Vec::new(),
+            obstacles: ItemIndex::default(),
             owned: BTreeMap::new(),
             paintings: BTreeMap::new(),
             maps: Vec::new(),
@@ -213,6 +261,7 @@ impl OpenGround {
             free: self.free.clone(),
             squares: self.squares.clone(),
             large: self.large.clone(),
+            obstacles: self.obstacles.clone(),
             owned: self.owned.clone(),
             paintings: self.paintings.clone(),
             maps: self.maps.iter().map(map).collect(),
@@ -256,10 +305,7 @@ impl OpenGround {
     pub fn insert(&mut self, item: Item) -> Result<ItemId, ShapeError> {
         item.check()?;
         let index = self.free.pop().unwrap_or_else(|| {
-            self.items.push(Slot {
-                generation: 0,
-                item: None,
-            });
+            self.items.push(Slot::empty());
             (self.items.len() - 1) as u32
         });
         let id = ItemId {
@@ -330,11 +376,21 @@ impl OpenGround {
             }
         }
         self.log(&item, Sign::Add);
-        self.items[index as usize].item = Some(item);
+        let bounds = item.shape.bounds();
+        if may_stop(&item) {
+            self.obstacles.insert(index, &bounds);
+        }
+        let slot = &mut self.items[index as usize];
+        slot.bounds = bounds;
+        slot.item = Some(item);
     }
 
     fn lift(&mut self, index: u32) -> Option<Item> {
-        let item = self.items[index as usize].item.take()?;
+        let slot = &mut self.items[index as usize];
+        let item = slot.item.take()?;
+        if may_stop(&item) {
+            self.obstacles.remove(index, &slot.bounds);
+        }
         for map in &mut self.maps {
             map.update(&item, Sign::Remove);
             map.lowering.retain(|other| *other != index);
@@ -472,6 +528,10 @@ impl OpenGround {
 
     /// Returns a tile, computing it if it is not cached.
     pub(super) fn tile(&mut self, profile: ProfileId, key: TileKey) -> &Tile {
+        self.tile_mut(profile, key)
+    }
+
+    fn tile_mut(&mut self, profile: ProfileId, key: TileKey) -> &mut Tile {
         let at = profile.0 as usize;
         if !self.maps[at].tiles.contains_key(&key) {
             let tile = self.make(profile, key);
@@ -490,6 +550,7 @@ impl OpenGround {
         if let Some(moving) = moving {
             tile.moving = moving;
             tile.is_stale = false;
+            tile.factors = None;
         }
         tile.last_read = reads;
         tile
@@ -525,7 +586,7 @@ impl OpenGround {
 
     /// Drops the least recently read tiles if there is no memory for another one.
     fn make_room(&mut self) {
-        let most = (self.memory / TILE_BYTES).max(1);
+        let most = (self.memory / KEPT_BYTES).max(1);
         let kept: usize = self.maps.iter().map(TileMap::weight).sum();
         if kept < most {
             return;
@@ -558,7 +619,7 @@ impl OpenGround {
     }
 
     /// Contribution of an owner's items to a tile; `None` if the owner has no items in it.
-    pub(super) fn own_share(
+    fn own_share(
         &self,
         profile: ProfileId,
         key: TileKey,
@@ -590,23 +651,45 @@ impl OpenGround {
         reading: Reading,
         mut each: impl FnMut(u32),
     ) -> bool {
-        let own = |reading| owner.and_then(|owner| self.own_share(profile, key, owner, reading));
-        let own_standing = own(Reading::Standing);
-        let own = match reading {
-            Reading::Everything => own(Reading::Everything),
-            Reading::Standing => own_standing.clone(),
+        let own = owner.and_then(|owner| self.own_share(profile, key, owner, Reading::Everything));
+        let Some(own) = own else {
+            let (factors, moves) = self.shared_factors(profile, key, reading);
+            factors.iter().for_each(|factor| each(u32::from(*factor)));
+            return moves;
         };
+        let own_standing =
+            owner.and_then(|owner| self.own_share(profile, key, owner, Reading::Standing));
         let tile = self.tile(profile, key);
         let may_move = reading == Reading::Everything && tile.moving.is_some();
         let mut moves = false;
         for at in 0..TILE_CELLS {
-            let factor = tile.factor(at, reading, own.as_ref());
+            let standing = tile.factor(at, Reading::Standing, own_standing.as_ref());
+            let factor = match reading {
+                Reading::Standing => standing,
+                Reading::Everything => tile.factor(at, reading, Some(&own)),
+            };
             // Factors are compared, because sums that have returned to zero may still be in memory.
-            moves |=
-                may_move && factor != tile.factor(at, Reading::Standing, own_standing.as_ref());
+            moves |= may_move && factor != standing;
             each(factor);
         }
         moves
+    }
+
+    /// Factors of a tile for readers without items in it, and whether moving items affect them.
+    fn shared_factors(
+        &mut self,
+        profile: ProfileId,
+        key: TileKey,
+        reading: Reading,
+    ) -> (&[u16], bool) {
+        let tile = self.tile_mut(profile, key);
+        let made = tile.factors.take();
+        let factors = made.unwrap_or_else(|| Box::new(TileFactors::of(tile)));
+        let factors = &*tile.factors.insert(factors);
+        match (reading, &factors.everything) {
+            (Reading::Everything, Some(everything)) => (everything.as_slice(), true),
+            _ => (factors.standing.as_slice(), false),
+        }
     }
 
     /// Lower bound of the factors of all free cells of a profile.
@@ -697,29 +780,57 @@ impl OpenGround {
         Ok(map)
     }
 
-    /// Obstacles near an area that obstruct a body.
-    fn in_the_way(
+    /// The item with this number, if it obstructs a body and meets an area.
+    fn obstructing(&self, index: u32, reader: Obstructed<'_>, area: &Bounds) -> Option<&Item> {
+        let slot = &self.items[index as usize];
+        let item = slot.item.as_ref().filter(|_| slot.bounds.meets(area))?;
+        let is_own = item.owner.is_some() && item.owner == reader.owner;
+        if is_own {
+            return None;
+        }
+        let profile = reader.profile;
+        let stops = matches!(
+            profile.effect(item.layer),
+            super::profile::Effect::AsItIs | super::profile::Effect::Stops
+        );
+        let is_met = || matches!(item.role_for(profile), Role::Obstacle(heights) if profile.is_in_the_way(heights));
+        (stops && is_met()).then_some(item)
+    }
+
+    /// Whether a condition holds for an obstacle near an area that obstructs a body. Obstacles may be asked about
+    /// more than once, and in any order.
+    fn any_in_the_way(
         &self,
-        profile: ProfileId,
-        owner: Option<Owner>,
-        area: Bounds,
-    ) -> impl Iterator<Item = &Item> {
-        let profile = self.profile(profile);
-        self.live_items_near(area).filter(move |item| {
-            let is_own = item.owner.is_some() && item.owner == owner;
-            let effect = profile.effect(item.layer);
-            let stops = matches!(
-                effect,
-                super::profile::Effect::AsItIs | super::profile::Effect::Stops
-            );
-            let is_met =
-                matches!(item.role_for(profile), Role::Obstacle(heights) if profile.is_in_the_way(heights));
-            is_met
-                && stops
-                && !is_own
-                && item.mobility == Mobility::Stands
-                && item.shape.bounds().meets(&area)
+        reader: Obstructed<'_>,
+        area: &Bounds,
+        mut condition: impl FnMut(&Item) -> bool,
+    ) -> bool {
+        self.obstacles.any_near(area, |index| {
+            self.obstructing(index, reader, area)
+                .is_some_and(&mut condition)
         })
+    }
+
+    /// Obstacles near an area that obstruct a body, in the order of their numbers.
+    fn in_the_way(&self, reader: Obstructed<'_>, area: &Bounds) -> Vec<&Item> {
+        let mut indices = Vec::new();
+        self.obstacles.any_near(area, |index| {
+            indices.push(index);
+            false
+        });
+        indices.sort_unstable();
+        indices.dedup();
+        let items = indices.into_iter();
+        items
+            .filter_map(|index| self.obstructing(index, reader, area))
+            .collect()
+    }
+
+    fn obstructed(&self, profile: ProfileId, owner: Option<Owner>) -> Obstructed<'_> {
+        Obstructed {
+            profile: self.profile(profile),
+            owner,
+        }
     }
 
     /// Outlines of the standing obstacles near an area that obstruct a body.
@@ -729,8 +840,8 @@ impl OpenGround {
         owner: Option<Owner>,
         area: Bounds,
     ) -> Vec<Shape> {
-        let items = self.in_the_way(profile, owner, area);
-        items.map(|item| item.shape.clone()).collect()
+        let items = self.in_the_way(self.obstructed(profile, owner), &area);
+        items.into_iter().map(|item| item.shape.clone()).collect()
     }
 
     /// Whether a body is clear of all standing items. Cells are blocked at a larger distance from items,
@@ -741,8 +852,8 @@ impl OpenGround {
             low: body.centre - reach,
             high: body.centre + reach,
         };
-        self.in_the_way(profile, owner, area)
-            .all(|item| !item.shape.overlaps(body))
+        let reader = self.obstructed(profile, owner);
+        !self.any_in_the_way(reader, &area, |item| item.shape.overlaps(body))
     }
 
     /// Distance from a point to the nearest standing obstacle, at most `within`, m.
@@ -753,10 +864,13 @@ impl OpenGround {
         point: DVec2,
         within: f64,
     ) -> f64 {
-        let area = around(point, within);
-        let near = self.in_the_way(profile, owner, area);
-        let distances = near.map(|item| item.shape.distance(point));
-        distances.fold(within, f64::min)
+        let mut nearest = within;
+        let reader = self.obstructed(profile, owner);
+        self.any_in_the_way(reader, &around(point, within), |item| {
+            nearest = nearest.min(item.shape.distance(point));
+            false
+        });
+        nearest
     }
 
     /// Whether a straight line is clear of standing obstacles.
@@ -771,8 +885,8 @@ impl OpenGround {
             low: a.min(b),
             high: a.max(b),
         };
-        self.in_the_way(profile, owner, area)
-            .all(|item| !item.shape.meets_line(a, b))
+        let reader = self.obstructed(profile, owner);
+        !self.any_in_the_way(reader, &area, |item| item.shape.meets_line(a, b))
     }
 
     /// Parts of outlines within `within` metres of a point.
@@ -784,7 +898,7 @@ impl OpenGround {
         within: f64,
     ) -> Vec<Piece> {
         let mut pieces = Vec::new();
-        for item in self.in_the_way(profile, owner, around(point, within)) {
+        for item in self.in_the_way(self.obstructed(profile, owner), &around(point, within)) {
             item.shape.for_each_piece(|piece| {
                 if (piece.closest(point) - point).length() <= within {
                     pieces.push(piece);
@@ -793,6 +907,19 @@ impl OpenGround {
         }
         pieces
     }
+}
+
+/// A body that items may obstruct.
+#[derive(Clone, Copy)]
+struct Obstructed<'a> {
+    profile: &'a Profile,
+    /// Agent whose own items do not obstruct it.
+    owner: Option<Owner>,
+}
+
+/// Whether an item may stop the body of some profile until it is removed.
+fn may_stop(item: &Item) -> bool {
+    item.mobility == Mobility::Stands && matches!(item.role, Role::Obstacle(_) | Role::Painted(_))
 }
 
 /// A rectangle of cells.
@@ -903,10 +1030,12 @@ impl Tile {
             moving: None,
             is_stale: false,
             last_read: 0,
+            factors: None,
         }
     }
 
     fn update(&mut self, profile: &Profile, item: &Item, key: TileKey, sign: Sign) {
+        self.factors = None;
         match item.mobility {
             Mobility::Stands => raster::draw(profile, item, key, sign, &mut self.standing),
             Mobility::Moves => {

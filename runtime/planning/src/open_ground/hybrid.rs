@@ -7,6 +7,7 @@
 use super::cell::{Cell, NodeIndex};
 use super::cost::Rules;
 use super::explain::ExplainedPlan;
+use super::goal_costs::GoalCosts;
 use super::ground::{Change, OpenGround, ProfileId, Reading, Stamp};
 use super::item::Owner;
 use super::raster::{TILE_CELLS, TileKey};
@@ -94,16 +95,6 @@ struct Learned {
 }
 
 impl Learned {
-    #[inline]
-    fn at(&self, cell: Cell) -> u64 {
-        if self.tiles.is_empty() {
-            return 0;
-        }
-        let key = TileKey::of(cell);
-        let tile = self.tiles.get(&(key.y, key.x));
-        tile.map_or(0, |tile| tile[TileKey::position(cell)])
-    }
-
     fn raise(&mut self, cell: Cell, cost: u64) {
         let key = TileKey::of(cell);
         let tile = self.tiles.entry((key.y, key.x));
@@ -113,17 +104,74 @@ impl Learned {
     }
 }
 
-/// Estimate of a search: the maximum of the distance and the learned value.
+/// Estimate of a search: the maximum of the distance, the learned value, and the costs from a search from the goal.
 struct LearnedEstimate<'a> {
     distance: DistanceEstimate,
     learned: &'a Learned,
+    costs: Option<&'a GoalCosts>,
+    /// The tile that was read last. Successive cells are usually in one tile.
+    last: std::cell::Cell<Option<KnownTile<'a>>>,
+}
+
+/// What is known about the cells of a tile.
+#[derive(Clone, Copy)]
+struct KnownTile<'a> {
+    key: TileKey,
+    /// Learned values; `None` if there are none.
+    learned: Option<&'a [u64]>,
+    /// Number of the tile in the search from the goal.
+    number: Option<u32>,
+}
+
+impl<'a> LearnedEstimate<'a> {
+    fn new(distance: DistanceEstimate, learned: &'a Learned, costs: Option<&'a GoalCosts>) -> Self {
+        Self {
+            distance,
+            learned,
+            costs,
+            last: std::cell::Cell::new(None),
+        }
+    }
+
+    #[inline]
+    fn tile(&self, key: TileKey) -> KnownTile<'a> {
+        match self.last.get() {
+            Some(tile) if tile.key == key => tile,
+            _ => {
+                let learned = self.learned.tiles.get(&(key.y, key.x));
+                let tile = KnownTile {
+                    key,
+                    learned: learned.map(Vec::as_slice),
+                    number: self.costs.and_then(|costs| costs.tile(key)),
+                };
+                self.last.set(Some(tile));
+                tile
+            }
+        }
+    }
+
+    /// The larger of the learned value and the cost from the search from the goal.
+    #[inline]
+    fn known_at(&self, cell: Cell) -> u64 {
+        if self.learned.tiles.is_empty() && self.costs.is_none() {
+            return 0;
+        }
+        let tile = self.tile(TileKey::of(cell));
+        let learned = tile
+            .learned
+            .map_or(0, |values| values[TileKey::position(cell)]);
+        let cost = self
+            .costs
+            .map_or(0, |costs| costs.in_tile(tile.number, cell));
+        learned.max(cost)
+    }
 }
 
 impl Estimate for LearnedEstimate<'_> {
     #[inline]
     fn cost_to_go(&self, node: NodeIndex, cell: Cell) -> u64 {
         let distance = self.distance.cost_to_go(node, cell);
-        distance.max(self.learned.at(cell))
+        distance.max(self.known_at(cell))
     }
 }
 
@@ -133,6 +181,8 @@ pub struct HybridPath {
     parameters: HybridParameters,
     memory: HybridMemory,
     search: Search,
+    /// Cache of an earlier search, whose memory the next one uses.
+    spare: Option<TileCache>,
 }
 
 /// State that the planner keeps between plans.
@@ -151,6 +201,11 @@ impl HybridMemory {
     /// Whether both memories have the same goal and learned values. The times of the last plans may differ.
     pub fn knows_as_much_as(&self, other: &Self) -> bool {
         self.goal == other.goal && self.learned == other.learned
+    }
+
+    /// Number of tiles with learned values.
+    pub fn learned_tiles(&self) -> usize {
+        self.learned.tiles.len()
     }
 
     /// Whether a loaded memory is valid.
@@ -173,6 +228,7 @@ impl HybridPath {
             parameters,
             memory: HybridMemory::default(),
             search: Search::default(),
+            spare: None,
         }
     }
 
@@ -216,15 +272,29 @@ impl HybridPath {
 
     /// Creates a plan at the given time, s.
     pub fn plan(&mut self, ground: &mut OpenGround, trip: &Trip, now: f64) -> HybridPlan {
+        self.plan_with(ground, trip, now, None)
+    }
+
+    /// Like [`Self::plan`], guided by a search from the goal of the same trip. The search must not be outdated.
+    pub fn plan_with(
+        &mut self,
+        ground: &mut OpenGround,
+        trip: &Trip,
+        now: f64,
+        costs: Option<&GoalCosts>,
+    ) -> HybridPlan {
         self.memory.planned_at = Some(now);
         let size = ground.profile(trip.profile).cell;
         let goal = size.cell_of(trip.to.position);
         self.forget_outdated(ground, trip, goal);
-        let mut seen = self.run(ground, trip, Reading::Everything);
-        if seen.cache.as_ref().is_some_and(TileCache::has_moving) {
+        let mut seen = self.run(ground, trip, Reading::Everything, costs);
+        let has_moving = seen.cache.as_ref().is_some_and(TileCache::has_moving);
+        self.spare = seen.cache.take().or(self.spare.take());
+        if has_moving {
             // Learned values must not depend on moving items, because they would be too large once these
             // items have moved.
-            let standing = self.run(ground, trip, Reading::Standing);
+            let mut standing = self.run(ground, trip, Reading::Standing, costs);
+            self.spare = standing.cache.take().or(self.spare.take());
             self.learn(&standing);
             seen.plan.expanded += standing.plan.expanded;
         } else {
@@ -255,8 +325,13 @@ impl HybridPath {
     }
 
     /// A plan that is made without learning, and the cells that its search expands.
-    pub(super) fn run_and_list(&mut self, ground: &mut OpenGround, trip: &Trip) -> ExplainedPlan {
-        let run = self.run(ground, trip, Reading::Everything);
+    pub(super) fn run_and_list(
+        &mut self,
+        ground: &mut OpenGround,
+        trip: &Trip,
+        costs: Option<&GoalCosts>,
+    ) -> ExplainedPlan {
+        let run = self.run(ground, trip, Reading::Everything, costs);
         let expanded = run.cache.map_or(Vec::new(), |mut cache| {
             let space = cache.space(ground);
             let closed = self.search.closed().iter();
@@ -268,13 +343,25 @@ impl HybridPath {
         }
     }
 
-    fn run(&mut self, ground: &mut OpenGround, trip: &Trip, reading: Reading) -> EndedSearch {
+    fn run(
+        &mut self,
+        ground: &mut OpenGround,
+        trip: &Trip,
+        reading: Reading,
+        costs: Option<&GoalCosts>,
+    ) -> EndedSearch {
         let reader = Reader {
             profile: trip.profile,
             owner: trip.owner,
             reading,
         };
-        let mut cache = TileCache::new(ground, reader);
+        let mut cache = match self.spare.take() {
+            Some(mut cache) => {
+                cache.restart(ground, reader);
+                cache
+            }
+            None => TileCache::new(ground, reader),
+        };
         let size = cache.cell_size();
         let mut space = cache.space(ground);
         let spots = space.open(trip.to).and_then(|goal| {
@@ -286,14 +373,12 @@ impl HybridPath {
             Err(error) => return EndedSearch::nowhere(PlanEnd::Spot(error)),
         };
         let rules = self.parameters.rules;
-        let estimate = LearnedEstimate {
-            distance: DistanceEstimate {
-                goal: space.cell(goal),
-                rules,
-                smallest_factor: space.smallest_factor(),
-            },
-            learned: &self.memory.learned,
+        let distance = DistanceEstimate {
+            goal: space.cell(goal),
+            rules,
+            smallest_factor: space.smallest_factor(),
         };
+        let estimate = LearnedEstimate::new(distance, &self.memory.learned, costs);
         let search = &mut self.search;
         search.begin(&mut space, rules, &estimate, start, Some(goal));
         let progress = search.advance(&mut space, &estimate, self.parameters.budget);

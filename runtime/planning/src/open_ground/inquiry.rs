@@ -3,6 +3,7 @@
 use super::cell::{Cell, CellSize};
 use super::cost::Rules;
 use super::flow_field::FlowField;
+use super::goal_costs::GoalCosts;
 use super::grid::GridMap;
 use super::grid_path::GridAnswer;
 use super::ground::{OpenGround, Reading, Window};
@@ -15,6 +16,10 @@ use super::space::Space;
 use super::tile_space::{Reader, Spot, TileCache, TileSpace};
 use roadwright_agent::GroundSearch;
 use roadwright_geometry::{DVec2, Pose, heading_of};
+
+/// Number of cells that the search from the goal expands while the agent drives to the end of a plan of bounded size. An
+/// agent in a run expands as many in about a second.
+const MEANWHILE: u64 = 60_000;
 
 /// Number of cells that are expanded between two checks of whether to continue.
 const PORTION: u64 = 65_536;
@@ -285,8 +290,9 @@ impl Finder {
         let mut trip = self.inquiry.trip;
         let size = ground.profile(trip.profile).cell;
         let mut driven = CellPath::default();
+        let mut costs = None;
         while self.expanded < self.inquiry.most && goes_on() {
-            let plan = planner.plan(ground, &trip, 0.0);
+            let plan = planner.plan_with(ground, &trip, 0.0, costs.as_ref());
             self.expanded += plan.expanded.max(1);
             let end = plan.path.cells.last().copied();
             let is_moved = end != driven.cells.last().copied();
@@ -299,6 +305,12 @@ impl Finder {
                 (PlanEnd::Goal, _) => return Some(self.found(ground, driven)),
                 (PlanEnd::Budget, Some(cell)) if is_moved => {
                     trip.from = Spot::anyhow(size.centre(cell));
+                    costs = costs.or_else(|| GoalCosts::new(ground, &trip, self.inquiry.rules));
+                    if let Some(costs) = &mut costs {
+                        let before = costs.expanded();
+                        costs.advance(ground, MEANWHILE);
+                        self.expanded += costs.expanded() - before;
+                    }
                 }
                 _ => return None,
             }

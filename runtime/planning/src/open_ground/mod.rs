@@ -3,7 +3,7 @@
 //! | part | contents |
 //! | --- | --- |
 //! | `cell.rs`, `cost.rs` | cells, directions, costs of steps |
-//! | `ground.rs`, `item.rs`, `profile.rs` | [`OpenGround`]: items on the ground, and tiles of cells for each profile |
+//! | `ground.rs`, `item.rs`, `item_index.rs`, `profile.rs` | [`OpenGround`]: items on the ground, and tiles of cells for each profile |
 //! | `shape.rs`, `raster.rs`, `paint.rs` | shapes and painted layers, added to tiles as integers that can be subtracted again |
 //! | `space.rs`, `grid.rs` | the interface of maps for searches; bounded maps in one array |
 //! | `search.rs`, `queue.rs` | Dijkstra's algorithm and A*, in portions of expansions |
@@ -13,7 +13,7 @@
 //! | `incremental.rs` | [`IncrementalPath`]: D* Lite, which repairs its last plan |
 //! | `tile_space.rs` | the unbounded map in the form that searches read |
 //! | `drivable` | [`DrivableSearch`]: Hybrid A*, which finds paths that a vehicle can drive |
-//! | `hybrid.rs` | [`HybridPath`]: learning searches of bounded size |
+//! | `hybrid.rs`, `goal_costs.rs` | [`HybridPath`]: learning searches of bounded size; a search from the goal that guides them |
 //! | `reach.rs`, `gap.rs` | [`Reachability`]: whether there is a path and, if not, the reason |
 //! | `inquiry.rs` | [`Inquiry`]: answers a single request for a path |
 //! | `explain.rs` | [`PathCosts`]: what a path costs layer by layer; the cells that a search expands |
@@ -28,6 +28,7 @@ mod explain;
 mod export;
 mod flow_field;
 mod gap;
+mod goal_costs;
 mod grid;
 mod grid_path;
 mod ground;
@@ -35,6 +36,7 @@ mod hybrid;
 mod incremental;
 mod inquiry;
 mod item;
+mod item_index;
 pub mod moving_ai;
 mod paint;
 mod pose_field;
@@ -61,6 +63,7 @@ pub use explain::{ExplainedPlan, LayerCost, PathCosts};
 pub use export::{CellMap, Mark};
 pub use flow_field::FlowField;
 pub use gap::Gap;
+pub use goal_costs::GoalCosts;
 pub use grid::{GridError, GridMap, MOST_CELLS, TILE};
 pub use grid_path::{GridAnswer, GridPath, Guide};
 pub use ground::{

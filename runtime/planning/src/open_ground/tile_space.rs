@@ -111,6 +111,19 @@ impl TileCache {
         }
     }
 
+    /// Clears the cache for another search, and keeps its memory.
+    pub(super) fn restart(&mut self, ground: &mut OpenGround, reader: Reader) {
+        self.reader = reader;
+        self.size = ground.profile(reader.profile).cell;
+        self.slots.clear();
+        self.keys.clear();
+        self.factors.clear();
+        self.links.clear();
+        self.smallest_factor = ground.smallest_factor(reader.profile);
+        self.stamp = ground.stamp();
+        self.has_moving = false;
+    }
+
     /// View of the map for a search that uses this cache.
     pub fn space<'a>(&'a mut self, ground: &'a mut OpenGround) -> TileSpace<'a> {
         TileSpace {
@@ -163,6 +176,17 @@ impl TileCache {
         changes.max().unwrap_or(Change::Unchanged)
     }
 
+    /// Number of a tile; `None` if it has not been read.
+    pub(super) fn tile_number(&self, key: TileKey) -> Option<u32> {
+        self.slots.get(&key).copied()
+    }
+
+    /// Node of a cell in the tile with this number.
+    #[inline]
+    pub(super) fn node_in(tile: u32, cell: Cell) -> NodeIndex {
+        node_at(tile, TileKey::position(cell))
+    }
+
     fn position(&self, node: NodeIndex) -> usize {
         node.index() % TILE_CELLS
     }
@@ -192,6 +216,7 @@ impl TileSpace<'_> {
             reading,
         } = self.cache.reader;
         let factors = &mut self.cache.factors;
+        factors.reserve(TILE_CELLS);
         let moves = self
             .ground
             .read_tile(profile, key, owner, reading, |factor| {

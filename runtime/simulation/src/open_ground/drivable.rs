@@ -635,7 +635,7 @@ impl Planning<'_> {
             };
             let is_last = number == last;
             let beyond = if is_last { &beyond[..] } else { &[][..] };
-            let mut waypoints = driver.waypoints(&track, run.gear, None, beyond);
+            let mut waypoints = driver.waypoints(&track, run.gear, beyond);
             if path.margin < driver.margin {
                 slow_in_gaps(&driver, &mut waypoints);
             }

@@ -17,6 +17,10 @@ const LONGEST_CHORD: f64 = 30.0;
 pub(super) const DRIVEN: f64 = 40.0;
 /// Length of the part of a path beyond a manoeuvre that must be drivable, m.
 const DRIVES_ON: f64 = 10.0;
+/// Least length of a part of a path that ends where the vehicle cannot go on, beyond its braking distance, m.
+const PART: f64 = 8.0;
+/// Distance before this place at which the part ends, m.
+const BEFORE: f64 = 4.0;
 /// Length of the steps in which the drive along a path is simulated, m.
 const STEP: f64 = 0.5;
 /// Vehicle length for which the distances in this module are defined, m. Shorter vehicles use proportionally shorter
@@ -48,10 +52,6 @@ const NARROWEST_SPEED: f64 = 1.2;
 const REVERSE_SPEED: f64 = 2.5;
 /// Speed before a gear change, m/s.
 pub(super) const CREEP: f64 = 0.5;
-/// Speed at the start of a path until the wheels are turned to its first bend, m/s.
-const TURNING_WHEELS: f64 = 0.4;
-/// Distance after which the wheels have turned to the first bend, m.
-const SETTLED: f64 = 1.5;
 /// Fraction of the steering rate that planned bends use.
 const STEERING_EASE: f64 = 0.7;
 /// Minimum margin of a path, m. No driver follows a path more closely.
@@ -235,9 +235,38 @@ impl Driver<'_> {
             let drive = Drive {
                 margin,
                 length: DRIVEN * self.scale(),
+                least: None,
             };
             let mut tracks = LOOKAHEADS.into_iter();
             tracks.find_map(|lookahead| self.driven_with(begins, line, lookahead, drive))
+        })
+    }
+
+    /// Simulates the forward drive along a line up to the place where the vehicle would touch something, if it can stop
+    /// there, with the usual margin. `None` if that place is too near.
+    pub(super) fn driven_part(&self, start: Pose, points: &[DVec2]) -> Option<Track> {
+        let mut lines = CentreLines::default();
+        let span = lines.push(points)?;
+        let speed = self.moves_at.abs();
+        let begins = Rolling {
+            pose: start,
+            bend: self.curvature,
+            speed,
+        };
+        let drive = Drive {
+            margin: self.margin,
+            length: DRIVEN * self.scale(),
+            least: Some(speed * speed / (2.0 * BRAKING) + PART * self.scale()),
+        };
+        let tracks = LOOKAHEADS
+            .into_iter()
+            .filter_map(|lookahead| self.driven_with(begins, lines.line(span), lookahead, drive));
+        let longest = tracks.max_by(|a, b| a.poses.len().cmp(&b.poses.len()));
+        longest.map(|mut track| {
+            let behind = (BEFORE * self.scale() / track.spacing) as usize;
+            let kept = track.poses.len().saturating_sub(behind).max(2);
+            track.poses.truncate(kept);
+            track
         })
     }
 
@@ -250,6 +279,7 @@ impl Driver<'_> {
         let drive = Drive {
             margin,
             length: DRIVES_ON * self.scale(),
+            least: None,
         };
         let mut lookaheads = LOOKAHEADS.into_iter();
         lookaheads.any(|lookahead| {
@@ -266,7 +296,7 @@ impl Driver<'_> {
         drive: Drive,
     ) -> Option<Track> {
         let (scale, step) = (self.scale(), self.step());
-        let Drive { margin, length } = drive;
+        let Drive { margin, length, .. } = drive;
         let goal = length.min(line.length());
         let lookahead = (lookahead * self.radius()).clamp(
             LEAST_LOOKAHEAD * scale,
@@ -304,6 +334,9 @@ impl Driver<'_> {
             travelled += step;
             let is_leaving = travelled < WAY_OUT * scale;
             if !(self.fits(pose, margin) || is_leaving && self.fits(pose, own)) {
+                if drive.least.is_some_and(|least| travelled >= least) {
+                    break;
+                }
                 return None;
             }
             s = line.project(pose.position, s).0.clamp(s, line.length());
@@ -319,16 +352,9 @@ impl Driver<'_> {
         })
     }
 
-    /// Returns waypoints along a track driven in one gear, and then along the rest of the path. `wheels` is the
-    /// curvature to which the wheels are set at the start of the track, 1/m; `None` if they are already set to the
-    /// curvature of the track.
-    pub(super) fn waypoints(
-        &self,
-        track: &Track,
-        gear: i8,
-        wheels: Option<f64>,
-        beyond: &[DVec2],
-    ) -> Vec<Waypoint> {
+    /// Returns waypoints along a track driven in one gear, and then along the rest of the path. A vehicle that stands
+    /// turns its wheels to the first bend before it drives off.
+    pub(super) fn waypoints(&self, track: &Track, gear: i8, beyond: &[DVec2]) -> Vec<Waypoint> {
         let most = self.most_speed(track.margin);
         let most = if gear < 0 {
             most.min(REVERSE_SPEED)
@@ -341,26 +367,15 @@ impl Driver<'_> {
             gear,
         };
         let mut waypoints: Vec<Waypoint> = Vec::new();
-        // The wheels turn to the first bend while the vehicle drives off.
-        let first = self.curvature_at(track, 0);
-        let to_turn = wheels.map_or(0.0, |wheels| (first - f64::from(gear) * wheels).abs());
         for (at, pose) in track.poses.iter().enumerate() {
             let bend = self.curvature_at(track, at);
-            let driven = at as f64 * track.spacing;
-            let at_start = match to_turn > 0.0 && driven < SETTLED * self.scale() {
-                true => self.bending_rate() * driven / to_turn.max(1e-6),
-                false => f64::INFINITY,
-            };
             let in_bend = (LATERAL / bend.abs().max(1e-6)).sqrt();
             // The bend may not tighten faster than the wheels turn.
             let after = (at + self.reach(track)).min(track.poses.len() - 1);
             let tightens = (self.curvature_at(track, after) - bend).abs()
                 / (((after - at) as f64) * track.spacing).max(track.spacing);
             let while_steering = (self.bending_rate() / tightens.max(1e-6)).max(CREEP);
-            let speed = in_bend
-                .min(while_steering)
-                .min(at_start.max(TURNING_WHEELS));
-            waypoints.push(waypoint(*pose, speed));
+            waypoints.push(waypoint(*pose, in_bend.min(while_steering)));
         }
         let mut before = track.poses.last().copied().unwrap_or_default();
         for &point in beyond {
@@ -374,14 +389,6 @@ impl Driver<'_> {
             }
         }
         waypoints
-    }
-
-    /// Curvature to which the wheels are set at the end of a track that is driven in `gear`, 1/m.
-    pub(super) fn wheels_after(&self, track: &Track, gear: i8) -> f64 {
-        match track.poses.len() {
-            0 | 1 => self.curvature,
-            count => f64::from(gear) * self.curvature_at(track, count - 1),
-        }
     }
 
     /// Maximum speed with the given margin, m/s.
@@ -436,6 +443,8 @@ struct Drive {
     margin: f64,
     /// Maximum length along the line, m.
     length: f64,
+    /// Length after which the drive may end where the vehicle cannot go on, m; `None` if it has to reach its end.
+    least: Option<f64>,
 }
 
 /// How close to obstacles a path may lead.

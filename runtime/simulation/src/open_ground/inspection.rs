@@ -220,7 +220,7 @@ fn search(map: &mut OpenGround, trip: &Trip, plan: &AgentPlan, planning: &Ground
             let mut memory = plan.memory().clone();
             memory.set_stamp(map.stamp());
             planner.restore(memory);
-            let explained = planner.explain(map, trip);
+            let explained = planner.explain(map, trip, plan.costs());
             Found {
                 expanded: explained.expanded,
                 path: explained.plan.path.cells,

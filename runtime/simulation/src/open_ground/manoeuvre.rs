@@ -307,6 +307,8 @@ impl Driver<'_> {
         // A path is shorter than the edge of the area, so its end lies in it.
         let first = times.index(start)?;
         times.times[first] = 0;
+        // How much slower each cell is; 0 if not known yet. Reading the map takes longer than the search.
+        let mut slower = vec![0u8; edge * edge];
         let mut queue = BinaryHeap::new();
         queue.push(Reverse((0u64, start)));
         while let Some(Reverse((time, cell))) = queue.pop() {
@@ -321,13 +323,15 @@ impl Driver<'_> {
                 if times.times[at] <= time {
                     continue;
                 }
-                let centre = size.centre(next);
-                let Some(fine) = of_map.cell_of(centre) else {
-                    continue;
-                };
-                // A blocked cell is slow rather than closed, because the body may fit there at another heading.
-                let factor = self.map.factor(self.profile, fine, Reading::Standing);
-                let slower = if factor == 0 { 4.0 } else { 1.0 };
+                if slower[at] == 0 {
+                    let Some(fine) = of_map.cell_of(size.centre(next)) else {
+                        continue;
+                    };
+                    // A blocked cell is slow rather than closed, because the body may fit there at another heading.
+                    let factor = self.map.factor(self.profile, fine, Reading::Standing);
+                    slower[at] = if factor == 0 { 4 } else { 1 };
+                }
+                let slower = f64::from(slower[at]);
                 let length = if direction.is_diagonal() {
                     std::f64::consts::SQRT_2
                 } else {

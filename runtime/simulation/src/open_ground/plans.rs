@@ -20,8 +20,9 @@ use roadwright_geometry::math::wrap_angle;
 use roadwright_geometry::{DVec2, Pose, heading_of, polyline};
 use roadwright_ground::Ground;
 use roadwright_planning::open_ground::{
-    Body, CellSize, Disagreement, HybridMemory, HybridParameters, HybridPath, IncrementalPath,
-    LayerEffect, OpenGround, Owner, PlanEnd, Profile, Reachability, Spot, Stamp, Trip, Verdict,
+    Body, CellSize, Disagreement, GoalCosts, HybridMemory, HybridParameters, HybridPath,
+    IncrementalPath, LayerEffect, OpenGround, Owner, PlanEnd, Profile, Reachability, Rules, Spot,
+    Stamp, Trip, Verdict,
 };
 use roadwright_scenario::{BodyKind, OffRoad};
 use roadwright_vehicle::trailer::Train;
@@ -39,6 +40,8 @@ const BEHIND: f64 = 1.05;
 pub(super) const STUCK_AFTER: f64 = 4.0;
 /// Like `STUCK_AFTER`, for a vehicle that would collide if it drove off with its wheels as they are, s.
 const BLOCKED_AFTER: f64 = 0.6;
+/// Time that a vehicle has at the start of a manoeuvre to turn its wheels and to drive off, s.
+const TURNS_WHEELS: f64 = 3.0;
 /// Distance over which a vehicle that drives off is checked for a collision, m.
 const BLOCKED_WITHIN: f64 = 0.4;
 /// Length of path that must be drivable for an agent to keep its path, m.
@@ -47,6 +50,11 @@ const KEPT: f64 = 10.0;
 const KEPT_BESIDE: f64 = 0.2;
 /// Maximum speed at which a vehicle that begins a manoeuvre counts as stationary, m/s.
 const ROLLING: f64 = 0.1;
+/// Offset from a part of a manoeuvre at which the manoeuvre is planned again, m. Its room was checked without such an
+/// offset.
+const ASTRAY: f64 = 0.5;
+/// Distance along the last part of a manoeuvre after which the agent may leave it for a path, m.
+const LEAVES_AFTER: f64 = 2.0;
 /// Minimum cell size of a planner, m.
 const FINEST: f64 = 0.05;
 /// Distance from the end of a part of a manoeuvre at which the part counts as complete, m.
@@ -76,6 +84,14 @@ const MOST_SPENT: u64 = 20_000_000;
 const COMPARED_SPEED: f64 = 4.0;
 /// Maximum length of a manoeuvre that is accepted from a save, m.
 const LONGEST: f64 = 1e5;
+/// Number of tiles with learned values from which an agent counts as lost. Usual trips need fewer.
+const LOST: usize = 12;
+/// Number of cells and poses that first plans expand in a step before the agents that follow have to wait.
+const FIRST_PLANS: u64 = 10_000;
+/// Number of cells that a first plan counts at least.
+const LEAST_SPENT: u64 = 500;
+/// Number of poses that the search for a manoeuvre counts.
+const MANOEUVRE_SPENT: u64 = 4000;
 /// Number of cells that the reachability search expands in one go.
 const TURN: u64 = 512;
 
@@ -309,6 +325,10 @@ pub(super) struct PlannedPart {
 pub(super) struct Live {
     pub(super) searches: Option<Reachability>,
     incremental: Option<IncrementalPath>,
+    /// Costs from a search from the goal, begun when bounded searches get lost.
+    costs: Option<GoalCosts>,
+    /// Number of cells that this search had expanded when the world was saved.
+    saved_costs: Option<u64>,
 }
 
 /// Result of planning for the path of an agent.
@@ -373,6 +393,8 @@ pub(crate) struct GroundPlans {
     pedestrians: Vec<Pedestrian>,
     hybrid: HybridPath,
     fields: Fields,
+    /// Number of cells and poses that the first plans of agents have expanded in this step.
+    spent: u64,
 }
 
 impl Default for GroundPlans {
@@ -383,6 +405,7 @@ impl Default for GroundPlans {
             pedestrians: Vec::new(),
             hybrid: HybridPath::new(HybridParameters::default()),
             fields: Fields::default(),
+            spent: 0,
         }
     }
 }
@@ -417,6 +440,22 @@ impl GroundPlans {
     pub(crate) fn saved_walks(&self) -> BTreeMap<u64, &WalkPlan> {
         let walks = self.agents.iter().map(|(&id, plan)| (id, &plan.walk));
         walks.filter(|(_, walk)| !walk.is_empty()).collect()
+    }
+
+    /// Numbers of cells that searches from goals have expanded, for a save.
+    pub(crate) fn saved_costs(&self) -> BTreeMap<u64, u64> {
+        let all = self.agents.iter();
+        let costs = all.filter_map(|(&id, plan)| Some((id, plan.costs()?.expanded())));
+        costs.collect()
+    }
+
+    /// Adds the searches from goals to restored plans.
+    pub(crate) fn restore_costs(&mut self, costs: BTreeMap<u64, u64>) {
+        for (id, expanded) in costs {
+            if let Some(plan) = self.agents.get_mut(&id) {
+                plan.live.saved_costs = Some(expanded);
+            }
+        }
     }
 
     /// Adds the plans of characters to restored plans.
@@ -504,8 +543,9 @@ impl GroundPlans {
         self.live = None;
     }
 
-    /// Deletes the plans of all agents except the given ones, whose ids are in ascending order.
+    /// Begins a step. Deletes the plans of all agents except the given ones, whose ids are in ascending order.
     pub(crate) fn keep(&mut self, planning: &[u64]) {
+        self.spent = 0;
         self.agents
             .retain(|id, _| planning.binary_search(id).is_ok());
         if self.agents.is_empty() && planning.is_empty() {
@@ -575,6 +615,7 @@ impl GroundPlans {
             asked,
             plan,
             others: &others,
+            spent: &mut self.spent,
         };
         planning.step()
     }
@@ -606,8 +647,20 @@ impl AgentPlan {
         agent.trip(map, self.cell(agent), agent.centre())
     }
 
-    /// Repeats the searches for a verdict up to their state when the world was saved.
+    /// Costs from a search from the goal; `None` if there was no need for one.
+    pub(super) fn costs(&self) -> Option<&GoalCosts> {
+        self.live.costs.as_ref()
+    }
+
+    /// Repeats the searches for a verdict and from the goal up to their state when the world was saved.
     fn resume_searches(&mut self, map: &mut OpenGround, agent: &Planner<'_>) {
+        if let Some(expanded) = self.live.saved_costs.take() {
+            let trip = self.trip(map, agent);
+            self.live.costs = GoalCosts::new(map, &trip, Rules::from(&agent.planning));
+            if let Some(costs) = &mut self.live.costs {
+                costs.advance(map, expanded);
+            }
+        }
         let Some(saved) = self.verdict else { return };
         let trip = agent.trip(map, agent.planning.cell, saved.from);
         let mut searches = Reachability::new(map, trip);
@@ -632,6 +685,9 @@ impl AgentPlan {
             self.memory = hybrid.take_memory();
             self.memory.set_stamp(Stamp::default());
         }
+        if self.costs().is_some_and(|costs| costs.is_outdated(map)) {
+            self.live.costs = None;
+        }
         let searches = self.live.searches.as_ref();
         if searches.is_some_and(|searches| searches.is_outdated(map)) {
             self.live.searches = None;
@@ -655,6 +711,8 @@ pub(super) struct Planning<'a> {
     pub(super) plan: &'a mut AgentPlan,
     /// Characters around it, if it is a character.
     pub(super) others: &'a [Other],
+    /// Number of cells and poses that the first plans of agents have expanded in this step.
+    spent: &'a mut u64,
 }
 
 impl Planning<'_> {
@@ -667,6 +725,7 @@ impl Planning<'_> {
             OffRoad::Never => {}
             OffRoad::WhenNeeded | OffRoad::Free => self.search_for_verdict(),
         }
+        self.search_from_goal();
         if matches!(self.plan.status, PathStatus::NoPath(_)) {
             // The agent stays where it is until something changes.
             return match had_path || self.agent.path.is_none() {
@@ -689,6 +748,13 @@ impl Planning<'_> {
         let is_first = agent.path.is_none() || since.is_none();
         let since = since.unwrap_or(f64::INFINITY);
         let is_called = || since >= agent.planning.pause && (self.asked.disagreement)().is_some();
+        if self.plan.planned_at.is_none() && *self.spent >= FIRST_PLANS {
+            // Many agents begin at once. It stands until it is its turn, in the order of ids.
+            return match agent.path.is_none() {
+                true => self.halt(),
+                false => Step::Stays,
+            };
+        }
         match is_first || agent.is_due || is_called() {
             true => self.replan(),
             false => Step::Stays,
@@ -735,6 +801,30 @@ impl Planning<'_> {
         }
     }
 
+    /// Begins a search from the goal if bounded searches have covered much ground without finding the goal.
+    fn ask_for_costs(&mut self) {
+        let is_bounded = matches!(self.agent.planning.search, GroundSearch::Bounded { .. });
+        if !is_bounded || self.plan.memory.learned_tiles() < LOST {
+            return;
+        }
+        let trip = self.plan.trip(self.map, self.agent);
+        let rules = Rules::from(&self.agent.planning);
+        let known = self.plan.costs();
+        if !known.is_some_and(|costs| costs.serves(&trip, rules)) {
+            self.plan.live.costs = GoalCosts::new(self.map, &trip, rules);
+        }
+    }
+
+    /// Continues the search from the goal as long as no path is known.
+    fn search_from_goal(&mut self) {
+        if self.plan.status != PathStatus::Searching {
+            return;
+        }
+        if let Some(costs) = &mut self.plan.live.costs {
+            costs.advance(self.map, self.agent.planning.verdict_budget);
+        }
+    }
+
     pub(super) fn ask_for_verdict(&mut self) {
         if self.plan.live.searches.is_some() {
             return;
@@ -764,13 +854,46 @@ impl Planning<'_> {
             let next = self.plan.rest.remove(0);
             return Some(self.begin_part(next));
         }
-        let is_astray = agent.t.abs() > BESIDE * scale;
-        if self.is_stuck() || is_astray || !self.is_still_free(path, until) {
+        let is_astray = agent.t.abs() > ASTRAY * scale;
+        if self.is_manoeuvre_stuck() || is_astray || !self.is_still_free(path, until) {
             self.plan.manoeuvre_until = None;
             self.plan.rest.clear();
             return None;
         }
+        let may_leave = is_last && self.plan.gear > 0 && agent.s > LEAVES_AFTER * scale;
+        if may_leave
+            && agent.is_due
+            && let Some(step) = self.leave_manoeuvre()
+        {
+            return Some(step);
+        }
         Some(Step::Stays)
+    }
+
+    /// Ends a manoeuvre early, if the vehicle can drive along a path from here. `None` if it cannot.
+    fn leave_manoeuvre(&mut self) -> Option<Step> {
+        let found = self.find();
+        if found.points.is_empty() {
+            return None;
+        }
+        let agent = *self.agent;
+        let mut driver = self.driver();
+        let path = path_over(&mut driver, &agent, &found);
+        if turn_onto(&agent, &path) >= BEHIND {
+            return None;
+        }
+        let track = driver.driven(agent.pose, &path, Closeness::Usual)?;
+        let waypoints = along(&driver, &track, &path);
+        self.plan.planned_at = Some(agent.now);
+        self.note(found.end);
+        self.end_manoeuvre(1);
+        Some(self.follow(waypoints, track.margin))
+    }
+
+    /// Whether the vehicle makes no progress along its manoeuvre. It is given time to turn its wheels first.
+    fn is_manoeuvre_stuck(&mut self) -> bool {
+        let since = self.plan.planned_at.map(|at| self.agent.now - at);
+        since.is_none_or(|since| since > TURNS_WHEELS) && self.is_stuck()
     }
 
     /// Whether the vehicle makes no progress along its path.
@@ -928,8 +1051,12 @@ impl Planning<'_> {
     }
 
     fn replan(&mut self) -> Step {
+        let is_first = self.plan.planned_at.is_none();
         self.plan.planned_at = Some(self.agent.now);
         let found = self.find();
+        if is_first {
+            *self.spent += found.expanded.max(LEAST_SPENT);
+        }
         self.note(found.end);
         if found.points.is_empty() {
             return self.halt();
@@ -946,6 +1073,7 @@ impl Planning<'_> {
             planning: &self.agent.planning,
             trip,
             budget_factor: self.plan.budget_factor(&self.agent.planning),
+            costs: self.plan.live.costs.as_ref(),
             now: self.agent.now,
         };
         seeker.find(
@@ -967,6 +1095,9 @@ impl Planning<'_> {
             PlanEnd::Budget | PlanEnd::WalledIn | PlanEnd::Spot(_) => {
                 self.plan.status = PathStatus::Searching;
                 self.ask_for_verdict();
+                if end == PlanEnd::Budget {
+                    self.ask_for_costs();
+                }
             }
         }
     }
@@ -977,25 +1108,8 @@ impl Planning<'_> {
         let (gear, changed_at) = (self.plan.gear, self.plan.changed_at);
         let gives_up = agent.now < self.plan.gives_up_until;
         let mut driver = self.driver();
-        let mut path = vec![agent.pose.position];
-        let mut smooth = driver.smoothed(&found.points);
-        if found.end == PlanEnd::Goal
-            && let Some(last) = smooth.last_mut()
-        {
-            *last = agent.goal;
-        }
-        path.extend(smooth.into_iter().skip(1));
-        path.dedup_by(|next, before| (*next - *before).length() < 0.3);
-        if found.end == PlanEnd::Goal
-            && let Some(lane) = &agent.lane
-        {
-            path.extend(lane.points());
-        }
-        if path.len() < 2 {
-            path.push(agent.goal);
-        }
-        let first = path[1] - path[0];
-        let turn = wrap_angle(heading_of(first) - agent.pose.heading).abs();
+        let path = path_over(&mut driver, &agent, &found);
+        let turn = turn_onto(&agent, &path);
         let usual = driver.driven(agent.pose, &path, Closeness::Usual);
         if let Some(track) = &usual
             && turn < BEHIND
@@ -1011,6 +1125,18 @@ impl Planning<'_> {
             return Step::Stays;
         }
         let driven = usual.or_else(|| driver.driven(agent.pose, &path, Closeness::Narrow));
+        if driven.is_none()
+            && turn < BEHIND
+            && gear > 0
+            && !is_stuck
+            && let Some(track) = driver.driven_part(agent.pose, &path)
+        {
+            // It looks for a manoeuvre when it is there. From here it would not find the best one.
+            let mut waypoints = driver.waypoints(&track, 1, &[]);
+            end_slowly(&mut waypoints, CREEP);
+            self.end_manoeuvre(1);
+            return self.follow(waypoints, track.margin);
+        }
         let moved = (agent.pose.position - changed_at).length();
         let begin = Begin {
             pose: agent.pose,
@@ -1034,12 +1160,16 @@ impl Planning<'_> {
         };
         if let Some(manoeuvre) = manoeuvre.filter(is_sooner) {
             let parts = parts_of(&driver, &manoeuvre, &path);
+            *self.spent += MANOEUVRE_SPENT;
             return self.begin_manoeuvre(parts);
         }
         let (waypoints, margin) = match &driven {
             Some(track) => (along(&driver, track, &path), track.margin),
             None => (creeping(&agent, &path), 0.0),
         };
+        if !gives_up {
+            *self.spent += MANOEUVRE_SPENT;
+        }
         if !is_found && !gives_up {
             self.plan.gives_up_until = agent.now + TRIES_AGAIN;
         }
@@ -1064,6 +1194,33 @@ impl Planning<'_> {
         self.plan.rest = parts;
         self.begin_part(first)
     }
+}
+
+/// The line along which an agent drives to follow a path over cells, and the lane beyond it.
+fn path_over(driver: &mut Driver<'_>, agent: &Planner<'_>, found: &Found) -> Vec<DVec2> {
+    let mut path = vec![agent.pose.position];
+    let mut smooth = driver.smoothed(&found.points);
+    if found.end == PlanEnd::Goal
+        && let Some(last) = smooth.last_mut()
+    {
+        *last = agent.goal;
+    }
+    path.extend(smooth.into_iter().skip(1));
+    path.dedup_by(|next, before| (*next - *before).length() < 0.3);
+    if found.end == PlanEnd::Goal
+        && let Some(lane) = &agent.lane
+    {
+        path.extend(lane.points());
+    }
+    if path.len() < 2 {
+        path.push(agent.goal);
+    }
+    path
+}
+
+/// Angle between an agent's heading and the first piece of a path, rad.
+fn turn_onto(agent: &Planner<'_>, path: &[DVec2]) -> f64 {
+    wrap_angle(heading_of(path[1] - path[0]) - agent.pose.heading).abs()
 }
 
 /// Whether an agent is on a path that stays drivable for a while. Such an agent keeps its path if it finds no other
@@ -1099,7 +1256,7 @@ fn along(driver: &Driver<'_>, track: &Track, path: &[DVec2]) -> Vec<Waypoint> {
             distance(a.1).total_cmp(&distance(b.1))
         });
     let beyond = nearest.map_or(&[][..], |(at, _)| &path[at..]);
-    let mut waypoints = driver.waypoints(track, 1, None, beyond);
+    let mut waypoints = driver.waypoints(track, 1, beyond);
     brake_in_time(&mut waypoints);
     waypoints
 }
@@ -1121,11 +1278,7 @@ fn parts_of(driver: &Driver<'_>, manoeuvre: &Manoeuvre, path: &[DVec2]) -> Vec<P
             true => &path[manoeuvre.joins..],
             false => &[][..],
         };
-        let wheels = match at.checked_sub(1).map(|before| &manoeuvre.parts[before]) {
-            Some(before) => driver.wheels_after(&before.track, before.gear),
-            None => driver.curvature,
-        };
-        let mut waypoints = driver.waypoints(&part.track, part.gear, Some(wheels), beyond);
+        let mut waypoints = driver.waypoints(&part.track, part.gear, beyond);
         match is_last {
             true => brake_in_time(&mut waypoints),
             false => end_slowly(&mut waypoints, CREEP),

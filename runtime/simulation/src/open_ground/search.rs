@@ -3,9 +3,10 @@
 use roadwright_agent::{GroundPlanning, GroundSearch};
 use roadwright_geometry::DVec2;
 use roadwright_planning::open_ground::{
-    Cell, CellPath, CellSize, Change, DistanceEstimate, FactorChange, GridAnswer, GridMap,
-    HybridMemory, HybridParameters, HybridPath, IncrementalPath, NoEstimate, OpenGround, PlanEnd,
-    ProfileId, Progress, Reader, Reading, Rules, Search, Space, Stamp, TileCache, Trip, Window,
+    Cell, CellPath, CellSize, Change, DistanceEstimate, FactorChange, GoalCosts, GridAnswer,
+    GridMap, HybridMemory, HybridParameters, HybridPath, IncrementalPath, NoEstimate, OpenGround,
+    PlanEnd, ProfileId, Progress, Reader, Reading, Rules, Search, Space, Stamp, TileCache, Trip,
+    Window,
 };
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -25,6 +26,8 @@ pub(super) struct Found {
     /// Centres of the cells of the path, beginning at the agent; empty if there is no path yet.
     pub(super) points: Vec<DVec2>,
     pub(super) end: PlanEnd,
+    /// Number of cells that the search has expanded; 0 if it is not counted.
+    pub(super) expanded: u64,
 }
 
 impl Found {
@@ -32,6 +35,7 @@ impl Found {
         Self {
             points: Vec::new(),
             end,
+            expanded: 0,
         }
     }
 
@@ -39,6 +43,7 @@ impl Found {
         Self {
             points: cells.cells.iter().map(|cell| size.centre(*cell)).collect(),
             end: PlanEnd::Goal,
+            expanded: 0,
         }
     }
 }
@@ -77,6 +82,8 @@ pub(super) struct Seeker<'a> {
     pub(super) trip: Trip,
     /// Factor by which a bounded search expands more cells than usual.
     pub(super) budget_factor: u64,
+    /// Costs to the goal that guide a bounded search; `None` if they are not known.
+    pub(super) costs: Option<&'a GoalCosts>,
     pub(super) now: f64,
 }
 
@@ -125,12 +132,15 @@ impl Seeker<'_> {
         // Changes of the map since the last plan have been noticed by now.
         memory.set_stamp(self.map.stamp());
         self.hybrid.restore(std::mem::take(memory));
-        let plan = self.hybrid.plan(self.map, &self.trip, self.now);
+        let rules = self.rules();
+        let costs = self.costs.filter(|costs| costs.serves(&self.trip, rules));
+        let plan = self.hybrid.plan_with(self.map, &self.trip, self.now, costs);
         *memory = self.hybrid.take_memory();
         memory.set_stamp(Stamp::default());
         Found {
             points: plan.points,
             end: plan.end,
+            expanded: plan.expanded,
         }
     }
 

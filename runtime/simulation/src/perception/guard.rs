@@ -32,6 +32,8 @@ const MOST_STEPS: f64 = 30.0;
 const IGNORED: f64 = 0.4;
 /// Distance from the vehicle's outline within which the centres of other vehicles are looked for, m.
 const OTHERS: f64 = 12.0;
+/// Speed up to which the wheels turn soon enough, m/s.
+const CREEPS: f64 = 0.7;
 /// Minimum speed for computing how far the wheels turn along the path, m/s.
 const ROLLING: f64 = 0.3;
 
@@ -122,11 +124,11 @@ impl View<'_> {
         let limits = &self.vehicle_type(agent).limits;
         let is_reversing = planned.path.is_reversing();
         // In the direction of travel, like the row of the controller.
-        let mut pose = self.pose_ahead(agent, is_reversing);
+        let pose = self.pose_ahead(agent, is_reversing);
         let target = self.target_on(agent, planned, pose, input.speed);
         let sharpest = tan(limits.max_steering) / limits.wheelbase;
         let wanted = curvature_to(target.position, pose, input).clamp(-sharpest, sharpest);
-        let mut bend = tan(input.steering) / input.wheelbase;
+        let bend = tan(input.steering) / input.wheelbase;
         let rate = limits.steering_rate / limits.wheelbase;
         let step = STEP.max(reach / MOST_STEPS);
         let speed = input.speed.max(0.0);
@@ -141,23 +143,35 @@ impl View<'_> {
             let body = self.outline(agent, own);
             self.overlap(agent, Outline { body, time })
         };
-        let ignored = IGNORED * CLEARANCE * scale_of(self.vehicle_type(agent));
-        let most = at(pose, 0.0).max(ignored);
-        let (mut travelled, mut time) = (0.0, 0.0);
-        while travelled < reach {
-            let rolling = (speed * speed - 2.0 * braking * travelled)
-                .max(ROLLING * ROLLING)
-                .sqrt();
-            let change = rate * step / rolling;
-            bend += (wanted - bend).clamp(-change, change);
-            pose = moved(pose, step, bend);
-            time += step / rolling;
-            if at(pose, time) > most {
-                return Some(travelled);
+        let clearance = CLEARANCE * scale_of(self.vehicle_type(agent));
+        let now = at(pose, 0.0);
+        let sweep = |wanted: f64, ignored: f64| {
+            let most = now.max(ignored);
+            let (mut pose, mut bend) = (pose, bend);
+            let (mut travelled, mut time) = (0.0, 0.0);
+            while travelled < reach {
+                let rolling = (speed * speed - 2.0 * braking * travelled)
+                    .max(ROLLING * ROLLING)
+                    .sqrt();
+                let change = rate * step / rolling;
+                bend += (wanted - bend).clamp(-change, change);
+                pose = moved(pose, step, bend);
+                time += step / rolling;
+                if at(pose, time) > most {
+                    return Some(travelled);
+                }
+                travelled += step;
             }
-            travelled += step;
+            None
+        };
+        // A driver does not always steer as its path asks for, so the body must not touch anything either if the wheels
+        // stay as they are.
+        let as_planned = sweep(wanted, IGNORED * clearance);
+        let as_it_is = (speed > CREEPS).then(|| sweep(bend, clearance)).flatten();
+        match (as_planned, as_it_is) {
+            (Some(a), Some(b)) => Some(a.min(b)),
+            (a, b) => a.or(b),
         }
-        None
     }
 
     /// Maximum depth by which an outline overlaps obstacles, uncoupled trailers or other vehicles, m.

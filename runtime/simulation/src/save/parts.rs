@@ -116,6 +116,8 @@ parts! {
     DRIVES "drives" 3;
     /// Plans of characters around each other.
     WALKS "walks" 1;
+    /// Searches from the goals of agents off the lanes: number of expanded cells.
+    GOAL_COSTS "goal_costs" 1;
     /// Moves of agents with move trees. 2: libraries of vehicle types, figures of libraries.
     MOVE_TREES "move_trees" 2;
     /// Modules that override those of the stacks.

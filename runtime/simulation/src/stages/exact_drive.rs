@@ -4,8 +4,12 @@
 //! vehicle in a narrow bay has no room for that, so the host acts like a careful driver: it turns the wheels before the
 //! vehicle drives off, and brakes so that the vehicle stands at the end of the path. In between, controllers steer
 //! and accelerate as usual.
+//!
+//! Parts of other planned manoeuvres begin where the vehicle changes gear. There the wheels are turned in the same
+//! manner, but the vehicle need not stand at the end of a part.
 
 use super::control::Stand;
+use crate::open_ground::scale_of;
 use crate::perception::View;
 use crate::records::{AgentIndex, Command, Order};
 use roadwright_geometry::math::atan;
@@ -33,20 +37,28 @@ const CREEP_ACCELERATION: f64 = 0.5;
 const HARD: f64 = 0.6;
 /// Distance from the start of a path within which wheels are turned while the vehicle stands, m.
 const AT_START: f64 = 0.3;
+/// Like `AT_START`, for parts of a manoeuvre. The vehicle changes to the next part before it stands, m.
+const AT_PART_START: f64 = 0.6;
 /// Length of path whose curvature the wheels are set to, m.
 const FIRST: f64 = 0.4;
 /// Error of the wheel angle above which the vehicle does not drive off yet, rad.
 const TURNED: f64 = 0.02;
 /// Maximum time for which a character stands to turn, s. The wheels of standing vehicles turn at all levels.
 const PATIENCE_ON_FOOT: f64 = 2.5;
+/// Maximum time for which a vehicle stands to turn its wheels before a part of a manoeuvre, s. It may have stood for
+/// a while before it found one.
+const PATIENCE_IN_PARTS: f64 = 12.0;
 /// Deceleration commanded meanwhile, m/s^2.
 const HOLDING: f64 = 1.0;
 
 /// Start and stop of an agent on a path that is driven to its end.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct ExactDrive {
-    /// The end of the path; `None` if the controller stops by itself, on paths that behaviours give.
+    /// The end of the path; `None` if the vehicle need not stand there, or if the controller stops by itself.
     end: Option<Stand>,
+    /// Speed with which the vehicle still rolls against the direction of a part of a manoeuvre, m/s; `None` if it does
+    /// not.
+    rolls_back: Option<f64>,
     /// Wheel angle with which the vehicle has to drive off, rad; `None` if the wheels have it already, or if the
     /// vehicle has driven off.
     wheels: Option<f64>,
@@ -58,7 +70,11 @@ impl ExactDrive {
     /// Applies the start and the stop to the order of a controller that holds for `period` seconds.
     pub(super) fn over(self, order: Order, period: f64) -> Order {
         if let Some(steering) = self.wheels {
-            let acceleration = order.command.acceleration.min(-HOLDING);
+            let wanted = order.command.acceleration;
+            let acceleration = match self.rolls_back {
+                Some(speed) => wanted.max(HOLDING).min(speed / period),
+                None => wanted.min(-HOLDING),
+            };
             return Order {
                 command: Command {
                     acceleration,
@@ -101,8 +117,8 @@ impl ExactDrive {
 }
 
 impl View<'_> {
-    /// Start and stop of an agent on a path that is driven to its end, and start on a path that its behaviour gives;
-    /// `None` on other paths.
+    /// Start and stop of an agent on a path that is driven to its end, and start on a planned path or on one that its
+    /// behaviour gives; `None` on other paths.
     #[inline]
     pub(super) fn exact_drive(
         &self,
@@ -117,8 +133,13 @@ impl View<'_> {
         let progress = &self.agents.progress[index];
         let route = self.routes.get(progress.route);
         let exact = route.exact_to(progress.reached);
-        let path = match exact {
-            Some((planned, _)) => &planned.path,
+        let kind = self.vehicle_type(agent);
+        let part = match exact {
+            None if !kind.is_disc => route.planned_to(progress.reached),
+            _ => None,
+        };
+        let path = match exact.map(|(planned, _)| planned).or(part) {
+            Some(planned) => &planned.path,
             None => route.given_path_to(progress.reached)?,
         };
         let end = exact.map(|_| Stand {
@@ -126,20 +147,27 @@ impl View<'_> {
             way: path.line().length() - position.s,
             firm: STOPPING,
         });
-        let is_at_start = position.s < AT_START && input.speed < STANDS;
-        let is_on_foot = self.vehicle_type(agent).is_disc;
-        let waits = is_at_start && (!is_on_foot || progress.standing < PATIENCE_ON_FOOT);
+        let (start, patience) = match part {
+            Some(_) => (AT_PART_START * scale_of(kind), PATIENCE_IN_PARTS),
+            None if kind.is_disc => (AT_START, PATIENCE_ON_FOOT),
+            None => (AT_START, f64::INFINITY),
+        };
+        let waits = position.s < start && input.speed < STANDS && progress.standing < patience;
         let wheels = waits.then(|| {
-            let limits = &self.vehicle_type(agent).limits;
             let curvature = path.curvature(position.s, position.s + FIRST);
             let steering = atan(input.wheelbase * curvature);
-            steering.clamp(-limits.max_steering, limits.max_steering)
+            steering.clamp(-kind.limits.max_steering, kind.limits.max_steering)
         });
         let wheels = wheels.filter(|wheels| (wheels - input.steering).abs() > TURNED);
+        if end.is_none() && wheels.is_none() {
+            return None;
+        }
+        let rolls_back = part.is_some() && input.speed < -STANDS;
         Some(ExactDrive {
             end,
+            rolls_back: rolls_back.then_some(-input.speed),
             wheels,
-            is_on_foot,
+            is_on_foot: kind.is_disc,
         })
     }
 }
