@@ -1,5 +1,5 @@
-//! What was just drawn or deleted, until the map shows it. The map is drawn by workers, which may take a second
-//! in a large city.
+//! Shows strokes and deletions until the map does. The map is drawn by workers, which may take a second in a
+//! large city.
 
 use crate::model::Model;
 use crate::scene::Scene;

@@ -112,7 +112,7 @@ pub struct Canvas {
     hints: Vec<Hint>,
     /// Skid marks of the run.
     skid_marks: SkidMarks,
-    /// What the map does not show yet.
+    /// Strokes and deletions that the map does not show yet.
     afterimage: Afterimage,
 }
 

@@ -1,8 +1,9 @@
-//! What the window shows of a document that was just opened, while the workers have not answered yet.
+//! The window after a document was opened or edited, while the workers have not answered yet.
 
 use crate::common::Bench;
 use egui::Shape;
 use roadwright_editor::model::{Action, Next, Purpose};
+use roadwright_geometry::DVec2;
 use std::path::Path;
 
 /// Share of the pixels of the map that have its most frequent colour.
@@ -151,8 +152,8 @@ fn color_at(bench: &mut Bench, x: f64, y: f64) -> [u8; 4] {
 }
 
 /// Drags along a line of the world without waiting for the workers.
-fn drag_unsettled(bench: &mut Bench, from: (f64, f64), to: (f64, f64)) {
-    let [a, b] = [from, to].map(|(x, y)| bench.at(x, y));
+fn drag_unsettled(bench: &mut Bench, line: [DVec2; 2]) {
+    let [a, b] = line.map(|point| bench.at(point.x, point.y));
     bench.harness.hover_at(a);
     bench.harness.step();
     bench.harness.drag_at(a);
@@ -172,7 +173,7 @@ fn a_drawn_road_stays_in_sight_until_the_map_shows_it() {
     // Away from the hint of an empty document.
     let beside = color_at(&mut bench, 70.0, -70.0);
     bench.harness.state_mut().hold_answers();
-    drag_unsettled(&mut bench, (-60.0, 0.0), (60.0, 0.0));
+    drag_unsettled(&mut bench, [DVec2::new(-60.0, 0.0), DVec2::new(60.0, 0.0)]);
     // Beside the middle line, where no point of the stroke is marked.
     let during = color_at(&mut bench, 20.0, 1.5);
     assert_ne!(during, beside);

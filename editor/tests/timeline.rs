@@ -153,7 +153,7 @@ fn a_drag_looks_back_and_the_run_goes_on_from_there() {
         "{:?}",
         on.timeline
     );
-    // What has not happened any more is not shown.
+    // Later events are no longer shown.
     let mut all = on.events.arrivals.iter().chain(&on.events.contacts);
     assert!(all.all(|event| event.time <= on.timeline.to));
 }

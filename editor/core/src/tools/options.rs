@@ -341,7 +341,7 @@ pub struct ToolOptions {
     pub presets: Vec<RoadPreset>,
     /// Index of the selected cross-section.
     pub preset: usize,
-    /// Layer of new roads. Not kept between sessions, where nobody would remember it.
+    /// Layer of new roads. Not kept between sessions, because a forgotten layer would join no roads.
     #[serde(skip)]
     pub layer: i8,
     /// Radius of corners drawn by clicks, m.
