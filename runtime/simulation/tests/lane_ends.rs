@@ -3,6 +3,8 @@
 //! An ordinary run drives some of the seeds that `.ci/nightly` drives.
 
 use crate::common::{add_flow, cars, equip};
+use glam::DVec2;
+use roadwright_geometry::heading_of;
 use roadwright_ground::Ground;
 use roadwright_scenario::lane_graph::LaneletKind;
 use roadwright_scenario::{Flow, LanePlace, Place, RoadId, Scenario, file};
@@ -59,8 +61,8 @@ fn network(roads: &[Road]) -> Scenario {
         }) + 1
     };
     let roads = roads.iter().enumerate().map(|(i, road)| {
-        let (x, y) = (road.to.0 - road.from.0, road.to.1 - road.from.1);
-        let (length, heading) = (x.hypot(y), y.atan2(x));
+        let along = DVec2::from(road.to) - DVec2::from(road.from);
+        let (length, heading) = (along.length(), heading_of(along));
         let lanes = (1..=road.lanes)
             .map(|lane| format!(r#"{{"id":-{lane},"type":"driving","width":[{{"a":3.5}}]}}"#));
         let lanes = lanes.collect::<Vec<_>>().join(",");

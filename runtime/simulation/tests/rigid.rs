@@ -382,7 +382,9 @@ fn posts_are_pushed_felled_saved_and_seen_where_they_lie() {
     edited
         .apply(Edit::Obstacle(id, Some(Box::new(obstacle))))
         .unwrap();
-    whole.update(&scenario, &edited, &builtin_modules()).unwrap();
+    whole
+        .update(&scenario, &edited, &builtin_modules())
+        .unwrap();
     assert!(
         whole
             .snapshot()
