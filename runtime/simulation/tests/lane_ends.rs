@@ -83,7 +83,7 @@ fn network(roads: &[Road]) -> Scenario {
     });
     let roads = roads.collect::<Vec<_>>().join(",");
     let text = format!(
-        r#"{{"format":"roadwright-scenario","version":2,"about":{{"name":"lanes","driving_side":"right"}},"settings":{{"dt":0.01}},
+        r#"{{"format":"roadwright-scenario","version":2,"about":{{"name":"lanes","driving_side":"right"}},"settings":{{"dt":0.01,"seed":1,"duration":600}},
         "nodes":{{{nodes}}},"roads":{{{roads}}}}}"#
     );
     let mut scenario = file::from_text(&text).unwrap();
