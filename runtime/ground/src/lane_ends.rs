@@ -193,7 +193,7 @@ mod tests {
 
     /// A one-way road of 3 lanes that becomes one of 2 lanes after 600 m, with 120 km/h.
     fn drop() -> Scenario {
-        let text = r#"{"format":"roadwright-scenario","version":2,"about":{"name":"drop","driving_side":"right"},"settings":{"dt":0.02},
+        let text = r#"{"format":"roadwright-scenario","version":2,"about":{"name":"drop","driving_side":"right"},"settings":{"dt":0.02,"seed":1,"duration":600},
             "nodes":{"1":{"x":-600,"y":0},"2":{"x":0,"y":0},"3":{"x":400,"y":0}},
             "roads":{"1":{"from":1,"to":2,"class":"motorway","speed_limit":33.3,
               "reference_line":{"x":-600,"y":0,"heading":0,"segments":[{"type":"line","length":600}]},

@@ -174,28 +174,30 @@ fn moved_on_slope(
 
 #[test]
 fn hand_brake_and_foot_brake_hold_what_the_foot_brake_holds() {
-    let mut held = 0;
+    let mut standing = 0;
     for (name, model) in models() {
         for degrees in [10.0, 22.0] {
             for heading in [0.0, PI] {
-                let moved = |hand_brake: bool| {
-                    moved_on_slope(&model, degrees, heading, || Controls {
-                        acceleration: f64::NAN,
-                        hand_brake,
-                        ..Controls::default()
-                    })
+                let braked = Controls {
+                    acceleration: f64::NAN,
+                    ..Controls::default()
                 };
-                let (foot, both) = (moved(false), moved(true));
+                let held = Controls {
+                    hand_brake: true,
+                    ..braked
+                };
+                let foot = moved_on_slope(&model, degrees, heading, || braked);
+                let both = moved_on_slope(&model, degrees, heading, || held);
                 println!("{name} {degrees} degrees, {heading:.1}: {foot:.4} m, both {both:.4} m");
                 assert!(
                     both < foot + 0.01,
                     "{name} {degrees} {heading}: {foot} {both}"
                 );
-                held += u32::from(foot < 0.01);
+                standing += u32::from(foot < 0.01);
             }
         }
     }
-    assert!(held > 10, "{held}");
+    assert!(standing > 10, "{standing}");
 }
 
 #[test]
