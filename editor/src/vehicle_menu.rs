@@ -4,11 +4,11 @@ use crate::command::Command;
 use crate::live::LivePicture;
 use crate::model::{Action, Model};
 use egui::Ui;
-use roadwright_simulation::CouplingOrder;
+use roadwright_simulation::{CouplingOrder, agent_name};
 
 /// Shows the part of the menu for a driving vehicle.
 pub(crate) fn ui(ui: &mut Ui, model: &Model, agent: u64, actions: &mut Vec<Action>) {
-    ui.strong(format!("agent {agent}, driving"));
+    ui.strong(format!("{}, driving", agent_name(agent)));
     let mut chosen = Vec::new();
     if ui.button("Watch this vehicle").clicked() {
         chosen.push(Action::Watch(Some(agent)));

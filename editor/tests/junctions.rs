@@ -114,7 +114,7 @@ fn a_standing_vehicle_is_explained_down_to_the_vehicle_at_the_light() {
     let root = chain.links.last().unwrap();
     let reason = root.stop.as_ref().unwrap().reason.to_string();
     assert!(reason.starts_with("green"), "{reason}");
-    let name = format!("agent {}", root.agent);
+    let name = roadwright_simulation::agent_name(root.agent);
     bench.scroll_to(&name);
     bench
         .harness

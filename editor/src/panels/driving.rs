@@ -6,7 +6,7 @@ use crate::tools::Tone;
 use egui::{
     Align2, Color32, FontId, Painter, Pos2, Rect, Role, Sense, Stroke, Ui, WidgetInfo, vec2,
 };
-use roadwright_simulation::{HandControls, Inspection, VehicleRecord, WheelRecord};
+use roadwright_simulation::{HandControls, Inspection, VehicleRecord, WheelRecord, agent_name};
 use std::f32::consts::{FRAC_PI_2, PI};
 
 /// Width and height of a dial, points.
@@ -37,7 +37,7 @@ pub(super) fn ui(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
             dashboard(ui, model.theme(), vehicle, seen, controls);
         }
         ui.vertical(|ui| {
-            ui.label(format!("You are driving agent {agent}."));
+            ui.label(format!("You are driving {}.", agent_name(agent)));
             ui.label("W A S D or arrow keys; Esc returns control.");
             gamepad(ui, model);
             ui.horizontal_wrapped(|ui| buttons(ui, model, actions));

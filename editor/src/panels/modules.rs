@@ -8,6 +8,7 @@ use egui::collapsing_header::CollapsingState;
 use egui::{Color32, CornerRadius, Grid, Id, RichText, Sense, Ui, vec2};
 use roadwright_agent::ModuleKind;
 use roadwright_extension::{Health, ModuleRow};
+use roadwright_simulation::agent_name;
 
 /// Time per agent at which the bar of a module is full, microseconds.
 const BUDGET_US: f64 = 5.0;
@@ -243,7 +244,12 @@ fn log(ui: &mut Ui, model: &Model) {
     };
     heading(ui, "Log of this run");
     for line in live.log.iter().rev().take(30) {
-        let text = format!("{:.1} s  agent {}  {}", line.time, line.agent, line.text);
+        let text = format!(
+            "{:.1} s  {}  {}",
+            line.time,
+            agent_name(line.agent),
+            line.text
+        );
         let text = RichText::new(text).small();
         if line.is_fault {
             ui.colored_label(model.theme().tone(Tone::Danger), text.monospace());

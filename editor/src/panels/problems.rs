@@ -9,6 +9,7 @@ use egui::collapsing_header::CollapsingState;
 use egui::{Align, Label, Layout, Response, RichText, Role, Sense, Ui, WidgetInfo};
 use roadwright_scenario::check::{Finding, Severity};
 use roadwright_scenario::operation::Objects;
+use roadwright_simulation::agent_name;
 
 /// Maximum number of agents without a path that are listed.
 const MOST_NOTICES: usize = 300;
@@ -113,16 +114,16 @@ fn of_severity(severity: Severity) -> (Tone, &'static str) {
 
 /// Shows an agent of the run that has no path, or is still searching for one.
 fn path_row(ui: &mut Ui, model: &Model, notice: &PathNotice, actions: &mut Vec<Action>) {
-    let agent = notice.agent;
+    let (agent, name) = (notice.agent, agent_name(notice.agent));
     let (tone, title, text) = match &notice.reason {
         Some(reason) => (
             Tone::Danger,
-            format!("no path: agent {agent}"),
+            format!("no path: {name}"),
             format!("{reason}; it waits until something changes"),
         ),
         None => (
             Tone::Warning,
-            format!("searching: agent {agent}"),
+            format!("searching: {name}"),
             "it is not known yet whether there is a path to its goal".into(),
         ),
     };

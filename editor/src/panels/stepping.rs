@@ -7,6 +7,7 @@ use crate::model::{Action, Model, ModuleAction};
 use crate::tools::Tone;
 use egui::{Grid, RichText, Slider, Ui};
 use roadwright_extension::script::{ApiKind, ScriptError, ScriptStep, Steps, api};
+use roadwright_simulation::agent_name;
 
 /// State of the row.
 #[derive(Default)]
@@ -91,7 +92,7 @@ impl Stepping {
         }
         let watched = model.watched.filter(|_| model.live.is_some());
         let mut agents = vec![(false, "a made-up agent".to_owned())];
-        agents.extend(watched.map(|id| (true, format!("agent {id}, current state"))));
+        agents.extend(watched.map(|id| (true, format!("{}, current state", agent_name(id)))));
         // The choice is kept even if no agent is watched.
         let takes_watched = self.takes_watched && watched.is_some();
         if let Some(takes) = choice(ui, "Agent", &takes_watched, &agents) {

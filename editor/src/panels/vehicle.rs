@@ -10,7 +10,7 @@ use crate::live::{LivePicture, TracePoint};
 use crate::model::{Action, Model};
 use egui::{Grid, Ui};
 use roadwright_plugin_api::NOTHING;
-use roadwright_simulation::{Status, Waits};
+use roadwright_simulation::{Status, Waits, agent_name};
 use std::sync::Arc;
 
 /// Height of a plot, points.
@@ -23,7 +23,8 @@ pub(super) fn ui(ui: &mut Ui, frame: PanelFrame<'_>) {
         return;
     };
     ui.horizontal(|ui| {
-        heading(ui, &format!("agent {agent}"));
+        heading(ui, &agent_name(agent))
+            .on_hover_text(format!("Agent {agent} in results and on the command line."));
         let mut follow = model.follow;
         if ui.toggle_value(&mut follow, "Follow").clicked() {
             actions.push(Action::Do(Command::Follow));

@@ -2,7 +2,7 @@
 
 use crate::model::Action;
 use egui::{RichText, Ui};
-use roadwright_simulation::{WaitChain, WaitLink};
+use roadwright_simulation::{WaitChain, WaitLink, agent_name};
 
 /// Maximum number of vehicles shown. The root is always shown.
 const MOST: usize = 8;
@@ -37,7 +37,7 @@ pub(super) fn ui(ui: &mut Ui, chain: &WaitChain, actions: &mut Vec<Action>) {
 fn link(ui: &mut Ui, link: &WaitLink, actions: &mut Vec<Action>) {
     ui.horizontal_wrapped(|ui| {
         ui.spacing_mut().item_spacing.x = 4.0;
-        if ui.link(format!("agent {}", link.agent)).clicked() {
+        if ui.link(agent_name(link.agent)).clicked() {
             actions.push(Action::Watch(Some(link.agent)));
         }
         ui.label(sentence(link));

@@ -165,10 +165,11 @@ pub(super) fn modal(context: &egui::Context, name: &str) -> egui::Modal {
 }
 
 /// Shows the heading of a section of a panel.
-pub(super) fn heading(ui: &mut Ui, text: &str) {
+pub(super) fn heading(ui: &mut Ui, text: &str) -> egui::Response {
     ui.add_space(4.0);
-    ui.label(RichText::new(text).strong());
+    let response = ui.label(RichText::new(text).strong());
     ui.add_space(2.0);
+    response
 }
 
 /// Shows the text of a panel that has no other contents.

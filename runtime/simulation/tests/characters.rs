@@ -1,13 +1,12 @@
 //! Characters on foot: how they walk, pass each other, and get through doors.
 
+use crate::common;
 use glam::DVec2;
 use roadwright_scenario::{
     Agent, AgentId, DynamicsLevel, Edit, ModuleSetting, Obstacle, ObstacleId, Place, Scenario,
     Shape, Stack, VehicleType, file,
 };
-use roadwright_simulation::{
-    Ground, PathStatus, RunOptions, SavedWorld, SimulationError, World, builtin_modules,
-};
+use roadwright_simulation::{PathStatus, RunOptions, SimulationError, World, builtin_modules};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
@@ -341,13 +340,7 @@ fn the_office_is_the_same_with_two_threads_and_after_a_save() {
             }
         }
         if [7, 143, 290, 555].contains(&step) {
-            let bytes = one.save().unwrap().to_bytes();
-            let saved = SavedWorld::from_bytes(&bytes).unwrap();
-            let ground = Ground::new(&scenario);
-            let modules = builtin_modules();
-            let (world, notes) =
-                World::restore(ground, &scenario, &modules, &with(2), &saved).unwrap();
-            assert!(notes.is_empty(), "{notes:?}");
+            let world = common::restored(&one, &scenario, &with(2));
             restored.push(world);
         }
     }

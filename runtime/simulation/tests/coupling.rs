@@ -3,8 +3,8 @@
 use crate::common::*;
 use roadwright_scenario::*;
 use roadwright_simulation::{
-    CouplingError, CouplingOrder, Ending, Ground, HandControls, Party, RunOptions, SavedWorld,
-    Session, Snapshot, World, builtin_modules,
+    CouplingError, CouplingOrder, Ending, HandControls, Party, RunOptions, Session, Snapshot,
+    World, builtin_modules,
 };
 
 const LEVELS: [DynamicsLevel; 4] = [
@@ -194,16 +194,9 @@ fn a_train_of_six_goes_round_bends_and_back_loses_two_and_gets_them_again() {
         });
         assert_eq!(runs[0], runs[1], "{level}");
         assert!(runs[0].windows(2).all(|pair| pair[0] != pair[1]));
-        let restored = |whole: World| {
-            let saved = SavedWorld::from_bytes(&whole.save().unwrap().to_bytes()).unwrap();
-            let ground = Ground::new(&scenario);
-            let options = options(level, 1);
-            let made = World::restore(ground, &scenario, &builtin_modules(), &options, &saved);
-            let (world, notes) = made.unwrap();
-            assert!(notes.is_empty() && world.snapshot() == whole.snapshot());
-            world
-        };
-        let over_a_save = six(&mut world(&scenario, level), restored);
+        let over_a_save = six(&mut world(&scenario, level), |whole| {
+            restored(&whole, &scenario, &options(level, 1))
+        });
         assert_eq!(runs[0], over_a_save, "{level}");
     }
 }

@@ -1,9 +1,10 @@
 //! Vehicles under manual control, and agents that depart repeatedly.
 
+use crate::common::restored;
 use crate::scenarios::*;
 use roadwright_scenario::*;
 use roadwright_simulation::{
-    Ground, HandControls, RunOptions, SavedWorld, Status, VehicleRecord, World, builtin_modules,
+    Ground, HandControls, RunOptions, Status, VehicleRecord, World, builtin_modules,
 };
 
 const FULL: HandControls = HandControls {
@@ -157,15 +158,11 @@ fn hands_are_state_that_is_saved_and_hashed() {
     whole.drive_by_hand(1, FULL);
     assert_ne!(whole.state_hash(), untouched);
     drive(&mut whole, 1.0);
-    let bytes = whole.save().unwrap().to_bytes();
-    let saved = SavedWorld::from_bytes(&bytes).unwrap();
     let options = RunOptions {
         threads: 2,
         ..RunOptions::default()
     };
-    let ground = Ground::new(&scenario);
-    let (mut again, _) =
-        World::restore(ground, &scenario, &builtin_modules(), &options, &saved).unwrap();
+    let mut again = restored(&whole, &scenario, &options);
     assert_eq!(again.driven_by_hand(), Some((1, FULL)));
     for world in [&mut whole, &mut again] {
         drive(world, 2.0);

@@ -1,10 +1,10 @@
 //! Levels of dynamics: they agree with each other and can be mixed.
 
-use crate::common::{run, shipped, world};
+use crate::common::{restored, run, shipped, world};
 use crate::scenarios::*;
 use roadwright_scenario::operation::draw::RoadStyle;
 use roadwright_scenario::*;
-use roadwright_simulation::{Ground, RunOptions, SavedWorld, Summary, World, builtin_modules};
+use roadwright_simulation::{RunOptions, Summary, World, builtin_modules};
 use std::collections::{BTreeMap, BTreeSet};
 
 fn at_level(level: DynamicsLevel, dt: f64) -> RunOptions {
@@ -248,12 +248,7 @@ fn a_save_of_mixed_levels_goes_on_exactly() {
     for moment in [333, 2006, 4999] {
         let mut whole = world(&scenario, &RunOptions::default());
         (0..moment).for_each(|_| whole.step());
-        let bytes = whole.save().unwrap().to_bytes();
-        let saved = SavedWorld::from_bytes(&bytes).unwrap();
-        let ground = Ground::new(&scenario);
-        let options = RunOptions::default();
-        let (mut again, _) =
-            World::restore(ground, &scenario, &builtin_modules(), &options, &saved).unwrap();
+        let mut again = restored(&whole, &scenario, &RunOptions::default());
         for _ in 0..1500 {
             whole.step();
             again.step();

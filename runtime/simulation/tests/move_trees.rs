@@ -1,14 +1,13 @@
 //! Agents with move trees: they play clips, arrive, and are refused where clips cannot be played.
 
-use crate::common::vehicle;
+use crate::common::{restored, vehicle};
 use roadwright_agent::Slot;
 use roadwright_scenario::{
     Agent, AgentId, DynamicsLevel, Edit, ModuleSetting, Obstacle, ObstacleId, Place, Scenario,
     Shape, Stack,
 };
 use roadwright_simulation::{
-    Ground, HandControls, ModuleOverrides, RunOptions, SavedWorld, VehicleRecord, World,
-    builtin_modules, unmet,
+    HandControls, ModuleOverrides, RunOptions, VehicleRecord, World, builtin_modules, unmet,
 };
 
 /// A wall from south to north at x, m.
@@ -216,16 +215,11 @@ fn runs_are_the_same_with_any_number_of_threads_and_after_a_save_within_a_clip()
     let mut whole = world(&scenario, &options);
     for moment in [0.5, 2.5, 1.7] {
         run(&mut whole, moment);
-        let bytes = whole.save().unwrap().to_bytes();
-        let saved = SavedWorld::from_bytes(&bytes).unwrap();
         let two = RunOptions {
             threads: 2,
             ..options.clone()
         };
-        let ground = Ground::new(&scenario);
-        let (mut again, notes) =
-            World::restore(ground, &scenario, &builtin_modules(), &two, &saved).unwrap();
-        assert!(notes.is_empty(), "{notes:?}");
+        let mut again = restored(&whole, &scenario, &two);
         assert_eq!(again.state_hash(), whole.state_hash(), "{moment}");
         for step in 0..150 {
             whole.step();

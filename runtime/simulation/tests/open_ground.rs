@@ -1,6 +1,6 @@
 //! Agents off the lanes: they plan around obstacles, and report if there is no path.
 
-use crate::common::{draw_street, street};
+use crate::common::{draw_street, restored, street};
 use glam::DVec2;
 use roadwright_agent::Slot;
 use roadwright_scenario::{
@@ -9,7 +9,7 @@ use roadwright_scenario::{
 };
 use roadwright_simulation::{
     Disagreement, Ground, GroundQuestion, ModuleOverrides, NoPathKind, PathStatus, RunOptions,
-    SavedWorld, World, builtin_modules,
+    World, builtin_modules,
 };
 
 const CONTROLLERS: [&str; 4] = ["idm", "pursuit", "fuzzy_driver", "fuzzy_mechanic"];
@@ -338,16 +338,11 @@ fn plans_are_the_same_with_any_number_of_threads_and_after_a_save() {
         let mut whole = World::new(&scenario, &builtin_modules(), &options).unwrap();
         for moment in [3.0, 4.3] {
             run(&mut whole, moment);
-            let bytes = whole.save().unwrap().to_bytes();
-            let saved = SavedWorld::from_bytes(&bytes).unwrap();
             let two = RunOptions {
                 threads: 2,
                 ..options.clone()
             };
-            let ground = Ground::new(&scenario);
-            let (mut again, notes) =
-                World::restore(ground, &scenario, &builtin_modules(), &two, &saved).unwrap();
-            assert!(notes.is_empty(), "{notes:?}");
+            let mut again = restored(&whole, &scenario, &two);
             assert_eq!(again.state_hash(), whole.state_hash(), "{id}, {moment}");
             for step in 0..400 {
                 whole.step();
@@ -805,13 +800,7 @@ fn a_car_parks_beside_a_kerb_the_same_after_saves_and_leaves_forwards() {
     let mut step = 0;
     while !whole.is_over() && whole.time() < 90.0 {
         if step % 300 == 150 {
-            let bytes = whole.save().unwrap().to_bytes();
-            let saved = SavedWorld::from_bytes(&bytes).unwrap();
-            let ground = Ground::new(&scenario);
-            let options = RunOptions::default();
-            let restored =
-                World::restore(ground, &scenario, &builtin_modules(), &options, &saved).unwrap();
-            copies.push(restored.0);
+            copies.push(restored(&whole, &scenario, &RunOptions::default()));
         }
         whole.step();
         for copy in &mut copies {
@@ -841,13 +830,7 @@ fn a_drivable_search_goes_on_after_a_save_in_its_midst() {
     let mut copies: Vec<World> = Vec::new();
     for step in 0..600 {
         if [3, 7, 50, 300].contains(&step) {
-            let bytes = whole.save().unwrap().to_bytes();
-            let saved = SavedWorld::from_bytes(&bytes).unwrap();
-            let ground = Ground::new(&scenario);
-            let options = RunOptions::default();
-            let restored =
-                World::restore(ground, &scenario, &builtin_modules(), &options, &saved).unwrap();
-            copies.push(restored.0);
+            copies.push(restored(&whole, &scenario, &RunOptions::default()));
         }
         if step == 3 {
             assert_eq!(whole.path_status(1), Some(&PathStatus::Searching));

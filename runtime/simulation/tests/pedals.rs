@@ -1,6 +1,6 @@
 //! Controllers that use pedals, at every level.
 
-use crate::common::plane;
+use crate::common::{plane, restored};
 use crate::scenarios::*;
 use roadwright_agent::{
     Controller, Logic, Lookahead, ModuleEntry, ModuleInfo, ParameterInfo, ParameterSet, Registry,
@@ -13,9 +13,7 @@ use roadwright_plugin_api::{
 use roadwright_scenario::operation::draw::RoadStyle;
 use roadwright_scenario::vehicle_file::{FileReference, VehicleFile};
 use roadwright_scenario::*;
-use roadwright_simulation::{
-    Ground, RunOptions, SavedWorld, Status, VehicleRecord, World, builtin_modules,
-};
+use roadwright_simulation::{RunOptions, Status, VehicleRecord, World, builtin_modules};
 use roadwright_vehicle::DriveTrain;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
@@ -546,18 +544,7 @@ fn pedals_are_saved_and_a_restored_world_goes_on_bit_for_bit() {
         let mut whole = World::new(&scenario, &builtin_modules(), &options(level, 1)).unwrap();
         // Between two updates of the controller, when the bodies depend only on the pedals it pressed.
         (0..401).for_each(|_| whole.step());
-        let bytes = whole.save().unwrap().to_bytes();
-        let saved = SavedWorld::from_bytes(&bytes).unwrap();
-        let ground = Ground::new(&scenario);
-        let (mut again, notes) = World::restore(
-            ground,
-            &scenario,
-            &builtin_modules(),
-            &options(level, 2),
-            &saved,
-        )
-        .unwrap();
-        assert!(notes.is_empty(), "{notes:?}");
+        let mut again = restored(&whole, &scenario, &options(level, 2));
         assert_eq!(whole.state_hash(), again.state_hash(), "{level}");
         for world in [&mut whole, &mut again] {
             (0..600).for_each(|_| world.step());

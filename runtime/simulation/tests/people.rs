@@ -1,13 +1,13 @@
 //! Pedestrians are never hit and never wait long, even with more vehicles than junctions can handle.
 
-use crate::common::{add_flow, cars, draw_street, street};
+use crate::common::{add_flow, cars, draw_street, restored, street};
 use crate::modules::with_test_modules;
 use glam::DVec2;
 use roadwright_geometry::unit;
 use roadwright_scenario::*;
 use roadwright_simulation::{
-    Ending, Ground, JunctionWatch, ModuleOverrides, NoCrossing, PERSON_RADIUS, RunOptions,
-    SavedWorld, Session, SimulationError, Snapshot, World, builtin_modules,
+    Ending, JunctionWatch, ModuleOverrides, NoCrossing, PERSON_RADIUS, RunOptions, Session,
+    SimulationError, Snapshot, World, builtin_modules,
 };
 use roadwright_testing::is_slow;
 
@@ -333,13 +333,7 @@ fn a_save_in_the_middle_of_a_crossing_goes_on_to_the_bit() {
             whole.step();
             assert!(whole.time() < 150.0);
         }
-        let bytes = whole.save().unwrap().to_bytes();
-        let saved = SavedWorld::from_bytes(&bytes).unwrap();
-        let ground = Ground::new(&scenario);
-        let modules = builtin_modules();
-        let (mut restored, notes) =
-            World::restore(ground, &scenario, &modules, &options, &saved).unwrap();
-        assert!(notes.is_empty());
+        let mut restored = restored(&whole, &scenario, &options);
         assert_eq!(restored.state_hash(), whole.state_hash());
         drive(&mut whole, 60.0);
         drive(&mut restored, 60.0);

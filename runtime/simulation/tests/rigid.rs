@@ -8,7 +8,7 @@ use roadwright_scenario::vehicle_file::{VehicleFile, WheelShape};
 use roadwright_scenario::{
     Agent, DynamicsLevel, Edit, Forest, ForestId, Obstacle, ObstacleId, Scenario, Shape,
 };
-use roadwright_simulation::{Ground, RunOptions, SavedWorld, World, builtin_modules};
+use roadwright_simulation::{Ground, RunOptions, World, builtin_modules};
 use roadwright_testing::is_slow;
 
 const SHAPES: [WheelShape; 2] = [WheelShape::Ray, WheelShape::Sphere];
@@ -127,12 +127,7 @@ fn goes_on_bit_for_bit(shape: WheelShape) -> u64 {
     for threads in [1, 2] {
         let mut whole = world(&scenario, &options(threads));
         (0..400).for_each(|_| whole.step());
-        let saved = whole.save().unwrap();
-        let saved = SavedWorld::from_bytes(&saved.to_bytes()).unwrap();
-        let ground = Ground::new(&scenario);
-        let registry = builtin_modules();
-        let (mut restored, _) =
-            World::restore(ground, &scenario, &registry, &options(threads), &saved).unwrap();
+        let mut restored = restored(&whole, &scenario, &options(threads));
         assert_eq!(restored.state_hash(), whole.state_hash());
         for _ in 0..600 {
             whole.step();
@@ -336,10 +331,7 @@ fn posts_are_pushed_felled_saved_and_seen_where_they_lie() {
     assert!(area > 0.5, "{area}");
     // Contacts with posts count as contacts.
     assert!(!whole.summary().collisions.is_empty());
-    let saved = SavedWorld::from_bytes(&whole.save().unwrap().to_bytes()).unwrap();
-    let ground = Ground::new(&scenario);
-    let registry = builtin_modules();
-    let (mut restored, _) = World::restore(ground, &scenario, &registry, &options, &saved).unwrap();
+    let mut restored = restored(&whole, &scenario, &options);
     assert_eq!(restored.snapshot(), snapshot);
     for _ in 0..250 {
         whole.step();
@@ -368,7 +360,7 @@ fn posts_are_pushed_felled_saved_and_seen_where_they_lie() {
     edited
         .apply(Edit::Obstacle(id, Some(Box::new(obstacle))))
         .unwrap();
-    whole.update(&scenario, &edited, &registry).unwrap();
+    whole.update(&scenario, &edited, &builtin_modules()).unwrap();
     assert!(
         whole
             .snapshot()

@@ -2,7 +2,7 @@
 
 use crate::common::*;
 use roadwright_scenario::*;
-use roadwright_simulation::{Ground, HandControls, RunOptions, SavedWorld, World, builtin_modules};
+use roadwright_simulation::{HandControls, RunOptions, World, builtin_modules};
 
 fn options(threads: usize) -> RunOptions {
     RunOptions {
@@ -28,11 +28,7 @@ fn a_saved_train_goes_on_bit_for_bit_and_threads_change_nothing() {
     }
     assert_eq!(whole.state_hash(), threads.state_hash());
     assert_eq!(whole.snapshot().trailers.len(), 3);
-    let saved = SavedWorld::from_bytes(&whole.save().unwrap().to_bytes()).unwrap();
-    let ground = Ground::new(&scenario);
-    let (mut restored, notes) =
-        World::restore(ground, &scenario, &builtin_modules(), &options(1), &saved).unwrap();
-    assert!(notes.is_empty(), "{notes:?}");
+    let mut restored = restored(&whole, &scenario, &options(1));
     assert_eq!(whole.state_hash(), restored.state_hash());
     for _ in 0..300 {
         whole.step();
@@ -106,7 +102,7 @@ fn what_a_trailer_runs_into_is_pushed() {
 /// Uncoupling and coupling at a standstill move neither car nor caravan, and the pair drives off straight
 /// afterwards.
 #[test]
-fn what_is_let_go_no_longer_holds_its_car_back() {
+fn a_pair_that_was_uncoupled_and_coupled_again_drives_off_straight() {
     let mut world = world(&past_a_post(1), 1);
     let drive = |world: &mut World, pedals: f64, seconds: f64| {
         let hands = HandControls {

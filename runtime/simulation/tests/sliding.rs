@@ -2,7 +2,7 @@
 
 use crate::common::*;
 use roadwright_scenario::{DynamicsLevel, Scenario};
-use roadwright_simulation::{Ground, RunOptions, SavedWorld, World, builtin_modules};
+use roadwright_simulation::{RunOptions, World, builtin_modules};
 
 fn at(level: DynamicsLevel) -> RunOptions {
     RunOptions {
@@ -102,11 +102,7 @@ fn a_saved_world_goes_on_bit_for_bit_and_threads_change_nothing() {
         threads.step();
     }
     assert_eq!(whole.state_hash(), threads.state_hash());
-    let saved = SavedWorld::from_bytes(&whole.save().unwrap().to_bytes()).unwrap();
-    let ground = Ground::new(&scenario);
-    let (mut restored, notes) =
-        World::restore(ground, &scenario, &builtin_modules(), &options, &saved).unwrap();
-    assert!(notes.is_empty(), "{notes:?}");
+    let mut restored = restored(&whole, &scenario, &options);
     for _ in 0..300 {
         whole.step();
         restored.step();

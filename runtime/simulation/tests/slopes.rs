@@ -1,6 +1,6 @@
 //! Effects of terrain slopes on vehicles at every level, compared with closed-form solutions.
 
-use crate::common::plane;
+use crate::common::{plane, restored};
 use crate::scenarios::*;
 use roadwright_agent::{
     Controller, Logic, Lookahead, ModuleEntry, ModuleInfo, ParameterInfo, ParameterSet, Registry,
@@ -12,9 +12,7 @@ use roadwright_plugin_api::{ControllerInput, ControllerOutput};
 use roadwright_scenario::operation::draw::RoadStyle;
 use roadwright_scenario::vehicle_file::{FileReference, VehicleFile};
 use roadwright_scenario::*;
-use roadwright_simulation::{
-    Ground, RunOptions, SavedWorld, VehicleRecord, World, builtin_modules,
-};
+use roadwright_simulation::{Ground, RunOptions, VehicleRecord, World, builtin_modules};
 use roadwright_vehicle::DriveTrain;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -557,11 +555,7 @@ fn hilly_worlds_are_the_same_with_two_threads_and_after_a_save() {
             two.step();
         }
         assert_eq!(one.state_hash(), two.state_hash());
-        let bytes = one.save().unwrap().to_bytes();
-        let saved = SavedWorld::from_bytes(&bytes).unwrap();
-        let ground = Ground::new(&scenario);
-        let (mut again, _) =
-            World::restore(ground, &scenario, &builtin_modules(), &with(1), &saved).unwrap();
+        let mut again = restored(&one, &scenario, &with(1));
         for _ in 0..500 {
             one.step();
             again.step();

@@ -5,8 +5,8 @@ use roadwright_geometry::oriented_box::OrientedBox;
 use roadwright_scenario::junction::layout;
 use roadwright_scenario::*;
 use roadwright_simulation::{
-    CouplingError, Ground, HandControls, ModuleOverrides, PERSON_RADIUS, PersonRecord, RunOptions,
-    SavedWorld, World, builtin_modules,
+    CouplingError, HandControls, ModuleOverrides, PERSON_RADIUS, PersonRecord, RunOptions, World,
+    builtin_modules,
 };
 use std::collections::BTreeSet;
 
@@ -111,15 +111,6 @@ fn backed_up(scenario: &Scenario, from: u8, ahead: f64, options: &RunOptions) ->
 
 /// Position of the coupling of the caravan's car, m ahead of its rear axle.
 const BALL: f64 = -2.25 + 1.50876;
-
-fn restored(world: &World, scenario: &Scenario, options: &RunOptions) -> World {
-    let saved = SavedWorld::from_bytes(&world.save().unwrap().to_bytes()).unwrap();
-    let ground = Ground::new(scenario);
-    let made = World::restore(ground, scenario, &builtin_modules(), options, &saved);
-    let (restored, notes) = made.unwrap();
-    assert!(notes.is_empty() && restored.snapshot() == world.snapshot());
-    restored
-}
 
 #[test]
 fn worlds_saved_right_after_a_change_between_two_steps_plan_on_alike() {

@@ -6,7 +6,7 @@ use roadwright_geometry::{DVec2, heading_of};
 use roadwright_scenario::{
     Agent, AgentId, DynamicsLevel, Edit, Place, Scenario, Stack, VehicleType,
 };
-use roadwright_simulation::{Ground, HandControls, RunOptions, SavedWorld, World, builtin_modules};
+use roadwright_simulation::{HandControls, RunOptions, World, builtin_modules};
 
 /// A shipped scenario in which all agents drive tanks with the given controller.
 fn driven(name: &str, controller: &str) -> Scenario {
@@ -198,10 +198,7 @@ fn tracks_go_on_from_a_save_with_any_number_of_threads() {
     assert!(first.snapshot().vehicles.iter().all(|one| one.has_tracks));
     let wheels = first.snapshot().mechanics[0].wheels.len();
     assert_eq!(wheels, 14);
-    let saved = SavedWorld::from_bytes(&first.save().unwrap().to_bytes()).unwrap();
-    let ground = Ground::new(&scenario);
-    let (mut again, _) =
-        World::restore(ground, &scenario, &builtin_modules(), &one, &saved).unwrap();
+    let mut again = restored(&first, &scenario, &one);
     for _ in 0..500 {
         first.step();
         again.step();

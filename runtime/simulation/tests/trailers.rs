@@ -7,9 +7,7 @@ use roadwright_scenario::{
     Agent, AgentId, DynamicsLevel, Edit, Obstacle, ObstacleId, Place, Scenario, Shape, VehicleType,
     file,
 };
-use roadwright_simulation::{
-    Ground, Party, RunOptions, SavedWorld, Snapshot, World, builtin_modules,
-};
+use roadwright_simulation::{Party, RunOptions, Snapshot, World, builtin_modules};
 
 const LEVELS: [DynamicsLevel; 4] = [
     DynamicsLevel::Lane,
@@ -248,11 +246,7 @@ fn a_saved_world_goes_on_bit_for_bit_and_threads_change_nothing() {
         }
         assert_eq!(whole.state_hash(), threads.state_hash(), "{level}");
         assert!(!whole.snapshot().trailers.is_empty());
-        let saved = SavedWorld::from_bytes(&whole.save().unwrap().to_bytes()).unwrap();
-        let ground = Ground::new(&scenario);
-        let (mut restored, notes) =
-            World::restore(ground, &scenario, &builtin_modules(), &at(level), &saved).unwrap();
-        assert!(notes.is_empty(), "{notes:?}");
+        let mut restored = restored(&whole, &scenario, &at(level));
         for _ in 0..500 {
             whole.step();
             restored.step();

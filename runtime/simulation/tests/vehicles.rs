@@ -2,7 +2,7 @@
 
 use crate::common::*;
 use roadwright_scenario::{Agent, DynamicsLevel, Edit, Scenario, Settings};
-use roadwright_simulation::{Ground, RunOptions, SavedWorld, World, builtin_modules};
+use roadwright_simulation::{RunOptions, World, builtin_modules};
 
 fn at(level: DynamicsLevel) -> RunOptions {
     RunOptions {
@@ -121,11 +121,7 @@ fn gears_are_saved_and_threads_do_not_matter() {
     (0..2500).for_each(|_| one.step());
     (0..2500).for_each(|_| two.step());
     assert_eq!(one.state_hash(), two.state_hash());
-    let bytes = one.save().unwrap().to_bytes();
-    let saved = SavedWorld::from_bytes(&bytes).unwrap();
-    let ground = Ground::new(&scenario);
-    let (mut again, _) =
-        World::restore(ground, &scenario, &builtin_modules(), &with(1), &saved).unwrap();
+    let mut again = restored(&one, &scenario, &with(1));
     for _ in 0..1500 {
         one.step();
         again.step();

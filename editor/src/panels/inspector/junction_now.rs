@@ -145,7 +145,10 @@ pub(super) fn state(ui: &mut Ui, theme: Theme, goes: bool) {
 /// Shows a link that watches an agent.
 pub(super) fn agent(ui: &mut Ui, id: u64, actions: &mut Vec<Action>) {
     let link = ui.link(agent_name(id));
-    if link.on_hover_text(format!("Watch agent {id}")).clicked() {
+    if link
+        .on_hover_text(format!("Watch {}", agent_name(id)))
+        .clicked()
+    {
         actions.push(Action::Watch(Some(id)));
     }
 }

@@ -215,23 +215,8 @@ mod tests {
         Agent, AgentId, CrossSection, Edit, Obstacle, ObstacleId, RoadClass, RoadId, Shape,
     };
 
-    /// A jeep with a destination, and walls.
-    fn yard(goal: DVec2, walls: &[[f64; 4]]) -> Scenario {
-        let mut scenario = Scenario::new("yard");
-        let agent = Agent {
-            name: String::new(),
-            vehicle: "car".into(),
-            stack: "idm".into(),
-            dynamics: None,
-            start: Place::ground(0.0, 0.0, 0.0),
-            via: Vec::new(),
-            destination: Some(Place::ground(goal.x, goal.y, 0.0)),
-            depart: 0.0.into(),
-            repeat: None.into(),
-            speed: 0.0.into(),
-        };
-        let edit = Edit::Agent(AgentId(1), Some(Box::new(agent)));
-        scenario.apply(edit).unwrap();
+    /// Adds walls, each given by its centre, length and width.
+    fn build(scenario: &mut Scenario, walls: &[[f64; 4]]) {
         for (id, &[x, y, length, width]) in (1..).zip(walls) {
             let wall = Obstacle {
                 name: String::new(),
@@ -249,6 +234,26 @@ mod tests {
             let edit = Edit::Obstacle(ObstacleId(id), Some(Box::new(wall)));
             scenario.apply(edit).unwrap();
         }
+    }
+
+    /// A car with a destination, and walls.
+    fn yard(goal: DVec2, walls: &[[f64; 4]]) -> Scenario {
+        let mut scenario = Scenario::new("yard");
+        let agent = Agent {
+            name: String::new(),
+            vehicle: "car".into(),
+            stack: "idm".into(),
+            dynamics: None,
+            start: Place::ground(0.0, 0.0, 0.0),
+            via: Vec::new(),
+            destination: Some(Place::ground(goal.x, goal.y, 0.0)),
+            depart: 0.0.into(),
+            repeat: None.into(),
+            speed: 0.0.into(),
+        };
+        let edit = Edit::Agent(AgentId(1), Some(Box::new(agent)));
+        scenario.apply(edit).unwrap();
+        build(&mut scenario, walls);
         scenario
     }
 
@@ -347,23 +352,7 @@ mod tests {
             [30.0, 40.0, 1.0, 31.0],
             [110.0, 40.0, 1.0, 31.0],
         ];
-        for (id, [x, y, length, width]) in (1..).zip(walls) {
-            let wall = Obstacle {
-                name: String::new(),
-                shape: Shape::Box {
-                    x: x.into(),
-                    y: y.into(),
-                    heading: 0.0.into(),
-                    length: length.into(),
-                    width: width.into(),
-                },
-                base: 0.0.into(),
-                height: 3.0.into(),
-                mass: None.into(),
-            };
-            let edit = Edit::Obstacle(ObstacleId(id), Some(Box::new(wall)));
-            scenario.apply(edit).unwrap();
-        }
+        build(&mut scenario, &walls);
         let found = unreachable_over_ground(&scenario);
         assert_eq!(found.len(), 1, "{found:?}");
         assert!(found[0].message.starts_with("neither lanes"), "{found:?}");

@@ -10,7 +10,9 @@ use roadwright_scenario::vehicle_file::{FileReference, VehicleFile};
 use roadwright_scenario::{
     CrossSection, Edit, Flow, Place, RoadClass, Scenario, VehicleType, file,
 };
-use roadwright_simulation::{ModuleOverrides, RunOptions, Status, Summary, World, builtin_modules};
+use roadwright_simulation::{
+    Ground, ModuleOverrides, RunOptions, SavedWorld, Status, Summary, World, builtin_modules,
+};
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -26,6 +28,17 @@ pub(crate) fn shipped(name: &str) -> Scenario {
 /// Adds the vehicle types and stacks of a shipped scenario.
 pub(crate) fn equip(scenario: &mut Scenario, name: &str) {
     equip::equip_as(scenario, &shipped(name));
+}
+
+/// Restores a world from the bytes of its save. Everything must be as in the saved world.
+pub(crate) fn restored(world: &World, scenario: &Scenario, options: &RunOptions) -> World {
+    let saved = SavedWorld::from_bytes(&world.save().unwrap().to_bytes()).unwrap();
+    let ground = Ground::new(scenario);
+    let (restored, notes) =
+        World::restore(ground, scenario, &builtin_modules(), options, &saved).unwrap();
+    assert!(notes.is_empty(), "{notes:?}");
+    assert_eq!(restored.snapshot(), world.snapshot());
+    restored
 }
 
 /// Style of a residential street with the given numbers of lanes.
