@@ -10,10 +10,13 @@ fn run(course: &str, setup: &Setup, seed: u64) -> Measured {
 }
 
 #[test]
-fn a_car_parks_by_the_kinematic_model_and_as_a_rigid_body() {
-    // At `dynamic_one_track` the time runs out from many starts, as docs/benchmarks.md says.
+fn a_car_parks_at_every_level() {
     for course in ["park-parallel", "park-perpendicular"] {
-        for level in [DynamicsLevel::OneTrack, DynamicsLevel::Rigid] {
+        for level in [
+            DynamicsLevel::OneTrack,
+            DynamicsLevel::DynamicOneTrack,
+            DynamicsLevel::Rigid,
+        ] {
             let setup = Setup {
                 dynamics: Some(level),
                 ..Setup::default()
