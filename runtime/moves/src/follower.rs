@@ -1,8 +1,7 @@
 //! The clip follower: the recorded commands of a clip, corrected so that a vehicle driven by its own model stays on
 //! the clip.
 //!
-//! Across the clip, the correction of the steering gives a rolling vehicle a damped response. It is slower at higher
-//! speeds, because tyres need a time in proportion to the speed to change the direction of motion.
+//! Across the clip, the correction of the steering gives a rolling vehicle a damped response of 1.5 rad/s.
 //! Along the clip, position and speed are corrected by the acceleration. In a skid the tyres are saturated and a
 //! steering correction has another effect than on a rolling vehicle, so it fades out with the slip of the clip.
 
@@ -10,10 +9,8 @@ use crate::frame::{Frame, FrameCommand, Gear, HeldPedals};
 use roadwright_geometry::DVec2;
 use roadwright_geometry::math::{atan2, wrap_angle};
 
-/// Natural frequency of the lateral correction of a slow vehicle, rad/s.
+/// Natural frequency of the lateral correction, rad/s.
 const RESPONSE: f64 = 1.5;
-/// Speed at which the natural frequency is half of that of a slow vehicle, m/s.
-const HALF_RESPONSE: f64 = 12.0;
 /// Damping ratio of the lateral correction.
 const DAMPING: f64 = 0.9;
 /// Speed below which the steering correction no longer grows, m/s.
@@ -98,13 +95,10 @@ pub fn follow(now: &Frame, clip: &Frame, wheelbase: f64) -> FrameCommand {
 /// Steering angle that would cause the lateral error, rad, positive to the left.
 fn lateral(error: &FollowError, clip: &Frame, direction: f64, wheelbase: f64) -> f64 {
     let speed = direction * clip.forward.abs().max(SLOWEST);
-    let response = RESPONSE / (1.0 + clip.forward.abs() / HALF_RESPONSE);
-    // Without slip, the rotation about the rear axle alone moves the centre of gravity sideways.
-    let sideways = clip.sideways - 0.5 * wheelbase * clip.yaw_rate;
-    let slip = atan2(sideways.abs(), clip.forward.abs().max(SLOWEST));
+    let slip = atan2(clip.sideways.abs(), clip.forward.abs().max(SLOWEST));
     let share = ((SKIDS - slip) / (SKIDS - ROLLS)).clamp(0.0, 1.0);
     let wanted =
-        response * response * error.left + 2.0 * DAMPING * response * speed * error.heading;
+        RESPONSE * RESPONSE * error.left + 2.0 * DAMPING * RESPONSE * speed * error.heading;
     (share * wheelbase / (speed * speed) * wanted).clamp(-MOST_STEERING, MOST_STEERING)
 }
 

@@ -120,7 +120,7 @@ mod tests {
         assert_eq!(course.goals.len(), 3 * 6 + 1);
         assert_eq!(course.goals[0], course.goals[6]);
         let narrow = Ring {
-            length: 60.0,
+            length: 40.0,
             ..RING
         };
         assert!(narrow.misfit().is_some());

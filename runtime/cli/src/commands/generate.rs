@@ -53,7 +53,7 @@ pub(crate) struct GenerateTrack {
     /// Distance between the walls, m
     #[arg(long, default_value_t = 16.0, value_name = "M", value_parser = width)]
     pub(crate) width: f64,
-    /// Number of cars between start and finish
+    /// Number of cars between start and finish; only on a straight track (--corners 0)
     #[arg(long, default_value_t = 0, value_name = "N", value_parser = clap::value_parser!(u32).range(0..=1000))]
     pub(crate) cars: u32,
     /// Speed of the cars, m/s
@@ -94,8 +94,6 @@ pub(crate) enum TrackArgument {
     LongStraight,
     /// Corners of various angles (figure 4.3)
     Cornered,
-    /// The same with cars
-    CorneredCars,
     /// Long straights and sharp corners (figure 4.5)
     SharpCorners,
     /// Normal corners, a sharp one, and cars in a large centre (figure 4.6)
@@ -109,7 +107,6 @@ impl TrackArgument {
         match self {
             Self::LongStraight => Track::LongStraight,
             Self::Cornered => Track::Cornered,
-            Self::CorneredCars => Track::CorneredCars,
             Self::SharpCorners => Track::SharpCorners,
             Self::Final => Track::Final,
             Self::FinalDense => Track::FinalDense,
@@ -251,6 +248,9 @@ fn course(arguments: &GenerateTrack) -> anyhow::Result<(Course, String)> {
         }
         let description = format!("A closed track with {corners} corners, seed {seed}.");
         return Ok((ring.course("ring", seconds), description));
+    }
+    if arguments.cars > 0 && corners > 0 {
+        bail!("--cars: cars only drive on straight tracks; use --corners 0");
     }
     let corridor = Corridor {
         length,
