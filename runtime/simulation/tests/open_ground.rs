@@ -918,12 +918,7 @@ fn a_search_from_the_goal_continues_after_a_save() {
     let mut whole = World::new(&scenario, &builtin_modules(), &options).unwrap();
     for moment in 1..8 {
         run(&mut whole, 1.0);
-        let bytes = whole.save().unwrap().to_bytes();
-        let saved = SavedWorld::from_bytes(&bytes).unwrap();
-        let ground = Ground::new(&scenario);
-        let (mut again, notes) =
-            World::restore(ground, &scenario, &builtin_modules(), &options, &saved).unwrap();
-        assert!(notes.is_empty(), "{notes:?}");
+        let mut again = restored(&whole, &scenario, &options);
         for step in 0..120 {
             assert_eq!(
                 again.state_hash(),
