@@ -4,7 +4,8 @@
 //! driving, up to its braking distance. If it would touch something, the host brakes the vehicle, and the agent
 //! plans again.
 
-use super::{View, open_ground::curvature_to};
+use super::View;
+use super::open_ground::{curvature_to, planned_curvature};
 use crate::open_ground::{moved, scale_of};
 use crate::records::AgentIndex;
 use crate::route::PlannedPath;
@@ -127,7 +128,15 @@ impl View<'_> {
         let pose = self.pose_ahead(agent, is_reversing);
         let target = self.target_on(agent, planned, pose, input.speed);
         let sharpest = tan(limits.max_steering) / limits.wheelbase;
-        let wanted = curvature_to(target.position, pose, input).clamp(-sharpest, sharpest);
+        let place = target.position;
+        let wanted = match self.route(agent).exact_to(self.progress(agent).reached) {
+            Some(_) => curvature_to(place, pose, input),
+            None => {
+                let (kind, s) = (self.vehicle_type(agent), self.position(agent).s);
+                planned_curvature(planned, kind, s, place, pose, input)
+            }
+        };
+        let wanted = wanted.clamp(-sharpest, sharpest);
         let bend = tan(input.steering) / input.wheelbase;
         let rate = limits.steering_rate / limits.wheelbase;
         let step = STEP.max(reach / MOST_STEPS);

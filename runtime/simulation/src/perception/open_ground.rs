@@ -1,9 +1,10 @@
 //! Perception of an agent off the lanes: the path, or the goal if there is no path.
 
 use super::{View, aim};
-use crate::open_ground::moved;
+use crate::open_ground::{moved, scale_of};
 use crate::records::AgentIndex;
 use crate::route::{Goal, GroundPath, PlannedPath};
+use crate::vehicle_type::VehicleType;
 use roadwright_control::laws::STOP_GAP;
 use roadwright_geometry::centre_line::CentreLine;
 use roadwright_geometry::math::{asin, sin, tan, wrap_angle};
@@ -143,6 +144,25 @@ pub(super) fn curvature_ahead(path: &GroundPath, s: f64, speed: f64) -> f64 {
     path.curvature(s, s + EXACT_AHEAD + EXACT_AHEAD_TIME * speed.max(0.0))
 }
 
+/// Speed of a vehicle of usual length below which it follows the bends of its path exactly, m/s. A waypoint on a bend
+/// ahead would make it steer more sharply than its path, into what it has to drive round.
+const SLOW: f64 = 1.0;
+
+/// Curvature with which a vehicle on a planned path steers, 1/m. `target` is its waypoint.
+pub(super) fn planned_curvature(
+    planned: &PlannedPath,
+    kind: &VehicleType,
+    s: f64,
+    target: DVec2,
+    pose: Pose,
+    input: &ControllerInput,
+) -> f64 {
+    match input.speed < SLOW * scale_of(kind) {
+        true => exact_curvature(&planned.path, s, input),
+        false => curvature_to(target, pose, input),
+    }
+}
+
 /// Curvature with which a vehicle returns to a path that it has to follow exactly, 1/m.
 fn exact_curvature(path: &GroundPath, s: f64, input: &ControllerInput) -> f64 {
     let errors = 2.0 * input.heading_error + input.lane_offset / EXACT_RETURN;
@@ -234,7 +254,17 @@ impl View<'_> {
                 Some(response) => {
                     let curvature = match exact {
                         Some(_) => exact_curvature(path, position.s, input),
-                        None => curvature_to(target.position, pose, input),
+                        None => {
+                            let kind = self.vehicle_type(agent);
+                            planned_curvature(
+                                planned,
+                                kind,
+                                position.s,
+                                target.position,
+                                pose,
+                                input,
+                            )
+                        }
                     };
                     input.waypoint_angle = response.angle(input.speed, curvature);
                     input.waypoint_distance = response.distance();
