@@ -17,7 +17,7 @@ pub struct Shipped {
 }
 
 /// All shipped scenarios; the first is shown at startup.
-pub const ALL: [Shipped; 21] = [
+pub const ALL: [Shipped; 20] = [
     Shipped {
         name: "old-town",
         about: "A small town with 150 drivers of three kinds",
@@ -137,12 +137,6 @@ pub const ALL: [Shipped; 21] = [
         about: "Lorries, articulated buses and caravans in streets and slaloms",
         close_up: None,
         text: include_str!("../../../scenarios/trailer-yard.scenario.json"),
-    },
-    Shipped {
-        name: "car-park",
-        about: "Cars take free bays, stay for a while and leave, driven by a script",
-        close_up: Some(110.0),
-        text: include_str!("../../../scenarios/car-park.scenario.json"),
     },
 ];
 

@@ -464,7 +464,7 @@ fn all_that_is_registered_is_documented() {
 
 #[test]
 fn all_shipped_scripts_compile_and_are_used_by_a_shipped_scenario() {
-    let scenarios = ["car-park", "rush-hour", "convoy", "chase", "trailer-yard"].map(shipped);
+    let scenarios = ["rush-hour", "convoy", "chase", "trailer-yard"].map(shipped);
     for (id, text) in scripts() {
         let compiled = compile(id, text, None).unwrap_or_else(|error| panic!("{error}"));
         assert!(!compiled.doc.is_empty(), "{id} says nothing about itself");
@@ -473,11 +473,7 @@ fn all_shipped_scripts_compile_and_are_used_by_a_shipped_scenario() {
                 .stacks()
                 .iter()
                 .find(|(_, s)| s.behaviour.module == *id);
-            named.is_some_and(|(name, _)| {
-                let agents = scenario.agents().values().map(|agent| &agent.stack);
-                let flows = scenario.flows().values().map(|flow| &flow.stack);
-                agents.chain(flows).any(|stack| stack == name)
-            })
+            named.is_some_and(|(name, _)| scenario.agents().values().any(|a| a.stack == *name))
         };
         // Scripts about signals are used in `signals.rs`, by `--use` and by plans of junctions.
         let is_about_signals = matches!(*id, "longest_queue.rhai" | "priority_bus.rhai");
@@ -522,7 +518,7 @@ fn scripted_scenarios_are_the_same_with_any_number_of_threads() {
 fn what_scripted_scenarios_show_holds() {
     // See the golden hashes of the simulation crate.
     let mut found = String::new();
-    for name in ["car-park", "chase", "convoy", "rush-hour", "trailer-yard"] {
+    for name in ["chase", "convoy", "rush-hour", "trailer-yard"] {
         let world = scripted_run(&shipped(name), 1, 30.0);
         found += &format!("{name} 30 {:016x}\n", world.snapshot().hash());
     }
@@ -876,55 +872,4 @@ fn parameters_of_scripts_are_set_by_the_stack() {
         .unwrap();
     run(&mut world, 10.0);
     assert!((6.0..7.1).contains(&speed(&world)), "{}", speed(&world));
-}
-
-/// Tests that cars park in all kinds of bays, stay and leave without a contact, and that no car waits for more than two
-/// minutes outside a bay. An hour in the long tests, some minutes otherwise.
-#[test]
-fn cars_park_in_bays_stay_and_leave_without_a_contact() {
-    let scenario = shipped("car-park");
-    let seconds = if is_slow() { 3600.0 } else { 420.0 };
-    let bays: Vec<_> = scenario.points_of_interest().values().cloned().collect();
-    let is_in_bay = |x: f64, y: f64| {
-        let mut bays = bays.iter();
-        bays.any(|bay| (bay.x - x).abs() < 1.0 && (bay.y - y).abs() < 1.0)
-    };
-    let runs = [1, 2].map(|threads| {
-        let mut world = scripted_run(&scenario, threads, 0.05);
-        // Time for which each car has stood outside a bay, and the cars that have stood in one.
-        let mut waits = std::collections::BTreeMap::new();
-        let mut parked = std::collections::BTreeSet::new();
-        while world.time() < seconds {
-            run(&mut world, 1.0);
-            for vehicle in world.snapshot().vehicles {
-                let place = vehicle.body.position;
-                let stands = vehicle.speed.abs() < 0.05;
-                let is_parked = stands && is_in_bay(place.x, place.y);
-                if is_parked {
-                    parked.insert(vehicle.agent);
-                }
-                let wait: &mut f64 = waits.entry(vehicle.agent).or_default();
-                *wait = if stands && !is_parked {
-                    *wait + 1.0
-                } else {
-                    0.0
-                };
-                assert!(*wait <= 120.0, "{}: {}", vehicle.agent, log(&world));
-            }
-        }
-        assert_eq!(world.collisions(), [], "{}", log(&world));
-        assert!(world.faults().is_empty(), "{:?}", world.faults());
-        let left = world.finished().filter(|one| one.status == Status::Arrived);
-        let left = left.count();
-        println!("{left} have left, {} have parked", parked.len());
-        assert!(left >= 1 && parked.len() >= 5, "{left} {}", parked.len());
-        if is_slow() {
-            // Every car that has come has left or stands in a bay.
-            let summary = world.summary().agents;
-            assert_eq!(summary.spawned, left + summary.active, "{summary:?}");
-            assert!(left >= 50, "{left}");
-        }
-        world.state_hash()
-    });
-    assert_eq!(runs[0], runs[1]);
 }

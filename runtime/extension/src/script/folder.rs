@@ -36,10 +36,9 @@ macro_rules! shipped {
 /// Returns the scripts that ship with the program, by id and text. A file with the same name in a folder
 /// takes precedence.
 pub fn shipped() -> &'static [(&'static str, &'static str)] {
-    static SHIPPED: [(&str, &str); 11] = shipped!(
+    static SHIPPED: [(&str, &str); 10] = shipped!(
         "ambulance",
         "bus_line",
-        "car_park",
         "commuter",
         "convoy",
         "evader",

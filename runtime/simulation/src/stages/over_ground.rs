@@ -25,8 +25,6 @@ const BESIDE_LANES: f64 = 25.0;
 const STEP: f64 = 0.5;
 /// Clearance with which a given path is checked, m. Below 0, so that a path may touch what it ends at.
 const CLEARANCE: f64 = -0.05;
-/// Clearance of a single bend into a bay, m. Where it does not fit, a search finds a path with as much room as there is.
-pub(super) const BAY_CLEARANCE: f64 = 0.2;
 /// Number of poses that the search for a path around an obstacle expands at most.
 const MOST_POSES: u64 = 40_000;
 /// Distance around a path within which obstacles are read, m.
@@ -216,40 +214,37 @@ fn fixed_obstacles(ground: &Ground) -> OpenGround {
 }
 
 impl Scene {
-    fn is_free(&self, axle: Pose, clearance: f64) -> bool {
-        let body = self.vehicle.footprint(axle, clearance);
+    fn is_free(&self, axle: Pose) -> bool {
+        let body = self.vehicle.footprint(axle, CLEARANCE);
         self.map.is_free(self.profile, None, &body)
     }
 
     /// Whether the vehicle touches nothing between two places of a path. Its heading is that of the second one.
-    fn is_free_between(&self, before: &Waypoint, next: &Waypoint, clearance: f64) -> bool {
+    fn is_free_between(&self, before: &Waypoint, next: &Waypoint) -> bool {
         let (from, to) = (before.pose.position, next.pose.position);
         let steps = ((to - from).length() / STEP).ceil().max(1.0) as u32;
         (1..=steps).all(|step| {
-            let pose = Pose {
+            self.is_free(Pose {
                 position: from.lerp(to, f64::from(step) / f64::from(steps)),
                 ..next.pose
-            };
-            self.is_free(pose, clearance)
+            })
         })
     }
 
-    /// Whether the vehicle keeps a clearance on paths, m. True if it touches something where it stands.
-    pub(super) fn are_free(&self, paths: &[Vec<Waypoint>], clearance: f64) -> bool {
-        self.first_blocked(paths, clearance).is_none()
+    /// Whether the vehicle touches nothing on paths. True if it touches something where it stands.
+    pub(super) fn are_free(&self, paths: &[Vec<Waypoint>]) -> bool {
+        self.first_blocked(paths).is_none()
     }
 
     /// The place before the first obstacle on paths: number of the path, and of the waypoint before the obstacle.
-    fn first_blocked(&self, paths: &[Vec<Waypoint>], clearance: f64) -> Option<(usize, usize)> {
+    fn first_blocked(&self, paths: &[Vec<Waypoint>]) -> Option<(usize, usize)> {
         let start = paths.first()?.first()?;
-        if !self.is_free(start.pose, CLEARANCE) {
+        if !self.is_free(start.pose) {
             return None;
         }
         paths.iter().enumerate().find_map(|(number, path)| {
             let mut pairs = path.windows(2);
-            let is_blocked =
-                |pair: &[Waypoint]| !self.is_free_between(&pair[0], &pair[1], clearance);
-            let at = pairs.position(is_blocked)?;
+            let at = pairs.position(|pair| !self.is_free_between(&pair[0], &pair[1]))?;
             Some((number, at))
         })
     }
@@ -264,7 +259,7 @@ impl Scene {
     ) -> Result<Vec<Vec<Waypoint>>, DVec2> {
         let mut done: Vec<Vec<Waypoint>> = Vec::new();
         let mut rest = paths;
-        while let Some((number, at)) = self.first_blocked(&rest, CLEARANCE) {
+        while let Some((number, at)) = self.first_blocked(&rest) {
             let tail = rest.split_off(number);
             done.append(&mut rest);
             let mut tail = tail.into_iter();
@@ -277,7 +272,7 @@ impl Scene {
             // It returns to the path at the first place at which it fits and from which it can drive on.
             let back = (at + 1..path.len()).find_map(|next| {
                 let to = path[next];
-                if !self.is_free(to.pose, CLEARANCE) {
+                if !self.is_free(to.pose) {
                     return None;
                 }
                 let detour = self.drive(from.pose, to.pose)?;

@@ -13,7 +13,6 @@
 //! Out of a bay without an onward lane, it reverses until it stands along a lane nearby.
 
 use super::effects::Effecting;
-use super::over_ground::BAY_CLEARANCE;
 use crate::records::AgentIndex;
 use crate::route::{Goal, Waypoint};
 use roadwright_geometry::math::{tan, wrap_angle};
@@ -75,10 +74,10 @@ impl Effecting<'_> {
             return forwards.or_else(|| self.reverse_into(agent, bay, sharpest));
         };
         // A single bend may be too tight, or lead through a house.
-        let free = forwards.filter(|paths| scene.are_free(paths, BAY_CLEARANCE));
+        let free = forwards.filter(|paths| scene.are_free(paths));
         let free = free.or_else(|| {
             let backwards = self.reverse_into(agent, bay, sharpest);
-            backwards.filter(|paths| scene.are_free(paths, BAY_CLEARANCE))
+            backwards.filter(|paths| scene.are_free(paths))
         });
         let paths = free.or_else(|| scene.drive(here, bay));
         self.leave_scene(scene);
