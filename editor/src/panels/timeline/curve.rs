@@ -5,13 +5,16 @@ use crate::model::{Action, Model, ViewAction};
 use crate::panels::results;
 use crate::panels::widgets::choice;
 use crate::settings::{RunCurve, TimelineView};
-use egui::{Align2, FontId, Mesh, Pos2, Rect, Shape, Stroke, Ui, UiBuilder, pos2};
+use egui::{Align2, FontId, Mesh, Pos2, Rect, Shape, Stroke, TextWrapMode, Ui, UiBuilder, pos2};
 use roadwright_simulation::TimeRow;
 
 /// Margin above the highest value, points.
 const MARGIN: f32 = 4.0;
+/// Width that a value needs beside the play head, points.
+const VALUE_WIDTH: f32 = 60.0;
 
-/// Shows the choice of the curve beside the names, the curve, and its value at a moment in seconds.
+/// Shows the choice of the curve below the names, the curve, and its value beside the play head, at a time in
+/// seconds.
 pub(super) fn ui(
     ui: &mut Ui,
     model: &Model,
@@ -27,6 +30,7 @@ pub(super) fn ui(
         .collect();
     let mut beside = ui.new_child(UiBuilder::new().max_rect(names));
     beside.spacing_mut().interact_size.y = 18.0;
+    beside.style_mut().wrap_mode = Some(TextWrapMode::Truncate);
     if let Some(curve) = choice(&mut beside, "Curve", &timeline.curve, &all) {
         let view = TimelineView { curve, ..timeline };
         actions.push(Action::View(ViewAction::Timeline(view)));
@@ -56,10 +60,14 @@ pub(super) fn ui(
     let text = number(scale.highest);
     painter.text(top, Align2::LEFT_TOP, text, small, quiet);
     if let Some(row) = row_at(rows, shown) {
-        let at = pos2(names.left() + 2.0, names.top() + 22.0);
+        // Beside the play head, on the side where there is room.
+        let x = axis.x(shown);
+        let (offset, align) = match x + VALUE_WIDTH < area.right() {
+            true => (6.0, Align2::LEFT_TOP),
+            false => (-6.0, Align2::RIGHT_TOP),
+        };
         let (text, font) = (number(curve.value(row)), FontId::proportional(12.0));
-        let painter = ui.painter().with_clip_rect(names);
-        painter.text(at, Align2::LEFT_TOP, text, font, color);
+        painter.text(pos2(x + offset, area.top()), align, text, font, color);
     }
 }
 
