@@ -20,6 +20,7 @@ enum { OFFSET, HEADING, BEND };
 
 #define HORIZON 1.6
 #define SLOWEST 1.5 /* m/s; a standing vehicle cannot be steered */
+#define GENTLE 2.5 /* lateral acceleration beyond that of the path, m/s^2 */
 #define PI 3.14159265358979323846
 
 /* ---- parameters ---------------------------------------------------------------------------- */
@@ -34,7 +35,7 @@ typedef struct parameter {
 static const parameter PARAMETERS[PARAMETER_COUNT] = {
     {"offset_weight", "1/m^2", "Weight of the squared offset from the path.", 0.01, 100.0, 4.0},
     {"heading_weight", "", "Weight of the squared angle to the path.", 0.01, 100.0, 4.0},
-    {"rate_weight", "m^2 s^2", "Weight of the squared rate of the curvature.", 0.01, 1000.0, 8.0},
+    {"rate_weight", "m^2 s^2", "Weight of the squared rate of the curvature at 10 m/s; it grows with the speed.", 0.01, 1000.0, 8.0},
     {"acceleration", "m/s^2", "Acceleration on a free road from rest.", 0.1, 5.0, 1.5},
     {"braking", "m/s^2", "Comfortable deceleration.", 0.5, 8.0, 2.5},
     {"headway", "s", "Time gap to the leader.", 0.2, 4.0, 1.2},
@@ -253,9 +254,14 @@ static double steer(const rw_instance *self, const rw_controller_input *in, cons
     p.curvature[k] = path_at(path, s + (k + 0.5) * p.step * p.speed).curvature;
   p.offset_weight = self->values[OFFSET_WEIGHT];
   p.heading_weight = self->values[HEADING_WEIGHT];
-  p.rate_weight = self->values[RATE_WEIGHT];
+  /* The same jerk costs the same at every speed. */
+  p.rate_weight = self->values[RATE_WEIGHT] * pow(p.speed / 10.0, 4.0);
   /* The wheels turn at a limited rate; the curvature changes least with them when they are straight. */
   p.most_bend = tan(car->max_steering) / car->wheelbase;
+  /* At speed, the vehicle returns to its path gently, however far off it is. */
+  double sharpest = 0.0;
+  for (int k = 0; k < STEPS; k++) sharpest = fmax(sharpest, fabs(p.curvature[k]));
+  p.most_bend = fmin(p.most_bend, fmax(GENTLE / (p.speed * p.speed), 1.2 * sharpest));
   p.most_rate = car->max_steering_rate / car->wheelbase;
   double rates[STEPS];
   if (plan_freely(&p, rates)) plan_within_limits(&p, rates);

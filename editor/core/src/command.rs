@@ -454,8 +454,8 @@ mod tests {
         let around = &Command::all()[kept.unwrap() - 2..=kept.unwrap() + 6];
         let panel = Command::Panel;
         let wanted = [
-            Command::Keys,
             panel(PanelId::Results),
+            panel(PanelId::Timeline),
             Command::KeepRun,
             panel(PanelId::Import),
             panel(PanelId::Compare),

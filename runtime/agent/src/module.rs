@@ -428,8 +428,8 @@ pub trait Behaviour: Logic {
         false
     }
 
-    /// Distances from which the behaviour is told that its lane ends and merges into the one beside it. In
-    /// that case, `lane_change_needed` is the direction times [`LANE_ENDS`]. The route goes on by the merge,
+    /// Distances from which the behaviour sees that its lane ends and merges into the one beside it. In
+    /// that case, `lane_change_needed` is the direction times [`LANE_ENDS`]. The route continues by the merge,
     /// so that the change is optional. By default, behaviours are not told.
     fn lane_end_sight(&self, _: &ParameterSet) -> Option<LaneEndSight> {
         None

@@ -414,8 +414,9 @@ fn what_generated_cpp_throws_is_an_error_of_the_plugin() {
         return;
     }
     let folder = tempfile::tempdir().unwrap();
-    let late = "static int calls; if (++calls > 40) throw 42; control(self, in, out);";
-    project(folder.path(), "cpp", "control(self, in, out);", late);
+    let late = "static int calls; if (++calls > 40) throw 42; control(self, in, vehicle_of(batch, in), out);";
+    let call = "control(self, in, vehicle_of(batch, in), out);";
+    project(folder.path(), "cpp", call, late);
     let built = roadwright(folder.path(), "", &DEV);
     assert_eq!(built.status.code(), Some(0), "{}", told(&built));
     let words = [&RUN[..], &["--use", "controller=com.example.mine"]].concat();

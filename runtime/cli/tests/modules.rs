@@ -160,6 +160,7 @@ const EDITOR: Layered = Layered {
         &["ground_marks", "labels", "model"],
         // Widgets.
         &[
+            "afterimage",
             "hand",
             "hidden_chip",
             "jobs",

@@ -1,4 +1,4 @@
-//! A constant speed along the path, whatever is in the way.
+//! A constant speed along the path, without braking for anything.
 
 use crate::laws::{chosen_lookahead, steady_steering};
 use roadwright_agent::{

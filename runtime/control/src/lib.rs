@@ -13,7 +13,7 @@
 //! | `stanley.rs` | the front-axle law of [Hoffmann 2007] |
 //! | `pd_follower.rs` | the proportional-derivative laws of [Kuffner 1998] |
 //! | `bay_parking.rs`, `pole_balance.rs`, `trailer_backing.rs` | drivers for manoeuvring courses |
-//! | `constant_speed.rs` | a constant speed, whatever is in the way |
+//! | `constant_speed.rs` | a constant speed, without braking for anything |
 //! | `linear_mpc.rs` | linear model predictive control, within the limits of the vehicle |
 //! | `lqr.rs`, `lateral.rs`, [`linear`] | the linear-quadratic regulator, the model of lateral errors, and its mathematics |
 //! | [`laws`] | shared laws: pursuit steering, safe speed and halting speed |

@@ -74,7 +74,7 @@ fn a_plugin_that_needs_a_newer_host_says_so() {
     let folder = tempfile::tempdir().unwrap();
     let said = refused(&c_plugin(folder.path(), "a", &["MIN_MINOR=4"], &["-lm"]));
     assert!(
-        said.contains("needs ABI 1.4, but this host has 1.2; update Roadwright"),
+        said.contains("needs ABI 1.4, but this host has 1.3; update Roadwright"),
         "{said}"
     );
 }

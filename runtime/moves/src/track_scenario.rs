@@ -120,7 +120,7 @@ impl Course {
         ] {
             scenario.apply(edit)?;
         }
-        // A wall behind the start would be in the way of cars that come.
+        // A wall behind the start would block cars that come.
         let is_entrance = |wall: &Convex| {
             let mut lines = self.cars.iter().map(|car| car.line[0]);
             lines.any(|begin| wall.meets(&Convex::line(begin, begin)))
@@ -189,7 +189,7 @@ impl Course {
         points.min_by(near).unwrap_or(place)
     }
 
-    /// Adds the cars that are on the track at the beginning, and those that come to the beginnings of their lines
+    /// Adds the cars that are on the track at the beginning, and cars that come to the beginnings of their lines
     /// later.
     fn add_cars(&self, scenario: &mut Scenario) -> Result<(), EditError> {
         let Some(first) = self.cars.first() else {

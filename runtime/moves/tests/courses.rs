@@ -142,7 +142,7 @@ fn tracks_become_scenarios_with_walls_outside_and_cars_on_their_lines() {
         let inner = x.get().abs() - 0.5 * width.get();
         assert!((inner - 5.0).abs() < 1e-9, "{} {}", x.get(), y.get());
     }
-    // A car leaves at the end of its line, and another one comes to the beginning at this moment.
+    // A car leaves at the end of its line, and another car comes to the beginning at this moment.
     let (first, later): (Vec<_>, Vec<_>) = scenario
         .agents()
         .values()

@@ -18,7 +18,7 @@
 //!
 //! Where a lane merges into the one beside it, no change is required: vehicles alternate at the end, or the one
 //! that joins yields. In free flow, a driver changes as soon as a gap offers itself within the distance at
-//! which the end of the lane is announced. As nothing forces it, nobody should have to brake hard: of two
+//! which the end of the lane is announced. As nothing forces it, no driver should have to brake hard: of two
 //! vehicles behind each other, the rear one keeps `end_headway` seconds and `end_gap_time` seconds of the
 //! closing speed, which is negative if the front one is faster. Example with the defaults (3 m, 0.8 s, 4 s), for
 //! a vehicle at 26 m/s: a vehicle behind at 31 m/s has to be 3 + 0.8 * 31 + 4 * 5 = 48 m away, and one ahead at

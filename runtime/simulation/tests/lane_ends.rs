@@ -254,7 +254,7 @@ fn a_ramp_gets_the_new_lane_and_nobody_yields() {
 }
 
 /// 2,400 vehicles per hour on the main road and 500 on the ramp. Before ramps had a lane of their own, their vehicles
-/// lost 85 s here. Those that find no gap still wait at the end of the acceleration lane, up to 35 s.
+/// lost 85 s here. Vehicles that find no gap still wait at the end of the acceleration lane, up to 35 s.
 #[test]
 fn vehicles_from_a_ramp_join_in_free_flow() {
     let alone = drive(&ramp(0.0, 10.0), 2, 600.0).mean(&[0]);

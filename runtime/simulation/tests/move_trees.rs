@@ -251,8 +251,9 @@ fn a_racer_follows_clips_to_its_goal_by_its_own_model() {
         assert!(used.moves > 3 && used.plans >= used.moves, "{used:?}");
         if level == DynamicsLevel::Sliding {
             assert!(used.worst_distance > 0.0, "{used:?}");
+            // Beyond half a metre, the rest of a clip is placed anew.
             assert!(
-                used.worst_distance < 0.1 && used.corrections == 0,
+                used.worst_distance < 0.6 && used.corrections <= 1,
                 "{used:?}"
             );
         }

@@ -907,7 +907,7 @@ fn moat() -> Scenario {
 #[test]
 fn an_agent_does_not_drive_round_a_moat_for_ever() {
     let driven = arrives(&moat(), &RunOptions::default(), "moat");
-    // The way straight through is 70 m long. It sets out to look for a dry way until it knows that there is none.
+    // The straight path through the water is 70 m long. The agent looks for a dry path until it knows that there is none.
     assert!(driven < 300.0, "{driven} m");
 }
 

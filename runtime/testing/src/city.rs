@@ -236,8 +236,8 @@ fn roundabout(file: &mut File, At(x, y): At) -> Crossing {
     }
 }
 
-/// Draws a line through crossings. Each stretch of the line is a separate way. Stretches inside a crossing
-/// with separate ways (the ring of a roundabout) are left out. Returns the ids of the stretches in order.
+/// Draws a line through crossings. Each stretch of the line is a separate OSM way. Stretches inside a crossing
+/// with separate OSM ways (the ring of a roundabout) are left out. Returns the ids of the stretches in order.
 fn line(
     file: &mut File,
     start: At,

@@ -24,7 +24,7 @@ pub struct SplitRoundabout {
     pub ring: Option<f64>,
     /// Distance from the roundabout to where entry and exit of each arm part, m.
     pub fork: f64,
-    /// Further elements, such as relations. Arm `i` in 0, 1, 2 has the ways `10 i + 1` (stem), `10 i + 2`
+    /// Further elements, such as relations. Arm `i` in 0, 1, 2 has the OSM ways `10 i + 1` (stem), `10 i + 2`
     /// (entry) and `10 i + 3` (exit), and meets the roundabout in node 1, or in node `100 + 8 i` of a ring.
     pub more: &'static str,
 }
@@ -35,7 +35,7 @@ impl SplitRoundabout {
         let mut text = String::from("<osm version=\"0.6\">\n");
         let radius = self.ring.unwrap_or(0.0);
         if self.ring.is_none() {
-            text += &node(1, (0.0, 0.0), "<tag k=\"highway\" v=\"mini_roundabout\"/>");
+            text += &node(1, [0.0, 0.0], "<tag k=\"highway\" v=\"mini_roundabout\"/>");
         }
         for i in 0..RING_NODES * usize::from(self.ring.is_some()) {
             text += &node(100 + i, scaled(direction(i), radius), "");
@@ -49,8 +49,8 @@ impl SplitRoundabout {
             let (out, first) = (direction(at), 10 * (arm + 1));
             // Seen from the roundabout, vehicles leave on the left and arrive on the right.
             let beside = |along: f64, left: f64| {
-                let (x, y) = scaled(out, radius + along);
-                (x - left * out.1, y + left * out.0)
+                let [x, y] = scaled(out, radius + along);
+                [x - left * out[1], y + left * out[0]]
             };
             text += &node(first, beside(160.0, 0.0), "");
             text += &node(first + 1, beside(self.fork, 0.0), "");
@@ -73,21 +73,21 @@ impl SplitRoundabout {
 
 /// Direction of a node of the ring from its centre. The first node is in the west, and the others follow
 /// clockwise, as traffic that keeps left.
-fn direction(i: usize) -> (f64, f64) {
+fn direction(i: usize) -> [f64; 2] {
     let cosine = |i: usize| match i % RING_NODES {
         i @ 0..=6 => COSINES[i],
         i @ 7..=12 => -COSINES[12 - i],
         i @ 13..=18 => -COSINES[i - 12],
         i => COSINES[RING_NODES - i],
     };
-    (-cosine(i), cosine(i + 18))
+    [-cosine(i), cosine(i + 18)]
 }
 
-fn scaled((x, y): (f64, f64), by: f64) -> (f64, f64) {
-    (by * x, by * y)
+fn scaled([x, y]: [f64; 2], by: f64) -> [f64; 2] {
+    [by * x, by * y]
 }
 
-fn node(id: usize, (x, y): (f64, f64), tags: &str) -> String {
+fn node(id: usize, [x, y]: [f64; 2], tags: &str) -> String {
     let (latitude, longitude) = (CENTRE.0 + y / METRES.0, CENTRE.1 + x / METRES.1);
     format!("<node id=\"{id}\" lat=\"{latitude:.8}\" lon=\"{longitude:.8}\">{tags}</node>\n")
 }

@@ -44,7 +44,7 @@ const LEAST: f64 = 0.02;
 /// Distance beyond which two lines are never too close to each other, m.
 const REACH: f64 = 32.0;
 
-/// Carriageways that were moved, and those that still overlap.
+/// Moved carriageways, and carriageways that still overlap.
 #[derive(Debug, Default)]
 pub(super) struct Separated {
     /// Indices of the roads that were moved, with the largest displacement, m.

@@ -187,7 +187,7 @@ pub(super) struct Tile {
     /// read, so a moving body is drawn only when and where an agent plans.
     is_stale: bool,
     last_read: u64,
-    /// Factors of the cells, for readers without items in the tile; `None` until somebody reads all of them.
+    /// Factors of the cells, for readers without items in the tile; `None` until all of them are read.
     factors: Option<Box<TileFactors>>,
 }
 

@@ -113,7 +113,7 @@ struct LearnedEstimate<'a> {
     last: std::cell::Cell<Option<KnownTile<'a>>>,
 }
 
-/// What is known about the cells of a tile.
+/// Knowledge about the cells of a tile.
 #[derive(Clone, Copy)]
 struct KnownTile<'a> {
     key: TileKey,

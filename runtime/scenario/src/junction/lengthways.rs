@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!   A -1  --------------------------    A -1 leads to lane -1, A -2 to lane -2, and the ramp to
-//!   A -2  --------------------------    lane -3. No lane has two origins, so nobody yields.
+//!   A -2  --------------------------    lane -3. No lane has two origins, so no vehicle yields.
 //!                 .-----------------
 //!   ramp --------'
 //! ```

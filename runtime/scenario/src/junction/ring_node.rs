@@ -16,7 +16,7 @@ pub(super) struct RingNode {
     /// Position of each arm in the order in which the ring passes them. The road of the ring that leads to
     /// the junction has position 0.
     positions: Vec<usize>,
-    /// Index of the arm by which the ring goes on.
+    /// Index of the arm by which the ring continues.
     pub(super) goes_on: usize,
 }
 

@@ -26,8 +26,11 @@ const LEAST_EXTENT: f64 = 15.0;
 const MOST_CELLS: usize = 600;
 /// Distance between sampled points of paths, m.
 const STEP: f64 = 0.5;
-/// Largest distance between an island and its cells, m.
-const MISS: f64 = 0.45;
+/// Number of corners of cells before and after each one over which its position is averaged. An odd number in
+/// all, so that stairs of cells become straight lines.
+const SMOOTHED: usize = 3;
+/// Largest distance between an island and its smoothed outline, m.
+const MISS: f64 = 0.2;
 
 /// Cells of a rectangle, row by row.
 struct Grid {
@@ -207,13 +210,27 @@ fn island(grid: &Grid, core: &[usize]) -> Option<Vec<DVec2>> {
     if area < LEAST_AREA {
         return None;
     }
-    let mut ring = contour(grid, &is_in)?;
+    let mut ring = smoothed(&contour(grid, &is_in)?);
     // The ring is cut where its first and last point are the same.
     ring.push(ring[0]);
     let kept = polyline::cuts(&ring, MISS, f64::INFINITY);
     let mut points: Vec<DVec2> = kept.into_iter().map(|i| ring[i]).collect();
     points.pop();
     (points.len() >= 3 && polygon::is_simple(&points)).then_some(points)
+}
+
+/// Returns a closed line each of whose points is the mean of those around it.
+fn smoothed(ring: &[DVec2]) -> Vec<DVec2> {
+    let count = ring.len();
+    let window = 2 * SMOOTHED + 1;
+    let mean = |i: usize| {
+        let near = (0..window).map(|k| ring[(i + count + k - SMOOTHED) % count]);
+        near.sum::<DVec2>() / window as f64
+    };
+    match count < window {
+        true => ring.to_vec(),
+        false => (0..count).map(mean).collect(),
+    }
 }
 
 /// Returns the longest closed line around marked cells, counter-clockwise.

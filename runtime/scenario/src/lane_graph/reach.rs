@@ -3,7 +3,7 @@
 //! Whether a road may be driven can depend on the roads before it. For example, a vehicle that enters private
 //! ground may not leave it on the other side. Where access is restricted, the search therefore visits a
 //! lanelet up to twice, once for each part of the trip ([`TripPart`]). The same holds for restrictions with via
-//! ways ([`ViaPlaces`]).
+//! roads ([`ViaPlaces`]).
 
 use super::{LaneGraph, LaneletIndex, NO_LANELET, SearchPlace, ViaPlaces};
 use crate::access::{RoadAccess, TripPart, VehicleClass};

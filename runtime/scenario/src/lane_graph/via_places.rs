@@ -32,7 +32,7 @@ pub struct ViaPlaces {
     /// Whether `moves` has entries for each plain place.
     has_moves: Vec<bool>,
     /// For lanelets with several places, the place of a vehicle that may have followed any of several via
-    /// ways.
+    /// roads.
     careful: BTreeMap<LaneletIndex, SearchPlace>,
 }
 

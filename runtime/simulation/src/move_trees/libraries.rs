@@ -1,4 +1,4 @@
-//! Libraries of moves: those that ship with the program, and those of vehicle types.
+//! Libraries of moves: libraries of the program, and libraries of vehicle types.
 
 use super::MoveTreeView;
 use crate::records::AgentIndex;

@@ -529,7 +529,7 @@ impl Planning<'_> {
             reverses: match self.agent.train.trailers().len() {
                 0 => true,
                 1 => pushes_trailers,
-                // Nobody steers more trailers in reverse.
+                // No controller steers more trailers in reverse.
                 _ => false,
             },
             spent: 0,

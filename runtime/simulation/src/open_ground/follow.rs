@@ -17,7 +17,7 @@ const LONGEST_CHORD: f64 = 30.0;
 pub(super) const DRIVEN: f64 = 40.0;
 /// Length of the part of a path beyond a manoeuvre that must be drivable, m.
 const DRIVES_ON: f64 = 10.0;
-/// Least length of a part of a path that ends where the vehicle cannot go on, beyond its braking distance, m.
+/// Least length of a part of a path that ends where the vehicle cannot continue, beyond its braking distance, m.
 const PART: f64 = 8.0;
 /// Distance before this place at which the part ends, m.
 const BEFORE: f64 = 4.0;
@@ -443,7 +443,7 @@ struct Drive {
     margin: f64,
     /// Maximum length along the line, m.
     length: f64,
-    /// Length after which the drive may end where the vehicle cannot go on, m; `None` if it has to reach its end.
+    /// Length after which the drive may end where the vehicle cannot continue, m; `None` if it has to reach its end.
     least: Option<f64>,
 }
 

@@ -23,13 +23,13 @@ struct Leaving {
     beside: LaneletIndex,
     /// 1 if that lane is on the left, -1 if it is on the right.
     side: f64,
-    /// Distance to the end of the own lane or, where it goes on, of its lanelet, m.
+    /// Distance to the end of the own lane or, where it continues, of its lanelet, m.
     remaining: f64,
 }
 
 impl View<'_> {
     /// The input row of a behaviour that only chooses when to change lanes; empty if the route requires no
-    /// lane change and the lane does not end. `sight` is the distance at which the behaviour is told that its
+    /// lane change and the lane does not end. `sight` is the distance at which the behaviour sees that its
     /// lane ends, if it is.
     pub(crate) fn lane_change_input(
         &self,
@@ -57,7 +57,7 @@ impl View<'_> {
         input
     }
 
-    /// The lane that an agent can leave because its own lane ends within sight and its route goes on beyond that
+    /// The lane that an agent can leave because its own lane ends within sight and its route continues beyond that
     /// end; `None` if there is none.
     fn lane_to_leave(&self, agent: AgentIndex, sight: LaneEndSight) -> Option<Leaving> {
         let (position, progress) = (self.position(agent), self.progress(agent));

@@ -12,7 +12,7 @@
 //! that want each other's lane would otherwise drive side by side until both lanes end, so the one
 //! behind falls back at once.
 //!
-//! Where a lane ends and merges into the one beside it, nobody has to change. Of two vehicles beside each other
+//! Where a lane ends and merges into the one beside it, no driver has to change. Of two vehicles beside each other
 //! at similar speeds, the one behind eases off until there is room for both in one lane, so that they
 //! neither arrive at the end side by side nor need to brake there. In a queue they alternate at the end instead.
 

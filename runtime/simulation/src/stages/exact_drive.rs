@@ -20,7 +20,7 @@ const STOPPING: f64 = 1.0;
 /// Distance from the end of a path within which the vehicle is stopped at once, m.
 const AT_END: f64 = 0.03;
 /// Speed in the direction of the path up to which a vehicle has not driven off, m/s. One that still rolls against its
-/// new gear is slower. At some levels it passes through a standstill within a step, so nobody sees it stand.
+/// new gear is slower. At some levels it passes through a standstill within a step, so it is never seen to stand.
 const STANDS: f64 = 0.02;
 /// Distance from the end of a path within which the host keeps a vehicle rolling that its controller slows down too
 /// early, m.

@@ -171,7 +171,7 @@ impl Effecting<'_> {
         })
     }
 
-    /// Ends the use of a scene, so that the next one can have its map.
+    /// Ends the use of a scene, so that the next scene can have its map.
     pub(super) fn leave_scene(&mut self, scene: Scene) {
         let Scene {
             mut map, guests, ..
@@ -201,7 +201,7 @@ impl Effecting<'_> {
     }
 }
 
-/// A map of the obstacles that nobody can push.
+/// A map of the fixed obstacles.
 fn fixed_obstacles(ground: &Ground) -> OpenGround {
     let mut map = OpenGround::new();
     ground.obstacles().for_each_upright(|upright| {

@@ -203,7 +203,7 @@ fn near_common_node(own: &Band, s: f64, other: &Band, s_other: f64) -> bool {
     near(own, s).any(|node| near(other, s_other).any(|other| other == node))
 }
 
-/// Lets overlapping bands push each other to the sides, starting with those that overlap by more than
+/// Lets overlapping bands push each other to the sides, starting with bands that overlap by more than
 /// `OVERLAP`.
 fn push_apart(bands: &[Band], pairs: &[Pair], shifts: &mut [Vec<f64>]) {
     let mut is_active = vec![false; bands.len()];

@@ -207,7 +207,7 @@ impl TowedShots<'_> {
     }
 }
 
-/// A pose that faces the other way.
+/// A pose that faces the opposite direction.
 fn reversed(pose: Pose) -> Pose {
     Pose {
         heading: wrap_angle(pose.heading + PI),

@@ -250,7 +250,7 @@ fn a_trailer_swings_as_its_model_does() {
     let run = &there.runs(0.3)[0];
     assert_eq!(run.hitches.len(), run.poses.len());
     assert!((run.hitches.last().unwrap() - last(&there, 0.1)).abs() < 1e-6);
-    // What was driven forwards is undone in reverse.
+    // Moves forwards are undone in reverse.
     let mut back = path(-8.0, last(&there, 0.05));
     back.start = there.end();
     assert!(
