@@ -530,6 +530,7 @@ fn docs() {
         ("merged-junctions", "merged_junctions"),
         ("green-wave", "green_wave"),
         ("way", "explained_way"),
+        ("timeline", "timeline"),
     ] {
         let from = root.join(format!("tests/snapshots/{snapshot}.png"));
         let to = root.join(format!("../docs/pictures/editor-{picture}.png"));
