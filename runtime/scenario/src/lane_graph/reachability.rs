@@ -117,15 +117,15 @@ impl<'a> Reachability<'a> {
             let Some(place) = graph.onto(from.number(), next) else {
                 continue;
             };
-            match TripPart::Leaving.onto(own, lanelet.road_access) {
-                Some(TripPart::Leaving) if place == next.number() => {
-                    if self.leads(next, to) {
-                        return true;
-                    }
-                }
+            let Some(part) = TripPart::Leaving.onto(own, lanelet.road_access) else {
+                continue;
+            };
+            if part != TripPart::Leaving || place != next.number() {
                 // From there, the trip may use fewer roads than a trip that begins there.
-                Some(_) => return graph.reachable_straight_on(from, self.class)[to.index()],
-                None => {}
+                return graph.reachable_straight_on(from, self.class)[to.index()];
+            }
+            if self.leads(next, to) {
+                return true;
             }
         }
         false
