@@ -346,7 +346,7 @@ fn the_path_leads_on_from_where_the_agent_is() {
         let at = place(first) + (input.path_s - first.s) * unit(first.heading);
         let off = (DVec2::new(motion.x, motion.y) - at).length();
         assert!(off < input.seen.lane_offset.abs() + 0.1, "{off} {seen:?}");
-        // It has to stop before the points that say so.
+        // It has to stop before the points with the flag for it.
         let stop = input.path_s + input.seen.stop_distance;
         let stops = seen
             .points

@@ -226,7 +226,7 @@ impl OffRoad<'_> {
     }
 
     /// The next goals off the lanes of an agent, as [`goal`](Self::goal) gives the first one. The last one is the last
-    /// goal of the trip, unless there are more than fit or the trip goes on along lanes.
+    /// goal of the trip, unless there are more than fit or the trip continues along lanes.
     pub(super) fn goals(
         &self,
         agent: AgentIndex,

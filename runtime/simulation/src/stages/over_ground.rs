@@ -206,7 +206,7 @@ fn fixed_obstacles(ground: &Ground) -> OpenGround {
     let mut map = OpenGround::new();
     ground.obstacles().for_each_upright(|upright| {
         if !upright.is_loose {
-            // A shape that the map cannot hold is in nobody's path.
+            // Shapes that the map cannot hold are left out.
             let _ = map.insert(Item::obstacle(upright.shape, upright.heights));
         }
     });
