@@ -167,20 +167,27 @@ fn sides(graph: &LaneGraph, lane: LaneletIndex) -> [LaneletIndex; 2] {
 }
 
 /// Lanes that follow a lane, directly or by a connection.
-fn lanes_after(graph: &LaneGraph, lane: LaneletIndex) -> impl Iterator<Item = LaneletIndex> + '_ {
-    let next = graph.successors(lane).iter();
-    next.flat_map(|&id| match graph.lanelet(id).is_connection() {
-        true => graph.successors(id).to_vec(),
-        false => vec![id],
-    })
+fn lanes_after(graph: &LaneGraph, lane: LaneletIndex) -> impl Iterator<Item = LaneletIndex> {
+    lanes_over_connections(graph, lane, LaneGraph::successors)
 }
 
 /// Lanes that lead to a lane, directly or by a connection.
-fn lanes_before(graph: &LaneGraph, lane: LaneletIndex) -> impl Iterator<Item = LaneletIndex> + '_ {
-    let before = graph.predecessors(lane).iter();
-    before.flat_map(|&id| match graph.lanelet(id).is_connection() {
-        true => graph.predecessors(id).to_vec(),
-        false => vec![id],
+fn lanes_before(graph: &LaneGraph, lane: LaneletIndex) -> impl Iterator<Item = LaneletIndex> {
+    lanes_over_connections(graph, lane, LaneGraph::predecessors)
+}
+
+/// Neighbours of a lane along the road, with each connection replaced by its own neighbours.
+fn lanes_over_connections(
+    graph: &LaneGraph,
+    lane: LaneletIndex,
+    neighbours: impl Fn(&LaneGraph, LaneletIndex) -> &[LaneletIndex],
+) -> impl Iterator<Item = LaneletIndex> {
+    neighbours(graph, lane).iter().flat_map(move |next| {
+        match graph.lanelet(*next).is_connection() {
+            true => neighbours(graph, *next).iter(),
+            false => std::slice::from_ref(next).iter(),
+        }
+        .copied()
     })
 }
 
