@@ -7,9 +7,11 @@
 //!       <--    <--                 -->      -->                  push reaches the neighbours beyond.
 //! ```
 //!
-//! Roads that join each other overlap near their common node, where the junction separates them.
+//! Roads that join each other overlap near their common node, where the junction separates them. So do roads that
+//! end at two junctions close to each other.
 
 use super::{BEYOND, Knots, LEAST, OPPOSITE, ease, foot, knots, smooth};
+use glam::DVec2;
 use roadwright_geometry::Pose;
 use roadwright_geometry::math::wrap_angle;
 use roadwright_scenario::{DrivingSide, NodeId, Poly3, Road};
@@ -25,6 +27,11 @@ const NEAR_NODE: f64 = 15.0;
 /// Distance from a common node within which two roads may overlap if one of them is a two-way street, m. Such
 /// streets meet at an angle, so that the junction reaches to where they part.
 const NEAR_FORK: f64 = 60.0;
+/// Distance up to which two junctions count as one, m. The area between them is paved, as at the crossing of two
+/// dual carriageways.
+const ONE_JUNCTION: f64 = 25.0;
+/// Number of road ends from which on a node is a junction.
+const JUNCTION_ENDS: usize = 3;
 /// Largest change in a round, m, at which the search for displacements ends.
 const SETTLED: f64 = 1e-4;
 /// Number of rounds in which neighbours push each other. A push passes one neighbour in each round.
@@ -163,6 +170,7 @@ pub(super) fn spread(
 /// Finds the places where bands run beside each other.
 fn pairs(bands: &[Band], roads: &[Road]) -> Vec<Pair> {
     let index = Knots::of(bands.iter().map(|band| &band.knots[..]));
+    let junctions = Junctions::of(roads);
     let mut pairs = Vec::new();
     for (band, own) in bands.iter().enumerate() {
         for (knot, &(s, pose)) in own.knots.iter().enumerate() {
@@ -174,7 +182,10 @@ fn pairs(bands: &[Band], roads: &[Road]) -> Vec<Pair> {
                 let place = there.to_local(pose.position);
                 let is_parallel = turned < OPPOSITE || PI - turned < OPPOSITE;
                 let is_beside = place.x.abs() <= BEYOND && bands[other].layer == own.layer;
-                if is_parallel && is_beside && !near_common_node(own, s, &bands[other], s_other) {
+                if is_parallel
+                    && is_beside
+                    && !junctions.separate([(own, s), (&bands[other], s_other)])
+                {
                     pairs.push(Pair {
                         band,
                         knot,
@@ -190,17 +201,48 @@ fn pairs(bands: &[Band], roads: &[Road]) -> Vec<Pair> {
     pairs
 }
 
-/// Whether two places are near a node at which both roads end, so that the junction separates the roads.
-fn near_common_node(own: &Band, s: f64, other: &Band, s_other: f64) -> bool {
-    let is_ramp = own.is_one_way && other.is_one_way;
-    let reach = if is_ramp { NEAR_NODE } else { NEAR_FORK };
-    let near = |band: &Band, s: f64| {
-        let ends = [(band.nodes[0], s), (band.nodes[1], band.length - s)];
-        ends.into_iter()
-            .filter(move |(_, distance)| *distance < reach)
-            .map(|(node, _)| node)
-    };
-    near(own, s).any(|node| near(other, s_other).any(|other| other == node))
+/// The nodes at which at least [`JUNCTION_ENDS`] roads end.
+struct Junctions {
+    places: BTreeMap<NodeId, DVec2>,
+}
+
+impl Junctions {
+    fn of(roads: &[Road]) -> Self {
+        let mut ends: BTreeMap<NodeId, (DVec2, usize)> = BTreeMap::new();
+        for road in roads {
+            let line = &road.reference_line;
+            for (node, pose) in [(road.from, line.start()), (road.to, line.end())] {
+                ends.entry(node).or_insert((pose.position, 0)).1 += 1;
+            }
+        }
+        let places = ends.into_iter();
+        let places = places.filter(|(_, (_, count))| *count >= JUNCTION_ENDS);
+        Self {
+            places: places.map(|(node, (place, _))| (node, place)).collect(),
+        }
+    }
+
+    /// Whether a junction separates two roads at the given distances along them, m, because both end there.
+    fn separate(&self, places: [(&Band, f64); 2]) -> bool {
+        let is_ramp = places.iter().all(|(band, _)| band.is_one_way);
+        let reach = if is_ramp { NEAR_NODE } else { NEAR_FORK };
+        let near = |(band, s): (&Band, f64)| {
+            let ends = [(band.nodes[0], s), (band.nodes[1], band.length - s)];
+            ends.into_iter()
+                .filter(move |(_, distance)| *distance < reach)
+                .map(|(node, _)| node)
+        };
+        let [mut own, other] = places.map(near);
+        let others: Vec<NodeId> = other.collect();
+        own.any(|node| others.iter().any(|&other| self.are_one(node, other)))
+    }
+
+    /// Whether two nodes are the same one or two junctions close to each other.
+    fn are_one(&self, node: NodeId, other: NodeId) -> bool {
+        let places = [node, other].map(|node| self.places.get(&node));
+        let is_close = matches!(places, [Some(a), Some(b)] if a.distance(*b) < ONE_JUNCTION);
+        node == other || is_close
+    }
 }
 
 /// Lets overlapping bands push each other to the sides, starting with bands that overlap by more than
