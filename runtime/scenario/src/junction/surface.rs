@@ -6,7 +6,7 @@ use super::border::{self, Border};
 use super::direct::{self, Gore};
 use super::outline::{self, Outline, OutlineEdge};
 use super::splitter::{self, Splitter};
-use super::traffic_islands::traffic_islands;
+use super::traffic_islands::{CutArm, traffic_islands};
 use super::{Flag, Junction};
 use crate::junction_rules::Control;
 use crate::road::Road;
@@ -139,7 +139,11 @@ impl Junction {
             };
             let is_plate = self.nodes.len() > 1 && splitters.is_empty() && !self.is_degraded();
             let islands = match is_plate {
-                true => traffic_islands(&self.polygon(), &self.paths, &self.crossings),
+                true => {
+                    let cut = arms.iter().zip(&trims);
+                    let cut = cut.map(|(arm, &trim)| CutArm { arm, trim });
+                    traffic_islands(&self.polygon(), cut, &self.paths, &self.crossings)
+                }
                 false => Vec::new(),
             };
             Beside {

@@ -7,6 +7,7 @@
 //!         #  |  |  |  #           outline and away from all paths, and slivers are left out.
 //! ```
 
+use super::arm::Arm;
 use super::{ConnectingPath, Crossing};
 use glam::DVec2;
 use roadwright_geometry::{polygon, polyline};
@@ -127,9 +128,36 @@ impl Grid {
     }
 }
 
-/// Returns the islands inside an outline, each counter-clockwise. O(cells + length of the paths).
-pub(super) fn traffic_islands(
+/// A road that ends at a junction, and the distance of its stop line from the road's end, m.
+#[derive(Clone, Copy)]
+pub(super) struct CutArm<'a> {
+    pub(super) arm: &'a Arm<'a>,
+    pub(super) trim: f64,
+}
+
+impl CutArm<'_> {
+    /// Places along the carriageway that may lie within an outline, each with its half-width, m. The carriageway may
+    /// lead over a part of the junction in which it begins.
+    fn places(&self, extent: f64) -> impl Iterator<Item = (DVec2, f64)> {
+        let to = self.arm.length().min(self.trim + extent);
+        let count = ((to - self.trim) / STEP).ceil().max(0.0) as usize;
+        (0..=count).map(move |i| {
+            let distance = (self.trim + i as f64 * STEP).min(to);
+            let s = self.arm.road_s(distance);
+            let (right, left) = self.arm.road.carriageway(s);
+            let middle = self.arm.road.reference_line.pose(s);
+            (
+                middle.point(0.0, 0.5 * (left + right)),
+                0.5 * (left - right),
+            )
+        })
+    }
+}
+
+/// Returns the islands inside an outline, each counter-clockwise. O(cells + length of the paths and arms).
+pub(super) fn traffic_islands<'a>(
     outline: &[DVec2],
+    arms: impl Iterator<Item = CutArm<'a>>,
     paths: &[ConnectingPath],
     crossings: &[Crossing],
 ) -> Vec<Vec<DVec2>> {
@@ -137,6 +165,11 @@ pub(super) fn traffic_islands(
         return Vec::new();
     };
     let mut free = grid.inside(outline);
+    let extent = CELL * f64::from(grid.columns.max(grid.rows));
+    for (point, half_width) in arms.flat_map(|arm| arm.places(extent).collect::<Vec<_>>()) {
+        grid.within(point, half_width + BESIDE)
+            .for_each(|cell| free[cell] = false);
+    }
     for path in paths {
         let Some(curve) = &path.curve else { continue };
         let reach = 0.5 * path.width.0.max(path.width.1) + BESIDE;
@@ -309,7 +342,7 @@ mod tests {
             ]
         });
         let paths: Vec<_> = across.collect();
-        let islands = traffic_islands(&outline, &paths, &[]);
+        let islands = traffic_islands(&outline, std::iter::empty(), &paths, &[]);
         assert_eq!(islands.len(), 9, "{islands:?}");
         for island in &islands {
             assert!(polygon::signed_area(island) >= LEAST_AREA);
@@ -331,6 +364,9 @@ mod tests {
         // Between lanes side by side there is none.
         let close = [path(DVec2::new(0.0, 3.0), DVec2::new(40.0, 3.0))];
         let low = outline.map(|point| DVec2::new(point.x, 0.15 * point.y));
-        assert_eq!(traffic_islands(&low, &close, &[]), Vec::<Vec<DVec2>>::new());
+        assert_eq!(
+            traffic_islands(&low, std::iter::empty(), &close, &[]),
+            Vec::<Vec<DVec2>>::new()
+        );
     }
 }
