@@ -99,6 +99,8 @@ pub enum Code {
     AgentInObstacle,
     /// Two agents start at the same place at the same time.
     AgentsOverlap,
+    /// Two agents start in an alley at the same time, facing each other.
+    FacingInAlley,
     /// An agent cannot reach its destination.
     UnreachableDestination,
     /// A trip begins or ends on a lane without a route, although a lane beside it has one.
@@ -172,6 +174,7 @@ impl Code {
             Self::NoSuchLane => "no-such-lane",
             Self::AgentInObstacle => "agent-in-obstacle",
             Self::AgentsOverlap => "agents-overlap",
+            Self::FacingInAlley => "facing-in-alley",
             Self::UnreachableDestination => "unreachable-destination",
             Self::WrongLane => "wrong-lane",
             Self::ClosedRoad => "closed-road",
@@ -219,6 +222,7 @@ impl Code {
             Self::NoSuchLane => "Places on lanes that do not exist",
             Self::AgentInObstacle => "Agents that start inside an obstacle",
             Self::AgentsOverlap => "Agents that start in the same place",
+            Self::FacingInAlley => "Agents that start facing each other in an alley",
             Self::UnreachableDestination => "Destinations that cannot be reached",
             Self::WrongLane => "Trips on a lane without a route",
             Self::ClosedRoad => "Trips to closed roads",

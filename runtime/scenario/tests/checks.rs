@@ -239,6 +239,45 @@ fn agents_in_wrong_places_are_found() {
 }
 
 #[test]
+fn agents_that_face_each_other_in_an_alley_are_found() {
+    let found = |width: f64, change: &dyn Fn(&mut Agent)| {
+        let mut scenario = Scenario::new("alley");
+        let narrow = draw::RoadStyle {
+            section: CrossSection::driving(1, 1, width),
+            ..street("alley")
+        };
+        draw(&mut scenario, (0.0, 0.0), (200.0, 0.0), &narrow);
+        let mut along = west_to_east();
+        along.start = Place::lane(RoadId(1), -1, 40.0);
+        along.destination = Some(Place::lane(RoadId(1), -1, 190.0));
+        let mut against = along.clone();
+        against.start = Place::lane(RoadId(1), 1, 160.0);
+        against.destination = Some(Place::lane(RoadId(1), 1, 10.0));
+        change(&mut against);
+        for (id, agent) in [(1, along), (2, against)] {
+            let edit = Edit::Agent(AgentId(id), Some(Box::new(agent)));
+            scenario.apply(edit).unwrap();
+        }
+        let findings = check(&scenario).into_iter();
+        findings
+            .filter(|finding| finding.code == Code::FacingInAlley)
+            .collect::<Vec<_>>()
+    };
+    let facing = found(1.65, &|_| ());
+    assert_eq!(facing.len(), 1, "{facing:?}");
+    assert_eq!(facing[0].object, ObjectId::Agent(AgentId(2)));
+    assert!(facing[0].message.contains("agent 1"), "{facing:?}");
+    // They can pass each other, one departs later, or both drive in the same direction.
+    assert_eq!(found(3.25, &|_| ()), []);
+    assert_eq!(found(1.65, &|agent| agent.depart = 60.0.into()), []);
+    let same_direction = |agent: &mut Agent| {
+        agent.start = Place::lane(RoadId(1), -1, 160.0);
+        agent.destination = Some(Place::lane(RoadId(1), -1, 190.0));
+    };
+    assert_eq!(found(1.65, &same_direction), []);
+}
+
+#[test]
 fn unreachable_destinations_are_found() {
     // On a one-way street that leads to the crossroads, no lane can be reached from the crossroads.
     let mut scenario = with_agent(|a| {

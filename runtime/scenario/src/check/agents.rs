@@ -3,9 +3,10 @@
 use super::{Code, Finding, ObjectId, Severity, Subjects};
 use crate::access::VehicleClass;
 use crate::agents::{Agent, LanePlace, Place};
+use crate::alleys::{AlleyDirection, Alleys};
 use crate::edit::Edit;
-use crate::ids::{AgentId, ObstacleId};
-use crate::junction::Layout;
+use crate::ids::{AgentId, ObstacleId, RoadId};
+use crate::junction::{Body, Layout};
 use crate::lane_graph::{LaneGraph, LaneletIndex, ROOM_TO_CHANGE, Reachability};
 use crate::objects::Obstacle;
 use crate::off_road::OffRoad;
@@ -53,6 +54,7 @@ pub(super) fn check(subjects: &Subjects<'_>, findings: &mut Vec<Finding>) {
         );
     }
     starts(subjects, findings);
+    facing(subjects, findings);
     straight_trips(subjects, findings);
     changed_files(subjects, findings);
     wrong_levels(subjects, findings);
@@ -550,6 +552,93 @@ fn starts(subjects: &Subjects<'_>, findings: &mut Vec<Finding>) {
         if let Some((other, ..)) = twin {
             let message = format!("starts where {other} starts, at the same time");
             push(*id, Code::AgentsOverlap, body.centre, message);
+        }
+    }
+}
+
+/// An agent that starts on a lane of a two-way road.
+struct OnLane {
+    id: AgentId,
+    lanelet: LaneletIndex,
+    /// Rear and front along the lanelet, m.
+    body: [f64; 2],
+    is_long: bool,
+}
+
+impl OnLane {
+    fn of(subjects: &Subjects<'_>, id: AgentId, agent: &Agent) -> Option<Self> {
+        let Place::Lane(at) = agent.start else {
+            return None;
+        };
+        let (lanelet, s) = subjects.graph.locate(&at)?;
+        let vehicle = subjects.scenario.vehicle_types().get(&agent.vehicle)?;
+        let (front, rear) = (vehicle.front(), vehicle.rear_overhang.get());
+        let body = Body {
+            width: vehicle.width.get(),
+            front,
+            rear,
+        };
+        let file = vehicle.file.as_ref();
+        let tows = file.is_some_and(|file| !file.vehicle.trailers.is_empty());
+        Some(Self {
+            id,
+            lanelet,
+            body: [s - rear, s + front],
+            is_long: tows || body.exceeds_car(),
+        })
+    }
+
+    fn is_in(&self, direction: &AlleyDirection) -> bool {
+        self.body[1] > direction.from && self.body[0] < direction.to
+    }
+}
+
+/// Finds agents that start in an alley at the same time, facing each other. One of them departs after the other has
+/// left the alley. O(agents), and O(points of two-way roads) if several agents start on one road at the same time.
+fn facing(subjects: &Subjects<'_>, findings: &mut Vec<Finding>) {
+    let mut together: BTreeMap<(u64, Option<RoadId>), Vec<OnLane>> = BTreeMap::new();
+    for (&id, agent) in subjects.scenario.agents() {
+        if let Some(one) = OnLane::of(subjects, id, agent) {
+            let road = subjects.graph.lanelet(one.lanelet).road();
+            let key = (agent.depart.get().to_bits(), road);
+            together.entry(key).or_default().push(one);
+        }
+    }
+    together.retain(|_, agents| agents.len() > 1);
+    if together.is_empty() {
+        return;
+    }
+    let alleys = Alleys::of(subjects.graph, subjects.scenario.has_long_vehicles());
+    for ((_, road), agents) in together {
+        let mut inside: BTreeMap<(u32, bool), Vec<&OnLane>> = BTreeMap::new();
+        for agent in &agents {
+            let sides = alleys.on(agent.lanelet).iter();
+            let sides = sides.filter(|&&side| agent.is_in(&alleys.direction(side)));
+            let mut other: Option<AgentId> = None;
+            for &side in sides {
+                let facing = side.opposite();
+                let facing = inside.get(&(facing.alley, facing.is_second));
+                let passing = alleys.passing(side);
+                let mut facing = facing.into_iter().flatten();
+                let held_up = facing.find(|one| passing.holds_up(one.is_long, agent.is_long));
+                other = other.or(held_up.map(|one| one.id));
+                let own = inside.entry((side.alley, side.is_second)).or_default();
+                own.push(agent);
+            }
+            let (Some(other), Some(road)) = (other, road) else {
+                continue;
+            };
+            let place = subjects.graph.line(agent.lanelet);
+            findings.push(Finding {
+                severity: Severity::Warning,
+                code: Code::FacingInAlley,
+                object: ObjectId::Agent(agent.id),
+                place: place.position(agent.body[0].max(0.0)),
+                message: format!(
+                    "starts in an alley of {road}, facing {other}, at the same time, and departs only when that one \
+                     has left the alley; start one of them outside"
+                ),
+            });
         }
     }
 }
