@@ -135,7 +135,10 @@ pub use summary::{
     ModuleRecord, MoveTreeRecord, ReplanCounts, StackSummary, StandingCount, Statistic, Summary,
     SwapRecord,
 };
-pub use traffic::{NoCrossing, PERSON_RADIUS, StagePhase, Ticket, Waits, Why, longest_wait_at};
+pub use traffic::{
+    AlleyWait, NoCrossing, PERSON_RADIUS, StagePhase, Ticket, Waits, Why, alley_waits,
+    longest_wait_at,
+};
 pub use trip_finder::{LegKind, TripAnswer, TripFinder, TripLeg, TripPlan, TripQuestion};
 pub use unmet::unmet;
 pub use world::World;

@@ -10,10 +10,12 @@ use roadwright_scenario::junction::{
     Turn, layout, signal_plans,
 };
 use roadwright_scenario::{
-    Connection, ConnectionIndex, Control, JunctionIndex, NodeId, RoadEnd, Scenario, SignalMode,
+    Connection, ConnectionIndex, Control, JunctionIndex, NodeId, RoadEnd, RoadId, Scenario,
+    SignalMode,
 };
-use roadwright_simulation::{Ground, longest_wait_at};
+use roadwright_simulation::{AlleyWait, Ground, alley_waits, longest_wait_at};
 use serde::Serialize;
+use std::collections::BTreeSet;
 use std::io::Write;
 
 /// Report on a junction.
@@ -41,6 +43,31 @@ struct Report {
     /// report on a single junction.
     #[serde(skip_serializing_if = "Option::is_none")]
     bound: Option<f64>,
+    /// Alleys on the roads of the junction. Included only in the report on a single junction.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    alleys: Vec<AlleyReport>,
+}
+
+/// A stretch of a road on which two vehicles do not fit side by side.
+#[derive(Serialize)]
+struct AlleyReport {
+    road: u32,
+    /// Start and end along the road, m.
+    from: f64,
+    to: f64,
+    /// Maximum waiting time, provided that the lanes beyond the alley drain, s.
+    bound: f64,
+}
+
+impl AlleyReport {
+    fn of(wait: AlleyWait) -> Self {
+        Self {
+            road: wait.road.0,
+            from: wait.span.0,
+            to: wait.span.1,
+            bound: wait.bound,
+        }
+    }
 }
 
 #[derive(Serialize)]
@@ -219,6 +246,7 @@ pub(crate) fn junction(arguments: &Arguments) -> anyhow::Result<Outcome> {
         crossings: crossings(junction, &greens),
         signals,
         bound: longest_wait_at(&ground, NodeId(node)),
+        alleys: alleys(junction, &ground),
         ..Report::in_full(junction, &scenario, &layout)
     };
     report.mark_joining(&ground, JunctionIndex::from_index(*index));
@@ -288,6 +316,7 @@ impl Report {
             paths: Vec::new(),
             signals: None,
             bound: None,
+            alleys: Vec::new(),
         }
     }
 
@@ -401,8 +430,28 @@ impl Report {
                 "  no wait exceeds {bound:.0} s while the lanes beyond the junction drain"
             )?;
         }
+        for AlleyReport {
+            road,
+            from,
+            to,
+            bound,
+        } in &self.alleys
+        {
+            writeln!(
+                out,
+                "  road {road} is an alley from {from:.0} to {to:.0} m: no wait exceeds {bound:.0} s while the lanes \
+                 beyond it drain"
+            )?;
+        }
         Ok(())
     }
+}
+
+/// Returns the alleys on the roads of a junction, by road and position.
+fn alleys(junction: &Junction, ground: &Ground) -> Vec<AlleyReport> {
+    let roads: BTreeSet<RoadId> = junction.arms.iter().map(|arm| arm.road).collect();
+    let waits = roads.into_iter().flat_map(|road| alley_waits(ground, road));
+    waits.map(AlleyReport::of).collect()
 }
 
 /// Returns the lanes of an arm that lead into its junction.

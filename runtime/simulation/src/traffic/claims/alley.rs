@@ -21,9 +21,25 @@
 //! an alley holds neither alley nor ticket. It keeps other vehicles out of alleys but not out of junctions,
 //! and only if they requested later. The first vehicle to request is blocked only by vehicles inside.
 //!
-//! **Why no vehicle waits indefinitely, while the lanes beyond drain:** vehicles inside leave, and vehicles
-//! of the other direction are no longer let in if they requested later. At most as many vehicles as can
-//! request at once have requested earlier and go first.
+//! **Theorem.** Alleys that touch, with no place to stand between them, form a *section*. Assume that
+//!
+//! - vehicles that leave a section find room there, because the lanes beyond drain,
+//! - no two vehicles that cannot pass each other start in one section facing each other, and
+//! - no vehicle has to turn round inside a section, as at the end of an alley that leads nowhere.
+//!
+//! Then a vehicle that requests alleys enters after at most `TURN_AFTER + (n + 1) T`, where `n` vehicles requested
+//! before it and `T` is the longest time that a vehicle takes through a section.
+//!
+//! *Proof.* A vehicle inside holds all alleys up to a place with room, and no vehicle comes the other way, so it
+//! leaves within `T`. Induction over `n`: the vehicles that requested earlier have entered by
+//! `TURN_AFTER + n T`, so this vehicle is the first before its alleys. It has waited for [`TURN_AFTER`], so
+//! no vehicle of the other direction is let in that requested later. Those inside leave within `T`.
+//!
+//! `alley/model.rs` tests this for all networks of up to four alleys. The assumptions are needed: full lanes that
+//! wait for each other's room in a ring are rotated by `gridlock.rs`, which does not succeed if the ring leads through an
+//! alley, and vehicles that face each other in an alley stand until one of them is taken away. Departures never
+//! face each other, because a vehicle departs only when no vehicle comes the other way (`demand/departure.rs`);
+//! `check` reports agents that start facing each other (`facing-in-alley`).
 //!
 //! In some alleys, cars can pass each other but a bus can pass no vehicle; in others, only two buses cannot
 //! pass each other. There, only the vehicles concerned wait for each other
@@ -34,6 +50,13 @@
 //! A vehicle that is inside without having been let in (it spawned there, or its driver ignores the rules)
 //! counts as holding the alley until it has left. If it needs the next alley in order to leave, vehicles that
 //! wait for its current alley do not keep it out of the next one.
+
+mod bound;
+#[cfg(test)]
+mod model;
+
+pub(super) use bound::wait_beyond;
+pub use bound::{AlleyWait, alley_waits};
 
 use super::Scratch;
 use super::request::{Need, Request, reach};
@@ -496,18 +519,8 @@ impl Alleys {
 
     /// Decides whether an agent may have alleys now. Returns the reason if it may not.
     fn decide(&self, agent: AgentIndex, needs: &[AlleyNeed], situation: &Situation<'_>) -> Refusal {
-        let kept = &self.lists.kept;
-        let is_free = |&AlleyNeed { side, .. }: &AlleyNeed| {
-            let is_kept = kept.iter().any(|other| {
-                let is_oncoming = other.side == side.opposite();
-                let counts = is_oncoming && other.agent != agent;
-                counts
-                    && situation.hold_up(agent, other.agent, side)
-                    && !self.waits_for(other.agent, agent, kept)
-            });
-            !is_kept && self.oncoming(agent, side, situation).next().is_none()
-        };
-        if !needs.iter().all(is_free) {
+        let holds_up = |other, side| situation.hold_up(agent, other, side);
+        if !self.are_free(agent, needs, holds_up) {
             return Refusal::Alley;
         }
         let has_room = needs
@@ -518,6 +531,27 @@ impl Alleys {
         } else {
             Refusal::NoRoom
         }
+    }
+
+    /// Whether no oncoming vehicle holds one of the alleys that an agent needs, and none of them is kept for an
+    /// oncoming vehicle. `holds_up` states whether the agent and another one cannot pass each other in an alley.
+    fn are_free(
+        &self,
+        agent: AgentIndex,
+        needs: &[AlleyNeed],
+        holds_up: impl Fn(AgentIndex, AlleySide) -> bool,
+    ) -> bool {
+        let kept = &self.lists.kept;
+        needs.iter().all(|&AlleyNeed { side, .. }| {
+            let is_oncoming = |other: AgentIndex, its: AlleySide| {
+                its == side.opposite() && other != agent && holds_up(other, side)
+            };
+            let is_kept = kept.iter().any(|other| {
+                is_oncoming(other.agent, other.side) && !self.waits_for(other.agent, agent, kept)
+            });
+            let mut held = self.held.iter();
+            !is_kept && !held.any(|hold| is_oncoming(hold.agent, hold.side))
+        })
     }
 
     /// Whether the vehicle `keeper`, for which alleys are kept, has to wait until `inside` has left. The

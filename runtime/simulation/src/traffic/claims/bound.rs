@@ -5,21 +5,25 @@
 //! inside because it was let in earlier. Each of these vehicles leaves within the time that the
 //! slowest and longest vehicle takes for the longest connection. At signals, all of this happens
 //! during the green of two cycles, unless an agent holds a stage. A vehicle makes its request when
-//! it is at most third in the queue, so the total is at most three times this wait.
+//! it is at most third in the queue, so the total is at most three times this wait. If an alley begins beyond the
+//! junction, the vehicle also waits for the alley (`alley/bound.rs`).
 
 use super::Claims;
+use super::alley::wait_beyond;
 use super::rule::keep_out_after;
 use crate::traffic::people::{PATIENCE, PATIENCE_OF_DRIVERS};
 use roadwright_ground::Ground;
 use roadwright_scenario::junction::WALKING_SPEED;
-use roadwright_scenario::{JunctionIndex, NodeId};
+use roadwright_scenario::lane_graph::{LaneletIndex, LaneletKind};
+use roadwright_scenario::{JunctionIndex, NodeId, RoadId};
+use std::collections::BTreeSet;
 
 /// Lowest average speed assumed for vehicles that leave a junction, m/s.
-const LEAST_SPEED: f64 = 3.0;
+pub(super) const LEAST_SPEED: f64 = 3.0;
 /// Greatest length assumed for vehicles that leave a junction, m.
-const LONGEST: f64 = 12.0;
+pub(super) const LONGEST: f64 = 12.0;
 /// Maximum number of vehicles on one lane that request at once. They request from 12 m before the line.
-const ASKING: f64 = 3.0;
+pub(super) const ASKING: f64 = 3.0;
 /// Time that a vehicle takes to clear a crossing before pedestrians arrive, s. Pedestrians take the
 /// same time to get clear of the kerb.
 const BEFORE_PEOPLE: f64 = 3.0;
@@ -44,8 +48,23 @@ impl Claims {
         let signals = ground.signals(junction);
         let cycles = signals.map_or(0.0, |(_, signals)| 2.0 * signals.programme.longest_cycle());
         let alone = ASKING * (keep_out_after(control, signals.is_some()) + passing + cycles);
-        alone + kept_at_most(junction, alone, ground)
+        alone + kept_at_most(junction, alone, ground) + wait_beyond(ground, exits(junction, ground))
     }
+}
+
+/// Lanes into which a junction leads.
+fn exits(junction: JunctionIndex, ground: &Ground) -> impl Iterator<Item = LaneletIndex> + '_ {
+    let graph = ground.graph();
+    let comes_from = move |lane: LaneletIndex| {
+        let mut before = graph.predecessors(lane).iter();
+        before.any(|&id| {
+            matches!(graph.lanelet(id).kind, LaneletKind::Connection { junction: own, .. } if own == junction)
+        })
+    };
+    let roads: BTreeSet<RoadId> = ground.stop_lines(junction).map(|(road, ..)| road).collect();
+    let pieces = roads.into_iter().flat_map(|road| graph.lanes_of(road));
+    let pieces = pieces.flat_map(|(_, pieces)| pieces.iter().copied());
+    pieces.filter(move |&lane| comes_from(lane))
 }
 
 /// Time that pedestrians may add to a wait, s. Whenever a pedestrian has waited for [`PATIENCE`],

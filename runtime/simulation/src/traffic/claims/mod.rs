@@ -99,6 +99,7 @@ use super::signals::Arrival;
 use crate::records::AgentIndex;
 use crate::summary::LawCounts;
 use alley::Alleys;
+pub use alley::{AlleyWait, alley_waits};
 pub use bound::longest_wait_at;
 use closing::Closing;
 use follow_up::Entries;
