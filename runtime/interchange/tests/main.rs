@@ -3,6 +3,7 @@
 
 mod land;
 mod merged_junctions;
+mod merges;
 mod osm;
 mod overlaps;
 mod roundabouts;

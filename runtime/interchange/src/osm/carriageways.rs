@@ -17,6 +17,7 @@
 //!                      '--------------------
 //! ```
 
+pub(super) mod merges;
 mod spread;
 
 use glam::DVec2;

@@ -15,6 +15,7 @@ mod lane_counts;
 mod lane_lists;
 mod minis;
 mod pbf;
+mod placement;
 mod projection;
 mod ranks;
 mod restrictions;

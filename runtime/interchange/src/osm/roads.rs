@@ -1,6 +1,7 @@
 //! Roads and nodes from ways.
 
 use super::carriageways;
+use super::carriageways::merges::{self, Merging};
 use super::clip::{Clipper, away_from_antimeridian};
 use super::crossings;
 use super::elements::{Elements, OsmNode, SignKind};
@@ -18,8 +19,8 @@ use country_boundaries::{BOUNDARIES_ODBL_360X180, CountryBoundaries, LatLon};
 use glam::DVec2;
 use roadwright_geometry::fillet::{FilletOptions, SmallestRadii, fillet, fillet_widened};
 use roadwright_scenario::{
-    About, Control, CrossingRule, DrivingSide, Edit, GeoOrigin, MAX_ROAD_ENDS, Node, NodeId, Road,
-    RoadClass, RoadId, Scenario, SignalMode, SignalPlan,
+    About, Control, CrossingRule, DrivingSide, Edit, GeoOrigin, MAX_ROAD_ENDS, Node, NodeId, Poly3,
+    Road, RoadClass, RoadEnd, RoadId, Scenario, SignalMode, SignalPlan,
 };
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::LazyLock;
@@ -451,6 +452,12 @@ impl Built {
                 format!("way {}", self.pieces[index].way),
             );
         }
+        for index in merges::align(&mut roads, side, &self.merging()) {
+            warnings.add(
+                "lanes that merge (merge_to_left, merge_to_right) where the next road does not lose them",
+                format!("way {}", self.pieces[index].way),
+            );
+        }
         let turning_circles = turning_circles::part_lanes(&mut roads, &self.pieces, &self.places);
         let moved = moved.into_iter().map(|(index, by)| MovedCarriageway {
             way: self.pieces[index].way,
@@ -475,6 +482,21 @@ impl Built {
             moved,
         };
         Ok((scenario, counts))
+    }
+
+    /// Returns the lanes that end because they merge.
+    fn merging(&self) -> Vec<Merging> {
+        let mut merging = Vec::new();
+        for (road, piece) in self.pieces.iter().enumerate() {
+            let ends = [(piece.begins, RoadEnd::Start), (piece.ends, RoadEnd::End)];
+            for (is_end_of_way, end) in ends {
+                let lanes = self.styles[piece.style].turn_lanes.ending_at(end);
+                if is_end_of_way && lanes.count() > 0 {
+                    merging.push(Merging { road, end, lanes });
+                }
+            }
+        }
+        merging
     }
 
     /// Returns the major roads of nodes where main streets of several ranks meet without signals or signs.
@@ -557,7 +579,10 @@ impl Built {
             error,
         };
         let reference_line = fillet(&points, FILLET).map_err(failed)?;
-        let (lane_offset, mut lanes) = style.section.lanes(side);
+        let (mut lane_offset, mut lanes) = style.section.lanes(side);
+        if let Some(placement) = style.placement.filter(|_| !piece.is_ring) {
+            lane_offset = vec![Poly3::constant(placement.lane_offset(&style.section, side))];
+        }
         style.bus_lanes.apply(&mut lanes, side);
         (style.turn_lanes).apply(&mut lanes, side, piece.begins, piece.ends);
         style.change_lanes.apply(&mut lanes, side);

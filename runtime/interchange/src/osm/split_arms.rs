@@ -448,6 +448,7 @@ impl Graph<'_> {
             },
             turn_lanes: TurnLanes::two_way(&entry.turn_lanes, &exit.turn_lanes),
             change_lanes: ChangeLanes::two_way(&entry.change_lanes, &exit.change_lanes),
+            placement: None,
             ..entry.clone()
         }
     }

@@ -1,13 +1,14 @@
 //! Road properties from the tags of a way.
 //!
 //! Tags have the meanings given on the OpenStreetMap wiki, on the page of each key: Key:highway, Key:access,
-//! Key:oneway, Key:lanes, Key:layer, Key:maxspeed, Key:turn.
+//! Key:oneway, Key:lanes, Key:layer, Key:maxspeed, Key:placement, Key:turn.
 
 use super::bus_lanes::{self, BusLanes};
 use super::change_lanes::{self, ChangeLanes};
 use super::elements::Tags;
 use super::lane_counts::{self, LaneCounts};
 use super::lane_lists::Direction;
+use super::placement::{self, Placement};
 use super::ranks::Rank;
 use super::turn_lanes::{self, TurnLanes};
 use roadwright_scenario::{CrossSection, LaneType, RoadAccess, RoadClass};
@@ -32,6 +33,8 @@ pub(super) struct WayStyle {
     pub(super) bus_lanes: BusLanes,
     /// Permitted lane changes.
     pub(super) change_lanes: ChangeLanes,
+    /// Position of the line; `None` for the usual one.
+    pub(super) placement: Option<Placement>,
     /// Warnings about lane tags that are ignored or changed.
     pub(super) notes: BTreeSet<&'static str>,
     /// Whether the road is one-way against the order of the way's nodes.
@@ -62,6 +65,8 @@ pub(super) fn style(tags: &Tags) -> Result<WayStyle, String> {
     let (change_lanes, wrong_changes) = change_lanes::read(tags, &section);
     notes.extend(wrong_arrows);
     notes.extend(wrong_changes);
+    let (placement, wrong_placement) = placement::read(tags, direction, &section);
+    notes.extend(wrong_placement);
     Ok(WayStyle {
         name: get("name").unwrap_or_default().to_owned(),
         class,
@@ -73,6 +78,7 @@ pub(super) fn style(tags: &Tags) -> Result<WayStyle, String> {
         turn_lanes,
         bus_lanes,
         change_lanes,
+        placement,
         notes: notes.into_iter().collect(),
         reversed: direction == Direction::Against,
     })

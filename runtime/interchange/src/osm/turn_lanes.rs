@@ -8,6 +8,8 @@
 //! The arrows of a way apply to the junction at its end, because mappers split ways where arrows begin.
 //! Before that, vehicles may turn into side streets from any lane that allows it.
 //!
+//! A lane with `merge_to_left` or `merge_to_right` ends at the end of the way (`carriageways/merges.rs`).
+//!
 //! If there are more or fewer values than lanes, the number of lanes is kept and the values are assigned from
 //! the side that fits.
 //!
@@ -19,7 +21,7 @@
 use super::elements::Tags;
 use super::lane_lists::{Direction, list};
 use roadwright_scenario::junction::{Turn, Turns};
-use roadwright_scenario::{CrossSection, DrivingSide, Lane, LaneSection, LaneType};
+use roadwright_scenario::{CrossSection, DrivingSide, Lane, LaneSection, LaneType, RoadEnd};
 
 /// The arrows of a way, from left to right as drivers see its lanes. A list is empty if there are no arrows.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -28,6 +30,39 @@ pub(super) struct TurnLanes {
     along: Vec<Turns>,
     /// Lanes in the opposite direction.
     against: Vec<Turns>,
+    /// Lanes that end, in the direction of the road and against it.
+    ending: [EndingLanes; 2],
+}
+
+/// Numbers of lanes of one direction that end because they merge into the lane beside them.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub(super) struct EndingLanes {
+    /// Leftmost lanes, which merge to the right.
+    pub(super) left: usize,
+    /// Rightmost lanes, which merge to the left.
+    pub(super) right: usize,
+}
+
+impl EndingLanes {
+    /// Reads the values of the lanes from left to right. Arrows to merge on other lanes than the outermost ones are
+    /// ignored.
+    fn of(values: &[&str]) -> Self {
+        let merges = |value: &str, to: &str| value.split(';').any(|token| token.trim() == to);
+        let left = values
+            .iter()
+            .take_while(|value| merges(value, "merge_to_right"));
+        let right = values.iter().rev();
+        let right = right.take_while(|value| merges(value, "merge_to_left"));
+        let (left, right) = (left.count(), right.count());
+        match left + right < values.len() {
+            true => Self { left, right },
+            false => Self::default(),
+        }
+    }
+
+    pub(super) fn count(self) -> usize {
+        self.left + self.right
+    }
 }
 
 /// Warning about arrows that do not match the lanes.
@@ -62,14 +97,21 @@ pub(super) fn read(tags: &Tags, section: &CrossSection) -> (TurnLanes, Option<&'
     let mut wrong = None;
     let mut arrows = |suffixes: &[&str], lanes: usize| {
         let values = list(tags, "turn", suffixes).unwrap_or_default();
-        let turns: Vec<Turns> = values.into_iter().map(turns_of).collect();
-        let fits = turns.is_empty() || turns.len() == lanes;
-        wrong = wrong.or((!fits).then_some(MISFIT));
-        turns
+        let fits = values.len() == lanes;
+        wrong = wrong.or((!fits && !values.is_empty()).then_some(MISFIT));
+        let ending = if fits {
+            EndingLanes::of(&values)
+        } else {
+            EndingLanes::default()
+        };
+        (values.into_iter().map(turns_of).collect(), ending)
     };
+    let (along, ends_along) = arrows(along, drivable(&section.forward));
+    let (against, ends_against) = arrows(against, drivable(&section.backward));
     let turn_lanes = TurnLanes {
-        along: arrows(along, drivable(&section.forward)),
-        against: arrows(against, drivable(&section.backward)),
+        along,
+        against,
+        ending: [ends_along, ends_against],
     };
     (turn_lanes, wrong)
 }
@@ -123,7 +165,7 @@ fn from_kerb(place: usize, places: usize, side: DrivingSide) -> usize {
 }
 
 /// Returns the turns for a lane, such as `left;through`. Values that are not turns (`merge_to_left`, `none`)
-/// are ignored.
+/// give no arrow.
 fn turns_of(lane: &str) -> Turns {
     let turn = |token: &str| match token.trim() {
         "left" | "slight_left" | "sharp_left" => Some(Turn::Left),
@@ -141,6 +183,15 @@ impl TurnLanes {
         Self {
             along: along.along.clone(),
             against: against.along.clone(),
+            ending: [along.ending[0], against.ending[0]],
+        }
+    }
+
+    /// The lanes that end at one end of a road.
+    pub(super) fn ending_at(&self, end: RoadEnd) -> EndingLanes {
+        match end {
+            RoadEnd::End => self.ending[0],
+            RoadEnd::Start => self.ending[1],
         }
     }
 
@@ -253,6 +304,30 @@ mod tests {
         ];
         let (turn_lanes, wrong) = read_tags(&tags, &against);
         assert_eq!((turn_lanes.along.len(), wrong), (2, None));
+    }
+
+    #[test]
+    fn outermost_lanes_end_where_they_merge() {
+        let cases = [
+            ("||merge_to_left", (0, 1)),
+            ("merge_to_right|through|through", (1, 0)),
+            ("merge_to_right|through|merge_to_left", (1, 1)),
+            ("merge_to_right|merge_to_left", (0, 0)),
+            // A lane at the edge does not merge beyond it, and not all lanes end.
+            ("merge_to_left|through", (0, 0)),
+            ("through|merge_to_right", (0, 0)),
+            ("through|merge_to_left|through", (0, 0)),
+            ("merge_to_left|merge_to_left", (0, 0)),
+        ];
+        for (value, expected) in cases {
+            let values: Vec<&str> = value.split('|').collect();
+            let ending = EndingLanes::of(&values);
+            assert_eq!((ending.left, ending.right), expected, "{value}");
+        }
+        // Lists that do not fit the lanes end none.
+        let section = CrossSection::driving(2, 0, 3.0);
+        let (turn_lanes, _) = read_tags(&[("turn:lanes", "||merge_to_left")], &section);
+        assert_eq!(turn_lanes.ending_at(RoadEnd::End).count(), 0);
     }
 
     fn letters(turns: &[Turns]) -> String {
