@@ -32,6 +32,7 @@ mod pedals;
 mod people;
 mod planned_route;
 mod random_junctions;
+mod random_networks;
 #[path = "common/random_steps.rs"]
 mod random_steps;
 mod rigid;
