@@ -1,5 +1,5 @@
-//! Checks docs/plugins.md and docs/benchmarks.md by running every command, using every snippet, and comparing
-//! the league table. Also checks that the trips measured in docs/measurements.md exist.
+//! Checks docs/plugins.md, docs/benchmarks.md and docs/lane-ends.md by running every command, using every snippet, and
+//! comparing the league table and outputs. Also checks that the trips measured in docs/measurements.md exist.
 #![cfg(unix)]
 
 use crate::common::roadwright;
@@ -9,10 +9,15 @@ use std::process::Command;
 
 const PAGE: &str = include_str!("../../../docs/plugins.md");
 
-/// The code blocks in a language, in order.
+/// The code blocks of the page on plugins in a language, in order.
 fn blocks(language: &str) -> Vec<String> {
+    blocks_of(PAGE, language)
+}
+
+/// The code blocks of a page in a language, in order.
+fn blocks_of(page: &str, language: &str) -> Vec<String> {
     let begin = format!("```{language}\n");
-    let parts = PAGE.split(&begin).skip(1);
+    let parts = page.split(&begin).skip(1);
     parts
         .map(|part| part.split("```").next().unwrap().to_owned())
         .collect()
@@ -100,6 +105,31 @@ fn every_command_runs_and_every_snippet_is_sound() {
         let stack: serde_json::Value = serde_json::from_str(&format!("{{{stack}}}")).unwrap();
         let stack = stack["my_stack"].clone();
         serde_json::from_value::<roadwright_scenario::Stack>(stack).unwrap();
+    }
+}
+
+#[test]
+fn lanes_that_end_are_listed_as_on_their_page() {
+    let page = include_str!("../../../docs/lane-ends.md");
+    let folder = tempfile::tempdir().unwrap();
+    let [file] = &blocks_of(page, "xml")[..] else {
+        panic!("one file");
+    };
+    std::fs::write(folder.path().join("ramp.osm"), file).unwrap();
+    let [commands] = &blocks_of(page, "sh")[..] else {
+        panic!("one list of commands");
+    };
+    let outputs = commands.lines().map(|command| {
+        let words: Vec<&str> = command.split_whitespace().collect();
+        let output = roadwright(folder.path(), &words[1..]);
+        assert_eq!(output.status.code(), Some(0), "{command}");
+        String::from_utf8_lossy(&output.stdout).into_owned()
+    });
+    let outputs: Vec<String> = outputs.collect();
+    let shown = blocks_of(page, "text");
+    assert_eq!((outputs.len(), shown.len()), (3, 2));
+    for (shown, output) in shown.iter().zip(&outputs[1..]) {
+        assert!(output.contains(shown.as_str()), "{output}");
     }
 }
 
