@@ -429,7 +429,7 @@ impl Network {
 struct Outcome {
     scenario: Scenario,
     arrived: usize,
-    /// What went wrong.
+    /// Problems, in plain words.
     wrong: Vec<String>,
 }
 

@@ -30,7 +30,7 @@
 //! Then a vehicle that requests alleys enters after at most `TURN_AFTER + (n + 1) T`, where `n` vehicles requested
 //! before it and `T` is the longest time that a vehicle takes through a section.
 //!
-//! *Proof.* A vehicle inside holds all alleys up to a place with room, and no vehicle comes the other way, so it
+//! *Proof.* A vehicle inside holds all alleys up to a place with room, and no vehicle is oncoming, so it
 //! leaves within `T`. Induction over `n`: the vehicles that requested earlier have entered by
 //! `TURN_AFTER + n T`, so this vehicle is the first before its alleys. It has waited for [`TURN_AFTER`], so
 //! no vehicle of the other direction is let in that requested later. Those inside leave within `T`.
@@ -38,7 +38,7 @@
 //! `alley/model.rs` tests this for all networks of up to four alleys. The assumptions are needed: full lanes that
 //! wait for each other's room in a ring are rotated by `gridlock.rs`, which does not succeed if the ring leads through an
 //! alley, and vehicles that face each other in an alley stand until one of them is taken away. Departures never
-//! face each other, because a vehicle departs only when no vehicle comes the other way (`demand/departure.rs`);
+//! face each other, because a vehicle departs only when no vehicle is oncoming (`demand/departure.rs`);
 //! `check` reports agents that start facing each other (`facing-in-alley`).
 //!
 //! In some alleys, cars can pass each other but a bus can pass no vehicle; in others, only two buses cannot

@@ -19,7 +19,7 @@ pub struct AlleyWait {
     pub road: RoadId,
     /// Start and end of the alley along the road, m.
     pub span: (f64, f64),
-    /// Longest time that a vehicle waits for the alley and those that touch it, s. The lanes beyond must drain.
+    /// Longest time that a vehicle waits for the alley and the alleys that touch it, s. The lanes beyond must drain.
     pub bound: f64,
 }
 

@@ -51,7 +51,7 @@ impl Network {
         (0..self.ends.len() as u32).flat_map(AlleySide::both)
     }
 
-    /// All connected networks with a number of alleys, one of those that are equal up to names.
+    /// All connected networks with a number of alleys. Of networks that are equal up to names, only one is returned.
     fn all(alleys: usize) -> Vec<Self> {
         let pairs: Vec<[usize; 2]> = (0..=alleys)
             .flat_map(|a| (a + 1..=alleys).map(move |b| [a, b]))
@@ -188,7 +188,7 @@ fn is_connected(ends: &[[usize; 2]], vertices: usize) -> bool {
     reached.len() == vertices
 }
 
-/// What a vehicle reserves before it enters an alley.
+/// Alleys and room that a vehicle reserves before it enters an alley.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Reserved {
     /// All alleys up to a place to stand, and room there. This is the rule.
