@@ -56,8 +56,8 @@ pub(in crate::osm) fn align(
             _ => None,
         };
         let shift = next.and_then(|(next, end)| {
-            let from = lanes(&roads[one.road], one.end, side, true);
-            let to = lanes(&roads[next], end, side, false);
+            let from = lanes(&roads[one.road], one.end, side, Traffic::Enters);
+            let to = lanes(&roads[next], end, side, Traffic::Leaves);
             Some((next, end, shift(&from, &to, one.lanes)?))
         });
         match shift {
@@ -69,6 +69,13 @@ pub(in crate::osm) fn align(
     left_out
 }
 
+/// Traffic of a road at a node.
+#[derive(Clone, Copy, PartialEq)]
+enum Traffic {
+    Enters,
+    Leaves,
+}
+
 /// A lane at the end of a road.
 struct LanePlace {
     /// Middle of the lane.
@@ -78,13 +85,13 @@ struct LanePlace {
 }
 
 /// Lanes that enter or leave the node at one end of a road, from left to right as drivers see them.
-fn lanes(road: &Road, end: RoadEnd, side: DrivingSide, enter: bool) -> Vec<LanePlace> {
+fn lanes(road: &Road, end: RoadEnd, side: DrivingSide, traffic: Traffic) -> Vec<LanePlace> {
     let s = match end {
         RoadEnd::Start => 0.0,
         RoadEnd::End => road.length(),
     };
     let pose = road.reference_line.pose(s);
-    let is_along = (end == RoadEnd::End) == enter;
+    let is_along = (end == RoadEnd::End) == (traffic == Traffic::Enters);
     let ahead = match is_along {
         true => pose,
         false => Pose {
