@@ -594,8 +594,10 @@ impl Alleys {
             .filter(|entry| is_behind(entry.s, entry.agent) && entry.s < end)
             .map(|entry| entry.agent);
         let held = self.held.iter().filter(|hold| hold.side == side);
+        // A vehicle that was let in from farther back cannot use its room before this one has passed.
         let promised = held
             .filter(|hold| !is_behind(situation.along(hold.agent, hold.at), hold.agent))
+            .filter(|hold| !follows(hold, agent, situation))
             .map(|hold| hold.agent);
         let others = there.chain(promised).filter(|&other| other != agent);
         let taken: f64 = others.map(|other| situation.space(other)).sum();
@@ -794,6 +796,18 @@ impl Alleys {
         let held = self.held.iter().filter(move |hold| hold.side == side);
         held.map(|hold| hold.agent)
     }
+}
+
+/// Whether the agent of a hold has to pass the place of another agent on its route to the alley.
+fn follows(hold: &Hold, other: AgentIndex, situation: &Situation<'_>) -> bool {
+    let (own, place) = (
+        &situation.agents.position[hold.agent.index()],
+        &situation.agents.position[other.index()],
+    );
+    let here = situation.agents.progress[hold.agent.index()].at;
+    let route = situation.route(hold.agent);
+    (here..=hold.at)
+        .any(|at| route.lanelet(at) == Some(place.lanelet) && (at > here || own.s < place.s))
 }
 
 /// Distance ahead of its rear axle within which an agent makes requests, m.
