@@ -50,6 +50,17 @@ impl Bench {
     /// Starts the editor with the settings and autosaves of a folder.
     pub(crate) fn open_in(folder: Arc<tempfile::TempDir>, open: Option<PathBuf>) -> Self {
         let is_new_user = !folder.path().join("settings").exists();
+        let mut bench = Self::unsettled(folder, open);
+        bench.settle();
+        if is_new_user {
+            // Most tests draw on the asphalt or beside it, so they need streets without pavements.
+            bench.set(|settings| plain_streets(&mut settings.tools));
+        }
+        bench
+    }
+
+    /// Like `open_in`, but returns after the first frame, with the settings of a new user.
+    pub(crate) fn unsettled(folder: Arc<tempfile::TempDir>, open: Option<PathBuf>) -> Self {
         let options = Options {
             open,
             settings: folder.path().join("settings"),
@@ -74,13 +85,7 @@ impl Bench {
             .with_step_dt(0.05)
             .renderer(Rasterizer::default())
             .build_eframe(|cc| Editor::new(cc, options));
-        let mut bench = Self { harness, folder };
-        bench.settle();
-        if is_new_user {
-            // Most tests draw on the asphalt or beside it, so they need streets without pavements.
-            bench.set(|settings| plain_streets(&mut settings.tools));
-        }
-        bench
+        Self { harness, folder }
     }
 
     /// Starts the editor with an empty scenario, ready to draw on. It opens a file without roads, so that
