@@ -2,8 +2,6 @@
 //!
 //! `cargo bench -p roadwright-editor` measures a city of square blocks with about 10,000 roads and
 //! 2,000 vehicles; `ROADWRIGHT_CITY=FILE` measures a scenario file instead, with vehicles added.
-//! It also opens the city from the shipped scenario and prints the longest frame until the map is there, and
-//! cancels opening once. `ROADWRIGHT_EXTRACT=FILE` does the same with an import of a map extract.
 #![allow(
     clippy::unwrap_used,
     reason = "a bench that cannot be set up has to stop"
@@ -14,7 +12,7 @@ use cpu_time::ThreadTime;
 use egui::Vec2;
 use egui_kittest::Harness;
 use roadwright_editor::extensions::Folders;
-use roadwright_editor::model::{Action, Dialog, Next};
+use roadwright_editor::model::{Action, Dialog};
 use roadwright_editor::{Editor, Options};
 use roadwright_geometry::math::Stream;
 use roadwright_geometry::{DVec2, ReferenceLine};
@@ -22,8 +20,7 @@ use roadwright_scenario::{
     Agent, AgentId, CrossSection, Edit, Node, NodeId, Place, Road, RoadAccess, RoadClass, RoadId,
     Scenario, file,
 };
-use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::path::PathBuf;
 
 const VEHICLES: u32 = 2_000;
 const BLOCKS: u32 = 71;
@@ -163,95 +160,6 @@ fn measure(
     );
 }
 
-/// Starts the editor with a file; `None` for the shipped scenario.
-fn start(folder: &Path, open: Option<PathBuf>) -> Harness<'static, Editor> {
-    let options = Options {
-        open,
-        settings: folder.join("settings"),
-        autosaves: folder.join("autosave"),
-        modules: Folders {
-            user: folder.join("user"),
-            cache: folder.join("cache"),
-            ..Folders::default()
-        },
-        uses_gpu: true,
-        reads_gamepads: false,
-    };
-    Harness::builder()
-        .with_size(Vec2::new(1600.0, 1000.0))
-        .build_eframe(|cc| Editor::new(cc, options))
-}
-
-/// Runs a frame with its tessellation. Returns its CPU time, and the time on the clock.
-fn frame(harness: &mut Harness<'_, Editor>) -> [Duration; 2] {
-    #[expect(clippy::disallowed_methods, reason = "a bench measures time")]
-    let begin = (ThreadTime::now(), std::time::Instant::now());
-    harness.step();
-    let shapes = harness.output().shapes.clone();
-    harness.ctx.tessellate(shapes, 1.0);
-    [begin.0.elapsed(), begin.1.elapsed()]
-}
-
-/// Requests an action, and prints the longest frame until the editor has settled. With `cancels_at`, opening is
-/// cancelled as soon as the map has this progress, 0 to 1.
-fn longest_frame(
-    harness: &mut Harness<'_, Editor>,
-    name: &str,
-    action: Action,
-    cancels_at: Option<f32>,
-) {
-    harness.state_mut().ask(action);
-    let mut longest = [Duration::ZERO; 2];
-    let (mut frames, mut cancels) = (0, cancels_at);
-    #[expect(clippy::disallowed_methods, reason = "a bench measures time")]
-    let begin = std::time::Instant::now();
-    loop {
-        let spent = frame(harness);
-        frames += 1;
-        longest = [0, 1].map(|kind| longest[kind].max(spent[kind]));
-        let job = harness.state().model().job.clone();
-        let drawn = job.filter(|(label, _)| label == "Drawing the map");
-        let progress = drawn.and_then(|(_, share)| share);
-        if progress.zip(cancels).is_some_and(|(done, at)| done >= at) {
-            cancels = None;
-            harness.state_mut().ask(Action::CancelJob);
-        } else if harness.state().is_settled() {
-            break;
-        }
-        std::thread::sleep(Duration::from_millis(5));
-    }
-    let [cpu, clock] = longest.map(|time| 1e3 * time.as_secs_f64());
-    println!(
-        "{name:<34} longest of {frames} frames {cpu:5.1} ms of CPU, {clock:5.1} ms by the clock; ready after \
-         {:.2} s; {} roads shown",
-        begin.elapsed().as_secs_f64(),
-        harness
-            .state()
-            .model()
-            .document
-            .scenario()
-            .network()
-            .road_count(),
-    );
-}
-
-/// Measures the frames while a city is opened, and while opening it is cancelled.
-fn opening(city: &Path) {
-    let folder = tempfile::tempdir().unwrap();
-    let mut harness = start(folder.path(), None);
-    harness.state_mut().ask(Action::Show(Dialog::None));
-    settle(&mut harness);
-    let open = || Action::Go(Next::Open(city.to_owned()));
-    longest_frame(&mut harness, "cancelled at 10 %", open(), Some(0.1));
-    longest_frame(&mut harness, "cancelled at 80 %", open(), Some(0.8));
-    longest_frame(&mut harness, "opening", open(), None);
-    longest_frame(&mut harness, "opening again", open(), None);
-    if let Some(extract) = std::env::var_os("ROADWRIGHT_EXTRACT") {
-        let import = Action::Go(Next::Import(extract.into()));
-        longest_frame(&mut harness, "importing", import, None);
-    }
-}
-
 fn main() {
     // `cargo test` runs benches too; there is nothing to test here.
     if !std::env::args().any(|argument| argument == "--bench") {
@@ -270,8 +178,21 @@ fn main() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("city.scenario.json");
     file::save(&scenario, &path).unwrap();
-    opening(&path);
-    let mut harness = start(folder.path(), Some(path));
+    let options = Options {
+        open: Some(path),
+        settings: folder.path().join("settings"),
+        autosaves: folder.path().join("autosave"),
+        modules: Folders {
+            user: folder.path().join("user"),
+            cache: folder.path().join("cache"),
+            ..Folders::default()
+        },
+        uses_gpu: true,
+        reads_gamepads: false,
+    };
+    let mut harness = Harness::builder()
+        .with_size(Vec2::new(1600.0, 1000.0))
+        .build_eframe(|cc| Editor::new(cc, options));
     harness.state_mut().ask(Action::Show(Dialog::None));
     settle(&mut harness);
     let middle = scenario

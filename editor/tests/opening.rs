@@ -1,15 +1,17 @@
 //! The window after a document was opened or edited, while the workers have not answered yet.
 
-use crate::common::Bench;
+use crate::common::{Bench, Painting};
+use cpu_time::ThreadTime;
 use egui::Shape;
 use egui_kittest::kittest::Queryable;
 use roadwright_editor::model::{Action, Dialog, Next, Purpose};
 use roadwright_geometry::{DVec2, ReferenceLine};
 use roadwright_scenario::file::to_text;
 use roadwright_scenario::operation::draw::{self, RoadStyle};
-use roadwright_scenario::{CrossSection, Node, NodeId, RoadClass, Scenario};
+use roadwright_scenario::{CrossSection, Edit, Node, NodeId, RoadClass, Scenario};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 /// A map extract with two streets.
 const OSM: &str = r#"<osm version="0.6"><node id="1" lat="53.0" lon="-6.0"/>
@@ -158,10 +160,15 @@ fn shipped(name: &str) -> PathBuf {
 /// Old-town with an unsaved step, seen from close by.
 fn edited_town() -> Bench {
     let mut bench = busy_town();
-    let id = bench.scenario().network().roads().next().unwrap().0;
-    let edit = roadwright_scenario::Edit::Road(id, None);
-    bench.ask(Action::Apply("Delete".into(), edit));
+    bench.ask(Action::Apply("Add node".into(), far_node()));
+    assert!(bench.undo_steps() == 1 && bench.editor().model().document.is_dirty());
     bench
+}
+
+/// An edit that no road or agent prevents.
+fn far_node() -> Edit {
+    let node = Node::at(DVec2::new(500.0, 500.0));
+    Edit::Node(NodeId(9_999), Some(node))
 }
 
 /// What a document keeps when opening another one is cancelled.
@@ -185,7 +192,6 @@ fn cancelling_while_the_map_is_drawn_returns_to_the_document() {
     change_document(&mut bench, Action::Go(Next::Open(shipped("crossroads"))));
     assert_ne!(kept(&bench).0, before.0);
     // The status line shows the work, with a button.
-    assert!(texts(&bench).contains(&"Drawing the map".to_owned()));
     bench.harness.get_by_label("Cancel").click();
     bench.harness.run_steps(3);
     assert_eq!(kept(&bench), before);
@@ -246,12 +252,10 @@ fn a_map_that_has_been_drawn_or_edited_is_not_cancelled() {
     assert_eq!(kept(&bench), opened);
     // An edit shows that the user wants the new document.
     change_document(&mut bench, Action::Go(Next::Open(shipped("figure-eight"))));
-    let node = Node::at(DVec2::new(500.0, 500.0));
-    let edit = roadwright_scenario::Edit::Node(NodeId(9_999), Some(node));
     bench
         .harness
         .state_mut()
-        .ask(Action::Apply("Add node".into(), edit));
+        .ask(Action::Apply("Add node".into(), far_node()));
     bench.harness.run_steps(2);
     let edited = kept(&bench);
     assert_eq!(edited.2, 1);
@@ -311,6 +315,86 @@ fn the_progress_of_a_large_map_grows_step_by_step() {
         "{seen:?}"
     );
     assert!(seen.iter().any(|percent| *percent >= 50), "{seen:?}");
+}
+
+/// Requests an action, and prints the longest frame until the editor has settled, with its tessellation. With
+/// `cancels_at`, opening is cancelled as soon as the map has this progress, 0 to 1. Returns its CPU time.
+#[expect(clippy::disallowed_methods, reason = "a measurement reads the clock")]
+fn longest_frame(
+    bench: &mut Bench,
+    name: &str,
+    action: Action,
+    cancels_at: Option<f32>,
+) -> Duration {
+    bench.harness.state_mut().ask(action);
+    let (mut cpu, mut clock) = (Duration::ZERO, Duration::ZERO);
+    let (mut frames, mut cancels) = (0, cancels_at);
+    let begin = Instant::now();
+    loop {
+        let begin = (ThreadTime::now(), Instant::now());
+        bench.harness.step();
+        let shapes = bench.harness.output().shapes.clone();
+        bench.harness.ctx.tessellate(shapes, 1.0);
+        (cpu, clock) = (cpu.max(begin.0.elapsed()), clock.max(begin.1.elapsed()));
+        frames += 1;
+        let job = bench.editor().model().job.clone();
+        let drawn = job.filter(|(label, _)| label == "Drawing the map");
+        let progress = drawn.and_then(|(_, share)| share);
+        if progress.zip(cancels).is_some_and(|(done, at)| done >= at) {
+            cancels = None;
+            bench.harness.state_mut().ask(Action::CancelJob);
+        } else if bench.editor().is_settled() {
+            break;
+        }
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    println!(
+        "{name}: longest of {frames} frames {:.1} ms of CPU, {:.1} ms by the clock; ready after {:.2} s, {} roads",
+        1e3 * cpu.as_secs_f64(),
+        1e3 * clock.as_secs_f64(),
+        begin.elapsed().as_secs_f64(),
+        bench.scenario().network().road_count(),
+    );
+    cpu
+}
+
+/// Opens the scenario in `ROADWRIGHT_CITY`, and imports the map extract in `ROADWRIGHT_EXTRACT` if there is one.
+#[test]
+#[ignore = "set ROADWRIGHT_CITY to a large scenario"]
+fn no_frame_takes_long_while_a_city_is_opened() {
+    let city = PathBuf::from(std::env::var_os("ROADWRIGHT_CITY").unwrap());
+    let folder = Arc::new(tempfile::tempdir().unwrap());
+    let mut bench = Bench::drawn_by(Painting::Gpu, folder, Some(city.clone()));
+    let mut longest = Vec::new();
+    let mut measure = |bench: &mut Bench, name: &str, action: Action, cancels_at: Option<f32>| {
+        longest.push(longest_frame(bench, name, action, cancels_at));
+    };
+    measure(
+        &mut bench,
+        "started with the city",
+        Action::Show(Dialog::None),
+        None,
+    );
+    let open = |path: &Path| Action::Go(Next::Open(path.to_owned()));
+    measure(
+        &mut bench,
+        "opened over the city",
+        open(&shipped("crossroads")),
+        None,
+    );
+    let before = bench.editor().model().document.id();
+    for at in [0.1, 0.6, 0.8] {
+        let name = format!("cancelled at {:.0} %", 100.0 * at);
+        measure(&mut bench, &name, open(&city), Some(at));
+        assert_eq!(bench.editor().model().document.id(), before);
+    }
+    measure(&mut bench, "opened", open(&city), None);
+    if let Some(extract) = std::env::var_os("ROADWRIGHT_EXTRACT") {
+        let import = Action::Go(Next::Import(extract.into()));
+        measure(&mut bench, "imported", import, None);
+    }
+    let longest = longest.into_iter().max().unwrap();
+    assert!(longest < Duration::from_millis(100), "{longest:?}");
 }
 
 #[test]

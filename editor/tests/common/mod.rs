@@ -26,6 +26,15 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+/// What the map is made of.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Painting {
+    /// Shapes that the rasterizer of the tests draws.
+    Rasterizer,
+    /// Callbacks for a graphics driver, as in the window. They are not carried out.
+    Gpu,
+}
+
 /// The editor in a test.
 pub(crate) struct Bench {
     pub(crate) harness: Harness<'static, Editor>,
@@ -61,6 +70,15 @@ impl Bench {
 
     /// Like `open_in`, but returns after the first frame, with the settings of a new user.
     pub(crate) fn unsettled(folder: Arc<tempfile::TempDir>, open: Option<PathBuf>) -> Self {
+        Self::drawn_by(Painting::Rasterizer, folder, open)
+    }
+
+    /// Like `unsettled`, for one of the two kinds of painting.
+    pub(crate) fn drawn_by(
+        painting: Painting,
+        folder: Arc<tempfile::TempDir>,
+        open: Option<PathBuf>,
+    ) -> Self {
         let options = Options {
             open,
             settings: folder.path().join("settings"),
@@ -76,7 +94,7 @@ impl Bench {
                 user: folder.path().join("user"),
                 cache: folder.path().join("cache"),
             },
-            uses_gpu: false,
+            uses_gpu: painting == Painting::Gpu,
             reads_gamepads: false,
         };
         let harness = Harness::builder()
