@@ -41,6 +41,9 @@ use std::time::{Duration, Instant};
 
 /// Interval between updates of a job's progress bar.
 const JOB_PERIOD: Duration = Duration::from_millis(100);
+/// Size from which the file that is requested at the start is read in the background, bytes. Smaller ones are there
+/// in the first frame.
+const LARGE: u64 = 1_000_000;
 
 /// Start options of the editor.
 #[derive(Debug, Clone)]
@@ -122,7 +125,12 @@ impl Editor {
         let settings = Settings::load(&options.settings);
         // Read before this session has its own lock in the same folder.
         let recoveries = recoveries(&options.autosaves);
-        let (document, dialog, failure) = first_document(&options, &settings, &recoveries);
+        let First {
+            document,
+            dialog,
+            failure,
+            later,
+        } = First::of(&options, &settings, &recoveries);
         let mut model = first_model(document, settings.clone());
         model.dialog = dialog;
         if let Some(path) = model.document.path() {
@@ -158,6 +166,9 @@ impl Editor {
         if let Some(damaged) = failure {
             editor.cx.model.damaged = Some(Arc::new(damaged));
             editor.cx.model.dialog = Dialog::Damaged;
+        }
+        if let Some(path) = later {
+            editor.flow.read(&mut editor.cx, path);
         }
         editor.cx.drop_lost_members();
         // The first picture shows the world rather than an empty map.
@@ -254,6 +265,7 @@ impl Editor {
         self.playing.look(&mut self.cx);
         self.laboratory.look(&mut self.cx);
         self.shop.look(&mut self.cx);
+        self.flow.look_at_left(&self.cx);
         if self.flow.look_at_files(&mut self.cx, time) {
             self.settings.save(&self.cx.model.settings);
         }
@@ -274,7 +286,8 @@ impl Editor {
     /// wakes it.
     fn next_work(&self, time: f64) -> Option<Duration> {
         // Jobs wake the window when they finish, but their bars have to move before that.
-        if !self.cx.jobs.is_empty() || self.laboratory.is_training() {
+        let is_drawing = self.cx.view.canvas.progress().is_some();
+        if !self.cx.jobs.is_empty() || self.laboratory.is_training() || is_drawing {
             return Some(JOB_PERIOD);
         }
         // The lookout reports a change only once, so the frame it wakes must check for changes.
@@ -345,28 +358,51 @@ fn first_model(document: Document, settings: Settings) -> Model {
     }
 }
 
-/// The initial document, and the error of the requested file if it cannot be read.
-fn first_document(
-    options: &Options,
-    settings: &Settings,
-    recoveries: &[Recovery],
-) -> (Document, Dialog, Option<Damaged>) {
-    let welcome = settings.welcome || !recoveries.is_empty();
-    let dialog = |show: bool| if show { Dialog::Welcome } else { Dialog::None };
-    // A shipped scenario is shown behind the welcome panel.
-    let Some(path) = &options.open else {
-        return (shipped::document(0), dialog(welcome), None);
-    };
-    match file::load(path) {
-        Ok(scenario) => (
-            Document::from_file(scenario, path),
-            dialog(!recoveries.is_empty()),
-            None,
-        ),
+/// The content of the window at the start.
+struct First {
+    document: Document,
+    dialog: Dialog,
+    /// The error of the requested file, if it cannot be read.
+    failure: Option<Damaged>,
+    /// The requested file, if it is so large that it is read while the window is already there.
+    later: Option<PathBuf>,
+}
+
+impl First {
+    fn of(options: &Options, settings: &Settings, recoveries: &[Recovery]) -> Self {
+        let welcome = settings.welcome || !recoveries.is_empty();
+        let dialog = |show: bool| if show { Dialog::Welcome } else { Dialog::None };
+        // A shipped scenario is shown behind the welcome panel.
+        let Some(path) = &options.open else {
+            return Self::showing(shipped::document(0), dialog(welcome));
+        };
+        let dialog = dialog(!recoveries.is_empty());
         // If the requested file cannot be read, no other file is shown in its place.
-        Err(error) => {
-            let empty = Document::new(Scenario::new(UNTITLED));
-            (empty, Dialog::None, Some(Damaged::look(path, &error)))
+        let empty = || Document::new(Scenario::new(UNTITLED));
+        let size = std::fs::metadata(path).map_or(0, |data| data.len());
+        if size >= LARGE {
+            // Made absolute like the paths of files that are opened at once.
+            let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+            return Self {
+                later: Some(path),
+                ..Self::showing(empty(), dialog)
+            };
+        }
+        match file::load(path) {
+            Ok(scenario) => Self::showing(Document::from_file(scenario, path), dialog),
+            Err(error) => Self {
+                failure: Some(Damaged::look(path, &error)),
+                ..Self::showing(empty(), Dialog::None)
+            },
+        }
+    }
+
+    fn showing(document: Document, dialog: Dialog) -> Self {
+        Self {
+            document,
+            dialog,
+            failure: None,
+            later: None,
         }
     }
 }
@@ -396,6 +432,7 @@ impl eframe::App for Editor {
         // From here on the model is read only, until the frame is drawn.
         let model = &*model;
         view.apply_theme(context, &model.settings);
+        view.canvas.begin_frame();
         crate::keyboard::read(context, model, view, actions);
         panels::ui(ui, model, &mut view.canvas, &mut view.panels, actions);
         let map = view.canvas.rect;

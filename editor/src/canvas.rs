@@ -106,6 +106,8 @@ pub struct Canvas {
     pub rect: Rect,
     /// Whether the rectangle of the map is known.
     pub has_rect: bool,
+    /// Whether the map was visible in the last frame.
+    is_visible: bool,
     /// Buffer of vehicles, reused between frames to avoid allocation.
     dots: Vec<VehicleDot>,
     /// Buffer of hints, reused between frames to avoid allocation.
@@ -129,6 +131,7 @@ impl Canvas {
             menu_vehicle: None,
             rect: Rect::from_min_size(Pos2::ZERO, Vec2::new(1000.0, 700.0)),
             has_rect: false,
+            is_visible: false,
             dots: Vec::new(),
             hints: Vec::new(),
             skid_marks: SkidMarks::default(),
@@ -153,13 +156,24 @@ impl Canvas {
         self.painter.is_waiting()
     }
 
+    /// Progress of the map of a document that was just opened, 0 to 1; `None` once it has been drawn, or if the
+    /// map is hidden behind another panel, where it is not drawn.
+    pub(crate) fn progress(&self) -> Option<f32> {
+        self.painter.progress().filter(|_| self.is_visible)
+    }
+
+    /// Notes that a frame begins, in which the map may be hidden.
+    pub(crate) fn begin_frame(&mut self) {
+        self.is_visible = false;
+    }
+
     /// Shows the map and handles its input.
     pub fn ui(&mut self, ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
         let size = ui.available_size();
         let (response, painter) = ui.allocate_painter(size, Sense::click_and_drag());
         response.widget_info(|| WidgetInfo::labeled(Role::Canvas, true, LABEL));
         self.rect = response.rect;
-        self.has_rect = true;
+        (self.has_rect, self.is_visible) = (true, true);
         let mut view = View::of(model);
         self.navigate(ui, &response, &mut view);
         self.use_hand(ui, &response, model, &mut view, actions);
@@ -348,7 +362,9 @@ impl Canvas {
         }
         // Many courses have no roads and are not meant for drawing.
         let is_own = model.experiment.shown.is_none();
-        if is_empty && is_own && model.selection.is_empty() {
+        // While a file is read, the document that it replaces is not worth a hint.
+        let is_at_rest = model.selection.is_empty() && model.job.is_none();
+        if is_empty && is_own && is_at_rest {
             self.hint(board, model);
         }
     }

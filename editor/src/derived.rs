@@ -4,7 +4,7 @@
 use crate::context::Context;
 use crate::planned_routes::RoutePlanner;
 use crate::scene::Scene;
-use crate::worker::Worker;
+use crate::worker::{Share, Worker};
 use roadwright_scenario::Scenario;
 use roadwright_scenario::check::{Finding, check, sort};
 use roadwright_simulation::unreachable_over_ground;
@@ -19,6 +19,14 @@ struct Question {
     revision: u64,
 }
 
+/// A revision whose scene is needed.
+struct SceneQuestion {
+    question: Question,
+    /// The scene whose unchanged roads are reused.
+    before: Arc<Scene>,
+    share: Share,
+}
+
 /// The findings about a revision.
 #[derive(Default)]
 struct Checked {
@@ -31,7 +39,7 @@ struct Checked {
 /// delay the display.
 pub(crate) struct Derivation {
     /// Derives scenes. Unchanged roads of the given scene are reused. The answer has the epoch of the question.
-    scenes: Worker<(Question, Arc<Scene>), (u64, Scene)>,
+    scenes: Worker<SceneQuestion, (u64, Scene)>,
     checks: Worker<Question, Checked>,
     /// Checks destinations off the lanes, which may take a second or two.
     ground_checks: Worker<Question, Checked>,
@@ -40,6 +48,8 @@ pub(crate) struct Derivation {
     routes: RoutePlanner,
     /// Epoch of the context and revision of the document at the last request.
     asked: (u64, u64),
+    /// Progress of the scene that was requested last.
+    share: Share,
     /// Whether answers are not taken.
     is_held: bool,
 }
@@ -49,9 +59,15 @@ impl Derivation {
     pub(crate) fn new(wake: impl Fn() + Send + Clone + 'static) -> Self {
         Self {
             scenes: Worker::new(
-                |(question, before): (Question, Arc<Scene>)| {
-                    let scene = Scene::after(question.scenario, question.revision, &before);
-                    (question.epoch, scene)
+                |asked: SceneQuestion| {
+                    let Question {
+                        epoch,
+                        scenario,
+                        revision,
+                    } = asked.question;
+                    let watch = |share: f64| asked.share.set(share as f32);
+                    let scene = Scene::after(scenario, revision, &asked.before, &watch);
+                    (epoch, scene)
                 },
                 wake.clone(),
             ),
@@ -64,6 +80,7 @@ impl Derivation {
             ground_checked: Checked::default(),
             routes: RoutePlanner::new(wake),
             asked: (0, 0),
+            share: Share::default(),
             is_held: false,
         }
     }
@@ -97,7 +114,12 @@ impl Derivation {
             revision,
         };
         // The unchanged roads of the current scene are not sampled again.
-        self.scenes.ask((question(), cx.model.scene.clone()));
+        self.share = Share::default();
+        self.scenes.ask(SceneQuestion {
+            question: question(),
+            before: cx.model.scene.clone(),
+            share: self.share.clone(),
+        });
         self.checks.ask(question());
         self.ground_checks.ask(question());
     }
@@ -119,8 +141,12 @@ impl Derivation {
         }
     }
 
-    /// Stores the answers of the workers.
+    /// Stores the answers of the workers, and the progress of the scene.
     pub(crate) fn take_answers(&mut self, cx: &mut Context) {
+        // Another document may have been opened since the last request.
+        if self.asked.0 == cx.epoch {
+            cx.view.canvas.painter.note_scene(self.share.get());
+        }
         if self.is_held {
             return;
         }

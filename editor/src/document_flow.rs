@@ -10,6 +10,7 @@ use crate::experiment::ExperimentFile;
 use crate::import_report::ImportReport;
 use crate::jobs::{BenchPlace, DocumentOutcome, DocumentState, Job, VehicleUse};
 use crate::laboratory::suggested_experiment;
+use crate::left_document::LeftDocument;
 use crate::map_view::MapView;
 use crate::model::{Dialog, Next, Purpose, Tone};
 use crate::panel::PanelId;
@@ -39,6 +40,9 @@ pub(crate) struct DocumentFlow {
     load_state: Option<DocumentState>,
     /// A document that was read while the old one was still being edited.
     loaded: Option<Document>,
+    /// The document that was left for the one in the window. It is kept until the map of the latter has been drawn,
+    /// so that this can be cancelled.
+    left: Option<LeftDocument>,
     /// The recovered session. Its files are deleted once this session has autosaved the edits.
     recovered: Option<Recovery>,
     /// Whether the next quit needs no confirmation.
@@ -54,6 +58,7 @@ impl DocumentFlow {
             next_save: None,
             load_state: None,
             loaded: None,
+            left: None,
             recovered: None,
             may_quit: false,
             disk_looked_at: 0.0,
@@ -130,7 +135,7 @@ impl DocumentFlow {
         }
     }
 
-    /// Switches to another document and discards the old one.
+    /// Switches to another document. The old one is discarded once the map of the other one has been drawn.
     fn set_document(&mut self, cx: &mut Context, document: Document) {
         // The document set aside for the test track is the old document.
         cx.leave_track();
@@ -138,7 +143,43 @@ impl DocumentFlow {
         if let Some(autosave) = &mut self.autosave {
             autosave.clear();
         }
-        cx.put_document(document);
+        self.left = Some(LeftDocument::leave(cx, document));
+        Self::follow_document(cx);
+    }
+
+    /// Returns to the document that was left for the one in the window, if the map of the latter is still being
+    /// drawn.
+    fn return_to_left(&mut self, cx: &mut Context) {
+        if self.drawing(cx).is_some()
+            && let Some(left) = self.left.take()
+        {
+            let cancelled = cx.model.document.title();
+            left.put_back(cx);
+            Self::follow_document(cx);
+            cx.say(Tone::Done, &format!("Cancelled opening {cancelled}."));
+        }
+    }
+
+    /// The label and the progress of the map that is being drawn for a document that was just opened; `None` if
+    /// there is none.
+    pub(crate) fn drawing(&self, cx: &Context) -> Option<(String, Option<f32>)> {
+        let progress = cx.view.canvas.progress()?;
+        let left = self.left.as_ref()?;
+        let is_empty = cx.model.document.scenario().is_empty();
+        let may_return = left.is_before(cx) && !is_empty;
+        may_return.then(|| ("Drawing the map".to_owned(), Some(progress)))
+    }
+
+    /// Discards the document that was left, once the one in the window has been drawn or edited.
+    pub(crate) fn look_at_left(&mut self, cx: &Context) {
+        let is_drawing = cx.view.canvas.painter.progress().is_some();
+        if let Some(left) = self.left.take_if(|left| !is_drawing || !left.is_before(cx)) {
+            left.discard();
+        }
+    }
+
+    /// Prepares the window for the document that was just put into it.
+    fn follow_document(cx: &mut Context) {
         cx.drop_lost_members();
         // A run keeps its modules when its scenario is saved elsewhere, but not for another document.
         cx.then(Request::Modules(ModuleRequest::Follow));
@@ -355,7 +396,7 @@ impl DocumentFlow {
                 self.set_document(cx, Document::new(Scenario::new(UNTITLED)));
                 cx.choose(ToolKind::Road);
             }
-            Next::Open(path) => self.load(cx, |wake| Job::open(path, wake)),
+            Next::Open(path) => self.read(cx, path),
             Next::Loaded => {
                 if let Some(document) = self.loaded.take() {
                     self.set_document(cx, document);
@@ -402,6 +443,8 @@ impl DocumentFlow {
         // No file contains this document, so leaving it asks for confirmation.
         document.mark_dirty();
         self.set_document(cx, document);
+        // This cannot be cancelled, because the recovered files would not be offered again.
+        self.left = None;
         let text = format!("Recovered {}. Save it to keep it.", recovery.title);
         cx.say(Tone::Done, &text);
         // The files are deleted once this session has autosaved the edits.
@@ -437,8 +480,12 @@ impl DocumentFlow {
         cx.jobs.push(Job::browse(purpose, &name, then, cx.wake()));
     }
 
-    /// Cancels the long jobs. Saving continues, because half a save would be useless.
+    /// Cancels the long jobs, or the drawing of a map if there are none. Saving continues, because half a save
+    /// would be useless.
     fn cancel_jobs(&mut self, cx: &mut Context) {
+        if !cx.jobs.iter().any(|job| job.is_long) {
+            self.return_to_left(cx);
+        }
         cx.jobs.retain(|job| {
             // Dropping the job drops the receiver of its outcome, so whatever it still does is ignored.
             if job.is_long {
@@ -447,6 +494,11 @@ impl DocumentFlow {
             !job.is_long
         });
         cx.model.job = None;
+    }
+
+    /// Reads a scenario file and opens it when it has been read.
+    pub(crate) fn read(&mut self, cx: &mut Context, path: PathBuf) {
+        self.load(cx, |wake| Job::open(path, wake));
     }
 
     /// Starts a job that loads another document.

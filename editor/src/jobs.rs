@@ -6,6 +6,7 @@ use crate::damaged::Damaged;
 use crate::document::Document;
 use crate::experiment::{ExperimentFile, OpenResults, Shown};
 use crate::model::{Next, OpenBundle, Purpose};
+use crate::worker::Share;
 use roadwright_bundle::{Bundle, Placement};
 use roadwright_interchange::osm;
 use roadwright_render::{Picture, timeline};
@@ -19,7 +20,7 @@ use roadwright_training::experiment::RunPaths;
 use roadwright_training::genetic::Experiment;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
 
@@ -169,20 +170,20 @@ pub(crate) struct Job {
     pub(crate) is_long: bool,
     /// Whether the job saves the scenario.
     pub(crate) is_save: bool,
-    share: Arc<AtomicU32>,
+    share: Share,
     cancelled: Arc<AtomicBool>,
     outcome: Receiver<Outcome>,
 }
 
 /// Lets a running job report its progress and check whether it was cancelled.
 pub(crate) struct Progress {
-    share: Arc<AtomicU32>,
+    share: Share,
     cancelled: Arc<AtomicBool>,
 }
 
 impl Progress {
     pub(crate) fn set(&self, share: f32) {
-        self.share.store(share.to_bits(), Ordering::Relaxed);
+        self.share.set(share);
     }
 
     pub(crate) fn is_cancelled(&self) -> bool {
@@ -212,8 +213,7 @@ impl Job {
         work: impl FnOnce(&Progress) -> Option<T> + Send + 'static,
     ) -> Self {
         let (sender, outcome) = channel();
-        // The bits of 0.0, which means that the progress is not known.
-        let share = Arc::new(AtomicU32::new(0));
+        let share = Share::default();
         let cancelled = Arc::new(AtomicBool::new(false));
         let progress = Progress {
             share: share.clone(),
@@ -615,8 +615,7 @@ impl Job {
 
     /// Progress, 0 to 1; `None` if unknown.
     pub(crate) fn share(&self) -> Option<f32> {
-        // The float is stored as bits, because there is no atomic float.
-        let share = f32::from_bits(self.share.load(Ordering::Relaxed));
+        let share = self.share.get();
         (share > 0.0).then_some(share)
     }
 

@@ -39,6 +39,7 @@ pub mod kept_runs;
 mod keyboard;
 mod labels;
 mod laboratory;
+mod left_document;
 pub mod map;
 pub mod map_view;
 mod marks;

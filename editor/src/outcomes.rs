@@ -23,7 +23,9 @@ impl Editor {
             self.do_what_follows();
         }
         let long = self.cx.jobs.iter().find(|job| job.is_long);
-        self.cx.model.job = long.map(|job| (job.label.clone(), job.share()));
+        let job = long.map(|job| (job.label.clone(), job.share()));
+        let job = job.or_else(|| self.flow.drawing(&self.cx));
+        self.cx.model.job = job;
     }
 
     fn take_outcome(&mut self, outcome: Outcome) {

@@ -249,7 +249,12 @@ fn run(number: u64) {
         // The scene lags behind as in the window.
         if hand.document.revision() != derived && hand.chance(0.7) {
             derived = hand.document.revision();
-            hand.scene = Arc::new(Scene::after(scenario.clone(), derived, &hand.scene));
+            hand.scene = Arc::new(Scene::after(
+                scenario.clone(),
+                derived,
+                &hand.scene,
+                &|_| (),
+            ));
         }
         if hand.document.revision() == checked {
             continue;

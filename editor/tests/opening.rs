@@ -1,10 +1,23 @@
 //! The window after a document was opened or edited, while the workers have not answered yet.
 
-use crate::common::Bench;
+use crate::common::{Bench, Painting};
+use cpu_time::ThreadTime;
 use egui::Shape;
-use roadwright_editor::model::{Action, Next, Purpose};
-use roadwright_geometry::DVec2;
-use std::path::Path;
+use egui_kittest::kittest::Queryable;
+use roadwright_editor::model::{Action, Dialog, Next, Purpose};
+use roadwright_geometry::{DVec2, ReferenceLine};
+use roadwright_scenario::file::to_text;
+use roadwright_scenario::operation::draw::{self, RoadStyle};
+use roadwright_scenario::{CrossSection, Edit, Node, NodeId, RoadClass, Scenario};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// A map extract with two streets.
+const OSM: &str = r#"<osm version="0.6"><node id="1" lat="53.0" lon="-6.0"/>
+    <node id="2" lat="53.001" lon="-6.0"/><node id="3" lat="53.0005" lon="-6.001"/>
+    <way id="4"><nd ref="1"/><nd ref="2"/><tag k="highway" v="secondary"/></way>
+    <way id="5"><nd ref="2"/><nd ref="3"/><tag k="highway" v="secondary"/></way></osm>"#;
 
 /// Share of the pixels of the map that have its most frequent colour.
 fn emptiness(bench: &mut Bench) -> f64 {
@@ -107,13 +120,281 @@ fn nothing_of_the_old_map_is_shown_after_another_file_is_opened() {
 fn nothing_of_the_old_map_is_shown_after_an_import() {
     let mut bench = busy_town();
     let path = bench.folder.path().join("small.osm");
-    let osm = r#"<osm version="0.6"><node id="1" lat="53.0" lon="-6.0"/>
-        <node id="2" lat="53.001" lon="-6.0"/><node id="3" lat="53.0005" lon="-6.001"/>
-        <way id="4"><nd ref="1"/><nd ref="2"/><tag k="highway" v="secondary"/></way>
-        <way id="5"><nd ref="2"/><nd ref="3"/><tag k="highway" v="secondary"/></way></osm>"#;
-    std::fs::write(&path, osm).unwrap();
+    std::fs::write(&path, OSM).unwrap();
     change_document(&mut bench, Action::Path(path, Purpose::Import, None));
     nothing_old_is_shown(&mut bench);
+}
+
+/// A grid of streets with a junction every 100 m.
+fn grid(streets: u32) -> Scenario {
+    let mut scenario = Scenario::new("grid");
+    let style = RoadStyle {
+        name: String::new(),
+        class: RoadClass::Residential,
+        layer: 0,
+        speed_limit: 13.9,
+        section: CrossSection::driving(1, 1, 3.25),
+    };
+    let far = 100.0 * f64::from(streets + 1);
+    for number in 1..=streets {
+        let at = 100.0 * f64::from(number);
+        let ends = [
+            (DVec2::new(0.0, at), DVec2::new(far, at)),
+            (DVec2::new(at, 0.0), DVec2::new(at, far)),
+        ];
+        for (from, to) in ends {
+            let line = ReferenceLine::straight(from, to).unwrap();
+            let edit = draw::road(&scenario, &line, &style).unwrap();
+            scenario.apply(edit).unwrap();
+        }
+    }
+    scenario
+}
+
+/// Path of a shipped scenario.
+fn shipped(name: &str) -> PathBuf {
+    let scenarios = Path::new(env!("CARGO_MANIFEST_DIR")).join("../scenarios");
+    scenarios.join(format!("{name}.scenario.json"))
+}
+
+/// Old-town with an unsaved step, seen from close by.
+fn edited_town() -> Bench {
+    let mut bench = busy_town();
+    bench.ask(Action::Apply("Add node".into(), far_node()));
+    assert!(bench.undo_steps() == 1 && bench.editor().model().document.is_dirty());
+    bench
+}
+
+/// An edit that no road or agent prevents.
+fn far_node() -> Edit {
+    let node = Node::at(DVec2::new(500.0, 500.0));
+    Edit::Node(NodeId(9_999), Some(node))
+}
+
+/// What a document keeps when opening another one is cancelled.
+fn kept(bench: &Bench) -> (u64, u64, usize, bool, roadwright_editor::camera::Camera) {
+    let model = bench.editor().model();
+    let document = &model.document;
+    let steps = document.history().undo_labels().count();
+    (
+        document.id(),
+        document.revision(),
+        steps,
+        document.is_dirty(),
+        model.camera,
+    )
+}
+
+#[test]
+fn cancelling_while_the_map_is_drawn_returns_to_the_document() {
+    let mut bench = edited_town();
+    let (before, picture) = (kept(&bench), emptiness(&mut bench));
+    change_document(&mut bench, Action::Go(Next::Open(shipped("crossroads"))));
+    assert_ne!(kept(&bench).0, before.0);
+    // The status line shows the work, with a button.
+    bench.harness.get_by_label("Cancel").click();
+    bench.harness.run_steps(3);
+    assert_eq!(kept(&bench), before);
+    assert!(!texts(&bench).contains(&"Drawing the map".to_owned()));
+    bench.harness.state_mut().release_answers();
+    bench.settle();
+    assert_eq!(kept(&bench), before);
+    assert!((emptiness(&mut bench) - picture).abs() < 0.1);
+    // The step can still be undone, and the run can be started.
+    bench.key_with(egui::Modifiers::COMMAND, egui::Key::Z);
+    assert_eq!(bench.undo_steps(), 0);
+    bench.step_run(2);
+    assert_eq!(bench.live().snapshot.step, 2);
+}
+
+#[test]
+fn cancelling_an_import_while_its_map_is_drawn_returns_to_the_document() {
+    let mut bench = edited_town();
+    let before = kept(&bench);
+    let path = bench.folder.path().join("small.osm");
+    std::fs::write(&path, OSM).unwrap();
+    change_document(&mut bench, Action::Go(Next::Import(path)));
+    assert!(bench.editor().model().import.is_some());
+    bench.harness.state_mut().ask(Action::CancelJob);
+    bench.harness.run_steps(2);
+    assert_eq!(kept(&bench), before);
+    assert!(bench.editor().model().import.is_none());
+    bench.harness.state_mut().release_answers();
+    bench.settle();
+    assert_eq!(kept(&bench), before);
+}
+
+#[test]
+fn cancelling_while_a_file_is_read_keeps_the_document_and_its_run() {
+    let mut bench = edited_town();
+    bench.step_run(20);
+    let before = kept(&bench);
+    let step = bench.live().snapshot.step;
+    for next in [
+        Next::Open(shipped("crossroads")),
+        Next::Import(bench.folder.path().join("small.osm")),
+    ] {
+        std::fs::write(bench.folder.path().join("small.osm"), OSM).unwrap();
+        // Both are carried out after the same frame, before the file can have been read.
+        bench.harness.state_mut().ask(Action::Go(next));
+        bench.ask(Action::CancelJob);
+        assert_eq!(kept(&bench), before);
+        assert_eq!(bench.live().snapshot.step, step);
+    }
+}
+
+#[test]
+fn a_map_that_has_been_drawn_or_edited_is_not_cancelled() {
+    let mut bench = edited_town();
+    bench.ask(Action::Go(Next::Open(shipped("crossroads"))));
+    let opened = kept(&bench);
+    bench.ask(Action::CancelJob);
+    assert_eq!(kept(&bench), opened);
+    // An edit shows that the user wants the new document.
+    change_document(&mut bench, Action::Go(Next::Open(shipped("figure-eight"))));
+    bench
+        .harness
+        .state_mut()
+        .ask(Action::Apply("Add node".into(), far_node()));
+    bench.harness.run_steps(2);
+    let edited = kept(&bench);
+    assert_eq!(edited.2, 1);
+    bench.harness.state_mut().ask(Action::CancelJob);
+    bench.harness.run_steps(2);
+    assert_eq!(kept(&bench), edited);
+    bench.harness.state_mut().release_answers();
+    bench.settle();
+}
+
+#[test]
+fn a_large_file_is_read_after_the_window_has_opened() {
+    let folder = Arc::new(tempfile::tempdir().unwrap());
+    let path = folder.path().join("large.scenario.json");
+    let text = std::fs::read_to_string(shipped("crossroads")).unwrap();
+    // Spaces after the object make the file large.
+    std::fs::write(&path, text + " ".repeat(1_500_000).as_str()).unwrap();
+    let mut bench = Bench::unsettled(folder, Some(path.clone()));
+    bench.settle();
+    let model = bench.editor().model();
+    assert_eq!(model.document.path(), Some(path.as_path()));
+    assert!(!model.document.is_dirty() && model.dialog == Dialog::None);
+    assert!(model.settings.recent.contains(&path));
+    assert_eq!(bench.scenario().network().road_count(), 4);
+    // One that cannot be read is reported as usual.
+    let path = bench.folder.path().join("broken.scenario.json");
+    std::fs::write(&path, format!("{{{}", " ".repeat(1_500_000))).unwrap();
+    let mut bench = Bench::unsettled(bench.folder.clone(), Some(path));
+    bench.settle();
+    assert_eq!(bench.editor().model().dialog, Dialog::Damaged);
+}
+
+#[test]
+fn the_progress_of_a_large_map_grows_step_by_step() {
+    let mut bench = Bench::empty();
+    let path = bench.folder.path().join("grid.scenario.json");
+    std::fs::write(&path, to_text(&grid(20))).unwrap();
+    bench.harness.state_mut().ask(Action::Go(Next::Open(path)));
+    let mut seen: Vec<u32> = Vec::new();
+    for _ in 0..4_000 {
+        bench.harness.step();
+        let shown: Option<u32> = texts(&bench).into_iter().find_map(|text| {
+            let percent = text.strip_prefix("Drawing the map, ")?.strip_suffix(" %")?;
+            percent.parse().ok()
+        });
+        seen.extend(shown);
+        if bench.editor().is_settled() {
+            break;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(1));
+    }
+    assert!(seen.is_sorted(), "{seen:?}");
+    seen.dedup();
+    // Junctions are laid out in the first half.
+    assert!(
+        seen.iter().filter(|percent| **percent < 50).count() > 2,
+        "{seen:?}"
+    );
+    assert!(seen.iter().any(|percent| *percent >= 50), "{seen:?}");
+}
+
+/// Requests an action, and prints the longest frame until the editor has settled, with its tessellation. With
+/// `cancels_at`, opening is cancelled as soon as the map has this progress, 0 to 1. Returns its CPU time.
+#[expect(clippy::disallowed_methods, reason = "a measurement reads the clock")]
+fn longest_frame(
+    bench: &mut Bench,
+    name: &str,
+    action: Action,
+    cancels_at: Option<f32>,
+) -> Duration {
+    bench.harness.state_mut().ask(action);
+    let (mut cpu, mut clock) = (Duration::ZERO, Duration::ZERO);
+    let (mut frames, mut cancels) = (0, cancels_at);
+    let begin = Instant::now();
+    loop {
+        let begin = (ThreadTime::now(), Instant::now());
+        bench.harness.step();
+        let shapes = bench.harness.output().shapes.clone();
+        bench.harness.ctx.tessellate(shapes, 1.0);
+        (cpu, clock) = (cpu.max(begin.0.elapsed()), clock.max(begin.1.elapsed()));
+        frames += 1;
+        let job = bench.editor().model().job.clone();
+        let drawn = job.filter(|(label, _)| label == "Drawing the map");
+        let progress = drawn.and_then(|(_, share)| share);
+        if progress.zip(cancels).is_some_and(|(done, at)| done >= at) {
+            cancels = None;
+            bench.harness.state_mut().ask(Action::CancelJob);
+        } else if bench.editor().is_settled() {
+            break;
+        }
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    println!(
+        "{name}: longest of {frames} frames {:.1} ms of CPU, {:.1} ms by the clock; ready after {:.2} s, {} roads",
+        1e3 * cpu.as_secs_f64(),
+        1e3 * clock.as_secs_f64(),
+        begin.elapsed().as_secs_f64(),
+        bench.scenario().network().road_count(),
+    );
+    cpu
+}
+
+/// Opens the scenario in `ROADWRIGHT_CITY`, and imports the map extract in `ROADWRIGHT_EXTRACT` if there is one.
+#[test]
+#[ignore = "set ROADWRIGHT_CITY to a large scenario"]
+fn no_frame_takes_long_while_a_city_is_opened() {
+    let city = PathBuf::from(std::env::var_os("ROADWRIGHT_CITY").unwrap());
+    let folder = Arc::new(tempfile::tempdir().unwrap());
+    let mut bench = Bench::drawn_by(Painting::Gpu, folder, Some(city.clone()));
+    let mut longest = Vec::new();
+    let mut measure = |bench: &mut Bench, name: &str, action: Action, cancels_at: Option<f32>| {
+        longest.push(longest_frame(bench, name, action, cancels_at));
+    };
+    measure(
+        &mut bench,
+        "started with the city",
+        Action::Show(Dialog::None),
+        None,
+    );
+    let open = |path: &Path| Action::Go(Next::Open(path.to_owned()));
+    measure(
+        &mut bench,
+        "opened over the city",
+        open(&shipped("crossroads")),
+        None,
+    );
+    let before = bench.editor().model().document.id();
+    for at in [0.1, 0.6, 0.8] {
+        let name = format!("cancelled at {:.0} %", 100.0 * at);
+        measure(&mut bench, &name, open(&city), Some(at));
+        assert_eq!(bench.editor().model().document.id(), before);
+    }
+    measure(&mut bench, "opened", open(&city), None);
+    if let Some(extract) = std::env::var_os("ROADWRIGHT_EXTRACT") {
+        let import = Action::Go(Next::Import(extract.into()));
+        measure(&mut bench, "imported", import, None);
+    }
+    let longest = longest.into_iter().max().unwrap();
+    assert!(longest < Duration::from_millis(100), "{longest:?}");
 }
 
 #[test]

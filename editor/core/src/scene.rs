@@ -5,7 +5,7 @@ mod footing;
 use roadwright_geometry::projection::Projector;
 use roadwright_geometry::{DVec2, polygon, polyline};
 use roadwright_render::{ground, street_name};
-use roadwright_scenario::junction::{Layout, layout};
+use roadwright_scenario::junction::{Layout, Watch, layout_watched};
 use roadwright_scenario::{
     GripMap, LandId, LandUse, LanePlace, NodeId, ObjectId, ObstacleId, Place, Road, RoadBox,
     RoadBoxes, RoadId, Scenario,
@@ -14,6 +14,9 @@ use std::sync::Arc;
 
 /// Maximum distance between a road's line and its sampled polyline, m.
 const SAMPLING: f64 = 0.1;
+/// Shares of the work on a scene that are done when its junctions are laid out and when they have surfaces.
+const LAID_OUT: f64 = 0.6;
+const SURFACED: f64 = 0.8;
 
 /// A road's shape for picking.
 #[derive(Debug, Clone)]
@@ -110,17 +113,25 @@ pub struct Scene {
 impl Scene {
     /// Derives a scene.
     pub fn new(scenario: Arc<Scenario>, revision: u64) -> Self {
-        Self::derive(scenario, revision, None)
+        Self::derive(scenario, revision, None, &|_| ())
     }
 
-    /// Derives a scene, reusing unchanged roads from `before`.
-    pub fn after(scenario: Arc<Scenario>, revision: u64, before: &Self) -> Self {
-        Self::derive(scenario, revision, Some(before))
+    /// Derives a scene, reusing unchanged roads from `before`. `watch` receives the share that is done, 0 to 1.
+    pub fn after(scenario: Arc<Scenario>, revision: u64, before: &Self, watch: Watch<'_>) -> Self {
+        Self::derive(scenario, revision, Some(before), watch)
     }
 
-    fn derive(scenario: Arc<Scenario>, revision: u64, before: Option<&Self>) -> Self {
-        let layout = layout(scenario.network(), scenario.about());
+    fn derive(
+        scenario: Arc<Scenario>,
+        revision: u64,
+        before: Option<&Self>,
+        watch: Watch<'_>,
+    ) -> Self {
+        let layout = layout_watched(scenario.network(), scenario.about(), &|share| {
+            watch(LAID_OUT * share);
+        });
         layout.make_surfaces();
+        watch(SURFACED);
         // Both lists are ordered by id, so a single pass along both finds the unchanged roads.
         let mut known = before
             .map_or(&[][..], |scene| &scene.roads)

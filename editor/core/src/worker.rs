@@ -1,7 +1,28 @@
 //! Background work that answers only the latest request.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::JoinHandle;
+
+/// Progress of work in the background, 0 to 1. Clones share it, so one thread reports it and another one reads
+/// it.
+#[derive(Debug, Clone, Default)]
+pub struct Share(Arc<AtomicU32>);
+
+impl Share {
+    /// Reports progress. A smaller share than before has no effect.
+    pub fn set(&self, share: f32) {
+        // There is no atomic float. The bits of floats that are not negative are in the order of the floats.
+        self.0
+            .fetch_max(share.max(0.0).to_bits(), Ordering::Relaxed);
+    }
+
+    /// The largest share that was reported; 0 at first.
+    pub fn get(&self) -> f32 {
+        f32::from_bits(self.0.load(Ordering::Relaxed))
+    }
+}
 
 /// A thread that answers one request at a time and always takes the newest one.
 pub struct Worker<Q, A> {

@@ -17,7 +17,7 @@ use crate::map_view::MapView;
 use crate::scene::Scene;
 use crate::settings::Heat;
 use crate::tools::MapPart;
-use crate::worker::Worker;
+use crate::worker::{Share, Worker};
 use egui::{Color32, Rect, Shape, TextureHandle, TextureOptions};
 use roadwright_geometry::DVec2;
 use roadwright_render::figure::Figure;
@@ -31,10 +31,14 @@ use std::sync::Arc;
 const KEPT_MESHES: usize = 400;
 /// Number of tiles drawn before an answer, so that a large map appears bit by bit.
 const TILES_AT_ONCE: usize = 8;
-/// Shares of the work on a new map that are done when its scene and its contents are there. The rest is the
-/// work on the tiles in view.
-const SCENE: f32 = 0.3;
-const CONTENT: f32 = 0.5;
+/// Shares of the work on a new map that are done when its junctions are laid out and its scene is there, and when
+/// its contents are there. The rest is the work on the tiles in view.
+const SCENE: f32 = 0.5;
+const CONTENT: f32 = 0.7;
+/// Shares of the work on the contents that are done when the terrain is drawn, and when everything is sorted into
+/// tiles.
+const TERRAIN: f32 = 0.2;
+const TILES: f32 = 0.6;
 
 /// Request for the triangles of tiles.
 struct TileQuestion {
@@ -82,6 +86,7 @@ struct ContentQuestion {
     drawn_ink: Ink,
     /// Number of the map.
     map: u64,
+    share: Share,
 }
 
 /// Drawing data of a scene.
@@ -151,6 +156,8 @@ pub struct MapPainter {
     map: u64,
     /// Progress of the work on a new map, 0 to 1; `None` once it has been drawn.
     progress: Option<f32>,
+    /// Progress of the contents that were requested last.
+    content_share: Share,
     /// Whether the tile worker has answered only a part of the last request.
     has_more: bool,
     /// Whether answers are not taken.
@@ -169,8 +176,11 @@ impl MapPainter {
             });
             let terrain = |field| TerrainImage::new(field, question.ink);
             let terrain = (!same).then(|| scenario.terrain().map(terrain));
+            question.share.set(TERRAIN);
+            let tiles = Arc::new(Tiles::new(&question.scene));
+            question.share.set(TILES);
             let content = Content {
-                tiles: Arc::new(Tiles::new(&question.scene)),
+                tiles,
                 objects: Arc::new(Objects::new(scenario, question.ink, &question.before)),
                 terrain,
             };
@@ -230,6 +240,7 @@ impl MapPainter {
             pushed: None,
             map: 0,
             progress: None,
+            content_share: Share::default(),
             has_more: false,
             is_held: false,
         }
@@ -255,9 +266,17 @@ impl MapPainter {
     }
 
     /// Progress of the work on the map of a document that was just opened, 0 to 1; `None` once it has been
-    /// drawn.
+    /// drawn. It covers the layout of the junctions, the contents of the map, and the tiles in view.
     pub(crate) fn progress(&self) -> Option<f32> {
         self.progress
+    }
+
+    /// Notes the progress of the scene of a document that was just opened, 0 to 1.
+    pub(crate) fn note_scene(&mut self, share: f32) {
+        // The contents are requested as soon as the scene is there.
+        if let Some(progress) = self.progress.as_mut().filter(|done| **done < SCENE) {
+            *progress = progress.max(SCENE * share);
+        }
     }
 
     /// Leaves the answers of the workers where they are, as if the workers were slow. For tests.
@@ -279,6 +298,7 @@ impl MapPainter {
         self.scene = scene.clone();
         self.ink = ink;
         self.waiting = true;
+        self.content_share = Share::default();
         self.content_worker.ask(ContentQuestion {
             scene: scene.clone(),
             ink,
@@ -291,6 +311,7 @@ impl MapPainter {
             drawn: self.content_scene.clone(),
             drawn_ink: self.content_ink,
             map: self.map,
+            share: self.content_share.clone(),
         });
         if self.progress.is_some() {
             self.progress = Some(SCENE);
@@ -449,6 +470,25 @@ impl MapPainter {
         self.shapes(context, rect, camera, None).concat()
     }
 
+    /// Updates the progress of a new map, given how many of the tiles in view have been drawn.
+    fn note_tiles(&mut self, fresh: usize, all: usize) {
+        let Some(progress) = self.progress else {
+            return;
+        };
+        self.progress = if self.content_scene.is_none() {
+            // The scene is there if its contents have been requested.
+            let is_requested = self.scene.revision > 0;
+            let contents = SCENE + (CONTENT - SCENE) * self.content_share.get();
+            Some(if is_requested { contents } else { progress })
+        } else if fresh == all && !self.waiting {
+            None
+        } else {
+            let done = fresh as f32 / (all as f32).max(1.0);
+            // More tiles may come into view meanwhile.
+            Some(progress.max(CONTENT + (1.0 - CONTENT) * done))
+        };
+    }
+
     /// Contour lines and floors of forests.
     fn ground(&self) -> Vec<Arc<Mesh>> {
         let contours = self
@@ -511,11 +551,7 @@ impl MapPainter {
         {
             self.drawn_scene = scene.clone();
         }
-        if self.progress.is_some() && self.content_scene.is_some() {
-            let done = fresh as f32 / (all as f32).max(1.0);
-            let is_done = fresh == all && !self.waiting;
-            self.progress = (!is_done).then_some(CONTENT + (1.0 - CONTENT) * done);
-        }
+        self.note_tiles(fresh, all);
         let asks = !wanted.is_empty() || std::mem::take(&mut self.has_more);
         if let (Some(scene), true) = (&self.content_scene, asks) {
             self.asked.extend_from_slice(&wanted);

@@ -26,6 +26,15 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+/// What the map is made of.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Painting {
+    /// Shapes that the rasterizer of the tests draws.
+    Rasterizer,
+    /// Callbacks for a graphics driver, as in the window. They are not carried out.
+    Gpu,
+}
+
 /// The editor in a test.
 pub(crate) struct Bench {
     pub(crate) harness: Harness<'static, Editor>,
@@ -50,6 +59,26 @@ impl Bench {
     /// Starts the editor with the settings and autosaves of a folder.
     pub(crate) fn open_in(folder: Arc<tempfile::TempDir>, open: Option<PathBuf>) -> Self {
         let is_new_user = !folder.path().join("settings").exists();
+        let mut bench = Self::unsettled(folder, open);
+        bench.settle();
+        if is_new_user {
+            // Most tests draw on the asphalt or beside it, so they need streets without pavements.
+            bench.set(|settings| plain_streets(&mut settings.tools));
+        }
+        bench
+    }
+
+    /// Like `open_in`, but returns after the first frame, with the settings of a new user.
+    pub(crate) fn unsettled(folder: Arc<tempfile::TempDir>, open: Option<PathBuf>) -> Self {
+        Self::drawn_by(Painting::Rasterizer, folder, open)
+    }
+
+    /// Like `unsettled`, for one of the two kinds of painting.
+    pub(crate) fn drawn_by(
+        painting: Painting,
+        folder: Arc<tempfile::TempDir>,
+        open: Option<PathBuf>,
+    ) -> Self {
         let options = Options {
             open,
             settings: folder.path().join("settings"),
@@ -65,7 +94,7 @@ impl Bench {
                 user: folder.path().join("user"),
                 cache: folder.path().join("cache"),
             },
-            uses_gpu: false,
+            uses_gpu: painting == Painting::Gpu,
             reads_gamepads: false,
         };
         let harness = Harness::builder()
@@ -74,13 +103,7 @@ impl Bench {
             .with_step_dt(0.05)
             .renderer(Rasterizer::default())
             .build_eframe(|cc| Editor::new(cc, options));
-        let mut bench = Self { harness, folder };
-        bench.settle();
-        if is_new_user {
-            // Most tests draw on the asphalt or beside it, so they need streets without pavements.
-            bench.set(|settings| plain_streets(&mut settings.tools));
-        }
-        bench
+        Self { harness, folder }
     }
 
     /// Starts the editor with an empty scenario, ready to draw on. It opens a file without roads, so that

@@ -69,12 +69,15 @@ pub fn distance(points: &[DVec2], point: DVec2) -> f64 {
 
 /// Distance from a point to the polygon's boundary, m. O(n).
 pub fn boundary_distance(points: &[DVec2], point: DVec2) -> f64 {
+    // The root of the smallest square is the smallest root, so one root is enough.
     edges(points)
-        .map(|(a, b)| (closest_on_segment(a, b, point) - point).length())
+        .map(|(a, b)| (closest_on_segment(a, b, point) - point).length_squared())
         .fold(f64::INFINITY, f64::min)
+        .sqrt()
 }
 
 /// The point of the straight segment from `a` to `b` closest to `point`.
+#[inline]
 pub fn closest_on_segment(a: DVec2, b: DVec2, point: DVec2) -> DVec2 {
     let chord = b - a;
     let squared = chord.length_squared();
@@ -186,11 +189,11 @@ pub fn tidy_ring(points: &[DVec2]) -> Vec<DVec2> {
 
 /// Edges as pairs of points, including the closing edge.
 pub fn edges(points: &[DVec2]) -> impl Iterator<Item = (DVec2, DVec2)> + '_ {
-    let last = points.last().copied();
     // The closing edge comes first, so that one pass without an index is enough.
-    last.into_iter()
-        .chain(points.iter().copied())
-        .zip(points.iter().copied())
+    let mut from = points.last().copied().unwrap_or_default();
+    points
+        .iter()
+        .map(move |&to| (std::mem::replace(&mut from, to), to))
 }
 
 #[cfg(test)]

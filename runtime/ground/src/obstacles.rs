@@ -89,14 +89,18 @@ impl Body {
                 }
             }
             Self::Polygon(corners) if polygon::contains(corners, point) => point,
-            Self::Polygon(corners) => polygon::edges(corners)
-                .map(|(a, b)| polygon::closest_on_segment(a, b, point))
-                .min_by(|a, b| {
-                    (*a - point)
-                        .length_squared()
-                        .total_cmp(&(*b - point).length_squared())
-                })
-                .unwrap_or(point),
+            Self::Polygon(corners) => {
+                // Called for a million pairs of a house and a lane, so each distance is computed once.
+                let (mut closest, mut least) = (point, f64::INFINITY);
+                for (a, b) in polygon::edges(corners) {
+                    let on_edge = polygon::closest_on_segment(a, b, point);
+                    let squared = (on_edge - point).length_squared();
+                    if squared < least {
+                        (closest, least) = (on_edge, squared);
+                    }
+                }
+                closest
+            }
         }
     }
 

@@ -512,18 +512,21 @@ struct Lane<'a> {
     step: f64,
     /// Absolute curvature at each point, 1/m.
     bends: Vec<f64>,
+    /// The largest of them, 1/m.
+    tightest: f64,
 }
 
 impl<'a> Lane<'a> {
     fn new(line: CentreLine<'a>, id: LaneletIndex, width: f64) -> Self {
         let count = line.count();
         let step = line.length() / (count - 1).max(1) as f64;
-        let bends = line.curvatures(BEND_REACH).map(f64::abs).collect();
+        let bends: Vec<f64> = line.curvatures(BEND_REACH).map(f64::abs).collect();
         Self {
             id,
             line,
             width,
             step,
+            tightest: bends.iter().copied().fold(0.0, f64::max),
             bends,
         }
     }
@@ -562,6 +565,35 @@ struct Beside {
     distance: f64,
 }
 
+/// Distances between the centres of two lanes at which two bodies certainly fit side by side.
+struct Enough {
+    /// Distance that suffices on a straight street, m.
+    straight: f64,
+    /// Distance that suffices in the bend, m.
+    in_bend: f64,
+}
+
+impl Enough {
+    /// Returns the distances for two bodies, given the largest curvature below each body, 1/m.
+    fn of(bodies: [Body; 2], bend: impl Fn(Body) -> f64) -> Self {
+        let [one, other] = bodies;
+        let swing = |body: Body| body.swing_at(1.0 / bend(body).max(1e-9));
+        let swing = f64::max(swing(one), swing(other));
+        let straight = 0.5 * (one.width + other.width) + ABREAST;
+        Self {
+            straight,
+            in_bend: match swing < NO_SWING {
+                true => f64::NEG_INFINITY,
+                false => straight + 2.0 * swing,
+            },
+        }
+    }
+
+    fn is_met_by(&self, distance: f64) -> bool {
+        distance >= self.in_bend
+    }
+}
+
 /// Two lanes of opposite directions.
 struct Lanes<'a> {
     one: Lane<'a>,
@@ -595,8 +627,14 @@ impl<'a> Lanes<'a> {
     fn narrow_places(&self, bodies: [Body; 2]) -> Vec<Narrow> {
         let mut narrows: Vec<Narrow> = Vec::new();
         let mut was_narrow = false;
+        let tightest = f64::max(self.one.tightest, self.other.tightest);
+        // Most streets are wide enough for their tightest bend, so the bend at each point need not be known.
+        let enough = Enough::of(bodies, |_| tightest);
         for (number, &Beside { point, distance }) in self.beside.iter().enumerate() {
-            let wanted = self.wanted_distance(number, bodies);
+            let wanted = match enough.is_met_by(distance) {
+                true => enough.straight,
+                false => self.wanted_distance(number, bodies),
+            };
             let (s, s_beside) = (
                 number as f64 * self.one.step,
                 point as f64 * self.other.step,
@@ -689,19 +727,17 @@ impl<'a> Lanes<'a> {
     /// lane. It is exact where the bodies may not fit. Elsewhere, it is the distance for a straight street.
     fn wanted_distance(&self, number: usize, bodies: [Body; 2]) -> f64 {
         let [one, other] = bodies;
-        let straight = 0.5 * (one.width + other.width) + ABREAST;
         let Beside { point, distance } = self.beside[number];
-        let swing = |body: Body| {
-            let bend = f64::max(
+        let bend = |body: Body| {
+            f64::max(
                 self.one.bend_below(number, body),
                 self.other.bend_below(point, body),
-            );
-            body.swing_at(1.0 / bend.max(1e-9))
+            )
         };
-        let swing = f64::max(swing(one), swing(other));
+        let enough = Enough::of(bodies, bend);
         // Almost everywhere, lanes are straight or far enough apart for any bend.
-        if swing < NO_SWING || distance >= straight + 2.0 * swing {
-            return straight;
+        if enough.is_met_by(distance) {
+            return enough.straight;
         }
         let between = self.other.point(point) - self.one.point(number);
         let beside = |one: Body, other: Body| {

@@ -1,5 +1,7 @@
 //! Objects beside the roads: obstacles, forests and points of interest.
 
+mod shape_keys;
+
 use crate::defaults::is_zero;
 use crate::quantity::{
     Angle, Area, Coordinate, HeightAboveGround, Mass, OptionalQuantity, PerHectare, Quantity, Size,
@@ -13,7 +15,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// The outline of an obstacle.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[serde(tag = "type", rename_all = "snake_case", deny_unknown_fields)]
 pub enum Shape {
     /// A disc.

@@ -16,6 +16,8 @@ use std::cell::OnceCell;
 const PART: usize = 1_000_000;
 /// Margin for rounding errors of distances, m.
 const ROUNDING: f64 = 1e-6;
+/// Number of points near an obstacle whose distances from its walls are kept.
+const KNOWN: usize = 8;
 
 pub(super) fn check(subjects: &Subjects<'_>, findings: &mut Vec<Finding>) {
     heights(subjects, findings);
@@ -111,23 +113,27 @@ fn first_on_lane<'a>(
             (point.clamp(low, high) - point).length() > distance + ROUNDING
         })
     };
-    // The last point that was compared with the walls, and its distance from them. The distance changes by at
-    // most as much as one moves, so most points near it need not be compared.
-    let mut last: Option<(DVec2, f64)> = None;
+    // The last points that were compared with the walls, and their distances from them. The distance changes by
+    // at most as much as one moves, so most points near them need not be compared. There are several, because the
+    // points of a cell belong to several lanes.
+    let mut known = [(DVec2::ZERO, f64::NEG_INFINITY); KNOWN];
+    let mut compared = 0;
     // Hits are compared by lanelet and not by cell, so that the finding does not depend on the grid.
     grid.for_each_within(centre, radius + 0.5 * widest + ROUNDING, |index, point| {
         let half_lane = 0.5 * lanelets[index as usize].width;
         let first = hit.is_none_or(|(best, _)| index < best);
         let is_free = || {
-            last.is_some_and(|(at, distance)| {
-                (point - at).length() + half_lane + ROUNDING < distance
+            known.iter().any(|&(at, distance)| {
+                let room = distance - half_lane - ROUNDING;
+                room > 0.0 && (point - at).length_squared() < room * room
             })
         };
         if !first || is_apart(point, half_lane) || is_free() {
             return;
         }
         let distance = obstacle.shape.distance(point);
-        last = Some((point, distance));
+        known[compared % KNOWN] = (point, distance);
+        compared += 1;
         if distance < half_lane {
             hit = Some((index, point));
         }
@@ -258,8 +264,14 @@ fn shrunk_overlap(a: &[DVec2], b: &[DVec2]) -> bool {
     if a.is_empty() || b.is_empty() {
         return false;
     }
-    polygon::contains(b, a[0])
-        || polygon::contains(a, b[0])
-        || polygon::edges(a)
-            .any(|(p, q)| polygon::edges(b).any(|(r, s)| polygon::segments_cross(p, q, r, s)))
+    if polygon::contains(b, a[0]) || polygon::contains(a, b[0]) {
+        return true;
+    }
+    let Some((low, high)) = polygon::bounds(b) else {
+        return false;
+    };
+    // Most edges of a house do not reach its neighbour, and an edge beside the bounding box crosses nothing in it.
+    let mut near =
+        polygon::edges(a).filter(|&(p, q)| p.min(q).cmple(high).all() && p.max(q).cmpge(low).all());
+    near.any(|(p, q)| polygon::edges(b).any(|(r, s)| polygon::segments_cross(p, q, r, s)))
 }

@@ -15,7 +15,7 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Distance between samples along a lane, m.
 const STEP: f64 = 2.0;
 /// Length of the pieces of lanes that are compared first, m. It is a multiple of [`STEP`].
-const PIECE: f64 = 64.0;
+const PIECE: f64 = 16.0;
 /// Size of a grid cell, m. Two lanes side by side fit into it.
 const CELL: f64 = 8.0;
 /// Minimum width of an overlap that is reported, m. Markings and gutters account for smaller overlaps.
@@ -60,7 +60,8 @@ impl Stretch {
     }
 }
 
-/// Reports each pair of roads with overlapping lanes once, at the longest overlap. The cost is nearly linear in the total length of all lanes.
+/// Reports each pair of roads with overlapping lanes once, at the longest overlap. The cost is nearly linear in
+/// the total length of all lanes.
 pub(super) fn check(subjects: &Subjects<'_>, findings: &mut Vec<Finding>) {
     let graph = subjects.graph;
     let loose = findings

@@ -316,7 +316,7 @@ fn taken(crossing: &Crossing, curve: &ReferenceLine, body: Body) -> Option<Taken
             next = i + (missing / STEP) as usize;
             continue;
         }
-        let corners = outline(frame, beyond, body).map(|corner| kerb.to_local(corner));
+        let corners = outline(&kerb, frame, beyond, body);
         let Some(across) = overlap(crossing.width, crossing.length, &corners) else {
             continue;
         };
@@ -333,16 +333,18 @@ fn taken(crossing: &Crossing, curve: &ReferenceLine, body: Body) -> Option<Taken
     taken
 }
 
-/// The corners of a body whose rear axle is `beyond` metres ahead of a frame.
-fn outline(frame: OwnFrame, beyond: f64, body: Body) -> [DVec2; 4] {
+/// The corners of a body whose rear axle is `beyond` metres ahead of a frame, in the frame of a kerb.
+fn outline(kerb: &OwnFrame, frame: OwnFrame, beyond: f64, body: Body) -> [DVec2; 4] {
     let half = 0.5 * body.width + BESIDE;
+    let corner = |ahead: f64, left: f64| kerb.to_local(frame.point(beyond + ahead, left));
+    // Called for each pose of each body on each crossing, where `map` over an array of pairs takes several times
+    // as long.
     [
-        (-body.rear, -half),
-        (body.front, -half),
-        (body.front, half),
-        (-body.rear, half),
+        corner(-body.rear, -half),
+        corner(body.front, -half),
+        corner(body.front, half),
+        corner(-body.rear, half),
     ]
-    .map(|(ahead, left)| frame.point(beyond + ahead, left))
 }
 
 /// Part of a crossing that a convex area covers, m from the right kerb. The corners of the area are
@@ -365,7 +367,8 @@ fn overlap(width: f64, length: f64, corners: &[DVec2; 4]) -> Option<Interval> {
             } else {
                 [(x - a.x) / (b.x - a.x); 2]
             };
-            for y in share.map(|share| a.y + (b.y - a.y) * share) {
+            for share in share {
+                let y = a.y + (b.y - a.y) * share;
                 let place = found.get_or_insert(Interval { from: y, to: y });
                 (place.from, place.to) = (place.from.min(y), place.to.max(y));
             }

@@ -13,6 +13,7 @@
 
 mod after_edit;
 mod clusters;
+mod stage;
 
 use super::arm::FarEnd;
 use super::corner::is_gentle;
@@ -31,6 +32,8 @@ use clusters::{Clusters, Kept};
 use glam::DVec2;
 use roadwright_geometry::math::wrap_angle;
 use roadwright_geometry::threads::map_on_all_threads;
+use stage::Stage;
+pub use stage::Watch;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -57,6 +60,10 @@ const STRAIGHT: f64 = 1.1;
 const MAX_ROUNDS: usize = 8;
 /// Minimum number of junctions for several threads. Fewer junctions are all built on the calling thread.
 const FEW_JUNCTIONS: usize = 200;
+/// Share of the work that is done when the trims of all junctions have been computed once.
+const TRIMMED: f64 = 0.45;
+/// Share of the work that is done when no short road is left to merge.
+const MERGED: f64 = 0.5;
 
 /// Lengths of a road's reference line that its junctions use, m.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
@@ -150,9 +157,21 @@ impl Layout {
 /// only a driving side is given, the default law applies. O(roads log roads) for nodes of bounded
 /// degree.
 pub fn layout(network: &RoadNetwork, custom: impl Into<Custom>) -> Layout {
-    let mut planner = Planner::new(network, custom.into());
+    layout_watched(network, custom, &stage::ignore)
+}
+
+/// Like [`layout`](fn@layout), and reports its progress. `watch` has no effect on the result.
+pub fn layout_watched(
+    network: &RoadNetwork,
+    custom: impl Into<Custom>,
+    watch: Watch<'_>,
+) -> Layout {
+    let mut planner = Planner::new(network, custom.into(), watch);
     planner.merge_short_roads();
-    planner.finish(None)
+    watch(MERGED);
+    let layout = planner.finish(None);
+    watch(1.0);
+    layout
 }
 
 /// Index of the junction of each node. Reuses the map of `before` if the nodes of all junctions are
@@ -182,6 +201,14 @@ struct Planner<'a> {
     limits: BTreeMap<RoadId, Trim>,
     /// Sorted arms of each cluster that has not changed since its trims were computed, by root.
     sorted: BTreeMap<NodeId, SortedArms<'a>>,
+    /// Receives the progress.
+    watch: Watch<'a>,
+}
+
+/// Arms of a cluster with the trim of each arm, m.
+struct TrimmedArms<'a> {
+    sorted: SortedArms<'a>,
+    trims: Vec<f64>,
 }
 
 /// The arms of a cluster, counter-clockwise, and the corner after each arm.
@@ -191,7 +218,7 @@ struct SortedArms<'a> {
 }
 
 impl<'a> Planner<'a> {
-    fn new(network: &'a RoadNetwork, Custom { side, law }: Custom) -> Self {
+    fn new(network: &'a RoadNetwork, Custom { side, law }: Custom, watch: Watch<'a>) -> Self {
         Self {
             network,
             side,
@@ -202,6 +229,7 @@ impl<'a> Planner<'a> {
             trims: BTreeMap::new(),
             limits: BTreeMap::new(),
             sorted: BTreeMap::new(),
+            watch,
         }
     }
 
@@ -268,11 +296,14 @@ impl<'a> Planner<'a> {
     /// not kept.
     fn merge_short_roads(&mut self) {
         let mut dirty = self.merge_named(&self.clusters.open().collect());
-        for _ in 0..MAX_ROUNDS {
-            let mut touched = BTreeSet::new();
-            for &root in &dirty {
-                self.compute_trims(root, &mut touched);
-            }
+        for round in 0..MAX_ROUNDS {
+            // Later rounds are short, because few junctions merge.
+            let watch = if round == 0 {
+                self.watch
+            } else {
+                &stage::ignore
+            };
+            let touched = self.compute_trims(&dirty, &Stage::new(watch, 0.0..TRIMMED, dirty.len()));
             dirty = self.merge_used_up(&touched);
             if dirty.is_empty() {
                 return;
@@ -285,17 +316,37 @@ impl<'a> Planner<'a> {
         }
     }
 
-    /// Computes the trims of the arms of one cluster.
-    fn compute_trims(&mut self, root: NodeId, touched: &mut BTreeSet<RoadId>) {
+    /// Computes the trims of the arms of some clusters. Returns their roads.
+    fn compute_trims(&mut self, roots: &BTreeSet<NodeId>, stage: &Stage<'_>) -> BTreeSet<RoadId> {
+        let roots: Vec<NodeId> = roots.iter().copied().collect();
+        // The arms of a cluster depend only on the network and the clusters, so the number of threads does not
+        // matter.
+        let trimmed = |&root: &NodeId| {
+            let trimmed = self.trimmed_arms(root);
+            stage.finish_one();
+            trimmed
+        };
+        let found = map_on_all_threads(&roots, FEW_JUNCTIONS, trimmed);
+        let mut touched = BTreeSet::new();
+        for (root, TrimmedArms { sorted, trims }) in roots.into_iter().zip(found) {
+            for (arm, trim) in sorted.arms.iter().zip(trims) {
+                *self.trims.entry(arm.road_id).or_default().at_mut(arm.end) = trim;
+                touched.insert(arm.road_id);
+            }
+            self.sorted.insert(root, sorted);
+        }
+        touched
+    }
+
+    fn trimmed_arms(&self, root: NodeId) -> TrimmedArms<'a> {
         let rules = self.rules(root);
         let sorted = self.sorted_arms(root, &rules);
         let SortedArms { arms, corners } = &sorted;
-        for (i, arm) in arms.iter().enumerate() {
-            let trim = crossing::trim(arms, corners, &rules.crossings, i);
-            *self.trims.entry(arm.road_id).or_default().at_mut(arm.end) = trim;
-            touched.insert(arm.road_id);
+        let trim = |i| crossing::trim(arms, corners, &rules.crossings, i);
+        TrimmedArms {
+            trims: (0..arms.len()).map(trim).collect(),
+            sorted,
         }
-        self.sorted.insert(root, sorted);
     }
 
     fn sorted_arms(&self, root: NodeId, rules: &JunctionRules) -> SortedArms<'a> {
@@ -505,7 +556,12 @@ impl<'a> Planner<'a> {
         let roots: Vec<NodeId> = self.clusters.open().collect();
         // Each junction depends only on the network and the clusters, so the number of threads does not
         // matter.
-        let build = |&root: &NodeId| self.build(root);
+        let stage = Stage::new(self.watch, MERGED..1.0, roots.len());
+        let build = |&root: &NodeId| {
+            let junction = self.build(root);
+            stage.finish_one();
+            junction
+        };
         let mut junctions = map_on_all_threads(&roots, FEW_JUNCTIONS, build);
         for arm in junctions.iter().flat_map(|junction| &junction.arms) {
             *self.trims.entry(arm.road).or_default().at_mut(arm.end) = arm.trim;

@@ -57,7 +57,7 @@ pub use crossing::{CROSSING_WIDTH, Covered, Crossing, FAST_CROSSING_WIDTH, Taken
 pub use curve::connecting_curve;
 pub use direct::Gore;
 pub(crate) use layout::MAX_CLUSTER;
-pub use layout::{Layout, Trim, layout, layout_after_edit};
+pub use layout::{Layout, Trim, Watch, layout, layout_after_edit, layout_watched};
 pub(crate) use links::{MAX_CONNECTIONS, MAX_LANES};
 pub use meeting::Meeting;
 pub use mini::MiniRing;

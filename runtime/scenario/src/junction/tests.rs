@@ -3,6 +3,7 @@ mod control;
 mod crossings;
 mod invariants;
 mod mini;
+mod progress;
 mod rings;
 mod setback;
 mod shape;

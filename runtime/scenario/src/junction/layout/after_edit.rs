@@ -2,7 +2,7 @@
 
 use super::super::rings;
 use super::clusters::{Clusters, Kept};
-use super::{Layout, Planner};
+use super::{Layout, Planner, stage};
 use crate::country::Custom;
 use crate::driving_side::DrivingSide;
 use crate::ids::{NodeId, RoadId};
@@ -206,6 +206,7 @@ impl<'a> Planner<'a> {
             limits: limits.filter(|(id, _)| stays(id)).collect(),
             sorted: BTreeMap::new(),
             clusters: Clusters::apart(open, Some(kept)),
+            watch: &stage::ignore,
         }
     }
 

@@ -1,0 +1,44 @@
+//! Reports how far the layout of a network has come.
+
+use std::ops::Range;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// Receives the share of a layout that is done, 0 to 1. It is called from several threads, so a smaller share may
+/// follow a larger one.
+pub type Watch<'a> = &'a (dyn Fn(f64) + Sync);
+
+/// Number of junctions after which the progress is reported.
+const REPORT: usize = 32;
+
+/// Ignores the progress.
+pub(super) fn ignore(_: f64) {}
+
+/// A stage of the layout that treats items one by one.
+pub(super) struct Stage<'a> {
+    watch: Watch<'a>,
+    /// Shares of the layout that are done before and after the stage.
+    shares: Range<f64>,
+    /// Number of items.
+    items: usize,
+    done: AtomicUsize,
+}
+
+impl<'a> Stage<'a> {
+    pub(super) fn new(watch: Watch<'a>, shares: Range<f64>, items: usize) -> Self {
+        Self {
+            watch,
+            shares,
+            items,
+            done: AtomicUsize::new(0),
+        }
+    }
+
+    /// Counts an item that is done.
+    pub(super) fn finish_one(&self) {
+        let done = self.done.fetch_add(1, Ordering::Relaxed) + 1;
+        if done.is_multiple_of(REPORT) {
+            let Range { start, end } = self.shares;
+            (self.watch)(start + (end - start) * done as f64 / self.items as f64);
+        }
+    }
+}
