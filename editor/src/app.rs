@@ -24,6 +24,7 @@ use crate::model::{Action, Dialog, Model, PlannedRoutes};
 use crate::module_actions::ModuleHost;
 use crate::panels;
 use crate::playing::Playing;
+use crate::route_source::RouteSource;
 use crate::scene::Scene;
 use crate::settings::Settings;
 use crate::sharing;
@@ -141,6 +142,7 @@ impl Editor {
         model.recoveries = recoveries;
         let modules = ModuleHost::open(&options.modules, &mut model);
         let wake = waker(context);
+        let routes = model.route_source.clone();
         let mut editor = Self {
             cx: Context::new(
                 model,
@@ -149,7 +151,7 @@ impl Editor {
             ),
             modules,
             flow: DocumentFlow::new(&options.autosaves),
-            derived: Derivation::new(wake.clone()),
+            derived: Derivation::new(routes, wake.clone()),
             folders: FolderReader::new(wake.clone()),
             editing: Editing::default(),
             laboratory: Laboratory::new(wake.clone()),
@@ -332,6 +334,7 @@ fn first_model(document: Document, settings: Settings) -> Model {
         selection: Objects::new(),
         explained: None,
         routes: PlannedRoutes::new(),
+        route_source: RouteSource::default(),
         drawn_route: None,
         tool: ToolKind::Select,
         camera: Camera::default(),

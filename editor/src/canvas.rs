@@ -6,14 +6,14 @@ use crate::drawn_route::{DrawnRoute, route_text};
 use crate::hand::vehicle_at;
 use crate::hand::{Hand, Reach, context};
 use crate::hidden_chip::HiddenChip;
-use crate::map::{Ink, MapPainter, Moving, SkidMarks, VehicleDot};
+use crate::map::{CoveredVehicles, Ink, MapPainter, Moving, SkidMarks, VehicleDot};
 use crate::map_view::{MapView, in_points};
 use crate::marks::{Board, round_length};
 use crate::minimap::Minimap;
 use crate::model::{Action, Model, ViewAction};
 use crate::problem_marks::ProblemMarks;
 use crate::settings::Heat;
-use crate::tools::{MapPart, ToolKind, grid_spacing, outline_of};
+use crate::tools::{MapPart, Mark, ToolKind, grid_spacing, outline_of};
 use crate::{object_menu, vehicle_menu};
 use egui::{
     Color32, Key, PointerButton, Pos2, Rect, Response, Role, Sense, Shape, Ui, Vec2, WidgetInfo,
@@ -21,8 +21,9 @@ use egui::{
 use roadwright_geometry::{DVec2, Pose};
 use roadwright_render::hint::{self, Hint};
 use roadwright_render::signal;
-use roadwright_scenario::{BodyKind, ObjectId};
+use roadwright_scenario::{AgentId, BodyKind, ObjectId};
 use roadwright_simulation::SignalHead;
+use std::collections::BTreeMap;
 
 /// Name of the map for screen readers and tests.
 pub const LABEL: &str = "map canvas";
@@ -110,6 +111,10 @@ pub struct Canvas {
     is_visible: bool,
     /// Buffer of vehicles, reused between frames to avoid allocation.
     dots: Vec<VehicleDot>,
+    /// Vehicles below decks, by their layer.
+    covered: BTreeMap<i8, CoveredVehicles>,
+    /// The layers of their agents.
+    covered_agents: BTreeMap<u64, i8>,
     /// Buffer of hints, reused between frames to avoid allocation.
     hints: Vec<Hint>,
     /// Skid marks of the run.
@@ -133,6 +138,8 @@ impl Canvas {
             has_rect: false,
             is_visible: false,
             dots: Vec::new(),
+            covered: BTreeMap::new(),
+            covered_agents: BTreeMap::new(),
             hints: Vec::new(),
             skid_marks: SkidMarks::default(),
             afterimage: Afterimage::default(),
@@ -401,6 +408,7 @@ impl Canvas {
     /// Draws roads and the heat map. Returns the shapes of the traffic, which is drawn above names.
     fn roads(&mut self, board: &Board<'_>, model: &Model) -> Vec<Shape> {
         let grey = (model.settings.heat != Heat::None).then(|| board.theme.heat_vehicle());
+        self.find_covered(model);
         self.place_dots(model, grey);
         self.follow_vehicles(model, grey, board.camera.scale);
         // Before the first step, vehicles are drawn at their starts in the scenario.
@@ -421,6 +429,7 @@ impl Canvas {
             people: people.unwrap_or_default(),
             hints: &self.hints,
             skid_marks: Some(&self.skid_marks),
+            covered: Some(&self.covered),
         });
         let context = board.painter.ctx();
         let shapes = self
@@ -465,6 +474,27 @@ impl Canvas {
         }
     }
 
+    /// Finds the vehicles below decks.
+    fn find_covered(&mut self, model: &Model) {
+        self.covered.clear();
+        self.covered_agents.clear();
+        let bridges = &model.scene.bridges;
+        let Some(live) = model.live.as_ref().filter(|_| shows_vehicles(model)) else {
+            return;
+        };
+        for vehicle in &live.snapshot.vehicles {
+            if let Some(layer) = bridges.layer_if_covered(vehicle, &model.scene.scenario) {
+                self.covered_agents.insert(vehicle.agent, layer);
+            }
+        }
+    }
+
+    /// The lists of a vehicle's layer, if it is below a deck.
+    fn covered_list(&mut self, agent: u64) -> Option<&mut CoveredVehicles> {
+        let layer = self.covered_agents.get(&agent)?;
+        Some(self.covered.entry(*layer).or_default())
+    }
+
     /// Collects the vehicles and trailers of this frame.
     fn place_dots(&mut self, model: &Model, color: Option<Color32>) {
         self.dots.clear();
@@ -502,8 +532,13 @@ impl Canvas {
             body_kind: BodyKind::Vehicle,
         };
         // Trailers first, so that a vehicle lies over its trailers.
-        self.dots.extend(live.snapshot.all_trailers().map(towed));
-        self.dots.extend(live.snapshot.vehicles.iter().map(dot));
+        let trailers = live.snapshot.all_trailers().map(towed);
+        for one in trailers.chain(live.snapshot.vehicles.iter().map(dot)) {
+            match self.covered_list(one.agent) {
+                Some(list) => list.vehicles.push(one),
+                None => self.dots.push(one),
+            }
+        }
     }
 
     /// Updates the hints about the state of vehicles, and the skid marks.
@@ -518,13 +553,41 @@ impl Canvas {
             return;
         };
         for vehicle in &snapshot.vehicles {
-            self.hints.extend(hint::wheels(vehicle, snapshot, scale));
-            let roof = hint::roof(vehicle, scale);
-            self.hints.extend(roof.map(|roof| Hint {
+            let roof = hint::roof(vehicle, scale).map(|roof| Hint {
                 color: grey.map_or(roof.color, color_of),
                 ..roof
-            }));
+            });
+            let hints = hint::wheels(vehicle, snapshot, scale)
+                .into_iter()
+                .chain(roof);
+            match self.covered_list(vehicle.agent) {
+                Some(list) => list.hints.extend(hints),
+                None => self.hints.extend(hints),
+            }
+            // Signs lie on top of everything, because these vehicles need attention.
             self.hints.extend(hint::sign(vehicle, scale));
+        }
+    }
+
+    /// Draws the outlines of watched and selected vehicles that are below decks.
+    fn mark_covered(&self, board: &Board<'_>, model: &Model) {
+        let is_meant = |agent: u64| {
+            let id = u32::try_from(agent).map(AgentId).ok();
+            let is_selected = id.is_some_and(|id| model.selection.contains(&ObjectId::Agent(id)));
+            is_selected || model.watched == Some(agent)
+        };
+        let covered = self.covered.values().flat_map(|layer| &layer.vehicles);
+        for vehicle in covered.filter(|vehicle| is_meant(vehicle.agent)) {
+            let (front, side) = (0.5 * vehicle.length, 0.5 * vehicle.width);
+            let corners = [
+                (front, side),
+                (front, -side),
+                (-front, -side),
+                (-front, side),
+                (front, side),
+            ];
+            let outline = corners.map(|(ahead, left)| vehicle.body.point(ahead, left));
+            board.marks(&[Mark::line(outline.to_vec(), crate::tools::Tone::Accent)]);
         }
     }
 
@@ -558,6 +621,7 @@ impl Canvas {
         }
         if let Some(live) = &model.live {
             board.inspection(live);
+            self.mark_covered(board, model);
             board.script_marks(&live.marks);
             if model.settings.open_ground.plan {
                 board.path_signs(&live.without_path);

@@ -3,6 +3,7 @@
 
 use crate::context::Context;
 use crate::planned_routes::RoutePlanner;
+use crate::route_source::RouteSource;
 use crate::scene::Scene;
 use crate::worker::{Share, Worker};
 use roadwright_scenario::Scenario;
@@ -55,8 +56,8 @@ pub(crate) struct Derivation {
 }
 
 impl Derivation {
-    /// Creates workers that call `wake` after each answer.
-    pub(crate) fn new(wake: impl Fn() + Send + Clone + 'static) -> Self {
+    /// Creates workers that call `wake` after each answer. Those that find routes share their source with the tools.
+    pub(crate) fn new(routes: RouteSource, wake: impl Fn() + Send + Clone + 'static) -> Self {
         Self {
             scenes: Worker::new(
                 |asked: SceneQuestion| {
@@ -78,7 +79,7 @@ impl Derivation {
             ),
             checked: Checked::default(),
             ground_checked: Checked::default(),
-            routes: RoutePlanner::new(wake),
+            routes: RoutePlanner::new(routes, wake),
             asked: (0, 0),
             share: Share::default(),
             is_held: false,

@@ -1,6 +1,7 @@
 //! The route of the trip that is being drawn, and its description.
 
 use crate::tools::DrawnTrip;
+use roadwright_scenario::Place;
 use roadwright_simulation::PlannedRoute;
 
 /// The route of the trip that is being drawn.
@@ -8,6 +9,8 @@ use roadwright_simulation::PlannedRoute;
 pub struct DrawnRoute {
     /// The trip.
     pub trip: DrawnTrip,
+    /// Start, waypoints and destination on the lanes that it takes.
+    pub stops: Vec<Place>,
     /// The route, or the reason why there is none.
     pub route: Result<PlannedRoute, String>,
 }

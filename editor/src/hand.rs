@@ -84,6 +84,8 @@ pub(crate) fn context<'a>(model: &'a Model, camera: &Camera) -> ToolContext<'a> 
         selection: &model.selection,
         options: &model.settings.tools,
         scale: camera.scale,
+        routes: &model.route_source,
+        taken: model.drawn_route.as_ref().map_or(&[], |drawn| &drawn.stops),
     }
 }
 
@@ -305,12 +307,18 @@ pub(crate) fn vehicle_at(point: DVec2, model: &Model, camera: &Camera) -> Option
     let miss = |v: &roadwright_simulation::VehicleRecord| {
         (v.body.position - point).length() - 0.4 * v.length
     };
+    // A click on a deck is not for the vehicles below it.
+    let scene = &model.scene;
+    let is_covered = |v: &roadwright_simulation::VehicleRecord| {
+        let layer = scene.bridges.layer_if_covered(v, &scene.scenario);
+        layer.is_some_and(|layer| scene.bridges.covers(point, layer))
+    };
     let vehicles = live.snapshot.vehicles.iter();
     vehicles
-        .map(|v| (miss(v), v.agent))
-        .filter(|(distance, _)| *distance < limit)
+        .map(|v| (miss(v), v))
+        .filter(|(distance, v)| *distance < limit && !is_covered(v))
         .min_by(|a, b| a.0.total_cmp(&b.0))
-        .map(|(_, agent)| agent)
+        .map(|(_, v)| v.agent)
 }
 
 /// Watches a driving vehicle, and selects its agent if it is in the scenario. Vehicles of flows have no agent

@@ -8,7 +8,8 @@
 use roadwright_editor_core::lookout;
 pub use roadwright_editor_core::{
     autosave, camera, command, damaged, document, experiment, extensions, gamepad, import_report,
-    input, kind_edits, live, panel, scene, settings, shipped, tools, worker, workshop,
+    input, kind_edits, live, panel, route_source, scene, settings, shipped, tools, worker,
+    workshop,
 };
 pub use roadwright_recording::comparison;
 

@@ -17,6 +17,7 @@ use crate::input::KeyChord;
 use crate::kept_runs::{KeptRunAction, KeptRuns};
 use crate::live::{LivePicture, PathNotice};
 use crate::panel::PanelId;
+use crate::route_source::RouteSource;
 use crate::scene::Scene;
 use crate::settings::{Settings, TimelineView};
 use crate::theme::Theme;
@@ -79,6 +80,8 @@ pub struct Model {
     pub measured: Vec<DVec2>,
     /// Planned routes of selected vehicles and flows.
     pub(crate) routes: PlannedRoutes,
+    /// Routes for tools and for the background.
+    pub(crate) route_source: RouteSource,
     /// The route of the trip that is being drawn, once it is found.
     pub drawn_route: Option<DrawnRoute>,
     /// The current tool.

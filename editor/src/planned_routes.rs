@@ -3,11 +3,12 @@
 use crate::context::Context;
 use crate::drawn_route::DrawnRoute;
 use crate::model::{Model, PlannedRoutes};
-use crate::tools::{DrawnTrip, TripGround};
+use crate::route_source::RouteSource;
+use crate::tools::DrawnTrip;
 use crate::worker::Worker;
 use roadwright_geometry::DVec2;
-use roadwright_scenario::{Flow, ObjectId, Place, Scenario};
-use roadwright_simulation::{PlannedRoute, RouteFinder};
+use roadwright_scenario::{ObjectId, Place, Scenario};
+use roadwright_simulation::{ChosenLanes, DrawnStop, PlannedRoute, RouteFinder};
 use std::sync::Arc;
 
 /// Maximum number of routes that are found and drawn. More would be indistinguishable.
@@ -47,9 +48,12 @@ fn is_near(one: &DrawnTrip, other: &DrawnTrip) -> bool {
         }
         _ => false,
     };
+    let is_same = |(a, b): (&DrawnStop, &DrawnStop)| {
+        std::mem::discriminant(a) == std::mem::discriminant(b) && near(&a.place(), &b.place())
+    };
     (&one.vehicle, &one.stack) == (&other.vehicle, &other.stack)
-        && near(&one.start, &other.start)
-        && near(&one.destination, &other.destination)
+        && one.stops.len() == other.stops.len()
+        && one.stops.iter().zip(&other.stops).all(is_same)
 }
 
 /// The last request and the last answer.
@@ -100,54 +104,35 @@ impl RouteQuestion {
     }
 }
 
-/// Returns the function that answers requests. It keeps the prepared scenario for the next request.
-fn answers() -> impl FnMut(RouteQuestion) -> RouteAnswer + Send + 'static {
-    let mut kept: Option<RouteFinder> = None;
+/// Returns the function that answers requests.
+fn answers(source: RouteSource) -> impl FnMut(RouteQuestion) -> RouteAnswer + Send + 'static {
     move |question| {
-        let scenario = question.scenario;
-        match &mut kept {
-            Some(finder) => finder.follow(scenario.clone()),
-            None => kept = Some(RouteFinder::new(scenario.clone())),
-        }
-        let finder = kept.as_ref().expect("just created");
-        let route = |id: ObjectId| {
-            let route = match id {
-                ObjectId::Agent(agent) => finder.route(scenario.agents().get(&agent)?),
-                ObjectId::Flow(flow) => finder.route_of_flow(scenario.flows().get(&flow)?),
-                _ => return None,
-            };
-            Some((id, route))
+        let scenario = question.scenario.clone();
+        source.with(&scenario, |finder| answer(question, finder))
+    }
+}
+
+fn answer(question: RouteQuestion, finder: &RouteFinder) -> RouteAnswer {
+    let scenario = &question.scenario;
+    let route = |id: ObjectId| {
+        let route = match id {
+            ObjectId::Agent(agent) => finder.route(scenario.agents().get(&agent)?),
+            ObjectId::Flow(flow) => finder.route_of_flow(scenario.flows().get(&flow)?),
+            _ => return None,
         };
-        let routes = question.trips.into_iter().filter_map(route).collect();
-        RouteAnswer {
-            number: question.number,
-            routes,
-            drawn: question.drawn.map(|trip| route_of_drawn(finder, trip)),
-        }
+        Some((id, route))
+    };
+    let routes = question.trips.into_iter().filter_map(route).collect();
+    RouteAnswer {
+        number: question.number,
+        routes,
+        drawn: question.drawn.map(|trip| route_of_drawn(finder, trip)),
     }
 }
 
 fn route_of_drawn(finder: &RouteFinder, trip: DrawnTrip) -> DrawnRoute {
-    let stops = [trip.start, trip.destination];
-    let route = match finder.problem(&trip.vehicle, &stops) {
-        Some(problem) => Err(problem),
-        None => {
-            let [origin, destination] = stops;
-            let flow = Flow {
-                vehicle: trip.vehicle.clone(),
-                stack: trip.stack.clone(),
-                dynamics: None,
-                origin,
-                destination,
-                rate_per_hour: 1.0.into(),
-                begin: 0.0.into(),
-                end: 1.0.into(),
-            };
-            let found = finder.route_of_flow(&flow);
-            found.ok_or_else(|| "no lanes lead there".into())
-        }
-    };
-    DrawnRoute { trip, route }
+    let ChosenLanes { stops, route } = finder.choose_lanes(&trip.vehicle, &trip.stack, &trip.stops);
+    DrawnRoute { trip, stops, route }
 }
 
 /// Finds the routes of the selected trips in the background.
@@ -158,9 +143,9 @@ pub(crate) struct RoutePlanner {
 
 impl RoutePlanner {
     /// Creates a planner that calls `wake` after each answer.
-    pub(crate) fn new(wake: impl Fn() + Send + 'static) -> Self {
+    pub(crate) fn new(source: RouteSource, wake: impl Fn() + Send + 'static) -> Self {
         Self {
-            worker: Worker::new(answers(), wake),
+            worker: Worker::new(answers(source), wake),
             asked: Asked::default(),
         }
     }
@@ -176,8 +161,8 @@ impl RoutePlanner {
         let drawn = tool.trip(&crate::hand::context(&cx.model, &cx.model.camera));
         // A trip over open ground only has no route on lanes.
         let on_lanes = |trip: &DrawnTrip| {
-            TripGround::of([&trip.start]) == TripGround::Lanes
-                || TripGround::of([&trip.destination]) == TripGround::Lanes
+            let is_on_lane = |stop: &DrawnStop| matches!(stop.place(), Place::Lane(_));
+            trip.stops.iter().any(is_on_lane)
         };
         let drawn = drawn.filter(on_lanes);
         if drawn.is_none() {

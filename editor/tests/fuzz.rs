@@ -1,6 +1,7 @@
 //! Random input of thousands of tool events. The document must stay valid after each of them.
 
 use roadwright_editor::document::Document;
+use roadwright_editor::route_source::RouteSource;
 use roadwright_editor::scene::Scene;
 use roadwright_editor::tools::{
     Effect, Modifiers, ObstacleKind, Pointer, TerrainMode, ToolContext, ToolEvent, ToolKind,
@@ -23,6 +24,7 @@ struct Hand {
     scene: Arc<Scene>,
     selection: Objects,
     options: ToolOptions,
+    routes: RouteSource,
     kind: ToolKind,
     tool: Box<dyn roadwright_editor::tools::Tool>,
     pressed: bool,
@@ -38,6 +40,7 @@ impl Hand {
             scene: Arc::new(Scene::empty()),
             selection: Objects::new(),
             options: ToolOptions::default(),
+            routes: RouteSource::default(),
             kind: ToolKind::Select,
             tool: ToolKind::Select.tool(),
             pressed: false,
@@ -88,6 +91,8 @@ impl Hand {
             selection: &self.selection,
             options: &self.options,
             scale: self.scale,
+            routes: &self.routes,
+            taken: &[],
         };
         let _ = self.tool.marks(&context);
         let _ = self.tool.status(&context);

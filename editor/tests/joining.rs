@@ -3,6 +3,7 @@
 
 use crate::scenarios::street;
 use roadwright_editor::document::Document;
+use roadwright_editor::route_source::RouteSource;
 use roadwright_editor::scene::Scene;
 use roadwright_editor::tools::{
     Effect, Mark, Modifiers, Pointer, ToolContext, ToolEvent, ToolKind, ToolOptions,
@@ -144,6 +145,8 @@ impl Hand {
                 selection: &selection,
                 options: &self.options,
                 scale: self.scale,
+                routes: &RouteSource::default(),
+                taken: &[],
             };
             let pointer = |at: DVec2| Pointer { at, modifiers };
             tool.event(ToolEvent::Press(pointer(points[0])), &context);

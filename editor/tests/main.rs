@@ -17,6 +17,7 @@ mod junction_rules;
 mod junction_tools;
 mod junctions;
 mod kinds;
+mod lane_rule;
 mod modules;
 mod open_ground;
 mod opening;

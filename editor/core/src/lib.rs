@@ -27,6 +27,7 @@ pub mod live;
 pub mod lookout;
 pub mod map;
 pub mod panel;
+pub mod route_source;
 pub mod scene;
 pub mod settings;
 pub mod shipped;

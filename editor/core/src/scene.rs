@@ -4,7 +4,7 @@ mod footing;
 
 use roadwright_geometry::projection::Projector;
 use roadwright_geometry::{DVec2, polygon, polyline};
-use roadwright_render::{ground, street_name};
+use roadwright_render::{Bridges, RoadLine, ground, street_name};
 use roadwright_scenario::junction::{Layout, Watch, layout_watched};
 use roadwright_scenario::{
     GripMap, LandId, LandUse, LanePlace, NodeId, ObjectId, ObstacleId, Place, Road, RoadBox,
@@ -37,6 +37,16 @@ pub struct RoadShape {
 }
 
 impl RoadShape {
+    fn road_line(&self) -> RoadLine<'_> {
+        RoadLine {
+            id: self.id,
+            line: &self.line,
+            low: self.low,
+            high: self.high,
+            reach: self.reach,
+        }
+    }
+
     /// The box around its lanes.
     fn road_box(&self) -> RoadBox {
         // Lanes may be wider within a section than at its start.
@@ -100,6 +110,8 @@ pub struct Scene {
     pub roads: Vec<RoadShape>,
     /// Boxes around its roads, for finding those near the pointer.
     pub boxes: RoadBoxes,
+    /// Bridges and tunnels.
+    pub bridges: Arc<Bridges>,
     /// The names of all named roads, longest road first.
     pub street_names: Vec<StreetName>,
     /// The names of parks and water, largest first.
@@ -150,6 +162,8 @@ impl Scene {
                 _ => roads.push(shape_of(id, road)),
             }
         }
+        let lines: Vec<RoadLine<'_>> = roads.iter().map(RoadShape::road_line).collect();
+        let bridges = Arc::new(Bridges::new(&scenario, &layout, &lines));
         let street_names = street_names(&scenario, &layout);
         let land = scenario.land().iter();
         let land_boxes = land.filter_map(|(&id, land)| Some((id, polygon::bounds(&land.outline)?)));
@@ -167,6 +181,7 @@ impl Scene {
             revision,
             layout,
             boxes: RoadBoxes::of(roads.iter().map(RoadShape::road_box)),
+            bridges,
             roads,
             street_names,
         }

@@ -2,7 +2,7 @@
 
 use super::instances::{Instances, UnitShape};
 use super::mesh::{Ink, Mesh};
-use super::paint::{Figures, Frame};
+use super::paint::{Figures, Frame, Part};
 use eframe::egui_wgpu::{self, CallbackResources, CallbackTrait, ScreenDescriptor, wgpu};
 use egui::{PaintCallbackInfo, Rect, Shape};
 use roadwright_geometry::DVec2;
@@ -474,11 +474,13 @@ impl CallbackTrait for Below {
             origins: Vec::new(),
             draws: Vec::new(),
         };
-        for (list, meshes) in self.frame.lists() {
-            plan.batches(meshes, |layer, pass| self.frame.strength(list, layer, pass));
-        }
-        for figures in self.frame.figures_below() {
-            plan.instances(&figures, self.frame.ink);
+        for part in self.frame.below() {
+            match part {
+                Part::Meshes(list, meshes) => {
+                    plan.batches(meshes, |layer, pass| self.frame.strength(list, layer, pass));
+                }
+                Part::Figures(figures) => plan.instances(&figures, self.frame.ink),
+            }
         }
         let below = plan.draws.len();
         for figures in self.frame.figures_above() {

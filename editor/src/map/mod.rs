@@ -8,7 +8,7 @@ mod shapes;
 mod terrain;
 
 pub(crate) use gpu::set_up as set_up_gpu;
-pub use moving::{Moving, VehicleDot};
+pub use moving::{CoveredVehicles, Moving, VehicleDot};
 pub use paint::MapPainter;
 pub use roadwright_editor_core::map::instances::{Instance, Instances};
 pub use roadwright_editor_core::map::mesh::{Batch, Ink, Level, Mesh, MeshBuilder, Vertex};

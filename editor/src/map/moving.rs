@@ -49,11 +49,40 @@ pub struct Moving<'a> {
     pub hints: &'a [Hint],
     /// Skid marks, if they are shown.
     pub skid_marks: Option<&'a SkidMarks>,
+    /// Vehicles below decks, with their hints and by their layer.
+    pub covered: Option<&'a BTreeMap<i8, CoveredVehicles>>,
+}
+
+/// Vehicles of a layer below decks of higher layers.
+#[derive(Debug, Clone, Default)]
+pub struct CoveredVehicles {
+    /// Vehicles and trailers.
+    pub vehicles: Vec<VehicleDot>,
+    /// Hints about their state.
+    pub hints: Vec<Hint>,
+}
+
+/// Vehicles in view that are below decks, by their layer.
+pub(super) fn covered(
+    moving: &Moving<'_>,
+    camera: &Camera,
+    low: DVec2,
+    high: DVec2,
+) -> BTreeMap<i8, Vec<(Figure, Instances)>> {
+    let layers = moving.covered.into_iter().flatten().map(|(layer, own)| {
+        let moving = Moving {
+            vehicles: &own.vehicles,
+            hints: &own.hints,
+            ..Moving::default()
+        };
+        (*layer, instances(&moving, camera, low, high))
+    });
+    layers.filter(|(_, figures)| !figures.is_empty()).collect()
 }
 
 /// Vehicles and pedestrians in view, from the bottom up: skid marks, bodies, pedestrians, lamps, signs.
 pub(super) fn instances(
-    moving: Moving<'_>,
+    moving: &Moving<'_>,
     camera: &Camera,
     low: DVec2,
     high: DVec2,
@@ -181,7 +210,7 @@ mod tests {
             vehicles: &all,
             ..Moving::default()
         };
-        let lists = instances(moving, &camera, low, high);
+        let lists = instances(&moving, &camera, low, high);
         let counts: Vec<(Figure, usize)> =
             lists.iter().map(|(f, all)| (*f, all.list.len())).collect();
         assert_eq!(counts, [(Figure::Car, 2), (Figure::BrakeLamp, 2)]);
@@ -212,7 +241,7 @@ mod tests {
             hints: &hints,
             ..Moving::default()
         };
-        let order: Vec<Figure> = instances(moving, &camera, low, high)
+        let order: Vec<Figure> = instances(&moving, &camera, low, high)
             .into_iter()
             .map(|(figure, _)| figure)
             .collect();

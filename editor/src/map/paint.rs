@@ -24,7 +24,7 @@ use roadwright_render::figure::Figure;
 use roadwright_render::{Pass, canopy, land};
 use roadwright_scenario::Scenario;
 use roadwright_simulation::LooseRecord;
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
 /// Number of meshes kept while out of view.
@@ -67,6 +67,8 @@ struct TileAnswer {
     ground: Arc<Mesh>,
     /// Fixed obstacles.
     obstacles: Arc<Mesh>,
+    /// Roads with decks, which cover vehicles on lower layers.
+    decks: Arc<Mesh>,
 }
 
 /// Drawing data derived from a scene.
@@ -205,6 +207,7 @@ impl MapPainter {
                         let mesh = tiles::obstacles(&question.scene, tile, level, question.ink);
                         Arc::new(mesh)
                     },
+                    decks: Arc::new(tiles::decks(&question.scene, tile, level, question.ink)),
                 })
             };
             let found = question.wanted.iter().filter_map(answer);
@@ -506,6 +509,7 @@ impl MapPainter {
         let (low, high) = camera.view(rect);
         let level = Level::at(camera.scale);
         let (mut roads, mut land, mut obstacles) = (Vec::new(), Vec::new(), Vec::new());
+        let mut decks = Vec::new();
         let mut wanted = Vec::new();
         let (mut fresh, mut all) = (0, 0);
         let content_tiles = self.content.tiles.clone();
@@ -534,12 +538,13 @@ impl MapPainter {
             }
             // An outdated mesh or another level is better than a hole.
             let others = [Level::Near, Level::Close, Level::Middle, Level::Far];
+            // Most tiles contain few of these.
+            let filled = |mesh: &&Arc<Mesh>| !mesh.indices.is_empty();
             let known = own.or_else(|| others.iter().find_map(|l| self.meshes.get(&(id, *l))));
             if let Some(answer) = known {
                 roads.push(answer.mesh.clone());
+                decks.extend(Some(&answer.decks).filter(filled).cloned());
                 let answer = houses.flatten().unwrap_or(answer);
-                // Most tiles of hand-made scenarios contain neither.
-                let filled = |mesh: &&Arc<Mesh>| !mesh.indices.is_empty();
                 land.extend(Some(&answer.ground).filter(filled).cloned());
                 obstacles.extend(Some(&answer.obstacles).filter(filled).cloned());
             }
@@ -588,6 +593,9 @@ impl MapPainter {
                 grove.show(&view, &mut forests);
             }
         }
+        let starts = (moving.is_none() && self.shows(MapPart::Vehicles))
+            .then(|| self.content.objects.starts.clone());
+        let moving = moving.unwrap_or_default();
         Frame {
             camera: *camera,
             land,
@@ -599,10 +607,11 @@ impl MapPainter {
                 None => vec![self.content.objects.loose.clone()],
             },
             things: self.content.objects.things.clone(),
-            starts: (moving.is_none() && self.shows(MapPart::Vehicles))
-                .then(|| self.content.objects.starts.clone()),
+            starts,
             forests,
-            moving: moving::instances(moving.unwrap_or_default(), camera, low, high),
+            covered: moving::covered(&moving, camera, low, high),
+            decks,
+            moving: moving::instances(&moving, camera, low, high),
             ink: self.content_ink,
             hidden: self.hidden.clone(),
         }
@@ -617,6 +626,10 @@ pub(super) struct Frame {
     /// All other layers below the roads, from the bottom up.
     pub(super) ground: Vec<Arc<Mesh>>,
     pub(super) roads: Vec<Arc<Mesh>>,
+    /// Roads with decks in all tiles in view.
+    decks: Vec<Arc<Mesh>>,
+    /// Instances of vehicles below decks, by their layer and from the bottom up.
+    covered: BTreeMap<i8, Vec<(Figure, Instances)>>,
     /// Fixed obstacles of all tiles in view.
     pub(super) obstacles: Vec<Arc<Mesh>>,
     /// Meshes of loose obstacles at rest, and of moving ones.
@@ -645,6 +658,8 @@ pub(super) enum List {
     /// Contour lines and floors of forests.
     Ground,
     Roads,
+    /// Decks of a layer.
+    Decks(i8),
     Obstacles,
     Things,
     Starts,
@@ -652,23 +667,60 @@ pub(super) enum List {
     Canopy(usize),
 }
 
+/// A part of a frame.
+pub(super) enum Part<'a> {
+    /// Meshes that are drawn together, by layer and pass.
+    Meshes(List, &'a [Arc<Mesh>]),
+    /// Instances of a figure.
+    Figures(Figures<'a>),
+}
+
 impl Frame {
-    /// The meshes in drawing order. The meshes of an element are drawn together, by layer and pass.
-    pub(super) fn lists(&self) -> Vec<(List, &[Arc<Mesh>])> {
+    /// What is drawn below names, from the bottom up.
+    pub(super) fn below(&self) -> Vec<Part<'_>> {
         let one = std::slice::from_ref;
-        let mut lists: Vec<(List, &[Arc<Mesh>])> = vec![(List::Land, self.land.as_slice())];
-        lists.extend(self.ground.iter().map(|mesh| (List::Ground, one(mesh))));
-        lists.extend([
-            (List::Roads, self.roads.as_slice()),
-            (List::Obstacles, self.obstacles.as_slice()),
-            (List::Things, self.loose.as_slice()),
-            (List::Things, one(&self.things)),
-            (List::Starts, self.starts.as_slice()),
+        let mut parts = vec![Part::Meshes(List::Land, &self.land)];
+        parts.extend(
+            self.ground
+                .iter()
+                .map(|mesh| Part::Meshes(List::Ground, one(mesh))),
+        );
+        parts.push(Part::Meshes(List::Roads, &self.roads));
+        self.add_covered(&mut parts);
+        parts.extend([
+            Part::Meshes(List::Obstacles, &self.obstacles),
+            Part::Meshes(List::Things, &self.loose),
+            Part::Meshes(List::Things, one(&self.things)),
+            Part::Meshes(List::Starts, self.starts.as_slice()),
         ]);
         // Drawn above the roads, like trees.
         let canopies = self.forests.canopies.iter().enumerate();
-        lists.extend(canopies.map(|(number, (mesh, _))| (List::Canopy(number), one(mesh))));
-        lists
+        parts.extend(
+            canopies.map(|(number, (mesh, _))| Part::Meshes(List::Canopy(number), one(mesh))),
+        );
+        parts.extend(self.figures_below().map(Part::Figures));
+        parts
+    }
+
+    /// Adds the vehicles below decks, each layer below the decks of the next.
+    fn add_covered<'a>(&'a self, parts: &mut Vec<Part<'a>>) {
+        if self.covered.is_empty() {
+            return;
+        }
+        let batches = self.decks.iter().flat_map(|mesh| &mesh.batches);
+        let layers: BTreeSet<i8> = batches.map(|batch| batch.key.0).collect();
+        let mut from = i8::MIN;
+        for deck in layers {
+            for (_, figures) in self.covered.range(from..deck) {
+                parts.extend(
+                    figures
+                        .iter()
+                        .map(|(figure, all)| Part::Figures(all_of(*figure, all))),
+                );
+            }
+            parts.push(Part::Meshes(List::Decks(deck), &self.decks));
+            from = deck;
+        }
     }
 
     /// Whether a layer of a list of meshes is drawn.
@@ -676,7 +728,8 @@ impl Frame {
         let part = match (list, layer) {
             (List::Land, tiles::YARDS) | (List::Obstacles, _) => MapPart::Obstacles,
             (List::Land, _) => MapPart::Land,
-            (List::Roads, layer) => {
+            (List::Decks(deck), layer) if layer != deck => return false,
+            (List::Roads | List::Decks(_), layer) => {
                 let is_hidden = self.hidden.contains(&MapPart::Layer(layer));
                 return !is_hidden && !self.hidden.contains(&MapPart::Roads);
             }
@@ -719,7 +772,7 @@ impl Frame {
     }
 
     /// Instances below names, from the bottom up: skid marks and trees.
-    pub(super) fn figures_below(&self) -> impl Iterator<Item = Figures<'_>> {
+    fn figures_below(&self) -> impl Iterator<Item = Figures<'_>> {
         let trees = self.forests.trees.iter();
         let trees = trees.map(|(all, count)| Figures {
             figure: land::TREE,
@@ -741,11 +794,15 @@ impl Frame {
     ) -> impl Iterator<Item = Figures<'_>> {
         let list = self.moving.iter();
         let list = list.filter(move |(figure, _)| is_meant(*figure));
-        list.map(|(figure, all)| Figures {
-            figure: *figure,
-            all,
-            count: all.list.len(),
-        })
+        list.map(|(figure, all)| all_of(*figure, all))
+    }
+}
+
+fn all_of(figure: Figure, all: &Instances) -> Figures<'_> {
+    Figures {
+        figure,
+        all,
+        count: all.list.len(),
     }
 }
 

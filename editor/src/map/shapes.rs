@@ -2,7 +2,7 @@
 
 use super::instances::{UnitShape, parts};
 use super::mesh::{Batch, Mesh};
-use super::paint::{Figures, Frame};
+use super::paint::{Figures, Frame, Part};
 use crate::camera::Camera;
 use crate::map_view::MapView;
 use egui::epaint::Vertex;
@@ -13,12 +13,6 @@ use std::sync::Arc;
 
 /// Returns the shapes of a frame: the part below names, and the part above them.
 pub(super) fn shapes(rect: Rect, camera: &Camera, frame: &Frame) -> [Vec<Shape>; 2] {
-    let mut below = Vec::new();
-    for (list, meshes) in frame.lists() {
-        add_batches(&mut below, rect, camera, meshes, |layer, pass| {
-            frame.strength(list, layer, pass)
-        });
-    }
     // A forest has many pieces with the same figure.
     let mut units: HashMap<Figure, UnitShape> = HashMap::new();
     let mut figure = |figures: Figures<'_>| {
@@ -26,7 +20,17 @@ pub(super) fn shapes(rect: Rect, camera: &Camera, frame: &Frame) -> [Vec<Shape>;
         let unit = unit.or_insert_with(|| UnitShape::new(figures.figure, frame.ink));
         instances(rect, camera, &figures, unit)
     };
-    below.extend(frame.figures_below().map(&mut figure));
+    let mut below = Vec::new();
+    for part in frame.below() {
+        match part {
+            Part::Meshes(list, meshes) => {
+                add_batches(&mut below, rect, camera, meshes, |layer, pass| {
+                    frame.strength(list, layer, pass)
+                });
+            }
+            Part::Figures(figures) => below.push(figure(figures)),
+        }
+    }
     [below, frame.figures_above().map(figure).collect()]
 }
 

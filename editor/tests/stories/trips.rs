@@ -1,6 +1,7 @@
 //! Vehicles, their trips, and runs that are edited.
 
 use super::*;
+use roadwright_editor::route_source::RouteSource;
 use roadwright_editor::scene::Scene;
 use roadwright_editor::tools::{
     Mark, Pointer, StackChoice, ToolContext, ToolEvent, ToolKind as Kind, ToolOptions,
@@ -22,6 +23,8 @@ fn label_of_drag(
         selection: &Objects::new(),
         options,
         scale: 0.2,
+        routes: &RouteSource::default(),
+        taken: &[],
     };
     let pointer = |at: DVec2| Pointer {
         at,
@@ -83,16 +86,83 @@ fn a_dragged_trip_tells_its_route_or_why_there_is_none() {
     let route = drawn.route.as_ref().unwrap();
     assert!((150.0..220.0).contains(&route.length), "{}", route.length);
     assert!(route.time > 5.0);
-    // The left half of the road leads away from there.
+    // The left half of the road leads away from there, so the flow takes the right half.
     bench.move_to(-1.6, 80.0);
     let drawn = bench.editor().model().drawn_route.clone().unwrap();
-    let problem = drawn.route.unwrap_err();
-    assert!(problem.contains("lane"), "{problem}");
+    assert!(drawn.route.is_ok());
+    let Place::Lane(destination) = drawn.stops[1] else {
+        panic!("{:?} is off the lanes", drawn.stops);
+    };
     assert!(bench.scenario().flows().is_empty());
-    bench.move_to(1.6, 80.0);
-    bench.release_at(1.6, 80.0);
-    assert_eq!(bench.scenario().flows().len(), 1);
+    bench.release_at(-1.6, 80.0);
+    let flow = bench.scenario().flows().values().next().unwrap().clone();
+    let Place::Lane(taken) = flow.destination else {
+        panic!("{flow:?}");
+    };
+    assert_eq!(
+        (taken.road, taken.lane),
+        (destination.road, destination.lane)
+    );
+    assert!(
+        (bench
+            .scenario()
+            .pose_of(&flow.destination)
+            .unwrap()
+            .position
+            .x
+            - 1.6)
+            .abs()
+            < 0.3
+    );
     assert!(bench.editor().model().drawn_route.is_none());
+    assert!(bench.editor().model().findings.1.is_empty());
+}
+
+#[test]
+fn alt_keeps_the_lanes_under_the_pointer_and_says_why_no_route_leads_there() {
+    let mut bench = Bench::crossroads();
+    bench.key(Key::L);
+    bench.drag_with(&[(-100.0, -1.6), (-1.6, 80.0)], Modifiers::ALT);
+    let flow = bench.scenario().flows().values().next().unwrap();
+    let goal = bench.scenario().pose_of(&flow.destination).unwrap();
+    assert!((goal.position.x + 1.6).abs() < 0.3, "{goal:?}");
+    bench.settle();
+    let findings = bench.editor().model().findings.1.clone();
+    let codes: Vec<&str> = findings.iter().map(|one| one.code.name()).collect();
+    assert_eq!(codes, ["wrong-lane"]);
+    // One click in the list of problems repairs it.
+    bench.press_tab("Problems (1)");
+    bench.press("Use the lane with a route: flow 0");
+    assert!(bench.editor().model().findings.1.is_empty());
+}
+
+#[test]
+fn stops_that_are_dragged_take_the_lane_that_leads_on() {
+    let mut bench = Bench::crossroads();
+    bench.key(Key::A);
+    // From the left half of the road, which leads the other way.
+    bench.drag(&[(-100.0, 1.6), (100.0, -1.6)]);
+    let position = |bench: &Bench, index: usize| {
+        let agent = bench.scenario().agents().values().next().unwrap();
+        let place = *agent.places().nth(index).unwrap();
+        bench.scenario().pose_of(&place).unwrap().position
+    };
+    let is_at = |at: DVec2, x: f64, y: f64| at.distance(DVec2::new(x, y)) < 0.5;
+    let start = position(&bench, 0);
+    assert!(is_at(start, -100.0, -1.6), "{start}");
+    let steps = bench.undo_steps();
+    bench.key(Key::V);
+    bench.drag(&[(100.0, -1.6), (-1.6, 80.0)]);
+    let goal = position(&bench, 1);
+    assert!(is_at(goal, 1.6, 80.0), "{goal}");
+    assert_eq!(bench.undo_steps(), steps + 1);
+    bench.drag(&[(-100.0, -1.6), (-60.0, 1.6)]);
+    let start = position(&bench, 0);
+    assert!(is_at(start, -60.0, -1.6), "{start}");
+    // The other stop stays where it is.
+    assert_eq!(position(&bench, 1), goal);
+    bench.key_with(Modifiers::COMMAND, Key::Z);
+    assert!(is_at(position(&bench, 0), -100.0, -1.6));
 }
 
 #[test]
@@ -460,6 +530,6 @@ fn the_route_of_a_trip_is_told_before_play() {
     assert!((metres - shorter - 40.0).abs() < 3.0, "{metres} {shorter}");
     // Against the traffic there is no route, which the Inspector reports.
     bench.key(Key::A);
-    bench.drag(&[(60.0, -1.6), (20.0, -1.6)]);
+    bench.drag_with(&[(60.0, -1.6), (20.0, -1.6)], Modifiers::ALT);
     assert_eq!(told_route(&bench), "no route");
 }

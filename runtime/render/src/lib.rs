@@ -25,6 +25,7 @@
 
 mod arrow;
 pub mod bodies;
+mod bridge;
 pub mod canopy;
 mod canvas;
 mod cells;
@@ -57,9 +58,10 @@ pub mod terrain;
 mod text;
 mod timeline;
 
+pub use bridge::{Bridges, RoadLine, Span, SpanKind};
 pub use cells::cells;
 pub use film::Film;
-pub use map::{Picture, Trail, junction_layer, map, roads_and_junctions};
+pub use map::{Picture, Trail, junction_layer, map, over_traffic, roads_and_junctions};
 pub use painter::{Painter, Pass};
 pub use places::{BAY, bay, points_of_interest, reach_of_mark};
 pub use plot::{SurfacePlot, surface};

@@ -1,6 +1,7 @@
 //! The map of a scenario.
 
 use crate::RenderError;
+use crate::bridge::Bridges;
 use crate::canvas::Canvas;
 use crate::figure::{self, Figure};
 use crate::hint::Hint;
@@ -17,7 +18,7 @@ use roadwright_geometry::unit;
 use roadwright_scenario::junction::{Junction, Layout, layout};
 use roadwright_scenario::{BodyKind, MapPart, Place, RoadId, Scenario, hides_layer};
 use roadwright_simulation::{PersonRecord, SignalHead, Snapshot, TrailerRecord, VehicleRecord};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Size of the destination of a character in relation to that of a vehicle.
 const CHARACTER_GOAL: f64 = 0.2;
@@ -123,7 +124,20 @@ pub(crate) fn drawn(
     // ground, below vehicles.
     let layout = layout(scenario.network(), scenario.about());
     layout.make_surfaces();
-    draw_roads(&mut canvas, scenario, &layout, &picture.hidden);
+    let bridges = Bridges::of(scenario, &layout);
+    let roads = Roads {
+        scenario,
+        layout: &layout,
+        bridges: &bridges,
+        hidden: &picture.hidden,
+    };
+    roads.draw(&mut canvas);
+    let covered = Covered::of(
+        scenario,
+        &bridges,
+        snapshot.filter(|_| picture.shows(MapPart::Vehicles)),
+    );
+    covered.draw(&mut canvas, &roads);
     draw_objects(&mut canvas, scenario, snapshot, picture);
     write_names(&mut canvas, scenario, &layout, picture);
     for trail in &picture.trails {
@@ -131,13 +145,16 @@ pub(crate) fn drawn(
     }
     let driving = snapshot.filter(|_| picture.shows(MapPart::Vehicles));
     if let Some(snapshot) = driving {
-        for vehicle in &snapshot.vehicles {
+        let above = |vehicle: &&VehicleRecord| !covered.agents.contains_key(&vehicle.agent);
+        for vehicle in snapshot.vehicles.iter().filter(above) {
             draw_vehicle(&mut canvas, vehicle, snapshot);
         }
     }
     // Trailers are drawn on top of their vehicles, because a semi-trailer rests on its tractor.
     for trailer in driving.into_iter().flat_map(Snapshot::all_trailers) {
-        draw_trailer(&mut canvas, trailer);
+        if !covered.agents.contains_key(&trailer.agent) {
+            draw_trailer(&mut canvas, trailer);
+        }
     }
     for person in snapshot.into_iter().flat_map(|s| &s.people) {
         draw_person(&mut canvas, person);
@@ -260,33 +277,96 @@ fn slope(field: &HeightField, point: DVec2) -> DVec2 {
     DVec2::new(slope(DVec2::new(step, 0.0)), slope(DVec2::new(0.0, step)))
 }
 
-/// Draws roads and junctions, lower layers first. Hidden layers are left out.
-fn draw_roads(
-    canvas: &mut Canvas,
-    scenario: &Scenario,
-    layout: &Layout,
-    hidden: &BTreeSet<MapPart>,
-) {
-    let roads = scenario.network().roads();
-    // A layer is drawn completely before the next one, because a bridge covers the markings of the road below
-    // it.
-    let layers: BTreeSet<i8> = roads.map(|(_, road)| road.layer).collect();
-    let shown = layers
-        .into_iter()
-        .filter(|layer| !hides_layer(hidden, *layer));
-    for layer in shown {
-        let roads = scenario.network().roads();
-        let roads: Vec<RoadId> = roads
-            .filter(|(_, road)| road.layer == layer)
-            .map(|(id, _)| id)
-            .collect();
-        let junctions: Vec<&Junction> = layout
-            .junctions
-            .iter()
-            .map(|junction| &**junction)
-            .filter(|junction| junction_layer(scenario, junction) == Some(layer))
-            .collect();
-        roads_and_junctions(canvas, scenario, layout, &roads, &junctions);
+/// The roads of a picture.
+struct Roads<'a> {
+    scenario: &'a Scenario,
+    layout: &'a Layout,
+    bridges: &'a Bridges,
+    hidden: &'a BTreeSet<MapPart>,
+}
+
+impl Roads<'_> {
+    /// Draws roads and junctions, lower layers first. Hidden layers are left out.
+    fn draw(&self, canvas: &mut Canvas) {
+        let roads = self.scenario.network().roads();
+        // A layer is drawn completely before the next one, because a bridge covers the markings of the road below
+        // it.
+        let layers: BTreeSet<i8> = roads.map(|(_, road)| road.layer).collect();
+        let shown = layers
+            .into_iter()
+            .filter(|layer| !hides_layer(self.hidden, *layer));
+        for layer in shown {
+            let roads = self.on_layer(layer);
+            let junctions: Vec<&Junction> = self
+                .layout
+                .junctions
+                .iter()
+                .map(|junction| &**junction)
+                .filter(|junction| junction_layer(self.scenario, junction) == Some(layer))
+                .collect();
+            self.bridges.draw_shadows(canvas, &roads);
+            self.bridges.draw_decks(canvas, &roads);
+            roads_and_junctions(canvas, self.scenario, self.layout, &roads, &junctions);
+            self.bridges.draw_parapets(canvas, self.scenario, &roads);
+            self.bridges.draw_tunnels(canvas, self.scenario, layer);
+        }
+    }
+
+    fn on_layer(&self, layer: i8) -> Vec<RoadId> {
+        let roads = self.scenario.network().roads();
+        let own = roads.filter(|(_, road)| road.layer == layer);
+        own.map(|(id, _)| id).collect()
+    }
+}
+
+/// Vehicles below the decks of bridges.
+struct Covered<'a> {
+    snapshot: Option<&'a Snapshot>,
+    /// Their agents, with the layers on which they drive.
+    agents: BTreeMap<u64, i8>,
+}
+
+impl<'a> Covered<'a> {
+    fn of(scenario: &Scenario, bridges: &Bridges, snapshot: Option<&'a Snapshot>) -> Self {
+        let vehicles = snapshot.into_iter().flat_map(|snapshot| &snapshot.vehicles);
+        let covered = vehicles.filter_map(|vehicle| {
+            let layer = bridges.layer_if_covered(vehicle, scenario)?;
+            Some((vehicle.agent, layer))
+        });
+        Self {
+            snapshot,
+            agents: covered.collect(),
+        }
+    }
+
+    /// Draws them, lower layers first, each layer below the decks of the next.
+    fn draw(&self, canvas: &mut Canvas, roads: &Roads<'_>) {
+        let Some(snapshot) = self.snapshot.filter(|_| !self.agents.is_empty()) else {
+            return;
+        };
+        let mut from = i8::MIN;
+        for deck in roads.bridges.layers() {
+            let is_between = |agent: &u64| {
+                let layer = self.agents.get(agent);
+                layer.is_some_and(|layer| (from..deck).contains(layer))
+            };
+            for vehicle in snapshot
+                .vehicles
+                .iter()
+                .filter(|one| is_between(&one.agent))
+            {
+                draw_vehicle(canvas, vehicle, snapshot);
+            }
+            for trailer in snapshot.all_trailers().filter(|one| is_between(&one.agent)) {
+                draw_trailer(canvas, trailer);
+            }
+            if !hides_layer(roads.hidden, deck) {
+                let own = roads.on_layer(deck);
+                over_traffic(canvas, roads.scenario, roads.layout, roads.bridges, &own);
+                roads.bridges.draw_tunnels(canvas, roads.scenario, deck);
+            }
+            from = deck;
+        }
     }
 }
 
@@ -320,6 +400,20 @@ pub fn roads_and_junctions(
             signal::draw_off(painter, scenario, layout, junction);
         }
     }
+}
+
+/// Draws those of some roads of a layer that have decks or roofs once more, over the vehicles below them.
+pub fn over_traffic(
+    painter: &mut impl Painter,
+    scenario: &Scenario,
+    layout: &Layout,
+    bridges: &Bridges,
+    roads: &[RoadId],
+) {
+    let roads = bridges.among(roads);
+    bridges.draw_decks(painter, &roads);
+    roads_and_junctions(painter, scenario, layout, &roads, &[]);
+    bridges.draw_parapets(painter, scenario, &roads);
 }
 
 /// The layer on which a junction is drawn. It is the lowest layer of the junction's roads, because the foot

@@ -13,7 +13,7 @@ mod points_of_interest;
 mod repair;
 mod roads;
 
-pub use agents::trip_problem;
+pub use agents::{lanes_beside, trip_problem};
 pub use repair::{Repairs, repair, repair_all};
 
 use crate::ids::ObjectId;

@@ -62,6 +62,7 @@ mod heat_map;
 mod inspect;
 mod junction_watch;
 mod lamps;
+mod lane_choice;
 mod messages;
 mod modules;
 mod move_trees;
@@ -105,6 +106,7 @@ pub use inspect::{
     Turning, Waiting,
 };
 pub use junction_watch::{ApproachFigures, JunctionFigures, JunctionWatch};
+pub use lane_choice::{ChosenLanes, DrawnStop, LONGER_ON_PURPOSE};
 pub use messages::{LogLine, Mark};
 pub use open_ground::{
     CellFactors, Disagreement, FixedItems, GroundInspection, GroundQuestion, ItemSource,

@@ -81,6 +81,9 @@ impl RouteFinder {
 
     /// Switches to an edited scenario. The cost depends on what has changed.
     pub fn follow(&mut self, scenario: Arc<Scenario>) {
+        if Arc::ptr_eq(&self.scenario, &scenario) {
+            return;
+        }
         self.ground = self.ground.after_edit(&self.scenario, &scenario);
         self.scenario = scenario;
     }
@@ -109,6 +112,10 @@ impl RouteFinder {
 
     pub(crate) fn ground(&self) -> &Ground {
         &self.ground
+    }
+
+    pub(crate) fn scenario(&self) -> &Scenario {
+        &self.scenario
     }
 
     /// The quickest route between two places on lanes.
@@ -200,7 +207,7 @@ impl RouteFinder {
     }
 
     /// Route of a vehicle with a stack through a list of places.
-    fn find(
+    pub(crate) fn find(
         &self,
         vehicle: &str,
         stack: &str,

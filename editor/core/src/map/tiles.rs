@@ -4,7 +4,7 @@ use super::mesh::{Ink, Level, Mesh, MeshBuilder};
 use crate::scene::Scene;
 use roadwright_geometry::{DVec2, polygon};
 use roadwright_render::{
-    Painter, Pass, ground, junction_layer, land, palette, roads_and_junctions,
+    Painter, Pass, ground, junction_layer, land, over_traffic, palette, roads_and_junctions,
 };
 use roadwright_scenario::junction::{Junction, OutlineEdge};
 use roadwright_scenario::{DrivingSide, LandId, ObjectId, ObstacleId, Road, RoadClass, RoadId};
@@ -164,6 +164,9 @@ fn fingerprint(tile: &Tile, scene: &Scene) -> u64 {
         let trim = scene.layout.trims.get(id).copied().unwrap_or_default();
         (trim.start.to_bits(), trim.end.to_bits()).hash(&mut hasher);
         scene.layout.internal.contains(id).hash(&mut hasher);
+        for span in scene.bridges.of_road(*id) {
+            span.hash(&mut hasher);
+        }
         // The ends of a road's markings depend on the junctions at its ends.
         let road = network.road(*id);
         for node in road.into_iter().flat_map(|road| [road.from, road.to]) {
@@ -299,14 +302,41 @@ pub fn mesh(scene: &Scene, tile: &Tile, level: Level, ink: Ink) -> Mesh {
     }
     for (layer, (roads, junctions)) in layers {
         builder.set_layer(layer);
-        roads_and_junctions(
-            &mut builder,
-            &scene.scenario,
-            &scene.layout,
-            &roads,
-            &junctions,
-        );
+        let (scenario, bridges) = (&*scene.scenario, &*scene.bridges);
+        bridges.draw_shadows(&mut builder, &roads);
+        bridges.draw_decks(&mut builder, &roads);
+        roads_and_junctions(&mut builder, scenario, &scene.layout, &roads, &junctions);
+        bridges.draw_parapets(&mut builder, scenario, &roads);
+        bridges.draw_tunnels_of(&mut builder, scenario, &roads, MeshBuilder::set_layer);
     }
+    builder.finish()
+}
+
+/// The triangles of those roads of a tile that have decks or roofs, and its tunnels, drawn once more over the vehicles below them.
+pub fn decks(scene: &Scene, tile: &Tile, level: Level, ink: Ink) -> Mesh {
+    let mut builder = MeshBuilder::new(0.5 * (tile.low + tile.high), level, ink);
+    if level == Level::Far {
+        return builder.finish();
+    }
+    for id in scene.bridges.among(&tile.roads) {
+        if let Some(road) = scene.scenario.network().road(id) {
+            builder.set_layer(road.layer);
+            over_traffic(
+                &mut builder,
+                &scene.scenario,
+                &scene.layout,
+                &scene.bridges,
+                &[id],
+            );
+        }
+    }
+    let bridges = &scene.bridges;
+    bridges.draw_tunnels_of(
+        &mut builder,
+        &scene.scenario,
+        &tile.roads,
+        MeshBuilder::set_layer,
+    );
     builder.finish()
 }
 

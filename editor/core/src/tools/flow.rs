@@ -1,6 +1,6 @@
 //! Drawing flows of vehicles.
 
-use super::trip::{Progress, Trip, missing, places, stack_for, whereabouts};
+use super::trip::{Progress, Trip, missing, whereabouts};
 use super::{DrawnTrip, Effect, Mark, Tool, ToolContext, ToolEvent};
 use roadwright_scenario::operation::Objects;
 use roadwright_scenario::{Edit, Flow, ObjectId};
@@ -14,18 +14,18 @@ pub(super) struct FlowTool {
 impl Tool for FlowTool {
     fn event(&mut self, event: ToolEvent, context: &ToolContext<'_>) -> Vec<Effect> {
         // Unlike a vehicle, a flow cannot exist without a destination.
-        let Progress::Done(from, to) = self.trip.event(event) else {
+        let Progress::Done(ends) = self.trip.event(event) else {
             return Vec::new();
         };
         let (scenario, options) = (context.scenario, context.options);
         if !scenario.vehicle_types().contains_key(&options.vehicle) {
             return missing("vehicle type", &options.vehicle);
         }
-        let (origin, destination) = places(from, to, context);
-        let stack = match stack_for(&[origin, destination], context) {
-            Ok(stack) => stack,
+        let trip = match ends.finished(context) {
+            Ok(trip) => trip,
             Err(refusal) => return refusal,
         };
+        let (origin, destination) = (trip.start, trip.destination);
         let id = scenario.next_flow_id();
         let label = format!(
             "Draw flow from {} to {}",
@@ -34,7 +34,7 @@ impl Tool for FlowTool {
         );
         let flow = Flow {
             vehicle: options.vehicle.clone(),
-            stack,
+            stack: trip.stack,
             dynamics: None,
             origin,
             destination,
@@ -57,7 +57,9 @@ impl Tool for FlowTool {
         if self.trip.waits_for_destination() {
             return "Click: destination of the flow. Esc: cancel.".into();
         }
-        format!("Drag from the origin to the destination of {rate:.0} vehicles per hour.")
+        format!(
+            "Drag from the origin to the destination of {rate:.0} vehicles per hour. Alt: keep the lanes under the pointer."
+        )
     }
 
     fn is_busy(&self) -> bool {

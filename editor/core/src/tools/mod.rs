@@ -22,6 +22,7 @@ mod select;
 mod snap;
 mod terrain;
 mod trip;
+mod trip_handles;
 pub mod turns;
 mod vehicle;
 
@@ -37,11 +38,13 @@ pub use select::{named, outline_of};
 pub use snap::{Snap, SnapKind, grid_spacing, snap};
 
 pub use crate::input::Modifiers;
+use crate::route_source::RouteSource;
 use crate::scene::Scene;
 use roadwright_geometry::DVec2;
 use roadwright_scenario::junction::LaneEnd;
 use roadwright_scenario::operation::{Objects, groups};
 use roadwright_scenario::{Edit, LaneType, ObjectId, Place, Scenario};
+use roadwright_simulation::{DrawnStop, RouteFinder};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
@@ -245,6 +248,11 @@ pub struct ToolContext<'a> {
     pub options: &'a ToolOptions,
     /// Metres per screen point.
     pub scale: f64,
+    /// Routes between places of the scenario.
+    pub routes: &'a RouteSource,
+    /// Places on the lanes that the trip being drawn takes, as far as they are known: those of its last search, which
+    /// may be up to 10 m away.
+    pub taken: &'a [Place],
 }
 
 impl ToolContext<'_> {
@@ -420,10 +428,52 @@ pub struct DrawnTrip {
     pub vehicle: String,
     /// Key of the stack.
     pub stack: String,
-    /// Start.
-    pub start: Place,
-    /// Destination.
-    pub destination: Place,
+    /// Start, waypoints and destination.
+    pub stops: Vec<DrawnStop>,
     /// Position of the pointer, m.
     pub pointer: DVec2,
+}
+
+impl DrawnTrip {
+    /// The places of the stops on the lanes that suit the trip best.
+    pub fn places(&self, context: &ToolContext<'_>) -> Vec<Place> {
+        let pointed: Vec<Place> = self.stops.iter().map(DrawnStop::place).collect();
+        let has_choice = self
+            .stops
+            .iter()
+            .any(|stop| matches!(stop, DrawnStop::Pointed { .. }));
+        if !has_choice || TripGround::of(&pointed) == TripGround::OpenGround {
+            return pointed;
+        }
+        let choose =
+            |finder: &RouteFinder| finder.choose_lanes(&self.vehicle, &self.stack, &self.stops);
+        context.routes.with(context.scenario, choose).stops
+    }
+}
+
+/// How the lanes of places under the pointer are chosen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+enum LaneRule {
+    /// The lanes with the quickest route.
+    #[default]
+    Quickest,
+    /// The lanes under the pointer, while Alt is held.
+    UnderPointer,
+}
+
+impl LaneRule {
+    fn of(modifiers: Modifiers) -> Self {
+        match modifiers.alt {
+            true => Self::UnderPointer,
+            false => Self::Quickest,
+        }
+    }
+
+    /// The stop of a trip at a place under the pointer.
+    fn stop(self, place: Place, pointer: DVec2) -> DrawnStop {
+        match self {
+            Self::Quickest => DrawnStop::Pointed { place, pointer },
+            Self::UnderPointer => DrawnStop::Fixed(place),
+        }
+    }
 }

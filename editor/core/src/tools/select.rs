@@ -4,14 +4,20 @@ use super::handles::{
     Handle, HandleKind, dragged, handles, selection_box, turned, with_point, without_corner,
     without_point, without_way_point,
 };
+use super::trip::{lane_strip, on_taken_lane};
+use super::trip_handles::{stop_of, trip_of, with_stop};
 use super::turns::{self, LaneTurn, turns_at};
 use super::{
-    Effect, Fill, HandleShape, Mark, Pointer, Tone, Tool, ToolContext, ToolEvent, join, snap,
+    DrawnTrip, Effect, Fill, HandleShape, LaneRule, Mark, Pointer, Tone, Tool, ToolContext,
+    ToolEvent, join, snap,
 };
 use roadwright_geometry::DVec2;
 use roadwright_geometry::alignment::Alignment;
 use roadwright_scenario::operation::{Motion, Objects, moved};
-use roadwright_scenario::{ObjectId, Place, PointOfInterest, Road, RoadEnd, RoadId, Scenario};
+use roadwright_scenario::{
+    Edit, ObjectId, Place, PointOfInterest, Road, RoadEnd, RoadId, Scenario,
+};
+use roadwright_simulation::DrawnStop;
 use std::sync::Arc;
 
 /// Effect of a drag.
@@ -37,6 +43,35 @@ struct Stroke {
     adds: bool,
     /// Position of the joint of a dragged road end (m), and its description; `None` if the end joins nothing.
     joins: Option<(DVec2, String)>,
+    /// How a dragged stop of a trip chooses its lane.
+    lanes: LaneRule,
+}
+
+/// A stop of a trip that is being dragged.
+struct DraggedStop {
+    handle: HandleKind,
+    /// The edit with the stop at the place under the pointer.
+    edit: Edit,
+    trip: DrawnTrip,
+    /// Index of the stop.
+    stop: usize,
+}
+
+impl Stroke {
+    /// The dragged stop of a trip; `None` if something else is dragged.
+    fn stop(&self, context: &ToolContext<'_>) -> Option<DraggedStop> {
+        let Drag::Handle(handle, _) = &self.drag else {
+            return None;
+        };
+        let edit = dragged(handle, self.now, &self.base, context)?;
+        let trip = trip_of(handle.kind, &edit, self.now, self.lanes)?;
+        Some(DraggedStop {
+            handle: handle.kind,
+            stop: stop_of(handle.kind, &edit)?,
+            edit,
+            trip,
+        })
+    }
 }
 
 /// The select tool.
@@ -108,6 +143,7 @@ impl Select {
             before: context.selection.clone(),
             adds: modifiers.ctrl,
             joins: None,
+            lanes: LaneRule::of(modifiers),
         });
         effects.extend(self.drag(pointer, context));
         effects
@@ -118,6 +154,7 @@ impl Select {
             return Vec::new();
         };
         stroke.now = pointer.at;
+        stroke.lanes = LaneRule::of(pointer.modifiers);
         let (mut edit, end) = match &stroke.drag {
             Drag::Move(objects) => {
                 let shift = pointer.at - stroke.start;
@@ -173,10 +210,11 @@ impl Select {
             .collect()
     }
 
-    fn release(&mut self, context: &ToolContext<'_>) -> Vec<Effect> {
-        let Some(stroke) = self.stroke.take() else {
+    fn release(&mut self, pointer: Pointer, context: &ToolContext<'_>) -> Vec<Effect> {
+        let Some(mut stroke) = self.stroke.take() else {
             return Vec::new();
         };
+        stroke.lanes = LaneRule::of(pointer.modifiers);
         match stroke.drag {
             Drag::Box => {
                 let (low, high) = (stroke.start.min(stroke.now), stroke.start.max(stroke.now));
@@ -188,7 +226,12 @@ impl Select {
                 }
                 vec![Effect::Select(chosen)]
             }
-            _ => vec![Effect::Commit],
+            _ => {
+                let stop = stroke
+                    .stop(context)
+                    .and_then(|stop| on_chosen_lane(stop, context));
+                stop.into_iter().chain([Effect::Commit]).collect()
+            }
         }
     }
 
@@ -404,7 +447,7 @@ impl Tool for Select {
             }
             ToolEvent::Drag(pointer) if self.stroke.is_none() => self.start(pointer, context),
             ToolEvent::Drag(pointer) => self.drag(pointer, context),
-            ToolEvent::Release(_) => self.release(context),
+            ToolEvent::Release(pointer) => self.release(pointer, context),
             ToolEvent::Click(pointer) => self.click(pointer, context),
             ToolEvent::DoubleClick(pointer) => self.double_click(pointer, context),
             ToolEvent::Escape if self.stroke.take().is_some() => vec![Effect::Abort],
@@ -431,6 +474,12 @@ impl Tool for Select {
                     hot: true,
                 });
                 marks.push(Mark::label(*at, word.clone(), Tone::Guide));
+            }
+            if let Some(DraggedStop { trip, stop, .. }) = stroke.stop(context)
+                && let Some(Place::Lane(own)) = trip.stops.get(stop).map(DrawnStop::place)
+            {
+                let lane = on_taken_lane(own, context.taken.get(stop));
+                marks.extend(lane_strip(&lane, context));
             }
             return marks;
         }
@@ -478,6 +527,28 @@ impl Tool for Select {
     fn is_busy(&self) -> bool {
         self.stroke.is_some()
     }
+
+    fn trip(&self, context: &ToolContext<'_>) -> Option<DrawnTrip> {
+        let stop = self.stroke.as_ref()?.stop(context)?;
+        Some(stop.trip)
+    }
+}
+
+/// The last state of a drag that puts a stop of a trip on the lane that suits the trip; `None` if it stays where the drag
+/// has put it.
+fn on_chosen_lane(dragged: DraggedStop, context: &ToolContext<'_>) -> Option<Effect> {
+    let DraggedStop {
+        handle,
+        mut edit,
+        trip,
+        stop,
+    } = dragged;
+    let place = *trip.places(context).get(stop)?;
+    if place == trip.stops.get(stop)?.place() {
+        return None;
+    }
+    with_stop(&mut edit, stop, place);
+    Some(Effect::Preview(label(handle).into(), edit))
 }
 
 /// The outline of an object for hovering and selection; empty if it does not exist.

@@ -2,11 +2,11 @@
 
 use super::handles::place_at;
 use super::{
-    DrawnTrip, Effect, Fill, HandleShape, Mark, Pointer, StackChoice, Tone, ToolContext, ToolEvent,
-    TripGround,
+    DrawnTrip, Effect, Fill, HandleShape, LaneRule, Mark, Pointer, StackChoice, Tone, ToolContext,
+    ToolEvent, TripGround,
 };
 use roadwright_geometry::{DVec2, heading_of};
-use roadwright_scenario::Place;
+use roadwright_scenario::{LanePlace, Place};
 
 /// A trip being drawn by one drag or two clicks.
 #[derive(Default)]
@@ -16,6 +16,17 @@ pub(super) struct Trip {
     start: Option<DVec2>,
     now: Option<DVec2>,
     by_clicks: bool,
+    lanes: LaneRule,
+}
+
+/// The drawn ends of a trip.
+#[derive(Clone, Copy)]
+pub(super) struct Ends {
+    /// Where the start was placed, m.
+    pub(super) from: DVec2,
+    /// Where the destination was placed, m.
+    pub(super) to: DVec2,
+    pub(super) lanes: LaneRule,
 }
 
 /// Progress of a trip being drawn.
@@ -25,13 +36,20 @@ pub(super) enum Progress {
     /// The start has been clicked.
     Started(DVec2),
     /// Start and destination have been placed.
-    Done(DVec2, DVec2),
+    Done(Ends),
     /// The user has cancelled the trip.
     Escaped,
 }
 
 impl Trip {
     pub(super) fn event(&mut self, event: ToolEvent) -> Progress {
+        if let ToolEvent::Move(pointer)
+        | ToolEvent::Drag(pointer)
+        | ToolEvent::Release(pointer)
+        | ToolEvent::Click(pointer) = event
+        {
+            self.lanes = LaneRule::of(pointer.modifiers);
+        }
         match event {
             ToolEvent::Move(Pointer { at, .. }) => {
                 self.now = Some(at);
@@ -80,7 +98,11 @@ impl Trip {
         // Shows the placed trip instead of the start of the next one until the pointer moves.
         self.now = None;
         match start {
-            Some(start) => Progress::Done(start, at),
+            Some(from) => Progress::Done(Ends {
+                from,
+                to: at,
+                lanes: self.lanes,
+            }),
             None => Progress::Open,
         }
     }
@@ -91,16 +113,12 @@ impl Trip {
 
     /// The trip that a release would add; `None` if the start is not placed or the stack does not exist.
     pub(super) fn drawn(&self, context: &ToolContext<'_>) -> Option<DrawnTrip> {
-        let (from, pointer) = (self.start?, self.now?);
-        let (start, destination) = places(from, pointer, context);
-        let stack = stack_for(&[start, destination], context).ok()?;
-        Some(DrawnTrip {
-            vehicle: context.options.vehicle.clone(),
-            stack,
-            start,
-            destination,
-            pointer,
-        })
+        let ends = Ends {
+            from: self.start?,
+            to: self.now?,
+            lanes: self.lanes,
+        };
+        ends.trip(context).ok()
     }
 
     pub(super) fn waits_for_destination(&self) -> bool {
@@ -109,21 +127,31 @@ impl Trip {
 
     pub(super) fn marks(&self, context: &ToolContext<'_>) -> Vec<Mark> {
         let mut marks = Vec::new();
-        let caught = |point: DVec2| match lane_point(point, context) {
+        let caught = |point: DVec2, end: TripEnd| match lane_point(point, end, context) {
             Some(on_lane) => (on_lane, "on a lane"),
             None => (point, "on open ground"),
         };
-        let ends = [self.start, self.now].into_iter().flatten();
-        marks.extend(ends.filter_map(|end| lane_strip(end, context)));
+        let ends = match self.start {
+            Some(start) => [
+                Some((start, TripEnd::Start)),
+                self.now.map(|now| (now, TripEnd::Destination)),
+            ],
+            None => [self.now.map(|now| (now, TripEnd::Start)), None],
+        };
+        let lanes = ends
+            .into_iter()
+            .flatten()
+            .filter_map(|(at, end)| lane_of(at, end, context));
+        marks.extend(lanes.filter_map(|lane| lane_strip(&lane, context)));
         if let Some(start) = self.start {
-            let (from, _) = caught(start);
+            let (from, _) = caught(start, TripEnd::Start);
             marks.push(Mark::Circle {
                 centre: from,
                 radius: (9.0 * context.scale).max(2.5),
                 tone: Tone::Accent,
             });
             if let Some(now) = self.now {
-                let (to, word) = caught(now);
+                let (to, word) = caught(now, TripEnd::Destination);
                 marks.push(Mark::dashes(vec![from, to], Tone::Accent));
                 marks.push(Mark::Handle {
                     at: to,
@@ -137,7 +165,7 @@ impl Trip {
                 marks.push(Mark::label(to, text, stack.tone));
             }
         } else if let Some(now) = self.now {
-            let (at, word) = caught(now);
+            let (at, word) = caught(now, TripEnd::Start);
             marks.push(Mark::Circle {
                 centre: at,
                 radius: (9.0 * context.scale).max(2.5),
@@ -157,9 +185,8 @@ const STRIP_REACH: f64 = 15.0;
 /// Distance between the points of a highlighted lane, m.
 const STRIP_SPACING: f64 = 1.5;
 
-/// The highlighted part of the lane on which a trip would begin or end; `None` on open ground.
-fn lane_strip(point: DVec2, context: &ToolContext<'_>) -> Option<Mark> {
-    let place = context.scene.lane_at(point, 0.3 * context.reach())?;
+/// The highlighted part of a lane on which a trip would begin, stop or end; `None` if the lane does not exist.
+pub(super) fn lane_strip(place: &LanePlace, context: &ToolContext<'_>) -> Option<Mark> {
     let road = context.scenario.network().road(place.road)?;
     let from = (place.s - STRIP_REACH).max(0.0);
     let to = (place.s + STRIP_REACH).min(road.length());
@@ -183,9 +210,80 @@ fn lane_strip(point: DVec2, context: &ToolContext<'_>) -> Option<Mark> {
     })
 }
 
-fn lane_point(point: DVec2, context: &ToolContext<'_>) -> Option<DVec2> {
-    let lane = context.scene.lane_at(point, 0.3 * context.reach())?;
+/// An end of a trip.
+#[derive(Clone, Copy)]
+enum TripEnd {
+    Start,
+    Destination,
+}
+
+/// The lane that an end of the trip takes: the chosen lane, or the lane under the point until it is known.
+fn lane_of(point: DVec2, end: TripEnd, context: &ToolContext<'_>) -> Option<LanePlace> {
+    let own = context.scene.lane_at(point, 0.3 * context.reach())?;
+    let taken = match end {
+        TripEnd::Start => context.taken.first(),
+        TripEnd::Destination => context.taken.last(),
+    };
+    Some(on_taken_lane(own, taken))
+}
+
+/// Moves a place to the taken lane if that is on the same road.
+pub(super) fn on_taken_lane(own: LanePlace, taken: Option<&Place>) -> LanePlace {
+    match taken {
+        Some(Place::Lane(taken)) if taken.road == own.road => LanePlace {
+            lane: taken.lane,
+            ..own
+        },
+        _ => own,
+    }
+}
+
+fn lane_point(point: DVec2, end: TripEnd, context: &ToolContext<'_>) -> Option<DVec2> {
+    let lane = lane_of(point, end, context)?;
     Some(context.scenario.pose_of(&Place::Lane(lane))?.position)
+}
+
+impl Ends {
+    /// The trip between the ends, with the vehicle type and the stack of the tool.
+    ///
+    /// # Errors
+    /// The refusal, if the scenario does not have the chosen stack.
+    pub(super) fn trip(&self, context: &ToolContext<'_>) -> Result<DrawnTrip, Vec<Effect>> {
+        let (start, destination) = places(self.from, self.to, context);
+        Ok(DrawnTrip {
+            vehicle: context.options.vehicle.clone(),
+            stack: stack_for(&[start, destination], context)?,
+            stops: vec![
+                self.lanes.stop(start, self.from),
+                self.lanes.stop(destination, self.to),
+            ],
+            pointer: self.to,
+        })
+    }
+
+    /// The finished trip on the lanes that suit it best.
+    ///
+    /// # Errors
+    /// The refusal, if the scenario does not have the chosen stack.
+    pub(super) fn finished(&self, context: &ToolContext<'_>) -> Result<FinishedTrip, Vec<Effect>> {
+        let trip = self.trip(context)?;
+        let [start, destination] = trip.places(context)[..] else {
+            return Err(Vec::new());
+        };
+        Ok(FinishedTrip {
+            stack: trip.stack,
+            start,
+            destination,
+        })
+    }
+}
+
+/// A trip whose ends have been placed.
+pub(super) struct FinishedTrip {
+    /// Key of the stack.
+    pub(super) stack: String,
+    pub(super) start: Place,
+    pub(super) destination: Place,
 }
 
 /// Returns start and destination as places. On open ground, the start faces the destination.

@@ -1,6 +1,6 @@
 //! Placing vehicles.
 
-use super::trip::{Progress, Trip, missing, places, stack_for, whereabouts};
+use super::trip::{Ends, Progress, Trip, missing, places, stack_for, whereabouts};
 use super::{DrawnTrip, Effect, Mark, StackChoice, Tool, ToolContext, ToolEvent};
 use roadwright_geometry::DVec2;
 use roadwright_scenario::operation::Objects;
@@ -57,15 +57,23 @@ impl VehicleTool {
         ]
     }
 
-    fn set_destination(&self, id: AgentId, to: DVec2, context: &ToolContext<'_>) -> Vec<Effect> {
+    fn set_destination(&self, id: AgentId, ends: &Ends, context: &ToolContext<'_>) -> Vec<Effect> {
         let Some(agent) = context.scenario.agents().get(&id) else {
             return Vec::new();
         };
         let mut agent = agent.clone();
-        let from = context.scenario.pose_of(&agent.start).unwrap_or_default();
-        let (start, goal) = places(from.position, to, context);
-        // A vehicle on open ground was placed heading east; now it faces its destination.
-        if let (Place::Ground(_), Place::Ground(_)) = (&agent.start, &start) {
+        let trip = match ends.finished(context) {
+            Ok(trip) => trip,
+            Err(refusal) => return refusal,
+        };
+        let (start, goal) = (trip.start, trip.destination);
+        // A vehicle on open ground was placed heading east; now it faces its destination. One on a lane may need another
+        // lane to get there.
+        let is_same_ground = matches!(
+            (&agent.start, &start),
+            (Place::Ground(_), Place::Ground(_)) | (Place::Lane(_), Place::Lane(_))
+        );
+        if is_same_ground {
             agent.start = start;
         }
         agent.destination = Some(goal);
@@ -93,12 +101,12 @@ impl Tool for VehicleTool {
                 let (start, _) = places(at, at + DVec2::X, context);
                 self.add(start, None, context)
             }
-            Progress::Done(from, to) => match self.placed.take() {
-                Some(id) => self.set_destination(id, to, context),
-                None => {
-                    let (start, goal) = places(from, to, context);
-                    self.add(start, Some(goal), context)
-                }
+            Progress::Done(ends) => match self.placed.take() {
+                Some(id) => self.set_destination(id, &ends, context),
+                None => match ends.finished(context) {
+                    Ok(trip) => self.add(trip.start, Some(trip.destination), context),
+                    Err(refusal) => refusal,
+                },
             },
             Progress::Escaped => {
                 self.placed = None;
@@ -115,7 +123,7 @@ impl Tool for VehicleTool {
         if self.trip.waits_for_destination() {
             "Click: set its destination. Esc: no destination.".into()
         } else {
-            "Drag from the start to the destination; or click the start, then the destination."
+            "Drag from the start to the destination; or click one, then the other. Alt: keep the lanes under the pointer."
                 .into()
         }
     }

@@ -387,10 +387,21 @@ impl OtherLanes {
 /// Returns the places at the same distance along other lanes of the road that vehicles of a class may use, nearest
 /// lane first.
 fn beside(subjects: &Subjects<'_>, place: &Place, class: VehicleClass) -> Vec<LanePlace> {
-    let Place::Lane(at) = place else {
-        return Vec::new();
-    };
-    let Some(road) = subjects.scenario.network().road(at.road) else {
+    match place {
+        Place::Lane(at) => lanes_beside(subjects.scenario, subjects.graph, at, class),
+        Place::Ground(_) => Vec::new(),
+    }
+}
+
+/// Returns the places at the same distance along the other lanes of a road that vehicles of a class may use, nearest
+/// lane first. Empty if the road or the lane does not exist.
+pub fn lanes_beside(
+    scenario: &Scenario,
+    graph: &LaneGraph,
+    at: &LanePlace,
+    class: VehicleClass,
+) -> Vec<LanePlace> {
+    let Some(road) = scenario.network().road(at.road) else {
         return Vec::new();
     };
     let centre = |lane: i8| road.lane_band(lane, at.s.get()).map(|band| band.centre);
@@ -404,8 +415,8 @@ fn beside(subjects: &Subjects<'_>, place: &Place, class: VehicleClass) -> Vec<La
             lane: lane.id,
             ..*at
         };
-        let (lanelet, _) = subjects.graph.locate(&place)?;
-        let is_open = subjects.graph.lanelet(lanelet).access.admits(class);
+        let (lanelet, _) = graph.locate(&place)?;
+        let is_open = graph.lanelet(lanelet).access.admits(class);
         is_open.then_some(((centre(lane.id)? - own).abs(), place))
     });
     let mut places: Vec<(f64, LanePlace)> = places.collect();

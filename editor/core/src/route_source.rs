@@ -1,0 +1,31 @@
+//! Routes for tools and for the background, from one prepared scenario.
+
+use roadwright_scenario::Scenario;
+use roadwright_simulation::RouteFinder;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// A route finder shared by the tools and a worker in the background.
+#[derive(Clone, Default)]
+pub struct RouteSource(Arc<Mutex<Option<RouteFinder>>>);
+
+impl RouteSource {
+    /// Calls a function with the routes of a scenario. Waits while another thread finds routes. The first call prepares
+    /// the scenario, which takes about a second for a city; later ones only what an edit has changed.
+    pub fn with<T>(&self, scenario: &Arc<Scenario>, find: impl FnOnce(&RouteFinder) -> T) -> T {
+        let mut kept = self.0.lock().unwrap_or_else(|poisoned| {
+            // A search that panicked may have left a finder that follows an edit only in part.
+            let mut kept = PoisonError::into_inner(poisoned);
+            *kept = None;
+            kept
+        });
+        self.0.clear_poison();
+        let finder = match kept.take() {
+            Some(mut finder) => {
+                finder.follow(scenario.clone());
+                finder
+            }
+            None => RouteFinder::new(scenario.clone()),
+        };
+        find(kept.insert(finder))
+    }
+}
