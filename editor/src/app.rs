@@ -22,8 +22,12 @@ use crate::map::MapPainter;
 use crate::map_view::MapView;
 use crate::model::{Action, Dialog, Model, PlannedRoutes};
 use crate::module_actions::ModuleHost;
+use crate::move_desk::MoveDesk;
+use crate::moves::MoveBench;
 use crate::panels;
 use crate::playing::Playing;
+use crate::race::{RaceAction, RaceOrder};
+use crate::racing::Racing;
 use crate::scene::Scene;
 use crate::settings::Settings;
 use crate::sharing;
@@ -58,6 +62,8 @@ pub struct Options {
     pub uses_gpu: bool,
     /// Whether gamepads of the system are read while the user drives by hand.
     pub reads_gamepads: bool,
+    /// The course on which the user races at once; `None` for none.
+    pub race: Option<RaceOrder>,
 }
 
 impl Options {
@@ -85,6 +91,7 @@ impl Options {
             },
             uses_gpu: true,
             reads_gamepads: true,
+            race: None,
         }
     }
 }
@@ -101,6 +108,8 @@ pub struct Editor {
     pub(crate) playing: Playing,
     pub(crate) laboratory: Laboratory,
     pub(crate) shop: Shop,
+    pub(crate) move_desk: MoveDesk,
+    pub(crate) racing: Racing,
     pub(crate) modules: ModuleHost,
     lookout: Lookout,
     settings: KeptSettings,
@@ -148,6 +157,8 @@ impl Editor {
             lookout: Lookout::new(wake),
             playing: Playing::new(Gamepads::new(options.reads_gamepads)),
             shop: Shop::default(),
+            move_desk: MoveDesk::default(),
+            racing: Racing::new(&options.modules.user),
             settings: KeptSettings {
                 folder: options.settings,
                 saved: settings,
@@ -158,6 +169,10 @@ impl Editor {
         if let Some(damaged) = failure {
             editor.cx.model.damaged = Some(Arc::new(damaged));
             editor.cx.model.dialog = Dialog::Damaged;
+        }
+        if let Some(order) = options.race {
+            editor.cx.model.dialog = Dialog::None;
+            editor.ask(Action::Race(RaceAction::Start(Box::new(order))));
         }
         editor.cx.drop_lost_members();
         // The first picture shows the world rather than an empty map.
@@ -254,6 +269,8 @@ impl Editor {
         self.playing.look(&mut self.cx);
         self.laboratory.look(&mut self.cx);
         self.shop.look(&mut self.cx);
+        self.move_desk.look(&mut self.cx);
+        self.racing.look(&mut self.cx);
         if self.flow.look_at_files(&mut self.cx, time) {
             self.settings.save(&self.cx.model.settings);
         }
@@ -342,6 +359,8 @@ fn first_model(document: Document, settings: Settings) -> Model {
         changed_on_disk: false,
         bundle: None,
         workshop: Workshop::default(),
+        moves: MoveBench::default(),
+        race: None,
     }
 }
 

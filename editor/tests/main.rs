@@ -18,10 +18,12 @@ mod junction_tools;
 mod junctions;
 mod kinds;
 mod modules;
+mod moves;
 mod open_ground;
 mod opening;
 mod past;
 mod pictures;
+mod race;
 mod scan;
 #[path = "../../runtime/scenario/tests/common/mod.rs"]
 mod scenarios;

@@ -111,6 +111,9 @@ commands! {
     LookBack: "Step back", "Show the run one second earlier; playing continues from there.", "Comma";
     Drive: "Drive it yourself", "Drive the watched vehicle with W, A, S, D or the arrow keys; Escape returns \
         control.", "Shift+D";
+    RecordClip: "Record clip", "Start or end a clip of the vehicle that you drive or watch, for the Moves \
+        panel.", "E";
+    RaceAgain: "Restart the race", "Begin another try on the course that you race on.", "Q";
     Uncouple: "Uncouple trailer", "Uncouple the last trailer of the watched vehicle; it stays where it is, \
         with its brakes on.", "Shift+U";
     Couple: "Couple trailer", "Couple the trailer behind the watched vehicle; back up to it first.", "Shift+J";

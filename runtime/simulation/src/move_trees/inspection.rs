@@ -1,4 +1,4 @@
-//! What an agent with a move tree is doing: its clip, its route, its error, and the last tree that it searched.
+//! State of an agent with a move tree: its clip, its route, its error, and the last tree that it searched.
 
 use super::frame::{Moment, Placed};
 use super::libraries::Ready;

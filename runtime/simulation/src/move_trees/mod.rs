@@ -13,7 +13,7 @@
 //! | `libraries.rs` | shipped libraries and those of vehicle types |
 //! | `goals.rs` | the next goals of an agent |
 //! | `around.rs` | obstacles and bodies around an agent |
-//! | `inspection.rs` | what an agent with a move tree is doing |
+//! | `inspection.rs` | state of an agent with a move tree, for display |
 //! | `refusal.rs` | scenarios that cannot use move trees |
 
 mod around;

@@ -134,7 +134,7 @@ impl Judge {
         is_last || world.is_over() || (goes_on && under_way == 0 && all_have_come())
     }
 
-    /// Notes the goals that a person passes on the way to the destination.
+    /// Notes the goals that a person passes before the destination.
     fn pass_goals(&mut self, world: &World) {
         let Some(person) = self
             .person
