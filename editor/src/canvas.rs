@@ -546,11 +546,11 @@ impl Canvas {
             board.clip_ghost(clip, source);
         }
         if let Some(live) = &model.live {
-            board.moves(live, bench.view);
             if let Some(race) = &model.race {
                 board.race(race, live);
             }
             board.inspection(live);
+            board.moves(live, bench.view);
             board.script_marks(&live.marks);
             if model.settings.open_ground.plan {
                 board.path_signs(&live.without_path);

@@ -6,7 +6,6 @@ use crate::damaged::Damaged;
 use crate::document::Document;
 use crate::experiment::{ExperimentFile, OpenResults, Shown};
 use crate::model::{Next, OpenBundle, Purpose};
-use crate::move_desk::read_clips;
 use crate::moves::BuiltLibrary;
 use crate::paths::moves_path;
 use crate::race::{KeptTry, ReadyRace};
@@ -213,6 +212,15 @@ impl Progress {
     pub(crate) fn is_cancelled(&self) -> bool {
         self.cancelled.load(Ordering::Relaxed)
     }
+}
+
+/// Reads a clip file. The error names the file.
+fn read_clips(path: &Path) -> Result<Box<ClipFile>, String> {
+    let text = roadwright_files::read_text(path, roadwright_moves::LARGEST);
+    let text = text.map_err(|error| format!("{}: {error}", path.display()))?;
+    let file = ClipFile::from_text(&text);
+    file.map(Box::new)
+        .map_err(|error| format!("{}: {error}", path.display()))
 }
 
 /// Writes files into a folder, which is created if missing.

@@ -9,7 +9,6 @@ use crate::moves::{
 };
 use crate::panel::PanelId;
 use crate::workshop::slug;
-use roadwright_moves::ClipFile;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -298,13 +297,4 @@ pub(crate) fn save(cx: &mut Context, path: PathBuf) {
     };
     let job = Job::save_moves(built, path, cx.wake());
     cx.jobs.push(job);
-}
-
-/// Reads a clip file. The error names the file.
-pub(crate) fn read_clips(path: &Path) -> Result<Box<ClipFile>, String> {
-    let text = roadwright_files::read_text(path, roadwright_moves::LARGEST);
-    let text = text.map_err(|error| format!("{}: {error}", path.display()))?;
-    let file = ClipFile::from_text(&text);
-    file.map(Box::new)
-        .map_err(|error| format!("{}: {error}", path.display()))
 }

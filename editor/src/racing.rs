@@ -118,7 +118,7 @@ impl Racing {
             None => cx.model.document.title(),
         };
         let agents = ready.scenario.agents();
-        let start = agents.values().next().map(|agent| agent.start.clone());
+        let start = agents.values().next().map(|agent| agent.start);
         let start = start.and_then(|start| ready.scenario.pose_of(&start));
         cx.stand_in(Document::new(ready.scenario.clone()));
         cx.model.experiment.shown = Some(Shown {

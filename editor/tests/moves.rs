@@ -86,6 +86,12 @@ fn has_text(bench: &Bench, text: &str) -> bool {
     bench.harness.query_all_by_label_contains(text).count() > 0
 }
 
+/// Whether a text is shown. A new message takes a frame to find its size.
+fn says(bench: &mut Bench, text: &str) -> bool {
+    bench.settle();
+    has_text(bench, text)
+}
+
 fn select_racer(bench: &mut Bench) {
     let racer = ObjectId::Agent(AgentId(RACER as u32));
     bench.ask(Action::Select(BTreeSet::from([racer])));
@@ -100,7 +106,7 @@ fn a_recorded_clip_becomes_a_library_with_which_the_vehicle_drives() {
     assert_eq!(clips.len(), 1);
     let frames = clips[0].frames.len();
     assert!((180..=350).contains(&frames), "{frames}");
-    assert!(has_text(&bench, "0.0 to "), "ends of the clip");
+    assert!(has_text(&bench, " to 0.0 m/s"), "ends of the clip");
     let top = clips[0].frames.iter().map(|frame| frame.forward);
     assert!(top.fold(0.0, f64::max) > 5.0);
     let turned = clips[0].frames.iter().any(|frame| frame.yaw_rate > 0.3);
@@ -160,22 +166,22 @@ fn what_cannot_be_recorded_or_used_is_said() {
     let mut bench = practice();
     bench.ask(Action::Watch(None));
     bench.key(Key::E);
-    assert!(has_text(
-        &bench,
+    assert!(says(
+        &mut bench,
         "Click the vehicle that you want to record first"
     ));
     bench.ask(Action::Do(Command::Panel(PanelId::Moves)));
     bench.ask(Action::Moves(MovesAction::Build));
-    assert!(has_text(&bench, "there are no clips"));
+    assert!(says(&mut bench, "there are no clips"));
     bench.ask(Action::Moves(MovesAction::Use));
-    assert!(has_text(&bench, "Build a library first"));
+    assert!(says(&mut bench, "Build a library first"));
     bench.ask(Action::Moves(MovesAction::Show(ShownLibrary::Shipped(
         "large",
     ))));
     bench.ask(Action::Moves(MovesAction::Use));
-    assert!(has_text(&bench, "Select the vehicles"));
+    assert!(says(&mut bench, "Select the vehicles"));
     assert!(
-        has_text(&bench, "Graph of 7 states and 37 moves") || {
+        says(&mut bench, "Graph of 7 states and 37 moves") || {
             bench
                 .harness
                 .query_by_label("Graph of 7 states and 37 moves")
@@ -188,7 +194,7 @@ fn what_cannot_be_recorded_or_used_is_said() {
     let edit = Edit::Agent(AgentId(1), Some(Box::new(agent)));
     bench.ask(Action::Apply("Level".into(), edit));
     bench.ask(Action::Moves(MovesAction::Use));
-    assert!(has_text(&bench, "drives on the level lane"));
+    assert!(says(&mut bench, "drives on the level lane"));
     // Its own level records and drives.
     bench.key_with(Modifiers::COMMAND, Key::Z);
     bench.ask(Action::Moves(MovesAction::Execution(Execution::Replayed)));
@@ -206,11 +212,11 @@ fn what_cannot_be_recorded_or_used_is_said() {
     bench.ask(Action::Watch(Some(RACER)));
     bench.key(Key::E);
     bench.key(Key::E);
-    assert!(has_text(&bench, "fewer than two frames"));
+    assert!(says(&mut bench, "fewer than two frames"));
     // 30 frames a second do not fit the time step.
     bench.ask(Action::Moves(MovesAction::Rate(30.0)));
     bench.key(Key::E);
-    assert!(has_text(&bench, "30 frames a second"));
+    assert!(says(&mut bench, "30 frames a second"));
     assert!(bench.live().clip.is_none());
 }
 
@@ -232,7 +238,7 @@ fn a_clip_ends_before_a_contact_and_clips_are_saved_and_opened() {
     assert!(bench.live().clip.is_none());
     assert!(!bench.live().collisions.is_empty());
     let contact = bench.live().collisions[0].time;
-    assert!(has_text(&bench, "before the vehicle touched"));
+    assert!(says(&mut bench, "before the vehicle touched"));
     let seconds = (clip.frames.len() - 1) as f64 / 25.0;
     assert!(seconds < contact, "{seconds} {contact}");
     bench.ask(Action::Drive(None));
@@ -251,6 +257,6 @@ fn a_clip_ends_before_a_contact_and_clips_are_saved_and_opened() {
     assert_eq!(bench.editor().model().moves.file().unwrap(), own);
     std::fs::write(&path, "{").unwrap();
     bench.ask(Action::Path(path, Purpose::OpenClips, None));
-    assert!(has_text(&bench, "kept.clips.json"));
+    assert!(says(&mut bench, "kept.clips.json"));
     assert_eq!(bench.editor().model().moves.file().unwrap(), own);
 }

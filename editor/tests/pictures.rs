@@ -824,6 +824,8 @@ fn moves() {
     bench.ask(Action::Select(BTreeSet::new()));
     let at = bench.live().snapshot.vehicles[0].body.position;
     bench.look_at(at.x, at.y + 20.0, 70.0);
+    // Messages fade by the clock.
+    std::thread::sleep(std::time::Duration::from_secs(9));
     hold(&mut bench, "moves_used");
     // The tree of the source, and the ghost of a clip.
     bench.ask(Action::Moves(MovesAction::Show(ShownLibrary::Shipped(
@@ -835,15 +837,6 @@ fn moves() {
     bench.harness.hover_at(curve);
     bench.set(|s| s.dark = true);
     hold(&mut bench, "moves_shipped_dark");
-}
-
-#[test]
-fn race() {
-    let mut bench = Bench::start();
-    bench.close_dialog();
-    crate::race::start(&mut bench, "forest");
-    bench.step_run(150);
-    hold(&mut bench, "race");
 }
 
 #[test]

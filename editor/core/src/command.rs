@@ -454,7 +454,7 @@ mod tests {
         let kept = Command::all()
             .iter()
             .position(|command| *command == Command::KeepRun);
-        let around = &Command::all()[kept.unwrap() - 2..=kept.unwrap() + 6];
+        let around = &Command::all()[kept.unwrap() - 2..=kept.unwrap() + 7];
         let panel = Command::Panel;
         let wanted = [
             panel(PanelId::Results),
@@ -464,6 +464,7 @@ mod tests {
             panel(PanelId::Compare),
             panel(PanelId::GreenWave),
             panel(PanelId::Experiment),
+            panel(PanelId::Moves),
             panel(PanelId::Workshop),
             Command::ResetPanels,
         ];

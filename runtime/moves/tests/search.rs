@@ -104,7 +104,7 @@ fn a_recorded_tree_has_each_branch_once_and_the_tested_ones_first() {
         DVec2::new(-50.0, 60.0),
         DVec2::new(5.0, 60.0),
     )]);
-    let question = ask(&around, bounded(99, 700));
+    let question = ask(&around, bounded(99, 300));
     let (answer, tree) = plan_with_tree(&FIVE, &question);
     assert_eq!(answer, plan(&FIVE, &question));
     assert_eq!(tree.branches.len(), answer.nodes as usize);

@@ -252,7 +252,7 @@ impl Observer for ClipRecorder {
             clip.ended = Some(ClipEnd::Contact);
             return;
         }
-        // Rows are counted from the first one, because that one may be between the times of a trace.
+        // Rows are counted from the first row, because it may be between the times of a trace.
         let rows = (clip.rows.len() as f64) / clip.rate_hz;
         if world.time() - first < rows - 1e-9 {
             return;

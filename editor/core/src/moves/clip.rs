@@ -16,8 +16,9 @@ use std::sync::Arc;
 const OTHER_GRIP: f64 = 0.05;
 /// Maximum difference between the slope of the ground of two clips on the bench, as rise over run.
 const OTHER_SLOPE: f64 = 0.03;
-/// Speed below which a vehicle has no slip, m/s.
-const SLOW: f64 = 1.0;
+/// Speed below which slip is not counted, m/s. In tight turns at low speed, the centre of gravity moves sideways
+/// although no tyre slips.
+const SLOW: f64 = 5.0;
 
 /// Properties that all clips on the bench share.
 #[derive(Debug, Clone, PartialEq)]

@@ -34,6 +34,8 @@ const HEAD: f32 = 6.0;
 const MOST_NAMED: usize = 12;
 /// Distance between neighbours at which speeds are written below the names of states, points.
 const ROOM_FOR_SPEED: f32 = 56.0;
+/// Height of a line of names, points.
+const LINE: f32 = 17.0;
 /// Distance from an edge at which its hint is shown, points.
 const NEAR: f32 = 6.0;
 
@@ -181,11 +183,17 @@ fn states(painter: &Painter, theme: Theme, figure: &LibraryFigure, places: &[Pos
     let has_room = across
         .windows(2)
         .all(|pair| pair[1] - pair[0] > ROOM_FOR_SPEED);
-    for (state, &at) in figure.states.iter().zip(places) {
+    for (number, (state, &at)) in figure.states.iter().zip(places).enumerate() {
         painter.circle(at, radius, theme.handle(), Stroke::new(1.5, ink));
         if figure.is_line {
             let font = FontId::proportional(12.0);
-            let below = at + vec2(0.0, radius + 3.0);
+            // Names that would touch alternate between two lines.
+            let line = if has_room || number % 2 == 0 {
+                0.0
+            } else {
+                LINE
+            };
+            let below = at + vec2(0.0, radius + 3.0 + line);
             let text = match has_room {
                 true => format!("{}\n{:.1} m/s", state.name, state.speed),
                 false => state.name.clone(),

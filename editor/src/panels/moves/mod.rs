@@ -23,12 +23,13 @@ use super::widgets::{choice, counted, heading, named, primary_if};
 use crate::command::Command;
 use crate::model::{Action, Model, Purpose};
 use crate::moves::{
-    BuiltLibrary, Execution, LibraryFigure, MovesAction, RATES, ShownLibrary, UsedLibrary, words_of,
+    BuiltLibrary, Execution, LibraryFigure, MoveView, MovesAction, RATES, ShownLibrary,
+    UsedLibrary, words_of,
 };
 use crate::tools::Tone;
 use egui::{CollapsingHeader, DragValue, Grid, RichText, Role, Ui, WidgetInfo};
 use roadwright_moves::{BuildRules, SHIPPED};
-use roadwright_simulation::{MoveInspection, agent_name};
+use roadwright_simulation::{MoveInspection, WatchedTree, agent_name};
 use std::sync::Arc;
 
 /// Minimum width of the panel at which clips and library are side by side, points.
@@ -135,35 +136,39 @@ fn watched(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
     let Some(seen) = live.and_then(|live| live.moves.as_ref()) else {
         return;
     };
-    ui.horizontal_wrapped(|ui| {
-        ui.strong(agent_name(seen.agent));
-        ui.label(doing(seen));
-        if let Some(problem) = &seen.problem {
-            ui.colored_label(model.theme().tone(Tone::Warning), format!("{problem}."));
-        }
-        let mut view = model.moves.view;
+    let mut view = model.moves.view;
+    ui.label(format!("{} {}", agent_name(seen.agent), doing(seen)));
+    if let Some(problem) = &seen.problem {
+        ui.colored_label(model.theme().tone(Tone::Warning), format!("{problem}."));
+    }
+    ui.horizontal(|ui| {
         ui.checkbox(&mut view.route, "Route");
         ui.checkbox(&mut view.tree, "Route tree");
-        if let Some(tree) = seen.tree.as_ref().filter(|_| view.tree) {
-            let all = tree.branches.len();
-            let mut shown = view.branches.unwrap_or(all).min(all);
-            let slider = egui::Slider::new(&mut shown, 0..=all).show_value(false);
-            let response = ui.add(slider);
-            response.widget_info(move || WidgetInfo::slider(true, shown as f64, "Branches shown"));
-            let hint = "Branches that are drawn, in the order in which the search tests them.";
-            if response.on_hover_text(hint).changed() {
-                view.branches = (shown < all).then_some(shown);
-            }
-            ui.label(format!(
-                "{shown} of {} branches, {} tested",
-                tree.nodes, tree.tested
-            ));
-        }
-        if view != model.moves.view {
-            send(actions, MovesAction::View(view));
-        }
     });
+    if let Some(tree) = seen.tree.as_ref().filter(|_| view.tree) {
+        ui.horizontal(|ui| branches(ui, tree, &mut view));
+    }
+    if view != model.moves.view {
+        send(actions, MovesAction::View(view));
+    }
     ui.separator();
+}
+
+/// Shows the slider for the number of branches that are drawn.
+fn branches(ui: &mut Ui, tree: &WatchedTree, view: &mut MoveView) {
+    let all = tree.branches.len();
+    let mut shown = view.branches.unwrap_or(all).min(all);
+    let slider = egui::Slider::new(&mut shown, 0..=all).show_value(false);
+    let response = ui.add(slider);
+    response.widget_info(move || WidgetInfo::slider(true, shown as f64, "Branches shown"));
+    let hint = "Branches that are drawn, in the order in which the search tests them.";
+    if response.on_hover_text(hint).changed() {
+        view.branches = (shown < all).then_some(shown);
+    }
+    ui.label(format!(
+        "{shown} of {} branches, {} tested",
+        tree.nodes, tree.tested
+    ));
 }
 
 /// Describes the move of a vehicle.
