@@ -189,6 +189,7 @@ fn main() {
         },
         uses_gpu: true,
         reads_gamepads: false,
+        race: None,
     };
     let mut harness = Harness::builder()
         .with_size(Vec2::new(1600.0, 1000.0))

@@ -9,6 +9,7 @@ use crate::command::Command;
 use crate::edit_commands::EditAction;
 use crate::hand::context;
 use crate::model::{Action, Dialog, Next, Purpose};
+use crate::race::RaceAction;
 use crate::requests::{BundleAction, FlowAction, ModuleRequest, PlayingAction, Request};
 use crate::run_keeping;
 use crate::sharing;
@@ -97,6 +98,8 @@ impl Editor {
             Action::Experiment(action) => self.laboratory.act(&mut self.cx, action),
             Action::KeptRun(action) => run_keeping::act(&mut self.cx, action),
             Action::Workshop(action) => self.shop.act(&mut self.cx, action),
+            Action::Moves(action) => self.move_desk.act(&mut self.cx, action),
+            Action::Race(action) => self.racing.act(&mut self.cx, action),
             Action::View(action) => self.cx.view_action(action),
             Action::Jump(low, high) => self.cx.jump(low, high),
             Action::Tool(kind) => self.cx.choose(kind),
@@ -174,6 +177,8 @@ impl Editor {
             Command::Slower => self.play(PlayingAction::ChangeSpeed(-1)),
             Command::LookBack => self.play(PlayingAction::LookBack),
             Command::Drive => self.play(PlayingAction::TakeTheWheel),
+            Command::RecordClip => self.play(PlayingAction::RecordClip),
+            Command::RaceAgain => self.racing.act(&mut self.cx, RaceAction::Again),
             Command::Uncouple => {
                 self.play(PlayingAction::CoupleWatched(CouplingOrder::Uncouple(None)))
             }

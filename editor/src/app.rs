@@ -22,8 +22,12 @@ use crate::map::MapPainter;
 use crate::map_view::MapView;
 use crate::model::{Action, Dialog, Model, PlannedRoutes};
 use crate::module_actions::ModuleHost;
+use crate::move_desk::MoveDesk;
+use crate::moves::MoveBench;
 use crate::panels;
 use crate::playing::Playing;
+use crate::race::{RaceAction, RaceOrder};
+use crate::racing::Racing;
 use crate::route_source::RouteSource;
 use crate::scene::Scene;
 use crate::settings::Settings;
@@ -62,6 +66,8 @@ pub struct Options {
     pub uses_gpu: bool,
     /// Whether gamepads of the system are read while the user drives by hand.
     pub reads_gamepads: bool,
+    /// The course on which the user races at once; `None` for none.
+    pub race: Option<RaceOrder>,
 }
 
 impl Options {
@@ -89,6 +95,7 @@ impl Options {
             },
             uses_gpu: true,
             reads_gamepads: true,
+            race: None,
         }
     }
 }
@@ -105,6 +112,8 @@ pub struct Editor {
     pub(crate) playing: Playing,
     pub(crate) laboratory: Laboratory,
     pub(crate) shop: Shop,
+    pub(crate) move_desk: MoveDesk,
+    pub(crate) racing: Racing,
     pub(crate) modules: ModuleHost,
     lookout: Lookout,
     settings: KeptSettings,
@@ -158,6 +167,8 @@ impl Editor {
             lookout: Lookout::new(wake),
             playing: Playing::new(Gamepads::new(options.reads_gamepads)),
             shop: Shop::default(),
+            move_desk: MoveDesk::default(),
+            racing: Racing::new(&options.modules.user),
             settings: KeptSettings {
                 folder: options.settings,
                 saved: settings,
@@ -171,6 +182,10 @@ impl Editor {
         }
         if let Some(path) = later {
             editor.flow.read(&mut editor.cx, path);
+        }
+        if let Some(order) = options.race {
+            editor.cx.model.dialog = Dialog::None;
+            editor.ask(Action::Race(RaceAction::Start(Box::new(order))));
         }
         editor.cx.drop_lost_members();
         // The first picture shows the world rather than an empty map.
@@ -268,6 +283,8 @@ impl Editor {
         self.laboratory.look(&mut self.cx);
         self.shop.look(&mut self.cx);
         self.flow.look_at_left(&self.cx);
+        self.move_desk.look(&mut self.cx);
+        self.racing.look(&mut self.cx);
         if self.flow.look_at_files(&mut self.cx, time) {
             self.settings.save(&self.cx.model.settings);
         }
@@ -358,6 +375,8 @@ fn first_model(document: Document, settings: Settings) -> Model {
         changed_on_disk: false,
         bundle: None,
         workshop: Workshop::default(),
+        moves: MoveBench::default(),
+        race: None,
     }
 }
 

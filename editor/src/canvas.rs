@@ -619,9 +619,18 @@ impl Canvas {
         for route in model.shown_routes() {
             board.route(&route.points);
         }
+        let bench = &model.moves;
+        let hovered = bench.hovered.and_then(|number| bench.clips.get(number));
+        if let Some((clip, source)) = hovered.zip(bench.source.as_ref()) {
+            board.clip_ghost(clip, source);
+        }
         if let Some(live) = &model.live {
+            if let Some(race) = &model.race {
+                board.race(race, live);
+            }
             board.inspection(live);
             self.mark_covered(board, model);
+            board.moves(live, bench.view);
             board.script_marks(&live.marks);
             if model.settings.open_ground.plan {
                 board.path_signs(&live.without_path);

@@ -13,6 +13,7 @@ use crate::laboratory::suggested_experiment;
 use crate::left_document::LeftDocument;
 use crate::map_view::MapView;
 use crate::model::{Dialog, Next, Purpose, Tone};
+use crate::move_desk;
 use crate::panel::PanelId;
 use crate::paths::{is_bundle, is_experiment, scenario_path};
 use crate::requests::{BundleAction, FlowAction, ModuleRequest, Request};
@@ -235,7 +236,9 @@ impl DocumentFlow {
             Purpose::Drive => format!("{title}-drive.csv"),
             Purpose::Experiment(file) => suggested_experiment(cx, file),
             Purpose::SaveVehicle | Purpose::UseVehicle => vehicle_suggestion(cx),
+            Purpose::SaveMoves => move_desk::suggestion(cx),
             Purpose::Open
+            | Purpose::OpenClips
             | Purpose::Import
             | Purpose::Background
             | Purpose::OpenVehicle
@@ -344,6 +347,8 @@ impl DocumentFlow {
             }
             Purpose::SaveVehicle => shop::save_vehicle(cx, &path, VehicleUse::None),
             Purpose::UseVehicle => shop::save_vehicle(cx, &path, VehicleUse::InScenario),
+            Purpose::OpenClips => cx.jobs.push(Job::open_clips(path, wake)),
+            Purpose::SaveMoves => move_desk::save(cx, path),
             Purpose::Import => self.leave(cx, Next::Import(path)),
             Purpose::Picture => {
                 // Unlike a save, this includes the gesture in progress, because the picture shows what the

@@ -6,13 +6,17 @@ use crate::damaged::Damaged;
 use crate::document::Document;
 use crate::experiment::{ExperimentFile, OpenResults, Shown};
 use crate::model::{Next, OpenBundle, Purpose};
+use crate::moves::BuiltLibrary;
+use crate::paths::moves_path;
+use crate::race::{KeptTry, ReadyRace};
 use crate::worker::Share;
 use roadwright_bundle::{Bundle, Placement};
 use roadwright_interchange::osm;
+use roadwright_moves::{BuildRules, ClipFile, MoveFile};
 use roadwright_render::{Picture, timeline};
 use roadwright_scenario::file::FileError;
 use roadwright_scenario::vehicle_file::{LARGEST, VehicleFile};
-use roadwright_scenario::{Scenario, file};
+use roadwright_scenario::{CLIPS_ENDING, MOVES_ENDING, Scenario, file};
 use roadwright_simulation::{
     Snapshot, VehicleRecord, heat_as_csv, time_rows_as_csv, trace_columns, trips_as_csv,
 };
@@ -42,6 +46,26 @@ pub(crate) enum Outcome {
     Experiment(ExperimentOutcome),
     /// Outcome of a vehicle file job.
     Vehicle(VehicleOutcome),
+    /// Outcome of a job of the Moves panel.
+    Moves(MovesOutcome),
+    /// Outcome of a job of a race.
+    Race(RaceOutcome),
+}
+
+/// Outcome of a job of a race.
+pub(crate) enum RaceOutcome {
+    /// A course is ready to be driven, with the tries that were kept earlier.
+    Ready(Result<Box<(ReadyRace, Vec<KeptTry>)>, String>),
+    /// A try was kept.
+    Kept(Result<Box<KeptTry>, String>),
+}
+
+/// Outcome of a job of the Moves panel.
+pub(crate) enum MovesOutcome {
+    /// A library was built.
+    Built(Box<BuiltLibrary>),
+    /// A clip file was read.
+    Read(PathBuf, Result<Box<ClipFile>, String>),
 }
 
 impl From<DocumentOutcome> for Outcome {
@@ -189,6 +213,15 @@ impl Progress {
     pub(crate) fn is_cancelled(&self) -> bool {
         self.cancelled.load(Ordering::Relaxed)
     }
+}
+
+/// Reads a clip file. The error names the file.
+fn read_clips(path: &Path) -> Result<Box<ClipFile>, String> {
+    let text = roadwright_files::read_text(path, roadwright_moves::LARGEST);
+    let text = text.map_err(|error| format!("{}: {error}", path.display()))?;
+    let file = ClipFile::from_text(&text);
+    file.map(Box::new)
+        .map_err(|error| format!("{}: {error}", path.display()))
 }
 
 /// Writes files into a folder, which is created if missing.
@@ -512,6 +545,53 @@ impl Job {
         )
     }
 
+    /// Builds a library of moves from clips.
+    pub(crate) fn build_moves(
+        revision: u64,
+        name: String,
+        clips: ClipFile,
+        rules: BuildRules,
+        wake: impl Fn() + Send + 'static,
+    ) -> Self {
+        Self::beside(format!("Building {name}"), wake, move || {
+            let built = BuiltLibrary::build(revision, &name, clips, rules);
+            Outcome::Moves(MovesOutcome::Built(Box::new(built)))
+        })
+    }
+
+    /// Reads a clip file.
+    pub(crate) fn open_clips(path: PathBuf, wake: impl Fn() + Send + 'static) -> Self {
+        Self::beside(format!("Reading {}", name(&path)), wake, move || {
+            let read = read_clips(&path);
+            Outcome::Moves(MovesOutcome::Read(path, read))
+        })
+    }
+
+    /// Writes a library: the graph to `path`, and the clips beside it.
+    pub(crate) fn save_moves(
+        built: Arc<BuiltLibrary>,
+        path: PathBuf,
+        wake: impl Fn() + Send + 'static,
+    ) -> Self {
+        Self::beside(format!("Saving {}", name(&path)), wake, move || {
+            let path = moves_path(&path);
+            let own = name(&path);
+            let stem = own.strip_suffix(MOVES_ENDING).unwrap_or(&own);
+            let clips = format!("{stem}{CLIPS_ENDING}");
+            let graph = MoveFile {
+                clips: clips.clone(),
+                ..built.built.graph.clone()
+            };
+            let folder = path.parent().unwrap_or(Path::new("."));
+            let files = [
+                (clips.as_str(), built.clips.to_text()),
+                (own.as_str(), graph.to_text()),
+            ];
+            let written = write_all(folder, files);
+            Outcome::Written(path, written)
+        })
+    }
+
     /// Unpacks a bundle.
     pub(crate) fn unpack(
         bundle: Arc<OpenBundle>,
@@ -558,6 +638,15 @@ impl Job {
                 Purpose::SaveVehicle | Purpose::UseVehicle => dialog
                     .set_title("Save vehicle")
                     .add_filter("Roadwright vehicle", &fitting)
+                    .set_file_name(suggestion)
+                    .save_file(),
+                Purpose::OpenClips => dialog
+                    .set_title("Open clips")
+                    .add_filter("Clips of driving", &fitting)
+                    .pick_file(),
+                Purpose::SaveMoves => dialog
+                    .set_title("Save moves")
+                    .add_filter("Library of moves", &fitting)
                     .set_file_name(suggestion)
                     .save_file(),
                 Purpose::Drive => dialog

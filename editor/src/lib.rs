@@ -8,8 +8,8 @@
 use roadwright_editor_core::lookout;
 pub use roadwright_editor_core::{
     autosave, camera, command, damaged, document, experiment, extensions, gamepad, import_report,
-    input, kind_edits, live, panel, route_source, scene, settings, shipped, tools, worker,
-    workshop,
+    input, kind_edits, live, moves, panel, race, route_source, scene, settings, shipped, tools,
+    worker, workshop,
 };
 pub use roadwright_recording::comparison;
 
@@ -48,6 +48,8 @@ mod messages;
 mod minimap;
 pub mod model;
 mod module_actions;
+mod move_desk;
+mod move_marks;
 mod object_menu;
 mod outcomes;
 mod panels;
@@ -55,6 +57,8 @@ mod paths;
 pub mod planned_routes;
 mod playing;
 mod problem_marks;
+mod race_marks;
+mod racing;
 mod random_trips;
 mod requests;
 mod run_keeping;

@@ -16,7 +16,9 @@ use crate::import_report::ImportReport;
 use crate::input::KeyChord;
 use crate::kept_runs::{KeptRunAction, KeptRuns};
 use crate::live::{LivePicture, PathNotice};
+use crate::moves::{MoveBench, MovesAction};
 use crate::panel::PanelId;
+use crate::race::{Race, RaceAction};
 use crate::route_source::RouteSource;
 use crate::scene::Scene;
 use crate::settings::{Settings, TimelineView};
@@ -29,7 +31,7 @@ use roadwright_geometry::DVec2;
 use roadwright_scenario::check::{Code, Finding};
 use roadwright_scenario::junction::LaneEnd;
 use roadwright_scenario::operation::Objects;
-use roadwright_scenario::{Edit, NodeId, ObjectId, Scenario};
+use roadwright_scenario::{AgentId, Edit, NodeId, ObjectId, Scenario};
 use roadwright_simulation::{CouplingOrder, HandControls, PlannedRoute};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
@@ -128,6 +130,10 @@ pub struct Model {
     pub bundle: Option<Arc<OpenBundle>>,
     /// The vehicle workshop.
     pub workshop: Workshop,
+    /// Clips of driving, and the library of moves built from them.
+    pub moves: MoveBench,
+    /// The race of the user on a course.
+    pub race: Option<Race>,
 }
 
 impl Model {
@@ -177,6 +183,16 @@ impl Model {
             1 => self.selection.first().copied(),
             _ => None,
         }
+    }
+
+    /// The selected agents.
+    pub(crate) fn selected_agents(&self) -> Vec<AgentId> {
+        let objects = self.selection.iter();
+        let agents = objects.filter_map(|object| match object {
+            ObjectId::Agent(id) => Some(*id),
+            _ => None,
+        });
+        agents.collect()
     }
 
     /// The selected nodes.
@@ -268,6 +284,10 @@ pub enum Purpose {
     SaveVehicle,
     /// Where to save the vehicle of the workshop for use in a vehicle type of the scenario.
     UseVehicle,
+    /// A clip file for the Moves panel.
+    OpenClips,
+    /// Where to save the moves and clips of the Moves panel.
+    SaveMoves,
 }
 
 impl Purpose {
@@ -286,6 +306,8 @@ impl Purpose {
             Self::OpenVehicle | Self::CompareVehicle | Self::SaveVehicle | Self::UseVehicle => {
                 &[".vehicle.json"]
             }
+            Self::OpenClips => &[".clips.json"],
+            Self::SaveMoves => &[".moves.json"],
         }
     }
 
@@ -470,6 +492,10 @@ pub enum Action {
     KeptRun(KeptRunAction),
     /// An action in the vehicle workshop.
     Workshop(WorkshopAction),
+    /// An action on clips and moves.
+    Moves(MovesAction),
+    /// An action of a race on a course.
+    Race(RaceAction),
     /// A change of the view that the map has already shown in this frame.
     View(ViewAction),
 }

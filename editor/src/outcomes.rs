@@ -40,6 +40,8 @@ impl Editor {
             Outcome::Bundle(outcome) => sharing::take(&mut self.cx, &self.modules, outcome),
             Outcome::Experiment(outcome) => self.laboratory.take(&mut self.cx, outcome),
             Outcome::Vehicle(outcome) => self.shop.take(&mut self.cx, outcome),
+            Outcome::Race(outcome) => self.racing.take(&mut self.cx, outcome),
+            Outcome::Moves(outcome) => self.move_desk.take(&mut self.cx, outcome),
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use crate::experiment::ENDING;
 use roadwright_bundle::ENDING as BUNDLE;
+use roadwright_scenario::MOVES_ENDING;
 use roadwright_scenario::vehicle_file::EXTENSION;
 use std::path::{Path, PathBuf};
 
@@ -39,6 +40,16 @@ pub(crate) fn experiment_path(path: &Path) -> PathBuf {
         path.to_owned()
     } else {
         PathBuf::from(format!("{}{ENDING}", path.display()))
+    }
+}
+
+/// Returns the path for saving a graph of moves, with the extension of such files.
+pub(crate) fn moves_path(path: &Path) -> PathBuf {
+    let text = path.to_string_lossy();
+    if text.ends_with(MOVES_ENDING) {
+        path.to_owned()
+    } else {
+        PathBuf::from(format!("{}{MOVES_ENDING}", text.trim_end_matches(".json")))
     }
 }
 

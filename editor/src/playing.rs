@@ -2,8 +2,9 @@
 
 use crate::context::Context;
 use crate::gamepad::Gamepads;
-use crate::live::{Coordinator, Live};
+use crate::live::{ClipOrder, Coordinator, JudgedRace, Live};
 use crate::model::{Action, Model, SPEEDS, Tone};
+use crate::panel::PanelId;
 use crate::requests::{ModuleRequest, PlayingAction, Request};
 use roadwright_scenario::ObjectId;
 use roadwright_simulation::{CouplingOrder, GroundQuestion, HandControls};
@@ -84,6 +85,8 @@ impl Playing {
             PlayingAction::BackToPresent => self.live(cx).back_to_present(),
             PlayingAction::TakeTheWheel => self.take_the_wheel(cx),
             PlayingAction::Drive(controls) => self.move_controls(cx, controls),
+            PlayingAction::BeginRace(race) => self.begin_race(cx, *race),
+            PlayingAction::RecordClip => self.record_clip(cx),
             PlayingAction::Coupling(agent, order) => self.live(cx).coupling(agent, order),
             PlayingAction::CoupleWatched(order) => self.couple_watched(cx, order),
             PlayingAction::PlayTo(end) => {
@@ -247,6 +250,39 @@ impl Playing {
         let live = self.live(cx);
         live.drive(agent, Some(HandControls::default()));
         live.play();
+    }
+
+    /// Returns the run to its start, where the user drives. The run stays paused.
+    fn begin_race(&mut self, cx: &mut Context, race: JudgedRace) {
+        let agent = race.agent;
+        self.set_speed(cx, 1.0);
+        self.watch(cx, Some(agent));
+        cx.model.follow = true;
+        cx.model.driving = Some((agent, HandControls::default()));
+        self.live(cx).race(race);
+    }
+
+    /// Ends the clip that is being recorded, or starts one of the driven vehicle, otherwise of the watched one.
+    fn record_clip(&mut self, cx: &mut Context) {
+        let live = cx.model.live.as_ref();
+        if live.is_some_and(|live| live.clip.is_some()) {
+            self.live(cx).end_clip();
+            return;
+        }
+        let driven = cx.model.driving.map(|(agent, _)| agent);
+        let Some(agent) = driven.or(cx.model.watched) else {
+            cx.say(
+                Tone::Refused,
+                "Click the vehicle that you want to record first, or drive it.",
+            );
+            return;
+        };
+        let order = ClipOrder {
+            agent,
+            rate_hz: cx.model.moves.rate_hz,
+        };
+        self.live(cx).begin_clip(order);
+        cx.view.panels.bring_to_front(PanelId::Moves);
     }
 
     /// Uncouples the last trailer of the watched vehicle, or couples one.

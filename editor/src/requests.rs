@@ -2,6 +2,7 @@
 
 use crate::experiment::ExperimentFile;
 use crate::extensions::StepRequest;
+use crate::live::JudgedRace;
 use crate::model::{Action, ModuleAction, Next, Purpose};
 use roadwright_agent::BehaviourView;
 use roadwright_simulation::{CouplingOrder, HandControls};
@@ -91,6 +92,10 @@ pub(crate) enum PlayingAction {
     TakeTheWheel,
     /// Sets the controls of the vehicle driven by hand; `None` returns it to its modules.
     Drive(Option<HandControls>),
+    /// Returns the run to its start, where the user begins a try on a course.
+    BeginRace(Box<JudgedRace>),
+    /// Starts or ends a clip of the driven or watched vehicle.
+    RecordClip,
     /// Uncouples or couples trailers of an agent.
     Coupling(u64, CouplingOrder),
     /// Uncouples or couples trailers of the watched agent.

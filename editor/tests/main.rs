@@ -19,10 +19,12 @@ mod junctions;
 mod kinds;
 mod lane_rule;
 mod modules;
+mod moves;
 mod open_ground;
 mod opening;
 mod past;
 mod pictures;
+mod race;
 mod scan;
 #[path = "../../runtime/scenario/tests/common/mod.rs"]
 mod scenarios;

@@ -6,6 +6,7 @@ use egui_kittest::SnapshotOptions;
 use egui_kittest::kittest::Queryable;
 use roadwright_editor::command::Command;
 use roadwright_editor::model::{Action, Dialog, Next, Purpose};
+use roadwright_editor::moves::{MovesAction, ShownLibrary};
 use roadwright_editor::panel::PanelId;
 use roadwright_editor::settings::Heat;
 use roadwright_editor::tools::{MapPart, ToolKind};
@@ -531,6 +532,7 @@ fn docs() {
         ("green-wave", "green_wave"),
         ("way", "explained_way"),
         ("timeline", "timeline"),
+        ("moves", "moves_used"),
     ] {
         let from = root.join(format!("tests/snapshots/{snapshot}.png"));
         let to = root.join(format!("../docs/pictures/editor-{picture}.png"));
@@ -805,6 +807,36 @@ fn green_wave() {
     hold(&mut bench, "green_wave");
     bench.set(|s| s.dark = true);
     hold(&mut bench, "green_wave_dark");
+}
+
+#[test]
+fn moves() {
+    let mut bench = crate::moves::practice();
+    bench.harness.set_size(egui::vec2(1500.0, 1200.0));
+    crate::moves::record(&mut bench);
+    bench.press("Mirror clip 1");
+    bench.press("Build");
+    let racer = ObjectId::Agent(roadwright_scenario::AgentId(1));
+    bench.ask(Action::Select(BTreeSet::from([racer])));
+    bench.press("Use");
+    bench.ask(Action::Do(Command::Reset));
+    bench.step_run(300);
+    bench.ask(Action::Select(BTreeSet::new()));
+    let at = bench.live().snapshot.vehicles[0].body.position;
+    bench.look_at(at.x, at.y + 20.0, 70.0);
+    // Messages fade by the clock.
+    std::thread::sleep(std::time::Duration::from_secs(9));
+    hold(&mut bench, "moves_used");
+    // The tree of the source, and the ghost of a clip.
+    bench.ask(Action::Moves(MovesAction::Show(ShownLibrary::Shipped(
+        "large",
+    ))));
+    bench.look_at(0.0, 20.0, 70.0);
+    bench.ask(Action::Moves(MovesAction::Hover(Some(0))));
+    let curve = bench.scroll_to("End of clip 1").center();
+    bench.harness.hover_at(curve);
+    bench.set(|s| s.dark = true);
+    hold(&mut bench, "moves_shipped_dark");
 }
 
 #[test]

@@ -111,6 +111,9 @@ commands! {
     LookBack: "Step back", "Show the run one second earlier; playing continues from there.", "Comma";
     Drive: "Drive it yourself", "Drive the watched vehicle with W, A, S, D or the arrow keys; Escape returns \
         control.", "Shift+D";
+    RecordClip: "Record clip", "Start or end a clip of the vehicle that you drive or watch, for the Moves \
+        panel.", "E";
+    RaceAgain: "Restart the race", "Begin another try on the course that you race on.", "Q";
     Uncouple: "Uncouple trailer", "Uncouple the last trailer of the watched vehicle; it stays where it is, \
         with its brakes on.", "Shift+U";
     Couple: "Couple trailer", "Couple the trailer behind the watched vehicle; back up to it first.", "Shift+J";
@@ -451,7 +454,7 @@ mod tests {
         let kept = Command::all()
             .iter()
             .position(|command| *command == Command::KeepRun);
-        let around = &Command::all()[kept.unwrap() - 2..=kept.unwrap() + 6];
+        let around = &Command::all()[kept.unwrap() - 2..=kept.unwrap() + 7];
         let panel = Command::Panel;
         let wanted = [
             panel(PanelId::Results),
@@ -461,6 +464,7 @@ mod tests {
             panel(PanelId::Compare),
             panel(PanelId::GreenWave),
             panel(PanelId::Experiment),
+            panel(PanelId::Moves),
             panel(PanelId::Workshop),
             Command::ResetPanels,
         ];

@@ -87,6 +87,11 @@ macro_rules! for_each_panel {
                 title: "Experiment",
                 hint: "Train a stack's parameters on a course, and watch the individuals drive.",
             });
+            Moves: "moves", "Moves", BelowMap, moves, Some(MenuEntry {
+                place: MenuPlace::Studies,
+                title: "Moves",
+                hint: "Record clips of driving, join them to a library of moves, and let agents drive with it.",
+            });
             Workshop: "workshop", "Workshop", BelowMap, workshop, Some(MenuEntry {
                 place: MenuPlace::Studies,
                 title: "Vehicle workshop",

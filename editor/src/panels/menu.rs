@@ -85,7 +85,13 @@ const SIMULATION: Groups = &[
         Do(C::Reset),
     ],
     &[Do(C::Faster), Do(C::Slower)],
-    &[Do(C::Drive), Do(C::Uncouple), Do(C::Couple)],
+    &[
+        Do(C::Drive),
+        Do(C::RecordClip),
+        Do(C::RaceAgain),
+        Do(C::Uncouple),
+        Do(C::Couple),
+    ],
     &[
         Panels(MenuPlace::Run),
         Do(C::KeepRun),

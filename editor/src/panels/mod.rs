@@ -20,6 +20,7 @@ mod keys;
 mod kinds;
 mod menu;
 mod modules;
+mod moves;
 mod objects;
 mod opened;
 mod palette;
@@ -89,6 +90,7 @@ struct PanelMemory {
     compare: compare::ComparePanel,
     experiment: experiment::ExperimentPanel,
     green_wave: green_wave::GreenWavePanel,
+    moves: moves::MovesPanel,
 }
 
 /// References that a panel can use while it is drawn.

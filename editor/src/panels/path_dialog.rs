@@ -4,7 +4,7 @@ use super::widgets;
 use crate::experiment::ExperimentFile;
 use crate::folder_list::{self, FolderList, FolderRow};
 use crate::model::{Action, Dialog, Model, Next, Purpose};
-use crate::paths::{bundle_path, scenario_path, vehicle_path};
+use crate::paths::{bundle_path, moves_path, scenario_path, vehicle_path};
 use egui::text::{CCursor, CCursorRange};
 use egui::{Id, Key, Modifiers, Response, RichText, Role, ScrollArea, Ui, WidgetInfo};
 use std::path::{Path, PathBuf};
@@ -45,6 +45,12 @@ fn words_of(purpose: Purpose) -> (&'static str, &'static str, &'static str) {
             "Save vehicle beside the scenario",
             "Save and use",
             "path of a .vehicle.json file below the scenario's folder",
+        ),
+        Purpose::OpenClips => ("Open clips", "Open", "path of a .clips.json file"),
+        Purpose::SaveMoves => (
+            "Save moves",
+            "Save",
+            "path of a .moves.json file; its clips are written beside it",
         ),
         Purpose::Drive => ("Save the drive", "Export", "path of a .csv file"),
         Purpose::Share => ("Share scenario", "Export", "path of a .rwz file"),
@@ -318,6 +324,7 @@ fn is_missing(purpose: Purpose, path: &Path) -> bool {
             | Purpose::Experiment(ExperimentFile::Open | ExperimentFile::Results)
             | Purpose::OpenVehicle
             | Purpose::CompareVehicle
+            | Purpose::OpenClips
     );
     is_read && !path.exists()
 }
@@ -328,6 +335,9 @@ fn warning_about(ui: &mut Ui, purpose: Purpose, typed: &Path, is_empty: bool) {
         // Saving adds the extension of scenarios.
         Purpose::Save if scenario_path(typed).exists() => "This file exists and will be replaced.",
         Purpose::SaveVehicle | Purpose::UseVehicle if vehicle_path(typed).exists() => {
+            "This file exists and will be replaced."
+        }
+        Purpose::SaveMoves if moves_path(typed).exists() => {
             "This file exists and will be replaced."
         }
         Purpose::Share if bundle_path(typed).exists() => "This file exists and will be replaced.",

@@ -96,6 +96,7 @@ impl Bench {
             },
             uses_gpu: painting == Painting::Gpu,
             reads_gamepads: false,
+            race: None,
         };
         let harness = Harness::builder()
             .with_size(Vec2::new(1280.0, 800.0))

@@ -1,7 +1,9 @@
 //! Benchmark courses on the command line: `bench list`, `run`, `verify`, `compare`.
 #![cfg(unix)]
 
-use crate::common::roadwright;
+use crate::common::{command, roadwright};
+use roadwright_simulation::builtin_modules;
+use roadwright_training::{ControlChange, Course, PersonTry, Setup};
 use serde_json::Value;
 use std::path::Path;
 use std::process::Output;
@@ -16,6 +18,56 @@ fn json(folder: &Path, words: &str) -> Value {
     let said = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(0), "{words}: {said}");
     serde_json::from_slice(&output.stdout).unwrap()
+}
+
+#[test]
+fn a_person_needs_a_display_and_a_course_with_a_world() {
+    let folder = tempfile::tempdir().unwrap();
+    let drive = |course: &str| {
+        let words = ["bench", "run", course, "--drive"];
+        let mut command = command(folder.path(), &words);
+        for name in ["DISPLAY", "WAYLAND_DISPLAY", "WAYLAND_SOCKET"] {
+            command.env_remove(name);
+        }
+        let output = command.output().unwrap();
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(2), "{course}: {said}");
+        said
+    };
+    assert!(drive("forest").contains("There is no display"));
+    assert!(drive("parking").contains("cannot be driven by hand"));
+    let both = bench(folder.path(), "run forest --drive --runs 3");
+    assert_eq!(both.status.code(), Some(2));
+}
+
+#[test]
+fn a_persons_try_is_verified() {
+    let folder = tempfile::tempdir().unwrap();
+    let course = Course::named("forest").unwrap();
+    let change = |step, pedals, steering| ControlChange {
+        step,
+        pedals,
+        steering,
+    };
+    let controls = vec![change(1, 1.0, 0.0), change(150, -0.5, 0.25)];
+    let (setup, modules) = (Setup::default(), builtin_modules());
+    let own = PersonTry::drive(&course, &setup, &modules, 5, controls).unwrap();
+    let path = folder.path().join("forest-5-1.try.json");
+    std::fs::write(&path, own.to_text()).unwrap();
+    let verified = json(folder.path(), "verify forest-5-1.try.json");
+    assert_eq!(verified["controls"], 2);
+    assert_eq!(verified["wrong"].as_array().unwrap().len(), 0);
+    assert_eq!(verified["found"]["hash"], own.row.hash.as_str());
+    // A better time was written into the file.
+    let mut forged = own.clone();
+    forged.row.time *= 0.5;
+    std::fs::write(&path, forged.to_text()).unwrap();
+    let output = bench(folder.path(), "verify forest-5-1.try.json");
+    assert_eq!(output.status.code(), Some(1));
+    assert!(String::from_utf8_lossy(&output.stdout).contains("wrong: the file has"));
+    std::fs::write(&path, "{\"format\": \"roadwright-try\", \"version\": 1}").unwrap();
+    let output = bench(folder.path(), "verify forest-5-1.try.json");
+    assert_eq!(output.status.code(), Some(2));
 }
 
 #[test]

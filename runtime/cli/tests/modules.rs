@@ -131,7 +131,14 @@ const EDITOR_CORE: Layered = Layered {
             "worker",
             "workshop",
         ],
-        &["autosave", "experiment", "shipped", "tools"],
+        &[
+            "autosave",
+            "experiment",
+            "moves",
+            "race",
+            "shipped",
+            "tools",
+        ],
         &["command", "kind_edits"],
         &["settings"],
         &["extensions", "map"],
@@ -158,7 +165,13 @@ const EDITOR: Layered = Layered {
         // Drawing of the map.
         &["background", "map", "marks"],
         // The state that panels read, and their actions.
-        &["ground_marks", "labels", "model"],
+        &[
+            "ground_marks",
+            "labels",
+            "model",
+            "move_marks",
+            "race_marks",
+        ],
         // Widgets.
         &[
             "afterimage",
@@ -181,8 +194,10 @@ const EDITOR: Layered = Layered {
             "edit_commands",
             "folder_reader",
             "module_actions",
+            "move_desk",
             "planned_routes",
             "playing",
+            "racing",
             "run_keeping",
             "shop",
             "showing",

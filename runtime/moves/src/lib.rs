@@ -10,6 +10,7 @@
 //! | `placement.rs`, `body.rs` | poses as vectors, outlines |
 //! | `sweep.rs`, `surroundings.rs` | areas that moves sweep, and collision tests |
 //! | `library.rs`, `search.rs` | moves prepared for planning, and the route tree |
+//! | `matrix.rs` | distances between all frames of clips, for display |
 //! | `shipped.rs` | libraries that ship with the program |
 //! | `follower.rs`, `sliding_car.rs` | vehicles that follow clips by their own model |
 //! | `track_scenario.rs` | tracks as scenarios |
@@ -24,6 +25,7 @@ mod follower;
 mod frame;
 mod graph;
 mod library;
+mod matrix;
 mod placement;
 mod played;
 mod presets;
@@ -49,13 +51,17 @@ pub use follower::{FollowError, follow};
 pub use frame::{Frame, FrameCommand, Gear, HeldPedals, Weights, distance};
 pub use graph::{MoveEntry, MoveFile, Seam};
 pub use library::{Library, LibraryError, Move, MoveFrame, MoveNumber, StateNumber};
+pub use matrix::{DistanceMatrix, MatrixCell};
 pub use placement::Placement;
 pub use played::{DriveFigures, Ending, Played};
 pub use presets::{Preset, RATE, Recorded};
 pub use record::{RecordError, Recording};
 pub use replayed::{FreeDrive, FreeGround, Route};
 pub use ring::Ring;
-pub use search::{Bounded, Plan, PlanEnd, Question, Stop, plan, plan_plainly};
+pub use search::{
+    Bounded, Branch, BranchOutcome, Plan, PlanEnd, Question, RouteTree, Stop, plan, plan_plainly,
+    plan_with_tree,
+};
 pub use shipped::{Loaded, SHIPPED, ShippedLibrary};
 pub use sliding_car::{CarState, SlidingCar};
 pub use surroundings::{Mover, ObstacleNumber, Phase, Surroundings, Trial};

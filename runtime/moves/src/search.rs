@@ -102,6 +102,35 @@ pub enum PlanEnd {
     },
 }
 
+/// A route tree as it was searched.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RouteTree {
+    /// Moves that were tested, in the order of their tests, and then moves that were not tested.
+    pub branches: Vec<Branch>,
+}
+
+/// A move of a route tree.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Branch {
+    /// The move.
+    pub number: MoveNumber,
+    /// Placement at which the move begins.
+    pub place: Placement,
+    /// Result of the collision test.
+    pub outcome: BranchOutcome,
+}
+
+/// Result of the collision test of a move in a route tree.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum BranchOutcome {
+    /// The move touches nothing.
+    Free,
+    /// The move touches something.
+    Blocked,
+    /// The search ended before the move was tested.
+    Untested,
+}
+
 /// A node of the tree: a move that begins where the parent node ends.
 #[derive(Debug, Clone, Copy)]
 struct Node {
@@ -146,6 +175,8 @@ struct Tree<'a> {
     /// Best free node so far that is not a leaf, which is the one latest in time.
     latest: Option<NodeNumber>,
     tested: u32,
+    /// Outcome of each test, in the order of the tests; `None` if the tree is not recorded.
+    record: Option<Vec<(NodeNumber, BranchOutcome)>>,
 }
 
 /// Distance from each goal to the last one, less what can be cut off within reach of the goals, m.
@@ -182,6 +213,40 @@ impl<'a> Tree<'a> {
             nodes_to_leaf: None,
             latest: None,
             tested: 0,
+            record: None,
+        }
+    }
+
+    /// The tree for display, from the recorded tests.
+    fn route_tree(&self) -> RouteTree {
+        let record = self.record.as_deref().unwrap_or_default();
+        let mut is_tested = vec![false; self.nodes.len()];
+        let mut branches = Vec::with_capacity(self.nodes.len());
+        for &(number, outcome) in record {
+            is_tested[number.0 as usize] = true;
+            branches.push(self.branch(&self.nodes[number.0 as usize], outcome));
+        }
+        for (node, is_tested) in self.nodes.iter().zip(is_tested) {
+            if !is_tested {
+                branches.push(self.branch(node, BranchOutcome::Untested));
+            }
+        }
+        RouteTree { branches }
+    }
+
+    fn branch(&self, node: &Node, outcome: BranchOutcome) -> Branch {
+        Branch {
+            number: self.move_of(node).number,
+            place: self.begin_of(node),
+            outcome,
+        }
+    }
+
+    /// Placement at which the move of a node begins.
+    fn begin_of(&self, node: &Node) -> Placement {
+        match node.parent {
+            Parent::Start => self.question.place,
+            Parent::Node(parent) => self.nodes[parent.0 as usize].end,
         }
     }
 
@@ -294,13 +359,9 @@ impl<'a> Tree<'a> {
     /// Inputs for the collision test of a node.
     fn trial(&self, node: &Node) -> Trial<'a> {
         let one = self.move_of(node);
-        let place = match node.parent {
-            Parent::Start => self.question.place,
-            Parent::Node(parent) => self.nodes[parent.0 as usize].end,
-        };
         Trial {
             sweep: &one.sweep,
-            place,
+            place: self.begin_of(node),
             begin: node.time - one.length,
             period: self.period,
         }
@@ -311,7 +372,15 @@ impl<'a> Tree<'a> {
         self.tested += 1;
         let node = self.nodes[number.0 as usize];
         let Bounded { horizon, phase, .. } = self.question.bounded;
-        if !self.question.around.is_free(&self.trial(&node), phase) {
+        let is_free = self.question.around.is_free(&self.trial(&node), phase);
+        if let Some(record) = &mut self.record {
+            let outcome = match is_free {
+                true => BranchOutcome::Free,
+                false => BranchOutcome::Blocked,
+            };
+            record.push((number, outcome));
+        }
+        if !is_free {
             return false;
         }
         if node.time < horizon && !node.arrives {
@@ -351,7 +420,7 @@ impl<'a> Tree<'a> {
         }
     }
 
-    fn plan(self) -> Plan {
+    fn plan(&self) -> Plan {
         let end = match (self.leaf, self.latest, self.is_full()) {
             (Some(_), _, _) => PlanEnd::Horizon,
             (None, Some(_), true) => PlanEnd::Limit,
@@ -392,6 +461,20 @@ impl<'a> Tree<'a> {
 /// Creates a plan, using a heap.
 pub fn plan(library: &Library, question: &Question<'_>) -> Plan {
     let mut tree = Tree::new(library, question);
+    search(&mut tree);
+    tree.plan()
+}
+
+/// Creates a plan, and returns the tree that was searched as well.
+pub fn plan_with_tree(library: &Library, question: &Question<'_>) -> (Plan, RouteTree) {
+    let mut tree = Tree::new(library, question);
+    tree.record = Some(Vec::new());
+    search(&mut tree);
+    (tree.plan(), tree.route_tree())
+}
+
+/// Searches until the end that the question asks for, using a heap.
+fn search(tree: &mut Tree<'_>) {
     let mut list = BinaryHeap::new();
     tree.expand(Parent::Start, |rank| list.push(Reverse(rank)));
     while !tree.is_full() {
@@ -401,11 +484,10 @@ pub fn plan(library: &Library, question: &Question<'_>) -> Plan {
         if tree.take(rank.node) {
             tree.expand(Parent::Node(rank.node), |rank| list.push(Reverse(rank)));
         }
-        if tree.leaf.is_some() && question.bounded.stop == Stop::AtLeaf {
+        if tree.leaf.is_some() && tree.question.bounded.stop == Stop::AtLeaf {
             break;
         }
     }
-    tree.plan()
 }
 
 /// Creates a plan by the same rules, but without a heap and without skipping tests. Used for comparison.

@@ -23,7 +23,8 @@ fn place(line: usize) -> String {
 }
 
 impl MoveFileError {
-    pub(crate) fn at(key: impl Into<String>, reason: impl Into<String>) -> Self {
+    /// An error at a key, with the reason.
+    pub fn at(key: impl Into<String>, reason: impl Into<String>) -> Self {
         Self {
             line: 0,
             key: key.into(),

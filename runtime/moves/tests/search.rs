@@ -4,8 +4,8 @@ use proptest::prelude::*;
 use roadwright_geometry::math::Stream;
 use roadwright_geometry::{DVec2, Pose};
 use roadwright_moves::{
-    Bounded, Convex, Library, Mover, Phase, Placement, Plan, PlanEnd, Preset, Question,
-    StateNumber, Stop, Surroundings, SweepKind, plan, plan_plainly,
+    Bounded, BranchOutcome, Convex, Library, Mover, Phase, Placement, Plan, PlanEnd, Preset,
+    Question, StateNumber, Stop, Surroundings, SweepKind, plan, plan_plainly, plan_with_tree,
 };
 use std::sync::LazyLock;
 
@@ -96,6 +96,30 @@ fn the_limit_counts_nodes_put_into_the_list() {
     assert_eq!((answer.nodes, answer.tested), (5, 5));
     assert!(matches!(answer.end, PlanEnd::NoPath { obstacle: Some(_) }));
     assert!(answer.moves.is_empty());
+}
+
+#[test]
+fn a_recorded_tree_has_each_branch_once_and_the_tested_ones_first() {
+    let around = Surroundings::of(vec![Convex::line(
+        DVec2::new(-50.0, 60.0),
+        DVec2::new(5.0, 60.0),
+    )]);
+    let question = ask(&around, bounded(99, 300));
+    let (answer, tree) = plan_with_tree(&FIVE, &question);
+    assert_eq!(answer, plan(&FIVE, &question));
+    assert_eq!(tree.branches.len(), answer.nodes as usize);
+    let (tested, rest) = tree.branches.split_at(answer.tested as usize);
+    let count = |outcome| tested.iter().filter(|one| one.outcome == outcome).count();
+    let counts = [BranchOutcome::Free, BranchOutcome::Blocked].map(count);
+    assert!(counts[0] > 0 && counts[1] > 0, "{counts:?}");
+    assert_eq!(counts[0] + counts[1], tested.len());
+    assert!(!rest.is_empty());
+    assert!(
+        rest.iter()
+            .all(|one| one.outcome == BranchOutcome::Untested)
+    );
+    // The first branches begin where the vehicle is.
+    assert_eq!(tree.branches[0].place, question.place);
 }
 
 #[test]

@@ -32,4 +32,7 @@ mod run;
 
 pub use results::{Ran, RunResults};
 pub use rewind::{Intervention, LONGEST_REWIND, Rewind, Timeline, steps};
-pub use run::{AgentTrace, HandDrive, HeatCells, ObservedRun, TracePoint};
+pub use run::{
+    AgentTrace, ClipEnd, ClipRecorder, ClipRows, HandDrive, HeatCells, NoClip, ObservedRun,
+    TracePoint,
+};

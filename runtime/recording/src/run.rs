@@ -5,8 +5,8 @@ use crate::rewind::{Checkpoint, Intervention};
 use roadwright_agent::Registry;
 use roadwright_scenario::Scenario;
 use roadwright_simulation::{
-    HeatCell, HeatMap, HeatPlace, Observer, RunOptions, SaveError, Session, SimulationError,
-    Statistics, TraceRate, VehicleRecord, World,
+    Collision, HeatCell, HeatMap, HeatPlace, Observer, RunOptions, SaveError, Session,
+    SimulationError, Statistics, TraceRate, VehicleRecord, World,
 };
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -151,6 +151,123 @@ impl Observer for HandDrive {
     }
 }
 
+/// Rows of a vehicle, recorded for a clip of driving.
+#[derive(Debug, Clone)]
+pub struct ClipRows {
+    /// The agent.
+    pub agent: u64,
+    /// Key of its vehicle type.
+    pub vehicle_type: Arc<str>,
+    /// Number of rows per second.
+    pub rate_hz: f64,
+    /// Time (s) and vehicle for each row, oldest first.
+    pub rows: Vec<(f64, VehicleRecord)>,
+    /// Grip of the ground at the first row, relative to dry asphalt.
+    pub grip: f64,
+    /// Slope of the ground at the first row, as rise over run.
+    pub slope: f64,
+    /// Why the recording has ended by itself; `None` if it has not.
+    pub ended: Option<ClipEnd>,
+}
+
+/// Why the recording of a clip ends by itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ClipEnd {
+    /// The vehicle has touched something.
+    Contact,
+    /// The vehicle no longer drives.
+    Gone,
+    /// The clip has as many rows as clips may have.
+    Full,
+}
+
+/// Maximum number of rows of a clip: ten minutes at 25 Hz.
+const MOST_CLIP_ROWS: usize = 15_000;
+
+/// Reason why a clip cannot be recorded.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum NoClip {
+    /// The agent is not driving.
+    NotDriving,
+    /// The level of dynamics of the agent keeps it on its lane.
+    OnLanes,
+    /// The period of the rows is not a multiple of the time step, given in s.
+    Uneven(f64),
+}
+
+/// Observer that records the clip of driving that the user is making.
+#[derive(Debug, Clone, Default)]
+pub struct ClipRecorder {
+    recorded: Option<ClipRows>,
+}
+
+impl ClipRecorder {
+    /// The clip so far; `None` if no clip is recorded.
+    pub fn rows(&self) -> Option<&ClipRows> {
+        self.recorded.as_ref()
+    }
+
+    /// Ends the recording and returns the clip.
+    pub fn end(&mut self) -> Option<ClipRows> {
+        self.recorded.take()
+    }
+
+    /// Begins a clip of an agent with its present state.
+    ///
+    /// # Errors
+    /// If the agent cannot be recorded.
+    fn begin_clip(&mut self, world: &World, agent: u64, rate_hz: f64) -> Result<(), NoClip> {
+        let steps = 1.0 / (rate_hz * world.dt());
+        if steps < 0.999_999 || (steps - steps.round()).abs() > 1e-6 * steps {
+            return Err(NoClip::Uneven(world.dt()));
+        }
+        let snapshot = world.snapshot();
+        let vehicle = snapshot.vehicle(agent).ok_or(NoClip::NotDriving)?;
+        if vehicle.steering_command.is_none() {
+            return Err(NoClip::OnLanes);
+        }
+        self.recorded = Some(ClipRows {
+            agent,
+            vehicle_type: world.vehicle_type_of(agent).cloned().unwrap_or_default(),
+            rate_hz,
+            rows: vec![(world.time(), *vehicle)],
+            grip: world.ground().grip(vehicle.pose.position),
+            slope: world.slope_under(agent).unwrap_or(0.0),
+            ended: None,
+        });
+        Ok(())
+    }
+}
+
+impl Observer for ClipRecorder {
+    fn after_step(&mut self, world: &World) {
+        let Some(clip) = self.recorded.as_mut().filter(|clip| clip.ended.is_none()) else {
+            return;
+        };
+        let first = clip.rows[0].0;
+        let is_own =
+            |one: &Collision| one.agent == clip.agent || one.with.agent() == Some(clip.agent);
+        let newest = world.collisions().iter().rev();
+        if newest.take_while(|one| one.time > first).any(is_own) {
+            clip.ended = Some(ClipEnd::Contact);
+            return;
+        }
+        // Rows are counted from the first row, because it may be between the times of a trace.
+        let rows = (clip.rows.len() as f64) / clip.rate_hz;
+        if world.time() - first < rows - 1e-9 {
+            return;
+        }
+        let snapshot = world.snapshot();
+        match snapshot.vehicle(clip.agent) {
+            Some(vehicle) => clip.rows.push((world.time(), *vehicle)),
+            None => clip.ended = Some(ClipEnd::Gone),
+        }
+        if clip.rows.len() >= MOST_CLIP_ROWS {
+            clip.ended = Some(ClipEnd::Full);
+        }
+    }
+}
+
 /// A world that runs a scenario, and all its observers.
 pub struct ObservedRun {
     session: Session,
@@ -167,6 +284,8 @@ pub struct ObservedRun {
     pub statistics: Statistics,
     /// Recorder of the user's drive.
     pub recorder: HandDrive,
+    /// Recorder of a clip of driving.
+    pub clips: ClipRecorder,
 }
 
 impl ObservedRun {
@@ -191,7 +310,16 @@ impl ObservedRun {
             shown_heat: Arc::default(),
             statistics,
             recorder: HandDrive::default(),
+            clips: ClipRecorder::default(),
         })
+    }
+
+    /// Begins to record a clip of an agent.
+    ///
+    /// # Errors
+    /// If the agent cannot be recorded.
+    pub fn begin_clip(&mut self, agent: u64, rate_hz: f64) -> Result<(), NoClip> {
+        self.clips.begin_clip(self.session.world(), agent, rate_hz)
     }
 
     /// The world.
@@ -215,11 +343,13 @@ impl ObservedRun {
     /// Runs one step.
     pub fn step(&mut self) {
         let samples = self.heat.samples();
+        self.session.world_mut().watch_moves(self.watch.agent);
         let observers: &mut [&mut dyn Observer] = &mut [
             &mut self.watch,
             &mut self.heat,
             &mut self.statistics,
             &mut self.recorder,
+            &mut self.clips,
         ];
         self.session.step(observers);
         // The heat map changes only when it takes a sample.
@@ -308,6 +438,8 @@ impl ObservedRun {
             recorder: self
                 .recorder
                 .until(checkpoint.step as f64 * self.world().dt()),
+            // A clip that is being recorded ends when the user goes back.
+            clips: ClipRecorder::default(),
         })
     }
 }
@@ -325,6 +457,50 @@ fn options() -> RunOptions {
 mod tests {
     use super::*;
     use roadwright_simulation::{HandControls, builtin_modules};
+
+    fn kart_run() -> (ObservedRun, Registry, u64) {
+        let file = "../../scenarios/kart-track.scenario.json";
+        let scenario = roadwright_scenario::file::load(file.as_ref()).unwrap();
+        let registry = builtin_modules();
+        let mut run = ObservedRun::new(Arc::new(scenario), &registry, None).unwrap();
+        // Vehicles depart in the first steps.
+        while run.world().snapshot().vehicles.is_empty() {
+            run.step();
+        }
+        let agent = run.world().snapshot().vehicles[0].agent;
+        (run, registry, agent)
+    }
+
+    #[test]
+    fn a_clip_has_evenly_spaced_rows_from_the_moment_at_which_it_begins() {
+        let (mut run, _, agent) = kart_run();
+        let dt = run.world().dt();
+        for _ in 0..7 {
+            run.step();
+        }
+        assert_eq!(run.begin_clip(99, 25.0), Err(NoClip::NotDriving));
+        let uneven = run.begin_clip(agent, 30.0);
+        assert_eq!(uneven, Err(NoClip::Uneven(dt)));
+        assert!(run.clips.rows().is_none());
+        run.begin_clip(agent, 25.0).unwrap();
+        let begin = run.world().time();
+        let steps = (1.0 / dt).round() as usize;
+        for _ in 0..steps {
+            run.step();
+        }
+        let clip = run.clips.end().unwrap();
+        assert_eq!((clip.agent, clip.rows.len(), clip.ended), (agent, 26, None));
+        assert_eq!((clip.grip, clip.slope), (1.0, 0.0));
+        assert!(
+            run.scenario
+                .vehicle_types()
+                .contains_key(&*clip.vehicle_type)
+        );
+        for (row, (time, _)) in clip.rows.iter().enumerate() {
+            assert!((time - begin - 0.04 * row as f64).abs() < 1e-9, "{row}");
+        }
+        assert!(run.clips.end().is_none());
+    }
 
     /// Rows of a trace of one agent, as written by `run --trace`.
     struct Traced {
@@ -346,15 +522,7 @@ mod tests {
 
     #[test]
     fn a_drive_that_is_kept_has_the_rows_of_a_trace() {
-        let file = "../../scenarios/kart-track.scenario.json";
-        let scenario = roadwright_scenario::file::load(file.as_ref()).unwrap();
-        let registry = builtin_modules();
-        let mut run = ObservedRun::new(Arc::new(scenario), &registry, None).unwrap();
-        // Vehicles depart in the first steps.
-        while run.world().snapshot().vehicles.is_empty() {
-            run.step();
-        }
-        let agent = run.world().snapshot().vehicles[0].agent;
+        let (mut run, registry, agent) = kart_run();
         let mut traced = Traced {
             agent,
             rows: Vec::new(),

@@ -582,6 +582,19 @@ impl World {
         )
     }
 
+    /// Inspects an agent with a move tree; `None` for others.
+    pub fn inspect_moves(&self, id: u64) -> Option<move_trees::MoveInspection> {
+        let agent = self.agents.census().find(id)?;
+        let given = off_road!(self);
+        play::inspect(given, &self.move_trees, self.agents.lent(), id, agent)
+    }
+
+    /// Chooses the agent whose route trees are kept for [`inspect_moves`](Self::inspect_moves); `None` for none.
+    /// This is not part of the state, and changes no run.
+    pub fn watch_moves(&mut self, agent: Option<u64>) {
+        self.move_trees.watch(agent);
+    }
+
     /// Updates the map of open ground to the state of the world, so that a saved world contains no changes
     /// that plans have not taken into account.
     pub(crate) fn update_ground_map(&mut self) {

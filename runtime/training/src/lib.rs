@@ -14,5 +14,6 @@ pub mod statistics;
 
 pub use course::{Course, CourseError, End, Ends, Setup, UNSEEN_SEED};
 pub use measure::{
-    DriveRow, Handling, Measured, MileageMark, RunRow, measure, measure_logged, measure_while,
+    ControlChange, DriveRow, Handling, Judge, Measured, MileageMark, PersonTry, RunRow, TryError,
+    TryOutcome, measure, measure_driven, measure_logged, measure_while,
 };

@@ -1,16 +1,15 @@
 //! Measurement of a single run of a course.
 
 use crate::course::{
-    Course, CourseError, End, LOOK, Setup, drive_manoeuvre, driver_of, manoeuvre_builds,
+    Course, CourseError, End, Setup, drive_manoeuvre, driver_of, manoeuvre_builds,
 };
 use failure::failure_of;
 pub(crate) use failure::in_words;
 use roadwright_agent::Registry;
 use roadwright_geometry::math::mix64;
-use roadwright_simulation::{Drive, Ground, RunOptions, Session, Status, World};
+use roadwright_simulation::{Drive, Ground, RunOptions, Session, World};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
-use watch::Watch;
 
 /// Interval of simulated time at which the visible state of the world is added to the run's hash,
 /// s.
@@ -156,54 +155,116 @@ pub fn measure_while(
     seed: u64,
     goes_on: &mut dyn FnMut(&World) -> bool,
 ) -> Result<Measured, CourseError> {
-    let scenario = course.scenario(seed, setup)?;
-    let options = RunOptions {
-        seed: Some(seed),
-        dt: setup.dt,
-        dynamics: setup.dynamics,
-        ..RunOptions::default()
-    };
-    let ground = course
-        .shared_ground()
-        .unwrap_or_else(|| Ground::new(&scenario));
-    let world = World::on_ground(ground, &scenario, modules, &options);
-    let world = world.map_err(|error| CourseError::Simulation {
-        course: course.name.clone(),
-        seed,
-        error: Box::new(error),
-    })?;
-    if course.is_manoeuvre() {
-        return drive_manoeuvre(course, seed, &scenario, modules, &world, goes_on);
-    }
-    let level = setup.dynamics.unwrap_or(scenario.settings().dynamics);
-    let mut run = CourseRun {
+    let run = CourseInput {
         course,
-        watch: Watch::new(course, level, &scenario),
-        session: Session::new(world),
-        ended: BTreeMap::new(),
-        hash: mix64(seed),
-        gone: 0,
-    };
-    run.finish(goes_on);
-    let modules = builds_of(run.world());
-    let steps = run.world().steps();
-    if let Some(reason) = failure_of(run.world()) {
-        return Ok(Measured::failed(seed, reason, modules, steps));
-    }
-    let handling = run.watch.handling(run.world());
-    let drives: Vec<DriveRow> = run.ended.into_values().collect();
-    check_scores(course, seed, &drives)?;
-    let row = summarize(seed, &drives, run.hash).ok_or_else(|| CourseError::NobodyDrove {
-        course: course.name.clone(),
-        seed,
-    })?;
-    Ok(Measured {
-        row,
-        drives,
+        setup,
         modules,
-        steps,
-        handling,
-    })
+        seed,
+    };
+    run.measure(None, goes_on)
+}
+
+/// Runs a course as [`measure`] does, with the first agent driven by a person, whose controls were recorded. The
+/// person has to pass all goals in their order, each within its radius, or within 6 m if the course has none. The run
+/// ends with the person's drive, and the row is about this drive alone.
+///
+/// # Errors
+/// As [`measure`], and if the course simulates its vehicle itself.
+pub fn measure_driven(
+    course: &Course,
+    setup: &Setup,
+    modules: &Registry,
+    seed: u64,
+    controls: &[ControlChange],
+) -> Result<Measured, CourseError> {
+    if course.is_manoeuvre() {
+        return Err(CourseError::Setup {
+            course: course.name.clone(),
+            what: "it simulates its own vehicle, so it cannot be driven by hand",
+        });
+    }
+    let run = CourseInput {
+        course,
+        setup,
+        modules,
+        seed,
+    };
+    run.measure(Some(controls), &mut |_| true)
+}
+
+/// Everything on which a run of a course depends.
+struct CourseInput<'a> {
+    course: &'a Course,
+    setup: &'a Setup,
+    modules: &'a Registry,
+    seed: u64,
+}
+
+impl CourseInput<'_> {
+    fn measure(
+        &self,
+        controls: Option<&[ControlChange]>,
+        goes_on: &mut dyn FnMut(&World) -> bool,
+    ) -> Result<Measured, CourseError> {
+        let Self {
+            course,
+            setup,
+            modules,
+            seed,
+        } = *self;
+        let scenario = course.scenario(seed, setup)?;
+        let options = RunOptions {
+            seed: Some(seed),
+            dt: setup.dt,
+            dynamics: setup.dynamics,
+            ..RunOptions::default()
+        };
+        let ground = course
+            .shared_ground()
+            .unwrap_or_else(|| Ground::new(&scenario));
+        let world = World::on_ground(ground, &scenario, modules, &options);
+        let world = world.map_err(|error| CourseError::Simulation {
+            course: course.name.clone(),
+            seed,
+            error: Box::new(error),
+        })?;
+        if course.is_manoeuvre() {
+            return drive_manoeuvre(course, seed, &scenario, modules, &world, goes_on);
+        }
+        let level = setup.dynamics.unwrap_or(scenario.settings().dynamics);
+        let judge = match controls {
+            None => Judge::new(course, level, &scenario),
+            Some(_) => Judge::of_person(course, level, &scenario),
+        };
+        let mut run = CourseRun {
+            judge,
+            session: Session::new(world),
+            controls: controls.unwrap_or_default(),
+            hash: mix64(seed),
+        };
+        run.finish(goes_on);
+        let modules = builds_of(run.world());
+        let steps = run.world().steps();
+        if let Some(reason) = failure_of(run.world()) {
+            return Ok(Measured::failed(seed, reason, modules, steps));
+        }
+        let handling = run.judge.watch.handling(run.world());
+        let person = run.judge.driven_by_person();
+        let mut drives: Vec<DriveRow> = run.judge.ended.into_values().collect();
+        drives.retain(|drive| person.is_none_or(|person| drive.agent == person));
+        check_scores(course, seed, &drives)?;
+        let row = summarize(seed, &drives, run.hash).ok_or_else(|| CourseError::NobodyDrove {
+            course: course.name.clone(),
+            seed,
+        })?;
+        Ok(Measured {
+            row,
+            drives,
+            modules,
+            steps,
+            handling,
+        })
+    }
 }
 
 /// Returns the external modules that a course uses, with their builds in the form used in runs, without
@@ -246,14 +307,11 @@ pub(crate) fn builds_of(world: &World) -> Vec<String> {
 
 /// A run in progress.
 struct CourseRun<'a> {
-    course: &'a Course,
     session: Session,
-    watch: Watch,
-    /// Drives that have ended, by agent.
-    ended: BTreeMap<u64, DriveRow>,
+    judge: Judge,
+    /// Controls of a person who drives the first agent.
+    controls: &'a [ControlChange],
     hash: u64,
-    /// Number of despawned agents whose drives have been recorded.
-    gone: usize,
 }
 
 impl CourseRun<'_> {
@@ -263,94 +321,54 @@ impl CourseRun<'_> {
 
     /// Runs steps until all drives have ended or the caller stops the run.
     fn finish(&mut self, goes_on: &mut dyn FnMut(&World) -> bool) {
-        // Counted in steps, because sums of times would miss the check times by rounding errors.
-        let in_steps = |time: f64, dt: f64| ((time / dt).round() as u64).max(1);
         let dt = self.world().dt();
-        let (look, glance) = (in_steps(LOOK, dt), in_steps(GLANCE, dt));
-        let last = in_steps(self.course.ends.time, dt);
-        while self.world().steps() < last {
+        let glance = in_steps(GLANCE, dt);
+        while self.world().steps() < self.judge.last_step(dt) {
+            self.take_controls();
             self.session.step(&mut []);
             let step = self.world().steps();
             if step.is_multiple_of(glance) {
                 self.glance();
             }
             // The last step is always checked; otherwise a drive that is active at the end would have no row.
-            if !step.is_multiple_of(look) && step != last {
+            if !self.judge.is_due(self.session.world()) {
                 continue;
             }
             // A run in which a module failed is not a result, so the rest of it is not simulated.
             let has_failed = failure_of(self.world()).is_some();
-            let is_last = step == last || has_failed || !goes_on(self.world());
-            if self.look(is_last) {
+            let is_last = step == self.judge.last_step(dt) || has_failed || !goes_on(self.world());
+            let has_ended = self.judge.look(self.session.world(), is_last);
+            if has_ended || self.judge.has_person_ended() {
                 break;
             }
         }
         self.glance();
     }
 
+    /// Carries out the changes of the controls before the next step.
+    fn take_controls(&mut self) {
+        while let Some((change, rest)) = self.controls.split_first() {
+            if change.step > self.world().steps() {
+                return;
+            }
+            self.controls = rest;
+            if let Some(agent) = self.judge.driven_by_person() {
+                let world = self.session.world_mut();
+                world.drive_by_hand(agent, change.controls());
+            }
+        }
+    }
+
     /// Adds the visible state to the hash.
     fn glance(&mut self) {
         self.hash = mix64(self.hash ^ self.world().snapshot().hash());
     }
+}
 
-    /// Records the drives that have ended. Returns whether all drives have ended.
-    fn look(&mut self, is_last: bool) -> bool {
-        self.note_gone();
-        let now = self.session.world().time();
-        let mut under_way = 0;
-        let mut ending = Vec::new();
-        self.watch.look(self.session.world());
-        for (agent, started, distance) in self.session.world().odometers() {
-            if self.ended.contains_key(&agent) {
-                continue;
-            }
-            let moment = self.watch.moment(agent, distance, now - started);
-            let is_parked = self.watch.is_parked(agent) == Some(true);
-            let end = self.course.ends.end_of(&moment);
-            let end = end.or(is_parked.then_some(End::Arrived));
-            match end.or(is_last.then_some(End::Time)) {
-                Some(end) => ending.push((agent, end)),
-                None => under_way += 1,
-            }
-        }
-        for (agent, end) in ending {
-            let drive = self.world().drive_so_far(agent);
-            let row = drive.map(|drive| DriveRow {
-                gear_changes: self.watch.gear_changes(agent),
-                ..row_of(&drive, end)
-            });
-            self.ended.extend(row.map(|row| (agent, row)));
-        }
-        // Vehicles that continue after the ends of their drives keep the world running, but there is nothing
-        // left to measure.
-        let all_have_come = || self.world().counts().waiting == 0;
-        let goes_on = self.course.ends.leaves_vehicles();
-        is_last || self.world().is_over() || (goes_on && under_way == 0 && all_have_come())
-    }
-
-    /// Records the drives of vehicles that despawned since the last check.
-    fn note_gone(&mut self) {
-        for drive in self.session.world().finished().skip(self.gone) {
-            let end = match drive.status {
-                // It has arrived, but does not stand in its bay.
-                Status::Arrived if self.watch.was_in_place(drive.id) == Some(false) => End::Removed,
-                Status::Arrived => End::Arrived,
-                Status::Removed | Status::Active => End::Removed,
-                Status::Refused => continue,
-            };
-            // If a vehicle continued after the end of its drive, the drive has already been recorded.
-            let row = || DriveRow {
-                gear_changes: self.watch.gear_changes(drive.id),
-                ..row_of(&drive, end)
-            };
-            // A vehicle that despawned before it moved has not driven, so it is not scored.
-            if drive.distance > 0.0 {
-                self.ended.entry(drive.id).or_insert_with(row);
-            }
-        }
-        let count = self.session.world().finished().len();
-        self.gone = count;
-    }
+/// Number of steps that take a time in seconds, at least one. Checks are counted in steps, because sums of times
+/// would miss them by rounding errors.
+fn in_steps(time: f64, dt: f64) -> u64 {
+    ((time / dt).round() as u64).max(1)
 }
 
 fn row_of(drive: &Drive<'_>, end: End) -> DriveRow {
@@ -416,8 +434,13 @@ pub(crate) fn summarize(seed: u64, drives: &[DriveRow], hash: u64) -> Option<Run
 }
 
 mod failure;
+mod judge;
 mod mileage;
+mod person;
 mod watch;
+
+pub use judge::Judge;
+pub use person::{ControlChange, PersonTry, TryError, TryOutcome};
 
 pub use mileage::{MileageMark, measure_logged};
 

@@ -10,7 +10,7 @@ mod history;
 mod runner;
 
 pub use history::{JunctionLights, LaneLights, LightChange, RunEvent, RunEvents};
-pub use roadwright_recording::{HeatCells, Timeline, TracePoint};
+pub use roadwright_recording::{ClipEnd, ClipRows, HeatCells, Timeline, TracePoint};
 
 use roadwright_agent::{BehaviourView, Registry};
 use roadwright_geometry::DVec2;
@@ -18,9 +18,10 @@ use roadwright_recording::RunResults;
 use roadwright_scenario::{NodeId, ObjectId, RoadId, Scenario};
 use roadwright_simulation::{
     AgentCounts, Collision, CouplingOrder, Ground, GroundInspection, GroundQuestion, HandControls,
-    Inspection, JunctionInspection, LogLine, Mark, RoadInspection, SignalHead, Snapshot, Status,
-    VehicleRecord, WaitChain,
+    Inspection, JunctionInspection, LogLine, Mark, MoveInspection, RoadInspection, SignalHead,
+    Snapshot, Status, VehicleRecord, WaitChain,
 };
+use roadwright_training::{ControlChange, Course, DriveRow};
 use runner::Runner;
 use std::sync::mpsc::{Sender, channel};
 use std::sync::{Arc, Mutex};
@@ -79,7 +80,55 @@ enum Order {
     Drive(u64, Option<HandControls>),
     /// Couples or uncouples trailers of an agent.
     Coupling(u64, CouplingOrder),
+    /// A person begins a try on a course.
+    Race(Box<JudgedRace>),
+    BeginClip(ClipOrder),
+    EndClip,
     End,
+}
+
+/// The clip that the user starts to record.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct ClipOrder {
+    /// The agent.
+    pub agent: u64,
+    /// Number of frames per second.
+    pub rate_hz: f64,
+}
+
+/// A try of a person on a course, from the start of the run.
+#[derive(Debug, Clone, PartialEq)]
+pub struct JudgedRace {
+    /// Number of the try.
+    pub number: u64,
+    /// The agent that the person drives.
+    pub agent: u64,
+    /// The course.
+    pub course: Course,
+}
+
+/// A try of a person in a run.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RaceProgress {
+    /// Number of the try.
+    pub number: u64,
+    /// Changes of the controls so far.
+    pub controls: Arc<Vec<ControlChange>>,
+    /// The drive, once it has ended.
+    pub ended: Option<DriveRow>,
+    /// Whether the run was rewound or edited, so that the try cannot be driven again from its controls.
+    pub is_void: bool,
+}
+
+/// The clip that is being recorded.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct ClipProgress {
+    /// The agent.
+    pub agent: u64,
+    /// Number of frames so far.
+    pub frames: usize,
+    /// Number of frames per second.
+    pub rate_hz: f64,
 }
 
 /// Snapshot of the running simulation.
@@ -120,6 +169,14 @@ pub struct LivePicture {
     pub road: Option<RoadInspection>,
     /// State of the watched agent's planning; `None` if it does not plan over open ground.
     pub planning: Option<Arc<GroundInspection>>,
+    /// State of the watched agent's move tree; `None` if it has none.
+    pub moves: Option<Arc<MoveInspection>>,
+    /// The clip that is being recorded.
+    pub clip: Option<ClipProgress>,
+    /// The clip that was recorded last, with the number of clips recorded so far.
+    pub recorded: Option<(u64, Arc<ClipRows>)>,
+    /// The person's try on a course.
+    pub race: Option<RaceProgress>,
     /// Agents that have no path or are still searching for one.
     pub without_path: Vec<PathNotice>,
     /// The heat map.
@@ -258,6 +315,21 @@ impl Live {
     /// from there.
     pub fn coupling(&mut self, agent: u64, order: CouplingOrder) {
         self.give(Order::Coupling(agent, order));
+    }
+
+    /// Returns the run to its start, where a person begins a try.
+    pub fn race(&mut self, race: JudgedRace) {
+        self.give(Order::Race(Box::new(race)));
+    }
+
+    /// Begins to record a clip.
+    pub fn begin_clip(&mut self, order: ClipOrder) {
+        self.give(Order::BeginClip(order));
+    }
+
+    /// Ends the clip that is being recorded.
+    pub fn end_clip(&mut self) {
+        self.give(Order::EndClip);
     }
 
     /// Inspects an agent, or none if `None`.

@@ -7,14 +7,19 @@
 //! ```
 
 use super::history::SignalHistory;
-use super::{Coordinator, LivePicture, Order, PathNotice};
+use super::{
+    ClipOrder, ClipProgress, Coordinator, JudgedRace, LivePicture, Order, PathNotice, RaceProgress,
+};
 use roadwright_agent::Registry;
-use roadwright_recording::{AgentTrace, Intervention, ObservedRun, Rewind, RunResults, steps};
+use roadwright_recording::{
+    AgentTrace, ClipRows, Intervention, NoClip, ObservedRun, Rewind, RunResults, steps,
+};
 use roadwright_scenario::{AgentId, Scenario};
 use roadwright_simulation::{
     CouplingOrder, GroundInspection, GroundQuestion, HandControls, PathStatus, Snapshot, Status,
     WaitChain, World,
 };
+use roadwright_training::{ControlChange, Judge};
 use std::sync::mpsc::{Receiver, TryRecvError};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
@@ -31,6 +36,44 @@ const MOST_BEHIND: f64 = 0.25;
 const PLANNING_EVERY: u64 = 12;
 /// Number of lines shown from the log of the modules.
 const LOG_LINES: usize = 200;
+
+/// A person's try on a course.
+struct RunningRace {
+    race: JudgedRace,
+    judge: Judge,
+    progress: RaceProgress,
+}
+
+impl RunningRace {
+    fn new(race: JudgedRace, scenario: &Scenario) -> Self {
+        let level = scenario.settings().dynamics;
+        Self {
+            judge: Judge::of_person(&race.course, level, scenario),
+            progress: RaceProgress {
+                number: race.number,
+                controls: Arc::default(),
+                ended: None,
+                is_void: false,
+            },
+            race,
+        }
+    }
+
+    /// Whether the try continues. A run that was rewound or edited cannot be judged.
+    fn is_judged(&self) -> bool {
+        self.progress.ended.is_none() && !self.progress.is_void
+    }
+
+    fn note(&mut self, step: u64, agent: u64, controls: HandControls) {
+        if agent == self.race.agent && self.is_judged() {
+            Arc::make_mut(&mut self.progress.controls).push(ControlChange {
+                step,
+                pedals: controls.pedals,
+                steering: controls.steering,
+            });
+        }
+    }
+}
 
 /// State of the simulation thread.
 pub(super) struct Runner {
@@ -56,6 +99,10 @@ pub(super) struct Runner {
     ground: GroundQuestion,
     /// Number of snapshots so far.
     published: u64,
+    /// The person's try on a course.
+    race: Option<RunningRace>,
+    /// The clip that was recorded last, with the number of clips so far.
+    recorded: Option<(u64, Arc<ClipRows>)>,
     /// Results of the previous run.
     before: Option<Arc<RunResults>>,
     error: Option<(u64, String)>,
@@ -90,6 +137,8 @@ impl Runner {
             coordinator: None,
             ground: GroundQuestion::default(),
             published: 0,
+            race: None,
+            recorded: None,
             before: None,
             error: None,
             errors: 0,
@@ -112,6 +161,7 @@ impl Runner {
             self.before = Some(run.results());
         }
         (self.past, self.shown_past, self.driven) = (Rewind::default(), None, None);
+        self.race = None;
         self.lights.clear();
         // The agent is still watched, but its history belongs to the old run.
         match ObservedRun::new(self.scenario.clone(), &self.registry, self.watched) {
@@ -199,7 +249,49 @@ impl Runner {
             Order::Present => self.shown_past = None,
             Order::Drive(agent, controls) => self.drive(agent, controls),
             Order::Coupling(agent, order) => self.couple(agent, order),
+            Order::Race(race) => self.begin_race(*race),
+            Order::BeginClip(order) => self.begin_clip(order),
+            Order::EndClip => self.end_clip(),
             Order::End => {}
+        }
+    }
+
+    /// Returns the run to its start and lets a person drive. Agents exist only from the first step on.
+    fn begin_race(&mut self, race: JudgedRace) {
+        self.playing = false;
+        self.reset();
+        let agent = race.agent;
+        self.race = Some(RunningRace::new(race, &self.scenario));
+        self.step();
+        self.drive(agent, Some(HandControls::default()));
+    }
+
+    fn begin_clip(&mut self, order: ClipOrder) {
+        // The past cannot be changed, so the run continues from it first.
+        self.go_on_from_past();
+        let Some(run) = self.run.as_mut().filter(|_| self.shown_past.is_none()) else {
+            return;
+        };
+        let ClipOrder { agent, rate_hz } = order;
+        if let Err(why) = run.begin_clip(agent, rate_hz) {
+            self.fail(match why {
+                NoClip::NotDriving => format!("Agent {agent} is not driving."),
+                NoClip::OnLanes => format!(
+                    "Agent {agent} drives on the level lane, which does not steer. Choose another level for it."
+                ),
+                NoClip::Uneven(dt) => format!(
+                    "The period of {rate_hz} frames a second is not a multiple of the time step, {dt} s. \
+                     Choose another time step in the settings of the scenario."
+                ),
+            });
+        }
+    }
+
+    fn end_clip(&mut self) {
+        let clip = self.run.as_mut().and_then(|run| run.clips.end());
+        if let Some(clip) = clip {
+            let number = self.recorded.as_ref().map_or(0, |(number, _)| *number);
+            self.recorded = Some((number + 1, Arc::new(clip)));
         }
     }
 
@@ -252,6 +344,9 @@ impl Runner {
             .as_ref()
             .map_or(0, |run| run.world().finished().len());
         if self.take(Intervention::Update(scenario.clone())) {
+            if let Some(race) = &mut self.race {
+                race.progress.is_void = true;
+            }
             self.scenario = scenario;
             self.tell_of_removed(ended);
         }
@@ -300,6 +395,12 @@ impl Runner {
             return;
         }
         let can = self.take(Intervention::Drive(agent, controls));
+        if let (true, Some(run), Some(race)) = (can, &self.run, &mut self.race) {
+            match controls {
+                Some(controls) => race.note(run.world().steps(), agent, controls),
+                None => race.progress.is_void |= race.progress.ended.is_none(),
+            }
+        }
         self.driven = controls.filter(|_| can).map(|controls| (agent, controls));
     }
 
@@ -360,6 +461,9 @@ impl Runner {
         self.driven = shown.world().driven_by_hand();
         self.lights.cut_after(shown.world().time());
         *run = shown;
+        if let Some(race) = &mut self.race {
+            race.progress.is_void = true;
+        }
         self.past.cut_after(step);
         if let Some(event) = event {
             self.past.note(step, event);
@@ -382,6 +486,14 @@ impl Runner {
             {
                 self.driven = None;
             }
+            if let Some(race) = self.race.as_mut().filter(|race| race.is_judged()) {
+                race.judge.after_step(run.world());
+                race.progress.ended = race.judge.person_drive().cloned();
+                self.playing &= race.progress.ended.is_none();
+            }
+            if run.clips.rows().is_some_and(|clip| clip.ended.is_some()) {
+                self.end_clip();
+            }
         }
     }
 
@@ -399,6 +511,8 @@ impl Runner {
             error: self.error.clone(),
             orders: self.orders,
             driven: self.driven,
+            recorded: self.recorded.clone(),
+            race: self.race.as_ref().map(|race| race.progress.clone()),
             ..LivePicture::default()
         };
         if let (Some(shown), Some(run)) = (self.shown(), &self.run) {
@@ -443,6 +557,15 @@ impl Runner {
             Some(Coordinator::Road(road)) => picture.road = world.inspect_road(road),
             None => {}
         }
+        picture.moves = self
+            .watched
+            .and_then(|id| world.inspect_moves(id))
+            .map(Arc::new);
+        picture.clip = run.clips.rows().map(|clip| ClipProgress {
+            agent: clip.agent,
+            frames: clip.rows.len(),
+            rate_hz: clip.rate_hz,
+        });
         picture.planning = self.planning(world, before);
         picture.without_path = without_path(world, &picture.snapshot);
         picture.collisions = if before.collisions.len() == world.collisions().len() {
@@ -507,7 +630,11 @@ impl Runner {
             *owed -= dt;
             steps += 1.0;
             let world = self.run.as_ref().map(ObservedRun::world);
-            if world.is_none_or(World::is_over) || self.has_ended() {
+            let has_raced = self
+                .race
+                .as_ref()
+                .is_some_and(|race| race.progress.ended.is_some());
+            if world.is_none_or(World::is_over) || self.has_ended() || has_raced {
                 self.playing = false;
                 break;
             }

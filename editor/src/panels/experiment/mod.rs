@@ -4,6 +4,7 @@ mod changes;
 mod comparison;
 mod genes;
 mod individuals;
+mod race;
 mod setup;
 mod spending;
 mod training;
@@ -11,6 +12,7 @@ mod verdict;
 
 use super::PanelFrame;
 use super::widgets::{choice, empty, heading};
+use crate::command::Command;
 use crate::experiment::{ExperimentAction, ExperimentFile, Fault};
 use crate::model::{Action, Model};
 use crate::tools::Tone;
@@ -32,6 +34,8 @@ enum View {
     Changes,
     /// Comparison of results of `bench run`.
     Compare,
+    /// The user's race on a course.
+    Race,
 }
 
 /// State of the panel.
@@ -46,6 +50,7 @@ pub(super) struct ExperimentPanel {
     pair: (usize, usize),
     /// Filter for the names of genes.
     filter: String,
+    race: race::RaceChoice,
 }
 
 pub(super) fn ui(ui: &mut Ui, frame: PanelFrame<'_>) {
@@ -63,6 +68,7 @@ pub(super) fn ui(ui: &mut Ui, frame: PanelFrame<'_>) {
             (View::Individuals, "Individuals"),
             (View::Changes, "Changes"),
             (View::Compare, "Compare"),
+            (View::Race, "Race"),
         ] {
             ui.selectable_value(&mut state.view, view, name);
         }
@@ -73,6 +79,7 @@ pub(super) fn ui(ui: &mut Ui, frame: PanelFrame<'_>) {
         (View::Setup, None, _) => begin(ui, actions),
         // Handled before the pages that need a training run, because results can be compared without one.
         (View::Compare, _, _) => comparison::ui(ui, model, state, actions),
+        (View::Race, _, _) => race::ui(ui, model, &mut state.race, actions),
         (_, _, None) => empty(ui, "Press Train in Set up to start."),
         (View::Training, _, Some(training)) => {
             beside(ui, |ui, part| match part {
@@ -192,7 +199,10 @@ pub(super) fn bar(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
     };
     ui.horizontal_wrapped(|ui| {
         let color = model.theme().tone(Tone::Accent);
-        let text = format!("Viewing {} on course {}.", shown.name, shown.course);
+        let text = match &model.race {
+            Some(race) => race.in_words(),
+            None => format!("Viewing {} on course {}.", shown.name, shown.course),
+        };
         ui.colored_label(color, text);
         if model.experiment.paths.is_some() {
             let color = model.theme().tone(Tone::Danger);
@@ -202,6 +212,12 @@ pub(super) fn bar(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
         if let Some(end) = shown.end.as_ref().filter(|_| !model.document.is_dirty()) {
             let dt = model.document.scenario().settings().dt;
             ui.label(in_words(end, dt.get()));
+        }
+        if model.race.is_some() {
+            let key = model.settings.keys.label(Command::RaceAgain);
+            if ui.button(format!("Restart ({key})")).clicked() {
+                actions.push(Action::Do(Command::RaceAgain));
+            }
         }
         ui.label(format!("{} is paused.", shown.origin));
         if ui.button("Back to the scenario").clicked() {

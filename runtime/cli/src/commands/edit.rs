@@ -31,7 +31,7 @@ pub(crate) fn edit_or_run() -> anyhow::Result<Outcome> {
 }
 
 /// Returns the reason why there is no display. Only X11 and Wayland can be detected from the environment.
-fn no_display() -> Option<&'static str> {
+pub(crate) fn no_display() -> Option<&'static str> {
     if !cfg!(all(unix, not(target_os = "macos"))) {
         return None;
     }

@@ -13,16 +13,19 @@
 //! | `libraries.rs` | shipped libraries and those of vehicle types |
 //! | `goals.rs` | the next goals of an agent |
 //! | `around.rs` | obstacles and bodies around an agent |
+//! | `inspection.rs` | state of an agent with a move tree, for display |
 //! | `refusal.rs` | scenarios that cannot use move trees |
 
 mod around;
 mod frame;
 mod goals;
+mod inspection;
 mod libraries;
 mod refusal;
 
 pub(crate) use frame::PlayedFrames;
 pub(crate) use goals::NextGoals;
+pub use inspection::{InspectedMove, MoveInspection, WatchedBranch, WatchedTree};
 pub(crate) use refusal::Asked;
 
 use crate::dynamics::Bodies;
@@ -37,7 +40,7 @@ use roadwright_geometry::DVec2;
 use roadwright_ground::Ground;
 use roadwright_moves::{
     Bounded, FollowError, Frame, FrameCommand, Gear, Loaded, Move, MoveNumber, Phase, Placement,
-    Plan, PlanEnd, Question, StateNumber, Stop, Weights, distance, follow, plan,
+    Plan, PlanEnd, Question, StateNumber, Stop, Weights, distance, follow, plan, plan_with_tree,
 };
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -229,6 +232,10 @@ pub(crate) struct MoveTrees {
     in_use: Vec<Option<Arc<Ready>>>,
     around: Around,
     frames: PlayedFrames,
+    /// Agent whose trees are kept for display. It changes nothing else.
+    watched: Option<u64>,
+    /// The last tree of this agent.
+    tree: Option<Arc<WatchedTree>>,
 }
 
 impl MoveTrees {
@@ -559,7 +566,12 @@ impl MoveTrees {
                 phase: Phase::Broad,
             },
         };
-        plan(library, &question)
+        if self.watched != Some(player.id) {
+            return plan(library, &question);
+        }
+        let (found, tree) = plan_with_tree(library, &question);
+        self.tree = Some(Arc::new(WatchedTree::of(&tree, library)));
+        found
     }
 }
 

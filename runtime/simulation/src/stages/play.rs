@@ -2,7 +2,8 @@
 
 use super::ground_plan::OffRoad;
 use crate::agents::{AgentsRef, ControlColumns};
-use crate::move_trees::{MoveTreeView, MoveTrees, Note, PlayedFrames, Player};
+use crate::move_trees::{MoveInspection, MoveTreeView, MoveTrees, Note, PlayedFrames, Player};
+use crate::records::AgentIndex;
 use crate::route::Routes;
 use crate::traffic::Contacts;
 use roadwright_agent::GroundSearch;
@@ -34,14 +35,29 @@ pub(crate) fn play(
         }));
     }
     players.sort_unstable_by_key(|one| one.id);
-    let scene = MoveTreeView {
+    trees.step(&players, view(&given, agents))
+}
+
+/// Inspects an agent with a move tree; `None` for others.
+pub(crate) fn inspect(
+    given: OffRoad<'_>,
+    trees: &MoveTrees,
+    agents: AgentsRef<'_>,
+    id: u64,
+    agent: AgentIndex,
+) -> Option<MoveInspection> {
+    trees.inspect(id, agent, view(&given, agents))
+}
+
+/// The parts of the world that move trees read.
+fn view<'a>(given: &'a OffRoad<'a>, agents: AgentsRef<'a>) -> MoveTreeView<'a> {
+    MoveTreeView {
         ground: given.ground,
         bodies: given.bodies(agents),
         types: given.types,
         step: given.clock.step,
         dt: given.clock.dt,
-    };
-    trees.step(&players, scene)
+    }
 }
 
 /// Replaces the commands of agents that play or follow clips with those of the clips.

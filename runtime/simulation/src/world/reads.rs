@@ -55,6 +55,21 @@ impl World {
         self.hands.first()
     }
 
+    /// Key of the vehicle type of an agent; `None` if it is not driving.
+    pub fn vehicle_type_of(&self, id: u64) -> Option<&Arc<str>> {
+        let agent = self.agents.census().find(id)?;
+        let who = &self.agents.lent().identity[agent.index()];
+        Some(self.types.key(who.vehicle_type))
+    }
+
+    /// Slope of the ground under an agent, as rise over run; `None` if it is not driving.
+    pub fn slope_under(&self, id: u64) -> Option<f64> {
+        let agent = self.agents.census().find(id)?;
+        let who = &self.agents.lent().identity[agent.index()];
+        let wheelbase = self.types.get(who.vehicle_type).limits.wheelbase;
+        Some(self.ground.slope(self.bodies().pose(agent), wheelbase))
+    }
+
     /// Ground that the world runs on.
     pub fn ground(&self) -> &Arc<Ground> {
         &self.ground

@@ -202,3 +202,102 @@ fn a_drive_through_the_forest_ends_as_the_course_says_and_scores_equation_12_2()
         "{arrived} arrived, {failed} failed"
     );
 }
+
+/// Controls that drive straight on for some steps, then brake.
+fn straight_on() -> Vec<ControlChange> {
+    let change = |step, pedals, steering| ControlChange {
+        step,
+        pedals,
+        steering,
+    };
+    vec![
+        change(1, 1.0, 0.0),
+        change(100, 0.6, 0.1),
+        change(220, -1.0, 0.0),
+    ]
+}
+
+#[test]
+fn a_persons_try_is_driven_again_from_its_controls() {
+    let (course, modules) = (Course::named("forest").unwrap(), builtin_modules());
+    let setup = Setup::default();
+    let drive = |controls| PersonTry::drive(&course, &setup, &modules, 3, controls).unwrap();
+    let own = drive(straight_on());
+    assert_eq!((own.row.drives, own.row.seed), (1, 3));
+    assert_eq!(own, drive(straight_on()));
+    assert_ne!(own.row.hash, run("forest", &setup, 3).row.hash);
+    // Other controls give another drive.
+    let mut other = straight_on();
+    other[1].steering = 0.2;
+    assert_ne!(own.row.hash, drive(other).row.hash);
+    let text = own.to_text();
+    assert!(PersonTry::is_try(&text));
+    let read = PersonTry::from_text(&text).unwrap();
+    assert_eq!(read, own);
+    let again = read.drive_again(&course, &modules).unwrap();
+    assert_eq!(
+        (again.row, again.wrong),
+        (own.row.clone(), Vec::<String>::new())
+    );
+    // A result that was changed, and another course.
+    let mut wrong = read.clone();
+    wrong.row.time -= 1.0;
+    let wrong = wrong.drive_again(&course, &modules).unwrap().wrong;
+    assert_eq!(wrong.len(), 1, "{wrong:?}");
+    let mut wrong = read;
+    wrong.course_hash = "0".repeat(16);
+    let wrong = wrong.drive_again(&course, &modules).unwrap().wrong;
+    assert!(wrong[0].contains("0000000000000000"), "{wrong:?}");
+}
+
+#[test]
+fn a_try_judges_the_first_agent_alone_and_as_the_live_judge_does() {
+    let course = Course::named("arena").unwrap();
+    let (setup, modules) = (Setup::default(), builtin_modules());
+    let measured = measure_driven(&course, &setup, &modules, 1, &straight_on()).unwrap();
+    assert_eq!(measured.drives.len(), 1);
+    // The same drive step by step, as the editor drives it.
+    let scenario = course.whole_scenario(1, &setup).unwrap();
+    let level = scenario.settings().dynamics;
+    let mut judge = Judge::of_person(&course, level, &scenario);
+    let mut world = World::new(&scenario, &modules, &RunOptions::default()).unwrap();
+    let agent = judge.driven_by_person().unwrap();
+    let controls = straight_on();
+    while judge.person_drive().is_none() {
+        let step = world.steps();
+        for change in controls.iter().filter(|change| change.step == step) {
+            assert!(world.drive_by_hand(agent, change.controls()));
+        }
+        world.step();
+        judge.after_step(&world);
+    }
+    assert_eq!(judge.person_drive(), measured.drives.first());
+}
+
+#[test]
+fn damaged_tries_are_refused_with_the_reason() {
+    let course = Course::named("forest").unwrap();
+    let (setup, modules) = (Setup::default(), builtin_modules());
+    let own = PersonTry::drive(&course, &setup, &modules, 3, straight_on()).unwrap();
+    let mut falls = own.clone();
+    falls.controls[2].step = 5;
+    let refused = PersonTry::from_text(&falls.to_text());
+    assert!(matches!(refused, Err(TryError::Control(2))), "{refused:?}");
+    let mut far = own.clone();
+    far.controls[1].pedals = 1.5;
+    let refused = PersonTry::from_text(&far.to_text());
+    assert!(matches!(refused, Err(TryError::Control(1))), "{refused:?}");
+    let newer = own.to_text().replace("\"version\": 1", "\"version\": 2");
+    let refused = PersonTry::from_text(&newer);
+    assert!(
+        matches!(refused, Err(TryError::Format { version: 2, .. })),
+        "{refused:?}"
+    );
+    for text in ["{", "{}", "{\"format\": \"roadwright-try\"}"] {
+        let refused = PersonTry::from_text(text);
+        assert!(matches!(refused, Err(TryError::Syntax(_))), "{text}");
+    }
+    // A course that simulates its own vehicle has no world to drive in.
+    let bay = Course::named("parking").unwrap();
+    assert!(measure_driven(&bay, &setup, &modules, 1, &[]).is_err());
+}

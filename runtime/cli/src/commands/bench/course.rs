@@ -73,6 +73,9 @@ pub(super) fn list(arguments: &List) -> anyhow::Result<Outcome> {
 pub(super) fn run(arguments: &RunCourse) -> anyhow::Result<Outcome> {
     let course = find(&arguments.name)?;
     let setup = setup_of(arguments)?;
+    if arguments.drive {
+        return super::race::race(arguments, course, setup);
+    }
     let mut files = Files::claim(arguments, &course)?;
     // Reserved before the modules are opened, because they may print.
     let document = arguments.common.json.then(keep_stdout).transpose()?;

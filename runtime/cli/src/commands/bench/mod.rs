@@ -16,6 +16,7 @@ mod mileage_log;
 mod move_trees;
 mod open_ground;
 mod planners;
+mod race;
 mod reproduce;
 mod saturation;
 mod star;

@@ -158,7 +158,7 @@ fn point_at(place: DVec2, car: &car::Car, row: &mut ControllerInput) {
 
 impl Course {
     /// Whether the course simulates its vehicle itself.
-    pub(crate) fn is_manoeuvre(&self) -> bool {
+    pub fn is_manoeuvre(&self) -> bool {
         matches!(
             self.kind,
             Kind::Parking | Kind::Pendulum | Kind::TrailerReverse

@@ -1,0 +1,208 @@
+//! Clips on the bench.
+
+use crate::live::ClipRows;
+use roadwright_geometry::math::atan2;
+use roadwright_moves::{
+    BodyOutline, Clip, ClipFile, ClipGround, Frame, Placement, RecordError, RecordedVehicle,
+    Recording,
+};
+use roadwright_scenario::VehicleType;
+use roadwright_scenario::vehicle_file::EXTENSION;
+use roadwright_simulation::trace_columns;
+use roadwright_vehicle::sheet::file_of_type;
+use std::sync::Arc;
+
+/// Maximum difference between the grip of the ground of two clips on the bench.
+const OTHER_GRIP: f64 = 0.05;
+/// Maximum difference between the slope of the ground of two clips on the bench, as rise over run.
+const OTHER_SLOPE: f64 = 0.03;
+/// Speed below which slip is not counted, m/s. In tight turns at low speed, the centre of gravity moves sideways
+/// although no tyre slips.
+const SLOW: f64 = 5.0;
+
+/// Properties that all clips on the bench share.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ClipSource {
+    /// Frame rate, Hz.
+    pub rate: f64,
+    /// The vehicle.
+    pub vehicle: RecordedVehicle,
+    /// Outline of the vehicle.
+    pub body: BodyOutline,
+    /// The ground.
+    pub ground: ClipGround,
+}
+
+impl ClipSource {
+    /// Properties of clips of a vehicle type, with the ground of a recording.
+    pub fn of_rows(kind: &VehicleType, rows: &ClipRows) -> Self {
+        let file = kind.file.as_ref();
+        let name = file.and_then(|file| {
+            let name = file.path.rsplit('/').next()?;
+            name.strip_suffix(EXTENSION)
+        });
+        Self {
+            rate: rows.rate_hz,
+            vehicle: RecordedVehicle {
+                name: name.unwrap_or(&rows.vehicle_type).to_owned(),
+                hash: file.map(|file| file.hash.clone()).unwrap_or_default(),
+            },
+            body: BodyOutline::of_file(&file_of_type(kind)),
+            ground: ClipGround {
+                grip: rows.grip,
+                slope: rows.slope,
+                load: 0.0,
+            },
+        }
+    }
+
+    /// Properties of the clips of a file.
+    pub fn of_file(file: &ClipFile) -> Self {
+        Self {
+            rate: file.rate,
+            vehicle: file.vehicle.clone(),
+            body: file.body,
+            ground: file.ground,
+        }
+    }
+
+    /// Whether clips of both can be in one file.
+    pub fn fits(&self, other: &Self) -> bool {
+        let (one, two) = (&self.ground, &other.ground);
+        self.rate == other.rate
+            && self.vehicle == other.vehicle
+            && self.body == other.body
+            && (one.grip - two.grip).abs() <= OTHER_GRIP
+            && (one.slope - two.slope).abs() <= OTHER_SLOPE
+    }
+
+    /// Vehicle, frame rate and ground in words.
+    pub fn words(&self) -> String {
+        let Self {
+            rate,
+            vehicle,
+            ground,
+            ..
+        } = self;
+        let slope = 100.0 * ground.slope;
+        format!(
+            "{}, {rate:.0} frames a second, grip {:.2}, slope {slope:.0} %",
+            vehicle.name, ground.grip
+        )
+    }
+}
+
+/// Frames that a clip keeps.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Trim {
+    /// Index of the first frame.
+    pub first: usize,
+    /// Index of the last frame, after the first.
+    pub last: usize,
+}
+
+/// A clip on the bench.
+#[derive(Debug, Clone, PartialEq)]
+pub struct BenchClip {
+    /// Name of the clip.
+    pub name: String,
+    /// All recorded frames, at least two, where they were driven.
+    pub frames: Arc<[Frame]>,
+    /// Frames that are kept.
+    pub trim: Trim,
+    /// Whether the mirror image is used too.
+    pub is_mirrored: bool,
+}
+
+impl BenchClip {
+    /// A clip with all its frames.
+    pub fn new(name: &str, frames: &[Frame]) -> Self {
+        Self {
+            name: name.to_owned(),
+            frames: frames.into(),
+            trim: Trim {
+                first: 0,
+                last: frames.len() - 1,
+            },
+            is_mirrored: false,
+        }
+    }
+
+    /// Sets the frames that are kept. At least two are kept.
+    pub fn set_trim(&mut self, trim: Trim) {
+        let last = self.frames.len() - 1;
+        let first = trim.first.min(last - 1);
+        self.trim = Trim {
+            first,
+            last: trim.last.clamp(first + 1, last),
+        };
+    }
+
+    /// The frames that are kept.
+    pub fn kept(&self) -> &[Frame] {
+        &self.frames[self.trim.first..=self.trim.last]
+    }
+
+    /// The first and the last frame that are kept.
+    pub fn ends(&self) -> [&Frame; 2] {
+        [&self.frames[self.trim.first], &self.frames[self.trim.last]]
+    }
+
+    /// Placements of the vehicle at every `step`-th frame that is kept, and at the last one.
+    pub fn ghost(&self, step: usize) -> impl Iterator<Item = Placement> + '_ {
+        let kept = self.kept();
+        let last = kept.len() - 1;
+        let frames = (0..last).step_by(step.max(1)).chain([last]);
+        frames.map(|frame| Placement::of(kept[frame].pose))
+    }
+
+    /// The kept frames as a clip that begins at the origin. `rate` is in Hz.
+    pub(super) fn cut(&self, rate: f64) -> Clip {
+        let recording = Recording {
+            agent: 0,
+            begin: 0.0,
+            rate,
+            frames: self.frames.to_vec(),
+        };
+        let Trim { first, last } = self.trim;
+        let time = |frame: usize| frame as f64 / rate;
+        let clip = recording.clip(&self.name, time(first), time(last));
+        // The frames that are kept are within the recording.
+        clip.unwrap_or_else(|_| Clip {
+            name: self.name.clone(),
+            frames: self.kept().to_vec(),
+        })
+    }
+}
+
+/// Reads the frames of recorded rows, in the same manner as those of a trace.
+///
+/// # Errors
+/// If there are fewer than two rows.
+pub fn recording(rows: &ClipRows, centre_of_gravity: f64) -> Result<Recording, RecordError> {
+    let columns = trace_columns().map(str::to_owned);
+    let lines = rows
+        .rows
+        .iter()
+        .map(|(time, vehicle)| vehicle.trace_row(*time));
+    let table: String = std::iter::once(columns)
+        .chain(lines)
+        .map(|row| row.join(",") + "\n")
+        .collect();
+    let mut recording = Recording::of_trace(&table, Some(rows.agent), centre_of_gravity)?;
+    // Times are rounded in the table.
+    recording.rate = rows.rate_hz;
+    Ok(recording)
+}
+
+/// Largest slip of a vehicle in frames, rad: the angle between its heading and its direction of travel.
+pub fn largest_slip(frames: &[Frame]) -> f64 {
+    let slips = frames.iter().map(|frame| {
+        let (forward, sideways) = (frame.forward.abs(), frame.sideways.abs());
+        match forward + sideways > SLOW {
+            true => atan2(sideways, forward),
+            false => 0.0,
+        }
+    });
+    slips.fold(0.0, f64::max)
+}

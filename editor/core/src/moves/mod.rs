@@ -1,0 +1,253 @@
+//! The bench of the Moves panel: clips of driving, and the library of moves built from them.
+//!
+//! | file | contents |
+//! | --- | --- |
+//! | `mod.rs` | state and actions for the panel |
+//! | `clip.rs` | clips on the bench |
+//! | `built.rs` | a library, with its distance matrix |
+//! | `figure.rs` | states and moves of a library as a drawing |
+//! | `using.rs` | the edit that lets agents drive with a library |
+
+mod built;
+mod clip;
+mod figure;
+mod using;
+
+pub use built::{BuiltLibrary, Linked, words_of};
+pub use clip::{BenchClip, ClipSource, Trim, largest_slip, recording};
+pub use figure::{FigureEdge, FigureState, LibraryFigure};
+pub use using::{Execution, UseError, UsedLibrary, use_edit};
+
+use roadwright_moves::{BuildRules, ClipFile, MoveFileError, Recording, ShippedLibrary};
+use std::sync::Arc;
+
+/// Frame rates that can be chosen, Hz. The source plays 25 frames a second.
+pub const RATES: [f64; 2] = [25.0, 30.0];
+/// Default name of a library.
+const NAME: &str = "my-moves";
+
+/// State of the panel's bench.
+#[derive(Debug, Clone)]
+pub struct MoveBench {
+    /// Name of the library and its files, without the extension.
+    pub name: String,
+    /// Frame rate of new clips, Hz.
+    pub rate_hz: f64,
+    /// Properties that all clips share; `None` while there are no clips.
+    pub source: Option<ClipSource>,
+    /// The clips.
+    pub clips: Vec<BenchClip>,
+    /// Rules by which a library is built.
+    pub rules: BuildRules,
+    /// The library that was built last.
+    pub built: Option<Arc<BuiltLibrary>>,
+    /// Whether a library is being built.
+    pub is_building: bool,
+    /// The library that is shown and used.
+    pub shown: ShownLibrary,
+    /// How agents drive with the library.
+    pub execution: Execution,
+    /// Index of the clip whose ghost is on the map.
+    pub hovered: Option<usize>,
+    /// Parts of the watched vehicle's move tree that the map shows.
+    pub view: MoveView,
+    /// Number of changes of clips and rules so far.
+    pub revision: u64,
+}
+
+impl Default for MoveBench {
+    fn default() -> Self {
+        Self {
+            name: NAME.to_owned(),
+            rate_hz: RATES[0],
+            source: None,
+            clips: Vec::new(),
+            rules: BuildRules::default(),
+            built: None,
+            is_building: false,
+            shown: ShownLibrary::Built,
+            execution: Execution::Played,
+            hovered: None,
+            view: MoveView::default(),
+            revision: 0,
+        }
+    }
+}
+
+/// The library that the panel shows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ShownLibrary {
+    /// The library built from the clips on the bench.
+    Built,
+    /// A library that ships with the program, by name.
+    Shipped(&'static str),
+}
+
+/// Parts of the watched vehicle's move tree that the map shows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct MoveView {
+    /// Whether the route and the clip are drawn.
+    pub route: bool,
+    /// Whether the tree of the last plan is drawn.
+    pub tree: bool,
+    /// Number of branches that are drawn, in the order in which they were tested; `None` for all.
+    pub branches: Option<usize>,
+}
+
+impl Default for MoveView {
+    fn default() -> Self {
+        Self {
+            route: true,
+            tree: true,
+            branches: None,
+        }
+    }
+}
+
+/// An action of the panel.
+#[derive(Debug, Clone, PartialEq)]
+pub enum MovesAction {
+    /// Sets the frame rate of new clips, Hz.
+    Rate(f64),
+    /// Names the library.
+    Name(String),
+    /// Names a clip.
+    Rename(usize, String),
+    /// Sets the frames that a clip keeps.
+    Trim(usize, Trim),
+    /// Chooses whether the mirror image of a clip is used too.
+    Mirror(usize, bool),
+    /// Removes a clip.
+    Remove(usize),
+    /// Removes all clips.
+    Clear,
+    /// Shows the ghost of a clip on the map, or none.
+    Hover(Option<usize>),
+    /// Sets the rules by which a library is built.
+    Rules(BuildRules),
+    /// Builds a library from the clips.
+    Build,
+    /// Shows a library.
+    Show(ShownLibrary),
+    /// Chooses how agents drive with the library.
+    Execution(Execution),
+    /// Lets the selected agents drive with the library.
+    Use,
+    /// Chooses what the map shows.
+    View(MoveView),
+}
+
+/// Why a clip cannot be added to the bench.
+#[derive(Debug, Clone, PartialEq)]
+pub enum NotAdded {
+    /// The clip has fewer than two frames.
+    Short,
+    /// The clips on the bench are of another vehicle, of other ground, or have another frame rate.
+    Other {
+        /// Properties of the clips on the bench, in words.
+        bench: String,
+        /// The same of the new clip.
+        clip: String,
+    },
+}
+
+impl MoveBench {
+    /// Notes that clips or rules have changed.
+    pub fn touch(&mut self) {
+        self.revision += 1;
+    }
+
+    /// Adds a recorded clip. Returns its name.
+    ///
+    /// # Errors
+    /// If the clip is too short, or does not fit the clips on the bench.
+    pub fn add(&mut self, source: ClipSource, recording: &Recording) -> Result<String, NotAdded> {
+        if recording.frames.len() < 2 {
+            return Err(NotAdded::Short);
+        }
+        if let Some(own) = self.source.as_ref().filter(|own| !own.fits(&source)) {
+            return Err(NotAdded::Other {
+                bench: own.words(),
+                clip: source.words(),
+            });
+        }
+        let name = self.free_name();
+        self.clips.push(BenchClip::new(&name, &recording.frames));
+        self.source.get_or_insert(source);
+        self.touch();
+        Ok(name)
+    }
+
+    /// The first name "clip N" that is free.
+    fn free_name(&self) -> String {
+        let is_free = |name: &String| self.clips.iter().all(|clip| clip.name != *name);
+        let mut names = (self.clips.len() + 1..).map(|number| format!("clip {number}"));
+        names.find(is_free).unwrap_or_default()
+    }
+
+    /// Puts the clips of a file on the bench in place of the present ones.
+    pub fn open(&mut self, name: &str, file: &ClipFile) {
+        *self = Self {
+            name: name.to_owned(),
+            rate_hz: self.rate_hz,
+            source: Some(ClipSource::of_file(file)),
+            clips: (file.clips.iter())
+                .map(|clip| BenchClip::new(&clip.name, &clip.frames))
+                .collect(),
+            rules: self.rules,
+            view: self.view,
+            revision: self.revision + 1,
+            ..Self::default()
+        };
+    }
+
+    /// The clips as a file, trimmed and with mirror images.
+    ///
+    /// # Errors
+    /// If there are no clips, or a name is used twice.
+    pub fn file(&self) -> Result<ClipFile, MoveFileError> {
+        let Some(source) = &self.source else {
+            return Err(MoveFileError::at("clips", "there are no clips"));
+        };
+        let mut clips = Vec::new();
+        for clip in &self.clips {
+            let plain = clip.cut(source.rate);
+            let mirrored = clip.is_mirrored.then(|| plain.mirrored());
+            clips.push(plain);
+            clips.extend(mirrored);
+        }
+        let file = ClipFile {
+            rate: source.rate,
+            vehicle: source.vehicle.clone(),
+            body: source.body,
+            ground: source.ground,
+            clips,
+        };
+        file.check()?;
+        Ok(file)
+    }
+
+    /// Whether clips or rules have changed since the library was built.
+    pub fn is_stale(&self) -> bool {
+        let built = self.built.as_ref();
+        built.is_some_and(|built| built.revision != self.revision)
+    }
+
+    /// The library that is shown; `None` if none was built.
+    pub fn library(&self) -> Option<UsedLibrary> {
+        match self.shown {
+            ShownLibrary::Built => {
+                let built = self.built.as_ref()?;
+                Some(UsedLibrary::Own(built.clone()))
+            }
+            ShownLibrary::Shipped(name) => {
+                let shipped = ShippedLibrary::named(name)?;
+                Some(UsedLibrary::Shipped(shipped))
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
+mod tests;

@@ -1,0 +1,181 @@
+use super::*;
+use roadwright_geometry::Pose;
+use roadwright_moves::Frame;
+use roadwright_scenario::{AgentId, DynamicsLevel, Edit, Scenario, file};
+use roadwright_simulation::{RunOptions, World, builtin_modules};
+use std::path::Path;
+
+/// A drive straight ahead with a speed for each frame.
+fn drive(speeds: impl IntoIterator<Item = f64>) -> Recording {
+    let mut x = 100.0;
+    let frames = speeds.into_iter().map(|forward| {
+        let pose = Pose::new(x, 50.0, 0.0);
+        x += 0.04 * forward;
+        Frame {
+            pose,
+            forward,
+            ..Frame::default()
+        }
+    });
+    Recording {
+        agent: 1,
+        begin: 3.0,
+        rate: 25.0,
+        frames: frames.collect(),
+    }
+}
+
+/// Speed up from a standstill to `top` m/s and back, in steps of 0.25 m/s.
+fn there_and_back(top: u32) -> Recording {
+    let up = (0..=4 * top).map(|step| 0.25 * f64::from(step));
+    let down = (0..4 * top).rev().map(|step| 0.25 * f64::from(step));
+    drive(up.chain(down).chain([0.0; 12]))
+}
+
+fn track() -> Scenario {
+    let path =
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios/kart-track.scenario.json");
+    file::load(&path).unwrap()
+}
+
+fn source(scenario: &Scenario) -> ClipSource {
+    let agent = scenario.agents().values().next().unwrap();
+    let kind = &scenario.vehicle_types()[&agent.vehicle];
+    let rows = crate::live::ClipRows {
+        agent: 1,
+        vehicle_type: agent.vehicle.as_str().into(),
+        rate_hz: 25.0,
+        rows: Vec::new(),
+        grip: 1.0,
+        slope: 0.0,
+        ended: None,
+    };
+    ClipSource::of_rows(kind, &rows)
+}
+
+fn bench() -> (MoveBench, Scenario) {
+    let scenario = track();
+    let mut bench = MoveBench::default();
+    let name = bench.add(source(&scenario), &there_and_back(10)).unwrap();
+    assert_eq!(name, "clip 1");
+    (bench, scenario)
+}
+
+#[test]
+fn clips_of_another_vehicle_or_other_ground_are_refused() {
+    let (mut bench, scenario) = bench();
+    let own = source(&scenario);
+    let short = bench.add(own.clone(), &drive([1.0]));
+    assert_eq!(short, Err(NotAdded::Short));
+    for change in [
+        |other: &mut ClipSource| other.ground.grip = 0.8,
+        |other: &mut ClipSource| other.ground.slope = 0.1,
+        |other: &mut ClipSource| other.rate = 30.0,
+        |other: &mut ClipSource| other.vehicle.name = "bus".into(),
+    ] {
+        let mut other = own.clone();
+        change(&mut other);
+        let refused = bench.add(other, &there_and_back(5));
+        assert!(
+            matches!(refused, Err(NotAdded::Other { .. })),
+            "{refused:?}"
+        );
+    }
+    assert_eq!(bench.add(own, &there_and_back(5)), Ok("clip 2".into()));
+    assert_eq!(bench.revision, 2);
+}
+
+#[test]
+fn trimmed_and_mirrored_clips_begin_at_the_origin() {
+    let (mut bench, _) = bench();
+    bench.clips[0].set_trim(Trim {
+        first: 4,
+        last: 900,
+    });
+    assert_eq!(bench.clips[0].trim, Trim { first: 4, last: 92 });
+    bench.clips[0].set_trim(Trim { first: 4, last: 30 });
+    bench.clips[0].is_mirrored = true;
+    let file = bench.file().unwrap();
+    let names: Vec<&str> = file.clips.iter().map(|clip| clip.name.as_str()).collect();
+    assert_eq!(names, ["clip 1", "clip 1 mirrored"]);
+    for clip in &file.clips {
+        assert_eq!(clip.frames.len(), 27);
+        assert_eq!(clip.frames[0].pose, Pose::new(0.0, 0.0, 0.0));
+        assert_eq!(clip.frames[0].forward, 1.0);
+    }
+    // At least two frames are kept.
+    bench.clips[0].set_trim(Trim {
+        first: 500,
+        last: 0,
+    });
+    assert_eq!(
+        bench.clips[0].trim,
+        Trim {
+            first: 91,
+            last: 92
+        }
+    );
+    bench.clips[0].name.clear();
+    assert!(bench.file().is_err());
+}
+
+#[test]
+fn a_library_built_from_one_drive_is_used_by_its_vehicle() {
+    let (mut bench, mut scenario) = bench();
+    let file = bench.file().unwrap();
+    let built = BuiltLibrary::build(bench.revision, "mine", file, bench.rules);
+    assert!(built.loaded.is_ok(), "{:?}", built.loaded.err());
+    let linked = built.linked();
+    assert!(linked.iter().any(|one| one.is_used), "{}", built.summary());
+    bench.built = Some(Arc::new(built));
+    assert!(!bench.is_stale());
+    bench.touch();
+    assert!(bench.is_stale());
+    let library = bench.library().unwrap();
+    let registry = builtin_modules();
+    let agent = *scenario.agents().keys().next().unwrap();
+    let use_it = |scenario: &Scenario, agents: &[AgentId]| {
+        use_edit(
+            scenario,
+            &registry,
+            agents,
+            &library,
+            "moves/mine.moves.json",
+            Execution::Played,
+        )
+    };
+    assert_eq!(use_it(&scenario, &[]), Err(UseError::NoAgent));
+    let before = scenario.clone();
+    let undo = scenario
+        .apply(use_it(&scenario, &[agent]).unwrap())
+        .unwrap();
+    let chosen = scenario.agents()[&agent].clone();
+    let planner = scenario.stacks()[&chosen.stack]
+        .ground_planner
+        .clone()
+        .unwrap();
+    assert_eq!(planner.module, "move_tree");
+    assert_eq!(planner.parameters["library"], 5.0);
+    assert!(!planner.parameters.contains_key("execution"));
+    let kind = &scenario.vehicle_types()[&chosen.vehicle];
+    assert_eq!(kind.move_libraries.len(), 1);
+    let options = RunOptions::default();
+    World::new(&scenario, &registry, &options).unwrap();
+    // A second time changes nothing.
+    let again = use_it(&scenario, &[agent]).unwrap();
+    let used = scenario.clone();
+    scenario.apply(again).unwrap();
+    assert_eq!(scenario, used);
+    scenario = used;
+    scenario.apply(undo).unwrap();
+    assert_eq!(scenario, before);
+    // Its level has to be one that can drive clips.
+    let mut slow = scenario.agents()[&agent].clone();
+    slow.dynamics = Some(DynamicsLevel::Lane);
+    scenario
+        .apply(Edit::Agent(agent, Some(Box::new(slow))))
+        .unwrap();
+    let refused = use_it(&scenario, &[agent]);
+    let level = DynamicsLevel::Lane;
+    assert_eq!(refused, Err(UseError::Level { agent, level }));
+}

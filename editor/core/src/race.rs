@@ -1,0 +1,249 @@
+//! A person's race on a course: the planner's drive as a ghost, and the tries so far.
+
+use roadwright_agent::Registry;
+use roadwright_geometry::Pose;
+use roadwright_scenario::Scenario;
+use roadwright_simulation::World;
+use roadwright_training::{
+    ControlChange, Course, CourseError, DriveRow, End, PersonTry, Setup, measure_while,
+};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// Duration of the countdown before a try, s.
+pub const COUNTDOWN: f64 = 3.0;
+/// Maximum number of tries that are kept of a course with a seed.
+const MOST_TRIES: usize = 1000;
+/// Maximum size of the file of a try, bytes.
+pub const LARGEST: u64 = 64 * roadwright_files::MEBIBYTE;
+
+/// The course that a person wants to drive.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RaceOrder {
+    /// The course.
+    pub course: Course,
+    /// Vehicles and modules.
+    pub setup: Setup,
+    /// Seed of the course.
+    pub seed: u64,
+    /// Folder in which tries are kept; `None` for the data folder of the user.
+    pub folder: Option<PathBuf>,
+}
+
+/// The planner's drive on a course.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PlannerDrive {
+    /// The result.
+    pub drive: Option<DriveRow>,
+    /// Time in seconds and pose of the middle of the body, ten times a second.
+    pub path: Vec<(f64, Pose)>,
+    /// Length and width of the body, m.
+    pub size: [f64; 2],
+}
+
+/// A course that is ready to be driven.
+#[derive(Debug, Clone)]
+pub struct ReadyRace {
+    /// The request.
+    pub order: RaceOrder,
+    /// The scenario of the course.
+    pub scenario: Scenario,
+    /// The agent that the person drives.
+    pub agent: u64,
+    /// The planner's drive.
+    pub planner: PlannerDrive,
+}
+
+/// A try that was kept.
+#[derive(Debug, Clone, PartialEq)]
+pub struct KeptTry {
+    /// Number of the try, from 1.
+    pub number: usize,
+    /// How it ended.
+    pub end: Option<End>,
+    /// Duration, s.
+    pub time: f64,
+    /// The first fitness.
+    pub fitness: Option<f64>,
+    /// File with the controls of the try.
+    pub path: PathBuf,
+}
+
+/// Stage of a race.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum RacePhase {
+    /// The try begins at this time of the window, s.
+    Countdown(f64),
+    /// The person drives.
+    Driving,
+    /// The try has ended, and is being kept.
+    Ended,
+}
+
+/// A race in the window.
+#[derive(Debug, Clone)]
+pub struct Race {
+    /// The course.
+    pub ready: Arc<ReadyRace>,
+    /// Stage of the present try.
+    pub phase: RacePhase,
+    /// Number of the present try in this session.
+    pub number: u64,
+    /// The tries so far.
+    pub tries: Vec<KeptTry>,
+}
+
+/// An action of the race.
+#[derive(Debug, Clone, PartialEq)]
+pub enum RaceAction {
+    /// Prepares a course and begins the first try.
+    Start(Box<RaceOrder>),
+    /// Begins another try.
+    Again,
+}
+
+impl ReadyRace {
+    /// Prepares a course: its scenario, and the drive of its own driver.
+    ///
+    /// # Errors
+    /// If the course cannot be driven by a person.
+    pub fn prepare(order: RaceOrder, modules: &Registry) -> Result<Self, CourseError> {
+        let RaceOrder {
+            course,
+            setup,
+            seed,
+            ..
+        } = &order;
+        let scenario = course.whole_scenario(*seed, setup)?;
+        let first = scenario.agents().keys().next().map(|id| u64::from(id.0));
+        let agent = first.ok_or_else(|| CourseError::NobodyDrove {
+            course: course.name.clone(),
+            seed: *seed,
+        })?;
+        let mut planner = PlannerDrive {
+            drive: None,
+            path: Vec::new(),
+            size: [0.0, 0.0],
+        };
+        let mut note = |world: &World| {
+            if let Some(vehicle) = world.snapshot().vehicle(agent) {
+                planner.path.push((world.time(), vehicle.body));
+                planner.size = [vehicle.length, vehicle.width];
+            }
+            true
+        };
+        let measured = measure_while(course, setup, modules, *seed, &mut note)?;
+        let mut drives = measured.drives.into_iter();
+        planner.drive = drives.find(|drive| drive.agent == agent);
+        Ok(Self {
+            order,
+            scenario,
+            agent,
+            planner,
+        })
+    }
+}
+
+impl PlannerDrive {
+    /// Pose of the middle of the planner's body at a time in seconds; `None` before it sets out and after its drive.
+    pub fn at(&self, time: f64) -> Option<Pose> {
+        let next = self.path.partition_point(|(at, _)| *at < time);
+        let (after, to) = self.path.get(next)?;
+        let Some((before, from)) = next.checked_sub(1).map(|before| self.path[before]) else {
+            return ((after - time).abs() < 1e-9).then_some(*to);
+        };
+        let share = (time - before) / (after - before);
+        let turned = roadwright_geometry::math::wrap_angle(to.heading - from.heading);
+        Some(Pose {
+            position: from.position.lerp(to.position, share),
+            heading: from.heading + share * turned,
+        })
+    }
+}
+
+impl Race {
+    /// The race in one sentence.
+    pub fn in_words(&self) -> String {
+        let RaceOrder { course, seed, .. } = &self.ready.order;
+        let planner = match &self.ready.planner.drive {
+            Some(drive) => format!("{} after {:.1} s", words(drive.end), drive.time),
+            None => "no drive".to_owned(),
+        };
+        format!(
+            "Racing on {}, seed {seed}; planner: {planner}.",
+            course.name
+        )
+    }
+}
+
+impl KeptTry {
+    /// The result in words.
+    pub fn in_words(&self) -> String {
+        let end = self.end.map_or_else(|| "no drive".to_owned(), words);
+        format!("{end} after {:.2} s", self.time)
+    }
+
+    fn of(number: usize, path: PathBuf, driven: &PersonTry) -> Self {
+        Self {
+            number,
+            end: driven.row.ends.keys().next().copied(),
+            time: driven.row.time,
+            fitness: driven.row.fitness,
+            path,
+        }
+    }
+}
+
+fn words(end: End) -> String {
+    end.name().replace('_', " ")
+}
+
+/// Drives a try again from its controls, and writes it to a folder.
+///
+/// # Errors
+/// If the course cannot be driven, or the file cannot be written.
+pub fn keep(
+    order: &RaceOrder,
+    modules: &Registry,
+    controls: Vec<ControlChange>,
+    folder: &Path,
+) -> Result<KeptTry, String> {
+    let RaceOrder {
+        course,
+        setup,
+        seed,
+        ..
+    } = order;
+    let driven = PersonTry::drive(course, setup, modules, *seed, controls);
+    let driven = driven.map_err(|error| error.to_string())?;
+    std::fs::create_dir_all(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
+    let mut paths = (1..=MOST_TRIES).map(|number| path_of(order, folder, number));
+    let path = paths.find(|path| !path.exists());
+    let path = path.ok_or_else(|| format!("{} has too many tries", folder.display()))?;
+    roadwright_files::write(&path, driven.to_text().as_bytes())
+        .map_err(|error| format!("{}: {error}", path.display()))?;
+    Ok(KeptTry::of(1, path, &driven))
+}
+
+/// Tries of a race that were kept in a folder earlier, in the order of their numbers. Files that cannot be read are
+/// left out.
+pub fn kept_tries(order: &RaceOrder, folder: &Path) -> Vec<KeptTry> {
+    let paths = (1..=MOST_TRIES).map(|number| path_of(order, folder, number));
+    let there = paths.take_while(|path| path.exists());
+    let read = there.filter_map(|path| {
+        let text = roadwright_files::read_text(&path, LARGEST).ok()?;
+        Some((path, PersonTry::from_text(&text).ok()?))
+    });
+    let numbered = (1..).zip(read);
+    numbered
+        .map(|(number, (path, driven))| KeptTry::of(number, path, &driven))
+        .collect()
+}
+
+/// Path of a try. A user's scenario has a path as its name.
+fn path_of(order: &RaceOrder, folder: &Path, number: usize) -> PathBuf {
+    let name = Path::new(&order.course.name).file_name();
+    let name = name.map_or_else(String::new, |name| name.to_string_lossy().into_owned());
+    let name = name.strip_suffix(".scenario.json").unwrap_or(&name);
+    folder.join(format!("{name}-{}-{number}.try.json", order.seed))
+}

@@ -1,0 +1,180 @@
+//! Decides when the drives of a run on a course have ended, and how.
+
+use super::watch::Watch;
+use super::{DriveRow, in_steps, row_of};
+use crate::course::{Course, End, Ends, LOOK};
+use roadwright_geometry::DVec2;
+use roadwright_scenario::{DynamicsLevel, Scenario};
+use roadwright_simulation::{Status, World};
+use std::collections::BTreeMap;
+
+/// Maximum distance between the middle of a vehicle and a goal that a person has to pass, m, unless the course has
+/// another one. Vehicles that a person drives do not arrive by themselves.
+const PERSON_RADIUS: f64 = 6.0;
+
+/// Judge of the drives of a run.
+pub struct Judge {
+    ends: Ends,
+    pub(super) watch: Watch,
+    /// Drives that have ended, by agent.
+    pub(super) ended: BTreeMap<u64, DriveRow>,
+    /// Number of despawned agents whose drives have been recorded.
+    gone: usize,
+    /// The agent that a person drives.
+    person: Option<Person>,
+}
+
+/// An agent that a person drives.
+struct Person {
+    agent: u64,
+    /// Goals that have not been passed, except the destination, the next one last.
+    ahead: Vec<DVec2>,
+}
+
+impl Judge {
+    /// Creates a judge of a scenario of a course, at a level of dynamics.
+    pub fn new(course: &Course, level: DynamicsLevel, scenario: &Scenario) -> Self {
+        Self {
+            ends: course.ends,
+            watch: Watch::new(course, level, scenario),
+            ended: BTreeMap::new(),
+            gone: 0,
+            person: None,
+        }
+    }
+
+    /// Creates a judge of a scenario whose first agent a person drives.
+    pub fn of_person(course: &Course, level: DynamicsLevel, scenario: &Scenario) -> Self {
+        let mut course = course.clone();
+        course.ends.goal_radius.get_or_insert(PERSON_RADIUS);
+        let first = scenario.agents().iter().next();
+        let person = first.map(|(id, agent)| {
+            let via = agent.via.iter().rev();
+            let goals = via.filter_map(|place| Some(scenario.pose_of(place)?.position));
+            Person {
+                agent: u64::from(id.0),
+                ahead: goals.collect(),
+            }
+        });
+        Self {
+            person,
+            ..Self::new(&course, level, scenario)
+        }
+    }
+
+    /// The agent that a person drives.
+    pub fn driven_by_person(&self) -> Option<u64> {
+        self.person.as_ref().map(|person| person.agent)
+    }
+
+    /// The drive of the person, once it has ended.
+    pub fn person_drive(&self) -> Option<&DriveRow> {
+        self.ended.get(&self.person.as_ref()?.agent)
+    }
+
+    /// Whether a person drives, and the drive has ended.
+    pub(super) fn has_person_ended(&self) -> bool {
+        self.person_drive().is_some()
+    }
+
+    /// Number of the last step of a run with steps of `dt` seconds.
+    pub(super) fn last_step(&self, dt: f64) -> u64 {
+        in_steps(self.ends.time, dt)
+    }
+
+    /// Whether drives have to be checked after the present step.
+    pub(super) fn is_due(&self, world: &World) -> bool {
+        let (step, dt) = (world.steps(), world.dt());
+        step.is_multiple_of(in_steps(LOOK, dt)) || step == self.last_step(dt)
+    }
+
+    /// Checks the drives after a step. Returns whether all drives have ended.
+    pub fn after_step(&mut self, world: &World) -> bool {
+        let is_last = world.steps() >= self.last_step(world.dt());
+        self.is_due(world) && self.look(world, is_last)
+    }
+
+    /// Records the drives that have ended. Returns whether all drives have ended.
+    pub(super) fn look(&mut self, world: &World, is_last: bool) -> bool {
+        self.note_gone(world);
+        let now = world.time();
+        let mut under_way = 0;
+        let mut ending = Vec::new();
+        self.watch.look(world);
+        self.pass_goals(world);
+        for (agent, started, distance) in world.odometers() {
+            if self.ended.contains_key(&agent) {
+                continue;
+            }
+            let mut moment = self.watch.moment(agent, distance, now - started);
+            let person = self.person.as_ref().filter(|person| person.agent == agent);
+            if person.is_some_and(|person| !person.ahead.is_empty()) {
+                moment.to_goal = f64::INFINITY;
+            }
+            let is_parked = self.watch.is_parked(agent) == Some(true);
+            let end = self.ends.end_of(&moment);
+            let end = end.or(is_parked.then_some(End::Arrived));
+            match end.or(is_last.then_some(End::Time)) {
+                Some(end) => ending.push((agent, end)),
+                None => under_way += 1,
+            }
+        }
+        for (agent, end) in ending {
+            let drive = world.drive_so_far(agent);
+            let row = drive.map(|drive| DriveRow {
+                gear_changes: self.watch.gear_changes(agent),
+                ..row_of(&drive, end)
+            });
+            self.ended.extend(row.map(|row| (agent, row)));
+        }
+        // Vehicles that continue after the ends of their drives keep the world running, but there is nothing
+        // left to measure.
+        let all_have_come = || world.counts().waiting == 0;
+        let goes_on = self.ends.leaves_vehicles();
+        is_last || world.is_over() || (goes_on && under_way == 0 && all_have_come())
+    }
+
+    /// Notes the goals that a person passes before the destination.
+    fn pass_goals(&mut self, world: &World) {
+        let Some(person) = self
+            .person
+            .as_mut()
+            .filter(|person| !person.ahead.is_empty())
+        else {
+            return;
+        };
+        let snapshot = world.snapshot();
+        let Some(vehicle) = snapshot.vehicle(person.agent) else {
+            return;
+        };
+        let radius = self.ends.goal_radius.unwrap_or(PERSON_RADIUS);
+        while let Some(&goal) = person.ahead.last()
+            && (vehicle.body.position - goal).length() < radius
+        {
+            person.ahead.pop();
+        }
+    }
+
+    /// Records the drives of vehicles that despawned since the last check.
+    fn note_gone(&mut self, world: &World) {
+        for drive in world.finished().skip(self.gone) {
+            let end = match drive.status {
+                // It has arrived, but does not stand in its bay.
+                Status::Arrived if self.watch.was_in_place(drive.id) == Some(false) => End::Removed,
+                Status::Arrived => End::Arrived,
+                Status::Removed | Status::Active => End::Removed,
+                Status::Refused => continue,
+            };
+            // If a vehicle continued after the end of its drive, the drive has already been recorded.
+            let row = || DriveRow {
+                gear_changes: self.watch.gear_changes(drive.id),
+                ..row_of(&drive, end)
+            };
+            // A vehicle that despawned before it moved has not driven, so it is not scored.
+            if drive.distance > 0.0 {
+                self.ended.entry(drive.id).or_insert_with(row);
+            }
+        }
+        self.gone = world.finished().len();
+    }
+}

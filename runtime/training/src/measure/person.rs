@@ -1,0 +1,244 @@
+//! Tries of a person on a course: the controls of each step, kept so that a try can be driven again.
+
+use super::{Measured, RunRow, measure_driven};
+use crate::course::{Course, CourseError, Setup};
+use roadwright_agent::Registry;
+use roadwright_simulation::HandControls;
+use serde::{Deserialize, Serialize};
+
+/// Value of the key `format`.
+const FORMAT: &str = "roadwright-try";
+/// Version of the format.
+const VERSION: u32 = 1;
+/// Maximum number of changes of the controls in a file, more than an hour at 100 Hz.
+const MOST_CHANGES: usize = 400_000;
+
+/// A change of the controls before a step.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct ControlChange {
+    /// Number of steps before the change.
+    pub step: u64,
+    /// Pedals, -1 to 1.
+    pub pedals: f64,
+    /// Steering wheel, -1 (right) to 1 (left).
+    pub steering: f64,
+}
+
+impl ControlChange {
+    /// The controls after the change.
+    pub fn controls(&self) -> HandControls {
+        HandControls {
+            pedals: self.pedals,
+            steering: self.steering,
+        }
+    }
+}
+
+/// A person's drive on a course.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PersonTry {
+    /// Name of the course, or path of a user's scenario.
+    pub course: String,
+    /// Hash of the course without its drivers, 16 hexadecimal digits.
+    pub course_hash: String,
+    /// Vehicles and modules.
+    pub setup: Setup,
+    /// Seed of the course.
+    pub seed: u64,
+    /// The controls. Steps do not fall.
+    pub controls: Vec<ControlChange>,
+    /// The result.
+    pub row: RunRow,
+    /// Version of the program.
+    pub roadwright: String,
+}
+
+/// Reason why a file is not a try.
+#[derive(Debug, thiserror::Error)]
+pub enum TryError {
+    /// The syntax is not that of a try.
+    #[error("cannot be read as a person's try: {0}")]
+    Syntax(String),
+    /// The file has an unknown format or version.
+    #[error("the format is \"{format}\", version {version}; expected {FORMAT}, version {VERSION}")]
+    Format {
+        /// The format.
+        format: String,
+        /// Its version.
+        version: u32,
+    },
+    /// A change of the controls is out of range.
+    #[error(
+        "controls[{0}]: expected a step that does not fall, and pedals and steering of -1 to 1"
+    )]
+    Control(usize),
+    /// There are too many changes of the controls.
+    #[error("controls: there are more than {MOST_CHANGES} changes")]
+    TooMany,
+}
+
+/// Result of driving a try again.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TryOutcome {
+    /// The result now.
+    pub row: RunRow,
+    /// Reasons why the try is not reproduced; empty if it is.
+    pub wrong: Vec<String>,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Document {
+    format: String,
+    version: u32,
+    course: String,
+    course_hash: String,
+    setup: Setup,
+    seed: u64,
+    roadwright: String,
+    row: RunRow,
+    /// Step, pedals and steering.
+    controls: Vec<(u64, f64, f64)>,
+}
+
+impl PersonTry {
+    /// Drives a course with recorded controls.
+    ///
+    /// # Errors
+    /// If the course cannot be driven.
+    pub fn drive(
+        course: &Course,
+        setup: &Setup,
+        modules: &Registry,
+        seed: u64,
+        controls: Vec<ControlChange>,
+    ) -> Result<Self, CourseError> {
+        let Measured { row, .. } = measure_driven(course, setup, modules, seed, &controls)?;
+        Ok(Self {
+            course: course.name.clone(),
+            course_hash: course.hash()?,
+            setup: setup.clone(),
+            seed,
+            controls,
+            row,
+            roadwright: env!("CARGO_PKG_VERSION").into(),
+        })
+    }
+
+    /// Drives the try again and compares the result.
+    ///
+    /// # Errors
+    /// If the course cannot be driven.
+    pub fn drive_again(
+        &self,
+        course: &Course,
+        modules: &Registry,
+    ) -> Result<TryOutcome, CourseError> {
+        let mut wrong = Vec::new();
+        let hash = course.hash()?;
+        if hash != self.course_hash {
+            wrong.push(format!(
+                "the course has the hash {hash}, but the try was driven on one with {}",
+                self.course_hash
+            ));
+        }
+        let driven = measure_driven(course, &self.setup, modules, self.seed, &self.controls)?;
+        if driven.row != self.row {
+            wrong.push(format!(
+                "the file has {}, but the drive now has {}",
+                words(&self.row),
+                words(&driven.row)
+            ));
+        }
+        Ok(TryOutcome {
+            row: driven.row,
+            wrong,
+        })
+    }
+
+    /// Whether a text is a try, judged by its format alone.
+    pub fn is_try(text: &str) -> bool {
+        #[derive(Deserialize)]
+        struct Header {
+            format: Option<String>,
+        }
+        let header: Option<Header> = serde_json::from_str(text).ok();
+        header.is_some_and(|header| header.format.as_deref() == Some(FORMAT))
+    }
+
+    /// Reads a try.
+    ///
+    /// # Errors
+    /// If the text is not a valid try.
+    pub fn from_text(text: &str) -> Result<Self, TryError> {
+        let document: Document =
+            serde_json::from_str(text).map_err(|error| TryError::Syntax(error.to_string()))?;
+        let Document {
+            format, version, ..
+        } = &document;
+        if format != FORMAT || *version != VERSION {
+            return Err(TryError::Format {
+                format: format.clone(),
+                version: *version,
+            });
+        }
+        if document.controls.len() > MOST_CHANGES {
+            return Err(TryError::TooMany);
+        }
+        let mut controls: Vec<ControlChange> = Vec::new();
+        for (number, (step, pedals, steering)) in document.controls.into_iter().enumerate() {
+            let falls = controls.last().is_some_and(|before| before.step > step);
+            let is_position = |value: f64| (-1.0..=1.0).contains(&value);
+            if falls || !is_position(pedals) || !is_position(steering) {
+                return Err(TryError::Control(number));
+            }
+            controls.push(ControlChange {
+                step,
+                pedals,
+                steering,
+            });
+        }
+        Ok(Self {
+            course: document.course,
+            course_hash: document.course_hash,
+            setup: document.setup,
+            seed: document.seed,
+            controls,
+            row: document.row,
+            roadwright: document.roadwright,
+        })
+    }
+
+    /// Returns the try as a file.
+    pub fn to_text(&self) -> String {
+        let changes = self.controls.iter();
+        let document = Document {
+            format: FORMAT.into(),
+            version: VERSION,
+            course: self.course.clone(),
+            course_hash: self.course_hash.clone(),
+            setup: self.setup.clone(),
+            seed: self.seed,
+            roadwright: self.roadwright.clone(),
+            row: self.row.clone(),
+            controls: changes
+                .map(|change| (change.step, change.pedals, change.steering))
+                .collect(),
+        };
+        // Serialising plain data cannot fail.
+        serde_json::to_string_pretty(&document).unwrap_or_default() + "\n"
+    }
+}
+
+/// A result in words.
+fn words(row: &RunRow) -> String {
+    let ends: Vec<String> = (row.ends.iter())
+        .map(|(end, count)| format!("{end} {count}"))
+        .collect();
+    format!(
+        "{} in {:.2} s, hash {}",
+        ends.join(", "),
+        row.time,
+        row.hash
+    )
+}
