@@ -1,6 +1,7 @@
 //! Drawing a trip from a start to a destination, as used for vehicles and flows.
 
-use super::handles::place_at;
+use super::bays::{bay_at, is_in_bay, stack_for_bay};
+use super::handles::place_of;
 use super::{
     DrawnTrip, Effect, Fill, HandleShape, Mark, Pointer, StackChoice, Tone, ToolContext, ToolEvent,
     TripGround,
@@ -109,9 +110,12 @@ impl Trip {
 
     pub(super) fn marks(&self, context: &ToolContext<'_>) -> Vec<Mark> {
         let mut marks = Vec::new();
-        let caught = |point: DVec2| match lane_point(point, context) {
-            Some(on_lane) => (on_lane, "on a lane"),
-            None => (point, "on open ground"),
+        let caught = |point: DVec2| match bay_at(point, context.scenario) {
+            Some((name, parked)) => (parked.position, format!("in {name}")),
+            None => match lane_point(point, context) {
+                Some(on_lane) => (on_lane, "on a lane".to_owned()),
+                None => (point, "on open ground".to_owned()),
+            },
         };
         let ends = [self.start, self.now].into_iter().flatten();
         marks.extend(ends.filter_map(|end| lane_strip(end, context)));
@@ -159,6 +163,9 @@ const STRIP_SPACING: f64 = 1.5;
 
 /// The highlighted part of the lane on which a trip would begin or end; `None` on open ground.
 fn lane_strip(point: DVec2, context: &ToolContext<'_>) -> Option<Mark> {
+    if bay_at(point, context.scenario).is_some() {
+        return None;
+    }
     let place = context.scene.lane_at(point, 0.3 * context.reach())?;
     let road = context.scenario.network().road(place.road)?;
     let from = (place.s - STRIP_REACH).max(0.0);
@@ -193,8 +200,9 @@ pub(super) fn places(from: DVec2, to: DVec2, context: &ToolContext<'_>) -> (Plac
     let heading = heading_of(to - from);
     // Both ends get this heading, because a goal on open ground has one as well.
     let ground = Place::ground(from.x, from.y, heading);
-    let start = place_at(from, &ground, context.scenario, context);
-    let goal = place_at(to, &ground, context.scenario, context);
+    let vehicle = &context.options.vehicle;
+    let start = place_of(vehicle, from, &ground, context.scenario, context);
+    let goal = place_of(vehicle, to, &ground, context.scenario, context);
     (start, goal)
 }
 
@@ -225,6 +233,12 @@ fn stack_label(places: &[Place], context: &ToolContext<'_>) -> StackLabel {
         Ok(key) => key,
         Err(key) => return label(format!("there is no stack \"{key}\""), Tone::Danger),
     };
+    let vehicle = &context.options.vehicle;
+    let parks = |place: &Place| is_in_bay(place, vehicle, context.scenario);
+    if *choice == StackChoice::Automatic && places.get(1).is_some_and(parks) {
+        let (key, _) = stack_for_bay(&key, context.scenario);
+        return label(format!("stack {key} (automatic)"), Tone::Guide);
+    }
     let stack = context.scenario.stacks().get(&key);
     let is_blind = stack.is_some_and(|stack| !stack.steers_around_obstacles());
     if ground == TripGround::OpenGround && is_blind {
