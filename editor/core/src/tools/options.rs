@@ -253,7 +253,7 @@ pub struct ForestOptions {
     pub erase: bool,
 }
 
-/// What the place tool draws by a drag.
+/// Result of a drag with the place tool.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum BayKind {
@@ -291,7 +291,7 @@ impl BayKind {
 /// Options of parking bays.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct BayOptions {
-    /// What a drag draws.
+    /// Result of a drag.
     pub kind: BayKind,
     /// Length of parallel bays, m.
     pub length: f64,
