@@ -635,6 +635,7 @@ impl Canvas {
             if model.settings.open_ground.plan {
                 board.path_signs(&live.without_path);
                 board.disagreement(live);
+                board.planned_poses(live, model.pointer);
             }
         }
         let drawn = model.drawn_route.as_ref();

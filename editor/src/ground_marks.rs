@@ -7,9 +7,12 @@ use crate::marks::Board;
 use crate::settings::GroundView;
 use crate::tools::Tone;
 use egui::{Align2, Mesh, Pos2, Rect, Shape, Stroke, Vec2, pos2, vec2};
-use roadwright_geometry::DVec2;
+use roadwright_geometry::oriented_box::OrientedBox;
+use roadwright_geometry::{DVec2, Pose};
 use roadwright_scenario::{CellBlock, PaintCost, PaintLayer, Scenario};
-use roadwright_simulation::{CellFactors, GroundInspection, PLAIN_FACTOR, SearchOrder};
+use roadwright_simulation::{
+    CellFactors, GroundInspection, PLAIN_FACTOR, PlannedPose, SearchOrder, VehicleRecord,
+};
 
 /// Maximum number of runs of painted cells that are drawn. More would be indistinguishable.
 const MOST_RUNS: usize = 30_000;
@@ -17,6 +20,8 @@ const MOST_RUNS: usize = 30_000;
 const PAINT_OPACITY: f32 = 0.28;
 /// Maximum number of vehicles with a sign.
 const MOST_SIGNS: usize = 200;
+/// Distance from the planned path within which the pointer shows the footprint there, points.
+const HOVERS: f64 = 12.0;
 /// A cell reaches its strongest colour if its cost is that of plain ground, doubled this many times.
 const MOST_DOUBLINGS: f64 = 6.0;
 
@@ -173,6 +178,73 @@ impl Board<'_> {
             let text = format!("no path: {reason}");
             self.plate(beside, Align2::LEFT_CENTER, &text, color);
         }
+    }
+
+    /// Draws where the planned path of the watched vehicle is driven in reverse and where its gear changes, and the
+    /// footprint of the vehicle at the place of the path under the pointer.
+    pub(crate) fn planned_poses(&self, live: &LivePicture, pointer: Option<DVec2>) {
+        let Some(seen) = &live.planning else {
+            return;
+        };
+        let Some(own) = live.snapshot.vehicle(seen.agent) else {
+            return;
+        };
+        let warning = self.theme.tone(Tone::Warning);
+        let runs = seen.poses.chunk_by(|a, b| a.gear == b.gear);
+        for run in runs.clone().filter(|run| run[0].gear < 0) {
+            let points: Vec<DVec2> = run.iter().map(|at| at.pose.position).collect();
+            let stroke = Stroke::new(2.5, warning);
+            let line = self.points(&points);
+            self.painter
+                .extend(Shape::dashed_line(&line, stroke, 6.0, 4.0));
+        }
+        for run in runs.skip(1) {
+            let at = self.at(run[0].pose.position);
+            let stroke = Stroke::new(2.0, warning);
+            self.painter.circle(at, 5.0, self.theme.handle(), stroke);
+        }
+        if let Some(pointer) = pointer {
+            self.footprint(&seen.poses, own, pointer);
+        }
+    }
+
+    /// Draws the footprint of a vehicle at the pose of a path that is nearest to the pointer.
+    fn footprint(&self, poses: &[PlannedPose], own: &VehicleRecord, pointer: DVec2) {
+        let distance = |at: &PlannedPose| (at.pose.position - pointer).length();
+        let numbered = poses.iter().enumerate();
+        let nearest = numbered.min_by(|a, b| distance(a.1).total_cmp(&distance(b.1)));
+        let reach = HOVERS * self.camera.scale;
+        let Some((number, at)) = nearest.filter(|(_, at)| distance(at) <= reach) else {
+            return;
+        };
+        let centre = (own.body.position - own.pose.position).dot(own.pose.forward());
+        let middle = Pose {
+            position: at.pose.point(centre, 0.0),
+            ..at.pose
+        };
+        let outline = OrientedBox::new(middle, own.length, own.width).corners();
+        let accent = self.theme.tone(Tone::Accent);
+        let fill = accent.gamma_multiply(0.2);
+        let stroke = Stroke::new(1.5, accent);
+        self.painter
+            .add(Shape::convex_polygon(self.points(&outline), fill, stroke));
+        let changes = |poses: &[PlannedPose]| {
+            let pairs = poses.windows(2);
+            pairs.filter(|pair| pair[0].gear != pair[1].gear).count()
+        };
+        let ahead: f64 = poses[..=number]
+            .windows(2)
+            .map(|pair| (pair[1].pose.position - pair[0].pose.position).length())
+            .sum();
+        let gear = if at.gear < 0 {
+            "in reverse"
+        } else {
+            "forwards"
+        };
+        let (before, all) = (changes(&poses[..=number]), changes(poses));
+        let text = format!("{ahead:.1} m ahead, {gear}, {before} of {all} gear changes");
+        let beside = self.at(at.pose.position) + vec2(14.0, -14.0);
+        self.plate(beside, Align2::LEFT_BOTTOM, &text, accent);
     }
 
     /// Draws a dashed ring around the watched vehicle while it deviates from its plan.

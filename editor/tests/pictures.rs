@@ -9,7 +9,7 @@ use roadwright_editor::model::{Action, Dialog, Next, Purpose};
 use roadwright_editor::moves::{MovesAction, ShownLibrary};
 use roadwright_editor::panel::PanelId;
 use roadwright_editor::settings::Heat;
-use roadwright_editor::tools::{MapPart, ToolKind};
+use roadwright_editor::tools::{BayKind, MapPart, ToolKind};
 use roadwright_editor::workshop::{Ground, Source, WorkshopAction};
 use roadwright_geometry::DVec2;
 use roadwright_scenario::junction::Turn;
@@ -566,6 +566,8 @@ fn points_of_interest() {
     for x in [6.0, 9.0, 12.0] {
         bench.drag(&[(x, -9.0), (x, -14.0)]);
     }
+    bench.set(|s| s.tools.bays.kind = BayKind::Angled);
+    bench.drag(&[(45.0, 3.5), (20.0, 3.5)]);
     hold(&mut bench, "points_of_interest");
 }
 

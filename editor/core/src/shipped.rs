@@ -17,7 +17,7 @@ pub struct Shipped {
 }
 
 /// All shipped scenarios; the first is shown at startup.
-pub const ALL: [Shipped; 20] = [
+pub const ALL: [Shipped; 21] = [
     Shipped {
         name: "old-town",
         about: "A small town with 150 drivers of three kinds",
@@ -137,6 +137,12 @@ pub const ALL: [Shipped; 20] = [
         about: "Lorries, articulated buses and caravans in streets and slaloms",
         close_up: None,
         text: include_str!("../../../scenarios/trailer-yard.scenario.json"),
+    },
+    Shipped {
+        name: "car-park",
+        about: "Cars take free bays, and leave when their drivers have come back on foot",
+        close_up: Some(110.0),
+        text: include_str!("../../../scenarios/car-park.scenario.json"),
     },
 ];
 

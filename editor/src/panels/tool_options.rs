@@ -5,8 +5,8 @@ use crate::command::Command;
 use crate::model::{Action, Dialog, Model, Purpose};
 use crate::theme::Theme;
 use crate::tools::{
-    LAYERS, ObstacleKind, PaintShape, RandomTripOptions, RoadPreset, StackChoice, TerrainMode,
-    ToolKind, ToolOptions, new_paint_layer,
+    BayKind, BayOptions, LAYERS, ObstacleKind, PaintShape, RandomTripOptions, RoadPreset,
+    StackChoice, TerrainMode, ToolKind, ToolOptions, new_paint_layer,
 };
 use egui::{DragValue, Response, Role, Slider, Ui, WidgetInfo};
 use roadwright_scenario::{CrossSection, Edit, LandUse, Lane, ObjectId, PaintId, Poly3};
@@ -32,9 +32,7 @@ pub(super) fn ui(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
                     ui.selectable_value(&mut options.land, usage, usage.name());
                 }
             }
-            ToolKind::Place => {
-                ui.label("Scripts refer to a place by its name.");
-            }
+            ToolKind::Place => bays(ui, &mut options.bays),
             ToolKind::Terrain => {
                 terrain(ui, &mut options);
                 if model.document.scenario().terrain().is_some()
@@ -124,6 +122,24 @@ fn select(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
     } else {
         for command in [Command::Duplicate, Command::Delete, Command::FrameSelection] {
             button(ui, command);
+        }
+    }
+}
+
+/// Choice of what a drag of the place tool draws.
+fn bays(ui: &mut Ui, bays: &mut BayOptions) {
+    for kind in BayKind::ALL {
+        ui.selectable_value(&mut bays.kind, kind, kind.name());
+    }
+    match bays.kind {
+        BayKind::Single => {
+            ui.label("Scripts refer to a place by its name.");
+        }
+        BayKind::Parallel => drag(ui, "Length (m)", &mut bays.length, 5.0..=30.0, 0.1),
+        BayKind::Perpendicular => drag(ui, "Width (m)", &mut bays.width, 2.3..=10.0, 0.05),
+        BayKind::Angled => {
+            drag(ui, "Width (m)", &mut bays.width, 2.3..=10.0, 0.05);
+            drag(ui, "Angle (°)", &mut bays.angle_deg, 20.0..=80.0, 1.0);
         }
     }
 }

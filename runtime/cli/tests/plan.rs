@@ -123,6 +123,12 @@ fn the_bench_has_all_rows_of_the_source() {
     assert_eq!(crowd["agents"], 100);
     assert_eq!(crowd["steps"], 60);
     assert!(crowd["mean_ms"].as_f64().unwrap() > 0.0, "{crowd}");
+    let walkers = &report["walkers"];
+    assert_eq!(walkers["characters"], 1000);
+    assert_eq!(walkers["with_feet"], 1000);
+    for key in ["following_ms", "feet_ms", "step_ms"] {
+        assert!(walkers[key].as_f64().unwrap() > 0.0, "{walkers}");
+    }
 }
 
 /// A scenario with a jeep, a wall across its path, a gate beside this wall, and a room without a door.

@@ -133,7 +133,7 @@ fn hold_at_random(bench: &Bench, name: &str, options: &RunOptions, random: &mut 
 }
 
 /// The shipped scenarios whose stacks name scripts.
-const WITH_SCRIPTS: [&str; 4] = ["chase", "convoy", "rush-hour", "trailer-yard"];
+const WITH_SCRIPTS: [&str; 5] = ["car-park", "chase", "convoy", "rush-hour", "trailer-yard"];
 
 #[test]
 fn every_scenario_with_scripts_goes_on_from_a_random_step() {

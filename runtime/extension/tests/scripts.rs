@@ -4,9 +4,10 @@
 use crate::common::{Bench, root, run, shipped, wait_until};
 use roadwright_agent::Slot;
 use roadwright_extension::script::{ApiKind, api, api_markdown, compile, shipped as scripts};
-use roadwright_scenario::{Edit, ModuleSetting, Scenario, Stack};
+use roadwright_scenario::{BodyKind, Edit, ModuleSetting, PointOfInterest, Scenario, Stack};
 use roadwright_simulation::{ModuleOverrides, RunOptions, Status, World};
 use roadwright_testing::is_slow;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -464,7 +465,7 @@ fn all_that_is_registered_is_documented() {
 
 #[test]
 fn all_shipped_scripts_compile_and_are_used_by_a_shipped_scenario() {
-    let scenarios = ["rush-hour", "convoy", "chase", "trailer-yard"].map(shipped);
+    let scenarios = ["car-park", "rush-hour", "convoy", "chase", "trailer-yard"].map(shipped);
     for (id, text) in scripts() {
         let compiled = compile(id, text, None).unwrap_or_else(|error| panic!("{error}"));
         assert!(!compiled.doc.is_empty(), "{id} says nothing about itself");
@@ -473,7 +474,11 @@ fn all_shipped_scripts_compile_and_are_used_by_a_shipped_scenario() {
                 .stacks()
                 .iter()
                 .find(|(_, s)| s.behaviour.module == *id);
-            named.is_some_and(|(name, _)| scenario.agents().values().any(|a| a.stack == *name))
+            named.is_some_and(|(name, _)| {
+                let agents = scenario.agents().values().map(|agent| &agent.stack);
+                let flows = scenario.flows().values().map(|flow| &flow.stack);
+                agents.chain(flows).any(|stack| stack == name)
+            })
         };
         // Scripts about signals are used in `signals.rs`, by `--use` and by plans of junctions.
         let is_about_signals = matches!(*id, "longest_queue.rhai" | "priority_bus.rhai");
@@ -518,7 +523,7 @@ fn scripted_scenarios_are_the_same_with_any_number_of_threads() {
 fn what_scripted_scenarios_show_holds() {
     // See the golden hashes of the simulation crate.
     let mut found = String::new();
-    for name in ["chase", "convoy", "rush-hour", "trailer-yard"] {
+    for name in ["car-park", "chase", "convoy", "rush-hour", "trailer-yard"] {
         let world = scripted_run(&shipped(name), 1, 30.0);
         found += &format!("{name} 30 {:016x}\n", world.snapshot().hash());
     }
@@ -872,4 +877,90 @@ fn parameters_of_scripts_are_set_by_the_stack() {
         .unwrap();
     run(&mut world, 10.0);
     assert!((6.0..7.1).contains(&speed(&world)), "{}", speed(&world));
+}
+
+/// Longest waits in a car park so far, s.
+#[derive(Debug, Default)]
+struct CarPark {
+    /// Times for which vehicles and people have stood outside bays, by agent.
+    standing: BTreeMap<u64, f64>,
+    longest: f64,
+    parked: BTreeSet<u64>,
+}
+
+impl CarPark {
+    /// Looks at all vehicles and people, once a second.
+    fn look(&mut self, world: &World, bays: &[PointOfInterest]) {
+        for one in world.snapshot().vehicles {
+            let place = one.body.position;
+            let mut near = bays.iter();
+            let is_in_bay = near.any(|bay| (bay.position() - place).length() < 1.0);
+            let stands = one.speed.abs() < 0.05;
+            if stands && is_in_bay {
+                self.parked.insert(one.agent);
+            }
+            let wait = self.standing.entry(one.agent).or_default();
+            *wait = if stands && !is_in_bay {
+                *wait + 1.0
+            } else {
+                0.0
+            };
+            self.longest = self.longest.max(*wait);
+        }
+    }
+}
+
+/// Longest time for which a car has waited in its bay after its driver had come, s, according to the log.
+fn longest_wait_to_leave(log: &str) -> u32 {
+    let waits = log.split("leaves after waiting ").skip(1);
+    let waits = waits.filter_map(|rest| rest.split(' ').next()?.parse().ok());
+    waits.max().unwrap_or(0)
+}
+
+/// Tests that cars park in bays of three kinds, stay, and leave with their drivers, without a contact, and that no one
+/// waits for more than two minutes. An hour in the long tests, a quarter of an hour otherwise.
+#[test]
+fn cars_park_in_bays_stay_and_leave_without_a_contact() {
+    let scenario = shipped("car-park");
+    let seconds = if is_slow() { 3600.0 } else { 900.0 };
+    let bays: Vec<_> = scenario.points_of_interest().values().cloned().collect();
+    let runs = [1, 2].map(|threads| {
+        let mut world = scripted_run(&scenario, threads, 0.05);
+        let mut car_park = CarPark::default();
+        let mut to_leave = 0;
+        while world.time() < seconds {
+            run(&mut world, 1.0);
+            car_park.look(&world, &bays);
+            to_leave = to_leave.max(longest_wait_to_leave(&log(&world)));
+        }
+        assert_eq!(world.collisions(), [], "{}", log(&world));
+        assert!(world.faults().is_empty(), "{:?}", world.faults());
+        assert!(car_park.longest <= 120.0, "{car_park:?}");
+        assert!(to_leave <= 120, "{to_leave}");
+        let is_car = |agent: u64| car_park.parked.contains(&agent);
+        let left = world.finished().filter(|one| {
+            one.status == Status::Arrived && is_car(one.id)
+        });
+        let left = left.count();
+        println!(
+            "{} have parked, {left} have left; longest wait {} s on the aisle, {to_leave} s in a bay",
+            car_park.parked.len(),
+            car_park.longest
+        );
+        assert!(left >= 1 && car_park.parked.len() >= 8, "{left} {}", car_park.parked.len());
+        if is_slow() {
+            // Every car that has come has left or stands in a bay.
+            let active = world.snapshot().vehicles;
+            let outside = active.iter().filter(|one| {
+                let is_in_bay = |bay: &PointOfInterest| {
+                    (bay.position() - one.body.position).length() < 1.0
+                };
+                one.body_kind == BodyKind::Vehicle && !bays.iter().any(is_in_bay)
+            });
+            assert_eq!(outside.count(), 0);
+            assert!(left >= 30, "{left}");
+        }
+        world.state_hash()
+    });
+    assert_eq!(runs[0], runs[1]);
 }

@@ -63,7 +63,7 @@ pub use cells::cells;
 pub use film::Film;
 pub use map::{Picture, Trail, junction_layer, map, over_traffic, roads_and_junctions};
 pub use painter::{Painter, Pass};
-pub use places::{BAY, bay, points_of_interest, reach_of_mark};
+pub use places::{bay, points_of_interest, reach_of_mark};
 pub use plot::{SurfacePlot, surface};
 pub use timeline::timeline;
 pub use tiny_skia::Color;

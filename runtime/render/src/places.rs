@@ -2,20 +2,12 @@
 
 use crate::palette::{DESTINATION, OUTLINE, PAPER, faded, rgb};
 use crate::{Painter, Pass};
-use roadwright_geometry::oriented_box::OrientedBox;
 use roadwright_geometry::{DVec2, Pose};
 use roadwright_scenario::{PointOfInterest, Scenario};
 
-/// Length and width of the bay that is drawn for a point of interest with a heading, m.
-pub const BAY: (f64, f64) = (5.0, 2.3);
-
 /// The corners of the bay of a point of interest, m; `None` if it has no heading.
 pub fn bay(point: &PointOfInterest) -> Option<[DVec2; 4]> {
-    let pose = Pose {
-        position: point.position(),
-        heading: (*point.heading)?,
-    };
-    Some(OrientedBox::new(pose, BAY.0, BAY.1).corners())
+    Some(point.bay()?.corners())
 }
 
 /// Distance from a point of interest to the east end of its mark, m. The name is written beyond it.

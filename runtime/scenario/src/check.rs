@@ -89,6 +89,12 @@ pub enum Code {
     ObstacleOnRoad,
     /// Two obstacles overlap.
     ObstaclesOverlap,
+    /// A parking bay lies on a lane.
+    BayOnRoad,
+    /// An obstacle stands in a parking bay.
+    BayBlocked,
+    /// Two parking bays overlap.
+    BaysOverlap,
     /// The lower edge of an obstacle is not below its top.
     ObstacleWithoutHeight,
     /// An obstacle above the ground has a mass.
@@ -169,6 +175,9 @@ impl Code {
             Self::LanesOverlap => "lanes-overlap",
             Self::ObstacleOnRoad => "obstacle-on-road",
             Self::ObstaclesOverlap => "obstacles-overlap",
+            Self::BayOnRoad => "bay-on-road",
+            Self::BayBlocked => "bay-blocked",
+            Self::BaysOverlap => "bays-overlap",
             Self::ObstacleWithoutHeight => "obstacle-without-height",
             Self::HangingMass => "hanging-mass",
             Self::NoSuchLane => "no-such-lane",
@@ -217,6 +226,9 @@ impl Code {
             Self::LanesOverlap => "Lanes that overlap without a junction",
             Self::ObstacleOnRoad => "Obstacles on lanes",
             Self::ObstaclesOverlap => "Obstacles that overlap",
+            Self::BayOnRoad => "Parking bays on lanes",
+            Self::BayBlocked => "Parking bays with obstacles in them",
+            Self::BaysOverlap => "Parking bays that overlap",
             Self::ObstacleWithoutHeight => "Obstacles without a height",
             Self::HangingMass => "Hanging obstacles with a mass",
             Self::NoSuchLane => "Places on lanes that do not exist",

@@ -120,7 +120,7 @@ pub use list_order::ListOrder;
 pub use map_part::{MapPart, NoSuchPart, hides_layer, layers};
 pub use move_library::{CLIPS_ENDING, MOVES_ENDING, MoveLibrary};
 pub use network::{Node, RoadNetwork};
-pub use objects::{Forest, Obstacle, PointOfInterest, Shape};
+pub use objects::{BAY, Forest, Obstacle, PointOfInterest, Shape};
 pub use off_road::OffRoad;
 pub use paint::{
     CellBlock, CellRun, MAX_PAINT_CORNERS, MAX_PAINT_RUNS, PaintCost, PaintLayer, PaintedCells,

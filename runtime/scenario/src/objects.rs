@@ -128,6 +128,9 @@ pub struct Obstacle {
     pub mass: OptionalQuantity<Mass>,
 }
 
+/// Length and width of the bay of a [`PointOfInterest`] with a heading, m.
+pub const BAY: (f64, f64) = (5.0, 2.3);
+
 /// A named place that scripts and users refer to, such as a shop, a stop or a parking bay.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -148,6 +151,19 @@ impl PointOfInterest {
     /// Position, m.
     pub fn position(&self) -> DVec2 {
         DVec2::new(self.x.get(), self.y.get())
+    }
+
+    /// Pose of the middle of a vehicle that is parked here; `None` if the point has no heading.
+    pub fn parked(&self) -> Option<Pose> {
+        Some(Pose {
+            position: self.position(),
+            heading: (*self.heading)?,
+        })
+    }
+
+    /// Outline of the parking bay; `None` if the point has no heading.
+    pub fn bay(&self) -> Option<OrientedBox> {
+        Some(OrientedBox::new(self.parked()?, BAY.0, BAY.1))
     }
 }
 

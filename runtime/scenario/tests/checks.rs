@@ -670,6 +670,80 @@ fn points_of_interest_have_names_of_their_own() {
     assert!(twin.1.contains("as point of interest 1"), "{twin:?}");
 }
 
+/// Codes and messages of the findings about bays at poses (x, y, heading) beside the streets of `crossroads`, which lead
+/// along both axes.
+fn findings_about_bays(bays: &[(f64, f64, f64)], obstacle: Option<Shape>) -> Vec<(Code, String)> {
+    let mut scenario = crossroads();
+    for (number, &(x, y, heading)) in (1..).zip(bays) {
+        let bay = PointOfInterest {
+            name: format!("Bay {number}"),
+            x: x.into(),
+            y: y.into(),
+            heading: Some(heading).into(),
+        };
+        let edit = Edit::PointOfInterest(PointOfInterestId(number), Some(Box::new(bay)));
+        scenario.apply(edit).unwrap();
+    }
+    if let Some(shape) = obstacle {
+        let obstacle = Obstacle {
+            name: String::new(),
+            shape,
+            base: 0.0.into(),
+            height: 1.0.into(),
+            mass: None.into(),
+        };
+        let edit = Edit::Obstacle(ObstacleId(1), Some(Box::new(obstacle)));
+        scenario.apply(edit).unwrap();
+    }
+    let findings = check(&scenario).into_iter();
+    let about = findings.filter(|finding| matches!(finding.object, ObjectId::PointOfInterest(_)));
+    about
+        .map(|finding| (finding.code, finding.message))
+        .collect()
+}
+
+#[test]
+fn parking_bays_are_free() {
+    let quarter = std::f64::consts::FRAC_PI_2;
+    // The edge of the carriageway, beside which a bay is allowed.
+    let scenario = crossroads();
+    let (_, road) = scenario.network().roads().next().unwrap();
+    let edge = road.edges(40.0).1;
+    let side = |t: f64| {
+        let at = road.reference_line.point(40.0, t);
+        let heading = road.reference_line.pose(40.0).heading;
+        (at.x, at.y, heading)
+    };
+    let beside = edge + 0.5 * BAY.1;
+    let codes = |bays: &[(f64, f64, f64)], obstacle| {
+        let findings = findings_about_bays(bays, obstacle).into_iter();
+        findings.map(|(code, _)| code).collect::<Vec<_>>()
+    };
+    assert_eq!(codes(&[side(beside)], None), []);
+    assert_eq!(codes(&[side(beside - 0.4)], None), [Code::BayOnRoad]);
+    let far = |x: f64| (x, 70.0, quarter);
+    // Two bays side by side touch each other.
+    assert_eq!(codes(&[far(60.0), far(60.0 + BAY.1)], None), []);
+    let overlapping = findings_about_bays(&[far(60.0), far(62.0)], None);
+    assert_eq!(overlapping.len(), 1, "{overlapping:?}");
+    assert_eq!(overlapping[0].0, Code::BaysOverlap);
+    assert!(
+        overlapping[0].1.contains("point of interest 1"),
+        "{overlapping:?}"
+    );
+    let post = |y: f64| Shape::Circle {
+        x: 60.0.into(),
+        y: y.into(),
+        radius: 0.3.into(),
+    };
+    // The bay reaches from 67.5 to 72.5 m.
+    assert_eq!(codes(&[far(60.0)], Some(post(67.2))), []);
+    let blocked = findings_about_bays(&[far(60.0)], Some(post(67.6)));
+    assert_eq!(blocked.len(), 1, "{blocked:?}");
+    assert_eq!(blocked[0].0, Code::BayBlocked);
+    assert!(blocked[0].1.contains("obstacle 1"), "{blocked:?}");
+}
+
 /// Repairs the first finding of a kind. Checks that the object is then valid and that the inverse restores
 /// it.
 fn is_repaired(scenario: &Scenario, code: Code) {

@@ -5,6 +5,8 @@
 
 #[path = "shipped_scenarios/builder.rs"]
 mod builder;
+#[path = "shipped_scenarios/car_park.rs"]
+mod car_park;
 #[path = "shipped_scenarios/hills.rs"]
 mod hills;
 #[path = "shipped_scenarios/junctions.rs"]
@@ -40,6 +42,7 @@ pub(crate) fn all() -> Vec<(&'static str, Scenario)> {
             "all-junctions-left",
             junctions::all_junctions(DrivingSide::Left),
         ),
+        ("car-park", car_park::car_park()),
         ("chase", scripted::chase()),
         ("convoy", scripted::convoy()),
         ("crossings", junctions::crossings()),

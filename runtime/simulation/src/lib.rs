@@ -112,7 +112,7 @@ pub use move_trees::{InspectedMove, MoveInspection, WatchedBranch, WatchedTree};
 pub use open_ground::{
     CellFactors, Disagreement, FixedItems, GroundInspection, GroundQuestion, ItemSource,
     LayerShare, NarrowGap, NoPath, NoPathKind, PLAIN_FACTOR, PathComparison, PathReport,
-    PathStatus, SearchOrder, body_of, effects_of, profile_of, unreachable_over_ground,
+    PathStatus, PlannedPose, SearchOrder, body_of, effects_of, profile_of, unreachable_over_ground,
 };
 pub use options::{ModuleOverrides, PopulateFrom, Population, RunOptions, SimulationError};
 pub use perception::{Travel, lateral_model};

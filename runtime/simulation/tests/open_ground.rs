@@ -817,6 +817,38 @@ fn a_car_parks_beside_a_kerb_the_same_after_saves_and_leaves_forwards() {
 }
 
 #[test]
+fn an_inspection_has_the_poses_and_gears_of_the_rest_of_a_path() {
+    let goal = DVec2::new(-1.3, -4.75);
+    let parked = Place::ground(goal.x, goal.y, 0.0);
+    let scenario = at_kerb("lqr", Place::ground(-12.0, -1.7, 0.0), parked);
+    let mut world = World::new(&scenario, &builtin_modules(), &RunOptions::default()).unwrap();
+    let (mut changes, mut last_changes) = (0, usize::MAX);
+    while !world.is_over() && world.time() < 90.0 {
+        world.step();
+        let Some(seen) = world.inspect_ground(1, &GroundQuestion::default()) else {
+            continue;
+        };
+        let Some(end) = seen.poses.last() else {
+            continue;
+        };
+        let pairs = seen.poses.windows(2);
+        let now = pairs.filter(|pair| pair[0].gear != pair[1].gear).count();
+        changes = changes.max(now);
+        last_changes = now;
+        let first = seen.poses[0].pose.position;
+        let own = world.snapshot().vehicles[0].pose.position;
+        assert!((first - own).length() < 1.0, "{first} {own}");
+        assert!((end.pose.position - goal).length() < 0.3, "{end:?}");
+        assert!(seen.poses.iter().all(|at| at.gear.abs() == 1));
+    }
+    // It parks in several moves, of which fewer and fewer are left.
+    assert!(
+        changes >= 2 && last_changes == 0,
+        "{changes} {last_changes}"
+    );
+}
+
+#[test]
 fn a_drivable_search_goes_on_after_a_save_in_its_midst() {
     let walls = [
         wall(0.0, 0.0, 1.0, 30.0),

@@ -116,7 +116,7 @@ fn every_shipped_scenario_goes_on_from_a_random_step() {
     // `runtime/extension/tests/save.rs` drives these.
     assert_eq!(
         with_scripts,
-        ["chase", "convoy", "rush-hour", "trailer-yard"]
+        ["car-park", "chase", "convoy", "rush-hour", "trailer-yard"]
     );
     assert!(driven >= 14);
 }

@@ -1,5 +1,6 @@
 //! Handles of the selected object, and what dragging each of them changes.
 
+use super::bays::{place_in_bay, stack_for_bay};
 use super::{HandleShape, ToolContext};
 use roadwright_geometry::alignment::Alignment;
 use roadwright_geometry::{DVec2, GeometryError, heading_of, polygon, unit};
@@ -286,35 +287,46 @@ pub fn dragged(
         }
         HandleKind::Start(id) => {
             let mut agent = base.agents().get(&id)?.clone();
-            agent.start = place_at(to, &agent.start, base, context);
+            agent.start = place_of(&agent.vehicle, to, &agent.start, base, context);
             Some(Edit::Agent(id, Some(Box::new(agent))))
         }
         HandleKind::Destination(id) => {
             let mut agent = base.agents().get(&id)?.clone();
             let before = agent.destination.unwrap_or(agent.start);
-            agent.destination = Some(place_at(to, &before, base, context));
-            Some(Edit::Agent(id, Some(Box::new(agent))))
+            agent.destination = Some(place_of(&agent.vehicle, to, &before, base, context));
+            let mut edits = Vec::new();
+            if place_in_bay(to, &agent.vehicle, base).is_some() {
+                let (stack, added) = stack_for_bay(&agent.stack, base);
+                agent.stack = stack;
+                edits.extend(added);
+            }
+            edits.push(Edit::Agent(id, Some(Box::new(agent))));
+            Some(match edits.len() {
+                1 => edits.remove(0),
+                _ => Edit::Batch(edits),
+            })
         }
         HandleKind::WayPoint(id, index) => {
             let mut agent = base.agents().get(&id)?.clone();
             let via = agent.via.get_mut(index)?;
-            *via = place_at(to, via, base, context);
+            *via = place_of(&agent.vehicle, to, via, base, context);
             Some(Edit::Agent(id, Some(Box::new(agent))))
         }
         HandleKind::NewWayPoint(id, index) => {
             let mut agent = base.agents().get(&id)?.clone();
-            let via = place_at(to, agent.places().nth(index)?, base, context);
+            let before = agent.places().nth(index)?;
+            let via = place_of(&agent.vehicle, to, before, base, context);
             agent.via.insert(index, via);
             Some(Edit::Agent(id, Some(Box::new(agent))))
         }
         HandleKind::Origin(id) => {
             let mut flow = base.flows().get(&id)?.clone();
-            flow.origin = place_at(to, &flow.origin, base, context);
+            flow.origin = place_of(&flow.vehicle, to, &flow.origin, base, context);
             Some(Edit::Flow(id, Some(Box::new(flow))))
         }
         HandleKind::FlowDestination(id) => {
             let mut flow = base.flows().get(&id)?.clone();
-            flow.destination = place_at(to, &flow.destination, base, context);
+            flow.destination = place_of(&flow.vehicle, to, &flow.destination, base, context);
             Some(Edit::Flow(id, Some(Box::new(flow))))
         }
         HandleKind::Turn => None,
@@ -466,8 +478,18 @@ fn resized(shape: &Shape, index: usize, to: DVec2) -> Shape {
     }
 }
 
-/// Returns the place at a point: on the lane there, or else on open ground with the previous heading.
-pub fn place_at(point: DVec2, before: &Place, base: &Scenario, context: &ToolContext<'_>) -> Place {
+/// Returns the place of a vehicle at a point: in the bay there, on the lane there, or else on open ground with the
+/// previous heading. `vehicle` is the key of its type.
+pub fn place_of(
+    vehicle: &str,
+    point: DVec2,
+    before: &Place,
+    base: &Scenario,
+    context: &ToolContext<'_>,
+) -> Place {
+    if let Some(place) = place_in_bay(point, vehicle, base) {
+        return place;
+    }
     let lane = context.scene.lane_at(point, 0.3 * context.reach());
     // The scene may belong to another revision than `base`, so a lane of a road that does not exist in `base`
     // is ignored.

@@ -1,6 +1,7 @@
 //! Tools: state machines that turn pointer events into edits. They are independent of the window, so tests
 //! can drive them.
 
+mod bays;
 mod brush;
 mod corners;
 mod flow;
@@ -27,9 +28,9 @@ pub mod turns;
 mod vehicle;
 
 pub use options::{
-    ForestOptions, LAYERS, ObstacleKind, ObstacleOptions, PLAIN_STREET, PaintOptions, PaintShape,
-    RandomTripOptions, RoadPreset, SnapOptions, StackChoice, TerrainMode, TerrainOptions,
-    ToolOptions, TripGround, standard_presets,
+    BayKind, BayOptions, ForestOptions, LAYERS, ObstacleKind, ObstacleOptions, PLAIN_STREET,
+    PaintOptions, PaintShape, RandomTripOptions, RoadPreset, SnapOptions, StackChoice, TerrainMode,
+    TerrainOptions, ToolOptions, TripGround, standard_presets,
 };
 pub use paint::new_paint_layer;
 pub use ribbon::ribbon;
@@ -127,7 +128,7 @@ impl ToolKind {
             Self::Forest => "Paint trees with a brush, or erase them.",
             Self::Land => "Draw a park, water or a district on the ground.",
             Self::Paint => "Paint or erase ground that off-lane vehicles avoid or do not enter.",
-            Self::Place => "Name a place for scripts, or draw a parking bay.",
+            Self::Place => "Name a place for scripts, or draw parking bays.",
             Self::Terrain => "Raise, lower, smooth or flatten the ground.",
             Self::Vehicle => "Place a vehicle: drag from its start to its destination.",
             Self::Flow => "Draw a flow: drag from its origin to its destination.",

@@ -253,6 +253,54 @@ pub struct ForestOptions {
     pub erase: bool,
 }
 
+/// Result of a drag with the place tool.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum BayKind {
+    /// One bay in the direction of the drag.
+    #[default]
+    Single,
+    /// A row of bays along the drag.
+    Parallel,
+    /// A row of bays at right angles to the drag.
+    Perpendicular,
+    /// A row of bays at an angle to the drag.
+    Angled,
+}
+
+impl BayKind {
+    /// All kinds, in the order of the tool options.
+    pub const ALL: [Self; 4] = [
+        Self::Single,
+        Self::Parallel,
+        Self::Perpendicular,
+        Self::Angled,
+    ];
+
+    /// Name on the screen.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Single => "Single bay",
+            Self::Parallel => "Parallel bays",
+            Self::Perpendicular => "Perpendicular bays",
+            Self::Angled => "Angled bays",
+        }
+    }
+}
+
+/// Options of parking bays.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct BayOptions {
+    /// Result of a drag.
+    pub kind: BayKind,
+    /// Length of parallel bays, m.
+    pub length: f64,
+    /// Width of other bays in rows, m.
+    pub width: f64,
+    /// Angle between angled bays and their row, degrees.
+    pub angle_deg: f64,
+}
+
 /// Method of painting ground.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -352,6 +400,8 @@ pub struct ToolOptions {
     pub forest: ForestOptions,
     /// Options of the brush that paints layers.
     pub paint: PaintOptions,
+    /// Options of parking bays.
+    pub bays: BayOptions,
     /// Land use of new areas.
     pub land: LandUse,
     /// Options of the terrain brush.
@@ -424,6 +474,12 @@ impl Default for ToolOptions {
                 radius: 8.0,
                 erase: false,
                 layer: None,
+            },
+            bays: BayOptions {
+                kind: BayKind::Single,
+                length: 6.0,
+                width: 2.5,
+                angle_deg: 60.0,
             },
             land: LandUse::Park,
             terrain: TerrainOptions {

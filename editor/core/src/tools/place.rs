@@ -1,6 +1,7 @@
-//! Placing points of interest.
+//! Placing points of interest and parking bays.
 
-use super::{Effect, Fill, Mark, Pointer, Tone, Tool, ToolContext, ToolEvent};
+use super::bays::{Kerb, Row, kerb_at};
+use super::{BayKind, Effect, Fill, Mark, Pointer, Tone, Tool, ToolContext, ToolEvent};
 use roadwright_geometry::{DVec2, heading_of};
 use roadwright_scenario::operation::Objects;
 use roadwright_scenario::{Edit, ObjectId, PointOfInterest};
@@ -8,11 +9,15 @@ use roadwright_scenario::{Edit, ObjectId, PointOfInterest};
 /// Length below which a drag counts as a click, m.
 const LEAST_DRAG: f64 = 0.5;
 
-/// The tool for points of interest. A click places a point and a drag places a bay.
+/// The tool for points of interest. A click places a point, and a drag places a bay or a row of bays.
 #[derive(Default)]
 pub(super) struct PlaceTool {
     press: Option<DVec2>,
     now: Option<DVec2>,
+    /// The kerb at the press.
+    kerb: Option<Kerb>,
+    /// Whether a row over open ground lies on the right of the drag.
+    is_right: bool,
 }
 
 impl PlaceTool {
@@ -26,6 +31,40 @@ impl PlaceTool {
             y: at.y.into(),
             heading: ((drag.length() >= LEAST_DRAG).then(|| heading_of(drag))).into(),
         })
+    }
+
+    /// The row of bays that is being drawn; `None` if a drag draws a single bay.
+    fn row(&self, context: &ToolContext<'_>) -> Option<Row> {
+        let ends = [self.press?, self.now?];
+        let is_drag = (ends[1] - ends[0]).length() >= LEAST_DRAG;
+        let kerb = self.kerb;
+        is_drag.then(|| Row::drawn(kerb, ends, self.is_right, context))?
+    }
+
+    fn drag(&mut self, pointer: Pointer) {
+        self.now = Some(pointer.at);
+        self.is_right = pointer.modifiers.shift;
+        if pointer.modifiers.ctrl {
+            self.kerb = None;
+        }
+    }
+
+    /// Adds the row that has been drawn, or else a point or a bay.
+    fn finish(&mut self, context: &ToolContext<'_>) -> Vec<Effect> {
+        let Some(row) = self.row(context) else {
+            return self.place(context);
+        };
+        *self = Self::default();
+        let (edit, ids) = row.edit(context.scenario);
+        let label = match ids.len() {
+            1 => "Draw a bay".into(),
+            count => format!("Draw {count} bays"),
+        };
+        let ids = ids.into_iter().map(ObjectId::PointOfInterest);
+        vec![
+            Effect::Apply(label, edit),
+            Effect::Select(ids.collect::<Objects>()),
+        ]
     }
 
     fn place(&mut self, context: &ToolContext<'_>) -> Vec<Effect> {
@@ -57,11 +96,17 @@ fn new_name(context: &ToolContext<'_>) -> String {
 impl Tool for PlaceTool {
     fn event(&mut self, event: ToolEvent, context: &ToolContext<'_>) -> Vec<Effect> {
         match event {
-            ToolEvent::Press(p) => self.press = Some(p.at),
-            ToolEvent::Drag(p) => self.now = Some(p.at),
+            ToolEvent::Press(p) => {
+                self.press = Some(p.at);
+                self.kerb = match p.modifiers.ctrl {
+                    true => None,
+                    false => kerb_at(p.at, context),
+                };
+            }
+            ToolEvent::Drag(p) => self.drag(p),
             ToolEvent::Release(p) => {
-                self.now = Some(p.at);
-                return self.place(context);
+                self.drag(p);
+                return self.finish(context);
             }
             ToolEvent::Click(Pointer { at, .. }) => {
                 // An unsteady click places a point, not a bay.
@@ -78,7 +123,10 @@ impl Tool for PlaceTool {
         Vec::new()
     }
 
-    fn marks(&self, _: &ToolContext<'_>) -> Vec<Mark> {
+    fn marks(&self, context: &ToolContext<'_>) -> Vec<Mark> {
+        if let (Some(row), Some(now)) = (self.row(context), self.now) {
+            return row.marks(now);
+        }
         let bay = self.now.and_then(|_| self.point(String::new()));
         let corners = bay.as_ref().and_then(roadwright_render::bay);
         let area = |corners: [DVec2; 4]| Mark::Area {
@@ -88,8 +136,20 @@ impl Tool for PlaceTool {
         corners.map(area).into_iter().collect()
     }
 
-    fn status(&self, _: &ToolContext<'_>) -> String {
-        "Click: add a place. Drag: add a bay; parked vehicles point along the drag.".into()
+    fn status(&self, context: &ToolContext<'_>) -> String {
+        match context.options.bays.kind {
+            BayKind::Single => {
+                "Click: add a place. Drag: add a bay; parked vehicles point along the drag."
+            }
+            _ if self.now.is_some() && self.kerb.is_some() => {
+                "Release: add the bays. Ctrl: leave the kerb. Esc: cancel."
+            }
+            _ if self.now.is_some() => {
+                "Release: add the bays. Shift: on the other side. Esc: cancel."
+            }
+            _ => "Click: add a place. Drag along a kerb or over open ground: add a row of bays.",
+        }
+        .into()
     }
 
     fn is_busy(&self) -> bool {

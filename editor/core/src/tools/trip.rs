@@ -1,6 +1,7 @@
 //! Drawing a trip from a start to a destination, as used for vehicles and flows.
 
-use super::handles::place_at;
+use super::bays::{bay_at, is_in_bay, stack_for_bay};
+use super::handles::place_of;
 use super::{
     DrawnTrip, Effect, Fill, HandleShape, LaneRule, Mark, Pointer, StackChoice, Tone, ToolContext,
     ToolEvent, TripGround,
@@ -127,9 +128,12 @@ impl Trip {
 
     pub(super) fn marks(&self, context: &ToolContext<'_>) -> Vec<Mark> {
         let mut marks = Vec::new();
-        let caught = |point: DVec2, end: TripEnd| match lane_point(point, end, context) {
-            Some(on_lane) => (on_lane, "on a lane"),
-            None => (point, "on open ground"),
+        let caught = |point: DVec2, end: TripEnd| match bay_at(point, context.scenario) {
+            Some((name, parked)) => (parked.position, format!("in {name}")),
+            None => match lane_point(point, end, context) {
+                Some(on_lane) => (on_lane, "on a lane".to_owned()),
+                None => (point, "on open ground".to_owned()),
+            },
         };
         let ends = match self.start {
             Some(start) => [
@@ -217,8 +221,12 @@ enum TripEnd {
     Destination,
 }
 
-/// The lane that an end of the trip takes: the chosen lane, or the lane under the point until it is known.
+/// The lane that an end of the trip takes: the chosen lane, or the lane under the point until it is known; `None` in a
+/// bay and on open ground.
 fn lane_of(point: DVec2, end: TripEnd, context: &ToolContext<'_>) -> Option<LanePlace> {
+    if bay_at(point, context.scenario).is_some() {
+        return None;
+    }
     let own = context.scene.lane_at(point, 0.3 * context.reach())?;
     let taken = match end {
         TripEnd::Start => context.taken.first(),
@@ -291,8 +299,9 @@ pub(super) fn places(from: DVec2, to: DVec2, context: &ToolContext<'_>) -> (Plac
     let heading = heading_of(to - from);
     // Both ends get this heading, because a goal on open ground has one as well.
     let ground = Place::ground(from.x, from.y, heading);
-    let start = place_at(from, &ground, context.scenario, context);
-    let goal = place_at(to, &ground, context.scenario, context);
+    let vehicle = &context.options.vehicle;
+    let start = place_of(vehicle, from, &ground, context.scenario, context);
+    let goal = place_of(vehicle, to, &ground, context.scenario, context);
     (start, goal)
 }
 
@@ -323,6 +332,12 @@ fn stack_label(places: &[Place], context: &ToolContext<'_>) -> StackLabel {
         Ok(key) => key,
         Err(key) => return label(format!("there is no stack \"{key}\""), Tone::Danger),
     };
+    let vehicle = &context.options.vehicle;
+    let parks = |place: &Place| is_in_bay(place, vehicle, context.scenario);
+    if *choice == StackChoice::Automatic && places.get(1).is_some_and(parks) {
+        let (key, _) = stack_for_bay(&key, context.scenario);
+        return label(format!("stack {key} (automatic)"), Tone::Guide);
+    }
     let stack = context.scenario.stacks().get(&key);
     let is_blind = stack.is_some_and(|stack| !stack.steers_around_obstacles());
     if ground == TripGround::OpenGround && is_blind {

@@ -1,5 +1,6 @@
 //! Placing vehicles.
 
+use super::bays::{is_in_bay, stack_for_bay};
 use super::trip::{Ends, Progress, Trip, missing, places, stack_for, whereabouts};
 use super::{DrawnTrip, Effect, Mark, StackChoice, Tool, ToolContext, ToolEvent};
 use roadwright_geometry::DVec2;
@@ -34,6 +35,7 @@ impl VehicleTool {
             Ok(stack) => stack,
             Err(refusal) => return refusal,
         };
+        let (stack, added) = suited(stack, &options.vehicle, destination.as_ref(), context);
         let id = context.scenario.next_agent_id();
         let mut label = format!("Place vehicle on {}", whereabouts(&start, context));
         if let Some(destination) = &destination {
@@ -51,8 +53,9 @@ impl VehicleTool {
             repeat: None.into(),
             speed: 0.0.into(),
         };
+        let edit = Edit::Agent(id, Some(Box::new(agent)));
         vec![
-            Effect::Apply(label, Edit::Agent(id, Some(Box::new(agent)))),
+            Effect::Apply(label, after(added, edit)),
             Effect::Select(Objects::from([ObjectId::Agent(id)])),
         ]
     }
@@ -83,10 +86,33 @@ impl VehicleTool {
         {
             agent.stack = stack;
         }
-        vec![Effect::Apply(
-            "Set destination".into(),
-            Edit::Agent(id, Some(Box::new(agent))),
-        )]
+        let (stack, added) = suited(agent.stack, &agent.vehicle, Some(&goal), context);
+        agent.stack = stack;
+        let edit = Edit::Agent(id, Some(Box::new(agent)));
+        vec![Effect::Apply("Set destination".into(), after(added, edit))]
+    }
+}
+
+/// The stack of a trip: the given one, or one for parking if the destination is a bay and stacks are chosen
+/// automatically. The edit adds this stack if the scenario does not have it.
+fn suited(
+    stack: String,
+    vehicle: &str,
+    destination: Option<&Place>,
+    context: &ToolContext<'_>,
+) -> (String, Option<Edit>) {
+    let parks = destination.is_some_and(|place| is_in_bay(place, vehicle, context.scenario));
+    match parks && context.options.stack == StackChoice::Automatic {
+        true => stack_for_bay(&stack, context.scenario),
+        false => (stack, None),
+    }
+}
+
+/// An edit after another one, if there is one.
+fn after(first: Option<Edit>, edit: Edit) -> Edit {
+    match first {
+        Some(first) => Edit::Batch(vec![first, edit]),
+        None => edit,
     }
 }
 

@@ -36,9 +36,10 @@ macro_rules! shipped {
 /// Returns the scripts that ship with the program, by id and text. A file with the same name in a folder
 /// takes precedence.
 pub fn shipped() -> &'static [(&'static str, &'static str)] {
-    static SHIPPED: [(&str, &str); 10] = shipped!(
+    static SHIPPED: [(&str, &str); 12] = shipped!(
         "ambulance",
         "bus_line",
+        "car_park",
         "commuter",
         "convoy",
         "evader",
@@ -46,6 +47,7 @@ pub fn shipped() -> &'static [(&'static str, &'static str)] {
         "longest_queue",
         "priority_bus",
         "pursuer",
+        "to_car",
         "trailer_shuttle"
     );
     &SHIPPED

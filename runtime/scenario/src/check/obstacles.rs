@@ -57,8 +57,19 @@ fn heights(subjects: &Subjects<'_>, findings: &mut Vec<Finding>) {
 /// closer to it than half the lane width.
 fn on_roads(subjects: &Subjects<'_>, findings: &mut Vec<Finding>) {
     let all = subjects.scenario.obstacles().iter();
-    let meets = |obstacle: &Obstacle| may_be_met(subjects.scenario, obstacle);
-    let mut left: Vec<_> = all.filter(|(_, obstacle)| meets(obstacle)).collect();
+    let met = all.filter(|(_, obstacle)| may_be_met(subjects.scenario, obstacle));
+    let met = met.map(|(&id, obstacle)| (id, obstacle)).collect();
+    for_each_on_lane(subjects, met, |id, lanelet, place| {
+        findings.push(on_road(id, lanelet, place));
+    });
+}
+
+/// Visits the objects whose outline is on a lanelet, each with the first such lanelet and a point of its centre line.
+pub(super) fn for_each_on_lane<K: Copy>(
+    subjects: &Subjects<'_>,
+    mut left: Vec<(K, &Obstacle)>,
+    mut visit: impl FnMut(K, &Lanelet, DVec2),
+) {
     let graph = subjects.graph;
     let lanelets = graph.lanelets();
     let widest = lanelets.iter().map(|one| one.width).fold(0.0, f64::max);
@@ -76,16 +87,18 @@ fn on_roads(subjects: &Subjects<'_>, findings: &mut Vec<Finding>) {
         }
         // The grid contains the points of the lanes, because a city has millions of them and few obstacles.
         grid.rebuild(&points, 10.0);
-        left.retain(|&(&id, obstacle)| {
+        left.retain(|&(id, obstacle)| {
             let hit = first_on_lane(&grid, &lanelets, widest, obstacle);
-            findings.extend(hit.map(|(lanelet, place)| on_road(id, lanelet, place)));
+            if let Some((lanelet, place)) = hit {
+                visit(id, lanelet, place);
+            }
             hit.is_none()
         });
     }
 }
 
 /// Whether any vehicle type would hit an obstacle, rather than pass underneath or drive over it.
-fn may_be_met(scenario: &Scenario, obstacle: &Obstacle) -> bool {
+pub(super) fn may_be_met(scenario: &Scenario, obstacle: &Obstacle) -> bool {
     let span = obstacle.vertical_span();
     let kinds = scenario.vehicle_types();
     // In a scenario without vehicle types, it is not known which vehicles would meet the obstacle.
@@ -166,7 +179,7 @@ fn dense(line: CentreLine<'_>) -> impl Iterator<Item = DVec2> {
     between.chain(poses.last().map(|pose| pose.position))
 }
 
-fn circle_around(obstacle: &Obstacle) -> (DVec2, f64) {
+pub(super) fn circle_around(obstacle: &Obstacle) -> (DVec2, f64) {
     let centre = obstacle.shape.centre();
     let outline = obstacle.shape.outline();
     let radius = outline

@@ -5,7 +5,7 @@ use super::live_map::LiveMap;
 use super::plans::{AgentPlan, Planner};
 use super::verdict::PathStatus;
 use roadwright_agent::{GroundPlanning, GroundSearch};
-use roadwright_geometry::{DVec2, polyline};
+use roadwright_geometry::{DVec2, Pose, polyline};
 use roadwright_planning::open_ground::{
     Bounds, Cell, CellSize, Disagreement, DistanceEstimate, HybridParameters, HybridPath,
     LayerCost, NoEstimate, OpenGround, PLAIN, PathCosts, Reader, Reading, Rules, Search, Space,
@@ -49,6 +49,9 @@ pub struct GroundInspection {
     pub disagreement: Option<Disagreement>,
     /// Time of the agent's last plan, s; `None` if it has none yet.
     pub planned_at: Option<f64>,
+    /// Poses along the rest of the agent's path over open ground, as far as it is known. Where the gear changes, two
+    /// poses have the same place.
+    pub poses: Vec<PlannedPose>,
     /// Factors of the cells around the agent, if requested.
     pub cells: Option<CellFactors>,
     /// Outlines of the forecasts around the agent, if requested, m.
@@ -57,6 +60,15 @@ pub struct GroundInspection {
     pub search: Option<SearchOrder>,
     /// The path of the agent's search and the other path, if there is one to compare with.
     pub comparison: Option<PathComparison>,
+}
+
+/// A pose on the planned path of a vehicle.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct PlannedPose {
+    /// Pose of the middle of the rear axle.
+    pub pose: Pose,
+    /// Gear in which the vehicle arrives there: 1 forwards, -1 in reverse.
+    pub gear: i8,
 }
 
 /// Factors of a rectangle of cells.
@@ -133,6 +145,7 @@ pub(super) fn inspect(
         status: plan.status().clone(),
         disagreement: None,
         planned_at: plan.planned_at,
+        poses: Vec::new(),
         cells: None,
         forecasts: Vec::new(),
         search: None,

@@ -43,7 +43,7 @@ pub use fixed_items::{FixedItems, ItemSource};
 pub(crate) use follow::{moved, scale_of};
 pub use inspection::{
     CellFactors, GroundInspection, GroundQuestion, LayerShare, PLAIN_FACTOR, PathComparison,
-    PathReport, SearchOrder,
+    PathReport, PlannedPose, SearchOrder,
 };
 pub(crate) use live_map::OnGround;
 pub(crate) use mixed::{End, Itinerary, KeptTrips, MixedTrips, Part, Traveller};

@@ -509,6 +509,12 @@ impl GroundPlans {
         Some(inspection)
     }
 
+    /// Waypoints of the parts of an agent's manoeuvre after the current one.
+    pub(crate) fn waypoints_after_part(&self, id: u64) -> impl Iterator<Item = &Waypoint> {
+        let plan = self.agents.get(&id).into_iter();
+        plan.flat_map(|plan| plan.rest.iter().flat_map(|part| &part.waypoints))
+    }
+
     /// Statuses of the agents that have no path or do not yet know whether there is one, by id.
     pub(crate) fn without_known_path(&self) -> impl Iterator<Item = (u64, &PathStatus)> {
         let open = self.agents.iter().filter(|(_, plan)| match plan.status {

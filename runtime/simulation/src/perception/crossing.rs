@@ -233,7 +233,11 @@ impl View<'_> {
             return false;
         }
         let position = self.position(other);
-        let limit = self.ground.lanelet(position.lanelet).free_speed * EXCESS;
+        let limit = match position.is_on_lane() {
+            true => self.ground.lanelet(position.lanelet).free_speed * EXCESS,
+            // It has left its lane in this step, since vehicles were indexed.
+            false => speed,
+        };
         let arrives = arrival(begin - kind.front, speed, limit.max(speed));
         if arrives > window.to + AFTER {
             return false;

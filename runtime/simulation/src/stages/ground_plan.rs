@@ -143,11 +143,25 @@ pub(crate) fn inspect(
     let planned = given.planned(routes, agents);
     let planned = planned.into_iter().find(|one| one.id == id)?;
     let disagreement = given.disagreement(planned.agent, routes, agents);
-    plans.inspect(
-        &given.planner(planned, routes, agents),
-        disagreement,
-        question,
-    )
+    let index = planned.agent.index();
+    let (progress, position) = (&agents.progress[index], &agents.position[index]);
+    let path = routes.get(progress.route).path_to(progress.reached);
+    let ahead = path.map(|path| path.ahead(position.s).map(|(_, waypoint)| waypoint));
+    let ahead = ahead
+        .into_iter()
+        .flatten()
+        .filter(|_| !position.is_on_lane());
+    let poses = ahead.chain(plans.waypoints_after_part(id)).map(|waypoint| {
+        crate::open_ground::PlannedPose {
+            pose: waypoint.pose,
+            gear: waypoint.gear,
+        }
+    });
+    let poses = poses.collect();
+    let planner = given.planner(planned, routes, agents);
+    let mut inspection = plans.inspect(&planner, disagreement, question)?;
+    inspection.poses = poses;
+    Some(inspection)
 }
 
 impl OffRoad<'_> {

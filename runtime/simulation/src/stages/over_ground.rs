@@ -25,6 +25,8 @@ const BESIDE_LANES: f64 = 25.0;
 const STEP: f64 = 0.5;
 /// Clearance with which a given path is checked, m. Below 0, so that a path may touch what it ends at.
 const CLEARANCE: f64 = -0.05;
+/// Clearance of a single bend into a bay, m. Where it does not fit, a search finds a path with as much room as there is.
+pub(super) const BAY_CLEARANCE: f64 = 0.2;
 /// Number of poses that the search for a path around an obstacle expands at most.
 const MOST_POSES: u64 = 40_000;
 /// Distance around a path within which obstacles are read, m.
@@ -38,6 +40,9 @@ const FORWARDS: f64 = 4.0;
 const REVERSE: f64 = 2.0;
 /// Speed at the end of each part of such a path, m/s.
 const CREEP: f64 = 0.5;
+/// Distance between the waypoints of such a path, m. If they were farther apart, its line would not follow their headings,
+/// and would cut the beginnings and ends of bends.
+const WAYPOINTS: f64 = 0.25;
 /// Deceleration towards the end of a part, m/s^2.
 const SLOWING: f64 = 1.0;
 /// Height of other vehicles, m.
@@ -113,7 +118,8 @@ impl Effecting<'_> {
             };
             Some(itinerary.changes().chain([end]).collect())
         };
-        if graph.lanelets().is_empty() {
+        // People walk to the place itself, also beside a lane and on it.
+        if graph.lanelets().is_empty() || self.vehicle_type(agent).is_disc {
             return Some(vec![Goal::Ground(place)]);
         }
         if self.is_off_lanes(place) {
@@ -214,37 +220,40 @@ fn fixed_obstacles(ground: &Ground) -> OpenGround {
 }
 
 impl Scene {
-    fn is_free(&self, axle: Pose) -> bool {
-        let body = self.vehicle.footprint(axle, CLEARANCE);
+    fn is_free(&self, axle: Pose, clearance: f64) -> bool {
+        let body = self.vehicle.footprint(axle, clearance);
         self.map.is_free(self.profile, None, &body)
     }
 
     /// Whether the vehicle touches nothing between two places of a path. Its heading is that of the second one.
-    fn is_free_between(&self, before: &Waypoint, next: &Waypoint) -> bool {
+    fn is_free_between(&self, before: &Waypoint, next: &Waypoint, clearance: f64) -> bool {
         let (from, to) = (before.pose.position, next.pose.position);
         let steps = ((to - from).length() / STEP).ceil().max(1.0) as u32;
         (1..=steps).all(|step| {
-            self.is_free(Pose {
+            let pose = Pose {
                 position: from.lerp(to, f64::from(step) / f64::from(steps)),
                 ..next.pose
-            })
+            };
+            self.is_free(pose, clearance)
         })
     }
 
-    /// Whether the vehicle touches nothing on paths. True if it touches something where it stands.
-    pub(super) fn are_free(&self, paths: &[Vec<Waypoint>]) -> bool {
-        self.first_blocked(paths).is_none()
+    /// Whether the vehicle keeps a clearance on paths, m. True if it touches something where it stands.
+    pub(super) fn are_free(&self, paths: &[Vec<Waypoint>], clearance: f64) -> bool {
+        self.first_blocked(paths, clearance).is_none()
     }
 
     /// The place before the first obstacle on paths: number of the path, and of the waypoint before the obstacle.
-    fn first_blocked(&self, paths: &[Vec<Waypoint>]) -> Option<(usize, usize)> {
+    fn first_blocked(&self, paths: &[Vec<Waypoint>], clearance: f64) -> Option<(usize, usize)> {
         let start = paths.first()?.first()?;
-        if !self.is_free(start.pose) {
+        if !self.is_free(start.pose, CLEARANCE) {
             return None;
         }
         paths.iter().enumerate().find_map(|(number, path)| {
             let mut pairs = path.windows(2);
-            let at = pairs.position(|pair| !self.is_free_between(&pair[0], &pair[1]))?;
+            let is_blocked =
+                |pair: &[Waypoint]| !self.is_free_between(&pair[0], &pair[1], clearance);
+            let at = pairs.position(is_blocked)?;
             Some((number, at))
         })
     }
@@ -259,7 +268,7 @@ impl Scene {
     ) -> Result<Vec<Vec<Waypoint>>, DVec2> {
         let mut done: Vec<Vec<Waypoint>> = Vec::new();
         let mut rest = paths;
-        while let Some((number, at)) = self.first_blocked(&rest) {
+        while let Some((number, at)) = self.first_blocked(&rest, CLEARANCE) {
             let tail = rest.split_off(number);
             done.append(&mut rest);
             let mut tail = tail.into_iter();
@@ -272,7 +281,7 @@ impl Scene {
             // It returns to the path at the first place at which it fits and from which it can drive on.
             let back = (at + 1..path.len()).find_map(|next| {
                 let to = path[next];
-                if !self.is_free(to.pose) {
+                if !self.is_free(to.pose, CLEARANCE) {
                     return None;
                 }
                 let detour = self.drive(from.pose, to.pose)?;
@@ -321,7 +330,7 @@ impl Scene {
 
 /// Parts of a path, each in one gear, with speeds at which the vehicle can stop at the end of each part.
 fn parts(path: &DrivablePath) -> Vec<Vec<Waypoint>> {
-    let poses = path.poses(STEP);
+    let poses = path.poses(WAYPOINTS);
     let runs = poses.chunk_by(|a, b| a.gear == b.gear);
     let part = |run: &[DrivenPose]| -> Vec<Waypoint> {
         let most = if run[0].gear > 0 { FORWARDS } else { REVERSE };

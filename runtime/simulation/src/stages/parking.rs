@@ -13,14 +13,16 @@
 //! Out of a bay without an onward lane, it reverses until it stands along a lane nearby.
 
 use super::effects::Effecting;
+use super::over_ground::BAY_CLEARANCE;
 use crate::records::AgentIndex;
 use crate::route::{Goal, Waypoint};
 use roadwright_geometry::math::{tan, wrap_angle};
 use roadwright_geometry::{Pose, ReferenceLine};
 use std::f64::consts::PI;
 
-/// Distance between the waypoints of a path, m.
-const SPACING: f64 = 0.5;
+/// Distance between the waypoints of a path, m. If they were farther apart, the line of the path would not follow their
+/// headings.
+const SPACING: f64 = 0.25;
 /// Maximum speed into and out of bays, m/s.
 const FASTEST: f64 = 3.0;
 /// Speed at the end of each path into or out of a bay, m/s.
@@ -74,10 +76,10 @@ impl Effecting<'_> {
             return forwards.or_else(|| self.reverse_into(agent, bay, sharpest));
         };
         // A single bend may be too tight, or lead through a house.
-        let free = forwards.filter(|paths| scene.are_free(paths));
+        let free = forwards.filter(|paths| scene.are_free(paths, BAY_CLEARANCE));
         let free = free.or_else(|| {
             let backwards = self.reverse_into(agent, bay, sharpest);
-            backwards.filter(|paths| scene.are_free(paths))
+            backwards.filter(|paths| scene.are_free(paths, BAY_CLEARANCE))
         });
         let paths = free.or_else(|| scene.drive(here, bay));
         self.leave_scene(scene);

@@ -21,6 +21,7 @@ mod reproduce;
 mod saturation;
 mod star;
 mod verify;
+mod walkers;
 
 pub(crate) use arguments::BenchVerb;
 pub(crate) use compare::compare;

@@ -3,6 +3,7 @@
 
 use super::arguments::Planners as Arguments;
 use super::crowd::{self, Crowd};
+use super::walkers::{self, Walkers};
 use crate::Outcome;
 use crate::commands::plan::{Times, edits};
 use crate::commands::print_json;
@@ -145,6 +146,7 @@ struct Report {
     rows: Vec<PlannerRow>,
     drivable: Drivable,
     crowd: Crowd,
+    walkers: Walkers,
     aims: Vec<Aim>,
     incremental: edits::Report,
 }
@@ -229,18 +231,34 @@ median {:.2} ms, p99 {:.2} ms, median of expanded poses {}",
             crowd.contacts
         )?;
     }
+    let walkers = walkers::measure(arguments.seed, arguments.problems)?;
+    if !arguments.json {
+        let mut out = terminal::out();
+        writeln!(
+            out,
+            "{} characters, {} steps of 1/60 s: following {:.2} ms and feet {:.2} ms on average; whole steps with \
+planning {:.2} ms",
+            walkers.characters,
+            walkers.steps,
+            walkers.following_ms,
+            walkers.feet_ms,
+            walkers.step_ms
+        )?;
+    }
     let map = edits::generated(arguments.seed)?;
     let changes = CHANGES.min(arguments.problems);
     let incremental = edits::measure(map, CHANGED_CELLS, changes, arguments.seed)?;
     let mut aims = aims(&rows, &incremental);
     aims.extend(drivable.aims());
     aims.extend(crowd_aims(&crowd));
+    aims.push(walkers_aim(&walkers));
     if arguments.json {
         print_json(&Report {
             seed: arguments.seed,
             rows,
             drivable,
             crowd,
+            walkers,
             aims,
             incremental: incremental.without_rows(),
         })?;
@@ -329,6 +347,16 @@ fn crowd_aims(crowd: &Crowd) -> [Aim; 2] {
             bound: AT_MOST,
         },
     ]
+}
+
+fn walkers_aim(walkers: &Walkers) -> Aim {
+    Aim {
+        what: "1000 characters, following and feet without planning, mean of a step",
+        value: walkers.mean(),
+        aim: walkers::AIM_MEAN,
+        unit: "ms",
+        bound: AT_MOST,
+    }
 }
 
 /// A scene as a map, with the map items for its boxes.

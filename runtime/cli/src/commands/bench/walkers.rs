@@ -1,0 +1,156 @@
+//! The row of `bench planners` for many characters that follow their paths.
+
+use crate::commands::plan::Times;
+use crate::progress;
+use anyhow::bail;
+use cpu_time::ProcessTime;
+use roadwright_scenario::{
+    Agent, AgentId, DynamicsLevel, Edit, Place, Scenario, Settings, Stack, VehicleType,
+};
+use roadwright_simulation::{Observer, RunOptions, Session, Stage, World, builtin_modules};
+use serde::Serialize;
+use std::time::Duration;
+
+/// Number of characters.
+const WALKERS: u32 = 1000;
+/// Number of characters side by side.
+const ABREAST: u32 = 25;
+/// Distance between two of them, m. They do not come so near to each other that they look for other courses.
+const APART: f64 = 12.0;
+/// Length of their trips, m.
+const TRIP: f64 = 60.0;
+/// Length of a step, s.
+const DT: f64 = 1.0 / 60.0;
+/// Simulated time for the usual number of problems, s.
+const SECONDS: f64 = 20.0;
+/// The usual number of problems. With fewer, the simulated time is shorter.
+const USUAL_PROBLEMS: f64 = 1000.0;
+/// Shortest simulated time, s.
+const LEAST_SECONDS: f64 = 1.0;
+/// Target for the mean time of a step, ms.
+pub(super) const AIM_MEAN: f64 = 2.0;
+
+/// CPU times of the steps of many characters, without planning.
+#[derive(Debug, Serialize)]
+pub(super) struct Walkers {
+    pub(super) characters: u32,
+    pub(super) steps: usize,
+    /// Controllers and motion of a step, on average.
+    pub(super) following_ms: f64,
+    /// Feet of a step, on average: a snapshot with all figures.
+    pub(super) feet_ms: f64,
+    /// Whole steps with planning and contacts, but without feet, on average.
+    pub(super) step_ms: f64,
+    /// Number of characters that have feet in the last snapshot.
+    pub(super) with_feet: usize,
+}
+
+impl Walkers {
+    /// Mean time of following and feet, ms.
+    pub(super) fn mean(&self) -> f64 {
+        self.following_ms + self.feet_ms
+    }
+}
+
+/// Walks and measures each step. Planning takes place together with behaviours and, where the map is updated, with
+/// contacts, so neither part counts.
+pub(super) fn measure(seed: u64, problems: u32) -> anyhow::Result<Walkers> {
+    let share = (f64::from(problems) / USUAL_PROBLEMS).min(1.0);
+    let seconds = (share * SECONDS).max(LEAST_SECONDS);
+    let world = World::new(&scenario(seed)?, &builtin_modules(), &RunOptions::default())?;
+    let mut session = Session::new(world);
+    let mut watch = StopWatch::default();
+    let mut feet = Times::default();
+    let mut with_feet = 0;
+    while session.world().time() < seconds {
+        if progress::interrupted() {
+            bail!("interrupted");
+        }
+        watch.begun = Some(ProcessTime::now());
+        session.step(&mut [&mut watch]);
+        let snapshot = feet.measure(|| session.world().snapshot());
+        with_feet = snapshot.characters.len();
+    }
+    Ok(Walkers {
+        characters: WALKERS,
+        steps: watch.steps,
+        following_ms: watch.following.mean(),
+        feet_ms: feet.mean(),
+        step_ms: watch.whole.mean(),
+        with_feet,
+    })
+}
+
+/// Measures the parts of steps.
+#[derive(Default)]
+struct StopWatch {
+    following: Times,
+    whole: Times,
+    steps: usize,
+    /// Start of the current step.
+    begun: Option<ProcessTime>,
+    /// Start of the current part of a step, if it counts.
+    since: Option<ProcessTime>,
+    /// Time that the parts that count have taken in the current step.
+    spent: Duration,
+}
+
+impl StopWatch {
+    fn end_part(&mut self) {
+        if let Some(since) = self.since.take() {
+            self.spent += since.elapsed();
+        }
+    }
+}
+
+impl Observer for StopWatch {
+    fn at_stage(&mut self, stage: Stage) {
+        self.end_part();
+        if !matches!(stage, Stage::Plan | Stage::Behave | Stage::Collide) {
+            self.since = Some(ProcessTime::now());
+        }
+    }
+
+    fn after_step(&mut self, _: &World) {
+        self.end_part();
+        self.following.add(std::mem::take(&mut self.spent));
+        let whole = self.begun.map_or(Duration::ZERO, |begun| begun.elapsed());
+        self.whole.add(whole);
+        self.steps += 1;
+    }
+}
+
+/// People who walk side by side and behind each other over open ground.
+fn scenario(seed: u64) -> anyhow::Result<Scenario> {
+    let mut scenario = Scenario::new("walkers");
+    let settings = Settings {
+        dt: DT.into(),
+        seed,
+        duration: SECONDS.into(),
+        ..scenario.settings()
+    };
+    scenario.apply(Edit::Settings(settings))?;
+    let person = Box::new(VehicleType::person());
+    scenario.apply(Edit::VehicleType("person".into(), Some(person)))?;
+    let stack = Box::new(Stack::on_foot());
+    scenario.apply(Edit::Stack("on_foot".into(), Some(stack)))?;
+    for number in 0..WALKERS {
+        let x = f64::from(number / ABREAST) * APART;
+        let y = f64::from(number % ABREAST) * APART;
+        let agent = Agent {
+            name: String::new(),
+            vehicle: "person".into(),
+            stack: "on_foot".into(),
+            start: Place::ground(x, y, 0.0),
+            via: Vec::new(),
+            destination: Some(Place::ground(x + TRIP, y, 0.0)),
+            depart: 0.0.into(),
+            speed: 0.0.into(),
+            dynamics: Some(DynamicsLevel::Walker),
+            repeat: None.into(),
+        };
+        let id = AgentId(number + 1);
+        scenario.apply(Edit::Agent(id, Some(Box::new(agent))))?;
+    }
+    Ok(scenario)
+}
