@@ -194,6 +194,11 @@ impl Editor {
         editor
     }
 
+    /// Removes all messages, which otherwise fade by the clock. For tests.
+    pub fn clear_messages(&mut self) {
+        self.cx.view.messages.clear();
+    }
+
     /// The state that panels read.
     pub fn model(&self) -> &Model {
         &self.cx.model

@@ -557,9 +557,7 @@ impl Canvas {
                 color: grey.map_or(roof.color, color_of),
                 ..roof
             });
-            let hints = hint::wheels(vehicle, snapshot, scale)
-                .into_iter()
-                .chain(roof);
+            let hints = hint::wheels(vehicle, snapshot, scale).chain(roof);
             match self.covered_list(vehicle.agent) {
                 Some(list) => list.hints.extend(hints),
                 None => self.hints.extend(hints),

@@ -56,7 +56,7 @@ pub(crate) struct Derivation {
 }
 
 impl Derivation {
-    /// Creates workers that call `wake` after each answer. Those that find routes share their source with the tools.
+    /// Creates workers that call `wake` after each answer. The one that finds routes shares its source with the tools.
     pub(crate) fn new(routes: RouteSource, wake: impl Fn() + Send + Clone + 'static) -> Self {
         Self {
             scenes: Worker::new(

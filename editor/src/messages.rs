@@ -60,6 +60,11 @@ impl Messages {
         });
     }
 
+    /// Removes all messages.
+    pub(crate) fn clear(&mut self) {
+        self.shown.clear();
+    }
+
     /// Shows the messages at the bottom of the map.
     #[expect(clippy::disallowed_methods, reason = "messages fade by the clock")]
     pub(crate) fn ui(

@@ -171,7 +171,7 @@ fn far_node() -> Edit {
     Edit::Node(NodeId(9_999), Some(node))
 }
 
-/// What a document keeps when opening another one is cancelled.
+/// State that a document keeps when opening another one is cancelled.
 fn kept(bench: &Bench) -> (u64, u64, usize, bool, roadwright_editor::camera::Camera) {
     let model = bench.editor().model();
     let document = &model.document;

@@ -655,8 +655,8 @@ fn compare() {
     bench.ask(Action::Apply("Slow down".into(), edit));
     bench.step_run(1_800);
     bench.ask(Action::Do(Command::Panel(PanelId::Compare)));
-    // Messages have faded by then.
-    bench.harness.run_steps(200);
+    bench.harness.state_mut().clear_messages();
+    bench.settle();
     hold_both(&mut bench, "compare");
     bench.harness.set_size(egui::Vec2::new(1024.0, 700.0));
     bench.harness.run_steps(4);
@@ -826,8 +826,8 @@ fn moves() {
     bench.ask(Action::Select(BTreeSet::new()));
     let at = bench.live().snapshot.vehicles[0].body.position;
     bench.look_at(at.x, at.y + 20.0, 70.0);
-    // Messages fade by the clock.
-    std::thread::sleep(std::time::Duration::from_secs(9));
+    bench.harness.state_mut().clear_messages();
+    bench.settle();
     hold(&mut bench, "moves_used");
     // The tree of the source, and the ghost of a clip.
     bench.ask(Action::Moves(MovesAction::Show(ShownLibrary::Shipped(

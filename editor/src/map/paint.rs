@@ -676,7 +676,7 @@ pub(super) enum Part<'a> {
 }
 
 impl Frame {
-    /// What is drawn below names, from the bottom up.
+    /// Parts of the picture below names, from the bottom up.
     pub(super) fn below(&self) -> Vec<Part<'_>> {
         let one = std::slice::from_ref;
         let mut parts = vec![Part::Meshes(List::Land, &self.land)];

@@ -26,7 +26,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// What the map is made of.
+/// Renderer of the map.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Painting {
     /// Shapes that the rasterizer of the tests draws.

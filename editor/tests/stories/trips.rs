@@ -132,7 +132,11 @@ fn alt_keeps_the_lanes_under_the_pointer_and_says_why_no_route_leads_there() {
     assert_eq!(codes, ["wrong-lane"]);
     // One click in the list of problems repairs it.
     bench.press_tab("Problems (1)");
-    bench.press("Use the lane with a route: flow 0");
+    let flow = *bench.scenario().flows().keys().next().unwrap();
+    bench.press(&format!(
+        "Use the lane with a route: {}",
+        ObjectId::Flow(flow)
+    ));
     assert!(bench.editor().model().findings.1.is_empty());
 }
 
@@ -140,7 +144,7 @@ fn alt_keeps_the_lanes_under_the_pointer_and_says_why_no_route_leads_there() {
 fn stops_that_are_dragged_take_the_lane_that_leads_on() {
     let mut bench = Bench::crossroads();
     bench.key(Key::A);
-    // From the left half of the road, which leads the other way.
+    // From the left half of the road, where traffic comes towards it.
     bench.drag(&[(-100.0, 1.6), (100.0, -1.6)]);
     let position = |bench: &Bench, index: usize| {
         let agent = bench.scenario().agents().values().next().unwrap();

@@ -208,6 +208,7 @@ const EDITOR: Layered = Layered {
             "derived",
             "group_edits",
             "laboratory",
+            "left_document",
             "random_trips",
             "selection",
             "sharing",

@@ -57,7 +57,7 @@ pub struct RoadLine<'a> {
     pub reach: f64,
 }
 
-/// What a span is.
+/// Kinds of spans.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum SpanKind {
     /// A part of a road that passes over water or over another road on the ground or above it.
@@ -71,7 +71,7 @@ pub enum SpanKind {
 /// A part of a road that passes over or below something.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Span {
-    /// What it is.
+    /// Kind of the span.
     pub kind: SpanKind,
     /// The road.
     pub road: RoadId,
@@ -570,7 +570,7 @@ impl<'a> Finder<'a> {
         found
     }
 
-    /// Adds their approaches to overlaps. Those that would touch become one.
+    /// Adds their approaches to overlaps, and joins overlaps that then touch.
     fn with_approaches(&self, line: &Line<'_>, overlaps: Vec<Overlap>) -> Vec<Overlap> {
         let Some((from, to)) = self.layout.remaining(line.of.id, line.road) else {
             return Vec::new();

@@ -8,8 +8,7 @@ use roadwright_scenario::*;
 use roadwright_simulation::{RunOptions, World, builtin_modules};
 use tiny_skia::PremultipliedColorU8;
 
-fn add(scenario: &mut Scenario, from: (f64, f64), to: (f64, f64), layer: i8) -> RoadId {
-    let (from, to) = (DVec2::new(from.0, from.1), DVec2::new(to.0, to.1));
+fn add(scenario: &mut Scenario, from: DVec2, to: DVec2, layer: i8) -> RoadId {
     let line = ReferenceLine::straight(from, to).unwrap();
     let style = RoadStyle {
         name: String::new(),
@@ -26,8 +25,18 @@ fn add(scenario: &mut Scenario, from: (f64, f64), to: (f64, f64), layer: i8) -> 
 /// A road to the east with another one across it on a layer.
 fn crossing(layer: i8) -> (Scenario, RoadId, RoadId) {
     let mut scenario = Scenario::new("crossing");
-    let ground = add(&mut scenario, (-100.0, 0.0), (100.0, 0.0), 0);
-    let other = add(&mut scenario, (0.0, -100.0), (0.0, 100.0), layer);
+    let ground = add(
+        &mut scenario,
+        DVec2::new(-100.0, 0.0),
+        DVec2::new(100.0, 0.0),
+        0,
+    );
+    let other = add(
+        &mut scenario,
+        DVec2::new(0.0, -100.0),
+        DVec2::new(0.0, 100.0),
+        layer,
+    );
     (scenario, ground, other)
 }
 
@@ -55,8 +64,18 @@ fn a_deck_reaches_ten_metres_beyond_what_it_passes_over() {
 #[test]
 fn a_road_over_water_has_a_deck_and_other_roads_have_none() {
     let mut scenario = Scenario::new("river");
-    let over = add(&mut scenario, (-100.0, 0.0), (100.0, 0.0), 0);
-    let beside = add(&mut scenario, (60.0, 100.0), (60.0, 30.0), 0);
+    let over = add(
+        &mut scenario,
+        DVec2::new(-100.0, 0.0),
+        DVec2::new(100.0, 0.0),
+        0,
+    );
+    let beside = add(
+        &mut scenario,
+        DVec2::new(60.0, 100.0),
+        DVec2::new(60.0, 30.0),
+        0,
+    );
     let corner = |x: f64, y: f64| DVec2::new(x, y);
     let river = Land {
         name: String::new(),
@@ -83,8 +102,18 @@ fn a_road_over_water_has_a_deck_and_other_roads_have_none() {
 #[test]
 fn roads_that_join_have_no_deck_over_each_other() {
     let mut scenario = Scenario::new("ramp");
-    add(&mut scenario, (-100.0, 0.0), (100.0, 0.0), 0);
-    let ramp = add(&mut scenario, (0.0, 0.0), (100.0, 40.0), 0);
+    add(
+        &mut scenario,
+        DVec2::new(-100.0, 0.0),
+        DVec2::new(100.0, 0.0),
+        0,
+    );
+    let ramp = add(
+        &mut scenario,
+        DVec2::new(0.0, 0.0),
+        DVec2::new(100.0, 40.0),
+        0,
+    );
     let mut raised = scenario.network().road(ramp).unwrap().clone();
     raised.layer = 1;
     scenario

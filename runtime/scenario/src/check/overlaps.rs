@@ -14,8 +14,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// Distance between samples along a lane, m.
 const STEP: f64 = 2.0;
-/// Length of the pieces of lanes that are compared first, m. It is a multiple of [`STEP`].
-const PIECE: f64 = 16.0;
+/// Lengths of the pieces of lanes that are compared first: in most scenarios, and in those with more than [`LONG`] of
+/// lanes, m. They are multiples of [`STEP`].
+const PIECES: (f64, f64) = (16.0, 64.0);
+/// Total length of all lanes above which longer pieces are used, because shorter ones would take too much memory, m.
+const LONG: f64 = 5e6;
 /// Size of a grid cell, m. Two lanes side by side fit into it.
 const CELL: f64 = 8.0;
 /// Minimum width of an overlap that is reported, m. Markings and gutters account for smaller overlaps.
@@ -112,19 +115,19 @@ struct Piece {
     number: usize,
 }
 
-/// Finds the pieces of lanes that may come near lanes of another road, in ascending order of lanelet and
+/// Finds the pieces of lanes, of the given length, that may come near lanes of another road, in ascending order of lanelet and
 /// number. This needs less memory than sampling all lanes.
-fn pieces_near_others(graph: &LaneGraph) -> Vec<(LaneletIndex, usize)> {
+fn pieces_near_others(graph: &LaneGraph, length: f64) -> Vec<(LaneletIndex, usize)> {
     let mut pieces = Vec::new();
     for (id, lanelet) in lanes(graph) {
         let Some(road) = lanelet.road() else {
             continue;
         };
         let line = graph.line(id);
-        for number in 0..=(line.length() / PIECE) as usize {
-            let middle = line.position((number as f64 + 0.5) * PIECE);
-            let reach = DVec2::splat(0.5 * PIECE + CELL);
-            let cell = |place: f64| (place / (2.0 * PIECE)).floor() as i64;
+        for number in 0..=(line.length() / length) as usize {
+            let middle = line.position((number as f64 + 0.5) * length);
+            let reach = DVec2::splat(0.5 * length + CELL);
+            let cell = |place: f64| (place / (2.0 * length)).floor() as i64;
             let (low, high) = (middle - reach, middle + reach);
             let (columns, rows) = (cell(low.x)..=cell(high.x), cell(low.y)..=cell(high.y));
             pieces.extend(
@@ -162,11 +165,21 @@ fn lanes(graph: &LaneGraph) -> impl Iterator<Item = (LaneletIndex, &Lanelet)> {
         .filter(|(_, lanelet)| !lanelet.is_connection())
 }
 
+/// Length of the pieces into which lanes are divided, m.
+fn piece_length(graph: &LaneGraph) -> f64 {
+    let total: f64 = lanes(graph).map(|(id, _)| graph.line(id).length()).sum();
+    match total > LONG {
+        true => PIECES.1,
+        false => PIECES.0,
+    }
+}
+
 /// Samples of the centre lines of lanes, wherever another road may be near.
 fn samples(graph: &LaneGraph) -> Vec<Sample> {
-    let per_piece = (PIECE / STEP) as usize;
+    let length = piece_length(graph);
+    let per_piece = (length / STEP) as usize;
     let mut samples = Vec::new();
-    for (id, number) in pieces_near_others(graph) {
+    for (id, number) in pieces_near_others(graph, length) {
         let lanelet = graph.lanelet(id);
         let Some(road) = lanelet.road() else {
             continue;
