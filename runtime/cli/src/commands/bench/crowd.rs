@@ -1,18 +1,15 @@
 //! The row of `bench planners` for many agents that plan while they drive.
 
-use crate::commands::plan::Times;
-use crate::progress;
-use anyhow::{Context, bail};
-use cpu_time::ProcessTime;
+use super::stop_watch::StopWatch;
+use anyhow::Context;
 use roadwright_geometry::DVec2;
 use roadwright_geometry::math::Stream;
 use roadwright_scenario::{
     Agent, AgentId, Edit, Obstacle, ObstacleId, Place, Scenario, Settings, Shape, Stack,
 };
-use roadwright_simulation::{Observer, RunOptions, Session, Stage, World, builtin_modules};
+use roadwright_simulation::{RunOptions, Session, Stage, World, builtin_modules};
 use serde::Serialize;
 use std::f64::consts::PI;
-use std::time::Duration;
 
 /// Number of agents.
 const AGENTS: u32 = 100;
@@ -64,16 +61,10 @@ pub(super) fn measure(seed: u64, problems: u32) -> anyhow::Result<Crowd> {
     let scenario = scenario(seed)?;
     let world = World::new(&scenario, &builtin_modules(), &RunOptions::default())?;
     let mut session = Session::new(world);
-    let mut watch = StopWatch::default();
-    while session.world().time() < seconds {
-        if progress::interrupted() {
-            bail!("interrupted");
-        }
-        watch.begun = Some(ProcessTime::now());
-        session.step(&mut [&mut watch]);
-    }
+    let mut watch = StopWatch::new(|stage| matches!(stage, Stage::Behave | Stage::Collide));
+    watch.run(&mut session, seconds, |_| ())?;
     let world = session.world();
-    let (planning, whole) = (&watch.planning, &watch.whole);
+    let (planning, whole) = (&watch.counted, &watch.whole);
     let mut touched: Vec<u64> = world
         .summary()
         .collisions
@@ -91,45 +82,6 @@ pub(super) fn measure(seed: u64, problems: u32) -> anyhow::Result<Crowd> {
         step_p999_ms: whole.quantile(0.999),
         contacts: touched.len(),
     })
-}
-
-/// Measures the parts of steps.
-#[derive(Default)]
-struct StopWatch {
-    planning: Times,
-    whole: Times,
-    steps: usize,
-    /// Start of the current step.
-    begun: Option<ProcessTime>,
-    /// Start of the current part of a step, if it counts as planning.
-    since: Option<ProcessTime>,
-    /// Time that planning has taken in the current step.
-    spent: Duration,
-}
-
-impl StopWatch {
-    fn end_part(&mut self) {
-        if let Some(since) = self.since.take() {
-            self.spent += since.elapsed();
-        }
-    }
-}
-
-impl Observer for StopWatch {
-    fn at_stage(&mut self, stage: Stage) {
-        self.end_part();
-        if matches!(stage, Stage::Behave | Stage::Collide) {
-            self.since = Some(ProcessTime::now());
-        }
-    }
-
-    fn after_step(&mut self, _: &World) {
-        self.end_part();
-        self.planning.add(std::mem::take(&mut self.spent));
-        let whole = self.begun.map_or(Duration::ZERO, |begun| begun.elapsed());
-        self.whole.add(whole);
-        self.steps += 1;
-    }
 }
 
 /// Open ground with boxes at any heading, and jeeps with drawn trips.

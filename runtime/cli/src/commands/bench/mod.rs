@@ -20,6 +20,7 @@ mod race;
 mod reproduce;
 mod saturation;
 mod star;
+mod stop_watch;
 mod verify;
 mod walkers;
 

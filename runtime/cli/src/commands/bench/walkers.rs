@@ -1,15 +1,12 @@
 //! The row of `bench planners` for many characters that follow their paths.
 
+use super::stop_watch::StopWatch;
 use crate::commands::plan::Times;
-use crate::progress;
-use anyhow::bail;
-use cpu_time::ProcessTime;
 use roadwright_scenario::{
     Agent, AgentId, DynamicsLevel, Edit, Place, Scenario, Settings, Stack, VehicleType,
 };
-use roadwright_simulation::{Observer, RunOptions, Session, Stage, World, builtin_modules};
+use roadwright_simulation::{RunOptions, Session, Stage, World, builtin_modules};
 use serde::Serialize;
-use std::time::Duration;
 
 /// Number of characters.
 const WALKERS: u32 = 1000;
@@ -59,65 +56,22 @@ pub(super) fn measure(seed: u64, problems: u32) -> anyhow::Result<Walkers> {
     let seconds = (share * SECONDS).max(LEAST_SECONDS);
     let world = World::new(&scenario(seed)?, &builtin_modules(), &RunOptions::default())?;
     let mut session = Session::new(world);
-    let mut watch = StopWatch::default();
+    let mut watch =
+        StopWatch::new(|stage| !matches!(stage, Stage::Plan | Stage::Behave | Stage::Collide));
     let mut feet = Times::default();
     let mut with_feet = 0;
-    while session.world().time() < seconds {
-        if progress::interrupted() {
-            bail!("interrupted");
-        }
-        watch.begun = Some(ProcessTime::now());
-        session.step(&mut [&mut watch]);
-        let snapshot = feet.measure(|| session.world().snapshot());
+    watch.run(&mut session, seconds, |world| {
+        let snapshot = feet.measure(|| world.snapshot());
         with_feet = snapshot.characters.len();
-    }
+    })?;
     Ok(Walkers {
         characters: WALKERS,
         steps: watch.steps,
-        following_ms: watch.following.mean(),
+        following_ms: watch.counted.mean(),
         feet_ms: feet.mean(),
         step_ms: watch.whole.mean(),
         with_feet,
     })
-}
-
-/// Measures the parts of steps.
-#[derive(Default)]
-struct StopWatch {
-    following: Times,
-    whole: Times,
-    steps: usize,
-    /// Start of the current step.
-    begun: Option<ProcessTime>,
-    /// Start of the current part of a step, if it counts.
-    since: Option<ProcessTime>,
-    /// Time that the parts that count have taken in the current step.
-    spent: Duration,
-}
-
-impl StopWatch {
-    fn end_part(&mut self) {
-        if let Some(since) = self.since.take() {
-            self.spent += since.elapsed();
-        }
-    }
-}
-
-impl Observer for StopWatch {
-    fn at_stage(&mut self, stage: Stage) {
-        self.end_part();
-        if !matches!(stage, Stage::Plan | Stage::Behave | Stage::Collide) {
-            self.since = Some(ProcessTime::now());
-        }
-    }
-
-    fn after_step(&mut self, _: &World) {
-        self.end_part();
-        self.following.add(std::mem::take(&mut self.spent));
-        let whole = self.begun.map_or(Duration::ZERO, |begun| begun.elapsed());
-        self.whole.add(whole);
-        self.steps += 1;
-    }
 }
 
 /// People who walk side by side and behind each other over open ground.
