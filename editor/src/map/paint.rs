@@ -702,25 +702,26 @@ impl Frame {
         parts
     }
 
-    /// Adds the vehicles below decks, each layer below the decks of the next.
+    /// Adds the vehicles below decks, each layer below the decks of the next. Decks are missing from far away and
+    /// until they have been prepared.
     fn add_covered<'a>(&'a self, parts: &mut Vec<Part<'a>>) {
         if self.covered.is_empty() {
             return;
         }
         let batches = self.decks.iter().flat_map(|mesh| &mesh.batches);
-        let layers: BTreeSet<i8> = batches.map(|batch| batch.key.0).collect();
-        let mut from = i8::MIN;
-        for deck in layers {
-            for (_, figures) in self.covered.range(from..deck) {
-                parts.extend(
-                    figures
-                        .iter()
-                        .map(|(figure, all)| Part::Figures(all_of(*figure, all))),
-                );
-            }
-            parts.push(Part::Meshes(List::Decks(deck), &self.decks));
-            from = deck;
+        let mut decks: BTreeSet<i8> = batches.map(|batch| batch.key.0).collect();
+        for (&layer, figures) in &self.covered {
+            let above = decks.split_off(&(layer + 1));
+            let below = std::mem::replace(&mut decks, above);
+            parts.extend(below.into_iter().map(|deck| self.decks_of(deck)));
+            let figures = figures.iter();
+            parts.extend(figures.map(|(figure, all)| Part::Figures(all_of(*figure, all))));
         }
+        parts.extend(decks.into_iter().map(|deck| self.decks_of(deck)));
+    }
+
+    fn decks_of(&self, layer: i8) -> Part<'_> {
+        Part::Meshes(List::Decks(layer), &self.decks)
     }
 
     /// Whether a layer of a list of meshes is drawn.
@@ -818,6 +819,7 @@ fn same_terrain(a: &Scenario, b: &Scenario) -> bool {
 #[cfg(test)]
 #[allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 mod tests {
+    use super::moving::{CoveredVehicles, VehicleDot};
     use super::*;
     use roadwright_scenario::{Edit, Forest, ForestId};
 
@@ -846,6 +848,45 @@ mod tests {
             _ => 0,
         });
         meshes.sum()
+    }
+
+    /// Decks are not drawn from far away, and are missing until they have been prepared.
+    #[test]
+    fn vehicles_below_decks_that_are_not_drawn_are_visible() {
+        let car = VehicleDot {
+            body: roadwright_geometry::Pose::default(),
+            length: 4.5,
+            width: 1.8,
+            agent: 1,
+            color: None,
+            indicator: roadwright_agent::Indicator::Off,
+            brakes: false,
+            is_trailer: false,
+            has_tracks: false,
+            body_kind: roadwright_scenario::BodyKind::Vehicle,
+        };
+        let mut painter = MapPainter::new(false, || ());
+        let rect = egui::Rect::from_min_size(egui::Pos2::ZERO, egui::vec2(800.0, 600.0));
+        let camera = Camera {
+            centre: DVec2::ZERO,
+            scale: 0.1,
+        };
+        let mut drawn = |vehicles: Vec<VehicleDot>| {
+            let own = CoveredVehicles {
+                vehicles,
+                hints: Vec::new(),
+            };
+            let covered = BTreeMap::from([(0, own)]);
+            let moving = Moving {
+                covered: Some(&covered),
+                ..Moving::default()
+            };
+            let context = egui::Context::default();
+            let shapes = painter.shapes(&context, rect, &camera, Some(moving));
+            vertices(&shapes.concat())
+        };
+        assert_eq!(drawn(Vec::new()), 0);
+        assert!(drawn(vec![car]) > 10);
     }
 
     /// Without our pipelines, the renderer generates all vertices again every frame.
