@@ -37,26 +37,14 @@ pub(crate) fn practice() -> Bench {
     bench
 }
 
-/// Presses or releases a key.
-fn hold(bench: &mut Bench, key: Key, pressed: bool) {
-    bench.harness.event(egui::Event::Key {
-        key,
-        physical_key: None,
-        pressed,
-        repeat: false,
-        modifiers: Modifiers::NONE,
-    });
-    bench.harness.step();
-}
-
 /// Holds keys for a time, s.
 fn drive(bench: &mut Bench, keys: &[Key], seconds: f64) {
     for key in keys {
-        hold(bench, *key, true);
+        bench.hold_key(*key);
     }
     bench.step_run((seconds / 0.02).round() as usize);
     for key in keys {
-        hold(bench, *key, false);
+        bench.release_key(*key);
     }
 }
 

@@ -1,7 +1,7 @@
 //! Races of the user on courses: countdown, judging, keeping and repeating tries.
 
 use crate::common::Bench;
-use egui::{Key, Modifiers};
+use egui::Key;
 use egui_kittest::kittest::Queryable;
 use roadwright_editor::experiment::ExperimentAction;
 use roadwright_editor::model::Action;
@@ -43,27 +43,16 @@ fn wait_for_countdown(bench: &mut Bench) {
     panic!("the countdown does not end");
 }
 
-fn key(bench: &mut Bench, key: Key, pressed: bool) {
-    bench.harness.event(egui::Event::Key {
-        key,
-        physical_key: None,
-        pressed,
-        repeat: false,
-        modifiers: Modifiers::NONE,
-    });
-    bench.harness.step();
-}
-
 /// Drives straight on until the try has ended and is kept.
 fn drive_to_end(bench: &mut Bench) {
-    key(bench, Key::W, true);
+    bench.hold_key(Key::W);
     for _ in 0..200 {
         bench.step_run(50);
         if phase(bench) == RacePhase::Ended {
             break;
         }
     }
-    key(bench, Key::W, false);
+    bench.release_key(Key::W);
     bench.settle();
 }
 

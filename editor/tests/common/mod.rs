@@ -35,6 +35,13 @@ pub(crate) enum Painting {
     Gpu,
 }
 
+/// State of a key.
+#[derive(Clone, Copy, PartialEq)]
+enum KeyState {
+    Down,
+    Up,
+}
+
 /// The editor in a test.
 pub(crate) struct Bench {
     pub(crate) harness: Harness<'static, Editor>,
@@ -329,6 +336,27 @@ impl Bench {
         self.harness.key_press_modifiers(modifiers, key);
         self.harness.step();
         self.settle();
+    }
+
+    /// Presses a key and holds it.
+    pub(crate) fn hold_key(&mut self, key: egui::Key) {
+        self.key_event(key, KeyState::Down);
+    }
+
+    /// Releases a key that was held.
+    pub(crate) fn release_key(&mut self, key: egui::Key) {
+        self.key_event(key, KeyState::Up);
+    }
+
+    fn key_event(&mut self, key: egui::Key, state: KeyState) {
+        self.harness.event(egui::Event::Key {
+            key,
+            physical_key: None,
+            pressed: state == KeyState::Down,
+            repeat: false,
+            modifiers: Modifiers::NONE,
+        });
+        self.harness.step();
     }
 
     /// Types text into the focused widget.

@@ -414,8 +414,8 @@ fn strong_parts(next: &[Vec<usize>]) -> Vec<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::body::BodyOutline;
-    use crate::clips::{Clip, ClipGround, RecordedVehicle};
+    use crate::clips::Clip;
+    use crate::clips::file_of_car as file;
     use roadwright_geometry::Pose;
 
     /// A clip that drives east, with a speed for each frame.
@@ -433,24 +433,6 @@ mod tests {
         Clip {
             name: name.to_owned(),
             frames: frames.collect(),
-        }
-    }
-
-    fn file(clips: Vec<Clip>) -> ClipFile {
-        ClipFile {
-            rate: 25.0,
-            vehicle: RecordedVehicle {
-                name: "car".to_owned(),
-                hash: String::new(),
-            },
-            body: BodyOutline {
-                front: 2.7,
-                rear: 0.7,
-                half_width: 0.8,
-                centre_of_gravity: 1.0,
-            },
-            ground: ClipGround::default(),
-            clips,
         }
     }
 

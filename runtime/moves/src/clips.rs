@@ -409,3 +409,23 @@ pub fn turned(frames: &[Frame]) -> f64 {
     let turns = pairs.map(|pair| wrap_angle(pair[1].pose.heading - pair[0].pose.heading));
     turns.sum()
 }
+
+/// A file with clips of a car on plain ground, at 25 Hz.
+#[cfg(test)]
+pub(crate) fn file_of_car(clips: Vec<Clip>) -> ClipFile {
+    ClipFile {
+        rate: 25.0,
+        vehicle: RecordedVehicle {
+            name: "car".to_owned(),
+            hash: String::new(),
+        },
+        body: BodyOutline {
+            front: 2.7,
+            rear: 0.7,
+            half_width: 0.8,
+            centre_of_gravity: 1.0,
+        },
+        ground: ClipGround::default(),
+        clips,
+    }
+}

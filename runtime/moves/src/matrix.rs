@@ -88,8 +88,8 @@ impl DistanceMatrix {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::body::BodyOutline;
-    use crate::clips::{Clip, ClipGround, RecordedVehicle};
+    use crate::clips::Clip;
+    use crate::clips::file_of_car as file;
 
     fn clip(name: &str, speeds: &[f64]) -> Clip {
         let frame = |&forward| Frame {
@@ -99,24 +99,6 @@ mod tests {
         Clip {
             name: name.to_owned(),
             frames: speeds.iter().map(frame).collect(),
-        }
-    }
-
-    fn file(clips: Vec<Clip>) -> ClipFile {
-        ClipFile {
-            rate: 25.0,
-            vehicle: RecordedVehicle {
-                name: "car".to_owned(),
-                hash: String::new(),
-            },
-            body: BodyOutline {
-                front: 2.7,
-                rear: 0.7,
-                half_width: 0.8,
-                centre_of_gravity: 1.0,
-            },
-            ground: ClipGround::default(),
-            clips,
         }
     }
 
