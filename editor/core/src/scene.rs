@@ -428,19 +428,12 @@ impl Scene {
 fn shape_of(id: RoadId, road: &Arc<Road>) -> RoadShape {
     let line = road.reference_line.sample(SAMPLING, 0.0);
     let (low, high) = polygon::bounds(&line).unwrap_or_default();
-    let edges = road
-        .lane_sections
-        .iter()
-        .map(|section| road.edges(section.s + 1e-6));
-    // Measured just after the start of each section. The result is at least a metre, so that a road without
-    // width can be picked.
-    let reach = edges.fold(1.0, |reach: f64, (right, left)| reach.max(left).max(-right));
     RoadShape {
         id,
         low,
         high,
         line,
-        reach,
+        reach: road.reach(),
         road: road.clone(),
     }
 }

@@ -115,11 +115,6 @@ pub struct Bridges {
     cells: HashMap<(i32, i32), Vec<u32>>,
 }
 
-/// Something that a road passes over at a place.
-struct Below {
-    clearance: f64,
-}
-
 impl Bridges {
     /// Finds the bridges of a scenario, whose roads have the given lines.
     pub fn new(scenario: &Scenario, layout: &Layout, lines: &[RoadLine<'_>]) -> Self {
@@ -147,7 +142,7 @@ impl Bridges {
     pub fn of(scenario: &Scenario, layout: &Layout) -> Self {
         let roads = scenario.network().roads();
         let sampled: Vec<(RoadId, Vec<DVec2>, f64)> = roads
-            .map(|(id, road)| (id, road.reference_line.sample(0.1, 0.0), reach(road)))
+            .map(|(id, road)| (id, road.reference_line.sample(0.1, 0.0), road.reach()))
             .collect();
         let lines = sampled.iter().filter_map(|(id, line, reach)| {
             let (low, high) = polygon::bounds(line)?;
@@ -229,9 +224,7 @@ impl Bridges {
                 continue;
             };
             for s in [deck.from, deck.to] {
-                let (right, left) = road.edges(s);
-                let across = [left, right].map(|t| road.reference_line.point(s, t));
-                painter.line(&across, JOINT, 0.8, faded(OUTLINE, 0.7));
+                painter.line(&across(road, s), JOINT, 0.8, faded(OUTLINE, 0.7));
             }
             let lit = 0.5 * (PARAPET - LIT_EDGE) * DVec2::new(-1.0, 1.0).normalize();
             for side in [Side::Left, Side::Right] {
@@ -292,9 +285,7 @@ fn draw_tunnels<'a>(
             painter.dashed_line(&line, 0.3, 1.0, Some(TUNNEL_DASH), color);
         }
         for s in [tunnel.from - 0.5 * PORTAL, tunnel.to + 0.5 * PORTAL] {
-            let (right, left) = road.edges(s);
-            let across = [left, right].map(|t| road.reference_line.point(s, t));
-            painter.line(&across, PORTAL, 1.2, rgb(OUTLINE));
+            painter.line(&across(road, s), PORTAL, 1.2, rgb(OUTLINE));
         }
     }
 }
@@ -314,9 +305,6 @@ enum Side {
 
 /// The edge of a road along a span, moved outwards by a distance, m.
 fn edge(road: &Road, span: &Span, side: Side, outwards: f64) -> Vec<DVec2> {
-    let count = ((span.to - span.from) / STEP).ceil().max(1.0) as u32;
-    let distances =
-        (0..=count).map(|i| span.from + (span.to - span.from) * f64::from(i) / f64::from(count));
     let point = |s: f64| {
         let (right, left) = road.edges(s);
         let t = match side {
@@ -325,7 +313,19 @@ fn edge(road: &Road, span: &Span, side: Side, outwards: f64) -> Vec<DVec2> {
         };
         road.reference_line.point(s, t)
     };
-    distances.map(point).collect()
+    places(span.from, span.to).map(point).collect()
+}
+
+/// The line across a road between its edges.
+fn across(road: &Road, s: f64) -> [DVec2; 2] {
+    let (right, left) = road.edges(s);
+    [left, right].map(|t| road.reference_line.point(s, t))
+}
+
+/// Evenly spaced distances along a road, including both ends and at most [`STEP`] apart, m.
+fn places(from: f64, to: f64) -> impl Iterator<Item = f64> {
+    let count = ((to - from) / STEP).ceil().max(1.0) as u32;
+    (0..=count).map(move |i| from + (to - from) * f64::from(i) / f64::from(count))
 }
 
 fn cell_of(point: DVec2) -> (i32, i32) {
@@ -342,17 +342,6 @@ fn cells_of(outline: &[DVec2]) -> Vec<(i32, i32)> {
     (x0..=x1)
         .flat_map(|x| (y0..=y1).map(move |y| (x, y)))
         .collect()
-}
-
-/// Greatest distance of an edge of a road from its reference line, m.
-fn reach(road: &Road) -> f64 {
-    let count = (road.length() / 20.0).ceil().max(1.0) as u32;
-    let distances = (0..=count).map(|i| road.length() * f64::from(i) / f64::from(count));
-    let reach = |s: f64| {
-        let (right, left) = road.edges(s);
-        right.abs().max(left.abs())
-    };
-    distances.map(reach).fold(0.0, f64::max)
 }
 
 /// A road with its line.
@@ -415,10 +404,7 @@ impl<'a> Finder<'a> {
         if to - from < STEP {
             return Vec::new();
         }
-        let count = ((to - from) / STEP).ceil() as u32;
-        (0..=count)
-            .map(|i| from + (to - from) * f64::from(i) / f64::from(count))
-            .collect()
+        places(from, to).collect()
     }
 
     /// Roads of other layers whose surroundings overlap those of a road.
@@ -467,14 +453,14 @@ impl<'a> Finder<'a> {
                 .any(|land| land.contains(point))
                 .then_some(LAYER_HEIGHT);
             let clearance = heights.chain(over_water).fold(0.0, f64::max);
-            (clearance > 0.0).then_some(Below { clearance })
+            (clearance > 0.0).then_some(clearance)
         };
         let over_tunnel = |s: f64| {
             let point = middle(s);
             let is_over = lower
                 .iter()
                 .any(|lower| lower.road.layer < 0 && passes(&lower, point));
-            is_over.then_some(Below { clearance: 0.0 })
+            is_over.then_some(0.0)
         };
         let decks = self.with_approaches(upper, self.overlaps(upper, below));
         let decks = decks
@@ -508,10 +494,7 @@ impl<'a> Finder<'a> {
                 let point = lower.road.reference_line.point(s, 0.0);
                 let is_over =
                     |upper: &&&Line<'_>| upper.covers(point) && !self.meet(upper, lower, point);
-                covering
-                    .iter()
-                    .any(is_over)
-                    .then_some(Below { clearance: 0.0 })
+                covering.iter().any(is_over).then_some(0.0)
             };
             for span in self.overlaps(lower, below) {
                 tunnels.push(Span {
@@ -539,23 +522,24 @@ impl<'a> Finder<'a> {
         nodes.any(|node| node.position().distance(point) < reach)
     }
 
-    /// Parts of a road that pass over or below something.
-    fn overlaps(&self, line: &Line<'_>, below: impl Fn(f64) -> Option<Below>) -> Vec<Overlap> {
+    /// Parts of a road that pass over or below something. `below` returns the height above it, m; `None` where there is
+    /// nothing.
+    fn overlaps(&self, line: &Line<'_>, below: impl Fn(f64) -> Option<f64>) -> Vec<Overlap> {
         let mut found: Vec<Overlap> = Vec::new();
         let mut before: Option<f64> = None;
         let mut open = false;
         for s in self.distances(line) {
             match (below(s), found.last_mut().filter(|_| open)) {
-                (Some(below), Some(last)) => {
+                (Some(clearance), Some(last)) => {
                     last.to = s;
-                    last.clearance = last.clearance.max(below.clearance);
+                    last.clearance = last.clearance.max(clearance);
                 }
-                (Some(over), None) => {
+                (Some(clearance), None) => {
                     let from = before.map_or(s, |before| border(s, before, &below));
                     found.push(Overlap {
                         from,
                         to: s,
-                        clearance: over.clearance,
+                        clearance,
                     });
                     open = true;
                 }
@@ -592,7 +576,7 @@ impl<'a> Finder<'a> {
 }
 
 /// The border between a distance that passes over something and one that does not, within a few centimetres.
-fn border(inside: f64, outside: f64, below: impl Fn(f64) -> Option<Below>) -> f64 {
+fn border(inside: f64, outside: f64, below: impl Fn(f64) -> Option<f64>) -> f64 {
     let (mut inside, mut outside) = (inside, outside);
     for _ in 0..5 {
         let middle = 0.5 * (inside + outside);

@@ -410,6 +410,14 @@ impl Road {
             })
     }
 
+    /// Greatest distance of an edge from the reference line, measured just after the start of each section, m. At least
+    /// 1, so that a road without width can be found.
+    pub fn reach(&self) -> f64 {
+        let sections = self.lane_sections.iter();
+        let edges = sections.map(|section| self.edges(section.s + 1e-6));
+        edges.fold(1.0, |reach: f64, (right, left)| reach.max(left).max(-right))
+    }
+
     /// Lateral extent of the carriageway (right edge, left edge) at distance `s`, m to the left of
     /// the reference line. The carriageway is everything between the outermost lanes that are not
     /// sidewalks, or the whole road if it has only sidewalks.

@@ -94,16 +94,16 @@ impl RouteFinder {
         let mut all = vec![Candidate::default()];
         for stop in stops {
             let lanes = self.lanes_of(vehicle, stop);
-            let longer = |one: &Candidate| {
-                let one = one.clone();
-                lanes.clone().into_iter().map(move |lane| {
-                    let mut one = one.clone();
-                    one.stops.push(Place::Lane(lane));
-                    one.distance += self.distance_to_pointer(&lane, stop);
-                    one
-                })
+            let with_lane = |(one, lane): (&Candidate, &LanePlace)| {
+                let mut one = one.clone();
+                one.stops.push(Place::Lane(*lane));
+                one.distance += self.distance_to_pointer(lane, stop);
+                one
             };
-            all = all.iter().flat_map(longer).collect();
+            let pairs = all
+                .iter()
+                .flat_map(|one| lanes.iter().map(move |lane| (one, lane)));
+            all = pairs.map(with_lane).collect();
         }
         let found = all.into_iter().filter_map(|candidate| {
             let route = self.route_of(vehicle, stack, &candidate.stops)?;

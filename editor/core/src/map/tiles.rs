@@ -312,7 +312,8 @@ pub fn mesh(scene: &Scene, tile: &Tile, level: Level, ink: Ink) -> Mesh {
     builder.finish()
 }
 
-/// The triangles of those roads of a tile that have decks or roofs, and its tunnels, drawn once more over the vehicles below them.
+/// The triangles of those roads of a tile that have decks or roofs, and its tunnels, drawn once more over the vehicles
+/// below them.
 pub fn decks(scene: &Scene, tile: &Tile, level: Level, ink: Ink) -> Mesh {
     let mut builder = MeshBuilder::new(0.5 * (tile.low + tile.high), level, ink);
     if level == Level::Far {

@@ -77,7 +77,7 @@ enum Traffic {
 }
 
 /// A lane at the end of a road.
-struct LanePlace {
+struct LaneAtEnd {
     /// Middle of the lane.
     middle: DVec2,
     /// Pose of the road's end in the driving direction of the lane.
@@ -85,7 +85,7 @@ struct LanePlace {
 }
 
 /// Lanes that enter or leave the node at one end of a road, from left to right as drivers see them.
-fn lanes(road: &Road, end: RoadEnd, side: DrivingSide, traffic: Traffic) -> Vec<LanePlace> {
+fn lanes(road: &Road, end: RoadEnd, side: DrivingSide, traffic: Traffic) -> Vec<LaneAtEnd> {
     let s = match end {
         RoadEnd::Start => 0.0,
         RoadEnd::End => road.length(),
@@ -103,12 +103,12 @@ fn lanes(road: &Road, end: RoadEnd, side: DrivingSide, traffic: Traffic) -> Vec<
     let own = road.section_at(s).lanes.iter().filter(is_own);
     let places = own.filter_map(|lane| {
         let band = road.lane_band(lane.id, s)?;
-        Some(LanePlace {
+        Some(LaneAtEnd {
             middle: pose.point(0.0, band.centre),
             ahead,
         })
     });
-    let mut places: Vec<LanePlace> = places.collect();
+    let mut places: Vec<LaneAtEnd> = places.collect();
     if !is_along {
         places.reverse();
     }
@@ -117,13 +117,13 @@ fn lanes(road: &Road, end: RoadEnd, side: DrivingSide, traffic: Traffic) -> Vec<
 
 /// Distance by which the lanes of the next road have to move to the left, as drivers see it, to continue those lanes
 /// that do not end, m. `None` if the numbers of lanes differ.
-fn shift(from: &[LanePlace], to: &[LanePlace], ending: EndingLanes) -> Option<f64> {
+fn shift(from: &[LaneAtEnd], to: &[LaneAtEnd], ending: EndingLanes) -> Option<f64> {
     let kept = from.get(ending.left..from.len().checked_sub(ending.right)?)?;
     if kept.is_empty() || kept.len() != to.len() {
         return None;
     }
     let ahead = kept[0].ahead;
-    let beside = |places: &[LanePlace]| {
+    let beside = |places: &[LaneAtEnd]| {
         let left = places.iter().map(|place| ahead.to_local(place.middle).y);
         left.sum::<f64>() / places.len() as f64
     };
