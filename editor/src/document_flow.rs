@@ -136,7 +136,7 @@ impl DocumentFlow {
         }
     }
 
-    /// Switches to another document. The old document is discarded once the map of the new one has been drawn.
+    /// Switches to another document. The old document is discarded once the new map has been drawn.
     fn set_document(&mut self, cx: &mut Context, document: Document) {
         // The document set aside for the test track is the old document.
         cx.leave_track();

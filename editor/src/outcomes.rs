@@ -8,7 +8,7 @@ use crate::sharing;
 impl Editor {
     /// Handles the outcomes of finished jobs.
     pub(crate) fn take_jobs(&mut self) {
-        // All outcomes are taken before any is handled, because a handled one may start another job.
+        // All outcomes are taken before any of them is handled, because handling may start another job.
         let mut outcomes = Vec::new();
         self.cx.jobs.retain(|job| match job.take() {
             None => true,
