@@ -309,11 +309,10 @@ fn the_progress_of_a_large_map_grows_step_by_step() {
     }
     assert!(seen.is_sorted(), "{seen:?}");
     seen.dedup();
-    // Junctions are laid out in the first half.
-    assert!(
-        seen.iter().filter(|percent| **percent < 50).count() > 2,
-        "{seen:?}"
-    );
+    // Junctions are laid out in the first half, beside the frames, so the number of values seen there depends on the
+    // machine; a test of the layout counts its steps.
+    assert!(seen.len() > 2, "{seen:?}");
+    assert!(seen.iter().any(|percent| *percent < 50), "{seen:?}");
     assert!(seen.iter().any(|percent| *percent >= 50), "{seen:?}");
 }
 
