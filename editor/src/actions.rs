@@ -111,6 +111,7 @@ impl Editor {
             Action::BindKey(command, key) => self.cx.model.settings.keys.bind(command, key),
             Action::ResetKeys => self.cx.model.settings.keys.reset(),
             Action::MoveBackground(by) => self.cx.move_background(by),
+            Action::ForgetLayer => self.cx.choose_layer(None),
             Action::ScaleBackground(by) => self.cx.scale_background(by),
             Action::FadeBackground(opacity) => self.cx.fade_background(opacity),
             Action::DropBackground => self.cx.model.background = None,

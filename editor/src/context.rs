@@ -113,7 +113,7 @@ impl Context {
         model.routes.clear();
         model.measured.clear();
         // A layer that was chosen for a bridge there would join nothing here.
-        model.settings.tools.layer = 0;
+        model.settings.tools.layer = None;
         let tool = model.tool;
         self.view.forget(tool);
         before

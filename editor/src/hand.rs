@@ -61,7 +61,11 @@ pub(crate) struct Reach<'a> {
 impl Reach<'_> {
     /// Sends an event to a tool and appends its effects to the actions.
     fn send(&mut self, tool: &mut dyn Tool, event: ToolEvent) {
-        for effect in tool.event(event, &context(self.model, &self.camera)) {
+        let was_busy = tool.is_busy();
+        let effects = tool.event(event, &context(self.model, &self.camera));
+        let is_applied = |effect: &Effect| matches!(effect, Effect::Apply(..) | Effect::Refuse(_));
+        let has_ended = effects.iter().any(is_applied) || was_busy && !tool.is_busy();
+        for effect in effects {
             let action = action_of(effect);
             // Only the newest state of a gesture counts, because a fast mouse produces several per frame and
             // each would rebuild the scenario.
@@ -72,6 +76,9 @@ impl Reach<'_> {
                 self.actions.pop();
             }
             self.actions.push(action);
+        }
+        if has_ended && self.model.settings.tools.layer.is_some() {
+            self.actions.push(Action::ForgetLayer);
         }
     }
 }
@@ -114,6 +121,19 @@ impl Hand {
             held: Modifiers::default(),
             space: None,
         }
+    }
+
+    /// The layer on which the tool draws at the pointer; `None` if it draws no roads.
+    pub(crate) fn layer(&self, model: &Model) -> Option<i8> {
+        self.tool.layer(&context(model, &model.camera))
+    }
+
+    /// Tells the tool that the layer in the options has changed.
+    pub(crate) fn follow_layer(&mut self, model: &Model) {
+        // The tool only aims again, which has no effects.
+        let _ = self
+            .tool
+            .event(ToolEvent::Layer, &context(model, &model.camera));
     }
 
     /// The current tool.

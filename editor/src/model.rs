@@ -444,6 +444,8 @@ pub enum Action {
     Coupling(u64, CouplingOrder),
     /// Moves the background picture by this vector, m.
     MoveBackground(DVec2),
+    /// Forgets the layer that was chosen for a stroke, because the stroke has ended.
+    ForgetLayer,
     /// Scales the background picture.
     ScaleBackground(f64),
     /// Sets the background picture's opacity, 0 to 1.

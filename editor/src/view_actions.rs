@@ -111,6 +111,7 @@ impl Context {
             self.model.document.abort();
         }
         self.model.tool = kind;
+        self.model.settings.tools.layer = None;
         self.view.canvas.hand.take(kind);
     }
 
@@ -140,14 +141,18 @@ impl Context {
         *radius = (*radius * factor).clamp(*BRUSHES.start(), *BRUSHES.end());
     }
 
-    /// Changes the layer of the roads that the current tool draws, if it draws roads.
+    /// Changes the layer of what the current tool draws from the pointer on, if it draws roads.
     pub(crate) fn change_layer(&mut self, by: i8) {
-        if matches!(self.model.tool, ToolKind::Road | ToolKind::Roundabout) {
-            let layer = &mut self.model.settings.tools.layer;
-            *layer = layer
-                .saturating_add(by)
-                .clamp(*LAYERS.start(), *LAYERS.end());
+        if let Some(layer) = self.view.canvas.hand.layer(&self.model) {
+            let layer = layer.saturating_add(by);
+            self.choose_layer(Some(layer.clamp(*LAYERS.start(), *LAYERS.end())));
         }
+    }
+
+    /// Chooses the layer of what the current tool draws from the pointer on; `None` leaves it to the tool.
+    pub(crate) fn choose_layer(&mut self, layer: Option<i8>) {
+        self.model.settings.tools.layer = layer;
+        self.view.canvas.hand.follow_layer(&self.model);
     }
 
     /// Sets the background picture from a finished job, with its placement if that is known.

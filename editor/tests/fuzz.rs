@@ -132,7 +132,7 @@ impl Hand {
         let uses = roadwright_scenario::LandUse::ALL;
         self.options.land = uses[self.stream.next_index(uses.len())];
         self.options.preset = self.stream.next_index(self.options.presets.len());
-        self.options.layer = self.stream.next_index(2) as i8;
+        self.options.layer = [None, Some(0), Some(1)][self.stream.next_index(3)];
         self.options.snap.grid = self.chance(0.3);
     }
 

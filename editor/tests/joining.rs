@@ -6,7 +6,7 @@ use roadwright_editor::document::Document;
 use roadwright_editor::route_source::RouteSource;
 use roadwright_editor::scene::Scene;
 use roadwright_editor::tools::{
-    Effect, Mark, Modifiers, Pointer, ToolContext, ToolEvent, ToolKind, ToolOptions,
+    Effect, MapPart, Mark, Modifiers, Pointer, ToolContext, ToolEvent, ToolKind, ToolOptions,
 };
 use roadwright_geometry::math::Stream;
 use roadwright_geometry::{DVec2, Pose, ReferenceLine, Segment, polygon, unit};
@@ -227,7 +227,7 @@ fn for_strokes(number: u64, mut each: impl FnMut(&mut Stream, &mut Hand)) {
         for _ in 0..STROKES_ON_A_MAP.min(strokes - map * STROKES_ON_A_MAP) {
             let share = stream.next_unit();
             hand.scale = 0.03 * roadwright_geometry::math::exp(share * 5.586);
-            hand.options.layer = stream.next_index(3) as i8;
+            hand.options.layer = Some(stream.next_index(3) as i8);
             each(&mut stream, &mut hand);
         }
     }
@@ -245,7 +245,7 @@ fn strokes_that_end_on_asphalt_join_that_road_or_its_node() {
     let mut codes: BTreeMap<&str, u32> = BTreeMap::new();
     for_strokes(1, |stream, hand| {
         let before = hand.document.scenario().clone();
-        let layer = hand.options.layer;
+        let layer = hand.options.layer.unwrap();
         let network = before.network();
         let own: Vec<RoadId> = network
             .roads()
@@ -282,8 +282,7 @@ fn strokes_that_end_on_asphalt_join_that_road_or_its_node() {
             .filter(|(far, id)| {
                 let ends = network.ends_at(*id);
                 let on_layer = |road: RoadId| network.road(road).unwrap().layer == layer;
-                *far <= 10.0 * hand.scale
-                    && (ends.len() == 1 || ends.iter().any(|(road, _)| on_layer(*road)))
+                *far <= 10.0 * hand.scale && ends.iter().any(|(road, _)| on_layer(*road))
             })
             .min_by(|a, b| a.0.total_cmp(&b.0));
         if let Some((_, expected)) = near {
@@ -355,7 +354,7 @@ fn strokes_that_end_off_the_asphalt_or_with_ctrl_join_nothing() {
     let mut free = 0u32;
     for_strokes(2, |stream, hand| {
         let before = hand.document.scenario().clone();
-        let layer = hand.options.layer;
+        let layer = hand.options.layer.unwrap();
         let network = before.network();
         let ctrl = stream.next_index(4) == 0;
         let end = if stream.next_index(2) == 0 {
@@ -407,6 +406,61 @@ fn strokes_that_end_off_the_asphalt_or_with_ctrl_join_nothing() {
     assert!(u64::from(free) > scaled(STROKES) / 4, "only {free} strokes");
 }
 
+/// A street from west to east, and another above it from south to north.
+fn crossing_on_two_layers() -> Scenario {
+    let mut scenario = Scenario::new("layers");
+    let ends = [((-100.0, 0.0), (100.0, 0.0)), ((0.0, -100.0), (0.0, 100.0))];
+    for (layer, (from, to)) in ends.into_iter().enumerate() {
+        let style = RoadStyle {
+            name: ["Mill Street", "High Bridge"][layer].into(),
+            layer: layer as i8,
+            ..street("")
+        };
+        let line = ReferenceLine::straight(DVec2::from(from), DVec2::from(to)).unwrap();
+        scenario
+            .apply(draw::road(&scenario, &line, &style).unwrap())
+            .unwrap();
+    }
+    scenario
+}
+
+#[test]
+fn a_stroke_begins_on_the_topmost_layer_that_it_catches() {
+    let mut hand = Hand::new(crossing_on_two_layers());
+    let label = |hand: &mut Hand, from: (f64, f64), to: (f64, f64)| {
+        let points = [DVec2::from(from), DVec2::from(to)];
+        let drawn = hand.drag(&points, Modifiers::default()).unwrap();
+        let first = hand.document.scenario().network().next_road_id();
+        let new = drawn.after.network().road(first).unwrap().layer;
+        (new, drawn.label)
+    };
+    // From the bridge, also where it lies over the street, it is on layer 1 and passes over the street.
+    let (layer, words) = label(&mut hand, (0.0, 50.0), (60.0, 0.0));
+    assert_eq!(layer, 1);
+    assert!(words.contains("Layer 1"), "{words}");
+    let passes = "passes over Mill Street (Page Down: join)";
+    assert!(words.contains(passes), "{words}");
+    assert_eq!(label(&mut hand, (0.0, 0.0), (60.0, 60.0)).0, 1);
+    // From the street and from open ground it is on layer 0.
+    let (layer, words) = label(&mut hand, (60.0, 0.0), (0.0, 60.0));
+    assert_eq!(layer, 0);
+    let passes = "passes under High Bridge (Page Up: join)";
+    assert!(words.contains(passes), "{words}");
+    assert!(!words.contains("Layer"), "{words}");
+    let (layer, words) = label(&mut hand, (60.0, 60.0), (60.0, 0.0));
+    assert_eq!(layer, 0);
+    assert!(words.contains("joins Mill Street"), "{words}");
+    // A layer that was chosen before overrides this, and one that is hidden is not caught.
+    hand.options.layer = Some(3);
+    let (layer, words) = label(&mut hand, (60.0, 60.0), (60.0, 0.0));
+    assert_eq!(layer, 3);
+    let passes = "passes over Mill Street (3 times Page Down: join)";
+    assert!(words.contains(passes), "{words}");
+    hand.options.layer = None;
+    hand.options.hidden.insert(MapPart::Layer(1));
+    assert_eq!(label(&mut hand, (0.0, 50.0), (60.0, 60.0)).0, 0);
+}
+
 #[test]
 fn strokes_to_the_roads_of_shipped_scenarios_join_them() {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../scenarios");
@@ -424,7 +478,7 @@ fn strokes_to_the_roads_of_shipped_scenarios_join_them() {
             let Some((right, left)) = asphalt(road, s) else {
                 continue;
             };
-            hand.options.layer = road.layer;
+            hand.options.layer = Some(road.layer);
             hand.scale = [0.05, 0.3, 1.0][stream.next_index(3)];
             let end = road
                 .reference_line

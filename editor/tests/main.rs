@@ -23,6 +23,7 @@ mod modules;
 mod moves;
 mod open_ground;
 mod opening;
+mod overpass;
 mod past;
 mod pictures;
 mod race;

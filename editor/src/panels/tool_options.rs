@@ -8,7 +8,7 @@ use crate::tools::{
     BayKind, BayOptions, LAYERS, ObstacleKind, PaintShape, RandomTripOptions, RoadPreset,
     StackChoice, TerrainMode, ToolKind, ToolOptions, new_paint_layer,
 };
-use egui::{DragValue, Response, Role, Slider, Ui, WidgetInfo};
+use egui::{ComboBox, DragValue, Response, Role, Slider, Ui, WidgetInfo};
 use roadwright_scenario::{CrossSection, Edit, LandUse, Lane, ObjectId, PaintId, Poly3};
 use roadwright_simulation::PopulateFrom;
 
@@ -251,8 +251,21 @@ fn section_picture(ui: &mut Ui, theme: Theme, section: &CrossSection) -> Respons
 
 fn layer(ui: &mut Ui, options: &mut ToolOptions) {
     ui.label("Layer");
-    let response = ui.add(DragValue::new(&mut options.layer).range(LAYERS).speed(0.05));
-    named(&response, "Layer");
+    let shown = options
+        .layer
+        .map_or_else(|| "automatic".to_owned(), |layer| layer.to_string());
+    let choice = ComboBox::from_id_salt("layer")
+        .selected_text(shown)
+        .width(90.0);
+    let response = choice.show_ui(ui, |ui| {
+        ui.selectable_value(&mut options.layer, None, "automatic");
+        for layer in LAYERS.rev() {
+            ui.selectable_value(&mut options.layer, Some(layer), layer.to_string());
+        }
+    });
+    let hint = "Layer of the next stroke. Automatic: that of the road where it begins, or else 0. Page Up and \
+                Page Down change it while you draw.";
+    named(&response.response.on_hover_text(hint), "Layer");
 }
 
 /// Adds the lanes of a road to the presets.

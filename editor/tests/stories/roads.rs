@@ -344,7 +344,7 @@ fn the_first_road_of_a_new_user_has_pavements_and_presets_show_their_lanes() {
 }
 
 #[test]
-fn the_layer_of_a_road_is_changed_with_page_up_and_page_down() {
+fn the_layer_of_a_stroke_is_changed_with_page_up_and_page_down() {
     let mut bench = Bench::empty();
     bench.look_at(0.0, 0.0, 150.0);
     bench.key(Key::R);
@@ -352,26 +352,73 @@ fn the_layer_of_a_road_is_changed_with_page_up_and_page_down() {
     bench.key(Key::PageUp);
     assert!(bench.editor().model().status.contains("layer (now 1)"));
     bench.drag(&[(0.0, -100.0), (0.0, 100.0)]);
-    let layers: Vec<i8> = bench
-        .scenario()
-        .network()
-        .roads()
-        .map(|(_, r)| r.layer)
-        .collect();
-    assert_eq!(layers, [0, 1]);
-    // Back on the ground, a road joins again.
-    bench.key(Key::PageDown);
+    let layers = |bench: &Bench| -> Vec<i8> {
+        let roads = bench.scenario().network().roads();
+        roads.map(|(_, road)| road.layer).collect()
+    };
+    assert_eq!(layers(&bench), [0, 1]);
+    // The layer ends with the stroke, so the next one joins the street.
+    bench.move_to(60.0, -100.0);
+    assert!(bench.editor().model().status.contains("layer (now 0)"));
     bench.drag(&[(60.0, -100.0), (60.0, 100.0)]);
-    assert_eq!(bench.scenario().network().road_count(), 5);
-    // During a stroke: the layer at the release counts.
+    assert_eq!(layers(&bench), [0, 1, 0, 0, 0]);
+    // During a stroke: from the pointer on. The first part ends at a node of its own.
     bench.press_at(-60.0, -100.0);
-    bench.move_to(-60.0, 0.0);
+    bench.move_to(-60.0, -60.0);
+    bench.move_to(-60.0, -40.0);
     bench.key(Key::PageUp);
+    assert!(!bench.editor().model().status.contains("layer (now 0)"));
+    bench.move_to(-60.0, 0.0);
     bench.move_to(-60.0, 100.0);
     bench.release_at(-60.0, 100.0);
-    assert_eq!(bench.scenario().network().road_count(), 6);
-    // The layer ends with the document.
-    assert_eq!(bench.editor().model().settings.tools.layer, 1);
+    assert_eq!(layers(&bench), [0, 1, 0, 0, 0, 0, 1]);
+    let network = bench.scenario().network();
+    let ramp: Vec<_> = network.roads().skip(5).collect();
+    assert_eq!(ramp[0].1.to, ramp[1].1.from);
+    let middle = network.node(ramp[0].1.to).unwrap().position();
+    assert!((middle - DVec2::new(-60.0, -40.0)).length() < 3.0);
+    // A stroke that is cancelled takes the layer along, and so do another tool and another document.
+    bench.key(Key::PageDown);
+    assert_eq!(bench.editor().model().settings.tools.layer, Some(-1));
+    bench.press_at(80.0, -100.0);
+    bench.move_to(100.0, -60.0);
+    bench.move_to(100.0, -40.0);
+    bench.key(Key::Escape);
+    bench.release_at(100.0, -40.0);
+    assert_eq!(bench.editor().model().settings.tools.layer, None);
+    bench.key(Key::PageUp);
+    bench.key(Key::V);
+    assert_eq!(bench.editor().model().settings.tools.layer, None);
+    bench.key(Key::R);
+    bench.key(Key::PageUp);
     bench.ask(Action::Go(Next::New));
-    assert_eq!(bench.editor().model().settings.tools.layer, 0);
+    assert_eq!(bench.editor().model().settings.tools.layer, None);
+}
+
+#[test]
+fn points_that_are_clicked_change_the_layer_at_the_last_one() {
+    let mut bench = Bench::empty();
+    bench.look_at(0.0, 0.0, 150.0);
+    bench.key(Key::R);
+    bench.drag(&[(0.0, -100.0), (0.0, 100.0)]);
+    bench.click(-100.0, 0.0);
+    bench.click(-40.0, 0.0);
+    bench.key(Key::PageUp);
+    bench.click(60.0, 0.0);
+    bench.key(Key::PageDown);
+    bench.click(100.0, 0.0);
+    bench.key(Key::Enter);
+    let roads = bench.scenario().network().roads();
+    let layers: Vec<i8> = roads.map(|(_, road)| road.layer).collect();
+    assert_eq!(layers, [0, 0, 1, 0]);
+    // Backspace takes a change away with the points behind it.
+    bench.click(-100.0, 50.0);
+    bench.click(-40.0, 50.0);
+    bench.key(Key::PageUp);
+    bench.click(60.0, 50.0);
+    bench.key(Key::Backspace);
+    bench.key(Key::PageDown);
+    bench.click(60.0, 50.0);
+    bench.key(Key::Enter);
+    assert_eq!(bench.scenario().network().road_count(), 7);
 }

@@ -14,9 +14,9 @@ use crate::palette::{CASING, KERB, MARKING, OUTLINE, SHADOW, SHADOW_OPACITY, fad
 use glam::DVec2;
 use roadwright_geometry::{polygon, polyline};
 use roadwright_scenario::junction::Layout;
-use roadwright_scenario::{Land, LandUse, NodeId, Road, RoadId, Scenario};
+use roadwright_scenario::{Land, LandUse, NodeId, Road, RoadBox, RoadBoxes, RoadId, Scenario};
 use roadwright_simulation::VehicleRecord;
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::hash::{Hash, Hasher};
 
 /// Length of a deck before and behind what it passes over, m.
@@ -121,7 +121,7 @@ impl Bridges {
         let finder = Finder::new(scenario, layout, lines);
         let mut decks: Vec<Span> = Vec::new();
         let mut tunnels: Vec<Span> = Vec::new();
-        for line in &finder.lines {
+        for line in finder.lines.values() {
             decks.extend(finder.decks(line));
             tunnels.extend(finder.tunnels(line));
         }
@@ -365,7 +365,9 @@ impl Line<'_> {
 struct Finder<'a> {
     scenario: &'a Scenario,
     layout: &'a Layout,
-    lines: Vec<Line<'a>>,
+    lines: BTreeMap<RoadId, Line<'a>>,
+    /// The roads by position, for which an entry of `lines` exists.
+    boxes: RoadBoxes,
     water: Vec<(&'a Land, DVec2, DVec2)>,
     lowest: i8,
 }
@@ -375,9 +377,14 @@ impl<'a> Finder<'a> {
         let network = scenario.network();
         let lines = lines.iter().filter_map(|of| {
             let road = network.road(of.id)?;
-            Some(Line { road, of: *of })
+            Some((of.id, Line { road, of: *of }))
         });
-        let lines: Vec<Line<'a>> = lines.collect();
+        let lines: BTreeMap<RoadId, Line<'a>> = lines.collect();
+        let boxes = lines.iter().map(|(id, line)| RoadBox {
+            road: *id,
+            low: line.of.low - line.of.reach,
+            high: line.of.high + line.of.reach,
+        });
         let water = scenario
             .land()
             .values()
@@ -385,7 +392,8 @@ impl<'a> Finder<'a> {
         Self {
             scenario,
             layout,
-            lowest: lines.iter().map(|line| line.road.layer).min().unwrap_or(0),
+            boxes: RoadBoxes::of(boxes),
+            lowest: lines.values().map(|line| line.road.layer).min().unwrap_or(0),
             water: water
                 .filter_map(|land| {
                     let (low, high) = polygon::bounds(&land.outline)?;
@@ -410,8 +418,9 @@ impl<'a> Finder<'a> {
     /// Roads of other layers whose surroundings overlap those of a road.
     fn near(&self, line: &Line<'_>, is_meant: impl Fn(&Road) -> bool) -> Vec<&Line<'a>> {
         let (low, high) = (line.of.low - line.of.reach, line.of.high + line.of.reach);
-        let others = self.lines.iter().filter(|other| is_meant(other.road));
-        others.filter(|other| other.overlaps(low, high)).collect()
+        let near = self.boxes.overlapping(low, high).into_iter();
+        let others = near.filter_map(|id| self.lines.get(&id));
+        others.filter(|other| is_meant(other.road)).collect()
     }
 
     fn decks(&self, upper: &Line<'_>) -> Vec<Span> {

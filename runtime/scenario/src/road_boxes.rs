@@ -82,7 +82,11 @@ impl RoadBoxes {
 
     /// The roads whose boxes are within `reach` of a point, in ascending order.
     pub fn near(&self, point: DVec2, reach: f64) -> Vec<RoadId> {
-        let (low, high) = (point - reach, point + reach);
+        self.overlapping(point - reach, point + reach)
+    }
+
+    /// The roads whose boxes overlap the box between two corners, in ascending order.
+    pub fn overlapping(&self, low: DVec2, high: DVec2) -> Vec<RoadId> {
         let end = self.boxes.partition_point(|road| road.low.x <= high.x);
         let begin = self.east.partition_point(|east| *east < low.x);
         let range = self.boxes.get(begin..end).unwrap_or_default().iter();

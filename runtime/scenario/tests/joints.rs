@@ -1,11 +1,13 @@
 //! Checks that the ends of strokes join the roads on whose asphalt they are released.
 
 use crate::common::{crossroads, draw, street, west_to_east};
+use roadwright_geometry::alignment::Alignment;
 use roadwright_geometry::{DVec2, ReferenceLine};
 use roadwright_scenario::check::{Code, check, repair};
 use roadwright_scenario::junction::layout;
 use roadwright_scenario::operation::draw::{
-    self, Catch, Joint, RoadStyle, StrokeEnd, Surroundings, guided, joined_road, stroke_ends,
+    self, Catch, Joint, LayerChange, LayeredStyle, RoadStyle, StrokeEnd, Surroundings, guided,
+    joined_road, stroke_ends,
 };
 use roadwright_scenario::*;
 
@@ -42,7 +44,7 @@ fn ends_by(
         boxes: &RoadBoxes::new(scenario.network()),
         is_hidden: &|_| false,
     };
-    stroke_ends(&around, trace, style, [catch, catch])
+    stroke_ends(&around, trace, style, [style.layer; 2], [catch, catch])
 }
 
 /// Draws a stroke of straight legs. Between its joints, only one leg remains.
@@ -148,8 +150,12 @@ fn only_roads_on_the_layer_of_the_stroke_are_joined() {
     };
     let [_, end] = ends(&scenario, &[xy(0.0, 60.0), xy(0.0, 0.0)], &above);
     assert_eq!(end.joint, Joint::Free);
-    // The free end of a road is continued on another layer.
-    let [start, _] = ends(&scenario, &[xy(100.0, 0.5), xy(200.0, 0.0)], &above);
+    // Nor is the free end of a road on another layer, unless the road is drawn exactly from it.
+    let trace = [xy(100.0, 0.0), xy(200.0, 0.0)];
+    let [start, _] = ends(&scenario, &trace, &above);
+    assert_eq!(start.joint, Joint::Free);
+    let line = ReferenceLine::straight(trace[0], trace[1]).unwrap();
+    let [start, _] = draw::exact_ends(&scenario, &line, &above);
     assert!(matches!(start.joint, Joint::Node(_)));
     // A node where another street passes below is not joined.
     let mut crossed = scenario.clone();
@@ -165,6 +171,113 @@ fn only_roads_on_the_layer_of_the_stroke_are_joined() {
     let network = crossed.network();
     let (_, new) = network.roads().last().unwrap();
     assert_eq!(network.ends_at(new.to).len(), 1);
+}
+
+#[test]
+fn a_ramp_joins_roads_of_two_layers_and_crosses_only_those_of_its_own() {
+    //            bridge  lane  bridge
+    //              |      |      |
+    //        .-----+--x---+------o      The ramp climbs from the street to the second bridge. It changes its
+    //       /      |      |      |      layer at x, so it passes below the first bridge and over the lane.
+    //   ---o-------+-------------+---
+    let mut scenario = one_street();
+    let above = RoadStyle {
+        layer: 1,
+        ..street("")
+    };
+    draw(&mut scenario, (60.0, -90.0), (60.0, 90.0), &above);
+    draw(&mut scenario, (20.0, -90.0), (20.0, 90.0), &above);
+    draw(&mut scenario, (40.0, 10.0), (40.0, 90.0), &street("lane"));
+    let roads = scenario.network().road_count();
+    let trace = [xy(0.0, 0.0), xy(0.0, 40.0), xy(60.0, 40.0)];
+    let around = Surroundings {
+        scenario: &scenario,
+        layout: &layout(scenario.network(), scenario.about()),
+        boxes: &RoadBoxes::new(scenario.network()),
+        is_hidden: &|_| false,
+    };
+    let ends = stroke_ends(
+        &around,
+        &trace,
+        &street(""),
+        [0, 1],
+        [Catch::within(1.0); 2],
+    );
+    assert!(ends.iter().all(StrokeEnd::is_joined));
+    let corners = Alignment::polygon(&trace, 10.0, 0.0);
+    let line = corners.unwrap().line().unwrap();
+    // Before the ground lane at x = 40 m and behind the bridge at x = 20 m.
+    let s = line.length() - 30.0;
+    let changes = [LayerChange { s, layer: 1 }];
+    let style = street("");
+    let layered = LayeredStyle {
+        style: &style,
+        changes: &changes,
+    };
+    let edit = draw::layered_road(&scenario, &line, &layered, &ends).unwrap();
+    let mut after = scenario.clone();
+    after.apply(edit).unwrap();
+    let network = after.network();
+    // The street and the bridge at x = 60 m are cut, and the ramp consists of two pieces.
+    assert_eq!(network.road_count(), roads + 4);
+    let first = scenario.network().next_road_id();
+    let new = network.roads().filter(|(id, _)| *id >= first);
+    let ramp: Vec<&Road> = new.take(2).map(|(_, road)| road).collect();
+    assert_eq!([ramp[0].layer, ramp[1].layer], [0, 1]);
+    assert_eq!(ramp[0].to, ramp[1].from);
+    assert_eq!(network.ends_at(ramp[0].from).len(), 3);
+    assert_eq!(network.ends_at(ramp[0].to).len(), 2);
+    assert_eq!(network.ends_at(ramp[1].to).len(), 3);
+    assert!((ramp[1].length() - 30.0).abs() < 1e-6);
+    // Without the change it meets the ground lane and only its start is joined.
+    let ends = stroke_ends(&around, &trace, &style, [0; 2], [Catch::within(1.0); 2]);
+    assert_eq!(ends[1].joint, Joint::Free);
+    let mut flat = scenario.clone();
+    flat.apply(joined_road(&scenario, &line, &style, &ends).unwrap())
+        .unwrap();
+    assert_eq!(flat.network().road_count(), roads + 4);
+    // A change at an end needs no node of its own.
+    let changes = [LayerChange { s: 0.0, layer: 1 }];
+    let layered = LayeredStyle {
+        style: &style,
+        changes: &changes,
+    };
+    let ends = stroke_ends(&around, &trace, &style, [0, 1], [Catch::within(1.0); 2]);
+    let mut steep = scenario.clone();
+    steep
+        .apply(draw::layered_road(&scenario, &line, &layered, &ends).unwrap())
+        .unwrap();
+    // It crosses the bridge at x = 20 m, which it joins.
+    let new = steep.network().roads().filter(|(id, _)| *id >= first);
+    let layers: Vec<i8> = new.take(2).map(|(_, road)| road.layer).collect();
+    assert_eq!(layers, [1, 1]);
+}
+
+#[test]
+fn the_topmost_road_decides_about_the_layer_of_a_stroke() {
+    let mut scenario = one_street();
+    let above = RoadStyle {
+        layer: 2,
+        ..street("")
+    };
+    draw(&mut scenario, (0.0, -90.0), (0.0, 90.0), &above);
+    let layer = |point: DVec2, catch: Catch, hides: &dyn Fn(RoadId) -> bool| {
+        let around = Surroundings {
+            scenario: &scenario,
+            layout: &layout(scenario.network(), scenario.about()),
+            boxes: &RoadBoxes::new(scenario.network()),
+            is_hidden: hides,
+        };
+        draw::caught_layer(&around, point, catch)
+    };
+    let catch = Catch::within(1.0);
+    let all = |_: RoadId| false;
+    assert_eq!(layer(xy(0.0, 0.0), catch, &all), Some(2));
+    assert_eq!(layer(xy(50.0, 0.0), catch, &all), Some(0));
+    assert_eq!(layer(xy(50.0, 50.0), catch, &all), None);
+    assert_eq!(layer(xy(0.0, 0.0), Catch::NOTHING, &all), None);
+    let bridge = scenario.network().roads().last().unwrap().0;
+    assert_eq!(layer(xy(0.0, 0.0), catch, &|id| id == bridge), Some(0));
 }
 
 #[test]

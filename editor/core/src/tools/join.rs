@@ -1,6 +1,6 @@
 //! Joins the ends of roads to nodes and roads at the pointer.
 
-use super::{Modifiers, ToolContext};
+use super::{LAYERS, Modifiers, ToolContext};
 use roadwright_geometry::DVec2;
 use roadwright_scenario::operation::draw::{
     self, Catch, Joint, StrokeEnd, Surroundings, joined_end, stroke_ends,
@@ -20,15 +20,29 @@ pub(super) fn catch(modifiers: Modifiers, context: &ToolContext<'_>) -> Catch {
     }
 }
 
-/// Returns what the ends of a new road join. `trace` contains the positions of the pointer, in drawing order.
+/// Returns what the ends of a new road join. `trace` contains the positions of the pointer, in drawing order. `layers`
+/// contains the layers of both ends, and `catch` their rules.
 pub(super) fn ends(
     trace: &[DVec2],
+    layers: [i8; 2],
     catch: [Catch; 2],
     context: &ToolContext<'_>,
 ) -> [StrokeEnd; 2] {
-    let style = context.options.road_style();
+    let style = context.options.road_style(layers[0]);
+    with_surroundings(context, |around| {
+        stroke_ends(around, trace, &style, layers, catch)
+    })
+}
+
+/// Returns the topmost layer on which an end at a point would join something; `None` if there is none.
+pub(super) fn caught_layer(point: DVec2, catch: Catch, context: &ToolContext<'_>) -> Option<i8> {
+    with_surroundings(context, |around| draw::caught_layer(around, point, catch))
+}
+
+/// Calls a function with the objects that a stroke can join.
+fn with_surroundings<T>(context: &ToolContext<'_>, read: impl FnOnce(&Surroundings<'_>) -> T) -> T {
     let boxes = boxes(context.scenario, context);
-    let around = Surroundings {
+    read(&Surroundings {
         scenario: context.scenario,
         layout: &context.scene.layout,
         boxes: &boxes,
@@ -37,8 +51,46 @@ pub(super) fn ends(
                 .options
                 .is_hidden(context.scenario, ObjectId::Road(road))
         },
+    })
+}
+
+/// Describes the road above or below an end that joins nothing, and the key with which the end would join that road;
+/// `None` if there is no such road.
+pub(super) fn passing_word(
+    end: &StrokeEnd,
+    layer: i8,
+    catch: Catch,
+    context: &ToolContext<'_>,
+) -> Option<String> {
+    if end.is_joined() {
+        return None;
+    }
+    // The nearest layer first, and of two that are as near the lower one.
+    let mut others: Vec<i8> = LAYERS.filter(|other| *other != layer).collect();
+    others.sort_by_key(|other| (other.abs_diff(layer), *other));
+    let caught = |other: &i8| {
+        let [found, _] = ends(&[end.at], [*other; 2], [catch; 2], context);
+        joined_name(&found, context.scenario)
     };
-    stroke_ends(&around, trace, &style, catch)
+    let near = with_surroundings(context, |around| around.boxes.near(end.at, catch.reach));
+    let network = context.scenario.network();
+    let has_road = |other: &i8| {
+        let mut roads = near.iter().filter_map(|id| network.road(*id));
+        roads.any(|road| road.layer == *other)
+    };
+    others.retain(has_road);
+    let (other, name) = others
+        .into_iter()
+        .find_map(|other| Some((other, caught(&other)?)))?;
+    let (verb, key) = match other < layer {
+        true => ("over", "Page Down"),
+        false => ("under", "Page Up"),
+    };
+    let presses = match other.abs_diff(layer) {
+        1 => key.to_owned(),
+        count => format!("{count} times {key}"),
+    };
+    Some(format!("passes {verb} {name} ({presses}: join)"))
 }
 
 /// Returns the boxes of the roads of a scenario. The scene may belong to another revision, so boxes of roads that

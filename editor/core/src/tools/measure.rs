@@ -51,13 +51,15 @@ impl Tool for Measure {
                 self.points.clear();
                 self.done = false;
             }
-            ToolEvent::Type(_) => {}
+            ToolEvent::Type(_) | ToolEvent::Layer => {}
         }
         // While the pointer only moves, the line stays.
         match event {
-            ToolEvent::Move(_) | ToolEvent::Press(_) | ToolEvent::Drag(_) | ToolEvent::Type(_) => {
-                Vec::new()
-            }
+            ToolEvent::Move(_)
+            | ToolEvent::Press(_)
+            | ToolEvent::Drag(_)
+            | ToolEvent::Type(_)
+            | ToolEvent::Layer => Vec::new(),
             _ => vec![Effect::Measured(self.points.clone())],
         }
     }

@@ -21,6 +21,7 @@ mod road;
 mod roundabout;
 mod select;
 mod snap;
+mod stroke_layers;
 mod terrain;
 mod trip;
 mod trip_handles;
@@ -201,6 +202,23 @@ pub enum ToolEvent {
     Escape,
     /// A typed character of a number.
     Type(char),
+    /// The layer in the options has changed.
+    Layer,
+}
+
+impl ToolEvent {
+    /// The position of the pointer, if the event has one.
+    pub fn pointer(self) -> Option<Pointer> {
+        match self {
+            Self::Move(pointer)
+            | Self::Press(pointer)
+            | Self::Drag(pointer)
+            | Self::Release(pointer)
+            | Self::Click(pointer)
+            | Self::DoubleClick(pointer) => Some(pointer),
+            Self::Enter | Self::Backspace | Self::Escape | Self::Type(_) | Self::Layer => None,
+        }
+    }
 }
 
 // The events of a gesture:
@@ -415,6 +433,11 @@ pub trait Tool {
 
     /// Whether a stroke is in progress, which Escape cancels.
     fn is_busy(&self) -> bool;
+
+    /// The layer on which the tool draws at the pointer; `None` for tools that draw no roads.
+    fn layer(&self, _: &ToolContext<'_>) -> Option<i8> {
+        None
+    }
 
     /// The trip that is being drawn, as far as both ends are known.
     fn trip(&self, _: &ToolContext<'_>) -> Option<DrawnTrip> {

@@ -161,7 +161,10 @@ impl Tool for ObstacleTool {
                 self.corners.clear();
                 self.now = None;
             }
-            ToolEvent::DoubleClick(_) | ToolEvent::Enter | ToolEvent::Type(_) => {}
+            ToolEvent::DoubleClick(_)
+            | ToolEvent::Enter
+            | ToolEvent::Type(_)
+            | ToolEvent::Layer => {}
         }
         Vec::new()
     }

@@ -389,9 +389,10 @@ pub struct ToolOptions {
     pub presets: Vec<RoadPreset>,
     /// Index of the selected cross-section.
     pub preset: usize,
-    /// Layer of new roads. Not kept between sessions, because a forgotten layer would join no roads.
+    /// Layer that was chosen for the next stroke, or for the rest of the one in progress. `None`: that of the road
+    /// where the stroke begins, or else 0. Not kept after the stroke, because a forgotten layer would join no roads.
     #[serde(skip)]
-    pub layer: i8,
+    pub layer: Option<i8>,
     /// Radius of corners drawn by clicks, m.
     pub corner_radius: f64,
     /// Options for new obstacles.
@@ -454,7 +455,7 @@ impl Default for ToolOptions {
         Self {
             presets: standard_presets(),
             preset: 0,
-            layer: 0,
+            layer: None,
             corner_radius: 15.0,
             obstacle: ObstacleOptions {
                 kind: ObstacleKind::Box,
@@ -533,13 +534,13 @@ impl ToolOptions {
         chosen.cloned().unwrap_or_else(first)
     }
 
-    /// Style of the next road.
-    pub fn road_style(&self) -> RoadStyle {
+    /// Style of the next road, which starts on this layer.
+    pub fn road_style(&self, layer: i8) -> RoadStyle {
         let preset = self.chosen();
         RoadStyle {
             name: String::new(),
             class: preset.class,
-            layer: self.layer,
+            layer,
             speed_limit: preset.speed_limit,
             section: preset.section,
         }

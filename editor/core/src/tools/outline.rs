@@ -60,7 +60,10 @@ impl OutlinePen {
                 self.corners.clear();
                 self.stroke.clear();
             }
-            ToolEvent::DoubleClick(_) | ToolEvent::Enter | ToolEvent::Type(_) => {}
+            ToolEvent::DoubleClick(_)
+            | ToolEvent::Enter
+            | ToolEvent::Type(_)
+            | ToolEvent::Layer => {}
         }
         None
     }

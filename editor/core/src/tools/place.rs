@@ -118,7 +118,8 @@ impl Tool for PlaceTool {
             | ToolEvent::DoubleClick(_)
             | ToolEvent::Enter
             | ToolEvent::Backspace
-            | ToolEvent::Type(_) => {}
+            | ToolEvent::Type(_)
+            | ToolEvent::Layer => {}
         }
         Vec::new()
     }

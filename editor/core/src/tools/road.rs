@@ -1,13 +1,14 @@
 //! Drawing roads: freehand by dragging, or point by point by clicking.
 
 use super::snap::{angle_step, on_grid};
+use super::stroke_layers::{StrokeLayers, layer_at};
 use super::{
     Effect, HandleShape, Mark, Modifiers, Pointer, Tone, Tool, ToolContext, ToolEvent, join, ribbon,
 };
 use roadwright_geometry::alignment::Alignment;
 use roadwright_geometry::stroke::{StrokeOptions, fit, resampled, smoothed};
 use roadwright_geometry::{DVec2, ReferenceLine, heading_of, polygon, polyline, unit};
-use roadwright_scenario::operation::draw::{self, Catch, StrokeEnd};
+use roadwright_scenario::operation::draw::{self, Catch, LayeredStyle, StrokeEnd};
 
 /// Number of freehand points that Backspace removes.
 const BACKSPACE: usize = 12;
@@ -20,12 +21,31 @@ enum Stroke {
         points: Vec<DVec2>,
         /// Rule for joining the start.
         from: Catch,
+        layers: StrokeLayers,
         modifiers: Modifiers,
         /// Nodes and roads that the ends would join if the button were released now.
         ends: [StrokeEnd; 2],
     },
     /// Points placed by clicks so far.
-    Chain { points: Vec<DVec2>, from: Catch },
+    Chain {
+        points: Vec<DVec2>,
+        from: Catch,
+        layers: StrokeLayers,
+    },
+}
+
+impl Stroke {
+    fn layers(&self) -> &StrokeLayers {
+        match self {
+            Self::Freehand { layers, .. } | Self::Chain { layers, .. } => layers,
+        }
+    }
+
+    fn points(&self) -> &[DVec2] {
+        match self {
+            Self::Freehand { points, .. } | Self::Chain { points, .. } => points,
+        }
+    }
 }
 
 /// The end that the road would have if the user clicked at the pointer.
@@ -37,6 +57,8 @@ struct Hover {
     placed: DVec2,
     /// Nodes and roads that the ends would join if this were the last point.
     ends: [StrokeEnd; 2],
+    /// Layer of this point.
+    layer: i8,
 }
 
 impl Hover {
@@ -49,6 +71,8 @@ impl Hover {
 #[derive(Default)]
 pub(super) struct RoadTool {
     press: Option<Pointer>,
+    /// The last pointer event.
+    pointer: Option<Pointer>,
     hover: Option<Hover>,
     stroke: Option<Stroke>,
     /// Typed text: a length, or an angle after `<`.
@@ -60,10 +84,12 @@ impl RoadTool {
         let press = self.press.unwrap_or(pointer);
         let start = placed_at(press.at, press.modifiers, context);
         let from = join::catch(press.modifiers, context);
+        let layers = StrokeLayers::from(start, from, context);
         self.stroke = Some(Stroke::Freehand {
-            ends: join::ends(&[start], [from, from], context),
+            ends: join::ends(&[start], layers.ends(context), [from, from], context),
             points: vec![start],
             from,
+            layers,
             modifiers: pointer.modifiers,
         });
     }
@@ -71,12 +97,16 @@ impl RoadTool {
     /// Adds a pointer position. Moving back over the last stretch shortens the stroke.
     fn extend(&mut self, pointer: Pointer, context: &ToolContext<'_>) {
         let Some(Stroke::Freehand {
-            points, modifiers, ..
+            points,
+            layers,
+            modifiers,
+            ..
         }) = &mut self.stroke
         else {
             return;
         };
         *modifiers = pointer.modifiers;
+        layers.follow(points.len() - 1, context);
         // Only the last two dozen points are compared, because a road may cross or run beside its earlier
         // parts. The newest four are left out, because they are always near the pointer.
         //
@@ -88,7 +118,10 @@ impl RoadTool {
             (points[i] - pointer.at).length() < near && turns_back(points, i, pointer.at)
         });
         match back {
-            Some(i) => points.truncate(i + 1),
+            Some(i) => {
+                points.truncate(i + 1);
+                layers.shorten(points.len());
+            }
             None if points.last() != Some(&pointer.at) => points.push(pointer.at),
             None => {}
         }
@@ -99,11 +132,13 @@ impl RoadTool {
         if let Some(Stroke::Freehand {
             points,
             from,
+            layers,
             modifiers,
             ends,
         }) = &mut self.stroke
         {
-            *ends = join::ends(points, [*from, join::catch(*modifiers, context)], context);
+            let catch = [*from, join::catch(*modifiers, context)];
+            *ends = join::ends(points, layers.ends(context), catch, context);
         }
     }
 
@@ -111,6 +146,7 @@ impl RoadTool {
         let Some(Stroke::Freehand {
             mut points,
             from,
+            layers,
             modifiers,
             mut ends,
         }) = self.stroke.take()
@@ -124,11 +160,12 @@ impl RoadTool {
         {
             // The grid point is appended and the last point is kept, so that the stroke stays as drawn.
             points.push(grid);
-            ends = join::ends(&points, [from, join::catch(modifiers, context)], context);
+            let catch = [from, join::catch(modifiers, context)];
+            ends = join::ends(&points, layers.ends(context), catch, context);
         }
         let options = StrokeOptions::at_scale(context.scale, context.options.min_radius());
         match fit(&draw::guided(&points, &ends), &options) {
-            Ok(fit) => self.draw(&fit.line, &ends, context),
+            Ok(fit) => self.draw(&fit.line, &points, &layers, &ends, context),
             Err(_) => vec![Effect::Refuse("The stroke is too short for a road.".into())],
         }
     }
@@ -136,32 +173,43 @@ impl RoadTool {
     /// Ends a road drawn point by point. `to` is the rule for joining its end.
     fn finish_chain(&mut self, to: Catch, context: &ToolContext<'_>) -> Vec<Effect> {
         self.typed.clear();
-        let Some(Stroke::Chain { points, from }) = self.stroke.take() else {
+        let Some(Stroke::Chain {
+            points,
+            from,
+            layers,
+        }) = self.stroke.take()
+        else {
             return Vec::new();
         };
         if points.len() < 2 {
             return Vec::new();
         }
-        let ends = join::ends(&points, [from, to], context);
+        let ends = join::ends(&points, layers.placed_ends(), [from, to], context);
         let corners = draw::guided_corners(&points, &ends);
         let line = Alignment::polygon(&corners, context.options.corner_radius, 0.0)
             .and_then(|alignment| alignment.line());
         match line {
-            Ok(line) => self.draw(&line, &ends, context),
+            Ok(line) => self.draw(&line, &points, &layers, &ends, context),
             Err(error) => vec![Effect::Refuse(format!(
                 "This road cannot be built: {error}."
             ))],
         }
     }
 
+    /// Draws the road along a line that was fitted to the points of a stroke.
     fn draw(
         &mut self,
         line: &ReferenceLine,
+        points: &[DVec2],
+        layers: &StrokeLayers,
         ends: &[StrokeEnd; 2],
         context: &ToolContext<'_>,
     ) -> Vec<Effect> {
-        let style = context.options.road_style();
-        match draw::joined_road(context.scenario, line, &style, ends) {
+        let layered = LayeredStyle {
+            style: &context.options.road_style(layers.start()),
+            changes: &layers.along(points, line),
+        };
+        match draw::layered_road(context.scenario, line, &layered, ends) {
             Ok(edit) => {
                 let label = history_label(line, ends, context);
                 vec![Effect::Apply(label, edit)]
@@ -175,17 +223,26 @@ impl RoadTool {
     /// The next point of a chain, or the point where a road would start.
     fn next_point(&self, pointer: DVec2, modifiers: Modifiers, context: &ToolContext<'_>) -> Hover {
         let to = join::catch(modifiers, context);
-        let (points, from) = match &self.stroke {
-            Some(Stroke::Chain { points, from }) => (points.as_slice(), *from),
-            _ => (&[][..], to),
+        let (points, from, layers) = match &self.stroke {
+            Some(Stroke::Chain {
+                points,
+                from,
+                layers,
+            }) => (points.as_slice(), *from, Some(layers)),
+            _ => (&[][..], to, None),
         };
         let hover = |placed: DVec2, to: Catch| {
             let corners: Vec<DVec2> = points.iter().copied().chain([placed]).collect();
-            let ends = join::ends(&corners, [from, to], context);
+            let layers = match layers {
+                Some(layers) => layers.ends(context),
+                None => [layer_at(placed, to, context); 2],
+            };
+            let ends = join::ends(&corners, layers, [from, to], context);
             Hover {
                 at: ends[1].at,
                 placed,
                 ends,
+                layer: layers[1],
             }
         };
         let at_pointer = hover(pointer, to);
@@ -238,13 +295,14 @@ impl RoadTool {
         self.typed.clear();
         let to = join::catch(pointer.modifiers, context);
         match &mut self.stroke {
-            Some(Stroke::Chain { points, .. }) => {
+            Some(Stroke::Chain { points, layers, .. }) => {
                 // The second click of a double-click also arrives here and must not add a point.
                 let least = (6.0 * context.scale).max(0.5);
                 let far = points
                     .last()
                     .is_none_or(|last| (*last - next.at).length() > least);
                 if far {
+                    layers.follow(points.len() - 1, context);
                     points.push(next.placed);
                 }
                 // Joining a node or road ends the new road there.
@@ -256,6 +314,7 @@ impl RoadTool {
                 self.stroke = Some(Stroke::Chain {
                     points: vec![next.placed],
                     from: to,
+                    layers: StrokeLayers::from(next.placed, to, context),
                 })
             }
         }
@@ -280,10 +339,10 @@ impl RoadTool {
                     _ => heading_of(line[n - 1] - line[n.saturating_sub(4).min(n - 2)]),
                 };
                 let mut text = format!("{length:.1} m\n{:.0}°", bearing(heading));
-                if let Some(word) = join::word(&ends[1], context.scenario) {
+                if let Some(word) = self.word(&ends[1], context) {
                     text = format!("{length:.1} m  {:.0}°\n{word}", bearing(heading));
                 }
-                Some((line, with_layer(text, context), Tone::Accent))
+                Some((line, self.with_layer(text, context), Tone::Accent))
             }
             Stroke::Chain { points, .. } => {
                 let hover = self.hover.as_ref()?;
@@ -315,7 +374,7 @@ impl RoadTool {
                     tone = Tone::Warning;
                     text += &format!(" < {:.0} m: tight", context.options.min_radius());
                 }
-                if let Some(word) = join::word(&hover.ends[1], context.scenario) {
+                if let Some(word) = self.word(&hover.ends[1], context) {
                     text += &format!("\n{word}");
                 }
                 if !self.typed.is_empty() {
@@ -323,8 +382,44 @@ impl RoadTool {
                 }
                 // Sampled to a fifth of a screen point, at which a polyline looks like a curve.
                 let points = line.sample(0.2 * context.scale.max(0.05), 0.0);
-                Some((points, with_layer(text, context), tone))
+                Some((points, self.with_layer(text, context), tone))
             }
+        }
+    }
+
+    /// The layer at the pointer.
+    fn layer_now(&self, context: &ToolContext<'_>) -> i8 {
+        let hovered = || self.hover.as_ref().map_or(0, |hover| hover.layer);
+        let stroke = self.stroke.as_ref();
+        stroke.map_or_else(
+            || context.options.layer.unwrap_or_else(hovered),
+            |stroke| stroke.layers().at_pointer(context),
+        )
+    }
+
+    /// Adds the layer to the label at the pointer, unless it is the ground.
+    fn with_layer(&self, text: String, context: &ToolContext<'_>) -> String {
+        match self.layer_now(context) {
+            0 => text,
+            layer => format!("{text}\nLayer {layer}"),
+        }
+    }
+
+    /// Says what an end joins, or which road it passes over or under.
+    fn word(&self, end: &StrokeEnd, context: &ToolContext<'_>) -> Option<String> {
+        join::word(end, context.scenario).or_else(|| {
+            let modifiers = self.pointer.map_or(Modifiers::default(), |p| p.modifiers);
+            let catch = join::catch(modifiers, context);
+            join::passing_word(end, self.layer_now(context), catch, context)
+        })
+    }
+
+    /// Aims again after the layer has changed while the pointer stood still.
+    fn change_layer(&mut self, context: &ToolContext<'_>) {
+        let Some(pointer) = self.pointer else { return };
+        match &self.stroke {
+            Some(Stroke::Freehand { .. }) => self.aim(context),
+            _ => self.hover = Some(self.next_point(pointer.at, pointer.modifiers, context)),
         }
     }
 
@@ -332,14 +427,25 @@ impl RoadTool {
         let Some((low, high)) = polygon::bounds(line) else {
             return Vec::new();
         };
+        let Some(stroke) = &self.stroke else {
+            return Vec::new();
+        };
+        let all = context.scene.roads.iter();
+        let near = all.filter(|road| !(road.low.cmpgt(high).any() || road.high.cmplt(low).any()));
         // A road passes over or below the roads of other layers.
-        let layer = context.options.layer;
-        let same = context.scene.roads.iter();
-        let same = same.filter(|road| road.road.layer == layer);
-        let near = same.filter(|road| !(road.low.cmpgt(high).any() || road.high.cmplt(low).any()));
+        let whole = polyline::length(line).max(1e-9);
+        let mut before = 0.0;
+        let layers = line.windows(2).map(|leg| {
+            let share = before / whole;
+            before += (leg[1] - leg[0]).length();
+            stroke.layers().at_share(share, stroke.points(), context)
+        });
+        let layers: Vec<i8> = layers.collect();
         let mut found = Vec::new();
         for road in near {
-            for a in line.windows(2) {
+            let legs = line.windows(2).zip(&layers);
+            let same = legs.filter(|(_, layer)| **layer == road.road.layer);
+            for (a, _) in same {
                 for b in road.line.windows(2) {
                     if polygon::segments_cross(a[0], a[1], b[0], b[1]) {
                         found.push(0.5 * (a[0] + a[1]));
@@ -352,14 +458,6 @@ impl RoadTool {
             }
         }
         found
-    }
-}
-
-/// Adds the layer to the label at the pointer, unless it is the ground.
-fn with_layer(text: String, context: &ToolContext<'_>) -> String {
-    match context.options.layer {
-        0 => text,
-        layer => format!("{text}\nLayer {layer}"),
     }
 }
 
@@ -378,7 +476,8 @@ fn history_label(line: &ReferenceLine, ends: &[StrokeEnd; 2], context: &ToolCont
 /// not join anything.
 fn placed_at(point: DVec2, modifiers: Modifiers, context: &ToolContext<'_>) -> DVec2 {
     let catch = join::catch(modifiers, context);
-    let [end, _] = join::ends(&[point], [catch, catch], context);
+    let layer = layer_at(point, catch, context);
+    let [end, _] = join::ends(&[point], [layer; 2], [catch, catch], context);
     let grid = on_grid(point, context).filter(|_| !end.is_joined() && !modifiers.ctrl);
     grid.unwrap_or(point)
 }
@@ -452,11 +551,13 @@ impl RoadTool {
             return;
         }
         match &mut self.stroke {
-            Some(Stroke::Chain { points, .. }) if points.len() > 1 => {
+            Some(Stroke::Chain { points, layers, .. }) if points.len() > 1 => {
                 points.pop();
+                layers.shorten(points.len());
             }
-            Some(Stroke::Freehand { points, .. }) if points.len() > BACKSPACE => {
+            Some(Stroke::Freehand { points, layers, .. }) if points.len() > BACKSPACE => {
                 points.truncate(points.len() - BACKSPACE);
+                layers.shorten(points.len());
             }
             _ => self.stroke = None,
         }
@@ -478,6 +579,7 @@ impl RoadTool {
 
 impl Tool for RoadTool {
     fn event(&mut self, event: ToolEvent, context: &ToolContext<'_>) -> Vec<Effect> {
+        self.pointer = event.pointer().or(self.pointer);
         match event {
             ToolEvent::Move(pointer) => {
                 self.hover = Some(self.next_point(pointer.at, pointer.modifiers, context));
@@ -494,8 +596,13 @@ impl Tool for RoadTool {
                 self.typed.clear();
             }
             ToolEvent::Type(c) => self.take_letter(c, context),
+            ToolEvent::Layer => self.change_layer(context),
         }
         Vec::new()
+    }
+
+    fn layer(&self, context: &ToolContext<'_>) -> Option<i8> {
+        Some(self.layer_now(context))
     }
 
     fn marks(&self, context: &ToolContext<'_>) -> Vec<Mark> {
@@ -527,6 +634,9 @@ impl Tool for RoadTool {
                 hot: false,
             }));
         }
+        if let Some(stroke) = &self.stroke {
+            marks.extend(stroke.layers().marks(stroke.points()));
+        }
         let target = match (&self.stroke, &self.hover) {
             (Some(Stroke::Freehand { ends, .. }), _) => {
                 Some(&ends[1]).filter(|end| end.is_joined())
@@ -540,9 +650,13 @@ impl Tool for RoadTool {
                 shape: HandleShape::Circle,
                 hot: target.is_joined(),
             });
-            let word = join::word(target, context.scenario);
-            if let (Some(word), None) = (word, &self.stroke) {
-                marks.push(Mark::label(target.at, word, Tone::Guide));
+            if self.stroke.is_none() {
+                let word = self.word(target, context).unwrap_or_default();
+                let text = self.with_layer(word, context);
+                let text = text.trim_start();
+                if !text.is_empty() {
+                    marks.push(Mark::label(target.at, text, Tone::Guide));
+                }
             }
         }
         marks
@@ -553,7 +667,7 @@ impl Tool for RoadTool {
         match &self.stroke {
             None => format!(
                 "Drag: draw freehand (to {tolerance:.1} m). Click: add points. Ends join the roads under them unless Ctrl is held. Page Up, Page Down: layer (now {}).",
-                context.options.layer
+                self.layer_now(context)
             ),
             Some(Stroke::Freehand { .. }) => {
                 "Release: build the road. Drag back: shorten. Page Up, Page Down: layer. Esc: cancel.".into()

@@ -29,7 +29,8 @@ impl RoundaboutTool {
     }
 
     fn draw(centre: DVec2, radius: f64, context: &ToolContext<'_>) -> Vec<Effect> {
-        match draw::roundabout(context.scenario, centre, radius, context.options.layer) {
+        let layer = context.options.layer.unwrap_or(0);
+        match draw::roundabout(context.scenario, centre, radius, layer) {
             Ok(edit) => vec![Effect::Apply("Draw roundabout".into(), edit)],
             Err(error) => vec![Effect::Refuse(format!("{error}."))],
         }
@@ -53,7 +54,10 @@ impl Tool for RoundaboutTool {
             }
             ToolEvent::Click(p) => return Self::draw(caught(p), DEFAULT_RADIUS, context),
             ToolEvent::Escape | ToolEvent::Backspace => *self = Self::default(),
-            ToolEvent::DoubleClick(_) | ToolEvent::Enter | ToolEvent::Type(_) => {}
+            ToolEvent::DoubleClick(_)
+            | ToolEvent::Enter
+            | ToolEvent::Type(_)
+            | ToolEvent::Layer => {}
         }
         Vec::new()
     }
@@ -100,5 +104,9 @@ impl Tool for RoundaboutTool {
 
     fn is_busy(&self) -> bool {
         self.now.is_some()
+    }
+
+    fn layer(&self, context: &ToolContext<'_>) -> Option<i8> {
+        Some(context.options.layer.unwrap_or(0))
     }
 }

@@ -452,7 +452,9 @@ impl Tool for Select {
             ToolEvent::DoubleClick(pointer) => self.double_click(pointer, context),
             ToolEvent::Escape if self.stroke.take().is_some() => vec![Effect::Abort],
             ToolEvent::Escape => vec![Effect::Select(Objects::new())],
-            ToolEvent::Enter | ToolEvent::Backspace | ToolEvent::Type(_) => Vec::new(),
+            ToolEvent::Enter | ToolEvent::Backspace | ToolEvent::Type(_) | ToolEvent::Layer => {
+                Vec::new()
+            }
         }
     }
 

@@ -88,7 +88,10 @@ impl Trip {
                     Progress::Open
                 }
             }
-            ToolEvent::DoubleClick(_) | ToolEvent::Enter | ToolEvent::Type(_) => Progress::Open,
+            ToolEvent::DoubleClick(_)
+            | ToolEvent::Enter
+            | ToolEvent::Type(_)
+            | ToolEvent::Layer => Progress::Open,
         }
     }
 

@@ -9,7 +9,7 @@ mod roundabout;
 mod slip_road;
 
 pub use joint::{
-    Catch, Joint, LooseEnd, StrokeEnd, Surroundings, end_target, exact_ends, guided,
+    Catch, Joint, LooseEnd, StrokeEnd, Surroundings, caught_layer, end_target, exact_ends, guided,
     guided_corners, joined_end, loose_end, stroke_ends,
 };
 pub use roundabout::{RING_RADIUS, ring_section, roundabout};
@@ -50,6 +50,42 @@ pub struct RoadStyle {
     pub speed_limit: f64,
     /// Lanes.
     pub section: CrossSection,
+}
+
+/// A place where a new road continues on another layer.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct LayerChange {
+    /// Distance along the line of the road, m.
+    pub s: f64,
+    /// Layer from there on.
+    pub layer: i8,
+}
+
+/// Properties of a new road that may change its layer.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct LayeredStyle<'a> {
+    /// Properties of the road. Its layer is that of the start.
+    pub style: &'a RoadStyle,
+    /// Changes of the layer in ascending order of distance.
+    pub changes: &'a [LayerChange],
+}
+
+impl<'a> LayeredStyle<'a> {
+    /// A road on one layer.
+    pub fn plain(style: &'a RoadStyle) -> Self {
+        let changes = &[];
+        Self { style, changes }
+    }
+
+    /// Layer at a distance along the line, m.
+    pub fn layer_at(&self, s: f64) -> i8 {
+        let before = self.changes.iter().rev().find(|change| change.s <= s);
+        before.map_or(self.style.layer, |change| change.layer)
+    }
+
+    fn has_layer(&self, layer: i8) -> bool {
+        self.style.layer == layer || self.changes.iter().any(|change| change.layer == layer)
+    }
 }
 
 /// Reason why a road cannot be drawn or cut.
@@ -111,6 +147,22 @@ pub fn joined_road(
     style: &RoadStyle,
     ends: &[StrokeEnd; 2],
 ) -> Result<Edit, DrawError> {
+    layered_road(scenario, line, &LayeredStyle::plain(style), ends)
+}
+
+/// Returns the edit that draws a road which changes its layer along the line, such as a ramp to a bridge.
+///
+/// A road has one layer, so a node is made where the layer changes. Each piece crosses the roads of its own layer
+/// only. The rest is as for [`joined_road`].
+///
+/// # Errors
+/// As [`road`].
+pub fn layered_road(
+    scenario: &Scenario,
+    line: &ReferenceLine,
+    style: &LayeredStyle<'_>,
+    ends: &[StrokeEnd; 2],
+) -> Result<Edit, DrawError> {
     if line.length() < MIN_PIECE {
         return Err(DrawError::TooShort(line.length()));
     }
@@ -127,7 +179,7 @@ pub fn joined_road(
         return slip_road::draw(scenario, line, style, ends);
     }
     let mut drawing = Drawing::new(scenario);
-    let mut cuts = drawing.crossings(line, style.layer);
+    let mut cuts = drawing.crossings(line, style);
     let length = line.length();
     cuts.retain(|cut| {
         let is_inner = cut.own_s > MIN_PIECE && cut.own_s < length - MIN_PIECE;
@@ -140,6 +192,7 @@ pub fn joined_road(
     let from = drawing.end_node(&start.joint, line.start().position);
     let to = drawing.end_node(&end.joint, line.end().position);
     let stops = drawing.stops(length, from, to, &cuts);
+    let stops = drawing.layer_stops(line, style, stops);
     drawing.add_pieces(line, style, &stops)?;
     drawing.finish()
 }
@@ -282,8 +335,9 @@ impl<'a> Drawing<'a> {
         road.reference_line.pose(s).position
     }
 
-    /// The crossings of the line with roads on its layer, in ascending order of distance along the line.
-    fn crossings(&self, line: &ReferenceLine, layer: i8) -> Vec<Crossing> {
+    /// The crossings of the line with roads on the layer that it has there, in ascending order of distance along the
+    /// line.
+    fn crossings(&self, line: &ReferenceLine, style: &LayeredStyle<'_>) -> Vec<Crossing> {
         let own = sampled(line);
         let own_box = polygon::bounds(&own.iter().map(|(_, p)| *p).collect::<Vec<_>>());
         let Some((low, high)) = own_box else {
@@ -293,14 +347,16 @@ impl<'a> Drawing<'a> {
         for (id, road) in self.scenario.network().roads() {
             let (road_low, road_high) = road.reference_line.bounds(0.0);
             let apart = road_low.cmpgt(high).any() || road_high.cmplt(low).any();
-            if road.layer != layer || apart {
+            if !style.has_layer(road.layer) || apart {
                 continue;
             }
             for (own_s, s) in crossing_distances(&own, &sampled(&road.reference_line)) {
                 // Polylines deviate from the lines by up to 5 cm, but the node has to be exactly on both
                 // lines.
                 let (own_s, s) = refine(line, &road.reference_line, own_s, s);
-                found.push(Crossing { own_s, road: id, s });
+                if style.layer_at(own_s) == road.layer {
+                    found.push(Crossing { own_s, road: id, s });
+                }
             }
         }
         found.sort_by(|a, b| a.own_s.total_cmp(&b.own_s).then(a.road.cmp(&b.road)));
@@ -342,13 +398,34 @@ impl<'a> Drawing<'a> {
         stops
     }
 
+    /// Adds a node at each change of the layer that is not close to another stop. A piece that begins close to a
+    /// change has the new layer.
+    fn layer_stops(
+        &mut self,
+        line: &ReferenceLine,
+        style: &LayeredStyle<'_>,
+        mut stops: Vec<(f64, NodeId)>,
+    ) -> Vec<(f64, NodeId)> {
+        for change in style.changes {
+            let is_apart = |stop: &(f64, NodeId)| (stop.0 - change.s).abs() > MIN_PIECE;
+            let is_inner = (0.0..line.length()).contains(&change.s);
+            if is_inner && stops.iter().all(is_apart) {
+                let node = self.new_node(line.pose(change.s).position);
+                let index = stops.partition_point(|stop| stop.0 < change.s);
+                stops.insert(index, (change.s, node));
+            }
+        }
+        stops
+    }
+
     /// Adds the new road, cut at its stops.
     fn add_pieces(
         &mut self,
         line: &ReferenceLine,
-        style: &RoadStyle,
+        layered: &LayeredStyle<'_>,
         stops: &[(f64, NodeId)],
     ) -> Result<(), DrawError> {
+        let style = layered.style;
         let (lane_offset, lanes) = style.section.lanes(self.scenario.about().driving_side);
         for pair in stops.windows(2) {
             let [(from_s, from), (to_s, to)] = [pair[0], pair[1]];
@@ -360,7 +437,7 @@ impl<'a> Drawing<'a> {
                 to,
                 name: style.name.clone(),
                 class: style.class,
-                layer: style.layer,
+                layer: layered.layer_at(0.5 * (from_s + to_s)),
                 access: RoadAccess::All,
                 speed_limit: style.speed_limit.into(),
                 reference_line,

@@ -24,6 +24,7 @@ use crate::scenario::Scenario;
 use glam::DVec2;
 use roadwright_geometry::projection::Projector;
 use roadwright_geometry::{Pose, ReferenceLine, heading_of, polygon, polyline};
+use std::collections::BTreeSet;
 
 /// Maximum distance from a node at which a point is tested against the outline of the node's junction, m.
 const LARGEST_JUNCTION: f64 = 80.0;
@@ -159,23 +160,24 @@ pub struct Surroundings<'a> {
 ///
 /// A one-way stroke that begins or ends beside a fast one-way road at a small angle is a slip road. Otherwise, an end
 /// joins a node if it is near the node or inside the outline of the node's junction. Failing that, it joins the road
-/// whose carriageway contains it. Nodes and roads must be on the layer of the style. A node where a single road of
-/// another layer ends can be joined as well.
+/// whose carriageway contains it. Nodes and roads must be on the layer of the end: `layers` contains the layers of the
+/// start and of the end. A node is on the layers of its roads; one without roads is on all layers.
 pub fn stroke_ends(
     around: &Surroundings<'_>,
     trace: &[DVec2],
     style: &RoadStyle,
+    layers: [i8; 2],
     catch: [Catch; 2],
 ) -> [StrokeEnd; 2] {
     let free = StrokeEnd::free(trace.first().copied().unwrap_or_default());
     if trace.is_empty() {
         return [free.clone(), free];
     }
-    let [start, end] = slip_ends(around, trace, style, catch);
+    let [start, end] = slip_ends(around, trace, style, layers, catch);
     let backwards = || trace.iter().rev().copied().collect::<Vec<_>>();
     [
-        start.unwrap_or_else(|| end_joint(around, &backwards(), style.layer, catch[0])),
-        end.unwrap_or_else(|| end_joint(around, trace, style.layer, catch[1])),
+        start.unwrap_or_else(|| end_joint(around, &backwards(), layers[0], catch[0])),
+        end.unwrap_or_else(|| end_joint(around, trace, layers[1], catch[1])),
     ]
 }
 
@@ -184,6 +186,7 @@ fn slip_ends(
     around: &Surroundings<'_>,
     trace: &[DVec2],
     style: &RoadStyle,
+    layers: [i8; 2],
     catch: [Catch; 2],
 ) -> [Option<StrokeEnd>; 2] {
     let [Some(&first), Some(&last)] = [trace.first(), trace.last()] else {
@@ -198,7 +201,7 @@ fn slip_ends(
         pose: &|s| along.pose(s),
         roads_near: &|point| around.boxes.near(point, slip_road::REACH),
     };
-    let [mut start, mut end] = slip_road::slips(around.scenario, &course, style);
+    let [mut start, mut end] = slip_road::slips(around.scenario, &course, style, layers);
     let is_caught = |slip: &Slip, catch: Catch| catch.roads && !(around.is_hidden)(slip.host());
     start = start.filter(|slip| is_caught(slip, catch[0]));
     end = end.filter(|slip| is_caught(slip, catch[1]));
@@ -210,6 +213,19 @@ fn slip_ends(
         start.map(|slip| joined(slip, first)),
         end.map(|slip| joined(slip, last)),
     ]
+}
+
+/// Returns the topmost layer on which an end at a point would join something; `None` if it would join nothing on any
+/// layer.
+pub fn caught_layer(around: &Surroundings<'_>, point: DVec2, catch: Catch) -> Option<i8> {
+    let network = around.scenario.network();
+    let near = around.boxes.near(point, catch.reach).into_iter();
+    let layers = near
+        .filter(|id| !(around.is_hidden)(*id))
+        .filter_map(|id| Some(network.road(id)?.layer));
+    let layers: BTreeSet<i8> = layers.collect();
+    let is_caught = |layer: &i8| end_joint(around, &[point], *layer, catch).is_joined();
+    layers.into_iter().rev().find(is_caught)
 }
 
 /// A polyline parametrised by distance.
@@ -301,7 +317,7 @@ pub fn exact_ends(scenario: &Scenario, line: &ReferenceLine, style: &RoadStyle) 
         pose: &|s| line.pose(s),
         roads_near: &|_| scenario.network().roads().map(|(id, _)| id).collect(),
     };
-    let slips = slip_road::slips(scenario, &course, style);
+    let slips = slip_road::slips(scenario, &course, style, [style.layer; 2]);
     let mut poses = [line.start(), line.end()].into_iter();
     slips.map(|slip| {
         let at = poses.next().map_or(DVec2::ZERO, |pose| pose.position);
@@ -315,9 +331,12 @@ pub fn exact_ends(scenario: &Scenario, line: &ReferenceLine, style: &RoadStyle) 
 
 fn exact_joint(scenario: &Scenario, point: DVec2, layer: i8) -> Joint {
     let network = scenario.network();
-    let shown = |_: RoadId| false;
+    // The free end of a single road is continued on another layer.
+    let is_candidate = |node: NodeId| {
+        network.ends_at(node).len() == 1 || is_joinable(scenario, node, layer, &|_| false)
+    };
     // A node takes precedence over a road, because a road is always near the nodes at its ends.
-    if let Some(node) = nearest_node(scenario, point, layer, JOIN_DISTANCE, &shown) {
+    if let Some(node) = nearest_node(scenario, point, JOIN_DISTANCE, is_candidate) {
         return Joint::Node(node);
     }
     let on_road = network
@@ -339,25 +358,23 @@ fn is_near(road: &Road, point: DVec2) -> bool {
     point.cmpge(low).all() && point.cmple(high).all()
 }
 
-/// Returns the nearest node within `reach` of a point that a road on this layer can join.
+/// Returns the nearest node within `reach` of a point among the candidates.
 fn nearest_node(
     scenario: &Scenario,
     point: DVec2,
-    layer: i8,
     reach: f64,
-    is_hidden: &dyn Fn(RoadId) -> bool,
+    is_candidate: impl Fn(NodeId) -> bool,
 ) -> Option<NodeId> {
     let nodes = scenario.network().nodes();
     nodes
         .map(|(id, node)| ((node.position() - point).length(), id))
         .filter(|(distance, _)| *distance <= reach)
-        .filter(|(_, id)| is_joinable(scenario, *id, layer, is_hidden))
+        .filter(|(_, id)| is_candidate(*id))
         .min_by(|a, b| a.0.total_cmp(&b.0))
         .map(|(_, id)| id)
 }
 
-/// Whether a road on this layer can join a node. One of the node's roads must be on the layer, or the node
-/// must be the free end of a single road, which then continues on another layer.
+/// Whether a road on this layer can join a node: one of the node's roads must be on the layer, or it has none.
 fn is_joinable(
     scenario: &Scenario,
     node: NodeId,
@@ -371,7 +388,7 @@ fn is_joinable(
     // joined.
     ends.retain(|(road, _)| !is_hidden(*road));
     let on_layer = |road: RoadId| network.road(road).is_some_and(|road| road.layer == layer);
-    is_bare || ends.len() == 1 || ends.iter().any(|(road, _)| on_layer(*road))
+    is_bare || ends.iter().any(|(road, _)| on_layer(*road))
 }
 
 /// Returns the joint at the end of a trace. The last position of the trace is the end.
@@ -396,12 +413,13 @@ fn end_joint(around: &Surroundings<'_>, trace: &[DVec2], layer: i8, catch: Catch
 /// outline contains the point.
 fn caught_node(around: &Surroundings<'_>, point: DVec2, layer: i8, reach: f64) -> Option<NodeId> {
     let scenario = around.scenario;
-    if let Some(node) = nearest_node(scenario, point, layer, reach, around.is_hidden) {
+    let can_join = |node: NodeId| is_joinable(scenario, node, layer, around.is_hidden);
+    if let Some(node) = nearest_node(scenario, point, reach, can_join) {
         return Some(node);
     }
     let is_joinable = |node: &&NodeId| {
         let exists = scenario.network().node(**node).is_some();
-        exists && is_joinable(scenario, **node, layer, around.is_hidden)
+        exists && can_join(**node)
     };
     let distance = |node: &NodeId| {
         let node = scenario.network().node(*node);

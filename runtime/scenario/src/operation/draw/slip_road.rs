@@ -10,7 +10,9 @@
 //! ```
 
 use super::super::lane_sections::{replace_lanes, width_beside_node};
-use super::{Crossing, DrawError, Drawing, MIN_PIECE, RoadStyle, StrokeEnd};
+use super::{
+    Crossing, DrawError, Drawing, LayerChange, LayeredStyle, MIN_PIECE, RoadStyle, StrokeEnd,
+};
 use crate::driving_side::DrivingSide;
 use crate::edit::Edit;
 use crate::ids::{NodeId, RoadId};
@@ -83,19 +85,26 @@ pub(super) struct Course<'a> {
     pub(super) roads_near: &'a dyn Fn(DVec2) -> Vec<RoadId>,
 }
 
-/// Returns how a curve joins fast roads as a slip road, at its start and at its end.
+/// Returns how a curve joins fast roads as a slip road, at its start and at its end. `layers` contains the layers of
+/// both ends.
 pub(super) fn slips(
     scenario: &Scenario,
     course: &Course<'_>,
     style: &RoadStyle,
+    layers: [i8; 2],
 ) -> [Option<Slip>; 2] {
     let is_one_way = style.section.backward.is_empty() && !style.section.forward.is_empty();
     let driven = |lane: &(LaneType, f64)| lane.0 == LaneType::Driving;
     if !is_one_way || !style.section.forward.iter().all(driven) {
         return [None, None];
     }
-    let start = slip(scenario, course, style, RoadEnd::Start);
-    let end = slip(scenario, course, style, RoadEnd::End);
+    let on_layer = |layer: i8| RoadStyle {
+        layer,
+        ..style.clone()
+    };
+    let [first, last] = layers.map(on_layer);
+    let start = slip(scenario, course, &first, RoadEnd::Start);
+    let end = slip(scenario, course, &last, RoadEnd::End);
     match bending(&start) + bending(&end) + MIN_PIECE < course.length {
         true => [start, end],
         false => [None, None],
@@ -216,7 +225,7 @@ fn slip_beside(
 pub(super) fn draw(
     scenario: &Scenario,
     line: &ReferenceLine,
-    style: &RoadStyle,
+    style: &LayeredStyle<'_>,
     ends: &[StrokeEnd; 2],
 ) -> Result<Edit, DrawError> {
     let [start, end] = ends.each_ref().map(|end| end.slip().cloned());
@@ -225,6 +234,11 @@ pub(super) fn draw(
         return Err(DrawError::TooShort(line.length()));
     }
     let bent = bent_line(line, start.as_ref(), end.as_ref())?;
+    let changes = moved_changes(style.changes, line, &bent);
+    let style = &LayeredStyle {
+        changes: &changes,
+        ..*style
+    };
     let mut drawing = Drawing::new(scenario);
     let (head, tail) = (bending(&start), bending(&end));
     // Slip roads cross no other road next to their hosts.
@@ -235,11 +249,12 @@ pub(super) fn draw(
         let is_inner = cut.own_s > head.max(MIN_PIECE) && cut.own_s < length - tail.max(MIN_PIECE);
         is_inner && !is_joint
     };
-    let mut cuts = drawing.crossings(&bent, style.layer);
+    let mut cuts = drawing.crossings(&bent, style);
     cuts.retain(is_apart);
     let from = drawing.end_node(&ends[0].joint, bent.start().position);
     let to = drawing.end_node(&ends[1].joint, bent.end().position);
     let stops = drawing.stops(bent.length(), from, to, &cuts);
+    let stops = drawing.layer_stops(&bent, style, stops);
     let first = drawing.edits.len();
     drawing.add_pieces(&bent, style, &stops)?;
     let own = &mut drawing.edits[first..];
@@ -257,10 +272,28 @@ pub(super) fn draw(
     let side = scenario.about().driving_side;
     for (slip, at, node) in [(&start, RoadEnd::End, from), (&end, RoadEnd::Start, to)] {
         if let Some(slip) = slip {
-            open_lane(&mut edits[own..], slip, at, node, style, side);
+            open_lane(&mut edits[own..], slip, at, node, style.style, side);
         }
     }
     Ok(Edit::Batch(edits))
+}
+
+/// Returns changes of the layer with their distances along the bent line. They stay where they are, in order.
+fn moved_changes(
+    changes: &[LayerChange],
+    line: &ReferenceLine,
+    bent: &ReferenceLine,
+) -> Vec<LayerChange> {
+    if changes.is_empty() {
+        return Vec::new();
+    }
+    let projector = Projector::new(bent.clone());
+    let mut last = 0.0_f64;
+    let moved = changes.iter().map(|change| {
+        last = last.max(projector.closest(line.pose(change.s).position).s);
+        LayerChange { s: last, ..*change }
+    });
+    moved.collect()
 }
 
 fn bending(slip: &Option<Slip>) -> f64 {

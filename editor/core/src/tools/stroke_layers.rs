@@ -1,0 +1,137 @@
+//! Layers of a road that is being drawn: that of its start, and the places where it changes.
+
+use super::{HandleShape, Mark, ToolContext, join};
+use roadwright_geometry::{DVec2, ReferenceLine, polyline};
+use roadwright_scenario::operation::draw::{Catch, LayerChange};
+
+/// Share of the length of a road within which a change of the layer is searched for, around its share of the stroke.
+/// A road that crosses itself may pass the same place far from there.
+const SEARCHED: f64 = 0.1;
+/// Minimum distance within which a change of the layer is searched for, m.
+const LEAST_SEARCHED: f64 = 20.0;
+
+/// A point of a stroke from which on the road is on another layer.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Change {
+    /// Index of the point.
+    point: usize,
+    layer: i8,
+}
+
+/// Layers of a stroke in progress.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct StrokeLayers {
+    /// Layer of the start.
+    start: i8,
+    changes: Vec<Change>,
+}
+
+impl StrokeLayers {
+    /// Layers of a stroke that starts at a point.
+    pub(super) fn from(start: DVec2, catch: Catch, context: &ToolContext<'_>) -> Self {
+        Self {
+            start: layer_at(start, catch, context),
+            changes: Vec::new(),
+        }
+    }
+
+    /// The layer of the start.
+    pub(super) fn start(&self) -> i8 {
+        self.start
+    }
+
+    /// Layers of both ends, if the stroke ended at the last point.
+    pub(super) fn placed_ends(&self) -> [i8; 2] {
+        [self.start, self.last()]
+    }
+
+    /// The layer at the last point.
+    fn last(&self) -> i8 {
+        let last = self.changes.last();
+        last.map_or(self.start, |change| change.layer)
+    }
+
+    /// The layer at the pointer: the one that was chosen, or else that of the last point.
+    pub(super) fn at_pointer(&self, context: &ToolContext<'_>) -> i8 {
+        context.options.layer.unwrap_or(self.last())
+    }
+
+    /// Layers of both ends, if the stroke ends at the pointer.
+    pub(super) fn ends(&self, context: &ToolContext<'_>) -> [i8; 2] {
+        [self.start, self.at_pointer(context)]
+    }
+
+    /// Puts everything behind the point with this index on the layer that was chosen.
+    pub(super) fn follow(&mut self, point: usize, context: &ToolContext<'_>) {
+        let layer = self.at_pointer(context);
+        if layer == self.last() {
+            return;
+        }
+        self.changes.retain(|change| change.point < point);
+        if layer != self.last() {
+            self.changes.push(Change { point, layer });
+        }
+    }
+
+    /// Discards the changes behind the last of `count` points.
+    pub(super) fn shorten(&mut self, count: usize) {
+        self.changes.retain(|change| change.point + 1 < count);
+    }
+
+    /// The changes of the layer along the road that was fitted to the points of the stroke.
+    pub(super) fn along(&self, points: &[DVec2], line: &ReferenceLine) -> Vec<LayerChange> {
+        let length = line.length();
+        let reach = (SEARCHED * length).max(LEAST_SEARCHED);
+        let whole = polyline::length(points).max(1e-9);
+        let mut last = 0.0_f64;
+        let changes = self.changes.iter().filter_map(|change| {
+            let at = *points.get(change.point)?;
+            let before = polyline::length(&points[..=change.point]);
+            let guess = length * before / whole;
+            let samples = line.sample_distances(0.05, 0.0).into_iter();
+            let near = samples.filter(|s| (s - guess).abs() <= reach);
+            let distance = |s: &f64| (line.pose(*s).position - at).length();
+            let s = near.min_by(|a, b| distance(a).total_cmp(&distance(b)));
+            last = last.max(s.unwrap_or(guess));
+            Some(LayerChange {
+                s: last,
+                layer: change.layer,
+            })
+        });
+        changes.collect()
+    }
+
+    /// The layer of the preview of a stroke at a share of its length, 0 to 1.
+    pub(super) fn at_share(&self, share: f64, points: &[DVec2], context: &ToolContext<'_>) -> i8 {
+        let whole = polyline::length(points);
+        let mut layer = self.start;
+        for change in &self.changes {
+            let before = points.get(..=change.point).unwrap_or(points);
+            if polyline::length(before) <= share * whole {
+                layer = change.layer;
+            }
+        }
+        match share >= 1.0 {
+            true => self.at_pointer(context),
+            false => layer,
+        }
+    }
+
+    /// Handles at the points where the layer changes.
+    pub(super) fn marks<'a>(&'a self, points: &'a [DVec2]) -> impl Iterator<Item = Mark> + 'a {
+        let at = self.changes.iter();
+        let at = at.filter_map(|change| points.get(change.point));
+        at.map(|&at| Mark::Handle {
+            at,
+            shape: HandleShape::Square,
+            hot: false,
+        })
+    }
+}
+
+/// The layer of a stroke that starts at a point: the one that was chosen, or else that of the topmost road that the
+/// point catches, or else 0.
+pub(super) fn layer_at(start: DVec2, catch: Catch, context: &ToolContext<'_>) -> i8 {
+    let caught = || join::caught_layer(start, catch, context).unwrap_or(0);
+    context.options.layer.unwrap_or_else(caught)
+}
