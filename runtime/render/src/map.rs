@@ -28,8 +28,8 @@ const CHARACTER_GOAL: f64 = 0.2;
 pub struct Picture {
     /// Width and height, pixels.
     pub size: (u32, u32),
-    /// Part of the world that is shown, given by its low and high corner, m; `None` for everything. Land that
-    /// extends beyond the roads does not count.
+    /// Part of the world that is shown, given by its low and high corner, m; `None` for everything except
+    /// land beyond the roads.
     pub view: Option<(DVec2, DVec2)>,
     /// Driven paths in drawing order. They are listed in a legend.
     pub trails: Vec<Trail>,
@@ -322,7 +322,7 @@ impl Roads<'_> {
 /// Vehicles below the decks of bridges.
 struct Covered<'a> {
     snapshot: Option<&'a Snapshot>,
-    /// Their agents, with the layers on which they drive.
+    /// Agents of these vehicles, with the layers on which they drive.
     agents: BTreeMap<u64, i8>,
 }
 
@@ -339,7 +339,8 @@ impl<'a> Covered<'a> {
         }
     }
 
-    /// Draws them, lower layers first, each layer below the decks of the next.
+    /// Draws the vehicles, lower layers first. The decks of each layer are drawn over the vehicles below
+    /// them.
     fn draw(&self, canvas: &mut Canvas, roads: &Roads<'_>) {
         let Some(snapshot) = self.snapshot.filter(|_| !self.agents.is_empty()) else {
             return;
@@ -402,7 +403,8 @@ pub fn roads_and_junctions(
     }
 }
 
-/// Draws those of some roads of a layer that have decks or roofs once more, over the vehicles below them.
+/// Redraws the roads that have decks or roofs, so that they cover the vehicles below them. All `roads` have
+/// the same layer.
 pub fn over_traffic(
     painter: &mut impl Painter,
     scenario: &Scenario,

@@ -78,11 +78,11 @@ enum Style {
     Centre,
     /// Line between the directions of an avenue. It is a double line along its whole length.
     Avenue,
-    /// Line between lanes of the same direction, which is that of increasing s if `forward` and that of
-    /// decreasing s otherwise.
+    /// Line between lanes of the same direction: that of increasing s if `forward`, otherwise that of
+    /// decreasing s.
     Lanes { forward: bool },
-    /// Line that must not be crossed between lanes of the same direction. It is solid on the side from which
-    /// crossing is prohibited.
+    /// Line between lanes of the same direction where lane changes are restricted. It is solid on the side
+    /// from which crossing is prohibited.
     Guarded {
         /// Whether vehicles may cross from the left side to the right one, as seen along the road.
         to_right: bool,
@@ -366,8 +366,8 @@ impl End {
     }
 }
 
-/// The sign of an arm, which determines its paint. Traffic merges at slip roads and motorways, so lines
-/// across these are painted only if there are signals.
+/// The sign of an arm, which determines its paint. Traffic merges at slip roads and motorways, so stop lines
+/// and give-way triangles are painted there only if there are signals.
 fn painted_sign(arm: &ArmEnd, road: &Road) -> Sign {
     match arm.sign {
         Sign::Yield | Sign::Stop if road.class >= RoadClass::Ramp && is_one_way(road) => Sign::None,

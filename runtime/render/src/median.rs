@@ -2,9 +2,9 @@
 //!
 //! ```text
 //!     ------ lane -------------------------
-//!                     __..--''''''''''''''|     Lines run along both sides. Inside, at a small distance from
-//!     - - - - - - - <  (:::::: raised ::::|     them, it is raised with a kerb where it is at least half a
-//!                     ''--..______________|     metre wide.
+//!                     __..--''''''''''''''|     Lines run along both sides. The part between
+//!     - - - - - - - <  (:::::: raised ::::|     them is raised, with a kerb at a small distance from each
+//!                     ''--..______________|     line, where at least half a metre remains between kerbs.
 //!     ------ lane -------------------------
 //! ```
 //!

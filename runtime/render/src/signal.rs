@@ -35,7 +35,7 @@ const LEAST: f64 = 2.5;
 pub struct Heads {
     /// The road that ends at the stop line.
     pub road: RoadId,
-    /// Pose of the middle of the first head. It has the driving direction.
+    /// Ids of the lanes that lead to the stop line, starting with the lane nearest to the heads.
     pub lanes: Vec<i8>,
     /// Pose of the middle of the first head, in the driving direction.
     pub first: Pose,

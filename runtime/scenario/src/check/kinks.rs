@@ -90,8 +90,8 @@ fn rounded_line(road: &Road, kink: &Kink) -> Option<ReferenceLine> {
     let last = points.points().len() - 1;
     let distance = |index: &usize| (points.points()[*index].position - kink.place).length();
     let bend = (1..last).min_by(|a, b| distance(a).total_cmp(&distance(b)))?;
-    // A traced bend may consist of several vertices that leave no room for the radius of one. Vertices beside it
-    // are then left out.
+    // A traced bend may consist of several vertices that are too close together for an arc of this radius. In
+    // this case, the vertices beside the kink are left out.
     //
     //     --------o           -----------.
     //              o     ->               \

@@ -249,7 +249,7 @@ impl Corridor {
             length: self.cycle,
         }];
         for signal in &self.signals {
-            // Relative to the time at which a moving driver would have passed the first signal to arrive now.
+            // Offset as it appears to a driver who passes the first signal at time 0.
             let seen = signal.offset - self.travel_time(signal, along, speed);
             let greens = signal.green(along).iter().map(|green| Window {
                 start: (seen + green.start).rem_euclid(self.cycle),

@@ -87,7 +87,7 @@ pub struct Arm<'a> {
     shared: Option<&'a Arc<Road>>,
     /// The reference line, running outward from the node.
     pub outward: ReferenceLine,
-    /// The half-widths if they are constant along the road; `None` if they are not. They are cached, because
+    /// The half-widths if they are constant along the road, otherwise `None`. They are cached, because
     /// corners query them often.
     constant: Option<(f64, f64)>,
     far_end: FarEnd,
@@ -141,7 +141,7 @@ impl<'a> Arm<'a> {
         arm
     }
 
-    /// Like `new`, for a road that results may share.
+    /// Like `new`, but keeps a shared pointer to the road.
     pub(super) fn of_shared(road_id: RoadId, road: &'a Arc<Road>, end: RoadEnd) -> Self {
         Self {
             shared: Some(road),

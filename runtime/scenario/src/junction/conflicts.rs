@@ -24,13 +24,12 @@ const MARGIN: f64 = 0.4;
 /// these lanes. Adjacent lanes therefore never conflict, however narrow they are, except where bodies that
 /// swing out touch (`sweep.rs`).
 const LANE_SHARE: f64 = 0.95;
-/// Overlap allowed between bodies in adjacent lanes, m. A car of ordinary size, 1.8 m wide and 3.55
-/// m long before its rear axle, needs 0.1 m less in its own lane than [`Body::CAR`] and swings out
-/// 0.1 m less. Two such cars keep 0.1 m between them, which is enough for drivers who do not follow
-/// their line exactly.
+/// Overlap allowed between bodies in adjacent lanes, m. A car of ordinary size, 1.8 m wide and 3.55 m long
+/// ahead of its rear axle, needs 0.1 m less in its own lane than [`Body::CAR`] and swings out 0.1 m less. Two
+/// such cars keep 0.1 m between them, which is enough for drivers who do not follow their line exactly.
 const SLIM: f64 = 0.2;
-/// Radius below which drivers do not follow a connection into a ring or out of it exactly, m. It takes nearly
-/// the whole lock of a car, just after the opposite bend of the ring.
+/// Radius below which drivers deviate from a connection into or out of a roundabout's ring, m. Such a bend
+/// takes a car's steering nearly to full lock, just after the opposite bend of the ring.
 const TIGHT: f64 = 5.0;
 /// Deviation from a tight connection to either side, m.
 const DRIFT: f64 = 0.2;

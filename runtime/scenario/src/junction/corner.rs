@@ -53,8 +53,8 @@ const LONGEST_GORE: f64 = 90.0;
 const GORE_SHARE: f64 = 0.6;
 /// Distance between the points at which edges of a gore are checked, m.
 const GORE_STEP: f64 = 1.0;
-/// Largest accepted distance from the last checked point that is on the other arm to the point where the
-/// edges diverge, m.
+/// Largest accepted distance between the last sampled point at which two arms overlap and the point where
+/// their edges diverge, m.
 const NEAR_OVERLAP: f64 = 10.0;
 /// Longest trim of any kind, m. Nearly parallel edges would otherwise meet far out.
 const MAX_TRIM: f64 = 200.0;
@@ -530,9 +530,9 @@ fn turning_radius(
     let arm_enters = side == DrivingSide::Right;
     let d = inset(arm, Flank::Left, side, !arm_enters)?;
     let next_d = inset(next, Flank::Right, side, arm_enters)?;
-    // Distance by which the middles of the lanes meet nearer to the node than the edges do. With u along the
-    // arm and v along the next one, m and n their left normals, from s u - d m = t v + next_d n: own = -s,
-    // other = -t.
+    // Distances along both arms by which the lane centres meet nearer to the node than the edges do. With u
+    // along the arm and v along the next one, m and n their left normals, from s u - d m = t v + next_d n:
+    // own = -s, other = -t.
     let (own, other) = (
         (next_d + d * cos(angle)) / sin(angle),
         (d + next_d * cos(angle)) / sin(angle),

@@ -3,8 +3,8 @@
 //! ```text
 //!            |  |
 //! -------' '---.......---' '----- The lane of a place is below a connection that is driven in the
-//!      from  ==>  x  connection  ==>  to      same direction. The lanelet behind the connection stands for it: a
-//!     -------.  .---.......---.  .-----       trip to `x` drives through and arrives just beyond the junction.
+//!      from  ==>  x  connection  ==>  to      same direction. The lanelet after the connection represents the place:
+//!     -------.  .---.......---.  .-----       a trip to `x` ends just beyond the junction.
 //! ```
 
 use super::after_edit::Before;
