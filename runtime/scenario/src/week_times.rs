@@ -424,7 +424,8 @@ mod tests {
             };
             let groups = groups.iter().map(|group| group.iter().map(entry).collect());
             let mut groups: Vec<Group> = groups.collect();
-            // The times of days without times would be those of the next entry, so such days come last.
+            // Days without times come last, because the parser would otherwise give them the times of the
+            // next entry.
             for group in &mut groups {
                 group.sort_by_key(|entry| entry.spans.is_empty());
                 if group.iter().filter(|entry| entry.spans.is_empty()).count() > 1 {

@@ -229,8 +229,8 @@ impl Frame {
             .filter(|row| row.0 < CELL)
             .map(|row| (0.0, row.1, row.2));
         let rows = || cut.iter().chain(rows);
-        // Each side becomes the hull of its rows, seen from the middle of the island, so that it never bulges
-        // outwards.
+        // Each side is replaced by the hull of its points towards the middle, so that the island stays inside
+        // the free area.
         let right = majorant(rows().map(|&(x, right, _)| DVec2::new(x, right)));
         let left = majorant(rows().map(|&(x, _, left)| DVec2::new(x, -left)));
         let left = left.into_iter().rev().map(|p| DVec2::new(p.x, -p.y));

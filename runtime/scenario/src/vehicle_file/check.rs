@@ -19,7 +19,8 @@ fn fault<T>(key: impl Into<String>, message: impl Into<String>) -> Result<T, Fau
 }
 
 impl VehicleFile {
-    /// Returns the first key whose value does not fit the other values, and the reason; or no error.
+    /// Checks that the values are consistent with each other. The error contains the first key at fault and
+    /// the problem.
     pub(crate) fn check(&self) -> Result<(), Fault> {
         if self.format != FORMAT {
             return fault("format", format!("expected \"{FORMAT}\""));

@@ -165,8 +165,8 @@ impl Agents {
 
     /// Adds an agent.
     pub(crate) fn insert(&mut self, row: AgentRow) -> AgentIndex {
-        // The index that became free last. Which one that is depends on the agents that have left, so nothing
-        // may depend on it.
+        // Takes the index that became free last. It depends on the agents that have left, so no result may
+        // depend on it.
         let index = self
             .free
             .pop()

@@ -155,7 +155,7 @@ impl Body<'_> {
     fn ask(&self) -> Ask {
         let limits = &self.vehicle_type.limits;
         Ask {
-            // Not more than on level ground.
+            // Limited to the maximum acceleration on level ground.
             acceleration: self.command.acceleration.min(limits.max_acceleration),
             is_reversing: self.is_reversing,
             max_braking: limits.max_braking,
@@ -222,7 +222,7 @@ pub(crate) trait Level {
     const CHANGE_ROOM: f64 = 0.0;
     /// Distance from a goal on open ground at which a body without a planned path has arrived, m.
     const GOAL_RADIUS: f64 = crate::route::GROUND_GOAL_RADIUS;
-    /// When a goal at the end of an exact path is reached.
+    /// Condition under which a goal at the end of an exact path is reached.
     const EXACT_GOAL: ExactGoal = ExactGoal::Stand;
 
     /// States of this level.

@@ -273,7 +273,7 @@ impl Bodies<'_> {
         let train = types.train(number);
         let towed = train.trailers().len();
         let all = types.train(types.trailers_of(number)).trailers();
-        // Behind its trailers there is a coupling if the file has a further trailer.
+        // Behind the towed trailers, there is a coupling if the file has a further trailer.
         let coupling = match towed {
             0 => types.coupling(number)?,
             _ => all.get(towed)?.coupling,

@@ -84,7 +84,7 @@ impl super::Dynamics {
             }
             let pose = bodies.pose(agent);
             let mut states = trailers.take(agent);
-            // An edit may have given its vehicle other trailers.
+            // An edit may have given the vehicle other trailers.
             if states.len() != train.trailers().len() {
                 states = train.straight(pose);
             }

@@ -214,7 +214,7 @@ impl Modules {
         }
         self.signals.load(saved, deciders, &mut anew);
         anew.extend(succession.anew);
-        // The new modules may want different arrivals to be held.
+        // The new modules may differ in whether they decide about arrivals.
         if !anew.is_empty() {
             self.assign_arrivals(agents);
         }

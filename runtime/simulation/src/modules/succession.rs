@@ -155,8 +155,8 @@ impl Modules {
             let stays = |number: u16| stays(slot, number, was, &left, agents.census());
             let mut numbers = Vec::new();
             for (number, setting) in (0u16..).zip(saved) {
-                // An instance that no stack has left is created even if no agent has it, so that the numbers
-                // of an exact copy match the original.
+                // An instance that no stack has given up is created even if no agent uses it, so that the
+                // instances of an exact copy have the same numbers as in the original world.
                 let is_left = left.contains(&Some(number));
                 let made = (!is_left || stays(number))
                     .then(|| self.instance_of(slot, "saved", setting))

@@ -1,4 +1,4 @@
-//! Libraries of moves: libraries of the program, and libraries of vehicle types.
+//! Libraries of moves: those shipped with the program, and those of vehicle types.
 
 use super::MoveTreeView;
 use crate::records::AgentIndex;

@@ -17,9 +17,10 @@ const LONGEST_CHORD: f64 = 30.0;
 pub(super) const DRIVEN: f64 = 40.0;
 /// Length of the part of a path beyond a manoeuvre that must be drivable, m.
 const DRIVES_ON: f64 = 10.0;
-/// Least length of a part of a path that ends where the vehicle cannot continue, beyond its braking distance, m.
+/// Minimum length of a partial path that ends where the vehicle cannot continue, in addition to the braking
+/// distance, m.
 const PART: f64 = 8.0;
-/// Distance before this place at which the part ends, m.
+/// Distance from the end of such a partial path to the place where the vehicle cannot continue, m.
 const BEFORE: f64 = 4.0;
 /// Length of the steps in which the drive along a path is simulated, m.
 const STEP: f64 = 0.5;
@@ -471,7 +472,7 @@ pub(super) fn brake_in_time(waypoints: &mut [Waypoint]) {
     }
 }
 
-/// Lowers the speed at the end of a path where the vehicle changes gear to `speed`, m/s.
+/// Lowers the speed to `speed` (m/s) at the end of a path where the vehicle changes gear.
 pub(super) fn end_slowly(waypoints: &mut [Waypoint], speed: f64) {
     if let Some(last) = waypoints.last_mut() {
         last.speed = speed;

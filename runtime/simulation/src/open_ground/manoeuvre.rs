@@ -304,10 +304,11 @@ impl Driver<'_> {
             corner: Cell::new(middle.x - AREA, middle.y - AREA),
             times: vec![UNKNOWN; edge * edge],
         };
-        // A path is shorter than the edge of the area, so its end lies in it.
+        // A path is shorter than the edge of the area, so its end is inside the area.
         let first = times.index(start)?;
         times.times[first] = 0;
-        // How much slower each cell is; 0 if not known yet. Reading the map takes longer than the search.
+        // Factor by which driving time in each cell is longer; 0 if the cell has not been read yet. Factors
+        // are kept, because reading the map takes longer than the search.
         let mut slower = vec![0u8; edge * edge];
         let mut queue = BinaryHeap::new();
         queue.push(Reverse((0u64, start)));

@@ -129,7 +129,7 @@ impl Seeker<'_> {
             ahead: self.planning.ahead,
             pause: self.planning.pause,
         });
-        // Changes of the map since the last plan have been noticed by now.
+        // Changes of the map since the last plan have already been processed.
         memory.set_stamp(self.map.stamp());
         self.hybrid.restore(std::mem::take(memory));
         let rules = self.rules();

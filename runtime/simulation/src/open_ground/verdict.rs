@@ -21,7 +21,7 @@ pub enum PathStatus {
 pub struct NoPath {
     /// Kind of the reason.
     pub kind: NoPathKind,
-    /// The reason as text for users, with the gap.
+    /// The reason as text for users, including the width of the gap.
     pub text: String,
     /// The widest gap on a possible path, which is too narrow; `None` if there is no gap.
     pub gap: Option<NarrowGap>,

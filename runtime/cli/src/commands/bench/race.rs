@@ -86,7 +86,7 @@ pub(super) fn verify(arguments: &Verify, text: &str) -> anyhow::Result<Outcome> 
     let mut out = terminal::out();
     writeln!(
         out,
-        "{}, seed {}: a try with {} changes of the controls, {:.2} s",
+        "{}, seed {}: attempt with {} control changes, {:.2} s",
         own.course,
         own.seed,
         own.controls.len(),

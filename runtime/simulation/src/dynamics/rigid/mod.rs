@@ -259,7 +259,7 @@ impl Dynamics {
         let mut trains = Vec::with_capacity(drivers.len());
         for &agent in &drivers {
             let model = around.model(agent);
-            // An edit may have given its vehicle other wheels.
+            // An edit may have given the vehicle other wheels.
             let kept = bodies.cars[agent.index()].take();
             let kept = kept.filter(|car| car.fits(model));
             let mut towed = std::mem::take(&mut bodies.towed[agent.index()]);
