@@ -23,7 +23,7 @@ const MOST_BEND: f64 = 0.6;
 const STEP: f64 = 0.25;
 /// Distance between a crosswalk and the end of the paint before it, m.
 const CLEAR: f64 = 0.3;
-/// Minimum length of paint, m.
+/// Minimum length of a painted piece, m.
 const LEAST: f64 = 2.0;
 /// Lengths (on, off) and width of the squares beside a cycle lane where other traffic crosses it at a signal,
 /// m.

@@ -371,7 +371,7 @@ impl<'a> Covered<'a> {
     }
 }
 
-/// Draws some roads and junctions of a layer with all their paint.
+/// Draws the given roads and junctions of a layer with all their paint.
 pub fn roads_and_junctions(
     painter: &mut impl Painter,
     scenario: &Scenario,

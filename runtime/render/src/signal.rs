@@ -30,7 +30,7 @@ const GLOW: f64 = 0.75;
 /// Minimum half-size of a head, pixels.
 const LEAST: f64 = 2.5;
 
-/// The heads beside a stop line.
+/// The signal heads beside a stop line.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Heads {
     /// The road that ends at the stop line.

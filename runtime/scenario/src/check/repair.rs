@@ -99,7 +99,8 @@ pub struct Repairs {
     pub count: usize,
 }
 
-/// Returns the edit that repairs all findings of one kind that have a repair; `None` if none has.
+/// Returns the edit that repairs all findings of one kind that have a repair; `None` if no finding has a
+/// repair.
 ///
 /// The network is laid out once, or once for each finding about a road that ends on another. Each layout
 /// takes O(roads).

@@ -33,7 +33,7 @@ const SLIM: f64 = 0.2;
 const TIGHT: f64 = 5.0;
 /// Deviation from a tight connection to either side, m.
 const DRIFT: f64 = 0.2;
-/// Minimum distance between two lanes on which vehicles can pass each other in a bend, m.
+/// Minimum distance between the centres of two lanes at which vehicles can pass each other in a bend, m.
 const NARROW: f64 = 2.8;
 /// Gap between two vehicles that pass each other in a bend, m.
 pub const ABREAST: f64 = 0.3;

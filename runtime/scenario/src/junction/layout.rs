@@ -316,7 +316,7 @@ impl<'a> Planner<'a> {
         }
     }
 
-    /// Computes the trims of the arms of some clusters. Returns their roads.
+    /// Computes the trims of the arms of the given clusters. Returns the roads of these arms.
     fn compute_trims(&mut self, roots: &BTreeSet<NodeId>, stage: &Stage<'_>) -> BTreeSet<RoadId> {
         let roots: Vec<NodeId> = roots.iter().copied().collect();
         // The arms of a cluster depend only on the network and the clusters, so the number of threads does not

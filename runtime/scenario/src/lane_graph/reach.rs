@@ -214,7 +214,7 @@ impl LaneGraph {
         }
     }
 
-    /// Records everything that trips in some states can reach.
+    /// Records everything that trips in the given states can reach.
     fn spread(&self, mut open: VecDeque<State>, reached: &mut Reached, class: VehicleClass) {
         while let Some(from) = open.pop_front() {
             for next in self.next_of(self.at(from.place)) {

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!        | |                  | |
-//! ----- ----- ----- --o-- The roads are cut before and behind the junction, and a
+//!   -----   -----        -----   --o--      The roads are cut before and beyond the junction, and a
 //!   -----   -----        --o--  .-'--       lane leads from one cut to the other. Its traffic gives
 //!        | |                '. /|           way at the end. The junction itself no longer offers
 //!        | |                  o |           this turn.

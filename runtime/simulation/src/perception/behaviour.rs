@@ -29,8 +29,8 @@ struct Leaving {
 
 impl View<'_> {
     /// The input row of a behaviour that only chooses when to change lanes; empty if the route requires no
-    /// lane change and the lane does not end. `sight` states how far ahead the behaviour sees the end of its
-    /// lane; `None` if it does not look for it.
+    /// lane change and the lane does not end. `sight` contains the distances from which the behaviour sees the
+    /// end of its lane; `None` if it does not look for lane ends.
     pub(crate) fn lane_change_input(
         &self,
         agent: AgentIndex,
@@ -171,7 +171,7 @@ impl View<'_> {
         let lanelet = self.ground.lanelet(position.lanelet);
         input.lane_change_needed = route.lane_change_at(at, graph);
         if input.lane_change_needed != 0.0 {
-            // The remaining length also ends where an agent beside its goal has to be on the lane of the
+            // If the goal is on the target lane, the remaining length ends where the agent is level with the
             // goal.
             let changes = route.lane_changes_from(at, graph);
             input.lane_remaining =

@@ -1,7 +1,7 @@
 //! Slip roads: one-way roads that join or leave a fast one-way road at a small angle.
 //!
 //! ```text
-//! --------------------------------------------- The new road ends beside the host, where a
+//!   ---------------------------------------------      The new road ends beside the host, where a
 //!    host        ->         :            ->            lane opens for it and continues for a while,
 //!   ------___-------------- : - - - - - - _______      so that merging vehicles can find a gap. An
 //!       .--- gore           :    -> ___.--             exit has such a lane before the node. The

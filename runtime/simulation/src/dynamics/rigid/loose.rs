@@ -128,7 +128,7 @@ impl RigidBodies {
         self.find_displaced(ground);
     }
 
-    /// Number of obstacles moved and felled; `None` if none has been pushed.
+    /// Number of obstacles moved and felled; `None` if no obstacle has been pushed.
     pub(crate) fn counts(&self, ground: &Ground) -> Option<LooseCounts> {
         if self.loose.is_empty() {
             return None;
