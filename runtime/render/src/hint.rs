@@ -49,7 +49,7 @@ const LEAST_LEAN: f64 = 0.035;
 /// Maximum shift of a roof, in vehicle widths. Up to this limit, the shift is the sine of the lean.
 const FARTHEST_ROOF: f64 = 0.2;
 
-/// Radius of a sign, pixels.
+/// Radius of the sign above a stuck vehicle, pixels.
 const SIGN: f64 = 10.0;
 /// Distance between a sign and its vehicle, pixels.
 const SIGN_GAP: f64 = 3.0;

@@ -179,7 +179,7 @@ pub(crate) fn drawn(
     Ok(canvas)
 }
 
-/// Draws the ground below the roads.
+/// Draws land and terrain, which are below the roads.
 fn draw_land(canvas: &mut Canvas, scenario: &Scenario, picture: &Picture) {
     if picture.shows(MapPart::Obstacles)
         && let Some(paint) = land::Detail::at(canvas.scale)
@@ -197,7 +197,7 @@ fn draw_land(canvas: &mut Canvas, scenario: &Scenario, picture: &Picture) {
     }
 }
 
-/// Draws objects above the roads.
+/// Draws obstacles, points of interest, trees, and destinations off the lanes, on top of the roads.
 fn draw_objects(
     canvas: &mut Canvas,
     scenario: &Scenario,
@@ -277,7 +277,7 @@ fn slope(field: &HeightField, point: DVec2) -> DVec2 {
     DVec2::new(slope(DVec2::new(step, 0.0)), slope(DVec2::new(0.0, step)))
 }
 
-/// The roads of a picture.
+/// The roads that a picture shows, with the data for drawing them.
 struct Roads<'a> {
     scenario: &'a Scenario,
     layout: &'a Layout,

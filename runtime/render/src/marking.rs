@@ -71,7 +71,7 @@ fn lane_dash(road: &Road) -> (f64, f64) {
     }
 }
 
-/// Style of a line between two lanes.
+/// Style of the line between two lanes of a road.
 #[derive(Clone, Copy, PartialEq)]
 enum Style {
     /// Line between the directions of traffic. It is solid before stop lines at both ends.
@@ -95,7 +95,7 @@ enum Style {
     Median,
 }
 
-/// Draws lines along lanes.
+/// Draws the lines between the lanes of a road, and its edge lines.
 pub(crate) fn lines(
     canvas: &mut impl Painter,
     scenario: &Scenario,
@@ -318,7 +318,7 @@ fn edge_lines(canvas: &mut impl Painter, stretch: &Stretch<'_>) {
     }
 }
 
-/// The two ends of a road.
+/// The part of a road outside junctions, and the signs at both ends.
 struct Ends {
     /// Start and end of the part of the road outside junctions, m along the road.
     from: f64,

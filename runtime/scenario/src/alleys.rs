@@ -199,7 +199,7 @@ impl<T> Default for ByLanelet<T> {
 }
 
 impl<T> ByLanelet<T> {
-    /// Sorts places, given the number of lanelets.
+    /// Sorts places by lanelet and position. `lanelets` is the number of lanelets of the graph.
     fn new(mut all: Vec<Placed<T>>, lanelets: usize) -> Self {
         let mut sorted = Self::default();
         if all.is_empty() {
@@ -569,7 +569,7 @@ struct Beside {
 struct Enough {
     /// Distance that suffices on a straight street, m.
     straight: f64,
-    /// Distance that suffices in the bend, m.
+    /// Distance that suffices in the tightest bend of the lanes, m.
     in_bend: f64,
 }
 
@@ -594,7 +594,7 @@ impl Enough {
     }
 }
 
-/// Two lanes of opposite directions.
+/// Two lanes of opposite directions, with the positions beside each other.
 struct Lanes<'a> {
     one: Lane<'a>,
     other: Lane<'a>,

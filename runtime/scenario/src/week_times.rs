@@ -71,10 +71,10 @@ impl Default for Moment {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WeekTimes(Vec<Group>);
 
-/// Entries between two semicolons.
+/// The entries of a rule between two semicolons.
 type Group = Vec<Entry>;
 
-/// Days with their times.
+/// Days of the week with the times that apply on them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Entry {
     /// Whether the entry names each day, from Monday to Sunday. If it names none, it applies to all days.

@@ -47,7 +47,7 @@ pub struct ApproachFigures {
     pub queue_max: u32,
 }
 
-/// Counters of an approach.
+/// Counts and delays of the traffic from one approach.
 #[derive(Debug, Clone, Copy, Default)]
 struct Tally {
     passed: u64,

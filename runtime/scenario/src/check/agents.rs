@@ -219,7 +219,7 @@ pub fn trip_problem(
     findings.pop().map(|finding| finding.message)
 }
 
-/// Reachability for the vehicles of each class.
+/// For each vehicle class, the lanes that its vehicles can reach.
 type Reach<'a> = BTreeMap<VehicleClass, Reachability<'a>>;
 
 /// Position of a place, m; the origin if it is not on a lane that exists.
@@ -571,7 +571,7 @@ fn starts(subjects: &Subjects<'_>, findings: &mut Vec<Finding>) {
 struct OnLane {
     id: AgentId,
     lanelet: LaneletIndex,
-    /// Rear and front along the lanelet, m.
+    /// Positions of the vehicle's rear and front along the lanelet, m.
     body: [f64; 2],
     is_long: bool,
 }

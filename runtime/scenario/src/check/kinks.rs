@@ -26,9 +26,9 @@ const SPACING: f64 = 0.5;
 struct Kink {
     /// Position of the middle of the bend, m.
     place: DVec2,
-    /// Change of direction, rad; positive.
+    /// Absolute change of direction in the bend, rad.
     turn: f64,
-    /// Radius, m.
+    /// Radius of the bend, m.
     radius: f64,
     /// Distance from the reference line to the inner edge of the road, m.
     inner: f64,

@@ -256,7 +256,7 @@ fn stretches(points: &mut [Overlapped]) -> Vec<Stretch> {
     stretches
 }
 
-/// Whether two roads meet at a junction.
+/// Whether two roads end at a common junction.
 fn meet(subjects: &Subjects<'_>, one: RoadId, other: RoadId) -> bool {
     let network = subjects.scenario.network();
     let junctions = |id: RoadId| {

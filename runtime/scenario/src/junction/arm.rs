@@ -70,7 +70,7 @@ pub(super) enum FarEnd {
     Junction,
     /// A node at which the road merely continues as another road.
     RoadGoesOn,
-    /// No other road.
+    /// A dead end: no other road meets the arm there.
     DeadEnd,
 }
 
@@ -93,7 +93,7 @@ pub struct Arm<'a> {
     far_end: FarEnd,
 }
 
-/// Direction of lanes at a junction.
+/// Whether lanes enter or leave a junction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Heading {
     In,
@@ -155,7 +155,7 @@ impl<'a> Arm<'a> {
         self.shared.map_or_else(copy, Arc::clone)
     }
 
-    /// Kind of far end of the road.
+    /// What the road meets at its far end.
     pub(super) fn far_end(&self) -> FarEnd {
         self.far_end
     }

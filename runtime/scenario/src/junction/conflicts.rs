@@ -259,7 +259,7 @@ impl Conflicts {
         self.list.push(conflict);
     }
 
-    /// Index of a pair in the table.
+    /// Index of a pair of connections in the table.
     #[inline]
     fn place(&self, a: ConnectionIndex, b: ConnectionIndex) -> usize {
         a.index() * self.paths + b.index()

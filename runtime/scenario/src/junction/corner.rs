@@ -68,7 +68,7 @@ pub const U_TURN_RADIUS: f64 = 4.5;
 const TURNING_MARGIN: f64 = 1.5;
 /// Distance between the node and the stop lines of signals where a road merely continues, m.
 pub(super) const CROSSING: f64 = 2.5;
-/// Shortest taper, m.
+/// Minimum length of a taper, m.
 const MIN_TAPER: f64 = 0.15;
 /// Lowest speed limit of one-way roads whose lanes begin and end on a taper that can be driven at the limit,
 /// m/s.
@@ -130,7 +130,7 @@ struct Radius {
     least: f64,
 }
 
-/// Radii to aim for at a corner.
+/// Preferred and required radius of a corner.
 struct Radii {
     /// Radius that the roads require, m.
     wanted: f64,
@@ -713,7 +713,7 @@ pub(super) fn continues(arm: &Arm<'_>, next: &Arm<'_>) -> bool {
     same_place && straight && same_edges && same_pavements && lane_count(arm) == lane_count(next)
 }
 
-/// The point where two edges meet.
+/// The point where the edges of two arms meet.
 struct Meeting {
     /// Distances to the point along both arms, clamped to the lengths of the arms.
     distances: Pair<f64>,

@@ -105,7 +105,7 @@ pub struct Layout {
     pub internal: BTreeSet<RoadId>,
     /// Roads that are the rings of roundabouts.
     pub rings: BTreeSet<RoadId>,
-    /// Trim limits of roads that were squeezed.
+    /// Upper limits of the trims of roads that are too short for their junctions.
     limits: BTreeMap<RoadId, Trim>,
 }
 

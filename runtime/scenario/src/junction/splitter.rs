@@ -266,7 +266,7 @@ fn cell(distance: f64) -> f64 {
     (distance / CELL + 1e-6).floor()
 }
 
-/// Role of a path at an arm.
+/// How a path uses an arm: it enters there, leaves there, or passes by.
 #[derive(Clone, Copy, PartialEq)]
 enum Role {
     Enters,

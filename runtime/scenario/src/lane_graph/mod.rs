@@ -193,7 +193,7 @@ pub(crate) fn runs<K: PartialEq>(
 pub struct LaneGraph {
     lanelets: Vec<Lanelet>,
     lines: CentreLines,
-    /// Successors and predecessors of all lanelets.
+    /// Successors of all lanelets, followed by their predecessors.
     links: Vec<LaneletIndex>,
     /// Lanelets of roads, by road and lane.
     index: LaneIndex,
@@ -204,7 +204,7 @@ pub struct LaneGraph {
     left_out: Option<RoadId>,
     via_rules: ViaRules,
     identity: u64,
-    /// Shared by all copies of the graph.
+    /// Results that all copies of the graph share.
     on_first_use: Arc<OnFirstUse>,
 }
 

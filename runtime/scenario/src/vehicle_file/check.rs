@@ -6,12 +6,12 @@ use super::{FORMAT, Gearbox, Trailer, VERSION, VehicleFile};
 const SHORTEST_WHEELBASE: f64 = 0.1;
 /// Plausible range of the yaw inertia, relative to mass x wheelbase^2. Common vehicles have about 0.25.
 const INERTIA: [f64; 2] = [0.02, 5.0];
-/// Smallest absolute ratio of a driving gear.
+/// Smallest absolute ratio of a gear that drives the vehicle.
 const LEAST_RATIO: f64 = 1e-3;
 /// Maximum number of wheels.
 const MOST_WHEELS: usize = 32;
 
-/// A key and its problem.
+/// The key at fault, and the problem.
 type Fault = (String, String);
 
 fn fault<T>(key: impl Into<String>, message: impl Into<String>) -> Result<T, Fault> {

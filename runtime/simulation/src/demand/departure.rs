@@ -157,7 +157,7 @@ enum Beyond {
     Clear(f64),
 }
 
-/// Inputs of the check for room.
+/// The parts of the world that decide whether there is room to spawn an agent.
 pub(crate) struct Room<'a> {
     pub(crate) bodies: Bodies<'a>,
     pub(crate) types: &'a VehicleTypes,

@@ -27,7 +27,7 @@ const EDGE_SHARE: f64 = 0.5;
 /// Vehicle class of random trips.
 const CLASS: VehicleClass = VehicleClass::Car;
 
-/// A trip between two places.
+/// A trip between two positions on lanes.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Trip {
     pub(crate) from: LaneSpot,
@@ -125,7 +125,7 @@ struct Drawn {
     is_queued: bool,
 }
 
-/// State of the generator of trips.
+/// State of the generator of random trips.
 struct Draw<'a> {
     graph: &'a LaneGraph,
     /// Starts at edges and inside, without dead ends.
@@ -192,7 +192,7 @@ impl Draw<'_> {
         }
     }
 
-    /// A place inside the map.
+    /// Draws a position on any lane inside the map.
     fn spot_inside(&mut self) -> Option<LaneSpot> {
         let (lane, share) = self.inside.draw(&mut self.stream)?;
         Some(spot_inside(self.graph, lane, share))

@@ -194,7 +194,7 @@ impl Body<'_> {
     }
 }
 
-/// Parameters of one step.
+/// The ground, and the timing of a step.
 #[derive(Clone, Copy)]
 pub(crate) struct LevelStep<'a> {
     pub(crate) ground: &'a Ground,
@@ -315,13 +315,13 @@ pub(crate) trait Level {
 
 /// States of a level, by agent index.
 pub(crate) trait States {
-    /// State of one agent.
+    /// State that the level keeps for one agent.
     type State;
 
     /// Makes room for `agents` agents.
     fn grow(&mut self, agents: usize);
 
-    /// Removes a body.
+    /// Resets the state of a body that is removed.
     fn forget(&mut self, agent: AgentIndex);
 
     /// Whether there is room for an agent.
@@ -379,7 +379,7 @@ pub(crate) fn room_to_change_lane(level: DynamicsLevel) -> f64 {
     of_level!(level, L => L::CHANGE_ROOM)
 }
 
-/// Choice of levels for spawned agents.
+/// The rules by which spawned agents get their levels.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub(crate) struct LevelChoice {
     /// Level for all agents, regardless of the scenario.
@@ -545,7 +545,7 @@ pub(crate) struct RecordedSlip {
     pub(crate) yaw_rate: Option<f64>,
 }
 
-/// Access to the places of all bodies.
+/// Positions and poses of all bodies, whatever their levels.
 #[derive(Clone, Copy)]
 pub(crate) struct Bodies<'a> {
     pub(crate) ground: &'a Ground,

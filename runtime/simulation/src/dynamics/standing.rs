@@ -222,7 +222,7 @@ impl StandingTrains {
                 .all(|train| (1..=self.let_go).contains(&train.number) && train.is_sound(types))
     }
 
-    /// Records for snapshots.
+    /// Returns records of all uncoupled trailers for snapshots.
     pub(crate) fn records(&self, types: &VehicleTypes) -> Vec<StandingTrailer> {
         let of_train = |train: &StandingTrain| {
             let numbers = train.first + 1..;

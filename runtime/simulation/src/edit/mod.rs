@@ -53,7 +53,7 @@ pub(crate) struct Editing<'a> {
     pub(crate) pedestrians: Option<f64>,
 }
 
-/// Change of a scenario agent.
+/// How an edit changes an agent of the scenario.
 enum Change {
     Removed,
     Changed { start: Start, goals: Vec<Goal> },
@@ -255,7 +255,7 @@ impl Editing<'_> {
         }
     }
 
-    /// Inputs for decisions at junctions.
+    /// Borrows the inputs for decisions at junctions.
     fn setting(&self) -> Setting<'_> {
         self.traffic.setting(self.clock, self.fixed(), self.routes)
     }

@@ -31,7 +31,7 @@ const END_REACH: f64 = 0.5;
 struct Moves<'a> {
     before: &'a Ground,
     after: &'a Ground,
-    /// New lanelets by old lanelet.
+    /// New lanelet of each old lanelet, by index.
     lanelets: Vec<LaneletIndex>,
 }
 

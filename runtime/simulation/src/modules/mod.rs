@@ -29,7 +29,7 @@ use roadwright_scenario::{ModuleSetting, Scenario, Stack};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-/// Stacks and their instances.
+/// The modules of a world: its stacks, their instances, and what has happened to them.
 pub(crate) struct Modules {
     /// Names of all stacks.
     pub(crate) names: Arc<Vec<String>>,

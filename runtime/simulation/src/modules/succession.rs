@@ -49,7 +49,7 @@ pub(crate) struct Anew {
     /// Id of the module, or several ids if the slot takes several modules. For a part of the
     /// scenario, the part that differs.
     pub(crate) module: String,
-    /// Reason.
+    /// Reason why the state is not resumed.
     pub(crate) why: String,
 }
 
@@ -110,13 +110,13 @@ impl SlotSuccession {
 }
 
 impl Modules {
-    /// The stacks, for a save.
+    /// Returns the names and instances of the stacks, for a save.
     pub(crate) fn saved_stacks(&self) -> SavedStacks {
         let names = self.names.iter().cloned();
         SavedStacks(names.zip(self.stacks.iter().copied()).collect())
     }
 
-    /// The planners for open ground, for a save.
+    /// Returns the instances of the open-ground planners, for a save.
     pub(crate) fn saved_ground_planners(&self, agents: Census<'_>) -> SavedGroundPlanners {
         let slot = Slot::GroundPlanner;
         SavedGroundPlanners {

@@ -37,7 +37,7 @@ pub(super) struct Figures {
     pub(super) worst_heading: f64,
 }
 
-/// A library that is ready for planning.
+/// A library that has been loaded, with its name and hash.
 pub(super) struct Ready {
     pub(super) name: String,
     pub(super) hash: String,

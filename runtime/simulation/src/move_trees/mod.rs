@@ -95,7 +95,7 @@ pub(crate) struct MoveTreeView<'a> {
     pub(crate) dt: f64,
 }
 
-/// A message for the log.
+/// A log message about an agent.
 pub(crate) struct Note {
     pub(crate) agent: u64,
     pub(crate) text: String,
@@ -196,7 +196,7 @@ impl CurrentMove {
     }
 }
 
-/// The moves of an agent.
+/// The current move of an agent, and the moves planned after it.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub(crate) struct AgentMoves {
     current: Option<CurrentMove>,
@@ -249,7 +249,7 @@ impl MoveTrees {
         &self.saved
     }
 
-    /// Frames and orders of the current step.
+    /// Frames and orders of the agents in the current step.
     pub(crate) fn frames(&self) -> &PlayedFrames {
         &self.frames
     }

@@ -156,7 +156,7 @@ impl DrivePlan {
         }
     }
 
-    /// Allows a new search at once.
+    /// Ends the waiting time, so that a new search may begin at once.
     pub(super) fn retry(&mut self) {
         self.waits_until = None;
     }

@@ -62,7 +62,7 @@ const OVERLAPS: [f64; 4] = [0.0, 0.05, 0.1, 0.2];
 /// Distance over which a vehicle that starts close to an obstacle may ignore its margin, m.
 const WAY_OUT: f64 = 5.0;
 
-/// A vehicle on the map.
+/// A vehicle for which paths are turned into tracks, and the map.
 pub(super) struct Driver<'a> {
     pub(super) map: &'a mut OpenGround,
     pub(super) profile: ProfileId,
@@ -139,7 +139,7 @@ impl Driver<'_> {
         self.map.is_free(self.profile, Some(self.owner), &body)
     }
 
-    /// Smallest margin, m.
+    /// Smallest margin with which the vehicle drives past obstacles, m.
     pub(super) fn least_margin(&self) -> f64 {
         LEAST_MARGIN.min(self.margin)
     }
@@ -437,7 +437,7 @@ pub(super) struct Rolling {
     pub(super) speed: f64,
 }
 
-/// Limits of a simulated drive.
+/// Limits within which a drive along a line is simulated.
 #[derive(Debug, Clone, Copy)]
 struct Drive {
     /// Margin around the vehicle, m.

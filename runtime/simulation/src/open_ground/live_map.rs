@@ -25,7 +25,7 @@ const REACH: f64 = 150.0;
 /// Cost added to a cell below a moving body. The cost decreases to zero along the forecast path.
 const FORECAST_COST: i32 = 64;
 
-/// An item that is not fixed.
+/// Key of an item that moves: a body or an uncoupled trailer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Mobile {
     /// A body of an agent, given by the id of the agent and the number of the body: 0 for the vehicle.
@@ -42,7 +42,7 @@ pub(crate) struct LiveMap {
     mobile: BTreeMap<Mobile, Placed>,
 }
 
-/// An item as placed on the map.
+/// An item, and its id on the map.
 struct Placed {
     item: Item,
     /// Id of the item; `None` if the map rejects it.
@@ -263,7 +263,7 @@ fn mobile_items(shown: &OnGround<'_>) -> BTreeMap<Mobile, Item> {
 /// Height of uncoupled trailers, m. No vehicle passes over or under one.
 const TRAILER_HEIGHT: f64 = 3.0;
 
-/// A vehicle as seen by other vehicles.
+/// Motion and height of a body whose item is placed on the map.
 struct Moving {
     owner: u64,
     speed: f64,

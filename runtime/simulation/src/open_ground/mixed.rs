@@ -428,7 +428,7 @@ struct Label {
     is_closed: bool,
 }
 
-/// One search.
+/// State of one search for a trip.
 struct Search<'a> {
     graph: &'a LaneGraph,
     prepared: &'a mut Prepared,
@@ -437,7 +437,7 @@ struct Search<'a> {
     size: CellSize,
     /// Speed on plain ground, m/s.
     ground_speed: f64,
-    /// Highest speed anywhere, m/s.
+    /// Highest speed on lanes and over ground, for estimates, m/s.
     top_speed: f64,
     ends: [End; 2],
     /// Positions of the start and the goal, m.

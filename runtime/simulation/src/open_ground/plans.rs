@@ -278,7 +278,7 @@ pub(crate) struct Asked<'a> {
     pub(crate) disagreement: &'a dyn Fn() -> Option<Disagreement>,
 }
 
-/// State of an agent between its plans.
+/// What an agent remembers from one plan to the next.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct AgentPlan {
     goal: DVec2,
@@ -298,7 +298,7 @@ pub(crate) struct AgentPlan {
     pub(super) gear: i8,
     /// Time before which no manoeuvre is searched for, because the last search found none, s.
     gives_up_until: f64,
-    /// Position of the last gear change.
+    /// Position of the vehicle at the last gear change, m.
     pub(super) changed_at: DVec2,
     pub(super) planned_at: Option<f64>,
     #[serde(skip)]
@@ -311,7 +311,7 @@ pub(crate) struct AgentPlan {
     pub(super) walk: WalkPlan,
 }
 
-/// A part of a manoeuvre.
+/// A part of a manoeuvre, driven in one gear.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct PlannedPart {
     pub(super) waypoints: Vec<Waypoint>,
@@ -709,7 +709,7 @@ impl AgentPlan {
     }
 }
 
-/// The planning of one agent.
+/// Data for planning one agent in the current step.
 pub(super) struct Planning<'a> {
     pub(super) map: &'a mut OpenGround,
     hybrid: &'a mut HybridPath,

@@ -73,7 +73,7 @@ struct Field {
     search: Search,
 }
 
-/// The inputs of a search.
+/// Map, trip and settings of a search.
 pub(super) struct Seeker<'a> {
     pub(super) map: &'a mut OpenGround,
     pub(super) hybrid: &'a mut HybridPath,

@@ -374,7 +374,7 @@ struct Run {
     until: u32,
 }
 
-/// Sort key of a cell.
+/// Sort key of a cell: column, then row.
 type Cell2 = (i32, i32);
 
 fn key(cell: Cell) -> Cell2 {

@@ -88,7 +88,7 @@ pub(crate) struct WalkPlan {
     ends_at_goal: bool,
     /// Distance walked along the path, m.
     walked: f64,
-    /// Announced course.
+    /// Course that the character has announced, as positions and times.
     course: Vec<Moment>,
     /// Time of the next look at other characters, s.
     looks_at: f64,

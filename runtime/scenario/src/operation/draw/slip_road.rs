@@ -77,7 +77,7 @@ impl Slip {
 pub(super) struct Course<'a> {
     /// Length, m.
     pub(super) length: f64,
-    /// Pose at a distance.
+    /// Returns the pose at a distance from the start of the curve, m.
     pub(super) pose: &'a dyn Fn(f64) -> Pose,
     /// Returns the roads near a point in ascending order. The list may contain roads that are not near.
     pub(super) roads_near: &'a dyn Fn(DVec2) -> Vec<RoadId>,

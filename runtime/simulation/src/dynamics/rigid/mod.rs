@@ -112,7 +112,7 @@ impl Level for Rigid {
     }
 }
 
-/// State of the level.
+/// States of all rigid bodies: vehicles, their trailers, and pushed obstacles.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct RigidBodies {
     /// Cars by agent index; `None` before the first step.
