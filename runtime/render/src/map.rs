@@ -179,7 +179,7 @@ pub(crate) fn drawn(
     Ok(canvas)
 }
 
-/// Draws land and terrain, which are below the roads.
+/// Draws yards, land, forest floors and painted layers, which are below the roads.
 fn draw_land(canvas: &mut Canvas, scenario: &Scenario, picture: &Picture) {
     if picture.shows(MapPart::Obstacles)
         && let Some(paint) = land::Detail::at(canvas.scale)
