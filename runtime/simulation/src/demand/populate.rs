@@ -1,4 +1,4 @@
-//! Random trips of agents, into the map or out of it over its edges, and inside it.
+//! Random trips of agents: into the map, out of it, through it, and within it.
 
 use super::pools::{Pool, Pools, entry, exit, spot_inside};
 use crate::options::{PopulateFrom, Population};

@@ -82,7 +82,7 @@ macro_rules! of_level {
 
 pub(crate) use of_level;
 
-/// A body and its commands, as a level moves it by one step.
+/// A body with its commands, for a level that moves it by one step.
 pub(crate) struct Body<'a> {
     pub(crate) motion: &'a mut Motion,
     pub(crate) position: &'a mut LanePosition,

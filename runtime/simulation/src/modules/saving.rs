@@ -86,7 +86,7 @@ impl SavedInstance {
         }
     }
 
-    /// Restores the states of the modules. Modules that start fresh are appended.
+    /// Restores the states of the modules. Modules that start fresh are appended to `anew`.
     pub(super) fn load_into<L: ?Sized + Choosable>(
         &self,
         instance: &mut Instance<L>,

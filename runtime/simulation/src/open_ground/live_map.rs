@@ -20,7 +20,7 @@ use std::sync::Arc;
 const STANDS_AFTER: f64 = 5.0;
 /// Speed below which a body blocks the cells under it, m/s. A faster body will soon be elsewhere.
 const SLOW: f64 = 0.5;
-/// Bodies that are farther than this from all planning agents are left out, m.
+/// Distance from all planning agents beyond which bodies are left out, m.
 const REACH: f64 = 150.0;
 /// Cost added to a cell below a moving body. The cost decreases to zero along the forecast path.
 const FORECAST_COST: i32 = 64;

@@ -269,8 +269,8 @@ pub(crate) fn has_left(place: LeftPath<'_>) -> bool {
         || wrap_angle(place.heading - heading).abs() > ASKEW
 }
 
-/// Questions of a plan about its agent. They are answered on demand, because both answers take time and are
-/// rarely needed.
+/// Functions that answer questions of a plan about its agent. They are called only if necessary, because both
+/// take time.
 pub(crate) struct Asked<'a> {
     /// How the driver steers, for a new path.
     pub(crate) steering: &'a dyn Fn() -> Steering,

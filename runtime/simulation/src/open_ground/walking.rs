@@ -119,7 +119,7 @@ pub(super) struct Other {
 }
 
 impl Other {
-    /// How others see a pedestrian whose plan is `plan`.
+    /// Returns a pedestrian as other characters see it. `plan` is the plan of the pedestrian.
     pub(super) fn of(one: &Pedestrian, plan: Option<&WalkPlan>, now: f64) -> Self {
         let announced = plan.filter(|plan| {
             let is_known = !plan.course.is_empty();
