@@ -19,8 +19,7 @@ const MIN_TRIP: f64 = 250.0;
 const SHORTEST: f64 = 20.0;
 /// Maximum number of attempts to find a free start, and to find a destination that is far enough away.
 const TRIES: usize = 200;
-/// Number of consecutive starts on a lane without a route to any destination after which no more starts are
-/// drawn on that lane.
+/// Number of consecutive starts without a route after which no more starts are drawn on a lane.
 const PATIENCE: usize = 8;
 /// Fraction of the trips that begin at an edge, and fraction of those that end at one, for `both`.
 const EDGE_SHARE: f64 = 0.5;

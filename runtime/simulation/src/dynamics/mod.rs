@@ -397,7 +397,7 @@ impl LevelChoice {
         }
     }
 
-    /// Reason why vehicles of a type cannot be moved by the chosen level, for users.
+    /// Returns the reason why the chosen level cannot move vehicles of a type, as a message for users.
     fn refusal(
         &self,
         own: Option<DynamicsLevel>,

@@ -406,7 +406,7 @@ impl Editing<'_> {
         match (start, self.agents.position[index].is_on_lane()) {
             (Start::Lane { .. }, true) => self.turn(agent, &route),
             (Start::Ground(_), _) => {
-                // On open ground there is nothing to plan, and no lane to keep.
+                // A trip over open ground needs no route, so the agent leaves its lane.
                 self.leave_lanes(agent);
                 let step = self.agents.progress[index].planned_at;
                 let route = Route::unplanned(route.goals.into_vec());

@@ -155,7 +155,7 @@ impl<'a> Moves<'a> {
         });
         let is_same = has_same_goals
             && ahead.windows(2).all(leads_on)
-            // With the preceding lanelets, because via rules depend on where the agent came from.
+            // The preceding lanelets are included, because via rules depend on where the agent came from.
             && self.after.graph().keeps_via_rules(&lanelets)
             && route.lanelets[first..].iter().zip(&ahead).all(is_open);
         is_same.then(|| Route {

@@ -67,7 +67,7 @@ impl From<&LibraryUse> for MoveTreeRecord {
 /// Libraries that have been loaded. They are derived data.
 #[derive(Default)]
 pub(super) struct Libraries {
-    /// By name or path. `None` for a library that cannot be read.
+    /// Libraries by name or path; `None` for a library that cannot be read.
     ready: BTreeMap<String, Known>,
 }
 

@@ -215,7 +215,7 @@ fn mobile_items(shown: &OnGround<'_>) -> BTreeMap<Mobile, Item> {
     let (bodies, types) = (&shown.bodies, shown.types);
     let planning = shown.planning.iter();
     let mut places: Vec<DVec2> = planning.map(|&agent| bodies.pose(agent).position).collect();
-    // From west to east, so that only agents about as far east as a body are compared with it.
+    // Sorted from west to east, so that only agents about as far east as a body are compared with it.
     places.sort_unstable_by(|a, b| a.x.total_cmp(&b.x));
     let is_near = |place: DVec2| {
         let from = places.partition_point(|own| own.x < place.x - REACH);

@@ -15,7 +15,7 @@ const LANELETS_BEHIND: u32 = 4;
 /// Distance behind an agent that is searched for vehicles before a lane change, m.
 const SEEN_BEHIND: f64 = 50.0;
 
-/// Time gap within which a vehicle ahead on an adjacent lane that ends makes an agent clear its lane, s.
+/// Time gap below which an agent clears its lane for a vehicle ahead on an adjacent lane that ends, s.
 const MAKES_ROOM_WITHIN: f64 = 2.0;
 
 /// A lane to which an agent can change because its own lane ends, or to make room for a vehicle whose lane ends.
