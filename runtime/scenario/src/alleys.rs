@@ -468,7 +468,7 @@ fn between(lanes: &Lanes<'_>, passing: Passing, places: &mut SectionPlaces) {
     let alley = |narrow: Narrow| Alley {
         directions: [
             direction(one, lengths[0], narrow.own.0, narrow.own.1, front),
-            // The second lanelet is driven in the other direction.
+            // The second lanelet is driven in the opposite direction.
             direction(other, lengths[1], narrow.beside.1, narrow.beside.0, front),
         ],
         passing,
@@ -667,7 +667,7 @@ impl<'a> Lanes<'a> {
         let lengths = [self.one.line.length(), self.other.line.length()];
         let directions = [
             (self.one.id, narrow.own.0, narrow.own.1),
-            // The second lane is driven in the other direction.
+            // The second lane is driven in the opposite direction.
             (self.other.id, narrow.beside.1, narrow.beside.0),
         ];
         let directions = directions.map(|(lanelet, from, to)| AlleyDirection {

@@ -427,7 +427,7 @@ impl Report {
         if let Some(bound) = self.bound {
             writeln!(
                 out,
-                "  no wait exceeds {bound:.0} s while the lanes beyond the junction drain"
+                "  no vehicle waits longer than {bound:.0} s if the lanes beyond the junction drain"
             )?;
         }
         for AlleyReport {
@@ -439,8 +439,8 @@ impl Report {
         {
             writeln!(
                 out,
-                "  road {road} is an alley from {from:.0} to {to:.0} m: no wait exceeds {bound:.0} s while the lanes \
-                 beyond it drain"
+                "  road {road} is an alley from {from:.0} to {to:.0} m: no vehicle waits longer than {bound:.0} s \
+                 if the lanes beyond it drain"
             )?;
         }
         Ok(())

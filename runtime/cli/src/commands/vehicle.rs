@@ -316,7 +316,10 @@ fn show(name: &str, json: bool) -> anyhow::Result<Outcome> {
 /// one. Reverse and the top gear are used up to the engine's limit.
 fn write_gears(out: &mut dyn Write, train: &DriveTrain) -> std::io::Result<()> {
     let limit = train.curve.limit_rpm();
-    writeln!(out, "\ngear     ratio  up to, m/s   at rpm  force at rest, N")?;
+    writeln!(
+        out,
+        "\ngear     ratio  up to, m/s   at rpm  force at rest, N"
+    )?;
     let (top, lower) = match train.gears.split_last() {
         Some((top, lower)) => (Some(top), lower),
         None => (None, &[][..]),

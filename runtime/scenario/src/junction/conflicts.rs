@@ -131,7 +131,8 @@ impl Body {
     /// Distance by which the body swings out on a path of the given radius, m; 0 for an infinite
     /// radius.
     pub fn swing_at(self, radius: f64) -> f64 {
-        // Outer side of the rear axle, from the centre of the bend; infinite on a straight path.
+        // Distance from the centre of the bend to the outer side of the rear axle; infinite on a straight
+        // path.
         let side = radius + 0.5 * self.width;
         if side.is_finite() {
             (side * side + self.front * self.front).sqrt() - side

@@ -90,8 +90,8 @@ impl Grid {
         near.filter_map(|(column, row)| self.index(column, row))
     }
 
-    /// The cells whose middles are within `LEAST_RADIUS` cells of that of a cell, and whether all of them are
-    /// in the grid.
+    /// The cells whose middles are within `LEAST_RADIUS` cells of the middle of a cell; `None` for each that
+    /// is outside the grid.
     fn around(&self, index: usize) -> impl Iterator<Item = Option<usize>> + '_ {
         let (column, row) = self.place(index);
         let reach = -LEAST_RADIUS..=LEAST_RADIUS;

@@ -200,7 +200,8 @@ impl Site<'_> {
         )
     }
 
-    /// Whether the junctions are as required after the edit.
+    /// Whether the edit has the intended effect: the junction only loses this turn, vehicles can drive from
+    /// road to road over the slip lane without tight bends, and the slip lane is long enough.
     fn fits(&self, after: &Scenario, slip: RoadId, from: &Cut, to: &Cut) -> bool {
         let layout = self.layout_after(after);
         let at = |node: NodeId| layout.junction_at(node);

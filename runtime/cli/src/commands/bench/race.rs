@@ -96,7 +96,7 @@ pub(super) fn verify(arguments: &Verify, text: &str) -> anyhow::Result<Outcome> 
         writeln!(out, "wrong: {wrong}")?;
     }
     if outcome.wrong.is_empty() {
-        writeln!(out, "it is reproduced bit for bit")?;
+        writeln!(out, "the attempt is reproduced bit for bit")?;
     }
     Ok(Outcome::of(outcome.wrong.is_empty()))
 }

@@ -375,7 +375,7 @@ impl Drives {
         if let Some(drive) = &self.planner {
             let problem = drive.problem(built_in, Task::Route);
             lines.push(line(
-                "drive along its routes",
+                "drive on its routes",
                 problem,
                 drive.numbers(built_in),
             ));

@@ -153,7 +153,7 @@ fn examine_kind<K: Examined>(examiner: &Examiner, tell: &mut dyn FnMut(Finding))
         ("shuffled agents", looks::shuffled::<K>),
         ("hard inputs", looks::hard_inputs::<K>),
         ("parameters", looks::parameters::<K>),
-        ("agents added and removed", looks::agents_come_and_go::<K>),
+        ("agents come and go", looks::agents_come_and_go::<K>),
         ("two threads", looks::two_threads::<K>),
         ("state", looks::state::<K>),
     ];
