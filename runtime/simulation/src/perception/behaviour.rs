@@ -29,8 +29,8 @@ struct Leaving {
 
 impl View<'_> {
     /// The input row of a behaviour that only chooses when to change lanes; empty if the route requires no
-    /// lane change and the lane does not end. `sight` contains the distances from which the behaviour sees the
-    /// end of its lane; `None` if it does not look for lane ends.
+    /// lane change and the lane does not end. `sight` contains the distances from which the behaviour sees
+    /// the end of its lane; `None` if it does not look for lane ends.
     pub(crate) fn lane_change_input(
         &self,
         agent: AgentIndex,
