@@ -9,7 +9,7 @@ use crate::road::RoadEnd;
 /// behind it.
 const ROOM_TO_WAIT: f64 = 6.5;
 
-/// Length of road before the cut at an end of a road on which vehicles can wait, m. It is infinite if there
+/// Length of road on which vehicles can wait before the cut at an end of a road, m. It is infinite if there
 /// is enough room for any stop line.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct RoomToWait(f64);

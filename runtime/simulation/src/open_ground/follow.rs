@@ -216,8 +216,8 @@ impl Driver<'_> {
     }
 
     /// Simulates the forward drive of the vehicle along a line, as far as the line can be driven, with the
-    /// usual margin or, if `is_narrow`, with smaller ones. `None` if the vehicle would touch something or could
-    /// not follow the line.
+    /// usual margin or, for [`Closeness::Narrow`], with smaller ones. `None` if the vehicle would touch
+    /// something or could not follow the line.
     pub(super) fn driven(&self, start: Pose, points: &[DVec2], room: Closeness) -> Option<Track> {
         let [usual, smaller, least] = self.margins();
         let margins = match room {

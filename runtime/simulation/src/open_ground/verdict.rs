@@ -68,7 +68,7 @@ impl NoPathKind {
 }
 
 impl NoPath {
-    /// Text of the reason that lanes do not lead to a goal.
+    /// Reason reported if no lanes lead to the goal.
     pub(crate) const NO_LANES: &str = "no lanes that connect";
 
     /// Reason reported if a vehicle that keeps to lanes finds no connected lanes to its goal.

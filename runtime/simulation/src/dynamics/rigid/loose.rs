@@ -116,7 +116,7 @@ impl RigidBodies {
         known.collect()
     }
 
-    /// Puts obstacles that the user has edited back to their places in the scenario.
+    /// Returns edited obstacles to their places in the scenario.
     pub(crate) fn take_obstacles(&mut self, old: &Scenario, new: &Scenario, ground: &Ground) {
         if self.loose.is_empty() {
             return;
