@@ -42,7 +42,7 @@ pub(crate) fn work_in_child() -> anyhow::Result<std::convert::Infallible> {
 
 fn supervise(place: &Path) -> anyhow::Result<u8> {
     worker::prepare(place);
-    let program = std::env::current_exe().context("cannot find this program's own file")?;
+    let program = std::env::current_exe().context("cannot find this program's executable")?;
     let mut command = Command::new(program);
     command
         .arg(format!("--{WORKER}"))

@@ -72,7 +72,7 @@ pub(crate) fn begin(place: &Path) {
 fn die_with_parent(place: &Path) {
     use rustix::process::{Signal, getppid, set_parent_process_death_signal};
     if let Err(error) = set_parent_process_death_signal(Some(Signal::KILL)) {
-        say!("warning: this process will outlive its parent: {error}");
+        say!("warning: this process may continue after its parent has ended: {error}");
     }
     // The parent may have ended before this took effect.
     let parent: Option<i32> = read(&place.join(PARENT));

@@ -13,7 +13,7 @@ static INFO: ModuleInfo = ModuleInfo {
 };
 
 static PARAMETERS: [ParameterInfo; 4] = [
-    ParameterInfo::number("speed", "m/s", (0.0, 60.0), 5.0, "Speed that is held."),
+    ParameterInfo::number("speed", "m/s", (0.0, 60.0), 5.0, "Constant speed to hold."),
     ParameterInfo::number(
         "speed_gain",
         "1/s",

@@ -35,7 +35,7 @@ pub fn formulas(id: &str) -> Option<String> {
 }
 
 const CONSTANT_SPEED: &str = "\
-acceleration, m/s^2: nothing that is ahead counts
+acceleration, m/s^2: vehicles and obstacles ahead are ignored
     acceleration = speed_gain (speed - v)
 waypoint_distance is at most max(lookahead_distance, lookahead_time v)";
 

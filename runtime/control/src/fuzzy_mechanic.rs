@@ -71,21 +71,21 @@ const GAINS_AND_KNOTS: [ParameterInfo; FIRST_RULE] = [
         "",
         (0.0, 1.0),
         0.05,
-        "Switch S1: fraction of the brake above which the throttle is closed.",
+        "Switch S1: brake output above which the throttle is closed.",
     ),
     ParameterInfo::number(
         "avoid_brake_cut",
         "",
         (0.0, 1.0),
         0.05,
-        "Switch S3: fraction of the brake above which avoidance alone controls brake and throttle.",
+        "Switch S3: brake output above which avoidance alone controls brake and throttle.",
     ),
     ParameterInfo::number(
         "avoid_steer_cut",
         "",
         (0.0, 1.0),
         0.1,
-        "Switch S3: fraction of the steering above which avoidance alone controls the steering.",
+        "Switch S3: steering output above which avoidance alone controls the steering.",
     ),
     ParameterInfo::number(
         "lookahead_distance",
@@ -111,7 +111,7 @@ const GAINS_AND_KNOTS: [ParameterInfo; FIRST_RULE] = [
     ParameterInfo::choice(
         "pedals",
         &["off", "on"],
-        "Whether the fractions of throttle and brake are passed directly to the vehicle's pedals.",
+        "Whether the throttle and brake outputs are passed directly to the vehicle's pedals.",
     ),
     knot(
         "distance_near",

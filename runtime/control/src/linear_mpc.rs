@@ -19,7 +19,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 static INFO: ModuleInfo = ModuleInfo {
     id: "linear_mpc",
     name: "Linear predictive control",
-    doc: "Plans steering and acceleration ahead by a linear model of its vehicle, within the vehicle's limits.",
+    doc: "Plans steering and acceleration with a linear model of its vehicle, within the vehicle's limits.",
 };
 
 static PARAMETERS: [ParameterInfo; 19] = [

@@ -27,7 +27,7 @@ static PARAMETERS: [ParameterInfo; 4] = [
         "m/s",
         (0.0, 50.0),
         10.1,
-        "Acceleration per rad/s at which the pole falls.",
+        "Acceleration per rad/s of the pole's angular velocity.",
     ),
     ParameterInfo::number(
         "place_gain",

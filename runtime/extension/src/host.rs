@@ -90,7 +90,10 @@ impl CallWatch {
     /// Concurrent calls of the same library are abandoned as well. Isolated modules are not affected, because
     /// their processes are killed instead.
     pub fn give_up(&self, patience: Duration) {
-        let what = format!("hangs: it did not answer for {} s", patience.as_secs());
+        let what = format!(
+            "is not responding: it did not answer for {} s",
+            patience.as_secs()
+        );
         let tell = |module: &str| self.0.events.note_timeout(module, &what);
         self.0.pool.give_up(patience.as_millis() as u64, tell);
     }

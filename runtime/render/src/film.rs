@@ -15,7 +15,7 @@ use std::collections::BTreeMap;
 
 /// Number of colours in the palette.
 const COLORS: usize = 255;
-/// Colour index of unchanged pixels.
+/// Palette index that means "same as in the previous frame".
 const UNCHANGED: u8 = 255;
 /// One pixel in this many is sampled for the palette.
 const SAMPLED: i32 = 3;

@@ -30,7 +30,7 @@ fn length_text(metres: f64) -> String {
     }
 }
 
-/// Draws a bar with its length at the lower left.
+/// Draws the scale bar, labelled with its length, at the lower left.
 pub(crate) fn scale_bar(canvas: &mut Canvas) {
     let length = round_length(200.0 / canvas.scale);
     let width = (length * canvas.scale) as f32;

@@ -24,9 +24,9 @@ const APART: f64 = 3.4;
 const INSET: f64 = 0.5;
 /// Minimum width at which a gore has bars, m.
 const LEAST: f64 = 1.2;
-/// Lane width on which the fading of paint is based, m.
+/// Lane width for which paint on gores fades with the zoom, m.
 const LANE: f64 = 3.6;
-/// Number of points of the nose.
+/// Number of points along the round nose of a gore.
 const NOSE: u32 = 12;
 
 /// Draws the asphalt of the gores of the given junctions.

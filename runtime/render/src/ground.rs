@@ -11,7 +11,7 @@ use roadwright_scenario::{Land, LandUse, Scenario};
 
 /// Width of the line along a shore, and width of the shallow water beside it, m.
 const SHORE: (f64, f64) = (0.8, 5.0);
-/// Minimum scale for shores and for the lines of pitches, pixels per metre.
+/// Minimum scale at which shores and the lines of pitches are drawn, pixels per metre.
 const LEAST_EDGE_SCALE: f64 = 0.3;
 /// Number of candidate positions in each direction for the name of an area.
 const PLACES: u32 = 12;

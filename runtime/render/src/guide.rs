@@ -17,13 +17,13 @@ use roadwright_scenario::junction::{ArmEnd, Crossing, Junction, LinkKind, Turn, 
 use roadwright_scenario::{Control, DrivingSide, LaneType, RoadEnd, Scenario};
 use std::f64::consts::PI;
 
-/// Largest bend between two arms through which a cycle lane continues, rad.
+/// Largest change of direction between two arms that a cycle lane connects, rad.
 const MOST_BEND: f64 = 0.6;
 /// Distance between points along the paint, m.
 const STEP: f64 = 0.25;
 /// Distance between a crosswalk and the end of the paint before it, m.
 const CLEAR: f64 = 0.3;
-/// Minimum length of paint, m.
+/// Minimum length of a painted piece, m.
 const LEAST: f64 = 2.0;
 /// Lengths (on, off) and width of the squares beside a cycle lane where other traffic crosses it at a signal,
 /// m.
@@ -32,7 +32,7 @@ const SQUARES: ((f64, f64), f64) = ((0.4, 0.4), 0.4);
 const BLOCKS: ((f64, f64), f64) = ((0.5, 0.5), 0.3);
 /// Dashes of guide lines (on, off), m.
 const DASH: (f64, f64) = (1.0, 1.0);
-/// Opacity of the colour of a cycle lane where other traffic crosses it.
+/// Opacity of a cycle lane's colour where other traffic crosses the lane.
 const CROSSED: f32 = 0.55;
 
 /// A cycle lane through a junction.
@@ -128,7 +128,7 @@ fn cycle_paths(scenario: &Scenario, junction: &Junction) -> Vec<CyclePath> {
     paths
 }
 
-/// A cycle lane where it meets the cut of an arm, in the driving direction.
+/// The end of a cycle lane at the cut of an arm. The pose has the driving direction.
 #[derive(Clone, Copy)]
 struct CycleLane {
     pose: Pose,
@@ -175,7 +175,8 @@ impl ArmCycleLanes {
     }
 }
 
-/// Returns the arm that is the most nearly straight continuation of another arm.
+/// Returns the arm that continues another arm most nearly straight on; `None` if all arms bend by
+/// [`MOST_BEND`] or more.
 fn straight_on(junction: &Junction, from: usize) -> Option<usize> {
     let bearing = |arm: &ArmEnd| {
         let middle = 0.5 * (arm.left_cut + arm.right_cut);
@@ -188,8 +189,8 @@ fn straight_on(junction: &Junction, from: usize) -> Option<usize> {
     best.filter(|to| bend(to) < MOST_BEND)
 }
 
-/// Whether there is an arm between two arms, on the near side of traffic from the first to the second. Arms
-/// are ordered counter-clockwise, so the arms after the first one are to its right.
+/// Whether another arm joins on the near side of traffic from arm `from` to arm `to`. Arms are ordered
+/// counter-clockwise, so the arms after the first one are to its right.
 fn others_come_in(junction: &Junction, from: usize, to: usize) -> bool {
     let count = junction.arms.len();
     let (first, last) = match junction.side {

@@ -49,7 +49,7 @@ const LEAST_LEAN: f64 = 0.035;
 /// Maximum shift of a roof, in vehicle widths. Up to this limit, the shift is the sine of the lean.
 const FARTHEST_ROOF: f64 = 0.2;
 
-/// Radius of a sign, pixels.
+/// Radius of the sign above a stuck vehicle, pixels.
 const SIGN: f64 = 10.0;
 /// Distance between a sign and its vehicle, pixels.
 const SIGN_GAP: f64 = 3.0;
@@ -84,7 +84,7 @@ fn feet(vehicle: &VehicleRecord, snapshot: &Snapshot, scale: f64) -> impl Iterat
     let own = is_near.then(|| snapshot.character(vehicle.agent)).flatten();
     let feet = own.map(|character| character.figure.feet);
     feet.into_iter().flatten().map(|foot| {
-        // A foot in the air is nearer to the viewer.
+        // A raised foot is nearer to the viewer, so it is drawn larger.
         let grow = 1.0 + foot.height;
         Hint {
             figure: Figure::Wheel,
@@ -96,7 +96,7 @@ fn feet(vehicle: &VehicleRecord, snapshot: &Snapshot, scale: f64) -> impl Iterat
     })
 }
 
-/// Heading of the shoulders of a character, rad; the heading of the body of a vehicle.
+/// Returns the heading of a character's shoulders, or of a vehicle's body, rad.
 pub fn shoulder_heading(vehicle: &VehicleRecord, snapshot: &Snapshot) -> f64 {
     let own = snapshot.character(vehicle.agent);
     own.map_or(vehicle.body.heading, |character| {
@@ -185,8 +185,8 @@ fn roof_of(vehicle: &VehicleRecord, scale: f64) -> Option<(Option<Figure>, Figur
     }
 }
 
-/// Returns the sign above a vehicle that is stuck: a triangle if the vehicle has tipped over, otherwise a
-/// disc; `None` for other vehicles. It is always upright and has the same size in pixels at any `scale`
+/// Returns the sign above a stuck vehicle: a triangle if it has tipped over, otherwise a disc. Returns `None`
+/// if the vehicle is not stuck. The sign is always upright and has the same size in pixels at any `scale`
 /// (metres per pixel).
 pub fn sign(vehicle: &VehicleRecord, scale: f64) -> Option<Hint> {
     let figure = match vehicle.mishap {

@@ -15,7 +15,7 @@ use std::collections::BTreeSet;
 /// Maximum area of an island, m^2: the area inside a ring with a diameter of 80 m. Larger areas are ordinary
 /// blocks.
 const LARGEST: f64 = 5_000.0;
-/// Maximum number of roads of a ring.
+/// Maximum number of roads in a ring.
 const MOST_ROADS: usize = 64;
 
 /// Draws the islands of the rings whose first road is among the given roads.

@@ -183,8 +183,8 @@ fn grown(ring: &[DVec2], by: f64) -> Vec<DVec2> {
     ring.iter().zip(mitres).map(|(p, n)| *p + by * n).collect()
 }
 
-/// Draws a soft shadow, with light from the north-west. The shadow of a tower is no longer than that of a
-/// house of 20 m, because it would otherwise hide a street.
+/// Draws a soft shadow, with light from the north-west. The shadow of a tower is limited to that of a house
+/// with a height of 20 m, so that it does not hide a street.
 fn shadow(painter: &mut impl Painter, obstacle: &Obstacle, strength: f32) {
     let height = obstacle.height.min(20.0);
     let outline = obstacle.shape.outline();
@@ -252,7 +252,8 @@ fn house(painter: &mut impl Painter, id: ObstacleId, outline: &[DVec2], detail: 
     }
 }
 
-/// Returns the edges of a roof as lines. Cuts to courtyards, which are in the ring twice, are left out.
+/// Returns the edges of a roof as lines. The two edges that connect the outer ring to a courtyard coincide
+/// and are left out.
 fn walls(ring: &[DVec2]) -> Vec<Vec<DVec2>> {
     let bits = |p: DVec2| [p.x.to_bits(), p.y.to_bits()];
     let all: BTreeSet<_> = polygon::edges(ring)
@@ -271,7 +272,7 @@ fn walls(ring: &[DVec2]) -> Vec<Vec<DVec2>> {
     walls
 }
 
-/// Returns windows and machines on a roof: boxes along its longest side, as far as they fit.
+/// Returns windows and machines on a roof: boxes along its longest side, as many as fit.
 fn roof_things(roof: &[DVec2], number: u64) -> Vec<[DVec2; 4]> {
     let longest = polygon::edges(roof).max_by(|a, b| {
         let length = |edge: &(DVec2, DVec2)| (edge.1 - edge.0).length_squared();
@@ -343,7 +344,7 @@ pub struct Tree {
 }
 
 impl Tree {
-    /// Creates the tree at a position in a forest with a given mean radius of crowns, m.
+    /// Creates the tree at a position in a forest with a given mean crown radius, m.
     pub(crate) fn new(at: DVec2, crown: f64) -> Self {
         let number = mix64(at.x.to_bits() ^ at.y.to_bits().rotate_left(32));
         let unit = |bits: u64| (bits >> 40) as f64 / (1u64 << 24) as f64;
@@ -404,7 +405,8 @@ mod tests {
         };
         for scale in steps {
             let now = at(scale);
-            // One step of the mouse wheel is larger than this step, so nothing appears suddenly.
+            // The scale changes by less here than with one step of the mouse wheel, so nothing appears
+            // suddenly.
             assert!((0.0..0.07).contains(&(now.strength - before.strength)));
             assert!((0.0..0.03).contains(&(now.parapets - before.parapets)));
             before = now;

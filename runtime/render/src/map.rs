@@ -28,8 +28,8 @@ const CHARACTER_GOAL: f64 = 0.2;
 pub struct Picture {
     /// Width and height, pixels.
     pub size: (u32, u32),
-    /// Part of the world that is shown, given by its low and high corner, m; `None` for everything. Land that
-    /// extends beyond the roads does not count.
+    /// Part of the world that is shown, given by its low and high corner, m; `None` for everything except
+    /// land beyond the roads.
     pub view: Option<(DVec2, DVec2)>,
     /// Driven paths in drawing order. They are listed in a legend.
     pub trails: Vec<Trail>,
@@ -179,7 +179,7 @@ pub(crate) fn drawn(
     Ok(canvas)
 }
 
-/// Draws the ground below the roads.
+/// Draws yards, land, forest floors and painted layers, which are below the roads.
 fn draw_land(canvas: &mut Canvas, scenario: &Scenario, picture: &Picture) {
     if picture.shows(MapPart::Obstacles)
         && let Some(paint) = land::Detail::at(canvas.scale)
@@ -197,7 +197,7 @@ fn draw_land(canvas: &mut Canvas, scenario: &Scenario, picture: &Picture) {
     }
 }
 
-/// Draws objects above the roads.
+/// Draws obstacles, points of interest, trees, and destinations off the lanes, on top of the roads.
 fn draw_objects(
     canvas: &mut Canvas,
     scenario: &Scenario,
@@ -277,7 +277,7 @@ fn slope(field: &HeightField, point: DVec2) -> DVec2 {
     DVec2::new(slope(DVec2::new(step, 0.0)), slope(DVec2::new(0.0, step)))
 }
 
-/// The roads of a picture.
+/// The roads that a picture shows, with the data for drawing them.
 struct Roads<'a> {
     scenario: &'a Scenario,
     layout: &'a Layout,
@@ -322,7 +322,7 @@ impl Roads<'_> {
 /// Vehicles below the decks of bridges.
 struct Covered<'a> {
     snapshot: Option<&'a Snapshot>,
-    /// Their agents, with the layers on which they drive.
+    /// Agents of these vehicles, with the layers on which they drive.
     agents: BTreeMap<u64, i8>,
 }
 
@@ -339,7 +339,8 @@ impl<'a> Covered<'a> {
         }
     }
 
-    /// Draws them, lower layers first, each layer below the decks of the next.
+    /// Draws the vehicles, lower layers first. The decks of each layer are drawn over the vehicles below
+    /// them.
     fn draw(&self, canvas: &mut Canvas, roads: &Roads<'_>) {
         let Some(snapshot) = self.snapshot.filter(|_| !self.agents.is_empty()) else {
             return;
@@ -370,7 +371,7 @@ impl<'a> Covered<'a> {
     }
 }
 
-/// Draws some roads and junctions of a layer with all their paint.
+/// Draws the given roads and junctions of a layer with all their paint.
 pub fn roads_and_junctions(
     painter: &mut impl Painter,
     scenario: &Scenario,
@@ -402,7 +403,8 @@ pub fn roads_and_junctions(
     }
 }
 
-/// Draws those of some roads of a layer that have decks or roofs once more, over the vehicles below them.
+/// Redraws the roads that have decks or roofs, so that they cover the vehicles below them. All `roads` have
+/// the same layer.
 pub fn over_traffic(
     painter: &mut impl Painter,
     scenario: &Scenario,

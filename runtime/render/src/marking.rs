@@ -71,18 +71,18 @@ fn lane_dash(road: &Road) -> (f64, f64) {
     }
 }
 
-/// Style of a line between two lanes.
+/// Style of the line between two lanes of a road.
 #[derive(Clone, Copy, PartialEq)]
 enum Style {
     /// Line between the directions of traffic. It is solid before stop lines at both ends.
     Centre,
     /// Line between the directions of an avenue. It is a double line along its whole length.
     Avenue,
-    /// Line between lanes of the same direction, which is that of increasing s if `forward` and that of
-    /// decreasing s otherwise.
+    /// Line between lanes of the same direction: that of increasing s if `forward`, otherwise that of
+    /// decreasing s.
     Lanes { forward: bool },
-    /// Line that must not be crossed between lanes of the same direction. It is solid on the side from which
-    /// crossing is prohibited.
+    /// Line between lanes of the same direction where lane changes are restricted. It is solid on the side
+    /// from which crossing is prohibited.
     Guarded {
         /// Whether vehicles may cross from the left side to the right one, as seen along the road.
         to_right: bool,
@@ -95,7 +95,7 @@ enum Style {
     Median,
 }
 
-/// Draws lines along lanes.
+/// Draws the lines between the lanes of a road, and its edge lines.
 pub(crate) fn lines(
     canvas: &mut impl Painter,
     scenario: &Scenario,
@@ -318,7 +318,7 @@ fn edge_lines(canvas: &mut impl Painter, stretch: &Stretch<'_>) {
     }
 }
 
-/// The two ends of a road.
+/// The part of a road outside junctions, and the signs at both ends.
 struct Ends {
     /// Start and end of the part of the road outside junctions, m along the road.
     from: f64,
@@ -366,8 +366,8 @@ impl End {
     }
 }
 
-/// The sign of an arm, which determines its paint. Traffic merges at slip roads and motorways, so lines
-/// across these are painted only if there are signals.
+/// The sign of an arm, which determines its paint. Traffic merges at slip roads and motorways, so stop lines
+/// and give-way triangles are painted there only if there are signals.
 fn painted_sign(arm: &ArmEnd, road: &Road) -> Sign {
     match arm.sign {
         Sign::Yield | Sign::Stop if road.class >= RoadClass::Ramp && is_one_way(road) => Sign::None,

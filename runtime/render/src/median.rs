@@ -2,9 +2,9 @@
 //!
 //! ```text
 //!     ------ lane -------------------------
-//!                     __..--''''''''''''''|     Lines run along both sides. Inside, at a small distance from
-//!     - - - - - - - <  (:::::: raised ::::|     them, it is raised with a kerb where it is at least half a
-//!                     ''--..______________|     metre wide.
+//!                     __..--''''''''''''''|     Lines run along both sides. The part between
+//!     - - - - - - - <  (:::::: raised ::::|     them is raised, with a kerb at a small distance from each
+//!                     ''--..______________|     line, where at least half a metre remains between kerbs.
 //!     ------ lane -------------------------
 //! ```
 //!
@@ -28,7 +28,7 @@ const ROOM_FOR_LINES: f64 = 1.2;
 const LEAST_RAISED: f64 = 0.5;
 /// Distance by which a surface extends into the adjacent surface, so that no seam is visible, m.
 const OVER_SEAM: f64 = 0.3;
-/// Number of corners of a round end.
+/// Number of corners with which a round end is drawn.
 const ROUND: usize = 8;
 
 /// Returns groups of adjacent median lanes, as ranges of indices in the lanes of a section.

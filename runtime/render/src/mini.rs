@@ -1,8 +1,8 @@
 //! Mini roundabouts: the painted island, and the arrows around it.
 //!
 //! ```text
-//!        .-->          Three arrows follow the ring between the island and the path that vehicles
-//!       (  o  )        follow. The island is a white dome that long vehicles can drive over.
+//!        .-->          Three arrows point around the ring, between the island and the paths of
+//!       (  o  )        vehicles. The island is a white dome that long vehicles can drive over.
 //!        <--'
 //! ```
 
@@ -15,7 +15,7 @@ use roadwright_scenario::DrivingSide;
 use roadwright_scenario::junction::{Junction, MiniRing};
 use std::f64::consts::{FRAC_PI_2, PI, TAU};
 
-/// Lane width on which the fading of paint is based, m.
+/// Lane width for which paint on mini roundabouts fades with the zoom, m.
 const LANE: f64 = 3.25;
 /// Number of arrows around the island.
 const ARROWS: u32 = 3;

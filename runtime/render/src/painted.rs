@@ -5,11 +5,11 @@ use crate::palette::faded;
 use glam::DVec2;
 use roadwright_scenario::{CellBlock, PaintCost, PaintLayer, Scenario};
 
-/// Colour of layers that cost more, 0xRRGGBB.
+/// Colour of layers that increase the cost, 0xRRGGBB.
 const DEAR: u32 = 0xB4_6A_00;
-/// Colour of layers that cost less, 0xRRGGBB.
+/// Colour of layers that reduce the cost, 0xRRGGBB.
 const CHEAP: u32 = 0x0B_86_8F;
-/// Colour of layers that block, 0xRRGGBB.
+/// Colour of layers that vehicles must not enter, 0xRRGGBB.
 const BLOCKED: u32 = 0xC6_28_28;
 /// Opacity of painted cells.
 const OPACITY: f32 = 0.28;
@@ -58,7 +58,7 @@ mod tests {
     use roadwright_scenario::{Edit, PaintCost, PaintId, PaintLayer, Scenario};
     use std::collections::BTreeSet;
 
-    /// Colours near the middle of a picture of 40 m, and colours farther away, as RGBA.
+    /// Returns the colours near the middle of a picture 40 m wide, and the colours farther away, as RGBA.
     fn colors(cost: PaintCost) -> [BTreeSet<[u8; 4]>; 2] {
         let mut layer = PaintLayer::new("disc", cost);
         layer.paint([DVec2::ZERO, DVec2::ZERO], 10.0);

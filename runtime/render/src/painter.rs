@@ -25,7 +25,7 @@ pub enum Pass {
 
 /// A target on which shapes in world coordinates are drawn in the order of the calls.
 pub trait Painter {
-    /// Pixels per metre.
+    /// Scale of the picture, pixels per metre.
     fn scale(&self) -> f64;
 
     /// Largest scale at which the result will be viewed, pixels per metre. Details that fade in with the zoom

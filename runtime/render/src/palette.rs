@@ -45,9 +45,9 @@ pub const SIGNAL_BOX: u32 = 0x20262D;
 pub const LAMP_OFF: u32 = 0x3B444D;
 /// Lit lamps of signals: red, amber, green.
 pub const SIGNAL_LAMPS: [u32; 3] = [0xF2493D, 0xF4B533, 0x35C46A];
-/// Ground by its height, from the lowest to the highest.
+/// Tints of the ground by height, from the lowest to the highest.
 pub const TERRAIN_BY_DAY: [u32; 5] = [0xD6E2C2, 0xDDE4C6, 0xE6E3CB, 0xECE3D0, 0xF1EBE0];
-/// Ground by its height in the dark theme, from the lowest to the highest.
+/// Tints of the ground by height in the dark theme, from the lowest to the highest.
 pub const TERRAIN_BY_NIGHT: [u32; 5] = [0x1E2B2A, 0x222E2C, 0x2A3230, 0x323735, 0x3B3E3D];
 /// Contour lines.
 pub const CONTOUR: u32 = 0xA9855A;

@@ -52,8 +52,8 @@ impl Stretch<'_> {
         self.part(self.range(), lateral)
     }
 
-    /// Returns the part of such a line between two distances along the road; empty if nothing of the stretch
-    /// is between them.
+    /// Returns the part of a [`line`](Self::line) between two distances along the road. It is empty if the
+    /// stretch does not overlap this range.
     pub(crate) fn part(&self, (from, to): (f64, f64), lateral: impl Fn(f64) -> f64) -> Vec<DVec2> {
         if to - from < 1e-6 {
             return Vec::new();
@@ -100,7 +100,7 @@ impl Stretch<'_> {
         hex: u32,
     ) {
         let (from, to) = self.range();
-        // The line ends half a pixel before both edges of the surface, because these are soft too.
+        // The line ends half a pixel before both edges of the surface, because the edges are also soft.
         let inset = 0.5 / canvas.scale();
         for s in [from, to] {
             let (left, right) = (left(s), right(s));
@@ -186,7 +186,8 @@ pub(crate) fn draw(
     };
     let (paved, built): (Vec<&Junction>, Vec<&Junction>) =
         junctions.iter().partition(|junction| is_paved(junction));
-    // Paths and squares come first, because carriageways run through pedestrian areas and not under them.
+    // Paths and squares are drawn first, because carriageways run through pedestrian areas and not under
+    // them.
     paving(canvas, stretches, &paved);
     pavements(canvas, stretches, &built);
     kerbs(canvas, stretches, &built);

@@ -30,12 +30,12 @@ const GLOW: f64 = 0.75;
 /// Minimum half-size of a head, pixels.
 const LEAST: f64 = 2.5;
 
-/// The heads beside a stop line.
+/// The signal heads beside a stop line.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Heads {
     /// The road that ends at the stop line.
     pub road: RoadId,
-    /// Pose of the middle of the first head. It has the driving direction.
+    /// Ids of the lanes that lead to the stop line, starting with the lane nearest to the heads.
     pub lanes: Vec<i8>,
     /// Pose of the middle of the first head, in the driving direction.
     pub first: Pose,

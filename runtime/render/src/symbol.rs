@@ -88,7 +88,7 @@ const BUS: [Letter; 3] = [
     ]],
 ];
 
-/// Draws bays, bicycles and words on some stretches.
+/// Draws bays, bicycles and words on the given stretches.
 pub(crate) fn draw(painter: &mut impl Painter, scenario: &Scenario, stretches: &[Stretch<'_>]) {
     let share = (painter.scale() - FADE.0) / (FADE.1 - FADE.0);
     let alpha = (0.95 * share.clamp(0.0, 1.0)) as f32;

@@ -22,7 +22,7 @@ fn add(scenario: &mut Scenario, from: DVec2, to: DVec2, layer: i8) -> RoadId {
     scenario.network().roads().map(|(id, _)| id).max().unwrap()
 }
 
-/// A road to the east with another one across it on a layer.
+/// A road to the east, crossed by a road on the given layer.
 fn crossing(layer: i8) -> (Scenario, RoadId, RoadId) {
     let mut scenario = Scenario::new("crossing");
     let ground = add(
@@ -204,7 +204,7 @@ fn a_deck_hides_the_vehicles_below_it() {
     };
     // A bridge over the car hides it.
     let hidden = pixels_that_differ(&picture_of_car(1, under), &picture_of_car(1, far));
-    // The positive control: it is visible above a tunnel.
+    // Positive control: the car is visible above a tunnel.
     let shown = pixels_that_differ(&picture_of_car(-1, under), &picture_of_car(-1, far));
     assert!(shown > 400, "{shown}");
     assert_eq!(hidden, 0);

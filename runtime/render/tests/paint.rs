@@ -231,7 +231,7 @@ fn cycle_lanes_lead_through_junctions() {
     let painted = |bearings: &[f64], control: Control| {
         let section = CrossSection::driving(1, 1, 3.25).with_border(LaneType::Biking, 1.6);
         let notes = Notes::of(&star_of(bearings, section, Some(control)), 20.0);
-        // Beyond the cuts of all arms there is only paint through the junction.
+        // Within the cuts of the arms, there is only paint that leads through the junction.
         let leads = |points: &[DVec2]| points.iter().all(|point| point.length() < 16.0);
         let surfaces = notes.polygons.iter();
         let surfaces = surfaces.filter(|(pass, points, _)| *pass == Pass::Lane && leads(points));

@@ -9,7 +9,7 @@ pub enum VehicleClass {
     /// A motor vehicle without special rights.
     #[default]
     Car,
-    /// A vehicle that may use bus lanes.
+    /// A vehicle with access to bus lanes.
     Bus,
 }
 
@@ -65,7 +65,7 @@ impl LaneAccess {
         }
     }
 
-    /// Whether all vehicles admitted by `other` are also admitted by this access.
+    /// Whether all vehicles admitted by `other` are also admitted by `self`.
     pub fn includes(self, other: Self) -> bool {
         self == Self::All || self == other
     }
@@ -142,7 +142,8 @@ pub enum TripPart {
 }
 
 impl TripPart {
-    /// Part of the trip after driving from one road onto another; `None` if that is not allowed.
+    /// Returns the part of the trip after the vehicle has driven from one road onto another; `None` if this
+    /// is not allowed.
     #[inline]
     pub fn onto(self, from: RoadAccess, to: RoadAccess) -> Option<Self> {
         let (before, after) = (from.strictness(), to.strictness());
@@ -158,7 +159,7 @@ impl TripPart {
 mod tests {
     use super::*;
 
-    /// Whether roads with these access values can be driven in this order.
+    /// Whether a trip may use roads with these access values in this order.
     fn can_be_driven(roads: &[RoadAccess]) -> bool {
         let mut part = Some(TripPart::Leaving);
         for pair in roads.windows(2) {

@@ -20,7 +20,7 @@ use serde::{Deserialize, Serialize};
 pub enum Place {
     /// On a lane.
     Lane(LanePlace),
-    /// Anywhere on the ground.
+    /// On open ground.
     Ground(GroundPlace),
 }
 
@@ -30,7 +30,7 @@ pub enum Place {
 pub struct LanePlace {
     /// The road.
     pub road: RoadId,
-    /// Lane of the place.
+    /// The lane.
     pub lane: i8,
     /// Distance along the reference line, m.
     pub s: Quantity<Distance>,
@@ -101,8 +101,8 @@ pub struct Agent {
     /// Departure time, s.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub depart: Quantity<Duration>,
-    /// Delay between an arrival and the next departure from the start, s. The delay is longer if the start is
-    /// occupied. If it is absent, the agent drives only once.
+    /// Delay between an arrival and the next departure from the start, s. The agent waits longer if the start
+    /// is occupied. Without this key, the agent drives only once.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub repeat: OptionalQuantity<Duration>,
     /// Speed at the start, m/s.

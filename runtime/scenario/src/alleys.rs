@@ -41,7 +41,7 @@ pub const EDGE: f64 = 0.2;
 const TIGHT_ROOM: f64 = 15.0;
 /// Half the length of the stretch over which a bend is measured, m.
 const BEND_REACH: f64 = 2.0;
-/// Swing-out below which a vehicle counts as driving straight on, m.
+/// Swing-out below which a vehicle counts as driving straight, m.
 const NO_SWING: f64 = 0.005;
 
 /// One direction of an alley, as a part of a lanelet.
@@ -62,9 +62,9 @@ pub struct AlleyDirection {
 pub enum Passing {
     /// No two vehicles can pass each other.
     Nobody,
-    /// Cars can pass each other, but a long vehicle can pass no other vehicle.
+    /// Cars can pass each other, but a long vehicle cannot pass any vehicle.
     Cars,
-    /// Only two long vehicles cannot pass each other.
+    /// All pairs can pass each other except two long vehicles.
     NotTwoLong,
 }
 
@@ -88,7 +88,7 @@ impl Passing {
         }
     }
 
-    /// The smallest pair of vehicle bodies that do not fit side by side.
+    /// The smallest pair of bodies that cannot pass each other.
     fn bodies(self) -> [Body; 2] {
         match self {
             Self::Nobody => [Body::CAR; 2],
@@ -107,7 +107,7 @@ pub struct Alley {
     pub passing: Passing,
     /// Smallest distance between the centres of the two lanes, m.
     pub distance: f64,
-    /// Distance that two vehicles would need between the centres of the lanes, m.
+    /// Distance between the lane centres that two vehicles would need to pass each other, m.
     pub wanted: f64,
 }
 
@@ -174,7 +174,7 @@ pub struct Alleys {
     tight_stretches: ByLanelet<TightStretch>,
 }
 
-/// A place on a lanelet, together with the distance `from` at which it starts, m.
+/// A place on a lanelet that starts at the distance `from` along it, m.
 struct Placed<T> {
     lanelet: LaneletIndex,
     from: f64,
@@ -199,7 +199,7 @@ impl<T> Default for ByLanelet<T> {
 }
 
 impl<T> ByLanelet<T> {
-    /// Sorts places, given the number of lanelets.
+    /// Sorts places by lanelet and position. `lanelets` is the number of lanelets of the graph.
     fn new(mut all: Vec<Placed<T>>, lanelets: usize) -> Self {
         let mut sorted = Self::default();
         if all.is_empty() {
@@ -384,7 +384,7 @@ impl Alleys {
         self.sides.has(lanelet)
     }
 
-    /// The sides on a lanelet, in driving order. O(log lanelets with alleys).
+    /// The directions of alleys that are on a lanelet, in driving order. O(log lanelets with alleys).
     #[inline]
     pub fn on(&self, lanelet: LaneletIndex) -> &[AlleySide] {
         self.sides.on(lanelet)
@@ -403,8 +403,8 @@ impl Alleys {
     }
 }
 
-/// Returns the two closest lanes of opposite directions in a lane section. Traffic on the first one drives
-/// along the road.
+/// Returns the two closest lanes of opposite directions in a lane section. Traffic on the first one drives in
+/// the direction of increasing s.
 fn opposite_lanes(
     graph: &LaneGraph,
     section: Range<LaneletIndex>,
@@ -468,7 +468,7 @@ fn between(lanes: &Lanes<'_>, passing: Passing, places: &mut SectionPlaces) {
     let alley = |narrow: Narrow| Alley {
         directions: [
             direction(one, lengths[0], narrow.own.0, narrow.own.1, front),
-            // The second lanelet is driven in the other direction.
+            // The second lanelet is driven in the opposite direction.
             direction(other, lengths[1], narrow.beside.1, narrow.beside.0, front),
         ],
         passing,
@@ -502,7 +502,7 @@ fn direction(lanelet: LaneletIndex, length: f64, from: f64, to: f64, front: f64)
     }
 }
 
-/// A lane with its curvature.
+/// A lane with its curvature at sampled points.
 struct Lane<'a> {
     id: LaneletIndex,
     line: CentreLine<'a>,
@@ -512,7 +512,7 @@ struct Lane<'a> {
     step: f64,
     /// Absolute curvature at each point, 1/m.
     bends: Vec<f64>,
-    /// The largest of them, 1/m.
+    /// Largest absolute curvature of the lane, 1/m.
     tightest: f64,
 }
 
@@ -531,7 +531,7 @@ impl<'a> Lane<'a> {
         }
     }
 
-    /// Range of points at which the rear axle can be while the body covers a point.
+    /// Returns the range of points at which the rear axle may be while the body covers a point.
     fn below(&self, point: usize, body: Body) -> Range<usize> {
         let points = |length: f64| (length / self.step).ceil() as usize;
         let first = point.saturating_sub(points(body.front));
@@ -544,7 +544,7 @@ impl<'a> Lane<'a> {
         bends.copied().fold(0.0, f64::max)
     }
 
-    /// A point of the line, and the direction of the line at this point.
+    /// Returns a point of the line, and the direction of the line at this point.
     fn tangent(&self, point: usize) -> (DVec2, DVec2) {
         let last = self.line.count() - 1;
         let (before, after) = (point.saturating_sub(1), (point + 1).min(last));
@@ -557,7 +557,7 @@ impl<'a> Lane<'a> {
     }
 }
 
-/// The position on the second of two opposite lanes that is beside a point of the first.
+/// The position on the second of two opposite lanes that is beside a point of the first lane.
 struct Beside {
     /// Index of the nearest point of the second lane.
     point: usize,
@@ -569,7 +569,7 @@ struct Beside {
 struct Enough {
     /// Distance that suffices on a straight street, m.
     straight: f64,
-    /// Distance that suffices in the bend, m.
+    /// Distance that suffices in the tightest bend of the lanes, m.
     in_bend: f64,
 }
 
@@ -594,7 +594,7 @@ impl Enough {
     }
 }
 
-/// Two lanes of opposite directions.
+/// Two lanes of opposite directions, with the positions beside each other.
 struct Lanes<'a> {
     one: Lane<'a>,
     other: Lane<'a>,
@@ -628,7 +628,7 @@ impl<'a> Lanes<'a> {
         let mut narrows: Vec<Narrow> = Vec::new();
         let mut was_narrow = false;
         let tightest = f64::max(self.one.tightest, self.other.tightest);
-        // Most streets are wide enough for their tightest bend, so the bend at each point need not be known.
+        // Most streets are wide enough for their tightest bend, so the curvature at each point is not needed.
         let enough = Enough::of(bodies, |_| tightest);
         for (number, &Beside { point, distance }) in self.beside.iter().enumerate() {
             let wanted = match enough.is_met_by(distance) {
@@ -667,7 +667,7 @@ impl<'a> Lanes<'a> {
         let lengths = [self.one.line.length(), self.other.line.length()];
         let directions = [
             (self.one.id, narrow.own.0, narrow.own.1),
-            // The second lane is driven in the other direction.
+            // The second lane is driven in the opposite direction.
             (self.other.id, narrow.beside.1, narrow.beside.0),
         ];
         let directions = directions.map(|(lanelet, from, to)| AlleyDirection {
@@ -714,8 +714,7 @@ impl<'a> Lanes<'a> {
         ]
     }
 
-    /// Positive if the second lane is to the left of the first, seen in the driving direction of the first,
-    /// and negative otherwise. The first lane is on the same side of the second.
+    /// Positive if each lane is to the left of the other in its own driving direction, otherwise negative.
     fn other_is_left(&self) -> f64 {
         let number = self.beside.len() / 2;
         let (here, forward) = self.one.tangent(number);
@@ -723,8 +722,9 @@ impl<'a> Lanes<'a> {
         forward.perp_dot(there - here)
     }
 
-    /// Required distance between the lane centres at a point of the first lane, m, whichever body is on which
-    /// lane. It is exact where the bodies may not fit. Elsewhere, it is the distance for a straight street.
+    /// Required distance between the lane centres at a point of the first lane, m. It suffices whichever body
+    /// is on which lane. It is exact where the bodies may not fit. Elsewhere, it is the distance for a
+    /// straight street.
     fn wanted_distance(&self, number: usize, bodies: [Body; 2]) -> f64 {
         let [one, other] = bodies;
         let Beside { point, distance } = self.beside[number];
@@ -869,7 +869,7 @@ mod tests {
             assert!(places.list().is_empty(), "{width} m, {radius} m");
             assert!(!places.tight().is_empty(), "{width} m, {radius} m");
             for place in places.tight() {
-                // Both cars move to the right, by as much as is missing.
+                // Both cars move to the right, together by the missing width.
                 assert!(place.offsets.iter().all(|&offset| offset <= 0.0));
                 let sum: f64 = place.offsets.iter().sum();
                 assert!((-0.8..-TOLERANCE).contains(&sum), "{sum}");

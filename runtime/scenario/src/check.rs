@@ -268,7 +268,7 @@ impl fmt::Display for Finding {
     }
 }
 
-/// Data that the checks share. They are derived only once.
+/// Data shared by all checks, derived only once.
 pub(crate) struct Subjects<'a> {
     pub(crate) scenario: &'a Scenario,
     pub(crate) layout: &'a Layout,

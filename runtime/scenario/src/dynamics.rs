@@ -36,7 +36,7 @@ pub enum VehiclePart {
     Suspension,
     /// A complete drive train, if the vehicle has one.
     WholeDriveTrain,
-    /// Numbers of the sliding car.
+    /// Parameters of the sliding car.
     Sliding,
 }
 

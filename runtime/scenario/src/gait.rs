@@ -35,14 +35,14 @@ pub struct GaitNumbers {
     pub lift: Quantity<StepSize>,
     /// Amplitude of the rotation of the shoulders, rad.
     pub twist: Quantity<Angle>,
-    /// Progress of a foot through the air, 0 to 1, at 17 equal times.
+    /// Progress of a foot during its swing, 0 to 1, at 17 equally spaced times.
     pub swing: Quantity<Share, Vec<f64>>,
-    /// Height of a foot in the air as a fraction of `lift`, at 17 equal times.
+    /// Height of a foot during its swing, as a fraction of `lift`, at 17 equally spaced times.
     pub height: Quantity<Share, Vec<f64>>,
 }
 
 impl Gaits {
-    /// Checks the numbers, and that the second gait is faster.
+    /// Checks the numbers, and that jogging is faster than walking.
     pub(crate) fn validate(&self) -> Result<(), String> {
         let of = |name: &str, gait: &GaitNumbers| {
             gait.validate()

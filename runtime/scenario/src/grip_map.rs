@@ -10,7 +10,7 @@ use roadwright_geometry::polygon;
 
 /// Edge length of a cell, m. Cells are larger if the roads extend over a very large area.
 const CELL: f64 = 8.0;
-/// Maximum number of cells.
+/// Maximum number of cells. For large maps, the cells are enlarged.
 const MOST_CELLS: f64 = 4e6;
 /// Maximum length of a piece of road, m. In a bend with a radius of 10 m, the edge of a piece deviates by 8
 /// cm.
@@ -20,7 +20,7 @@ const TOLERANCE: f64 = 0.05;
 /// Maximum number of pieces. In larger networks, pieces are longer.
 const MOST_PIECES: f64 = 4e6;
 
-/// A piece of road, or a junction.
+/// A piece of road, or a junction, with its grip.
 #[derive(Debug, Clone)]
 struct Piece {
     outline: Vec<DVec2>,

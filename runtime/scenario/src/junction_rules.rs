@@ -376,8 +376,8 @@ pub struct SignalPlan {
     /// Whether times are fixed or actuated, or the signals flash or are off.
     #[serde(default, skip_serializing_if = "is_default")]
     pub mode: SignalMode,
-    /// Module that selects the next stage instead of the mode. Signals that flash or are off continue to do
-    /// so.
+    /// Module that selects the next stage, in place of fixed times or actuation. It has no effect on signals
+    /// that flash or are off.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub controller: Option<SignalControllerSetting>,
     /// Duration of a cycle, s. The derived green times fill it. It has no effect if stages are

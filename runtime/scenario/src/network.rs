@@ -53,7 +53,7 @@ pub struct RoadNetwork {
     graph: StableDiGraph<(NodeId, Node), (RoadId, Arc<Road>)>,
     node_index: BTreeMap<NodeId, NodeIndex>,
     road_index: BTreeMap<RoadId, EdgeIndex>,
-    /// The moment whose turn restrictions apply.
+    /// Day and time at which a run starts. They decide which timed turn restrictions apply.
     moment: Moment,
 }
 

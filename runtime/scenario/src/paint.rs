@@ -193,7 +193,7 @@ impl Validate for PaintLayer {
                  the layer"
             ));
         }
-        // Checked before the areas are filled, because that takes as long as they have rows.
+        // Checked before the areas are filled, because filling takes time in proportion to their rows.
         let rows: f64 = self
             .outlines
             .iter()
@@ -406,7 +406,8 @@ impl PaintedCells {
         runs.get(next).is_some_and(|run| run.first <= column)
     }
 
-    /// The southwesternmost and northeasternmost corners of the painted cells, each as column and row.
+    /// South-western and north-eastern cells of the bounding box of the painted cells, each as column and
+    /// row.
     fn extent(&self) -> Option<([i32; 2], [i32; 2])> {
         let (&south, _) = self.rows.first_key_value()?;
         let (&north, _) = self.rows.last_key_value()?;
@@ -782,7 +783,7 @@ mod tests {
         assert_eq!(layer.validate(), Ok(()));
         assert_eq!(serde_json::to_string(&layer).unwrap(), text);
         assert!(layer.contains(DVec2::new(1.0, 1.0)) && !layer.contains(DVec2::new(8.0, 8.0)));
-        // Without cells, and without outlines, which are not written then.
+        // A layer without cells and with an empty list of outlines, which is not written.
         let plain = read(r#"{"cost": 4, "outlines": []}"#).unwrap();
         assert!(!serde_json::to_string(&plain).unwrap().contains("outlines"));
         for (outlines, expected) in [

@@ -263,7 +263,7 @@ impl<K, T> Default for OptionalQuantity<K, T> {
     }
 }
 
-/// Implements the traits that both types of quantities inherit from the value inside.
+/// Implements the traits that both types of quantities take over from their values.
 macro_rules! holds {
     ($name:ident, $value:ty) => {
         impl<K, T> Deref for $name<K, T> {

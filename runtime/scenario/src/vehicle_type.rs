@@ -149,7 +149,7 @@ impl VehicleType {
         }
     }
 
-    /// A person on foot, who walks at 1.4 m/s. With a top speed of 2.6 m/s it jogs.
+    /// A person on foot, who walks at 1.4 m/s and jogs at up to 2.6 m/s.
     ///
     /// Controllers steer it like a tiny car: the wheelbase and the steering lock give the tightest bend, 4 cm.
     /// The steering rate is its largest angular acceleration, rad/s^2.
@@ -175,8 +175,8 @@ impl VehicleType {
         }
     }
 
-    /// Reason why a level of dynamics cannot move vehicles of this type, for users; `None` if it can. Missing parts
-    /// of its file are not checked.
+    /// Returns the reason why a level of dynamics cannot move vehicles of this type, as a message for users;
+    /// `None` if it can. Does not check whether the vehicle file lacks parts.
     pub fn refusal(&self, level: DynamicsLevel) -> Option<String> {
         match (self.body, level.traits().moves) {
             (BodyKind::Character, BodyKind::Vehicle) => Some(format!(

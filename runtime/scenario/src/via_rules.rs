@@ -61,7 +61,7 @@ pub struct ViaRules {
 pub struct Followed(Vec<(u32, u32)>);
 
 impl Followed {
-    /// Whether the vehicle is not in the course of any restriction.
+    /// Whether no restriction has begun to apply to the vehicle's route.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }

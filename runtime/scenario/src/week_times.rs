@@ -71,10 +71,10 @@ impl Default for Moment {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WeekTimes(Vec<Group>);
 
-/// Entries between two semicolons.
+/// The entries of a rule between two semicolons.
 type Group = Vec<Entry>;
 
-/// Days with their times.
+/// Days of the week with the times that apply on them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Entry {
     /// Whether the entry names each day, from Monday to Sunday. If it names none, it applies to all days.
@@ -424,7 +424,8 @@ mod tests {
             };
             let groups = groups.iter().map(|group| group.iter().map(entry).collect());
             let mut groups: Vec<Group> = groups.collect();
-            // The times of days without times would be those of the next entry, so such days come last.
+            // Days without times come last, because the parser would otherwise give them the times of the
+            // next entry.
             for group in &mut groups {
                 group.sort_by_key(|entry| entry.spans.is_empty());
                 if group.iter().filter(|entry| entry.spans.is_empty()).count() > 1 {

@@ -89,7 +89,7 @@ fn trips_that_head_straight_into_an_obstacle_are_found() {
     };
     let straight = scenario("straight", 30.0, 40.0);
     assert_eq!(codes(&straight), [Code::StraightIntoObstacle]);
-    // Beside the path, and with a planner.
+    // No finding if the obstacle is beside the path, or if the stack has a ground planner that avoids it.
     assert_eq!(codes(&scenario("straight", 30.0, 45.0)), []);
     assert_eq!(codes(&scenario("hybrid_fuzzy_path", 30.0, 40.0)), []);
 }
@@ -267,7 +267,8 @@ fn agents_that_face_each_other_in_an_alley_are_found() {
     assert_eq!(facing.len(), 1, "{facing:?}");
     assert_eq!(facing[0].object, ObjectId::Agent(AgentId(2)));
     assert!(facing[0].message.contains("agent 1"), "{facing:?}");
-    // They can pass each other, one departs later, or both drive in the same direction.
+    // No finding if the vehicles can pass each other, if one departs later, or if both drive in the same
+    // direction.
     assert_eq!(found(3.25, &|_| ()), []);
     assert_eq!(found(1.65, &|agent| agent.depart = 60.0.into()), []);
     let same_direction = |agent: &mut Agent| {

@@ -52,8 +52,8 @@ fn the_main_streets_decide_as_a_search_would() {
     for round in 0..roadwright_testing::scaled(40) {
         let mut town = town.clone();
         let roads: Vec<RoadId> = town.network().roads().map(|(id, _)| id).collect();
-        // From towns with open streets to towns with closed ones, some of which have lanes that only lead
-        // out.
+        // Over six rounds, the share of roads with a random access value grows from 0 to a half. Some roads
+        // also lose all lanes of one direction.
         for id in roads {
             let mut road = town.network().road(id).unwrap().clone();
             if stream.next_unit() < 0.1 * (round % 6) as f64 {

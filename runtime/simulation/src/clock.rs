@@ -90,7 +90,7 @@ impl Clock {
         self.step.saturating_sub(step) as f64 * self.dt
     }
 
-    /// Step data that are passed to modules.
+    /// Time, time step and rate, in the form in which modules get them.
     pub(crate) fn moment(&self, rate: Rate) -> Step<'static> {
         Step {
             time: self.time(),

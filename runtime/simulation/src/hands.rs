@@ -84,7 +84,7 @@ impl Hand {
         Order {
             command: Command {
                 acceleration,
-                // Levels see a vehicle that reverses as turned around.
+                // Levels see a reversing vehicle as if it were turned around.
                 steering: if self.is_reversing { -wheels } else { wheels },
             },
             pedals: held,

@@ -113,7 +113,8 @@ pub(crate) fn inspect(
     let agent = view.agents.find(id)?;
     let who = &view.agents.identity[agent.index()];
     let controller = modules.controller(who.modules);
-    // Perceived again, as the controller would perceive now, because the rows of a step are not kept.
+    // The inputs are perceived again, as the controller would perceive them now, because the rows of a step
+    // are not kept.
     let look = Look::of(controller);
     let input = view.controller_input(agent, look);
     let following = look.parts.map(|_| {

@@ -47,7 +47,7 @@ pub struct ApproachFigures {
     pub queue_max: u32,
 }
 
-/// Counters of an approach.
+/// Counts and delays of the traffic from one approach.
 #[derive(Debug, Clone, Copy, Default)]
 struct Tally {
     passed: u64,
@@ -117,7 +117,7 @@ impl JunctionWatch {
                 .then(|| approach(world, position.lanelet))
                 .flatten();
             if let Some((approach, lost)) = before.filter(|(before, _)| Some(*before) != here) {
-                // It has left that lane into the junction, unless it has left the roads.
+                // The agent has left the lane into the junction, unless it has left the roads.
                 if position.is_on_lane() {
                     let tally = self.tallies.entry(approach).or_default();
                     tally.passed += 1;
@@ -175,8 +175,9 @@ impl Observer for JunctionWatch {
 /// Returns the time of the next sample, s. The previous sample was due at `due` and was taken at
 /// `time`.
 fn due_after(due: f64, time: f64) -> f64 {
-    // Counted from when it was due and not from when it was taken. Otherwise samples would be farther apart
-    // if a second is not a whole number of steps. With steps of more than a second each step is a sample.
+    // Counted from when the sample was due, not from when it was taken. Otherwise, samples would be farther
+    // apart if a second is not a whole number of steps. If steps are longer than a second, each step is a
+    // sample.
     (due + SAMPLE_TIME).max(time)
 }
 

@@ -80,7 +80,8 @@ fn turn_ahead(world: &World, route: &Route, index: usize) -> Option<(LaneletInde
         if let LaneletKind::Connection { turn, .. } = graph.lanelet(lanelet).kind {
             return Some((lanelet, turn));
         }
-        // Adjacent lanes are one stretch of road.
+        // Lanelets between which the route changes lanes are side by side, so only the last of them adds to
+        // the distance.
         if route.lane_change_at(at, graph) == 0.0 {
             room -= world.ground.length(lanelet);
         }

@@ -12,9 +12,9 @@ pub const LONGER_ON_PURPOSE: f64 = 20.0;
 /// A stop of a trip that is being drawn.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum DrawnStop {
-    /// Keeps its place.
+    /// A stop that keeps its place.
     Fixed(Place),
-    /// May move to another lane of its road.
+    /// A stop that may move to another lane of its road.
     Pointed {
         /// Place under the pointer.
         place: Place,
@@ -37,11 +37,11 @@ impl DrawnStop {
 pub struct ChosenLanes {
     /// Start, waypoints and destination.
     pub stops: Vec<Place>,
-    /// The route through them, or the reason why there is none.
+    /// The route through the stops, or the reason why there is none.
     pub route: Result<PlannedRoute, String>,
 }
 
-/// Lanes that could be chosen.
+/// A choice of lanes for the stops.
 #[derive(Clone, Default)]
 struct Candidate {
     stops: Vec<Place>,

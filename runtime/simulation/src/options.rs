@@ -170,7 +170,7 @@ pub enum SimulationError {
     Body {
         /// The vehicle type.
         vehicle: String,
-        /// The reason, for users.
+        /// The reason, as a message for users.
         reason: String,
     },
     /// An agent or flow cannot use the move tree of its stack.

@@ -233,7 +233,7 @@ fn course(arguments: &GenerateTrack) -> anyhow::Result<(Course, String)> {
     }
     if let Some(laps) = arguments.laps {
         if corners < 3 {
-            bail!("--corners: a closed track has at least 3");
+            bail!("--corners: a closed track needs at least 3");
         }
         let ring = Ring {
             length,

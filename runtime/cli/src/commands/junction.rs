@@ -377,7 +377,7 @@ impl Report {
             }
             writeln!(
                 out,
-                "  road {} {}: stop line at s = {:.2} m of lanes {:?}, sign: {}",
+                "  road {} {}: stop line at s = {:.2} m on lanes {:?}, sign: {}",
                 arm.road, arm.end, arm.stop_line, arm.lanes, arm.sign
             )?;
             for SetBack { lane, by } in &arm.set_back {
@@ -390,8 +390,8 @@ impl Report {
         if let Some(ring) = &self.ring {
             writeln!(
                 out,
-                "  ring of {:.2} m around ({:.2}, {:.2}), painted island of {:.2} m",
-                ring.radius, ring.centre[0], ring.centre[1], ring.island
+                "  ring around ({:.2}, {:.2}) with radius {:.2} m, painted island with radius {:.2} m",
+                ring.centre[0], ring.centre[1], ring.radius, ring.island
             )?;
         }
         for crossing in &self.crossings {
@@ -427,7 +427,7 @@ impl Report {
         if let Some(bound) = self.bound {
             writeln!(
                 out,
-                "  no wait exceeds {bound:.0} s while the lanes beyond the junction drain"
+                "  no vehicle waits longer than {bound:.0} s if the lanes beyond the junction drain"
             )?;
         }
         for AlleyReport {
@@ -439,8 +439,8 @@ impl Report {
         {
             writeln!(
                 out,
-                "  road {road} is an alley from {from:.0} to {to:.0} m: no wait exceeds {bound:.0} s while the lanes \
-                 beyond it drain"
+                "  road {road} is an alley from {from:.0} to {to:.0} m: no vehicle waits longer than {bound:.0} s \
+                 if the lanes beyond it drain"
             )?;
         }
         Ok(())

@@ -175,7 +175,7 @@ fn check(file: &Path, picture: Option<&Path>, as_json: bool) -> anyhow::Result<O
             outputs.commit()?;
         }
         (Some(place), None) => say!(
-            "did not write {}, because the plugin has not driven",
+            "did not write {}, because the plugin has not driven a vehicle",
             place.path().display()
         ),
         (None, _) => {}

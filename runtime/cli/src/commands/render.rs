@@ -77,7 +77,7 @@ fn still(arguments: &Render, scenario: &Scenario, mut picture: Picture) -> anyho
         || !flags.modules.is_empty();
     if !simulated && arguments.bodies {
         bail!(
-            "--bodies needs a run: add --at SECONDS, and --dynamics rigid if the scenario has no such vehicle"
+            "--bodies needs a run: add --at SECONDS, and --dynamics rigid if the scenario has no rigid bodies"
         );
     }
     if !simulated && others {

@@ -316,7 +316,10 @@ fn show(name: &str, json: bool) -> anyhow::Result<Outcome> {
 /// one. Reverse and the top gear are used up to the engine's limit.
 fn write_gears(out: &mut dyn Write, train: &DriveTrain) -> std::io::Result<()> {
     let limit = train.curve.limit_rpm();
-    writeln!(out, "\ngear     ratio   up to m/s   at rpm   N from rest")?;
+    writeln!(
+        out,
+        "\ngear     ratio  up to, m/s   at rpm  force at rest, N"
+    )?;
     let (top, lower) = match train.gears.split_last() {
         Some((top, lower)) => (Some(top), lower),
         None => (None, &[][..]),
@@ -329,7 +332,7 @@ fn write_gears(out: &mut dyn Write, train: &DriveTrain) -> std::io::Result<()> {
         let (name, ratio) = (&gear.name, gear.ratio);
         writeln!(
             out,
-            "{name:<5} {ratio:>8.3} {speed:>11.2} {rpm:>8.0} {force:>13.0}"
+            "{name:<5} {ratio:>8.3} {speed:>11.2} {rpm:>8.0} {force:>17.0}"
         )?;
     }
     Ok(())

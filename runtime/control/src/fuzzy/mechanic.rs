@@ -66,7 +66,7 @@ const WORDS: [&str; 5] = ["ZERO", "LIGHT", "MEDIUM", "HARD", "FULL"];
 /// Brake before the goal. Rows: distance near, medium, far; columns: speed slow, medium, fast.
 const ARRIVE_BRAKE: FuzzyController = FuzzyController {
     name: "fuzzy_mechanic.arrive.brake",
-    output: "fraction of the brake",
+    output: "brake, 0 to 1",
     distance: SPEED,
     angle: GOAL_DISTANCE,
     terms: SHARES,
@@ -76,7 +76,7 @@ const ARRIVE_BRAKE: FuzzyController = FuzzyController {
 /// Brake before a sharp turn. Rows: angle; columns: speed.
 const TURN_BRAKE: FuzzyController = FuzzyController {
     name: "fuzzy_mechanic.turn.brake",
-    output: "fraction of the brake",
+    output: "brake, 0 to 1",
     distance: SPEED,
     angle: GOAL_ANGLE,
     terms: SHARES,
@@ -86,7 +86,7 @@ const TURN_BRAKE: FuzzyController = FuzzyController {
 /// Throttle. Rows: angle; columns: distance.
 const SEEK_THROTTLE: FuzzyController = FuzzyController {
     name: "fuzzy_mechanic.seek.throttle",
-    output: "fraction of the throttle",
+    output: "throttle, 0 to 1",
     distance: GOAL_DISTANCE,
     angle: GOAL_ANGLE,
     terms: SHARES,
@@ -106,7 +106,7 @@ const SEEK_STEER: FuzzyController = FuzzyController {
 /// Brake before an obstacle. Rows: angle; columns: time to collision.
 const AVOID_BRAKE: FuzzyController = FuzzyController {
     name: "fuzzy_mechanic.avoid.brake",
-    output: "fraction of the brake",
+    output: "brake, 0 to 1",
     distance: COLLISION_TIME,
     angle: THREAT_ANGLE,
     terms: SHARES,

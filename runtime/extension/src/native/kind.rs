@@ -557,8 +557,8 @@ impl Kind for AsSignals {
     fn fallback(_: &Registry) -> Option<Module<dyn SignalController>> {
         let info = ModuleInfo {
             id: Self::FALLBACK,
-            name: "By demand",
-            doc: "Keeps a stage while vehicles with green approach.",
+            name: "Actuated",
+            doc: "Extends a green while vehicles approach.",
         };
         Some(ModuleEntry::<dyn SignalController>::new(info, &[], || Box::new(ByDemand)).make())
     }

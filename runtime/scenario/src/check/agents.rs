@@ -147,7 +147,7 @@ fn straight_trips(subjects: &Subjects<'_>, findings: &mut Vec<Finding>) {
     }
 }
 
-/// Returns the ground that a vehicle covers on the straight line of a leg; `None` if the leg begins or ends on a
+/// Returns the area that a vehicle sweeps on a leg in a straight line; `None` if the leg begins or ends on a
 /// lane.
 fn straight_path(
     subjects: &Subjects<'_>,
@@ -219,7 +219,7 @@ pub fn trip_problem(
     findings.pop().map(|finding| finding.message)
 }
 
-/// Reachability for the vehicles of each class.
+/// For each vehicle class, the lanes that its vehicles can reach.
 type Reach<'a> = BTreeMap<VehicleClass, Reachability<'a>>;
 
 /// Position of a place, m; the origin if it is not on a lane that exists.
@@ -256,7 +256,7 @@ fn journey<'a>(
     }
     let kind = subjects.scenario.vehicle_types().get(vehicle);
     let class = kind.map(VehicleType::class).unwrap_or_default();
-    // Where no lanes lead, these vehicles drive over open ground, which another check looks at.
+    // If no lanes lead to the next stop, such vehicles drive over open ground, which another check covers.
     let leaves_lanes = kind.is_some_and(|kind| kind.off_road == OffRoad::Free);
     for (leg, (pair, places)) in lanelets.windows(2).zip(stops.windows(2)).enumerate() {
         // Open ground has no lanes to check.
@@ -347,7 +347,7 @@ impl OtherLanes {
         })
     }
 
-    /// The stops of the trip, moved to these lanes.
+    /// Returns the stops of the trip, with those of the leg moved to these lanes.
     fn applied(&self, stops: &[Place], leg: usize) -> Vec<Place> {
         let mut stops = stops.to_vec();
         if let Some(from) = self.from {
@@ -571,7 +571,7 @@ fn starts(subjects: &Subjects<'_>, findings: &mut Vec<Finding>) {
 struct OnLane {
     id: AgentId,
     lanelet: LaneletIndex,
-    /// Rear and front along the lanelet, m.
+    /// Positions of the vehicle's rear and front along the lanelet, m.
     body: [f64; 2],
     is_long: bool,
 }

@@ -26,9 +26,9 @@ const SPACING: f64 = 0.5;
 struct Kink {
     /// Position of the middle of the bend, m.
     place: DVec2,
-    /// Change of direction, rad; positive.
+    /// Absolute change of direction in the bend, rad.
     turn: f64,
-    /// Radius, m.
+    /// Radius of the bend, m.
     radius: f64,
     /// Distance from the reference line to the inner edge of the road, m.
     inner: f64,
@@ -90,8 +90,8 @@ fn rounded_line(road: &Road, kink: &Kink) -> Option<ReferenceLine> {
     let last = points.points().len() - 1;
     let distance = |index: &usize| (points.points()[*index].position - kink.place).length();
     let bend = (1..last).min_by(|a, b| distance(a).total_cmp(&distance(b)))?;
-    // A traced bend may consist of several vertices that leave no room for the radius of one. Vertices beside it
-    // are then left out.
+    // A traced bend may consist of several vertices that are too close together for an arc of this radius. In
+    // this case, the vertices beside the kink are left out.
     //
     //     --------o           -----------.
     //              o     ->               \

@@ -11,7 +11,7 @@ use std::ops::ControlFlow;
 /// Maximum number of edge pairs that a check compares. It limits the waiting time if many outlines are in one
 /// place.
 const MOST_COMPARISONS: usize = 50_000_000;
-/// Minimum area of an outline, m^2.
+/// Area below which an outline counts as enclosing nothing, m^2.
 const LEAST_AREA: f64 = 0.01;
 
 /// Finds outlines that cross themselves or enclose no area, and areas that exceed the limit on corners.

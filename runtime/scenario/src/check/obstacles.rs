@@ -126,9 +126,9 @@ fn first_on_lane<'a>(
             (point.clamp(low, high) - point).length() > distance + ROUNDING
         })
     };
-    // The last points that were compared with the walls, and their distances from them. The distance changes by
-    // at most as much as one moves, so most points near them need not be compared. There are several, because the
-    // points of a cell belong to several lanes.
+    // The points last compared with the walls, and their distances from the walls. This distance changes by
+    // at most the distance between two points, so most points near a known one need not be compared. Several
+    // are kept, because the points of a cell belong to several lanes.
     let mut known = [(DVec2::ZERO, f64::NEG_INFINITY); KNOWN];
     let mut compared = 0;
     // Hits are compared by lanelet and not by cell, so that the finding does not depend on the grid.
@@ -170,7 +170,7 @@ fn on_road(id: ObstacleId, lanelet: &Lanelet, place: DVec2) -> Finding {
 fn dense(line: CentreLine<'_>) -> impl Iterator<Item = DVec2> {
     let poses = line.poses();
     let spacing = line.length() / (poses.len() - 1) as f64;
-    // With this, points are at most 1 / 0.7 = 1.4 m apart.
+    // This makes points at most 1 / 0.7 = 1.4 m apart.
     let pieces = (0.7 * spacing).ceil().max(1.0) as usize;
     let between = poses.windows(2).flat_map(move |pair| {
         let (from, to) = (pair[0].position, pair[1].position);

@@ -14,8 +14,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// Distance between samples along a lane, m.
 const STEP: f64 = 2.0;
-/// Lengths of the pieces of lanes that are compared first: in most scenarios, and in those with more than [`LONG`] of
-/// lanes, m. They are multiples of [`STEP`].
+/// Lengths of the pieces of lanes that are compared first, m: for up to [`LONG`] metres of lanes, and for
+/// more. Both are multiples of [`STEP`].
 const PIECES: (f64, f64) = (16.0, 64.0);
 /// Total length of all lanes above which longer pieces are used, because shorter ones would take too much memory, m.
 const LONG: f64 = 5e6;
@@ -256,7 +256,7 @@ fn stretches(points: &mut [Overlapped]) -> Vec<Stretch> {
     stretches
 }
 
-/// Whether two roads meet at a junction.
+/// Whether two roads end at a common junction.
 fn meet(subjects: &Subjects<'_>, one: RoadId, other: RoadId) -> bool {
     let network = subjects.scenario.network();
     let junctions = |id: RoadId| {

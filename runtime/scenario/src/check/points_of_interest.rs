@@ -10,7 +10,7 @@ use roadwright_geometry::grid_index::GridIndex;
 use roadwright_geometry::oriented_box::OrientedBox;
 use std::collections::BTreeMap;
 
-/// Overlap of a bay with something else up to which the two count as touching, m.
+/// Maximum overlap at which a bay and another object count only as touching, m.
 const TOUCHING: f64 = 0.1;
 /// Edge length of the cells in which bays are looked up, m.
 const CELL: f64 = 10.0;
@@ -20,7 +20,7 @@ pub(super) fn check(subjects: &Subjects<'_>, findings: &mut Vec<Finding>) {
     bays(subjects, findings);
 }
 
-/// Finds points of interest without a name of their own.
+/// Finds points of interest without a unique name.
 fn names(subjects: &Subjects<'_>, findings: &mut Vec<Finding>) {
     let mut first = BTreeMap::new();
     for (&id, point) in subjects.scenario.points_of_interest() {

@@ -93,20 +93,22 @@ pub fn repair(scenario: &Scenario, finding: &Finding) -> Option<Edit> {
 /// The repair of several findings.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Repairs {
-    /// The edit that repairs them.
+    /// The edit that makes all repairs.
     pub edit: Edit,
-    /// Number of findings that it repairs.
+    /// Number of findings that the edit repairs.
     pub count: usize,
 }
 
-/// Returns the edit that repairs all findings of one kind that have a repair; `None` if none has.
+/// Returns the edit that repairs all findings of one kind that have a repair; `None` if no finding has a
+/// repair.
 ///
-/// The network is laid out once, and for roads that join others once for each of them: O(roads) each.
+/// The network is laid out once, or once for each finding about a road that ends on another. Each layout
+/// takes O(roads).
 pub fn repair_all(scenario: &Scenario, code: Code, findings: &[Finding]) -> Option<Repairs> {
     let mut mended = scenario.clone();
     let mut edits = Vec::new();
     let mut count = 0;
-    // Objects of which one repair removes all findings of this kind.
+    // Objects for which a single repair removes all findings of this kind.
     let mut done = BTreeSet::new();
     let derived = Derived::of(scenario);
     for finding in findings.iter().filter(|finding| finding.code == code) {
@@ -124,7 +126,7 @@ pub fn repair_all(scenario: &Scenario, code: Code, findings: &[Finding]) -> Opti
         };
         edits.push(edit);
         count += 1;
-        // A road may have several bends, and two ends.
+        // A road may have several kinks and two loose ends, so each of these findings needs its own repair.
         if !matches!(code, Code::Kink | Code::EndsOnRoad) {
             done.insert(finding.object);
         }

@@ -30,7 +30,7 @@ pub(super) fn check(subjects: &Subjects<'_>, findings: &mut Vec<Finding>) {
     narrow_roads(subjects, findings);
 }
 
-/// Finds roads on which two vehicles cannot pass each other, and roads that buses do not use.
+/// Finds roads on which two vehicles cannot pass each other, and roads that are too narrow for buses.
 fn narrow_roads(subjects: &Subjects<'_>, findings: &mut Vec<Finding>) {
     let (graph, network) = (subjects.graph, subjects.scenario.network());
     let mut tell = |lanelet: LaneletIndex, at: f64, code: Code, message: String| {
@@ -341,7 +341,8 @@ fn impossible_turns(subjects: &Subjects<'_>, findings: &mut Vec<Finding>) {
         for path in junction
             .paths
             .iter()
-            // A radius that is a quarter smaller is tolerated. A larger factor reports more turns.
+            // A path may be up to a quarter tighter than the turning radius. A factor above 0.75 would report
+            // more turns.
             .filter(|path| path.min_radius() < 0.75 * tightest)
         {
             findings.push(Finding {

@@ -69,8 +69,8 @@ impl<'de> Visitor<'de> for EntryVisitor {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<VehicleEntry, A::Error> {
-        // The first key distinguishes the two. It is passed on to the type that understands it, so that
-        // errors point at the right position.
+        // The first key shows whether the entry is a reference or a complete vehicle type. It is passed on to
+        // the type that understands it, so that errors point at the right position.
         let first: Option<String> = map.next_key()?;
         let names_file = matches!(first.as_deref(), Some("file" | "hash" | "vehicle"));
         let rest = MapAccessDeserializer::new(Again { first, map });

@@ -29,7 +29,7 @@ const SAME_CYCLE: f64 = 1e-3;
 /// Difference below which two times count as equal, s.
 const MOMENT: f64 = 1e-9;
 
-/// Reason why some signals cannot have a green wave.
+/// Reason why the selected signals cannot form a green wave.
 #[derive(Debug, Clone, PartialEq, Error)]
 pub enum NoWave {
     /// Fewer than two junctions have signals.
@@ -232,7 +232,7 @@ impl Corridor {
         }
     }
 
-    /// Travel time from the first signal of a direction to the given one, s. `speed` is in m/s.
+    /// Travel time from the first signal of a direction to `signal`, s. `speed` is in m/s.
     pub fn travel_time(&self, signal: &WaveSignal, along: Along, speed: f64) -> f64 {
         let distance = match along {
             Along::Forward => signal.at,
@@ -249,7 +249,7 @@ impl Corridor {
             length: self.cycle,
         }];
         for signal in &self.signals {
-            // Relative to the time at which a moving driver would have passed the first signal to arrive now.
+            // Offset as it appears to a driver who passes the first signal at time 0.
             let seen = signal.offset - self.travel_time(signal, along, speed);
             let greens = signal.green(along).iter().map(|green| Window {
                 start: (seen + green.start).rem_euclid(self.cycle),

@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// Maximum number of junctions with signals on one route.
 pub const MAX_STOPS: usize = 32;
-/// Lowest assumed driving speed, m/s.
+/// Lower limit of the speed assumed for a road in the search, m/s.
 const LEAST_SPEED: f64 = 1.0;
 /// Factor by which the length of selected roads is multiplied in the search, so that the route follows them
 /// where possible.

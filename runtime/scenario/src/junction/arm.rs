@@ -70,7 +70,7 @@ pub(super) enum FarEnd {
     Junction,
     /// A node at which the road merely continues as another road.
     RoadGoesOn,
-    /// No other road.
+    /// A dead end: no other road meets the arm there.
     DeadEnd,
 }
 
@@ -87,13 +87,13 @@ pub struct Arm<'a> {
     shared: Option<&'a Arc<Road>>,
     /// The reference line, running outward from the node.
     pub outward: ReferenceLine,
-    /// The half-widths if they are constant along the road; `None` if they are not. They are cached, because
+    /// The half-widths if they are constant along the road, otherwise `None`. They are cached, because
     /// corners query them often.
     constant: Option<(f64, f64)>,
     far_end: FarEnd,
 }
 
-/// Direction of lanes at a junction.
+/// Whether lanes enter or leave a junction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Heading {
     In,
@@ -141,7 +141,7 @@ impl<'a> Arm<'a> {
         arm
     }
 
-    /// Like `new`, for a road that results may share.
+    /// Like `new`, but keeps a shared pointer to the road.
     pub(super) fn of_shared(road_id: RoadId, road: &'a Arc<Road>, end: RoadEnd) -> Self {
         Self {
             shared: Some(road),
@@ -155,7 +155,7 @@ impl<'a> Arm<'a> {
         self.shared.map_or_else(copy, Arc::clone)
     }
 
-    /// Kind of far end of the road.
+    /// What the road meets at its far end.
     pub(super) fn far_end(&self) -> FarEnd {
         self.far_end
     }

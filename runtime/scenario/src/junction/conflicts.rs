@@ -24,17 +24,16 @@ const MARGIN: f64 = 0.4;
 /// these lanes. Adjacent lanes therefore never conflict, however narrow they are, except where bodies that
 /// swing out touch (`sweep.rs`).
 const LANE_SHARE: f64 = 0.95;
-/// Overlap allowed between bodies in adjacent lanes, m. A car of ordinary size, 1.8 m wide and 3.55
-/// m long before its rear axle, needs 0.1 m less in its own lane than [`Body::CAR`] and swings out
-/// 0.1 m less. Two such cars keep 0.1 m between them, which is enough for drivers who do not follow
-/// their line exactly.
+/// Overlap allowed between bodies in adjacent lanes, m. A car of ordinary size, 1.8 m wide and 3.55 m long
+/// ahead of its rear axle, needs 0.1 m less in its own lane than [`Body::CAR`] and swings out 0.1 m less. Two
+/// such cars keep 0.1 m between them, which is enough for drivers who do not follow their line exactly.
 const SLIM: f64 = 0.2;
-/// Radius below which drivers do not follow a connection into a ring or out of it exactly, m. It takes nearly
-/// the whole lock of a car, just after the opposite bend of the ring.
+/// Radius below which drivers deviate from a connection into or out of a roundabout's ring, m. Such a bend
+/// takes a car's steering nearly to full lock, just after the opposite bend of the ring.
 const TIGHT: f64 = 5.0;
 /// Deviation from a tight connection to either side, m.
 const DRIFT: f64 = 0.2;
-/// Minimum distance between two lanes on which vehicles can pass each other in a bend, m.
+/// Minimum distance between the centres of two lanes at which vehicles can pass each other in a bend, m.
 const NARROW: f64 = 2.8;
 /// Gap between two vehicles that pass each other in a bend, m.
 pub const ABREAST: f64 = 0.3;
@@ -132,7 +131,8 @@ impl Body {
     /// Distance by which the body swings out on a path of the given radius, m; 0 for an infinite
     /// radius.
     pub fn swing_at(self, radius: f64) -> f64 {
-        // Outer side of the rear axle, from the centre of the bend; infinite on a straight path.
+        // Distance from the centre of the bend to the outer side of the rear axle; infinite on a straight
+        // path.
         let side = radius + 0.5 * self.width;
         if side.is_finite() {
             (side * side + self.front * self.front).sqrt() - side
@@ -260,7 +260,7 @@ impl Conflicts {
         self.list.push(conflict);
     }
 
-    /// Index of a pair in the table.
+    /// Index of a pair of connections in the table.
     #[inline]
     fn place(&self, a: ConnectionIndex, b: ConnectionIndex) -> usize {
         a.index() * self.paths + b.index()

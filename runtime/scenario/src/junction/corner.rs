@@ -53,8 +53,8 @@ const LONGEST_GORE: f64 = 90.0;
 const GORE_SHARE: f64 = 0.6;
 /// Distance between the points at which edges of a gore are checked, m.
 const GORE_STEP: f64 = 1.0;
-/// Largest accepted distance from the last checked point that is on the other arm to the point where the
-/// edges diverge, m.
+/// Largest accepted distance between the last sampled point at which two arms overlap and the point where
+/// their edges diverge, m.
 const NEAR_OVERLAP: f64 = 10.0;
 /// Longest trim of any kind, m. Nearly parallel edges would otherwise meet far out.
 const MAX_TRIM: f64 = 200.0;
@@ -68,7 +68,7 @@ pub const U_TURN_RADIUS: f64 = 4.5;
 const TURNING_MARGIN: f64 = 1.5;
 /// Distance between the node and the stop lines of signals where a road merely continues, m.
 pub(super) const CROSSING: f64 = 2.5;
-/// Shortest taper, m.
+/// Minimum length of a taper, m.
 const MIN_TAPER: f64 = 0.15;
 /// Lowest speed limit of one-way roads whose lanes begin and end on a taper that can be driven at the limit,
 /// m/s.
@@ -130,7 +130,7 @@ struct Radius {
     least: f64,
 }
 
-/// Radii to aim for at a corner.
+/// Preferred and required radius of a corner.
 struct Radii {
     /// Radius that the roads require, m.
     wanted: f64,
@@ -530,9 +530,9 @@ fn turning_radius(
     let arm_enters = side == DrivingSide::Right;
     let d = inset(arm, Flank::Left, side, !arm_enters)?;
     let next_d = inset(next, Flank::Right, side, arm_enters)?;
-    // Distance by which the middles of the lanes meet nearer to the node than the edges do. With u along the
-    // arm and v along the next one, m and n their left normals, from s u - d m = t v + next_d n: own = -s,
-    // other = -t.
+    // Distances along both arms by which the lane centres meet nearer to the node than the edges do. With u
+    // along the arm and v along the next one, m and n their left normals, from s u - d m = t v + next_d n:
+    // own = -s, other = -t.
     let (own, other) = (
         (next_d + d * cos(angle)) / sin(angle),
         (d + next_d * cos(angle)) / sin(angle),
@@ -713,7 +713,7 @@ pub(super) fn continues(arm: &Arm<'_>, next: &Arm<'_>) -> bool {
     same_place && straight && same_edges && same_pavements && lane_count(arm) == lane_count(next)
 }
 
-/// The point where two edges meet.
+/// The point where the edges of two arms meet.
 struct Meeting {
     /// Distances to the point along both arms, clamped to the lengths of the arms.
     distances: Pair<f64>,

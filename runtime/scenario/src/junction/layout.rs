@@ -105,7 +105,7 @@ pub struct Layout {
     pub internal: BTreeSet<RoadId>,
     /// Roads that are the rings of roundabouts.
     pub rings: BTreeSet<RoadId>,
-    /// Trim limits of roads that were squeezed.
+    /// Upper limits of the trims of roads that are too short for their junctions.
     limits: BTreeMap<RoadId, Trim>,
 }
 
@@ -316,7 +316,7 @@ impl<'a> Planner<'a> {
         }
     }
 
-    /// Computes the trims of the arms of some clusters. Returns their roads.
+    /// Computes the trims of the arms of the given clusters. Returns the roads of these arms.
     fn compute_trims(&mut self, roots: &BTreeSet<NodeId>, stage: &Stage<'_>) -> BTreeSet<RoadId> {
         let roots: Vec<NodeId> = roots.iter().copied().collect();
         // The arms of a cluster depend only on the network and the clusters, so the number of threads does not
@@ -368,7 +368,8 @@ impl<'a> Planner<'a> {
                 (used > 0.0 && used > length - MIN_REMAINDER).then_some((length, id))
             })
             .collect();
-        // The shortest road comes first, because merging it may save the others or use them up.
+        // The shortest road comes first, because merging along it may leave the others long enough, or use
+        // them up.
         short.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
         short.into_iter().map(|(_, id)| id).collect()
     }
@@ -383,7 +384,7 @@ impl<'a> Planner<'a> {
             let (a, b) = (self.root(road.from), self.root(road.to));
             let is_bend = |root| self.arm_count(root) == 2;
             let is_between_bends = road.length() >= BETWEEN_BENDS && is_bend(a) && is_bend(b);
-            // A ring keeps its junctions separate from those beside it.
+            // Junctions on a ring are not merged with junctions beside the ring.
             let is_beside_ring =
                 !self.rings.contains(&id) && (self.is_on_ring(a) || self.is_on_ring(b));
             match is_between_bends || is_beside_ring || !self.can_be_internal(id, road) {

@@ -86,8 +86,8 @@ fn is_ring(site: &Site<'_>) -> impl Fn(&Arm<'_>) -> bool {
 /// Matches the lanes of arms to the leaving lanes in their order from left to right. Returns an empty list if
 /// vehicles that may use a lane may not use the lane into which it would continue.
 fn by_side(mut entering: Vec<Entering>, leaving: &[ArmLane]) -> Vec<Continued> {
-    // On which side an arm joins follows from the middle of its lanes, as seen in the driving direction of the
-    // exit.
+    // The side on which an arm joins follows from the middle of its lanes, as seen in the driving direction
+    // of the exit.
     let ahead = leaving[0].pose;
     let beside = |one: &Entering| {
         let lanes = one.lanes.iter();

@@ -124,7 +124,8 @@ fn all_paths(
                 exits[link.exit].lanes[link.to].id,
             ),
         };
-        // Before the search for lanes without an exit, because the user may have removed all links of a lane.
+        // Removed before the search for lanes without an exit, because the user may have removed all links of
+        // a lane.
         links.retain(|link| !site.rules.turns.remove.contains(&turn(link)));
         let known: Vec<LaneTurn> = links.iter().map(turn).collect();
         for (from, lane) in entering.iter().enumerate() {
@@ -217,7 +218,7 @@ struct Around {
 }
 
 impl Around {
-    /// Whether two arms are outside the ring of a roundabout, which leads from one to the other.
+    /// Whether both arms are outside the ring of a roundabout, and the ring leads from one to the other.
     fn is_beside_ring(&self, from: usize, to: usize) -> bool {
         let ring = self.ring.as_ref();
         ring.is_some_and(|ring| ring.is_outside(from) && ring.is_outside(to))
@@ -332,8 +333,8 @@ fn links_of(arm: usize, continued: &[Continued]) -> Vec<Link> {
 fn links(entering: &[ArmLane], exits: &[Exit], site: &Site<'_>) -> Vec<Link> {
     let side = site.side;
     let mut links = Vec::new();
-    // On an arm of a merged junction, arrows may refer to the far one of its nodes, so they prohibit no turn at
-    // the near one.
+    // In a merged junction, arrows may refer to the node on its far side, so they do not prohibit a turn at
+    // the near node.
     let may_be_meant_for_far = |turn: Turn| site.nodes.len() > 1 && turn != Turn::UTurn;
     // Each kind of lane is linked separately, so that a bus lane at the kerb does not take a turn away from
     // the lane beside it. The outermost lane is determined among lanes of the same kind.

@@ -9,7 +9,7 @@ use crate::road::RoadEnd;
 /// behind it.
 const ROOM_TO_WAIT: f64 = 6.5;
 
-/// Length of road before the cut at an end of a road on which vehicles can wait, m. It is infinite if there
+/// Length of road on which vehicles can wait before the cut at an end of a road, m. It is infinite if there
 /// is enough room for any stop line.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct RoomToWait(f64);
@@ -28,10 +28,11 @@ impl RoomToWait {
 }
 
 impl Layout {
-    /// Length of road before the cut at an end of a road, back to the previous junction or pedestrian
-    /// crossing. Nodes at which roads merely continue are skipped. The search stops at the length of a car
-    /// plus the longest setback. The room is ample if the road is longer, comes from a dead end, or is the
-    /// ring of a roundabout, where vehicles may stop anywhere.
+    /// Returns the length of road on which vehicles can wait before the cut at an end of a road. It extends
+    /// back to the previous junction or pedestrian crossing. Nodes at which roads merely continue are
+    /// skipped. The search stops at the length of a car plus the longest setback. The room is ample if the
+    /// road is longer, comes from a dead end, or is the ring of a roundabout, where vehicles may stop
+    /// anywhere.
     pub fn room_before(&self, network: &RoadNetwork, road: RoadId, end: RoadEnd) -> RoomToWait {
         RoomToWait(self.metres_before(network, road, end))
     }

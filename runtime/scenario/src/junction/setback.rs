@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!            ____        The front of a bus that turns into a street swings over the lane that leads
-//! .-' bus \ out of it. Vehicles waiting there stop before that area, as in real streets
+//!        .-'  bus \      out of it. Vehicles waiting there stop before that area, as in real streets
 //!      /    .----. |     where buses turn: the line lies a few metres before the cut of the arm.
 //!     |   /  |   '-'
 //!     |  |   |=====| <- line

@@ -3,8 +3,8 @@
 //! ```text
 //!        |     |              The connections are moved to the frame in which the first one starts at
 //!   -----+     +-----         the origin and heads along +x, and their numbers are rounded. Junctions
-//!     :....                   of one shape then have equal numbers wherever they lie and however they
-//!   ...... :. +-----          are turned, so bodies are swept through one of them for all.
+//!     :....                   of one shape then have equal numbers, whatever their position and
+//!   ...... :. +-----          rotation, so bodies are swept through only one of them.
 //!  O->   |  : |
 //! ```
 //!
@@ -24,10 +24,10 @@ use roadwright_geometry::{Pose, ReferenceLine, Segment};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-/// Units per metre to which positions and lengths are rounded.
+/// Number of units per metre. Positions and lengths are rounded to whole units.
 const PER_METRE: f64 = 1e6;
-/// Units per radian and per 1/m to which headings and curvatures are rounded. Over the length of a
-/// connection, rounding errors add up to less than a unit of length.
+/// Number of units per radian and per 1/m. Headings and curvatures are rounded to whole units. Over the
+/// length of a connection, rounding errors add up to less than a unit of length.
 const PER_RADIAN: f64 = 1e9;
 
 /// A connection in the frame of its junction, in rounded numbers.
@@ -284,8 +284,8 @@ impl JunctionShape {
     }
 
     /// For each connection, whether a bus on it, or a car on it next to a bus, would touch traffic on another
-    /// connection. In a narrow street, opposite directions are close to each other everywhere. This alone
-    /// does not count.
+    /// connection. Opposite directions of a narrow street do not count merely because they are close to each
+    /// other along their whole length.
     pub fn swept_by_buses(&self) -> &[bool] {
         self.swept.get_or_init(|| {
             let (wide, paths) = (self.wide_conflicts(), &self.paths);

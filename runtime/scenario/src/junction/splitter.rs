@@ -5,8 +5,8 @@
 //!        | in : out |
 //!        |    :     |  <- cut         Entry and exit bend away from each other towards the ring. The
 //!        |   / \    |                 island is the area left between their lanes, the bodies of cars
-//!       /   /   \    \                on them, and vehicles on the ring. Where it is wide enough it is
-//!      /   '-----'    \               raised, as far as buses keep clear of it; else it is painted.
+//!       /   /   \    \                on them, and vehicles on the ring. Where it is wide enough and
+//!      /   '-----'    \               buses keep clear of it, it is raised; elsewhere it is painted.
 //!     .   ring  ->     .
 //! ```
 
@@ -229,7 +229,8 @@ impl Frame {
             .filter(|row| row.0 < CELL)
             .map(|row| (0.0, row.1, row.2));
         let rows = || cut.iter().chain(rows);
-        // As seen from the middle, both sides are pushed inwards as far as their highest points require.
+        // Each side is replaced by the hull of its points towards the middle, so that the island stays inside
+        // the free area.
         let right = majorant(rows().map(|&(x, right, _)| DVec2::new(x, right)));
         let left = majorant(rows().map(|&(x, _, left)| DVec2::new(x, -left)));
         let left = left.into_iter().rev().map(|p| DVec2::new(p.x, -p.y));
@@ -265,7 +266,7 @@ fn cell(distance: f64) -> f64 {
     (distance / CELL + 1e-6).floor()
 }
 
-/// Role of a path at an arm.
+/// How a path uses an arm: it enters there, leaves there, or passes by.
 #[derive(Clone, Copy, PartialEq)]
 enum Role {
     Enters,

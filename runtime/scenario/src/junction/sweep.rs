@@ -131,9 +131,9 @@ impl Boxes {
         met.map(|(own, theirs)| (whole(own), whole(theirs)))
     }
 
-    /// Number of consecutive boxes, starting with the given one and in either direction, that are too far
-    /// from the other connection to touch a box of it. Most boxes are far apart, so many of them are skipped
-    /// at once.
+    /// Number of consecutive boxes, starting with box `number` and in either direction, that are too far from
+    /// the other connection to touch a box of it. Most boxes are far apart, so many of them are skipped at
+    /// once.
     fn skipped_at(&self, number: usize, other: &Self) -> usize {
         let centre = self.all[number].centre;
         let reach = self.radius + other.radius;

@@ -27,8 +27,8 @@ const LEAST_EXTENT: f64 = 15.0;
 const MOST_CELLS: usize = 600;
 /// Distance between sampled points of paths, m.
 const STEP: f64 = 0.5;
-/// Number of corners of cells before and after each one over which its position is averaged. An odd number in
-/// all, so that stairs of cells become straight lines.
+/// Number of cell corners before and after each corner over which its position is averaged. The total number
+/// is odd, so that stairs of cells become straight lines.
 const SMOOTHED: usize = 3;
 /// Largest distance between an island and its smoothed outline, m.
 const MISS: f64 = 0.2;
@@ -90,8 +90,8 @@ impl Grid {
         near.filter_map(|(column, row)| self.index(column, row))
     }
 
-    /// The cells whose middles are within `LEAST_RADIUS` cells of that of a cell, and whether all of them are
-    /// in the grid.
+    /// The cells whose middles are within `LEAST_RADIUS` cells of the middle of a cell; `None` for each that
+    /// is outside the grid.
     fn around(&self, index: usize) -> impl Iterator<Item = Option<usize>> + '_ {
         let (column, row) = self.place(index);
         let reach = -LEAST_RADIUS..=LEAST_RADIUS;
@@ -136,8 +136,8 @@ pub(super) struct CutArm<'a> {
 }
 
 impl CutArm<'_> {
-    /// Places along the carriageway that may lie within an outline, each with its half-width, m. The carriageway may
-    /// lead over a part of the junction in which it begins.
+    /// Places along the carriageway that may be inside an outline, each with its half-width, m. The
+    /// carriageway may lead over a part of the junction in which it begins.
     fn places(&self, extent: f64) -> impl Iterator<Item = (DVec2, f64)> {
         let to = self.arm.length().min(self.trim + extent);
         let count = ((to - self.trim) / STEP).ceil().max(0.0) as usize;
@@ -252,7 +252,7 @@ fn island(grid: &Grid, core: &[usize]) -> Option<Vec<DVec2>> {
     (points.len() >= 3 && polygon::is_simple(&points)).then_some(points)
 }
 
-/// Returns a closed line each of whose points is the mean of those around it.
+/// Returns a closed line in which each point is the mean of the points around it in `ring`.
 fn smoothed(ring: &[DVec2]) -> Vec<DVec2> {
     let count = ring.len();
     let window = 2 * SMOOTHED + 1;
@@ -355,13 +355,13 @@ mod tests {
                 }
             }
         }
-        // The one in the middle has its whole area but for the clearance.
+        // The island in the middle covers its whole area except for the clearance.
         let middle = islands
             .iter()
             .find(|island| polygon::contains(island, DVec2::splat(20.0)));
         let area = polygon::signed_area(middle.unwrap());
         assert!((200.0..260.0).contains(&area), "{area}");
-        // Between lanes side by side there is none.
+        // Between adjacent lanes, there is no island.
         let close = [path(DVec2::new(0.0, 3.0), DVec2::new(40.0, 3.0))];
         let low = outline.map(|point| DVec2::new(point.x, 0.15 * point.y));
         assert_eq!(

@@ -158,7 +158,7 @@ impl Builder {
         for (index, section) in road.lane_sections.iter().enumerate() {
             let part = (from.max(section.s.get()), to.min(road.section_end(index)));
             // A section that is inside a junction, except for at most a sliver, has no lanelets. Its lanes
-            // are then joined across it, or end.
+            // are joined across it, or end there.
             if part.1 - part.0 < MIN_LANELET {
                 continue;
             }
@@ -388,7 +388,8 @@ impl Builder {
                     let between = self.add_connection(j, p, path, from, to);
                     self.connect(from, to, between);
                 } else {
-                    // Recorded as well, because paths are looked up by their index (`copy_connections`).
+                    // Paths without lanelets are also recorded, because paths are looked up by their index
+                    // (`copy_connections`).
                     self.paths.push(PathLanelets::NONE);
                 }
             }
@@ -412,8 +413,8 @@ impl Builder {
         let Some(line) = path.curve.as_ref().and_then(push) else {
             return NO_LANELET;
         };
-        // A connection has the higher limit of the two roads, because the slower road begins with its own
-        // lanelet, and the upper of the two layers.
+        // A connection has the higher speed limit of its two roads, because the lower limit begins only on
+        // the slower road's own lanelet. Of the two layers, it has the upper one.
         let (a, b) = (self.lanelet(from), self.lanelet(to));
         let limit = a.speed_limit.max(b.speed_limit);
         let free_speed = free_speed(self.lines.line(line), limit);
@@ -600,8 +601,8 @@ fn lane_distances(road: &Road, section: &LaneSection, from: f64, to: f64) -> Vec
             || lane.width[0].c != 0.0
             || lane.width[0].d != 0.0
     };
-    // If the lane moves sideways relative to the reference line, the points of that line are too few, because
-    // a straight has only two. One point per metre is as fine as the centre lines are.
+    // The points of the reference line are too few for a lane that moves sideways relative to it, because a
+    // straight has only two points. One point per metre matches the spacing of centre lines.
     let shifts = road.lane_offset.len() > 1 || section.lanes.iter().any(widths_vary);
     // Both ends are exact, so that the lanelets of a lane touch at the border between sections.
     let mut distances = vec![from];

@@ -2,9 +2,9 @@
 //!
 //! ```text
 //!            |  |
-//! -------' '---.......---' '----- The lane of a place is below a connection that is driven in the
-//!      from  ==>  x  connection  ==>  to      same direction. The lanelet behind the connection stands for it: a
-//!     -------.  .---.......---.  .-----       trip to `x` drives through and arrives just beyond the junction.
+//!     -------'  '---.......---'  '-----       The lane of a place is below a connection that is driven
+//!      from  ==>  x  connection  ==>  to      in the same direction. The lanelet after the connection
+//!     -------.  .---.......---.  .-----       represents the place: a trip to `x` ends there.
 //! ```
 
 use super::after_edit::Before;

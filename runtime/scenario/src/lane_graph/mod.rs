@@ -193,7 +193,7 @@ pub(crate) fn runs<K: PartialEq>(
 pub struct LaneGraph {
     lanelets: Vec<Lanelet>,
     lines: CentreLines,
-    /// Successors and predecessors of all lanelets.
+    /// Successors of all lanelets, followed by their predecessors.
     links: Vec<LaneletIndex>,
     /// Lanelets of roads, by road and lane.
     index: LaneIndex,
@@ -204,16 +204,16 @@ pub struct LaneGraph {
     left_out: Option<RoadId>,
     via_rules: ViaRules,
     identity: u64,
-    /// Shared by all copies of the graph.
+    /// Results that all copies of the graph share.
     on_first_use: Arc<OnFirstUse>,
 }
 
-/// Results about a graph that are computed when they are first needed, for all searches.
+/// Results that are computed on first use and shared by all searches.
 #[derive(Debug, Default)]
 struct OnFirstUse {
     via_places: OnceLock<Option<ViaPlaces>>,
     main_component: OnceLock<Vec<LaneletIndex>>,
-    /// By vehicle class.
+    /// Hub of the main streets for each vehicle class; `None` if there is no such hub.
     hubs: [OnceLock<Option<Hub>>; VehicleClass::ALL.len()],
 }
 
@@ -241,8 +241,8 @@ impl LaneGraph {
         Self::build(scenario, layout, None).0
     }
 
-    /// An identifier that no other graph of this process has, except for copies. It is only for caches, and
-    /// no result may depend on it.
+    /// Identifier that is unique within this process, except that copies of a graph share it. It is intended
+    /// only for caches; no result may depend on it.
     pub fn identity(&self) -> u64 {
         self.identity
     }
@@ -282,7 +282,7 @@ impl LaneGraph {
         self.lines.line(span)
     }
 
-    /// Whether the points of copied lanelets have the same positions ([`Lanelet::line_span`]) as in another
+    /// Whether the points of copied lanelets have the same indices ([`Lanelet::line_span`]) as in another
     /// graph.
     pub fn shares_lines_with(&self, other: &Self) -> bool {
         self.lines.share_with(&other.lines)
@@ -313,7 +313,7 @@ impl LaneGraph {
         places.get_or_init(|| ViaPlaces::of(self)).as_ref()
     }
 
-    /// State of via restrictions for a vehicle that begins on a lanelet.
+    /// State of via restrictions for a vehicle that starts on a lanelet.
     pub fn followed_on(&self, id: LaneletIndex) -> Followed {
         let road = self.lanelet(id).road().or_else(|| {
             let before = self.predecessors(id).first();

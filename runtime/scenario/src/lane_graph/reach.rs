@@ -30,7 +30,8 @@ impl Reached {
         }
     }
 
-    /// Whether the plain place of a lanelet can be reached in the leaving part of a trip. Trips begin like this.
+    /// Whether the plain place of a lanelet can be reached in the leaving part of a trip. This is the state
+    /// in which every trip begins.
     pub(super) fn holds_start(&self, id: LaneletIndex) -> bool {
         self.leaving[id.index()]
     }
@@ -95,8 +96,8 @@ impl LaneGraph {
         before.chain(self.changing_onto(id))
     }
 
-    /// Whether a trip from `start` can reach each lanelet, with lane changes. Bus lanes, the access of roads and
-    /// restrictions with via ways are respected. `start` itself is reachable. O(lanelets).
+    /// For each lanelet, whether a trip from `start` can reach it, with lane changes. Bus lanes, the access
+    /// of roads and restrictions with via ways are respected. `start` itself is reachable. O(lanelets).
     pub fn reachable_from(&self, start: LaneletIndex, class: VehicleClass) -> Vec<bool> {
         self.reached_from(start, class).lanelets
     }
@@ -109,8 +110,8 @@ impl LaneGraph {
         reached
     }
 
-    /// Like `reached_from`, but the search does not continue where `known` trips come as well, because they
-    /// also reach what follows.
+    /// Like `reached_from`, but the search stops at places in `known`, because `known` also contains
+    /// everything that can be reached from them.
     pub(super) fn reached_beside(
         &self,
         start: LaneletIndex,
@@ -150,8 +151,8 @@ impl LaneGraph {
         reached.holds(start)
     }
 
-    /// Whether a trip from each lanelet can reach a goal, with lane changes. The goal can reach itself.
-    /// O(lanelets).
+    /// For each lanelet, whether a trip from it can reach a goal, with lane changes. The goal can reach
+    /// itself. O(lanelets).
     pub fn reaching(&self, goal: LaneletIndex, class: VehicleClass) -> Vec<bool> {
         let mut reached = Reached::none(self);
         let mut open = VecDeque::new();
@@ -213,7 +214,7 @@ impl LaneGraph {
         }
     }
 
-    /// Records everything that trips in some states can reach.
+    /// Records everything that trips in the given states can reach.
     fn spread(&self, mut open: VecDeque<State>, reached: &mut Reached, class: VehicleClass) {
         while let Some(from) = open.pop_front() {
             for next in self.next_of(self.at(from.place)) {

@@ -7,8 +7,8 @@ use crate::access::{TripPart, VehicleClass};
 /// Answers whether trips of one class of vehicle lead from lanelet to lanelet.
 ///
 /// ```text
-///     from ----> hub ----> to        Nearly all trips of a town can use its main streets, so whether they
-///                                    reach one lanelet there, the hub, and can be reached from it decides.
+///     from ----> hub ----> to        Nearly all trips in a town can use its main streets. One lanelet there,
+///                                    the hub, decides: `from` must lead to it, and it must lead to `to`.
 /// ```
 ///
 /// In addition, if the hub leads to a lanelet, it leads to everything that can be reached from that lanelet.
@@ -56,7 +56,8 @@ impl Hub {
 }
 
 impl<'a> Reachability<'a> {
-    /// Prepares the answers for a graph. O(lanelets) for the first of a class of vehicles, then O(1).
+    /// Finds the hub of a graph for a vehicle class. O(lanelets) for the first call with this class, then
+    /// O(1).
     pub fn new(graph: &'a LaneGraph, class: VehicleClass) -> Self {
         let hub = &graph.on_first_use.hubs[class as usize];
         Self {
@@ -88,7 +89,8 @@ impl<'a> Reachability<'a> {
             // Callers often ask for one start and several destinations in a row.
             Some(last) if last.from == from => last.reached.holds(to),
             _ => {
-                // A start that leads to the hub also leads to what the hub reaches, which has been answered.
+                // A start that leads to the hub also leads to everything that the hub reaches. Such
+                // destinations have already been answered, so the search leaves them out.
                 let hub = self.hub.filter(|hub| hub.reaching[from.index()]);
                 let reached = match hub {
                     Some(hub) => self.graph.reached_beside(from, self.class, &hub.reached),

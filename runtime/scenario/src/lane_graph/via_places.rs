@@ -94,7 +94,7 @@ impl ViaPlaces {
         }
     }
 
-    /// Returns the place of a lanelet for a vehicle that has followed some via ways.
+    /// Returns the place of a lanelet for a vehicle that has followed the given via ways.
     fn place(
         &mut self,
         graph: &LaneGraph,

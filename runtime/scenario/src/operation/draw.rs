@@ -134,10 +134,11 @@ pub fn road(
     joined_road(scenario, line, style, &ends)
 }
 
-/// Returns the edit that draws a road along a line whose ends join what [`stroke_ends`] has found for them.
+/// Returns the edit that draws a road along a line. The ends of the line have the joints that [`stroke_ends`]
+/// has found.
 ///
-/// The line is one fitted to the points of [`guided`] or [`guided_corners`]. A free end joins nothing, apart
-/// from the other end of the same line.
+/// The line has to be fitted to the points of [`guided`] or [`guided_corners`]. A free end can join only the
+/// other end of the same line.
 ///
 /// # Errors
 /// As [`road`].
@@ -187,8 +188,8 @@ pub fn layered_road(
             || end.covers(scenario, length - cut.own_s, cut.road, cut.s);
         is_inner && !is_joint
     });
-    // After the crossings, which are searched for in the existing network, and before the stops, which leave
-    // cuts near these nodes to the nodes.
+    // The nodes are created after the search for crossings, which uses the existing network, but before the
+    // stops, because a cut near one of these nodes uses that node.
     let from = drawing.end_node(&start.joint, line.start().position);
     let to = drawing.end_node(&end.joint, line.end().position);
     let stops = drawing.stops(length, from, to, &cuts);
@@ -543,8 +544,7 @@ impl<'a> Drawing<'a> {
         let side = self.scenario.about().driving_side;
         let mut pieces = Vec::new();
         for (i, pair) in stops.windows(2).enumerate() {
-            // The first piece keeps the id. In the common case of a cut beyond them, references to the road
-            // therefore need no change.
+            // The first piece keeps the id, so references to places before the first cut need no change.
             let piece_id = if i == 0 { id } else { self.new_road_id() };
             let mut piece = piece_of(road, pair[0].0, pair[1].0)?;
             (piece.from, piece.to) = (pair[0].1, pair[1].1);
@@ -627,7 +627,7 @@ fn refine(a: &ReferenceLine, b: &ReferenceLine, mut s: f64, mut t: f64) -> (f64,
         let (p, q) = (a.pose(s), b.pose(t));
         let (u, v) = (p.forward(), q.forward());
         let cross = u.perp_dot(v);
-        // Parallel tangents have no crossing, so the guess stays as it is.
+        // Parallel tangents have no crossing, so the estimate is kept.
         if cross.abs() < 1e-6 {
             break;
         }

@@ -40,7 +40,7 @@ pub fn merged(scenario: &Scenario, node: NodeId) -> Result<Edit, OperationError>
     edits.push(Edit::Road(first, Some(Box::new(road))));
     edits.push(Edit::Node(node, None));
     edits.extend(rules);
-    // After the second road has left its group.
+    // Added after the edit that removes the second road from its group.
     edits.extend(groups::merged(scenario, first, second));
     Ok(Edit::Batch(edits))
 }

@@ -304,8 +304,8 @@ pub fn simplified(scenario: &Scenario, id: RoadId, tolerance: f64) -> Result<Edi
         let foot = projector.closest(*point);
         (line.pose(foot.s).position - *point).length()
     };
-    // The fit respects the tolerance only approximately. A road that it misses by more than that is left
-    // unchanged.
+    // The fit respects the tolerance only approximately. A road whose fit deviates by more than 1.5 times the
+    // tolerance is left unchanged.
     if samples.iter().map(miss).fold(0.0, f64::max) > 1.5 * tolerance {
         return Ok(Edit::Batch(Vec::new()));
     }

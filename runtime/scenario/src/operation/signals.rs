@@ -38,8 +38,8 @@ pub fn ruling_node(network: &RoadNetwork, junction: &Junction) -> Option<NodeId>
         .or(junction.nodes.first().copied())
 }
 
-/// Returns the edit that sets the offsets of some junctions, which are the start times of their first stage,
-/// in seconds. The rest of their plans is kept. A junction that shared its programme with neighbours gets its
+/// Returns the edit that sets the offsets of the given junctions: the start times of their first stages, in
+/// seconds. The rest of their plans is kept. A junction that shared its programme with neighbours gets its
 /// own, with a cycle of `cycle` seconds, so that it remains synchronised.
 pub fn with_offsets<'a>(
     scenario: &Scenario,

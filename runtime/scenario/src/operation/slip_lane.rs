@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!        | |                  | |
-//! ----- ----- ----- --o-- The roads are cut before and behind the junction, and a
+//!   -----   -----        -----   --o--      The roads are cut before and beyond the junction, and a
 //!   -----   -----        --o--  .-'--       lane leads from one cut to the other. Its traffic gives
 //!        | |                '. /|           way at the end. The junction itself no longer offers
 //!        | |                  o |           this turn.
@@ -200,7 +200,8 @@ impl Site<'_> {
         )
     }
 
-    /// Whether the junctions are as required after the edit.
+    /// Whether the edit has the intended effect: the junction only loses this turn, vehicles can drive from
+    /// road to road over the slip lane without tight bends, and the slip lane is long enough.
     fn fits(&self, after: &Scenario, slip: RoadId, from: &Cut, to: &Cut) -> bool {
         let layout = self.layout_after(after);
         let at = |node: NodeId| layout.junction_at(node);

@@ -67,7 +67,7 @@ pub struct Trailer {
     /// passenger car (1.5 Hz) for the load of a wheel.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub suspension: Option<Suspension>,
-    /// Maximum force of the trailer's foot brake, N per wheel; 0 if it has none. By default, the trailer
+    /// Maximum force of the trailer's service brake, N per wheel; 0 if it has none. By default, the trailer
     /// brakes as hard as the towing vehicle.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub brakes: OptionalQuantity<Force>,

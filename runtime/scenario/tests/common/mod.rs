@@ -117,7 +117,7 @@ pub(crate) fn crate_at(x: f64, y: f64) -> Obstacle {
     }
 }
 
-/// Flows of cars from each end of the map to every other end. `rate` is the number of cars per hour on each
+/// Flows of cars from each end of the map to every other end. `rate_per_hour` is the number of cars on each
 /// route. Origins and destinations have the given distance from the ends, m. In right-hand traffic, they are
 /// on the innermost lanes.
 pub(crate) fn flows_between_ends(

@@ -32,8 +32,8 @@ impl Builder {
         builder
     }
 
-    /// Scores all stacks by the fitness of the source, because the scenarios that shipped before another fitness
-    /// became the default keep their results.
+    /// Scores all stacks by `crash_and_speed`, the fitness of [Gerdelan 2011], so that scenarios that were
+    /// shipped before the default fitness changed keep their results.
     fn judge_as_before(&mut self) {
         let stacks = self.scenario.stacks().clone();
         for (key, stack) in &stacks {
@@ -101,7 +101,7 @@ impl Builder {
         }
     }
 
-    /// Adds a stack. If it has the default fitness, it is scored by that of the source.
+    /// Adds a stack. If it has the default fitness, it gets `crash_and_speed` instead.
     pub(crate) fn stack(&mut self, key: &str, stack: Stack) {
         let fitness = match stack.fitness == Stack::default().fitness {
             true => ModuleSetting::new("crash_and_speed").into(),

@@ -27,12 +27,12 @@ use std::f64::consts::{FRAC_PI_2, FRAC_PI_3, PI};
 const AISLE: [f64; 2] = [-60.0, 170.0];
 /// Numbers of parallel, perpendicular and angled bays.
 const BAYS: [u32; 3] = [6, 10, 8];
-/// Time for which cars and people come, s.
+/// Time during which cars and people arrive, s.
 const COMES: f64 = 2880.0;
-/// Time at which the first person comes, s.
+/// Time at which the first person arrives, s.
 const FIRST_PERSON: f64 = 100.0;
 
-/// Cars come by a flow, park in free bays, stay for some minutes, and leave when their drivers have come back.
+/// Cars arrive from a flow, park in free bays, and leave some minutes later when their drivers have returned.
 pub(crate) fn car_park() -> Scenario {
     let mut b = Builder::new(
         "car-park",
@@ -79,7 +79,7 @@ fn cars(b: &mut Builder) {
     });
 }
 
-/// Adds people who come out of a door of the shops, one for each kind of bay.
+/// Adds people who leave the shops by three doors, one for each kind of bay.
 fn people(b: &mut Builder) {
     let person = Box::new(VehicleType::person());
     b.apply(Edit::VehicleType("person".into(), Some(person)));

@@ -12,7 +12,7 @@ const LONG_ROAD: RoadId = RoadId(1);
 const FARM_TRACK: RoadId = RoadId(2);
 
 /// A road leads around a field. A jeep that drives anywhere crosses the field, another one keeps to the road,
-/// and two drive to a farm and away from it that no lane connects to the road.
+/// and two drive to and from a farm that no lane connects to the road.
 pub(crate) fn short_cut() -> Scenario {
     let mut b = Builder::new(
         "short-cut",
@@ -40,7 +40,7 @@ pub(crate) fn short_cut() -> Scenario {
     b.scenario
 }
 
-/// Adds the roads, and what lies between them.
+/// Adds the roads and the objects between them.
 fn country(b: &mut Builder) {
     let lanes = || CrossSection::driving(1, 1, 3.25);
     let around = [

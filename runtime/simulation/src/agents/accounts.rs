@@ -27,11 +27,11 @@ pub(crate) struct Accounts {
 pub(crate) struct Deviation {
     /// Number of steps since the agent was first seen.
     pub(crate) steps: u64,
-    /// Number of steps that were summed.
+    /// Number of steps after the agent has settled, over which deviations were summed.
     pub(crate) summed: u64,
-    /// Sum of squared lateral offsets, m^2.
+    /// Sum of the squared lateral offsets over these steps, m^2.
     pub(crate) squared: f64,
-    /// Sum of speeds, m/s.
+    /// Sum of the speeds over these steps, m/s.
     pub(crate) speeds: f64,
 }
 
@@ -78,7 +78,7 @@ pub(crate) struct Account {
     pub(crate) begin: Odometer,
 }
 
-/// The completed segments of a route.
+/// Sums over the completed segments of a route, for the fitness of [Gerdelan 2011], equation 12.1.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Segments {
     count: u32,

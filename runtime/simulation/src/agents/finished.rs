@@ -40,7 +40,7 @@ pub(crate) struct FinishedRow {
     pub(crate) scores: Vec<Score>,
 }
 
-// Long runs keep one row for each agent.
+// The size is limited, because long runs keep one row for each agent.
 const _: () = assert!(size_of::<FinishedRow>() + size_of::<Score>() <= 200);
 
 /// The drive of one agent, finished or in progress.

@@ -115,7 +115,7 @@ macro_rules! census_of {
 }
 
 impl Agents {
-    /// The census of all agents.
+    /// Borrows the census of all agents.
     #[inline]
     pub(crate) fn census(&self) -> Census<'_> {
         census_of!(self)
@@ -167,7 +167,7 @@ macro_rules! lends {
         }
 
         impl<'a> $name<'a> {
-            /// Borrows the columns.
+            /// Borrows the declared columns from all agents.
             pub(crate) fn of(agents: &'a mut Agents) -> Self {
                 Self {
                     census: census_of!(agents),
@@ -240,7 +240,7 @@ lends! {
 }
 
 impl ControlColumns<'_> {
-    /// Replaces the order of an agent.
+    /// Replaces the command and the pedals of an agent.
     #[inline]
     pub(crate) fn give(&mut self, index: usize, order: Order) {
         self.command[index] = order.command;

@@ -72,7 +72,7 @@ macro_rules! columns {
             by_id: HashMap<u64, AgentIndex>,
         }
 
-        /// All data of one agent.
+        /// The rows of one agent in all columns.
         #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
         pub(crate) struct AgentRow {
             $(pub(crate) $column: $row,)*
@@ -92,7 +92,7 @@ macro_rules! columns {
                 [$(Column::is_of(&self.$column, count)),*].into_iter().all(|is_of| is_of)
             }
 
-            /// All data of one agent.
+            /// Copies the rows of one agent from all columns.
             pub(crate) fn row(&self, index: AgentIndex) -> AgentRow {
                 AgentRow { $($column: self.$column[index.index()],)* }
             }
@@ -107,23 +107,23 @@ macro_rules! columns {
 //
 // A stage iterates over the columns that it reads. For a free index, it only tests the phase.
 columns! {
-    /// Identities.
+    /// Ids, modules, stacks, vehicle types, phases and levels.
     identity: Identity => Vec<Identity>,
-    /// Motions.
+    /// Poses, speeds and accelerations.
     motion: Motion => Vec<Motion>,
-    /// Positions on lanes.
+    /// Lanelets, and the positions along and across them.
     position: LanePosition => Vec<LanePosition>,
-    /// Progress on routes.
+    /// Routes of agents, and how far they have come on them.
     progress: Progress => Vec<Progress>,
-    /// Claims at junctions.
+    /// Requests and grants at junctions and alleys.
     claim: Claim => Vec<Claim>,
-    /// Wishes of behaviours. Few agents have any.
+    /// Lasting requests of behaviours. Few agents have any.
     wish: Wish => Rare<Wish>,
     /// Guided lateral offsets. Nearly all of them are zero.
     aside: Aside => Rare<Aside>,
-    /// Commands of controllers.
+    /// Latest outputs of controllers.
     command: Command => Vec<Command>,
-    /// Counters.
+    /// Counters from which drives are scored.
     statistics: Statistics => Vec<Statistics>,
 }
 
@@ -165,8 +165,8 @@ impl Agents {
 
     /// Adds an agent.
     pub(crate) fn insert(&mut self, row: AgentRow) -> AgentIndex {
-        // The index that became free last. Which one that is depends on the agents that have left, so nothing
-        // may depend on it.
+        // Takes the index that became free last. It depends on the agents that have left, so no result may
+        // depend on it.
         let index = self
             .free
             .pop()

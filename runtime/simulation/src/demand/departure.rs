@@ -157,7 +157,7 @@ enum Beyond {
     Clear(f64),
 }
 
-/// Inputs of the check for room.
+/// The parts of the world that decide whether there is room to spawn an agent.
 pub(crate) struct Room<'a> {
     pub(crate) bodies: Bodies<'a>,
     pub(crate) types: &'a VehicleTypes,
@@ -249,9 +249,8 @@ impl Room<'_> {
             .may_appear(lanes, lanelet, appeared.copied(), space(own_type))
     }
 
-    /// Whether a spawned vehicle would meet no oncoming vehicle in an alley. Alleys that follow without a
-    /// place to stand in between are also considered. If two vehicles met in an alley, neither could give
-    /// way.
+    /// Whether a spawned vehicle would not meet an oncoming vehicle in an alley, where neither vehicle could
+    /// give way. The check includes all further alleys up to the next place where a vehicle can stand.
     fn meets_nobody_in_alleys(&self, lanelet: LaneletIndex, s: f64, own: &VehicleType) -> bool {
         let alleys = self.bodies.ground.alleys();
         let body = (s - own.rear_overhang, s + own.front);

@@ -72,7 +72,7 @@ const LATEST: f64 = 10.0;
 /// higher count is rejected.
 const MOST_AGENTS: u64 = 1 << 32;
 
-/// A running flow.
+/// A flow of the scenario with its progress in this run.
 pub(crate) struct RunningFlow {
     pub(crate) flow: Flow,
     /// Start and goals of the flow's agents on lanelets. They are located only once.
@@ -81,7 +81,7 @@ pub(crate) struct RunningFlow {
     progress: FlowProgress,
 }
 
-/// Progress of a flow.
+/// State of a flow: the random stream, the time of the next agent, and the number of agents so far.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct FlowProgress {
     pub(crate) id: FlowId,

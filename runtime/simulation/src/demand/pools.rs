@@ -50,8 +50,8 @@ impl Pool {
     /// Draws a lane and a fraction of its length, 0 to 1.
     pub(super) fn draw(&self, stream: &mut Stream) -> Option<(LaneletIndex, f64)> {
         let total = *self.sums.last()?;
-        // One number determines both. The lane is the one into whose part of the sum the number falls, and
-        // the remainder determines the position along the lane.
+        // One random number selects both the lane, by the share of the sum into which it falls, and the
+        // position along the lane, by the remainder.
         let at = stream.next_in(0.0, total);
         let index = self.sums.partition_point(|&sum| sum <= at);
         // Because of rounding, the drawn number may equal the total, which is beyond the last lane.

@@ -1,4 +1,4 @@
-//! Random trips of agents, into the map or out of it over its edges, and inside it.
+//! Random trips of agents: into the map, out of it, through it, and within it.
 
 use super::pools::{Pool, Pools, entry, exit, spot_inside};
 use crate::options::{PopulateFrom, Population};
@@ -19,15 +19,14 @@ const MIN_TRIP: f64 = 250.0;
 const SHORTEST: f64 = 20.0;
 /// Maximum number of attempts to find a free start, and to find a destination that is far enough away.
 const TRIES: usize = 200;
-/// Number of consecutive starts on a lane without a route to any destination after which no more starts are
-/// drawn on that lane.
+/// Number of consecutive starts without a route after which no more starts are drawn on a lane.
 const PATIENCE: usize = 8;
 /// Fraction of the trips that begin at an edge, and fraction of those that end at one, for `both`.
 const EDGE_SHARE: f64 = 0.5;
 /// Vehicle class of random trips.
 const CLASS: VehicleClass = VehicleClass::Car;
 
-/// A trip between two places.
+/// A trip between two positions on lanes.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Trip {
     pub(crate) from: LaneSpot,
@@ -125,7 +124,7 @@ struct Drawn {
     is_queued: bool,
 }
 
-/// State of the generator of trips.
+/// State of the generator of random trips.
 struct Draw<'a> {
     graph: &'a LaneGraph,
     /// Starts at edges and inside, without dead ends.
@@ -192,7 +191,7 @@ impl Draw<'_> {
         }
     }
 
-    /// A place inside the map.
+    /// Draws a position on any lane inside the map.
     fn spot_inside(&mut self) -> Option<LaneSpot> {
         let (lane, share) = self.inside.draw(&mut self.stream)?;
         Some(spot_inside(self.graph, lane, share))

@@ -82,7 +82,7 @@ macro_rules! of_level {
 
 pub(crate) use of_level;
 
-/// A body and its commands, as a level moves it by one step.
+/// A body with its commands, for a level that moves it by one step.
 pub(crate) struct Body<'a> {
     pub(crate) motion: &'a mut Motion,
     pub(crate) position: &'a mut LanePosition,
@@ -155,7 +155,7 @@ impl Body<'_> {
     fn ask(&self) -> Ask {
         let limits = &self.vehicle_type.limits;
         Ask {
-            // Not more than on level ground.
+            // Limited to the maximum acceleration on level ground.
             acceleration: self.command.acceleration.min(limits.max_acceleration),
             is_reversing: self.is_reversing,
             max_braking: limits.max_braking,
@@ -194,7 +194,7 @@ impl Body<'_> {
     }
 }
 
-/// Parameters of one step.
+/// The ground, and the timing of a step.
 #[derive(Clone, Copy)]
 pub(crate) struct LevelStep<'a> {
     pub(crate) ground: &'a Ground,
@@ -222,7 +222,7 @@ pub(crate) trait Level {
     const CHANGE_ROOM: f64 = 0.0;
     /// Distance from a goal on open ground at which a body without a planned path has arrived, m.
     const GOAL_RADIUS: f64 = crate::route::GROUND_GOAL_RADIUS;
-    /// When a goal at the end of an exact path is reached.
+    /// Condition under which a goal at the end of an exact path is reached.
     const EXACT_GOAL: ExactGoal = ExactGoal::Stand;
 
     /// States of this level.
@@ -315,13 +315,13 @@ pub(crate) trait Level {
 
 /// States of a level, by agent index.
 pub(crate) trait States {
-    /// State of one agent.
+    /// State that the level keeps for one agent.
     type State;
 
     /// Makes room for `agents` agents.
     fn grow(&mut self, agents: usize);
 
-    /// Removes a body.
+    /// Resets the state of a body that is removed.
     fn forget(&mut self, agent: AgentIndex);
 
     /// Whether there is room for an agent.
@@ -379,7 +379,7 @@ pub(crate) fn room_to_change_lane(level: DynamicsLevel) -> f64 {
     of_level!(level, L => L::CHANGE_ROOM)
 }
 
-/// Choice of levels for spawned agents.
+/// The rules by which spawned agents get their levels.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub(crate) struct LevelChoice {
     /// Level for all agents, regardless of the scenario.
@@ -397,7 +397,7 @@ impl LevelChoice {
         }
     }
 
-    /// Reason why vehicles of a type cannot be moved by the chosen level, for users.
+    /// Returns the reason why the chosen level cannot move vehicles of a type, as a message for users.
     fn refusal(
         &self,
         own: Option<DynamicsLevel>,
@@ -545,7 +545,7 @@ pub(crate) struct RecordedSlip {
     pub(crate) yaw_rate: Option<f64>,
 }
 
-/// Access to the places of all bodies.
+/// Positions and poses of all bodies, whatever their levels.
 #[derive(Clone, Copy)]
 pub(crate) struct Bodies<'a> {
     pub(crate) ground: &'a Ground,

@@ -59,8 +59,8 @@ impl Level for Sliding {
         let (mut model, mut limits) = (body.vehicle_type.sliding, body.vehicle_type.limits);
         if let Some(grip) = grip {
             model.grip *= grip;
-            // The appendix does not limit the effect of pedals. On slippery ground the limit is the grip of
-            // the tyres.
+            // Appendix A of [Adam 2007] does not limit the effect of pedals. On slippery ground the limit is
+            // the grip of the tyres.
             let hardest = model.hardest();
             limits.max_braking = limits.max_braking.min(hardest);
             limits.max_acceleration = limits.max_acceleration.min(hardest);
@@ -80,8 +80,8 @@ impl Level for Sliding {
             velocity: forward * motion.speed + left * state.sideways,
             yaw_rate: state.yaw_rate,
         };
-        // Controllers see a vehicle that reverses as turned around. While it still rolls against its gear, it
-        // brakes and the wheels keep their angle.
+        // Controllers see a reversing vehicle as if it were turned around. While it still rolls against its
+        // gear, it brakes and the wheels keep their angle.
         let rolls_back = motion.speed < 0.0 || motion.speed == 0.0 && body.is_reversing;
         let steering = match (rolls_back == body.is_reversing, body.is_reversing) {
             (false, _) => state.steering,

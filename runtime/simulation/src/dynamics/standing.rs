@@ -222,7 +222,7 @@ impl StandingTrains {
                 .all(|train| (1..=self.let_go).contains(&train.number) && train.is_sound(types))
     }
 
-    /// Records for snapshots.
+    /// Returns records of all uncoupled trailers for snapshots.
     pub(crate) fn records(&self, types: &VehicleTypes) -> Vec<StandingTrailer> {
         let of_train = |train: &StandingTrain| {
             let numbers = train.first + 1..;
@@ -273,7 +273,7 @@ impl Bodies<'_> {
         let train = types.train(number);
         let towed = train.trailers().len();
         let all = types.train(types.trailers_of(number)).trailers();
-        // Behind its trailers there is a coupling if the file has a further trailer.
+        // Behind the towed trailers, there is a coupling if the file has a further trailer.
         let coupling = match towed {
             0 => types.coupling(number)?,
             _ => all.get(towed)?.coupling,

@@ -84,7 +84,7 @@ impl super::Dynamics {
             }
             let pose = bodies.pose(agent);
             let mut states = trailers.take(agent);
-            // An edit may have given its vehicle other trailers.
+            // An edit may have given the vehicle other trailers.
             if states.len() != train.trailers().len() {
                 states = train.straight(pose);
             }
@@ -97,7 +97,7 @@ impl super::Dynamics {
         self.trailers = trailers;
     }
 
-    /// Returns the states of an agent's trailers, with the rear axle of its vehicle at `rear`. Trailers that
+    /// Returns the states of an agent's trailers, with the rear axle of its vehicle at `pose`. Trailers that
     /// have not moved yet are in line behind the vehicle.
     pub(super) fn towed_from(
         &self,
@@ -153,7 +153,7 @@ impl Bodies<'_> {
         }
     }
 
-    /// Returns the trailers of an agent for snapshots, with the rear axle of its vehicle at `rear`.
+    /// Returns the trailers of an agent for snapshots, with the rear axle of its vehicle at `pose`.
     pub(crate) fn trailers(
         &self,
         agent: AgentIndex,

@@ -71,7 +71,8 @@ impl Level for Walker {
         };
         let command = WalkerCommand {
             acceleration,
-            // Controllers see a character that walks backwards as turned around. It turns the same way.
+            // Controllers see a character that walks backwards as if it were turned around. The sense of
+            // rotation is the same.
             turn_rate: walker::turn_rate(limits, motion.speed, body.command.steering),
             sideways: f64::from(body.aside.rate),
             facing: if body.is_reversing {
@@ -97,7 +98,7 @@ impl Level for Walker {
         None
     }
 
-    /// Steering angle with which a car of the character's wheelbase would turn as it does.
+    /// Steering angle at which a car with the character's wheelbase would turn at the character's turn rate.
     fn steering(bodies: &Bodies<'_>, agent: AgentIndex, vehicle_type: &VehicleType) -> f64 {
         let turn_rate = bodies.dynamics.walker[agent.index()].turn_rate;
         let speed = bodies.agents.motion[agent.index()].speed;
@@ -113,7 +114,7 @@ impl Level for Walker {
     fn recorded_slip(bodies: &Bodies<'_>, agent: AgentIndex, _: &VehicleType) -> RecordedSlip {
         let state = &bodies.dynamics.walker[agent.index()];
         RecordedSlip {
-            // Side slip is a matter of tyres.
+            // Side slip is defined only for tyres.
             sideways: None,
             yaw_rate: Some(state.turn_rate),
         }

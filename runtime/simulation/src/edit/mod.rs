@@ -53,7 +53,7 @@ pub(crate) struct Editing<'a> {
     pub(crate) pedestrians: Option<f64>,
 }
 
-/// Change of a scenario agent.
+/// How an edit changes an agent of the scenario.
 enum Change {
     Removed,
     Changed { start: Start, goals: Vec<Goal> },
@@ -255,7 +255,7 @@ impl Editing<'_> {
         }
     }
 
-    /// Inputs for decisions at junctions.
+    /// Borrows the inputs for decisions at junctions.
     fn setting(&self) -> Setting<'_> {
         self.traffic.setting(self.clock, self.fixed(), self.routes)
     }
@@ -301,7 +301,8 @@ impl Editing<'_> {
                     let is_same = |before: &Agent| {
                         (&before.via, &before.destination) == (&edited.via, &edited.destination)
                     };
-                    // Goals from its script stay, unless the goals themselves were edited.
+                    // Goals that the agent's script has set stay, unless the agent's goals in the scenario
+                    // were edited.
                     let keeps_goals = self.agents.progress[agent.index()].has_own_goals
                         && old.agents().get(&id).is_some_and(is_same);
                     self.change_active(agent, edited, start, goals, keeps_goals);
@@ -314,7 +315,7 @@ impl Editing<'_> {
                 (Change::Changed { .. }, None)
                     if self.has_arrived(key) && is_same_trip(old, new, id) => {}
                 (Change::Changed { .. }, None) => {
-                    // The agent waits, has arrived or is new, so it starts (again) as the edit states.
+                    // The agent waits, has arrived or is new, so it starts with the edited trip.
                     self.demand
                         .departures
                         .retain(|departure| departure.id != key);
@@ -405,7 +406,7 @@ impl Editing<'_> {
         match (start, self.agents.position[index].is_on_lane()) {
             (Start::Lane { .. }, true) => self.turn(agent, &route),
             (Start::Ground(_), _) => {
-                // On open ground there is nothing to plan, and no lane to keep.
+                // A trip over open ground needs no route, so the agent leaves its lane.
                 self.leave_lanes(agent);
                 let step = self.agents.progress[index].planned_at;
                 let route = Route::unplanned(route.goals.into_vec());
@@ -426,7 +427,7 @@ impl Editing<'_> {
                 who.vehicle_type = number;
             }
         }
-        // Modules that it has chosen for itself stay, unless its stack changes.
+        // Modules that the agent has chosen for itself stay, unless its stack changes.
         if let Some(stack) = number_of(&self.modules.names, &edited.stack)
             && who.stack != stack
         {

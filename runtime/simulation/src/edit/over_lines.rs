@@ -3,8 +3,8 @@
 //!
 //! ```text
 //!      old line  new line             B turns, and its side would sweep over the nose of A, so
-//!   ------:--------|---------         A goes first, although B is farther in. Vehicles that
-//!      :  [  A  ]  |   ..             sweep over no other go in the order of how far in they are.
+//!   ------:--------|---------         A goes first, although B is farther inside. Otherwise,
+//!      :  [  A  ]  |   ..             the vehicle that is farthest inside goes first.
 //!   ------:--------|--'[B]'--
 //! ```
 

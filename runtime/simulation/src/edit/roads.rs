@@ -31,7 +31,7 @@ const END_REACH: f64 = 0.5;
 struct Moves<'a> {
     before: &'a Ground,
     after: &'a Ground,
-    /// New lanelets by old lanelet.
+    /// New lanelet of each old lanelet, by index.
     lanelets: Vec<LaneletIndex>,
 }
 
@@ -155,7 +155,7 @@ impl<'a> Moves<'a> {
         });
         let is_same = has_same_goals
             && ahead.windows(2).all(leads_on)
-            // With the preceding lanelets, because via rules depend on where the agent came from.
+            // The preceding lanelets are included, because via rules depend on where the agent came from.
             && self.after.graph().keeps_via_rules(&lanelets)
             && route.lanelets[first..].iter().zip(&ahead).all(is_open);
         is_same.then(|| Route {
@@ -242,7 +242,7 @@ impl Editing<'_> {
             return Some(goals);
         }
         let goals = (0u32..).zip(&*route.goals).map(|(number, goal)| {
-            // A reached goal is only counted, so any goal at its place will do.
+            // A reached goal only has to be counted, so any goal at its position can replace it.
             let behind = || Goal::Ground(goal.position(moves.before.graph()));
             let is_behind = number < progress.reached;
             moves.goal(goal).or_else(|| is_behind.then(behind))
@@ -513,7 +513,7 @@ fn wanted_claims(
     for agent in agents.by_growing_id() {
         let index = agent.index();
         let (at, claim) = (agents.progress[index].at, &agents.claim[index]);
-        // From the first connection that the agent held, which its rear may not have left yet.
+        // Starts at the first connection that the agent held, because the vehicle's rear may still be on it.
         let first = firsts[index].min(at);
         for place in first..claim.granted_to.max(at + 1) {
             let Some(id) = lanelet(agents.progress, agent, place) else {

@@ -129,7 +129,8 @@ impl Editing<'_> {
             let node = before.node(junction);
             let now = node.and_then(|node| after.junction_of(node));
             let lines = before.stop_lines(junction);
-            // A deleted arm counts as trimmed farther back as well. In that case no arm has its road and end.
+            // If no arm has this road and end after the edit, the arm was deleted, which also counts as an
+            // outward move.
             let cut = |now: JunctionIndex, line: (RoadId, RoadEnd, f64)| {
                 let mut arms = after.stop_lines(now);
                 arms.all(|arm| (arm.0, arm.1) != (line.0, line.1) || arm.2 > line.2 + SAME_LINE)

@@ -31,8 +31,8 @@ fn a_perfect_drive_scores_zero_and_each_fault_counts() {
         mean_road_speed: 10.0,
         ..FitnessInput::default()
     };
-    // The others are points, which no agent can collect completely, or cost time. A drive that has not
-    // arrived is not perfect.
+    // The other functions count points, which no agent can collect completely, or penalise time. A drive that
+    // has not arrived is not perfect.
     let by_time = [
         "forest_score",
         "balance_score",
@@ -82,7 +82,7 @@ fn a_perfect_drive_scores_zero_and_each_fault_counts() {
         ),
         0.1
     );
-    // If all three are exactly comfortable, the score is 1.
+    // If acceleration, jerk and lateral acceleration are exactly at the limits of comfort, the score is 1.
     let just_so = FitnessInput {
         mean_squared_acceleration: 2.25,
         mean_squared_jerk: 4.0,
@@ -237,7 +237,7 @@ fn safe_arrival_puts_drives_in_order() {
         assert!(pair[0].1 < pair[1].1, "{pair:?}");
     }
     assert_eq!(in_order[0].1, 0.0);
-    // Control: the fitness of the source does not distinguish most of these.
+    // Control: `crash_and_speed` does not distinguish most of these.
     let blind = |conduct| score("crash_and_speed", FitnessInput::default(), conduct);
     let fast = Conduct {
         above_limit: 1.0,

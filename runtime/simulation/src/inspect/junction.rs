@@ -38,13 +38,13 @@ pub struct JunctionInspection {
 /// State of the signals of a junction at one moment.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ProgrammeInspection {
-    /// Whether stages have fixed durations or depend on demand.
+    /// Whether the stages have fixed durations or are actuated.
     pub mode: SignalMode,
     /// Number of stages.
     pub stages: usize,
     /// Current stage, from 0.
     pub stage: usize,
-    /// Next stage. With demand control, it is known only once the green has ended.
+    /// Next stage. For actuated signals, it is known only once the green has ended.
     pub next: Option<usize>,
     /// Current phase of the stage.
     pub phase: StagePhase,
@@ -52,7 +52,7 @@ pub struct ProgrammeInspection {
     pub is_closing: bool,
     /// Time since the phase began, s.
     pub elapsed: f64,
-    /// Time until the phase ends, s; under demand control, the longest possible time. `None` while no vehicle
+    /// Time until the phase ends, s; for actuated signals, the longest possible time. `None` while no vehicle
     /// waits for another stage.
     pub remaining: Option<f64>,
     /// Time since the first stage began, s. `None` if times are not fixed.
@@ -308,7 +308,7 @@ fn by_the_clock(programme: &Programme, time: f64) -> (f64, f64) {
     (within - from, to - within)
 }
 
-/// Latest time until the phase of a demand programme ends, s.
+/// Latest time until the phase of an actuated programme ends, s.
 fn by_demand(programme: &Programme, shown: &Shown, time: f64) -> Option<f64> {
     let between = if shown.is_closing {
         programme.longest_intergreen()

@@ -40,11 +40,11 @@ pub struct Mark {
     pub until: f64,
 }
 
-/// All output so far.
+/// Lines, marks and faults that modules have logged so far.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Log {
     pub(crate) lines: VecDeque<LogLine>,
-    /// Number of lines ever written.
+    /// Number of lines logged so far, including lines that are no longer kept.
     pub(crate) count: u64,
     /// Marks by agent and text. An agent has at most one mark with the same text.
     pub(crate) marks: BTreeMap<(u64, String), Mark>,

@@ -21,7 +21,7 @@ pub(crate) type Groups = BTreeMap<String, BTreeSet<u64>>;
 /// Maximum number of groups.
 const MOST_GROUPS: usize = 256;
 
-/// Waiting messages and the log.
+/// Waiting messages, the groups of agents, and the output of modules.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Messages {
     /// Messages between agents that have not been read yet. Messages to one receiver are in the order of

@@ -87,7 +87,7 @@ impl Turns {
     /// Agents that are due in a step. `chosen` is a buffer for the result.
     fn due<'a>(&'a self, step: u64, chosen: &'a mut Turn) -> Due<'a> {
         let period = self.rate.period();
-        // Remainder that ids must have, so that step + id is a multiple of the period.
+        // Remainder of the ids that are due, because step + id has to be a multiple of the period.
         let turn = (period - step % period) % period;
         let listed = &self.turns[(turn % self.turns.len() as u64) as usize];
         if self.turns.len() as u64 == period {
@@ -210,7 +210,7 @@ impl Rota {
 pub(crate) fn batches<'a>(sharing: Sharing<'_>, due: Due<'a>) -> impl Iterator<Item = Due<'a>> {
     let size = match sharing.helpers {
         _ if sharing.is_whole => WHOLE_BATCH,
-        // Two slices each, because some take longer than others.
+        // Two slices for each thread, because some slices take longer than others.
         Some(helpers) => 2 * SLICE * helpers.current_num_threads(),
         None => SLICE,
     };
@@ -297,9 +297,9 @@ fn ask_batch<I: Send + Sync, O: Send, N: Send, E: Send>(
         }
         answer(due, rows)
     };
-    // The same rows can be processed alone, perceived in parallel and passed as a whole, or both in slices.
-    // The choice changes no bit, because a row depends only on its agent and the world, and results are
-    // combined in the order of slices.
+    // Rows can be processed on one thread, perceived in parallel and passed to the module as a whole, or both
+    // perceived and processed in slices. The choice does not change the results, because a row depends only
+    // on its agent and the world, and results are combined in the order of slices.
     match sharing.helpers {
         None => vec![slice(due, rows)],
         Some(helpers) if sharing.is_whole => {

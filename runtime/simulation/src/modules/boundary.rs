@@ -48,8 +48,8 @@ pub(crate) struct Membership {
     told: Vec<Instances>,
     added: Vec<(AgentIndex, Instances)>,
     removed: Vec<(AgentIndex, Instances)>,
-    /// Agents whose removal is still to be reported although their reported instances are unknown. All
-    /// instances are notified.
+    /// Agents whose removal has not been reported yet, and for which it is unknown which instances know them.
+    /// All instances are notified of their removal.
     untold: Vec<AgentIndex>,
 }
 
@@ -68,9 +68,9 @@ impl Membership {
             } else {
                 Instances::NONE
             };
-            // The comparison is with what modules know and not with events. An agent that came and left
-            // between two boundaries is never mentioned, and one that changed a single module is announced to
-            // the instances of that slot only.
+            // The current instances are compared with those last reported, so events do not matter. An agent
+            // that was added and left between two boundaries is never mentioned, and one that changed a
+            // single module is announced to the instances of that slot only.
             if now != *told {
                 self.removed.push((index, told.without(now)));
                 self.added.push((index, now.without(*told)));
@@ -223,7 +223,7 @@ impl Modules {
             let pool = self.pools.of_mut(slot);
             pool.pass(&self.membership, moment, &mut self.swaps);
         }
-        // A newer build may want different arrivals to be held.
+        // A newer build may differ in whether it decides about arrivals.
         if self.swaps.len() > before {
             self.assign_arrivals(agents);
         }

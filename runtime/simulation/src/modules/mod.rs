@@ -29,7 +29,7 @@ use roadwright_scenario::{ModuleSetting, Scenario, Stack};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-/// Stacks and their instances.
+/// The modules of a world: its stacks, their instances, and what has happened to them.
 pub(crate) struct Modules {
     /// Names of all stacks.
     pub(crate) names: Arc<Vec<String>>,
@@ -158,7 +158,7 @@ impl Modules {
         agents: &mut Agents,
     ) -> Result<Vec<Option<u16>>, SimulationError> {
         let stacks = self.stacks_of(scenario);
-        // Before the pools are replaced, because agents hold numbers of the old ones.
+        // Collected before the pools are replaced, because agents refer to instances of the old pools.
         let own = self.own_modules(agents.census());
         let mut old = std::mem::replace(&mut self.pools, Pools::new());
         // Exact matches first, so that no stack takes an instance that another one still uses.
@@ -231,8 +231,8 @@ impl Modules {
         if settings == old {
             return Ok(());
         }
-        // Instances that no agent and no stack uses are freed only when there is no room. A setting that an
-        // agent returns to, such as a slider moved back and forth, then still exists.
+        // Unused instances are freed only when there is no room. An agent that returns to an earlier setting,
+        // for example while a slider is moved, then finds its instance again.
         if self.pools.of(slot).is_full() {
             let users = agents.identity.iter().filter(|who| who.is_known());
             let used = users

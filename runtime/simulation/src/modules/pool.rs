@@ -202,7 +202,7 @@ impl<L: Choosable + ?Sized> AnyPool for ModulePool<L> {
         let instance = Instance::new(self.slot, modules, settings, dt);
         self.instances.push(instance);
         let last = self.instances.len() as u16 - 1;
-        // The new instance takes the place of the free one, because the others must keep their numbers.
+        // The new instance moves to the free place, because the others must keep their numbers.
         match self.free.take() {
             None => Ok(last),
             Some(place) => {
@@ -229,7 +229,8 @@ impl<L: Choosable + ?Sized> AnyPool for ModulePool<L> {
         for (setting, module) in self.outside_modules() {
             let build = module.logic.version();
             let record = ModuleRecord::of(self.slot.name(), &setting.module, build, failures);
-            // The same module with other parameters is the same build.
+            // Instances that differ only in parameters run the same build, so the build is recorded only
+            // once.
             records.extend(record.filter(|record| !records.contains(record)));
         }
     }

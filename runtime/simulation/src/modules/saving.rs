@@ -86,7 +86,7 @@ impl SavedInstance {
         }
     }
 
-    /// Restores the states of the modules. Modules that start fresh are appended.
+    /// Restores the states of the modules. Modules that start fresh are appended to `anew`.
     pub(super) fn load_into<L: ?Sized + Choosable>(
         &self,
         instance: &mut Instance<L>,
@@ -214,7 +214,7 @@ impl Modules {
         }
         self.signals.load(saved, deciders, &mut anew);
         anew.extend(succession.anew);
-        // The new modules may want different arrivals to be held.
+        // The new modules may differ in whether they decide about arrivals.
         if !anew.is_empty() {
             self.assign_arrivals(agents);
         }

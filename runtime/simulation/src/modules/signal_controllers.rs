@@ -79,8 +79,8 @@ impl SignalControllers {
         })
     }
 
-    /// Keeps the modules of unchanged signals and creates the others. Programmes whose module
-    /// cannot be created run by demand. Returns the errors by module.
+    /// Keeps the modules of unchanged signals and creates the others. Programmes whose module cannot be
+    /// created are actuated. Returns the errors by module.
     pub(crate) fn take_over(
         &mut self,
         before: &Ground,
@@ -90,8 +90,7 @@ impl SignalControllers {
         let mut faults = Vec::new();
         let mut old = std::mem::take(&mut self.running);
         for (group, programme) in after.programmes().enumerate() {
-            // Only if nothing about the signals has changed, because the memory of a module refers to these
-            // stages.
+            // A module is kept only if its signals are unchanged, because its memory refers to their stages.
             let known = before.group_like(after, group);
             let kept = known.and_then(|known| old.get_mut(known)?.take());
             let made = programme.controller.as_ref().and_then(|setting| {
@@ -237,7 +236,7 @@ impl SignalControllers {
         anew: &mut Vec<Anew>,
     ) {
         let slot = ModuleKind::SignalController.name();
-        // Only programmes with modules have saved any, in their order.
+        // Only programmes with modules have saved instances, in the order of the programmes.
         let mut saved = saved.iter().filter(|instance| instance.slot == slot);
         let programmes = deciders.was.iter().zip(deciders.now);
         for ((was, now), running) in programmes.zip(&mut self.running) {
@@ -254,7 +253,7 @@ impl SignalControllers {
                 module: now.name.clone(),
                 why,
             };
-            // Once for all programmes of a town.
+            // Reported only once, even if it concerns many programmes.
             if !anew.contains(&one) {
                 anew.push(one);
             }

@@ -49,7 +49,7 @@ pub(crate) struct Anew {
     /// Id of the module, or several ids if the slot takes several modules. For a part of the
     /// scenario, the part that differs.
     pub(crate) module: String,
-    /// Reason.
+    /// Reason why the state is not resumed.
     pub(crate) why: String,
 }
 
@@ -110,13 +110,13 @@ impl SlotSuccession {
 }
 
 impl Modules {
-    /// The stacks, for a save.
+    /// Returns the names and instances of the stacks, for a save.
     pub(crate) fn saved_stacks(&self) -> SavedStacks {
         let names = self.names.iter().cloned();
         SavedStacks(names.zip(self.stacks.iter().copied()).collect())
     }
 
-    /// The planners for open ground, for a save.
+    /// Returns the instances of the open-ground planners, for a save.
     pub(crate) fn saved_ground_planners(&self, agents: Census<'_>) -> SavedGroundPlanners {
         let slot = Slot::GroundPlanner;
         SavedGroundPlanners {
@@ -155,8 +155,8 @@ impl Modules {
             let stays = |number: u16| stays(slot, number, was, &left, agents.census());
             let mut numbers = Vec::new();
             for (number, setting) in (0u16..).zip(saved) {
-                // An instance that no stack has left is created even if no agent has it, so that the numbers
-                // of an exact copy match the original.
+                // An instance that no stack has given up is created even if no agent uses it, so that the
+                // instances of an exact copy have the same numbers as in the original world.
                 let is_left = left.contains(&Some(number));
                 let made = (!is_left || stays(number))
                     .then(|| self.instance_of(slot, "saved", setting))

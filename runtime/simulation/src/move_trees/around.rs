@@ -164,7 +164,7 @@ fn outlines(shape: &Shape) -> Vec<Convex> {
             let edges = corners.iter().zip(next);
             edges.map(|(&from, &to)| Convex::line(from, to)).collect()
         }
-        // Forecasts are no obstacles.
+        // Forecasts are not obstacles.
         Shape::Teardrop(_) => Vec::new(),
     }
 }

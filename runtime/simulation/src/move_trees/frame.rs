@@ -30,7 +30,7 @@ impl Moment {
     }
 }
 
-/// A move placed in the world.
+/// A move that is placed in the world, with the timing of its frames.
 pub(super) struct Placed<'a> {
     pub(super) driven: &'a Move,
     pub(super) place: Placement,

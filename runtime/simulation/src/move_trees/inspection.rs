@@ -76,7 +76,7 @@ pub struct WatchedBranch {
 }
 
 impl WatchedTree {
-    /// Prepares a tree for display.
+    /// Converts a route tree for display.
     pub(super) fn of(tree: &RouteTree, library: &Library) -> Self {
         let all = &tree.branches;
         let drawn = all.iter().take(MOST_BRANCHES);

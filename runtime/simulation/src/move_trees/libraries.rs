@@ -1,4 +1,4 @@
-//! Libraries of moves: libraries of the program, and libraries of vehicle types.
+//! Libraries of moves: those shipped with the program, and those of vehicle types.
 
 use super::MoveTreeView;
 use crate::records::AgentIndex;
@@ -37,7 +37,7 @@ pub(super) struct Figures {
     pub(super) worst_heading: f64,
 }
 
-/// A library that is ready for planning.
+/// A library that has been loaded, with its name and hash.
 pub(super) struct Ready {
     pub(super) name: String,
     pub(super) hash: String,
@@ -67,7 +67,7 @@ impl From<&LibraryUse> for MoveTreeRecord {
 /// Libraries that have been loaded. They are derived data.
 #[derive(Default)]
 pub(super) struct Libraries {
-    /// By name or path. `None` for a library that cannot be read.
+    /// Libraries by name or path; `None` for a library that cannot be read.
     ready: BTreeMap<String, Known>,
 }
 

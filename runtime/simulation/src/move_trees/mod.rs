@@ -55,8 +55,8 @@ const PAUSE: f64 = 1.0;
 const TRIES_AGAIN: f64 = 0.2;
 /// Speed below which a braking vehicle stands, m/s.
 const STANDS: f64 = 0.1;
-/// Difference between the motions of a vehicle and its clip above which another frame is looked for, in libraries
-/// whose speeds may jump.
+/// Difference between the motions of a vehicle and its clip above which another frame is searched for, in
+/// libraries whose speeds may jump.
 const UNLIKE: f64 = 0.5;
 /// Maximum difference between the grip of the ground and the grip of the recording.
 const OTHER_GRIP: f64 = 0.05;
@@ -95,7 +95,7 @@ pub(crate) struct MoveTreeView<'a> {
     pub(crate) dt: f64,
 }
 
-/// A message for the log.
+/// A log message about an agent.
 pub(crate) struct Note {
     pub(crate) agent: u64,
     pub(crate) text: String,
@@ -196,7 +196,7 @@ impl CurrentMove {
     }
 }
 
-/// The moves of an agent.
+/// The current move of an agent, and the moves planned after it.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub(crate) struct AgentMoves {
     current: Option<CurrentMove>,
@@ -249,7 +249,7 @@ impl MoveTrees {
         &self.saved
     }
 
-    /// Frames and orders of the current step.
+    /// Frames and orders of the agents in the current step.
     pub(crate) fn frames(&self) -> &PlayedFrames {
         &self.frames
     }
@@ -260,7 +260,7 @@ impl MoveTrees {
         libraries.map(MoveTreeRecord::from).collect()
     }
 
-    /// Resumes saved moves. Libraries of their own are taken from the vehicle types.
+    /// Resumes saved moves. Libraries that are not shipped are taken from the vehicle types.
     pub(crate) fn restore(
         &mut self,
         saved: SavedMoves,
@@ -418,7 +418,7 @@ impl MoveTrees {
             if error.is_large() {
                 figures.corrections += 1;
                 current.place_anew(&now, &clip, followed);
-                // The rest of the plan no longer leads where it was planned.
+                // After the clip has been moved, the rest of the plan would lead elsewhere.
                 own.ahead.clear();
             }
         }
@@ -591,8 +591,8 @@ impl AgentMoves {
 }
 
 impl CurrentMove {
-    /// Places the clip anew, so that it is where the vehicle is. If the vehicle moves otherwise than the clip, the most
-    /// similar frame of the library is taken instead.
+    /// Moves the clip to the pose of the vehicle. If the motion of the vehicle differs from that of the clip,
+    /// the most similar frame of the library is used instead.
     fn place_anew(&mut self, now: &Frame, clip: &Frame, ready: &Ready) {
         let library = &ready.loaded.library;
         let threshold = ready.loaded.graph.threshold.unwrap_or(UNLIKE);
@@ -603,7 +603,7 @@ impl CurrentMove {
         }
         let driven = library.get(MoveNumber(self.number));
         let place = driven.place_for(self.moment.frame as usize, &now.placement());
-        // Rounding must not add up over many corrections.
+        // Prevents rounding errors from adding up over many corrections.
         (self.position, self.forward) = (place.position, place.forward.normalize());
     }
 }
@@ -730,7 +730,7 @@ mod tests {
             .iter()
             .map(|one| one.name)
             .collect();
-        // The last choice stands for the libraries of the vehicle type.
+        // The choice `of_vehicle` stands for the libraries of the vehicle type.
         words.retain(|&word| word != "of_vehicle");
         assert_eq!(words, shipped);
     }

@@ -15,7 +15,7 @@ use std::collections::BTreeMap;
 const MOVE_TREE: &str = "move_tree";
 /// Maximum difference between the outline of a vehicle and the recorded outline, m.
 const SAME: f64 = 0.01;
-/// Time steps to suggest, s.
+/// Time steps that error messages suggest, s.
 const USUAL_STEPS: [f64; 5] = [0.005, 0.01, 0.02, 0.04, 0.05];
 
 /// Inputs that decide whether the agents of a run can use move trees.

@@ -229,7 +229,7 @@ mod tests {
             ..VehicleType::car()
         };
         let mut slow = Map::of(&scenario, &slow);
-        // It cannot climb the ramp.
+        // A vehicle that accelerates slowly cannot climb the ramp.
         assert_eq!((slow.factor(20, 20), slow.factor(70, 20)), (16, 1024));
     }
 

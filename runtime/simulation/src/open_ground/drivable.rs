@@ -35,9 +35,10 @@ const TURNED_FROM_START: f64 = 0.05;
 const STANDS: f64 = 0.05;
 /// Distance from the end of a part within which a standing vehicle begins the next one, m.
 const PART_END: f64 = 0.1;
-/// Distance from the end of a part within which a vehicle that has stood for some time begins the next one, m.
+/// Distance from the end of a part within which a vehicle that has stood for `STANDS_FOR` begins the next
+/// part, m.
 const NEAR_PART_END: f64 = 0.4;
-/// This time, s.
+/// Standing time after which a vehicle near the end of a part begins the next part, s.
 const STANDS_FOR: f64 = 0.7;
 /// Speed before a gear change and before the destination, m/s.
 const END_SPEED: f64 = 0.3;
@@ -75,7 +76,7 @@ pub(crate) struct DrivePlan {
     halts: bool,
     /// Time before which no search begins, s.
     waits_until: Option<f64>,
-    /// Number of times that the agent has not stood exactly at its goal.
+    /// Number of corrections so far, made because the agent did not stand exactly at its goal.
     corrections: u32,
     #[serde(skip)]
     live: Option<DrivableSearch>,
@@ -155,7 +156,7 @@ impl DrivePlan {
         }
     }
 
-    /// Allows a new search at once.
+    /// Ends the waiting time, so that a new search may begin at once.
     pub(super) fn retry(&mut self) {
         self.waits_until = None;
     }
@@ -188,7 +189,8 @@ impl SavedDrive {
     }
 }
 
-/// The trailer of a vehicle that tows exactly one. Of more trailers, only the vehicle itself is planned.
+/// The trailer of a vehicle that tows exactly one. With several trailers, paths are planned for the vehicle
+/// alone.
 pub(crate) fn only_trailer(train: &Train) -> Option<DrivableTrailer> {
     let [trailer] = train.trailers() else {
         return None;
@@ -304,12 +306,12 @@ impl Planning<'_> {
         stands && agent.s >= until - PART_END.min(near) || stays && agent.s >= until - near
     }
 
-    /// Plans again for a vehicle that stands at the end of its path, but not exactly at its goal. After some attempts,
-    /// the vehicle arrives as it stands.
+    /// Plans again for a vehicle that stands at the end of its path, but not exactly at its goal. After
+    /// several attempts, the vehicle counts as arrived where it stands.
     fn correct(&mut self) -> Option<Step> {
         self.plan.drive.corrections += 1;
         if self.plan.drive.corrections > MOST_CORRECTIONS {
-            // A goal at the end of such a path is reached within a radius.
+            // A goal at the end of a path that is not exact is reached within a radius.
             return Some(match self.agent.path {
                 Some(path) => Step::Follow(Box::new(path.clone())),
                 None => Step::Stays,
@@ -529,7 +531,7 @@ impl Planning<'_> {
             reverses: match self.agent.train.trailers().len() {
                 0 => true,
                 1 => pushes_trailers,
-                // No controller steers more trailers in reverse.
+                // No controller can reverse with more than one trailer.
                 _ => false,
             },
             spent: 0,

@@ -17,9 +17,10 @@ const LONGEST_CHORD: f64 = 30.0;
 pub(super) const DRIVEN: f64 = 40.0;
 /// Length of the part of a path beyond a manoeuvre that must be drivable, m.
 const DRIVES_ON: f64 = 10.0;
-/// Least length of a part of a path that ends where the vehicle cannot continue, beyond its braking distance, m.
+/// Minimum length of a partial path that ends where the vehicle cannot continue, in addition to the braking
+/// distance, m.
 const PART: f64 = 8.0;
-/// Distance before this place at which the part ends, m.
+/// Distance from the end of such a partial path to the place where the vehicle cannot continue, m.
 const BEFORE: f64 = 4.0;
 /// Length of the steps in which the drive along a path is simulated, m.
 const STEP: f64 = 0.5;
@@ -61,7 +62,7 @@ const OVERLAPS: [f64; 4] = [0.0, 0.05, 0.1, 0.2];
 /// Distance over which a vehicle that starts close to an obstacle may ignore its margin, m.
 const WAY_OUT: f64 = 5.0;
 
-/// A vehicle on the map.
+/// A vehicle for which paths are turned into tracks, and the map.
 pub(super) struct Driver<'a> {
     pub(super) map: &'a mut OpenGround,
     pub(super) profile: ProfileId,
@@ -138,7 +139,7 @@ impl Driver<'_> {
         self.map.is_free(self.profile, Some(self.owner), &body)
     }
 
-    /// Smallest margin, m.
+    /// Smallest margin with which the vehicle drives past obstacles, m.
     pub(super) fn least_margin(&self) -> f64 {
         LEAST_MARGIN.min(self.margin)
     }
@@ -215,8 +216,8 @@ impl Driver<'_> {
     }
 
     /// Simulates the forward drive of the vehicle along a line, as far as the line can be driven, with the
-    /// usual margin or, if `is_narrow`, with smaller ones. `None` if the vehicle would touch something or could
-    /// not follow the line.
+    /// usual margin or, for [`Closeness::Narrow`], with smaller ones. `None` if the vehicle would touch
+    /// something or could not follow the line.
     pub(super) fn driven(&self, start: Pose, points: &[DVec2], room: Closeness) -> Option<Track> {
         let [usual, smaller, least] = self.margins();
         let margins = match room {
@@ -436,7 +437,7 @@ pub(super) struct Rolling {
     pub(super) speed: f64,
 }
 
-/// Limits of a simulated drive.
+/// Limits within which a drive along a line is simulated.
 #[derive(Debug, Clone, Copy)]
 struct Drive {
     /// Margin around the vehicle, m.
@@ -471,7 +472,7 @@ pub(super) fn brake_in_time(waypoints: &mut [Waypoint]) {
     }
 }
 
-/// Lowers the speed at the end of a path where the vehicle changes gear to `speed`, m/s.
+/// Lowers the speed to `speed` (m/s) at the end of a path where the vehicle changes gear.
 pub(super) fn end_slowly(waypoints: &mut [Waypoint], speed: f64) {
     if let Some(last) = waypoints.last_mut() {
         last.speed = speed;

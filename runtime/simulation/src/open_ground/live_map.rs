@@ -20,12 +20,12 @@ use std::sync::Arc;
 const STANDS_AFTER: f64 = 5.0;
 /// Speed below which a body blocks the cells under it, m/s. A faster body will soon be elsewhere.
 const SLOW: f64 = 0.5;
-/// Bodies that are farther than this from all planning agents are left out, m.
+/// Distance from all planning agents beyond which bodies are left out, m.
 const REACH: f64 = 150.0;
 /// Cost added to a cell below a moving body. The cost decreases to zero along the forecast path.
 const FORECAST_COST: i32 = 64;
 
-/// An item that is not fixed.
+/// Key of an item that moves: a body or an uncoupled trailer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Mobile {
     /// A body of an agent, given by the id of the agent and the number of the body: 0 for the vehicle.
@@ -42,7 +42,7 @@ pub(crate) struct LiveMap {
     mobile: BTreeMap<Mobile, Placed>,
 }
 
-/// An item as placed on the map.
+/// An item, and its id on the map.
 struct Placed {
     item: Item,
     /// Id of the item; `None` if the map rejects it.
@@ -215,7 +215,7 @@ fn mobile_items(shown: &OnGround<'_>) -> BTreeMap<Mobile, Item> {
     let (bodies, types) = (&shown.bodies, shown.types);
     let planning = shown.planning.iter();
     let mut places: Vec<DVec2> = planning.map(|&agent| bodies.pose(agent).position).collect();
-    // From west to east, so that only agents about as far east as a body are compared with it.
+    // Sorted from west to east, so that only agents about as far east as a body are compared with it.
     places.sort_unstable_by(|a, b| a.x.total_cmp(&b.x));
     let is_near = |place: DVec2| {
         let from = places.partition_point(|own| own.x < place.x - REACH);
@@ -263,7 +263,7 @@ fn mobile_items(shown: &OnGround<'_>) -> BTreeMap<Mobile, Item> {
 /// Height of uncoupled trailers, m. No vehicle passes over or under one.
 const TRAILER_HEIGHT: f64 = 3.0;
 
-/// A vehicle as seen by other vehicles.
+/// Motion and height of a body whose item is placed on the map.
 struct Moving {
     owner: u64,
     speed: f64,

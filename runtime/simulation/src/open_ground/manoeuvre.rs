@@ -51,7 +51,7 @@ const AT_GOAL: f64 = 4.0;
 const LEAST_GAIN: f64 = 2.0;
 /// Half the edge length of the area in which the cost to the end is computed, in cells.
 const AREA: i32 = 48;
-/// Cost units per second.
+/// Units of the search's costs per second.
 const UNITS: f64 = 1000.0;
 
 /// Part of a manoeuvre, driven in one gear.
@@ -103,7 +103,7 @@ struct Node {
     time: f64,
 }
 
-/// Parameters for checking a step.
+/// Margins and spacing with which a step is checked for collisions.
 #[derive(Debug, Clone, Copy)]
 struct Room {
     /// Margin around the vehicle, m.
@@ -304,10 +304,11 @@ impl Driver<'_> {
             corner: Cell::new(middle.x - AREA, middle.y - AREA),
             times: vec![UNKNOWN; edge * edge],
         };
-        // A path is shorter than the edge of the area, so its end lies in it.
+        // A path is shorter than the edge of the area, so its end is inside the area.
         let first = times.index(start)?;
         times.times[first] = 0;
-        // How much slower each cell is; 0 if not known yet. Reading the map takes longer than the search.
+        // Factor by which driving time in each cell is longer; 0 if the cell has not been read yet. Factors
+        // are kept, because reading the map takes longer than the search.
         let mut slower = vec![0u8; edge * edge];
         let mut queue = BinaryHeap::new();
         queue.push(Reverse((0u64, start)));
@@ -376,7 +377,7 @@ impl TimesToGo {
     }
 }
 
-/// Poses at which a manoeuvre may end.
+/// Poses on a path at which a manoeuvre may end.
 struct Ends {
     points: Vec<PathEnd>,
     last: DVec2,

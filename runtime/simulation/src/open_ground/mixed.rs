@@ -71,7 +71,7 @@ pub(crate) enum End {
 #[derive(Debug, Clone)]
 pub(crate) struct Traveller {
     pub(crate) body: Body,
-    /// Effects of cost layers on its vehicle type.
+    /// Effects of cost layers on the vehicle type.
     pub(crate) effects: Arc<[LayerEffect]>,
     pub(crate) class: VehicleClass,
     /// Top speed, m/s.
@@ -101,9 +101,9 @@ impl Traveller {
 /// A part of a trip.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Part {
-    /// On lanes.
+    /// A part on lanes.
     Lanes { from: LaneSpot, to: LaneSpot },
-    /// Over open ground.
+    /// A part over open ground.
     Ground {
         /// Centres of the cells, m.
         points: Vec<DVec2>,
@@ -179,8 +179,8 @@ struct Prepared {
 /// Maximum number of trips whose results are kept between requests.
 const MOST_KNOWN: usize = 4096;
 
-/// Derived data about the ground of a world that requests of behaviours share, made for the first one. It is not
-/// saved.
+/// Data derived from the ground of a world for requests of behaviours. It is made for the first request,
+/// shared by all later ones, and not saved.
 #[derive(Default)]
 pub(crate) struct KeptTrips {
     /// The ground to which the data belongs.
@@ -340,7 +340,7 @@ impl Prepared {
         self.firsts[id.index()]..self.firsts[id.index() + 1]
     }
 
-    /// Fills the table of stations in cells where a trip may join a lane.
+    /// Fills the table that lists, for each cell, the stations at which a trip may join a lane.
     fn locate(&mut self, graph: &LaneGraph, size: CellSize) {
         let Self {
             in_cells, stations, ..
@@ -428,7 +428,7 @@ struct Label {
     is_closed: bool,
 }
 
-/// One search.
+/// State of one search for a trip.
 struct Search<'a> {
     graph: &'a LaneGraph,
     prepared: &'a mut Prepared,
@@ -437,7 +437,7 @@ struct Search<'a> {
     size: CellSize,
     /// Speed on plain ground, m/s.
     ground_speed: f64,
-    /// Highest speed anywhere, m/s.
+    /// Highest speed on lanes and over ground, for estimates, m/s.
     top_speed: f64,
     ends: [End; 2],
     /// Positions of the start and the goal, m.
@@ -736,8 +736,9 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Whether a vehicle that joins a lane at a station drives along the lane before it passes its goal. Where the lane
-    /// begins too close to the goal, it joins at its beginning.
+    /// Whether a vehicle that joins a lane at a station has enough length to turn into the lane before it
+    /// reaches its goal. If the goal is too close to the start of the lane, the vehicle may join at the
+    /// start.
     fn has_room_to_join(&self, station: &Station) -> bool {
         let End::Lane(goal) = self.ends[1] else {
             return true;
@@ -856,7 +857,7 @@ mod tests {
         let needed = traveller(OffRoad::WhenNeeded);
         let trip = |from: End, to: End| trips.quickest(&needed, [from, to]).unwrap();
         let beside = |x: f64, y: f64| End::Ground(DVec2::new(x, y));
-        // 300 m along the street are quicker on its lanes, and 20 m are not.
+        // A trip of 300 m along the street is quicker on the lanes, and a trip of 20 m over the ground.
         assert_eq!(
             kinds(&trip(beside(-350.0, -30.0), beside(-50.0, -30.0))),
             "glg"
@@ -873,7 +874,8 @@ mod tests {
             kinds(&trip(beside(-350.0, -30.0), lane(&ground, -50.0))),
             "gl"
         );
-        // The exit is not the nearest place, but before it: on the diagonal, the ground saves distance on the lanes.
+        // The vehicle leaves the lane before the point nearest to its goal, because a diagonal over the
+        // ground is shorter.
         let to_field = trip(lane(&ground, -350.0), beside(-50.0, -150.0));
         let Part::Lanes { to, .. } = to_field.parts[0] else {
             panic!("{to_field:?}");

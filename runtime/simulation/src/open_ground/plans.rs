@@ -84,13 +84,14 @@ const MOST_SPENT: u64 = 20_000_000;
 const COMPARED_SPEED: f64 = 4.0;
 /// Maximum length of a manoeuvre that is accepted from a save, m.
 const LONGEST: f64 = 1e5;
-/// Number of tiles with learned values from which an agent counts as lost. Usual trips need fewer.
+/// Number of tiles with learned values at which an agent counts as lost. Usual trips need fewer.
 const LOST: usize = 12;
-/// Number of cells and poses that first plans expand in a step before the agents that follow have to wait.
+/// Number of cells and poses that first plans may expand in a step. After that, the remaining agents have to
+/// wait.
 const FIRST_PLANS: u64 = 10_000;
-/// Number of cells that a first plan counts at least.
+/// Minimum number of cells that is counted for a first plan.
 const LEAST_SPENT: u64 = 500;
-/// Number of poses that the search for a manoeuvre counts.
+/// Number of poses that is counted for a search for a manoeuvre.
 const MANOEUVRE_SPENT: u64 = 4000;
 /// Number of cells that the reachability search expands in one go.
 const TURN: u64 = 512;
@@ -103,9 +104,9 @@ pub(crate) struct Planner<'a> {
     pub(crate) body: Body,
     /// Effects of cost layers on the vehicle type.
     pub(crate) effects: &'a Arc<[LayerEffect]>,
-    /// When the vehicle type leaves the lanes.
+    /// Conditions under which the vehicle type leaves the lanes.
     pub(crate) off_road: OffRoad,
-    /// Kind of its body.
+    /// Kind of the agent's body.
     pub(crate) body_kind: BodyKind,
     /// Pose of the rear axle.
     pub(crate) pose: Pose,
@@ -114,7 +115,7 @@ pub(crate) struct Planner<'a> {
     pub(crate) curvature: f64,
     /// Time for which the vehicle has been stationary, s.
     pub(crate) standing: f64,
-    /// The trailers that it tows.
+    /// The trailers that the vehicle tows.
     pub(crate) train: &'a Train,
     /// Angle from the heading of the first trailer to that of the vehicle, rad; 0 without a trailer.
     pub(crate) hitch: f64,
@@ -268,7 +269,8 @@ pub(crate) fn has_left(place: LeftPath<'_>) -> bool {
         || wrap_angle(place.heading - heading).abs() > ASKEW
 }
 
-/// Answers what a plan asks about its agent. Both answers take time and are rarely needed.
+/// Functions that answer questions of a plan about its agent. They are called only if necessary, because both
+/// take time.
 pub(crate) struct Asked<'a> {
     /// How the driver steers, for a new path.
     pub(crate) steering: &'a dyn Fn() -> Steering,
@@ -276,7 +278,7 @@ pub(crate) struct Asked<'a> {
     pub(crate) disagreement: &'a dyn Fn() -> Option<Disagreement>,
 }
 
-/// State of an agent between its plans.
+/// What an agent remembers from one plan to the next.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct AgentPlan {
     goal: DVec2,
@@ -296,7 +298,7 @@ pub(crate) struct AgentPlan {
     pub(super) gear: i8,
     /// Time before which no manoeuvre is searched for, because the last search found none, s.
     gives_up_until: f64,
-    /// Position of the last gear change.
+    /// Position of the vehicle at the last gear change, m.
     pub(super) changed_at: DVec2,
     pub(super) planned_at: Option<f64>,
     #[serde(skip)]
@@ -309,7 +311,7 @@ pub(crate) struct AgentPlan {
     pub(super) walk: WalkPlan,
 }
 
-/// A part of a manoeuvre.
+/// A part of a manoeuvre, driven in one gear.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct PlannedPart {
     pub(super) waypoints: Vec<Waypoint>,
@@ -467,8 +469,8 @@ impl GroundPlans {
         }
     }
 
-    /// The characters around a planning one, as it sees them, in the order of their ids. Empty if it does not look at
-    /// them in this step.
+    /// Returns the other characters as the planning character sees them, in the order of ids. Empty if the
+    /// character does not look at others in this step.
     fn others(&self, agent: &Planner<'_>) -> Vec<Other> {
         let own = self.agents.get(&agent.id);
         if !own.is_some_and(|plan| plan.walk.looks(agent.now)) {
@@ -707,7 +709,7 @@ impl AgentPlan {
     }
 }
 
-/// The planning of one agent.
+/// Data for planning one agent in the current step.
 pub(super) struct Planning<'a> {
     pub(super) map: &'a mut OpenGround,
     hybrid: &'a mut HybridPath,
@@ -715,7 +717,7 @@ pub(super) struct Planning<'a> {
     pub(super) agent: &'a Planner<'a>,
     asked: &'a Asked<'a>,
     pub(super) plan: &'a mut AgentPlan,
-    /// Characters around it, if it is a character.
+    /// Characters around the agent, if the agent is a character.
     pub(super) others: &'a [Other],
     /// Number of cells and poses that the first plans of agents have expanded in this step.
     spent: &'a mut u64,
@@ -755,7 +757,7 @@ impl Planning<'_> {
         let since = since.unwrap_or(f64::INFINITY);
         let is_called = || since >= agent.planning.pause && (self.asked.disagreement)().is_some();
         if self.plan.planned_at.is_none() && *self.spent >= FIRST_PLANS {
-            // Many agents begin at once. It stands until it is its turn, in the order of ids.
+            // If many agents begin at once, this agent stands until its turn. Turns are in the order of ids.
             return match agent.path.is_none() {
                 true => self.halt(),
                 false => Step::Stays,
@@ -787,7 +789,7 @@ impl Planning<'_> {
         match searches.advance(self.map, budget) {
             Verdict::Searching => {}
             Verdict::Reachable => {
-                // The planner's cells may be too coarse for what the searches have found.
+                // The planner's cells may be too coarse for the path that the searches have found.
                 let mut cell = searches.cell_size().metres();
                 let own = self.plan.cell(self.agent);
                 if self.plan.is_walled_in && cell >= own {
@@ -1137,7 +1139,8 @@ impl Planning<'_> {
             && !is_stuck
             && let Some(track) = driver.driven_part(agent.pose, &path)
         {
-            // It looks for a manoeuvre when it is there. From here it would not find the best one.
+            // The agent searches for a manoeuvre once it has arrived there, because a search from here would
+            // not find the best one.
             let mut waypoints = driver.waypoints(&track, 1, &[]);
             end_slowly(&mut waypoints, CREEP);
             self.end_manoeuvre(1);

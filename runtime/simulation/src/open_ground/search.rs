@@ -73,7 +73,7 @@ struct Field {
     search: Search,
 }
 
-/// The inputs of a search.
+/// Map, trip and settings of a search.
 pub(super) struct Seeker<'a> {
     pub(super) map: &'a mut OpenGround,
     pub(super) hybrid: &'a mut HybridPath,
@@ -129,7 +129,7 @@ impl Seeker<'_> {
             ahead: self.planning.ahead,
             pause: self.planning.pause,
         });
-        // Changes of the map since the last plan have been noticed by now.
+        // Changes of the map since the last plan have already been processed.
         memory.set_stamp(self.map.stamp());
         self.hybrid.restore(std::mem::take(memory));
         let rules = self.rules();

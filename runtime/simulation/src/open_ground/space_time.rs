@@ -1,8 +1,8 @@
 //! Search for a walk among moving characters: where to walk, and when to wait.
 //!
-//! Each cell around a character has the times at which another one is too near. A state of the search is a cell in
-//! one of its free intervals, reached as early as possible (safe interval path planning). So the search finds the
-//! earliest arrival, including waits, without a node for each moment.
+//! For each cell around a character, the search knows the times at which another character is too close. A
+//! state of the search is a cell in one of its free intervals, reached as early as possible (safe interval
+//! path planning). So the search finds the earliest arrival, including waits, without a node for each moment.
 
 use super::walking::Moment;
 use roadwright_geometry::DVec2;
@@ -18,14 +18,14 @@ pub(super) const SLOT: f64 = 0.1;
 const SLOT_MS: u32 = 100;
 /// Maximum number of states that a search expands.
 const MOST: u32 = 2500;
-/// Factor of cells from which they are nearer to obstacles than usual.
+/// Cost factor from which a cell counts as too close to obstacles for the usual clearance.
 const NEAR_OBSTACLES: u32 = 32;
 /// Distance from the start within which all free cells are open, in cells.
 const AT_START: u32 = 3;
 /// Maximum number of steps that are joined to a straight line.
 const LONGEST_CHORD: usize = 12;
 
-/// A map of cells with the times at which they are taken.
+/// A map of cells with the times at which they are occupied.
 pub(super) struct SpaceTime {
     map: GridMap,
     columns: u32,
@@ -41,9 +41,9 @@ pub(super) struct SpaceTime {
 /// Clearance from obstacles.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Room {
-    /// The usual one.
+    /// The usual clearance.
     Usual,
-    /// None beyond the outline.
+    /// No clearance beyond the character's outline.
     Narrow,
 }
 
@@ -65,9 +65,10 @@ struct State {
 
 /// A walk that a search has found.
 pub(super) struct FoundWalk {
-    /// Places and times, beginning at the character.
+    /// Positions and times, beginning with the character's position.
     pub(super) moments: Vec<Moment>,
-    /// Whether it ends at the target. Otherwise, it ends at the nearest place where the character can stay.
+    /// Whether the walk ends at the target. Otherwise, it ends at the nearest place where the character can
+    /// stay.
     pub(super) arrives: bool,
 }
 
@@ -84,14 +85,15 @@ impl SpaceTime {
         }
     }
 
-    /// Takes the cells within `reach` metres of a character that is at `place(time)`.
+    /// Marks the cells within `reach` metres of a character as occupied. `place` returns the position of the
+    /// character at a time.
     pub(super) fn take(&mut self, reach: f64, place: impl Fn(f64) -> DVec2) {
         let mut slot = 0;
         while slot < SLOTS {
             let at = place(self.begin + (f64::from(slot) + 0.5) * SLOT);
             let mut mask = 1u128 << slot;
             slot += 1;
-            // A standing character is entered once.
+            // All slots in which the character stands are entered at once.
             while slot < SLOTS && place(self.begin + (f64::from(slot) + 0.5) * SLOT) == at {
                 mask |= 1u128 << slot;
                 slot += 1;
@@ -161,8 +163,8 @@ impl SpaceTime {
         (long - short) * (self.duration(false) - 1) + short * (self.duration(true) - 1)
     }
 
-    /// Finds the earliest walk from a place to another one that begins after `delay` seconds. `None` if there is neither a walk nor a place where the
-    /// character can stay.
+    /// Finds the walk with the earliest arrival from one place to another. The walk begins after `delay`
+    /// seconds. `None` if there is neither a walk nor a place where the character can stay.
     pub(super) fn find(&self, from: DVec2, to: DVec2, delay: f64, room: Room) -> Option<FoundWalk> {
         let (start, target) = (self.size.cell_of(from)?, self.size.cell_of(to)?);
         let query = Query {
@@ -219,7 +221,7 @@ impl SpaceTime {
         })
     }
 
-    /// The free interval of a state. A character that begins too near to another one leaves within a second.
+    /// The free interval of a state. A character that begins too close to another one leaves within a second.
     fn run(&self, state: State) -> Run {
         let slot = (state.time / SLOT_MS).min(SLOTS - 1);
         let taken = self.taken(state.cell);
@@ -329,7 +331,7 @@ impl SpaceTime {
         }
     }
 
-    /// Joins steps to straight lines where these are free at the same times.
+    /// Joins steps into straight lines whose cells are free at the same times.
     fn straightened(&self, query: &Query, moments: &[Moment]) -> Vec<Moment> {
         let mut joined = vec![moments[0]];
         let mut at = 0;
@@ -372,7 +374,7 @@ struct Run {
     until: u32,
 }
 
-/// Sort key of a cell.
+/// Sort key of a cell: column, then row.
 type Cell2 = (i32, i32);
 
 fn key(cell: Cell) -> Cell2 {

@@ -335,7 +335,7 @@ mod tests {
         };
         let edit = Edit::Agent(AgentId(1), Some(Box::new(agent)));
         scenario.apply(edit).unwrap();
-        // Other vehicles are the business of the check of lanes.
+        // Other vehicle types are covered by the check of trips on lanes.
         assert_eq!(unreachable_over_ground(&scenario), []);
         let car = VehicleType {
             off_road: OffRoad::Free,

@@ -21,7 +21,7 @@ pub enum PathStatus {
 pub struct NoPath {
     /// Kind of the reason.
     pub kind: NoPathKind,
-    /// The reason as text for users, with the gap.
+    /// The reason as text for users, including the width of the gap.
     pub text: String,
     /// The widest gap on a possible path, which is too narrow; `None` if there is no gap.
     pub gap: Option<NarrowGap>,
@@ -68,7 +68,7 @@ impl NoPathKind {
 }
 
 impl NoPath {
-    /// Text of the reason that lanes do not lead to a goal.
+    /// Reason reported if no lanes lead to the goal.
     pub(crate) const NO_LANES: &str = "no lanes that connect";
 
     /// Reason reported if a vehicle that keeps to lanes finds no connected lanes to its goal.

@@ -18,11 +18,11 @@ use roadwright_planning::open_ground::{
 };
 use serde::{Deserialize, Serialize};
 
-/// Time between two looks at the others, s.
+/// Time between two looks at other characters, s.
 const LOOKS_EVERY: f64 = 0.24;
-/// Distance within which others are taken into account, m.
+/// Distance within which other characters are taken into account, m.
 pub(super) const SIGHT: f64 = 9.0;
-/// Distance that the middles of two characters keep, as a multiple of the diagonal of their outline.
+/// Minimum distance between the centres of two characters, as a multiple of the diagonal of their outline.
 const APART: f64 = 1.1;
 /// Time ahead for which courses are compared, s.
 const HORIZON: f64 = 5.0;
@@ -32,7 +32,8 @@ const RETURNS: f64 = 6.0;
 const BEYOND: f64 = 2.5;
 /// Distance from its path beyond which a character looks for a new one, m.
 const STRAYED: f64 = 0.45;
-/// Wait at which a path ends until it is over, s.
+/// Longest wait during which a character stays on its path, s. At a longer wait, the path ends until the wait
+/// is over.
 const WAIT: f64 = 0.25;
 /// Shortest path that is worth walking, m.
 const SHORTEST: f64 = 0.15;
@@ -44,7 +45,7 @@ const TURNING: f64 = 2.3;
 const STANDS: f64 = 0.2;
 /// Time for which a standing character is expected to stay, s.
 const LAG: f64 = 1.2;
-/// Distance between the middles of two characters that touch, m, as a multiple of the diagonal of their outline.
+/// Distance between the centres of two characters that touch, as a multiple of the diagonal of their outline.
 const TOUCHING: f64 = 0.72;
 /// Deceleration before a stop, m/s^2.
 const STOPPING: f64 = 1.0;
@@ -55,7 +56,7 @@ const LONGEST_CHORD: usize = 100;
 /// Distance from the end of a path that does not reach the goal at which the character looks for the next one, m.
 const LEFT: f64 = 2.0;
 
-/// A place at a time.
+/// A position at a time.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub(super) struct Moment {
     pub(super) place: DVec2,
@@ -66,14 +67,14 @@ pub(super) struct Moment {
 /// Activity of a character.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 enum Mode {
-    /// It has no path yet.
+    /// The character has no path yet.
     #[default]
     Idle,
-    /// It follows its path.
+    /// The character follows its path.
     OnPath,
-    /// It passes other characters.
+    /// The character passes other characters.
     Passing,
-    /// It stands until others have passed.
+    /// The character stands until others have passed.
     Waiting,
 }
 
@@ -81,15 +82,15 @@ enum Mode {
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(crate) struct WalkPlan {
     mode: Mode,
-    /// The path among everything that stands, m.
+    /// The path around everything that stands, m.
     path: Vec<DVec2>,
     /// Whether the path ends at the goal.
     ends_at_goal: bool,
     /// Distance walked along the path, m.
     walked: f64,
-    /// Announced course.
+    /// Course that the character has announced, as positions and times.
     course: Vec<Moment>,
-    /// Time of the next look at the others, s.
+    /// Time of the next look at other characters, s.
     looks_at: f64,
 }
 
@@ -100,25 +101,25 @@ pub(super) struct Pedestrian {
     pub(super) place: DVec2,
     /// Velocity, m/s.
     pub(super) velocity: DVec2,
-    /// Radius of the circle around its outline, m.
+    /// Radius of the circle around the character's outline, m.
     pub(super) radius: f64,
 }
 
-/// Another character, as seen by a planning one.
+/// Another character, as the planning character sees it.
 #[derive(Debug, Clone)]
 pub(super) struct Other {
     id: u64,
     place: DVec2,
     radius: f64,
     course: Vec<Moment>,
-    /// Whether it walks to a goal, so that it makes room for characters with smaller ids.
+    /// Whether the character walks to a goal, so that it makes room for characters with smaller ids.
     makes_room: bool,
-    /// Time by which it is expected to lag behind its course, s.
+    /// Time by which the character is expected to lag behind its course, s.
     lag: f64,
 }
 
 impl Other {
-    /// How others see a pedestrian whose plan is `plan`.
+    /// Returns a pedestrian as other characters see it. `plan` is the plan of the pedestrian.
     pub(super) fn of(one: &Pedestrian, plan: Option<&WalkPlan>, now: f64) -> Self {
         let announced = plan.filter(|plan| {
             let is_known = !plan.course.is_empty();
@@ -126,7 +127,7 @@ impl Other {
         });
         let course = match announced {
             Some(plan) => plan.course.clone(),
-            // It is expected to keep its velocity for a second.
+            // A character without an announced course is expected to keep its velocity for a second.
             None => vec![
                 Moment {
                     place: one.place,
@@ -144,7 +145,8 @@ impl Other {
             radius: one.radius,
             course,
             makes_room: plan.is_some_and(|plan| plan.mode != Mode::Idle),
-            // One that stands is held by what is in front of it, and leaves time to make room.
+            // A standing character is held up by what is in front of it. Delaying its course leaves time to
+            // make room for it.
             lag: if one.velocity.length() < STANDS {
                 LAG
             } else {
@@ -158,7 +160,8 @@ impl Other {
     }
 }
 
-/// Place on a course at a time, s. Before the course it is its start, and after it its end.
+/// Position on a course at a time, s. Before the course begins, this is the start of the course, and
+/// afterwards its end.
 fn place_at(course: &[Moment], time: f64) -> DVec2 {
     let next = course.partition_point(|moment| moment.time <= time);
     let Some(before) = next.checked_sub(1).map(|at| course[at]) else {
@@ -184,7 +187,7 @@ impl WalkPlan {
                 .all(|place| place.abs().max_element() <= FARTHEST)
     }
 
-    /// Whether the character looks at the others in a step at `now`, s.
+    /// Whether the character looks at other characters in a step at `now`, s.
     pub(super) fn looks(&self, now: f64) -> bool {
         now >= self.looks_at && self.path.len() > 1
     }
@@ -194,8 +197,8 @@ impl WalkPlan {
         self.mode == Mode::Idle && self.path.is_empty() && self.course.is_empty()
     }
 
-    /// Distance along the path of the point nearest to a place (m), and the distance to it (m). Looks from just behind
-    /// the last known point on.
+    /// Distance along the path of the point nearest to a place (m), and the distance to it (m). Parts of the
+    /// path that the character has already walked are left out.
     fn project(&self, place: DVec2) -> (f64, f64) {
         let mut best = (self.walked, f64::INFINITY);
         let mut from = 0.0;
@@ -213,7 +216,7 @@ impl WalkPlan {
         best
     }
 
-    /// Points of the path from a distance on, m.
+    /// Points of the path beyond a distance, m.
     fn rest(&self, from: f64) -> Vec<DVec2> {
         let mut points = Vec::new();
         let mut s = 0.0;
@@ -247,7 +250,8 @@ fn course_along(points: impl IntoIterator<Item = DVec2>, now: f64, speed: f64) -
     moments.collect()
 }
 
-/// Smallest distance that the middles of two characters keep, m. Two that are already nearer do not come nearer still.
+/// Minimum distance between the centres of two characters, m. If they are already closer, they must not come
+/// closer still.
 fn apart(agent: &Planner<'_>, other: &Other) -> f64 {
     let usual = APART * (agent.kind.radius + other.radius);
     let now = (other.place - agent.pose.position).length();
@@ -287,7 +291,7 @@ impl Planning<'_> {
         polyline::length(&self.plan.walk.rest(walked)) < LEFT
     }
 
-    /// Searches a path among everything that stands.
+    /// Searches for a path around everything that stands.
     fn find_walk(&mut self) -> Step {
         self.plan.planned_at = Some(self.agent.now);
         let found = self.find();
@@ -302,7 +306,7 @@ impl Planning<'_> {
         walk.ends_at_goal = found.end == PlanEnd::Goal;
         walk.walked = 0.0;
         walk.mode = Mode::Idle;
-        // The others are known in the next step.
+        // The other characters are known in the next step.
         walk.looks_at = self.agent.now;
         Step::Stays
     }
@@ -323,7 +327,8 @@ impl Planning<'_> {
         let rest = self.plan.walk.rest(self.plan.walk.walked);
         let (mut cache, size) = self.cells();
         let mut space = cache.space(self.map);
-        // It may begin at a blocked cell, which is the character's own problem.
+        // Cells next to the character may be blocked, because the character may already stand too close to an
+        // obstacle.
         let near = self.agent.pose.position;
         rest.windows(2).all(|pair| {
             let steps = samples(pair[0], pair[1], size);
@@ -369,7 +374,7 @@ impl Planning<'_> {
         }
         match found.end {
             PlanEnd::Goal => {
-                // Instead of the middle of its cell.
+                // The path ends at the goal itself instead of the centre of its cell.
                 if path.len() > 1 {
                     path.pop();
                 }
@@ -384,7 +389,7 @@ impl Planning<'_> {
         path
     }
 
-    /// Compares the character's course with those of the others, and changes it if necessary.
+    /// Compares the character's course with those of other characters, and changes it if necessary.
     fn look(&mut self) -> Step {
         let agent = self.agent;
         self.plan.walk.looks_at = agent.now + LOOKS_EVERY;
@@ -414,8 +419,8 @@ impl Planning<'_> {
         self.pass(&rest)
     }
 
-    /// Other characters that the character takes into account. Characters that make room for it are left out,
-    /// because two that make room for each other would both wait.
+    /// Other characters that this character takes into account. Characters that make room for it are left
+    /// out, because two that make room for each other would both wait.
     fn noticed(&self) -> impl Iterator<Item = &Other> {
         let own = self.agent.id;
         self.others
@@ -423,8 +428,9 @@ impl Planning<'_> {
             .filter(move |other| other.id < own || !other.makes_room)
     }
 
-    /// Time until the character walks at full speed towards a place, s: it accelerates, and turns first if the place
-    /// lies behind it. Half of the time to accelerate counts, because it moves meanwhile.
+    /// Time until the character walks at full speed towards a place, s: it accelerates, and turns first if
+    /// the place lies behind it. Only half of the time to accelerate counts, because the character already
+    /// moves during that time.
     fn delay(&self, towards: DVec2) -> f64 {
         let agent = self.agent;
         let limits = &agent.kind.limits;
@@ -453,7 +459,7 @@ impl Planning<'_> {
         })
     }
 
-    /// Searches for a course around the others.
+    /// Searches for a course around other characters.
     fn pass(&mut self, rest: &[DVec2]) -> Step {
         let agent = *self.agent;
         let here = agent.pose.position;
@@ -462,7 +468,7 @@ impl Planning<'_> {
         let Some(search) = self.space_time(here, target) else {
             return self.stand();
         };
-        // Where the usual clearance leaves no passage, there may be one without it.
+        // If there is no passage with the usual clearance, there may be one without it.
         let found = search
             .find(here, target, begins, Room::Usual)
             .filter(|found| found.arrives)
@@ -485,7 +491,7 @@ impl Planning<'_> {
         // The path ends where the character has to wait. The next one begins when the wait is over.
         let waits = |pair: &[Moment]| {
             let length = (pair[1].place - pair[0].place).length();
-            // The delay at its start is no wait.
+            // The delay at the start of the course does not count as a wait.
             let delay = if pair[0].time == agent.now {
                 begins
             } else {
@@ -495,7 +501,7 @@ impl Planning<'_> {
         };
         let until = course.windows(2).position(waits);
         let mut walked = course[..until.map_or(course.len(), |at| at + 1)].to_vec();
-        // Where it stands for a moment, it walks on from there.
+        // Short waits are removed: the character walks on from the same point at the later time.
         walked.dedup_by(|next, kept| {
             let is_same = (next.place - kept.place).length() < 0.02;
             if is_same {
@@ -517,7 +523,7 @@ impl Planning<'_> {
         self.follow_walk(&points, &speeds, until.is_none() && is_whole)
     }
 
-    /// The cells around a character and its target, with the times at which others are there.
+    /// The cells around a character and its target, with the times at which other characters are there.
     fn space_time(&mut self, here: DVec2, target: DVec2) -> Option<SpaceTime> {
         let agent = *self.agent;
         let profile = agent.profile(self.plan.cell(&agent));
@@ -535,7 +541,7 @@ impl Planning<'_> {
             .map
             .window(profile, owner, Reading::Standing, window)
             .ok()?;
-        // Where it stands it can walk.
+        // The cells around the character's own position count as free.
         if let Some(own) = size.cell_of(here)
             && map.factor_at(own) == 0
         {
@@ -550,7 +556,7 @@ impl Planning<'_> {
         Some(search)
     }
 
-    /// Waits, with the course that it has announced.
+    /// Makes the character wait, with the course that it has announced.
     fn wait(&mut self) -> Step {
         let was = self.plan.walk.mode;
         self.plan.walk.mode = Mode::Waiting;
@@ -560,7 +566,7 @@ impl Planning<'_> {
         }
     }
 
-    /// Stands, and announces that.
+    /// Makes the character stand, and announces this.
     fn stand(&mut self) -> Step {
         self.plan.walk.course = vec![Moment {
             place: self.agent.pose.position,
@@ -601,7 +607,7 @@ impl Planning<'_> {
             margin: MARGIN,
             near: agent.planning.near,
             ahead: agent.planning.ahead,
-            // Controllers see the waypoint where it is, because characters turn at once.
+            // Controllers see the waypoint at its actual position, because characters turn at once.
             sharpest: 1.0,
             response: None,
             sees_all: agent.planning.avoid == roadwright_agent::Avoid::All,
@@ -611,7 +617,7 @@ impl Planning<'_> {
     }
 }
 
-/// The point at a distance along points, m, and the points beyond it.
+/// Returns the point at a distance along a line, m, and the points beyond it.
 fn split(points: &[DVec2], distance: f64) -> (DVec2, Vec<DVec2>) {
     let mut left = distance;
     for (at, pair) in points.windows(2).enumerate() {
@@ -645,7 +651,7 @@ fn end_at_rest(waypoints: &mut Vec<Waypoint>) {
     last.speed = 0.0;
     let end = *last;
     let braking = 0.5 * speed * speed / STOPPING;
-    // In steps, because speeds between waypoints are interpolated along the path.
+    // The speed is lowered in steps, because speeds between waypoints are interpolated along the path.
     let mut left = braking;
     let Some(before) = waypoints.len().checked_sub(2).map(|at| waypoints[at].pose) else {
         return;

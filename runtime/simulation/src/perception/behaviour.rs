@@ -15,7 +15,7 @@ const LANELETS_BEHIND: u32 = 4;
 /// Distance behind an agent that is searched for vehicles before a lane change, m.
 const SEEN_BEHIND: f64 = 50.0;
 
-/// Time gap within which a vehicle ahead on an adjacent lane that ends makes an agent clear its lane, s.
+/// Time gap below which an agent clears its lane for a vehicle ahead on an adjacent lane that ends, s.
 const MAKES_ROOM_WITHIN: f64 = 2.0;
 
 /// A lane to which an agent can change because its own lane ends, or to make room for a vehicle whose lane ends.
@@ -29,8 +29,8 @@ struct Leaving {
 
 impl View<'_> {
     /// The input row of a behaviour that only chooses when to change lanes; empty if the route requires no
-    /// lane change and the lane does not end. `sight` is the distance at which the behaviour sees that its
-    /// lane ends, if it is.
+    /// lane change and the lane does not end. `sight` contains the distances from which the behaviour sees
+    /// the end of its lane; `None` if it does not look for lane ends.
     pub(crate) fn lane_change_input(
         &self,
         agent: AgentIndex,
@@ -93,7 +93,7 @@ impl View<'_> {
             (lanelet.left, lanelet.right, 1.0),
             (lanelet.right, lanelet.left, -1.0),
         ];
-        // The lane beside ends into this one, and its next vehicle is near.
+        // Whether an adjacent lane ends and merges into this lane, and its next vehicle is near.
         let wants_in = |ending: LaneletIndex| {
             let end = self.ground.lane_end(ending);
             let end = end.filter(|end| end.beside == position.lanelet);
@@ -171,7 +171,8 @@ impl View<'_> {
         let lanelet = self.ground.lanelet(position.lanelet);
         input.lane_change_needed = route.lane_change_at(at, graph);
         if input.lane_change_needed != 0.0 {
-            // Beside its goal, its lane ends as well.
+            // If the goal is on the target lane, the remaining length ends where the agent is level with the
+            // goal.
             let changes = route.lane_changes_from(at, graph);
             input.lane_remaining =
                 route.room_for_changes(at, position.s, changes, progress.reached, graph);

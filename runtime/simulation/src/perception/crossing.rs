@@ -173,7 +173,7 @@ impl View<'_> {
             }
             distance += STEP;
         }
-        // With its front on the road it drives on.
+        // If its front is already on the road, the agent drives on.
         let entry = entry.filter(|entry| *entry > 0.0 || !own.is_empty())?;
         Some((entry, strips))
     }
@@ -189,7 +189,7 @@ impl View<'_> {
         let graph = self.ground.graph();
         let half = 0.5 * self.vehicle_type(agent).width + BESIDE;
         let (low, high) = match strip.is_joined {
-            // Everything behind the place where it joins has to brake.
+            // Every vehicle behind the place where the agent joins has to brake.
             true => (strip.low - half, strip.low + half),
             false => (strip.low - half, strip.high + half),
         };
@@ -224,7 +224,7 @@ impl View<'_> {
     fn is_there(&self, other: AgentIndex, begin: f64, end: f64, window: Window) -> bool {
         let kind = self.vehicle_type(other);
         let speed = self.motion(other).speed.max(0.0);
-        // Its rear has passed.
+        // The vehicle's rear has passed the strip.
         if end + kind.rear_overhang <= 0.0 {
             return false;
         }
@@ -235,7 +235,7 @@ impl View<'_> {
         let position = self.position(other);
         let limit = match position.is_on_lane() {
             true => self.ground.lanelet(position.lanelet).free_speed * EXCESS,
-            // It has left its lane in this step, since vehicles were indexed.
+            // The vehicle has left its lane in this step, after vehicles were indexed.
             false => speed,
         };
         let arrives = arrival(begin - kind.front, speed, limit.max(speed));

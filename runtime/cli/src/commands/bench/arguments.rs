@@ -122,7 +122,7 @@ pub(crate) struct Common {
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Exit code 1 if bodies overlap, a red light is passed, a vehicle waits longer than the \
+    after_help = "Exit code 1 if bodies overlap, a vehicle runs a red light, a vehicle waits longer than the \
 bound, or the throughput of the second half is less than 95 % of the first (in runs of half an hour or more)."
 )]
 pub(crate) struct Junctions {

@@ -86,7 +86,7 @@ pub(super) fn bench(arguments: &Arguments) -> anyhow::Result<Outcome> {
     if !common.json {
         writeln!(
             out,
-            "{:<13} legs hand  passed/h by halves   longest wait (bound)  overlaps  red  locked  CPU s",
+            "{:<13} legs side  passed/h per half    longest wait (bound)  overlaps  red  locked  CPU s",
             "control"
         )?;
     }

@@ -333,7 +333,7 @@ fn aims(rows: &[PlannerRow], incremental: &edits::Report) -> Vec<Aim> {
 fn crowd_aims(crowd: &Crowd) -> [Aim; 2] {
     [
         Aim {
-            what: "100 agents that plan 6 times a second, mean of a step",
+            what: "100 agents that plan 6 times a second, mean time per step",
             value: crowd.mean_ms,
             aim: crowd::AIM_MEAN,
             unit: "ms",
@@ -351,7 +351,7 @@ fn crowd_aims(crowd: &Crowd) -> [Aim; 2] {
 
 fn walkers_aim(walkers: &Walkers) -> Aim {
     Aim {
-        what: "1000 characters, following and feet without planning, mean of a step",
+        what: "1000 characters without planning, mean time per step",
         value: walkers.mean(),
         aim: walkers::AIM_MEAN,
         unit: "ms",

@@ -86,7 +86,7 @@ pub(super) fn verify(arguments: &Verify, text: &str) -> anyhow::Result<Outcome> 
     let mut out = terminal::out();
     writeln!(
         out,
-        "{}, seed {}: a try with {} changes of the controls, {:.2} s",
+        "{}, seed {}: attempt with {} control changes, {:.2} s",
         own.course,
         own.seed,
         own.controls.len(),
@@ -96,7 +96,7 @@ pub(super) fn verify(arguments: &Verify, text: &str) -> anyhow::Result<Outcome> 
         writeln!(out, "wrong: {wrong}")?;
     }
     if outcome.wrong.is_empty() {
-        writeln!(out, "it is reproduced bit for bit")?;
+        writeln!(out, "the attempt is reproduced bit for bit")?;
     }
     Ok(Outcome::of(outcome.wrong.is_empty()))
 }

@@ -90,7 +90,7 @@ impl Star {
 
     pub(super) fn apply(&mut self, edit: Edit) -> anyhow::Result<()> {
         let applied = self.scenario.apply(edit);
-        applied.context("the junction of the bench cannot be built")?;
+        applied.context("cannot build the junction of the benchmark")?;
         Ok(())
     }
 

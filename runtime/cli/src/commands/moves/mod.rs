@@ -215,7 +215,7 @@ pub(super) struct Opened {
 impl Opened {
     fn library(&self) -> anyhow::Result<Library> {
         let library = self.graph.library(&self.clips, SweepKind::Exact);
-        library.context("the graph does not fit its clips")
+        library.context("the move graph does not match its clips")
     }
 }
 
@@ -232,7 +232,7 @@ fn open_clips(path: &Path) -> anyhow::Result<ClipFile> {
 /// Opens a graph, and its clips beside it.
 pub(super) fn open(path: &Path) -> anyhow::Result<Opened> {
     let graph = MoveFile::from_text(&read(path)?)
-        .with_context(|| format!("{} is not a usable graph of moves", path.display()))?;
+        .with_context(|| format!("{} is not a usable move graph", path.display()))?;
     let clips = open_clips(&path.with_file_name(&graph.clips))?;
     Ok(Opened { graph, clips })
 }

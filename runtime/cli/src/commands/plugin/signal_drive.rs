@@ -120,7 +120,7 @@ impl SignalDrive {
         problems.extend(self.trouble.clone());
         if (self.arrived as f64) < LEAST_SHARE * by_demand.arrived as f64 {
             problems.push(format!(
-                "{} vehicles arrive, but {} with actuated control",
+                "{} vehicles arrive, compared with {} under actuated control",
                 self.arrived, by_demand.arrived
             ));
         }

@@ -293,7 +293,7 @@ fn traffic_figures(summary: &Summary) -> [(&'static str, String); 13] {
             "agents",
             format!(
                 "{} spawned, {} arrived, {} active, {} removed, {} refused, {} waiting to depart, \
-                 {} for room",
+                 {} waiting for room",
                 agents.spawned,
                 agents.arrived,
                 agents.active,
@@ -369,7 +369,7 @@ fn stood(summary: &Summary) -> String {
         )
     });
     match summary.standing.is_empty() {
-        true => "none outside red lights".into(),
+        true => "none, except at red lights".into(),
         false => causes.collect::<Vec<_>>().join("; "),
     }
 }

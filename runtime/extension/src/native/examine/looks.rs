@@ -44,7 +44,7 @@ pub(super) fn usual_inputs<K: Examined>(examiner: &Examiner) -> Looked {
         return Err("the plugin answers no row; does it set status?".into());
     }
     Ok(format!(
-        "{} of {all} rows answered, all sound",
+        "{} of {all} rows answered, all valid",
         all - unanswered
     ))
 }

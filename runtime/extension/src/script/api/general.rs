@@ -12,7 +12,7 @@ pub(super) fn events(api: &mut Registrar) {
         (
             "behave",
             "fn behave(agent)",
-            "Called for every agent at the rate of its stack (4 Hz by default). Every behaviour script defines it.",
+            "Called for every agent at the rate of its stack (4 Hz by default). Every behaviour script must define it.",
         ),
         (
             "decide",
@@ -32,7 +32,7 @@ pub(super) fn events(api: &mut Registrar) {
         (
             "on_blocked",
             "fn on_blocked(agent)",
-            "Called when the agent has been standing for ten seconds, and every ten seconds after that, unless the script makes it stand.",
+            "Called when the agent has been standing for ten seconds, and every ten seconds after that, unless the script itself makes the agent stand.",
         ),
         (
             "on_message",
@@ -57,7 +57,7 @@ pub(super) fn events(api: &mut Registrar) {
         (
             "on_stage",
             "fn on_stage(agent, node, stage)",
-            "Called when signals have changed their stage since the last call: those at the end of its lane, and those that it has looked up with signal(node).",
+            "Called when signals have changed stage since the last call. This includes the signals at the end of the agent's lane, and those that the script has looked up with signal(node).",
         ),
     ] {
         api.note(Event, name, signature, doc);

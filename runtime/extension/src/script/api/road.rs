@@ -37,7 +37,7 @@ pub(super) fn lane(api: &mut Registrar) {
         "road_speed_within",
         "agent.road_speed_within(distance: float) -> float",
         "Lowest speed allowed by speed limits and bends on its route within the distance (at most 200 \
-         m), m/s. A million if the route ends before that.",
+         m), m/s. 1,000,000 if the route ends before that.",
         |a: &mut Agent, distance: Dynamic| -> Outcome<f64> {
             charge(LOOK_AHEAD)?;
             Ok(a.road_speed_within(number(&distance)?))

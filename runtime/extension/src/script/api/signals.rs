@@ -73,7 +73,7 @@ pub(super) fn properties(api: &mut Registrar) {
             => signal.of_stages(|stage| stage.demand.longest_wait);
         "arrivals" -> "array", "For each stage, the number of vehicles with green in it that have passed the detectors, 40 m before the stop line, since the current stage began; 0 unless a script controls the signals."
             => signal.of_stages(|stage| i64::from(stage.demand.arrivals));
-        "calls" -> "array", "For each stage, whether it has been requested or has traffic waiting."
+        "calls" -> "array", "For each stage, whether it has been requested or traffic waits for it."
             => signal.of_stages(|stage| stage.is_called);
         "movements" -> "array", "Movements at these signals: the vehicles of one road that make the same turn. Each is a map with road, turn (left, straight, right, back), stages, queue, arrivals and wait."
             => movements_of(signal);

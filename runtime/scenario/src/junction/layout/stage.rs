@@ -13,7 +13,7 @@ const REPORT: usize = 32;
 /// Ignores the progress.
 pub(super) fn ignore(_: f64) {}
 
-/// A stage of the layout that treats items one by one.
+/// A stage of the layout that processes items one by one.
 pub(super) struct Stage<'a> {
     watch: Watch<'a>,
     /// Shares of the layout that are done before and after the stage.

@@ -139,7 +139,7 @@ fn groups(network: &RoadNetwork, layout: &Layout, signals: &[Option<Signals>]) -
     groups
 }
 
-/// Returns the junctions that a short road connects to a given one.
+/// Returns the junctions that a short road connects to the given junction.
 fn near_junctions<'a>(
     network: &'a RoadNetwork,
     layout: &'a Layout,
@@ -292,7 +292,7 @@ fn together(members: &[Member<'_>]) -> Vec<Signals> {
         greens: (beside.iter())
             .map(|&s| member.signals.greens[s].clone())
             .collect(),
-        // Junctions whose stages are set by the user keep their own signals.
+        // No path is permissive, because junctions whose stages are set by the user keep their own signals.
         permitted: Vec::new(),
         slants: members[leader].signals.slants.clone(),
     });

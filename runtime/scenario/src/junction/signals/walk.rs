@@ -37,7 +37,7 @@ fn turns_into(crossing: &Crossing, path: &ConnectingPath) -> bool {
     !comes_from_there && path.turn != Turn::Straight
 }
 
-/// Lengthens the stages in which pedestrians walk to the time that they need.
+/// Lengthens the stages in which pedestrians walk, so that they have enough time to cross.
 pub(in crate::junction) fn lengthen(
     programme: &mut Programme,
     greens: &[Vec<bool>],

@@ -75,7 +75,8 @@ fn a_turn_may_take_all_of_a_road_that_only_goes_on() {
         RIGHT,
     );
     assert!(far.internal.is_empty() && sharpest_turn(&far, 2) >= LEAST_RADIUS);
-    // Once another road joins there, through an edit or from the start, half of the road has to suffice.
+    // Once another road joins there, through an edit or from the start, the junction may use only half of the
+    // road.
     let joined = with_road_to(&network, NodeId(1), DVec2::new(-6.0, 60.0));
     lays_out_again_what_an_edit_reaches(&network, &joined);
 }
@@ -94,7 +95,7 @@ fn a_turn_may_take_more_of_a_dead_end() {
     assert!(radius(24.0) >= LEAST_RADIUS);
     // There is no room for a turn in what remains of this road.
     assert!(radius(13.5) < 2.0);
-    // If the road does not end there, half of it has to suffice.
+    // If the road does not end there, the junction may use only half of it.
     let network = street_with_branch(&[-100.0, 0.0, 100.0], 3, 24.0);
     let longer = with_road_to(&network, NodeId(3), DVec2::new(60.0, -24.0));
     let radius = sharpest_turn(&layout(&longer, RIGHT), 1);

@@ -56,8 +56,8 @@ pub enum Joint {
 pub struct StrokeEnd {
     /// What the end joins.
     pub joint: Joint,
-    /// Position of the joint, m: that of the node, or of the point on the reference line. For other joints,
-    /// the end of the stroke.
+    /// Position of the joint, m: the node, or the point on the reference line. If the end joins neither, this
+    /// is the end of the stroke.
     pub at: DVec2,
     /// Length that is cut off the stroke at the joint, m.
     cut: f64,

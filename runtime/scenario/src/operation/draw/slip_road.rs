@@ -1,7 +1,7 @@
 //! Slip roads: one-way roads that join or leave a fast one-way road at a small angle.
 //!
 //! ```text
-//! --------------------------------------------- The new road ends beside the host, where a
+//!   ---------------------------------------------      The new road ends beside the host, where a
 //!    host        ->         :            ->            lane opens for it and continues for a while,
 //!   ------___-------------- : - - - - - - _______      so that merging vehicles can find a gap. An
 //!       .--- gore           :    -> ___.--             exit has such a lane before the node. The
@@ -30,8 +30,8 @@ const FAST: f64 = 70.0 / 3.6;
 const SMALL_ANGLE: f64 = 0.6;
 /// Largest distance between the carriageway and the end of a line that joins it, m.
 pub(super) const REACH: f64 = 1.0;
-/// Minimum lateral distance between a line and its final position beside the host where the line begins to
-/// bend towards the host, m.
+/// Minimum lateral distance of a line from its final position beside the host at the point where the line
+/// begins to bend towards the host, m.
 const AWAY: f64 = 4.0;
 /// Minimum and maximum length over which the line bends, m.
 const BENDING: (f64, f64) = (60.0, 200.0);
@@ -79,7 +79,7 @@ impl Slip {
 pub(super) struct Course<'a> {
     /// Length, m.
     pub(super) length: f64,
-    /// Pose at a distance.
+    /// Returns the pose at a distance from the start of the curve, m.
     pub(super) pose: &'a dyn Fn(f64) -> Pose,
     /// Returns the roads near a point in ascending order. The list may contain roads that are not near.
     pub(super) roads_near: &'a dyn Fn(DVec2) -> Vec<RoadId>,

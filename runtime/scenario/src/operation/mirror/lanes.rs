@@ -39,7 +39,7 @@ pub(super) fn mirrored(road: &Road, side: DrivingSide) -> Road {
         if is_plain_image(road, side) {
             for lane in &mut section.lanes {
                 lane.id = -lane.id;
-                // The arrows referred to the junction at the other end.
+                // Arrows are removed, because they refer to the junction at the other end.
                 lane.turns = Turns::NONE;
             }
         } else {

@@ -26,7 +26,7 @@ pub(super) fn mirrored(
     let restrictions = rules.restrictions.iter();
     let mirrored = JunctionRules {
         restrictions: restrictions.filter_map(|r| image.restriction(r)).collect(),
-        // If a road is reversed, they would apply to another route.
+        // If a road is reversed, via restrictions would apply to another route.
         via_restrictions: match image.has_turned {
             true => Vec::new(),
             false => rules.via_restrictions.clone(),

@@ -116,7 +116,7 @@ impl RigidBodies {
         known.collect()
     }
 
-    /// Puts obstacles that the user has edited back to their places in the scenario.
+    /// Returns edited obstacles to their places in the scenario.
     pub(crate) fn take_obstacles(&mut self, old: &Scenario, new: &Scenario, ground: &Ground) {
         if self.loose.is_empty() {
             return;
@@ -128,7 +128,7 @@ impl RigidBodies {
         self.find_displaced(ground);
     }
 
-    /// Number of obstacles moved and felled; `None` if none has been pushed.
+    /// Number of obstacles moved and felled; `None` if no obstacle has been pushed.
     pub(crate) fn counts(&self, ground: &Ground) -> Option<LooseCounts> {
         if self.loose.is_empty() {
             return None;

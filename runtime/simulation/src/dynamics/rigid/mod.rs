@@ -112,7 +112,7 @@ impl Level for Rigid {
     }
 }
 
-/// State of the level.
+/// States of all rigid bodies: vehicles, their trailers, and pushed obstacles.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct RigidBodies {
     /// Cars by agent index; `None` before the first step.
@@ -259,7 +259,7 @@ impl Dynamics {
         let mut trains = Vec::with_capacity(drivers.len());
         for &agent in &drivers {
             let model = around.model(agent);
-            // An edit may have given its vehicle other wheels.
+            // An edit may have given the vehicle other wheels.
             let kept = bodies.cars[agent.index()].take();
             let kept = kept.filter(|car| car.fits(model));
             let mut towed = std::mem::take(&mut bodies.towed[agent.index()]);

@@ -200,7 +200,8 @@ impl Around<'_> {
                 let is_near = |(place, reach): (&DVec2, &f64)| {
                     (*place - body.centre).length() <= reach + trailer.radius()
                 };
-                // A trailer whose drawbar reaches below a vehicle would throw it off when it is uncoupled.
+                // A trailer that is lined up with a vehicle is left out, because its drawbar reaches below
+                // the vehicle and would throw the vehicle off.
                 let is_below = || {
                     let mut drivers = drivers.iter();
                     at == 0 && drivers.any(|&one| bodies.lines_up_with(one, train, self.types))

@@ -76,7 +76,7 @@ impl<'a> Judged<'a> {
             Table::T42 => self.corners(),
             Table::T43 => self.corners_with_cars(),
             Table::T44 => vec![(
-                "four of five drives survive two minutes",
+                "in every row, at least four of five drives survive two minutes",
                 self.printed(table).all(survives),
             )],
             Table::T45 => self.smooth_corners(),
@@ -97,11 +97,11 @@ impl<'a> Judged<'a> {
         let grows = |pair: &[&MeasuredRow]| pair[0].median_s < pair[1].median_s;
         vec![
             (
-                "the median time to a crash increases as the frames increase from 24 to 99",
+                "from 24 to 99 frames, the median time to a crash increases",
                 shorter.windows(2).all(grows),
             ),
             (
-                "with 124 frames, four of five drives survive two minutes",
+                "with 124 frames, at least four of five drives survive two minutes",
                 survives(last),
             ),
         ]
@@ -120,7 +120,7 @@ impl<'a> Judged<'a> {
                     .all(|row| row.arrived == row.starts),
             ),
             (
-                "seven branches are faster with 99 than with 49 frames",
+                "with seven branches, drives are faster with 99 frames than with 49",
                 finish(99) < finish(49),
             ),
         ]
@@ -131,11 +131,11 @@ impl<'a> Judged<'a> {
         let rows = || self.printed(Table::T43);
         vec![
             (
-                "three of four drives crash with five branches, and with seven at 49 frames",
+                "with five branches, or seven and 49 frames, at least three of four drives crash",
                 rows().filter(is_blind).all(crashes),
             ),
             (
-                "four of five drives arrive with seven branches and at least 99 frames",
+                "with seven branches and 99 frames or more, at least four of five drives arrive",
                 rows().filter(|row| !is_blind(row)).all(arrives),
             ),
         ]
@@ -144,7 +144,7 @@ impl<'a> Judged<'a> {
     fn smooth_corners(&self) -> Vec<(&'static str, bool)> {
         let rows = || self.printed(Table::T45);
         let mut all = vec![(
-            "at no seam do speeds and yaw rate differ by more than the threshold",
+            "at every seam, speeds and yaw rate differ by at most the threshold",
             rows().all(|row| row.worst_seam <= THRESHOLD),
         )];
         let fastest = rows().filter_map(|row| row.finish_s).reduce(f64::min);
@@ -184,7 +184,7 @@ impl<'a> Judged<'a> {
         };
         vec![
             (
-                "nine of ten drives skid at a sharp corner, by more than 20 degrees for 0.3 s",
+                "at least nine of ten drives skid at a sharp corner, by more than 20 degrees for 0.3 s",
                 rows().all(|row| share(row.skids_at_corner, row) >= MOST_SKID),
             ),
             (
@@ -206,15 +206,15 @@ impl<'a> Judged<'a> {
         let fails = |row: &MeasuredRow| share(row.starts - row.arrived, row) >= MOST_ARRIVE;
         vec![
             (
-                "four of five drives arrive with 5,000 nodes among few cars",
+                "with 5,000 nodes and few cars, at least four of five drives arrive",
                 on(Track::Final, 5000).is_some_and(arrives),
             ),
             (
-                "four of five drives fail with 5,000 nodes among many cars",
+                "with 5,000 nodes and many cars, at least four of five drives fail",
                 on(Track::FinalDense, 5000).is_some_and(fails),
             ),
             (
-                "four of five drives arrive with 250,000 nodes among many cars",
+                "with 250,000 nodes and many cars, at least four of five drives arrive",
                 on(Track::FinalDense, 250_000).is_some_and(arrives),
             ),
         ]
