@@ -109,7 +109,7 @@ struct Settings {
     speed_time: f64,
     braking: f64,
     reaction: f64,
-    /// Steering and speed for the route, then steering and speed for avoidance.
+    /// Steering and speed tables for route following, then for obstacle avoidance.
     tables: [FuzzyController; 4],
 }
 

@@ -257,7 +257,7 @@ struct Settings {
     tables: [FuzzyController; 6],
 }
 
-/// Throttle, brake and steering lock at which the outputs of the tables are 1.
+/// Throttle, brake and steering angle that correspond to table outputs of 1.
 struct Full {
     throttle: f64,
     brake: f64,

@@ -105,7 +105,8 @@ const EARLY: f64 = 1e-9;
 pub struct LinearMpc {
     /// Plans by agent index.
     plans: Vec<Mutex<Option<Plan>>>,
-    // Follows from its key alone, so it does not matter who computed it first.
+    // Horizons by key. A horizon depends on its key alone, so it does not matter which agent computed it
+    // first.
     kept: Mutex<BTreeMap<Vec<u64>, Arc<Horizon>>>,
     fallback: Lqr,
     unsolved: Mutex<u64>,
@@ -174,7 +175,7 @@ impl Words<'_> {
         (0..count).map(|_| self.number()).collect()
     }
 
-    /// The next plan with the index of its agent; `None` if the bytes are damaged.
+    /// Reads the next plan with the index of its agent; `None` if the bytes are damaged.
     fn plan(&mut self) -> Option<SavedPlan> {
         let index = u64::from_le_bytes(self.next()?);
         let count = u64::from_le_bytes(self.next()?) as usize;
@@ -410,7 +411,7 @@ impl LinearMpc {
         ModuleEntry::<dyn Controller>::new(INFO, &PARAMETERS, || Box::new(Self::default()))
     }
 
-    /// Returns the horizon of the nearest model that is kept; `None` if the weights have no minimum.
+    /// Returns the horizon for a model, from the cache if possible; `None` if the weights have no minimum.
     fn horizon(&self, design: &Design, model: &LateralModel) -> Option<Arc<Horizon>> {
         let mut key = model_key(&design.regulator(), model);
         key.extend([
@@ -515,7 +516,8 @@ impl LinearMpc {
         }
     }
 
-    /// Failures so far.
+    /// Returns the number of answers that `lqr` gave because no plan was found, as a failure; `None` if there
+    /// are none.
     fn unsolved(&self) -> Option<Failure> {
         let answers = *lock(&self.unsolved);
         (answers > 0).then(|| Failure {

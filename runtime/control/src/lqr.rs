@@ -169,7 +169,7 @@ fn seen_alone(gains: Gains) -> Gains {
 /// the control is no longer optimal far from the path.
 #[derive(Default)]
 pub struct Lqr {
-    // Gains follow from their key alone, so it does not matter who computed them first.
+    // Each gain depends on its key alone, so it does not matter which agent computed it first.
     kept: Mutex<BTreeMap<Vec<u64>, Arc<Gains>>>,
 }
 

@@ -111,7 +111,7 @@ pub struct Host {
 }
 
 impl Host {
-    /// Scans all folders, and watches them from now on if that is requested.
+    /// Creates a host and scans all folders. It keeps watching them if `options.watch` is set.
     pub fn open(mut options: HostOptions) -> Self {
         // Watchers report absolute paths.
         for folder in options.plugins.iter_mut().chain(&mut options.scripts) {

@@ -8,7 +8,7 @@ use crate::shared_list::SharedList;
 use crate::{Pose, heading_of};
 use glam::DVec2;
 
-/// Wanted distance between the points of a centre line, m.
+/// Preferred distance between the points of a centre line, m.
 const SPACING: f64 = 1.0;
 /// Maximum length of lines whose points are [`SPACING`] apart, m. On longer lines, the distance between
 /// points is limited only by the sharpest bend of the line and by [`WIDEST`].

@@ -227,7 +227,7 @@ impl Goal {
         goal
     }
 
-    /// Returns the end of the curve when it is driven from its end to its start.
+    /// Returns the goal of the curve that is driven from the end of this one to its start.
     fn reversed(self) -> Self {
         Self {
             x: self.x * self.cos + self.y * self.sin,

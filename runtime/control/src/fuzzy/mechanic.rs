@@ -52,7 +52,7 @@ pub const THREAT_ANGLE: Variable = Variable {
     knots: [0.2, 0.4, 1.05],
 };
 
-/// Fractions of full brake, throttle or steering.
+/// Output terms of all tables, as fractions of full braking, full throttle or steering lock.
 const SHARES: &[OutputTerm] = &[
     term("ZERO", 0.0),
     term("LIGHT", 0.25),

@@ -13,7 +13,7 @@ pub struct QuadraticProgram {
     /// J', where H^-1 = J J'.
     factor: Matrix,
     rows: Matrix,
-    /// Length of each row.
+    /// Euclidean norm of each row.
     lengths: Vec<f64>,
 }
 
@@ -57,7 +57,7 @@ impl QuadraticProgram {
         point
     }
 
-    /// Whether a point keeps all limits.
+    /// Whether a point satisfies all limits.
     pub fn allows(&self, point: &[f64], bounds: &[f64]) -> bool {
         self.worst(point, bounds, &[]).is_none()
     }
@@ -122,8 +122,8 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Moves to the minimum at which a violated limit is also active. Drops limits with multipliers
-    /// that would be negative there.
+    /// Moves to the minimum at which a violated limit is active in addition. Drops limits whose multipliers
+    /// would be negative there.
     fn take_up(&mut self, row: usize, bound: f64, left: &mut u32) -> Result<(), NoMinimum> {
         let length = self.program.lengths[row];
         let limit = self.program.rows.row(row);
@@ -181,8 +181,8 @@ impl<'a> Search<'a> {
         pulls
     }
 
-    /// Step length at which the multiplier of an active limit reaches 0, and the position of that limit;
-    /// infinity and `None` if there is none.
+    /// Returns the step length at which the first multiplier of an active limit reaches 0, and the position
+    /// of that limit in the list; infinity and `None` if no multiplier decreases.
     fn first_to_yield(&self, pulls: &[f64]) -> (f64, Option<usize>) {
         let mut first = (f64::INFINITY, None);
         for (place, (pull, force)) in pulls.iter().zip(&self.forces).enumerate() {

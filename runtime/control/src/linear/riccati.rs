@@ -166,8 +166,8 @@ pub struct Regulator {
     pub gain: Matrix,
     /// A - B K.
     pub closed: Matrix,
-    /// Minimum number of steps at which the gain of a finite horizon equals this gain, to within 1e-9 of its
-    /// largest value.
+    /// Minimum number of steps for which a finite horizon has the same gain, to within 1e-9 of its largest
+    /// value.
     pub horizon: usize,
     reply: Matrix,
 }

@@ -73,7 +73,7 @@ pub(crate) struct Catalogue {
     pub(crate) scripts: Scripts,
     pub(crate) events: Arc<Events>,
     pub(crate) quarantine: Arc<Quarantine>,
-    /// The file for the last words of this process, which is kept open.
+    /// The open file to which a crash handler writes the last words of this process.
     _noted: Option<Noted>,
     helper: Arc<Vec<OsString>>,
     revision: AtomicU64,

@@ -92,7 +92,7 @@ pub(crate) trait Backend: Send + Sync {
     fn set_parameter(&self, index: usize, values: &[f64]) -> Result<(), Fault>;
     /// Distance and time ahead at which the plugin wants its waypoint, if it specifies them.
     fn lookahead(&self) -> Option<Lookahead>;
-    /// Request of the plugin for more than its rows; `None` if there is none.
+    /// Data that the plugin requests in addition to its rows; `None` if it requests none.
     fn needs(&self) -> Result<Option<Needs>, Fault>;
     /// Whether the plugin is a controller with pedals, which receives a different kind of rows.
     fn by_pedals(&self) -> bool;

@@ -25,7 +25,7 @@ pub(crate) struct Generation {
     pub(crate) number: u32,
     pub(crate) info: PluginInfo,
     pub(crate) module: ModuleInfo,
-    /// The build that is named if the program ends while the build runs.
+    /// Identity of the build, which is reported if the program ends while the build is running.
     pub(crate) who: &'static Who,
     pub(crate) hash: String,
     /// File from which the build was copied.
@@ -115,7 +115,7 @@ impl Drop for Generation {
     }
 }
 
-/// The build of a module that runs should use.
+/// The build that every run should use for a module, and in which process.
 #[derive(Clone, Default)]
 pub(crate) struct Wish {
     /// Build to use; `None` for the built-in module.

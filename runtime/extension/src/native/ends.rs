@@ -91,7 +91,7 @@ fn is_loading(line: &str) -> bool {
     line.rsplit(' ').next() == Some(LOADED)
 }
 
-/// Returns the process if its file lists only loaded builds.
+/// Returns the process as a silent end if its file lists only loaded builds, and not how it ended.
 fn silent_end(said: &str, when: String) -> Option<SilentEnd> {
     let modules = said.lines().filter_map(|line| line.split(' ').nth(1));
     let mut modules: Vec<String> = modules.map(str::to_owned).collect();

@@ -137,7 +137,7 @@ pub fn inspect(path: &Path) -> Result<(Inspected, Vec<u8>), InspectError> {
 /// Inspects the bytes of a library.
 ///
 /// # Errors
-/// As [`inspect`].
+/// Same as for [`inspect`].
 pub fn inspect_bytes(bytes: &[u8]) -> Result<Inspected, InspectError> {
     if bytes.is_empty() {
         return Err(InspectError::Truncated("it is empty".into()));
@@ -172,7 +172,8 @@ pub fn inspect_bytes(bytes: &[u8]) -> Result<Inspected, InspectError> {
     })
 }
 
-/// Address of a symbol in the export table. It is needed because exports of PE files are not symbols.
+/// Returns the address of a symbol in the export table. This look-up is needed because exports of PE files
+/// are not in the symbol table.
 fn exported_by_table(file: &File<'_>, name: &str) -> Option<u64> {
     let exports = file.exports().ok()?;
     let found = exports.iter().find(|e| e.name() == name.as_bytes())?;

@@ -55,7 +55,7 @@ pub(crate) struct LibraryLog(Mutex<Lines>);
 #[derive(Default)]
 struct Lines {
     all: VecDeque<String>,
-    /// Number of last lines that have not been reported yet.
+    /// Number of lines at the end of the log that have not been reported yet.
     untold: usize,
 }
 

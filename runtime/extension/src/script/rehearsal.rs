@@ -70,7 +70,7 @@ impl Stage {
         Self::with(agent, &scene)
     }
 
-    /// Invents an agent in a situation in which all perceptions are consistent.
+    /// Creates a mock agent in a situation in which all perceptions are consistent.
     pub(super) fn in_company(compiled: &Compiled, company: Company) -> Self {
         let parameters = compiled.parameters.iter();
         let parameters: Vec<_> = parameters.map(|info| (info.key, info.default)).collect();
@@ -115,8 +115,8 @@ impl Stage {
             "on_message" => evaluate(compiled, event, (agent, self.letter.clone())),
             "on_near" | "on_collision" => evaluate(compiled, event, (agent, other())),
             "on_stage" => evaluate(compiled, event, (agent, 1_i64, 0_i64)),
-            // Signals are always invented, because the subject from a run is an agent and not the signals of
-            // a node.
+            // The signals are always mock signals, because the subject from a run is an agent and not the
+            // signals of a node.
             DECIDE => {
                 let signal = Signal::decided(made_up_signals(), agent);
                 evaluate(compiled, event, (signal,))
@@ -185,7 +185,7 @@ fn driving(
     (agent, scene)
 }
 
-/// Invents an agent whose perception of its leader agrees with the vehicles in the scene.
+/// Creates a mock agent whose perception of its leader agrees with the vehicles in the scene.
 fn in_company(company: Company, parameters: &[(&'static str, f64)]) -> (Agent, Arc<Surroundings>) {
     let (agent, scene) = made_up(1, parameters);
     let own = scene.with_id(1).copied();
@@ -235,7 +235,7 @@ fn in_company(company: Company, parameters: &[(&'static str, f64)]) -> (Agent, A
     (fresh, scene)
 }
 
-/// Invents an agent on a free road, and another one 10 m ahead of it.
+/// Creates a mock agent on a free road, and another one 10 m ahead of it.
 pub(super) fn made_up(id: u64, parameters: &[(&'static str, f64)]) -> (Agent, Arc<Surroundings>) {
     let leader = id.wrapping_add(1);
     let facts = |id: u64, index: u32, x: f64| AgentFacts {

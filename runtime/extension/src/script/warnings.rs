@@ -84,7 +84,7 @@ impl ScenarioNames {
         }
     }
 
-    /// Returns the names that are in either of the two.
+    /// Returns the names of both sets.
     #[must_use]
     pub fn with(mut self, other: Self) -> Self {
         self.vehicles.extend(other.vehicles);
@@ -133,7 +133,7 @@ struct Finder<'a> {
     /// Variables that contain the aspect of a signal.
     lights: BTreeSet<String>,
     found: Vec<(Position, String)>,
-    /// Topics with which messages are compared.
+    /// Topics with which the script compares received messages, with their positions.
     heard: Vec<(Position, String)>,
     /// Topics that are sent; `None` if they cannot be determined.
     sent: Option<BTreeSet<String>>,

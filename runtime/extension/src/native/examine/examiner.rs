@@ -1,4 +1,4 @@
-//! Calls fresh instances of a library with rows, and records side effects beside the answers.
+//! Calls fresh instances of a library with rows, and records their answers and side effects.
 
 use super::ROWS;
 use super::inputs::{Examined, usual_rows};

@@ -137,7 +137,7 @@ impl Examined for AsNeeds {
             },
             route_version: random(1.0, 1000.0) as u64,
             path_s,
-            // Number of the road.
+            // Index of the road.
             path: random(0.0, 8.0) as u32,
             ..NeedsInput::of(AsController::usual(random))
         }
