@@ -154,7 +154,7 @@ fn add(cx: &mut Context, rows: &ClipRows) {
                 None => "",
                 Some(ClipEnd::Contact) => " It ends before the vehicle touched something.",
                 Some(ClipEnd::Gone) => " It ends where the vehicle left the run.",
-                Some(ClipEnd::Full) => " Clips have at most ten minutes.",
+                Some(ClipEnd::Full) => " Clips are at most ten minutes long.",
             };
             cx.say(
                 Tone::Done,
@@ -206,7 +206,7 @@ fn use_library(cx: &mut Context) {
     let Some(library) = cx.model.moves.library() else {
         cx.say(
             Tone::Refused,
-            "Build a library first, or choose one that ships.",
+            "Build a library first, or choose a shipped one.",
         );
         return;
     };
@@ -249,11 +249,11 @@ fn words_of(why: &UseError) -> String {
             kind,
             recorded,
         } => format!(
-            "Agent {} drives {kind}, but the clips were recorded with {recorded}, which has another outline.",
+            "Agent {} drives {kind}, but the clips were recorded with {recorded}, which has a different outline.",
             agent.0
         ),
         UseError::Level { agent, level } => format!(
-            "Agent {} drives on the level {level}, which cannot drive these clips. Choose another level in the \
+            "Agent {} drives at the level {level}, which cannot drive these clips. Choose another level in the \
              Inspector.",
             agent.0
         ),

@@ -1,4 +1,4 @@
-//! Parking backwards into a bay: past the bay, then along an arc into its centre.
+//! Parks backwards in a bay: drives past the bay, then reverses along an arc to its centre line.
 
 use crate::laws::towards_speed;
 use roadwright_agent::{
@@ -65,8 +65,9 @@ const STANDING: f64 = 0.05;
 const SPEED_GAIN: f64 = 3.0;
 /// Distance to the end of the path below which the car counts as parked, m.
 const THERE: f64 = 0.03;
-/// Lateral offset below which the arc is replaced by a straight line, m. The heading along the arc
-/// grows with the square root of the offset, which is faster than the wheels can turn.
+/// Lateral offset below which the arc is replaced by a straight line, m. Close to the centre line, the
+/// heading along the arc would have to change faster than the wheels can turn, because it grows with the
+/// square root of the offset.
 const NEAR: f64 = 0.3;
 /// Heading per metre of lateral offset on the straight line, 1/m.
 const NEAR_GAIN: f64 = 1.0;

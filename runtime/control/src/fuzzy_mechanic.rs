@@ -235,9 +235,9 @@ static PARAMETERS: [ParameterInfo; FIRST_RULE + MECHANIC_RULE_COUNT] =
 /// time, angle of the obstacle --> avoid brake, avoid steer -----------------------------------/
 /// ```
 ///
-/// The outputs are fractions of brake, throttle and steering lock. The time to collision is the distance of
-/// the nearest obstacle divided by the vehicle's speed. On roads, which the source does not cover, the vehicle
-/// keeps the allowed speed and stops behind its leader and at closed junctions.
+/// The outputs are fractions of full braking, full throttle and steering lock. The time to collision is the
+/// distance of the nearest obstacle divided by the vehicle's speed. On roads, which the source does not
+/// cover, the vehicle keeps the allowed speed and stops behind its leader and at closed junctions.
 ///
 /// In the source, brake and throttle are the pedals of a car with an engine. With `pedals`, they are passed
 /// on directly. Otherwise they are fractions of accelerations, which the vehicle's actuators convert to
@@ -264,7 +264,7 @@ struct Full {
     lock: f64,
 }
 
-/// Fractions of brake and throttle, 0 to 1, and of the steering lock, -1 to 1.
+/// Brake and throttle, 0 to 1, and steering as a fraction of the lock, -1 to 1.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Shares {
     brake: f64,
@@ -360,7 +360,8 @@ impl Settings {
         shares
     }
 
-    /// Converts the fractions to an acceleration and an angle of the front wheels, within the allowed speed.
+    /// Converts the fractions to an acceleration and a steering angle, so that the vehicle stays within the
+    /// allowed speed.
     fn command(&self, input: &ControllerInput) -> ControllerOutput {
         let shares = self.drive(input);
         let wanted = shares.throttle * self.full.throttle - shares.brake * self.full.brake;

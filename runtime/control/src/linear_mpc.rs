@@ -377,7 +377,7 @@ struct PlanLimits {
 }
 
 impl PlanLimits {
-    /// Bounds of [`steering_rows`].
+    /// Bounds of the rows returned by [`steering_rows`].
     fn steering(&self, steps: usize, step: f64) -> Vec<f64> {
         let mut bounds = Vec::with_capacity(4 * steps);
         for sign in [1.0, -1.0] {

@@ -147,7 +147,7 @@ impl BodyList {
             Source::Obstacle(id, obstacle) => {
                 let bodies = bodies_of(&obstacle.shape);
                 // An obstacle with notches consists of several bodies, which would fall apart, so it cannot
-                // be moved. Neither can one that hangs, because what holds it is not known.
+                // be moved. Neither can a hanging one, because its support is not known.
                 let is_loose = bodies.len() == 1 && !obstacle.hangs();
                 let mass = obstacle.mass.filter(|_| is_loose);
                 let span = obstacle.vertical_span();

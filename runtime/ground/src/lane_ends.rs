@@ -13,7 +13,7 @@ use roadwright_scenario::junction::{Layout, LinkKind};
 use roadwright_scenario::lane_graph::{LaneGraph, LaneletIndex, LaneletKind, NO_LANELET};
 use roadwright_scenario::{Connection, Control, JunctionIndex};
 
-/// Distance before its end beyond which a lane is not treated as ending, m.
+/// Distance before the end of a lane within which the lane is treated as ending, m.
 const KNOWN_AHEAD: f64 = 500.0;
 /// Longest acceleration lane, m. A lane that a ramp has brought in and that is longer ends like any other lane.
 const LONGEST_JOINING: f64 = 500.0;

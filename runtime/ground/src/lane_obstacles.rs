@@ -1,8 +1,8 @@
 //! Obstacles and trees near each lane.
 //!
 //! Searching for obstacles costs time at every update of a controller. Lanelets record whether there are
-//! obstacles nearby, so vehicles on most lanelets need no search. The records are made when the first vehicle
-//! asks for one, because a ground without vehicles needs none.
+//! obstacles nearby, so vehicles on most lanelets need no search. The records are computed on first use,
+//! because a ground without vehicles needs none.
 
 use super::body_list::Changes;
 use super::cells::Cells;
@@ -24,7 +24,7 @@ const SLACK: f64 = 0.25;
 /// Maximum lateral offset from the centre line of vehicles that steer on their own, m. This is more than they
 /// need to stay in lane, also in gentle bends.
 const ASIDE: f64 = 1.0;
-/// Number of stretches of a lanelet that are compared with bodies together.
+/// Number of segments of a lanelet that share one search for bodies.
 const PART: usize = 16;
 /// Maximum number of bodies that an edit may remove and add for a partial update, which compares each lane
 /// with each changed body. After larger edits, all lanes are recomputed.
@@ -52,7 +52,8 @@ impl NearCell {
     /// Bit that is set once the other bits are known.
     const KNOWN: u8 = 1 << 7;
 
-    // Relaxed: all threads find the same, and nothing else is published with it.
+    // Relaxed ordering is enough, because all threads compute the same value and publish nothing else with
+    // it.
     #[inline]
     fn get(&self) -> Option<Nearness> {
         let bits = self.0.load(Ordering::Relaxed);

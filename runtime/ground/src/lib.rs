@@ -151,7 +151,7 @@ impl Ground {
         };
         let vehicle_sizes = VehicleSizes::of(new);
         let lane_obstacles = || {
-            // If no vehicle has asked so far, none may ever ask.
+            // If the obstacles near lanes have not been needed so far, they may never be needed.
             let Some(lanes) = self.lane_obstacles.get() else {
                 return OnceLock::new();
             };
@@ -360,7 +360,7 @@ impl Ground {
         self.layers_of(lanelet)
     }
 
-    /// One lanelet.
+    /// The lanelet with this index.
     #[inline]
     pub fn lanelet(&self, id: LaneletIndex) -> &Lanelet {
         self.roads.graph.lanelet(id)
@@ -436,7 +436,7 @@ impl Ground {
         self.roads.ring(id)
     }
 
-    /// Connections through a junction.
+    /// Number of incoming lanes of a junction, and length of each connection through it.
     pub fn connections_through(
         &self,
         junction: JunctionIndex,
@@ -626,7 +626,7 @@ impl Ground {
         self.roads.curvature(id, s)
     }
 
-    /// Junction and number of a contested connection; `None` for other lanelets.
+    /// Junction and index of a contested connection; `None` for other lanelets.
     #[inline]
     pub fn contested(&self, id: LaneletIndex) -> Option<Connection> {
         self.roads.contested(id)

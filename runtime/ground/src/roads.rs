@@ -135,8 +135,8 @@ impl JunctionLaw {
         hasher.write_u8(right.control() as u8);
     }
 
-    /// Conflicts that involve a bus or lorry. Computed when the first long vehicle asks for them, because
-    /// without long vehicles they are never needed.
+    /// Conflicts that involve a bus or lorry. Computed when a long vehicle first needs them, because without
+    /// long vehicles they are never needed.
     #[inline]
     pub fn wide(&self) -> &Conflicts {
         self.shape().wide_conflicts()
@@ -197,7 +197,7 @@ impl ContestCell {
         Self(AtomicU8::new(contest as u8))
     }
 
-    // Relaxed: all threads decide the same, and nothing else is published with it.
+    // Relaxed ordering is enough, because all threads decide the same and publish nothing else with it.
     #[inline]
     fn get(&self) -> Contest {
         match self.0.load(Ordering::Relaxed) {
@@ -226,7 +226,7 @@ struct Gist {
     length: f64,
     /// Speed allowed by the road at the start, m/s.
     entry_speed: f32,
-    /// Junction and number of a connection; [`NO_JUNCTION`] for other lanelets.
+    /// Junction and index of a connection; [`NO_JUNCTION`] for other lanelets.
     connection: Connection,
     successors: [LaneletIndex; NEAR_SUCCESSORS],
     successor_count: u16,
@@ -338,7 +338,7 @@ impl Joins {
     }
 }
 
-/// Connections through a junction.
+/// Incoming lanes and connections of a junction.
 pub struct JunctionConnections<L> {
     /// Number of incoming lanes.
     pub lanes: usize,
@@ -353,7 +353,7 @@ pub(crate) struct Roads {
     /// Facts about each point of the centre lines.
     bends: SharedList<Bend>,
     joins: Joins,
-    /// Shapes of the junctions where vehicles have been.
+    /// Shapes of all junctions, each computed when a vehicle first needs it.
     shapes: Arc<JunctionShapes>,
     /// Right of way and conflicts of each junction.
     laws: Vec<Arc<JunctionLaw>>,
@@ -368,7 +368,7 @@ pub(crate) struct Roads {
     rings: Rings,
     lane_ends: LaneEnds,
     crossings: Crossings,
-    /// Stretches where two cars do not fit side by side, found when the first vehicle asks.
+    /// Stretches where two cars do not fit side by side. Computed on first use.
     narrow: OnceLock<Narrow>,
     /// Whether there are long vehicles. They make alleys longer and more connections contested.
     has_long: bool,
@@ -391,7 +391,7 @@ impl Narrow {
     }
 }
 
-/// The roads, and the parts from which the rest of them is derived.
+/// Parts of the roads from which the other parts are derived.
 struct Parts {
     layout: Layout,
     graph: LaneGraph,
@@ -863,7 +863,7 @@ impl Roads {
             .curvature
     }
 
-    /// Junction and number of a contested connection; `None` for other lanelets.
+    /// Junction and index of a contested connection; `None` for other lanelets.
     #[inline]
     pub(crate) fn contested(&self, id: LaneletIndex) -> Option<Connection> {
         let gist = &self.gists[id.index()];
@@ -901,7 +901,7 @@ impl Roads {
         self.lane_ends.joins_by(connection)
     }
 
-    /// Connections through a junction.
+    /// Number of incoming lanes of a junction, and length of each connection through it.
     pub(super) fn connections_through(
         &self,
         junction: JunctionIndex,

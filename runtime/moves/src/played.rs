@@ -47,7 +47,7 @@ pub struct DriveFigures {
     pub at_corner: f64,
     /// Maximum difference between the motions at a seam between moves, using the distance of section 3.4.
     pub worst_seam: f64,
-    /// Number of times that the vehicle was so far from its clip that the clip was placed anew. 0 if frames are
+    /// Number of times that the clip was placed anew because the vehicle was too far from it; 0 if frames are
     /// followed exactly.
     pub corrections: u32,
     /// Maximum distance from the clip, m.

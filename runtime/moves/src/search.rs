@@ -473,7 +473,7 @@ pub fn plan_with_tree(library: &Library, question: &Question<'_>) -> (Plan, Rout
     (tree.plan(), tree.route_tree())
 }
 
-/// Searches until the end that the question asks for, using a heap.
+/// Searches until the stop condition of the question is met, using a heap.
 fn search(tree: &mut Tree<'_>) {
     let mut list = BinaryHeap::new();
     tree.expand(Parent::Start, |rank| list.push(Reverse(rank)));

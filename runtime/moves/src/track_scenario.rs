@@ -228,8 +228,8 @@ struct Departure {
 }
 
 impl CarLine {
-    /// The drives of the car within a time: from where it is at first, and from the beginning of its line each time
-    /// that it jumps back.
+    /// The drives of the car within `seconds`. The first one starts at the car's initial position, and each
+    /// of the others starts at the beginning of the line, when the car jumps back there.
     fn departures(&self, seconds: f64) -> Vec<Departure> {
         let length = self.length();
         let along = self.phase.rem_euclid(length);

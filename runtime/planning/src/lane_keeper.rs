@@ -118,7 +118,7 @@ pub struct LaneKeeper;
 
 /// Fraction of the usual gap that suffices near the end of the lane.
 const URGENT_SHARE: f64 = 0.5;
-/// Gap ahead in the other lane up to which the vehicle there tells whether that lane is a queue, m.
+/// Maximum gap at which the vehicle ahead in the other lane shows whether that lane is a queue, m.
 const SEEN_AHEAD: f64 = 80.0;
 
 /// Requirements for a gap in the other lane.

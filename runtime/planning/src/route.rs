@@ -71,7 +71,7 @@ pub struct RoutePlanner {
 
 /// Number of routes that one thread searches for, one after another, with the same arrays. They form a group.
 const TOGETHER: usize = 32;
-/// Minimum number of groups for several threads. Fewer groups are all searched on the calling thread.
+/// Minimum number of groups for which several threads are used.
 const FEW_GROUPS: usize = 4;
 
 /// Inputs that all searches of a batch share.

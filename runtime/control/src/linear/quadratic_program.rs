@@ -46,7 +46,7 @@ impl QuadraticProgram {
         })
     }
 
-    /// Returns the minimum without limits for f.
+    /// Returns the minimum without limits, given the linear term f.
     pub fn free_minimum(&self, linear: &[f64]) -> Vec<f64> {
         let size = self.factor.rows();
         let mut point = vec![0.0; size];
@@ -62,8 +62,8 @@ impl QuadraticProgram {
         self.worst(point, bounds, &[]).is_none()
     }
 
-    /// Returns the minimum for f and bounds within a number of iterations, each of which activates or drops a
-    /// limit.
+    /// Returns the minimum for f and the bounds, found in at most the given number of iterations. Each
+    /// iteration activates or drops a limit.
     ///
     /// # Errors
     /// If limits contradict each other, or iterations do not suffice.

@@ -135,7 +135,7 @@ impl Catalogue {
         self.revision.load(Ordering::Acquire) + self.scripts.revision()
     }
 
-    /// Requests the watching thread to end.
+    /// Asks the watching thread to stop.
     pub(crate) fn end(&self) {
         self.ending.store(true, Ordering::Relaxed);
     }

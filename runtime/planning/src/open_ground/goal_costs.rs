@@ -69,7 +69,7 @@ impl GoalCosts {
         })
     }
 
-    /// Whether the costs are those of a trip with these rules.
+    /// Whether the costs apply to a trip with these rules.
     pub fn serves(&self, trip: &Trip, rules: Rules) -> bool {
         let own = &self.trip;
         (own.profile, own.owner, own.to) == (trip.profile, trip.owner, trip.to)
@@ -104,13 +104,13 @@ impl GoalCosts {
         self.in_tile(self.tile(TileKey::of(cell)), cell)
     }
 
-    /// Number of a tile; `None` if the search has not read it.
+    /// Index of a tile in the search; `None` if the search has not read the tile.
     #[inline]
     pub(super) fn tile(&self, key: TileKey) -> Option<u32> {
         self.cache.tile_number(key)
     }
 
-    /// Like [`Self::bound`], for a cell of a tile with this number.
+    /// Like [`Self::bound`], for a cell of the tile with this index.
     #[inline]
     pub(super) fn in_tile(&self, tile: Option<u32>, cell: Cell) -> u64 {
         let node = tile.map(|tile| TileCache::node_in(tile, cell));

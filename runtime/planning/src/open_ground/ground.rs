@@ -797,8 +797,8 @@ impl OpenGround {
         (stops && is_met()).then_some(item)
     }
 
-    /// Whether a condition holds for an obstacle near an area that obstructs a body. Obstacles may be asked about
-    /// more than once, and in any order.
+    /// Whether a condition holds for an obstacle near an area that obstructs a body. The condition may be
+    /// evaluated more than once for an obstacle, and in any order.
     fn any_in_the_way(
         &self,
         reader: Obstructed<'_>,

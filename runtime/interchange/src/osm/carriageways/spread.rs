@@ -30,9 +30,9 @@ const NEAR_FORK: f64 = 60.0;
 /// Distance up to which two junctions count as one, m. The area between them is paved, as at the crossing of two
 /// dual carriageways.
 const ONE_JUNCTION: f64 = 25.0;
-/// Number of road ends from which on a node is a junction.
+/// Minimum number of road ends at a junction.
 const JUNCTION_ENDS: usize = 3;
-/// Largest change in a round, m, at which the search for displacements ends.
+/// Change of displacement in a round below which the search for displacements ends, m.
 const SETTLED: f64 = 1e-4;
 /// Number of rounds in which neighbours push each other. A push passes one neighbour in each round.
 const ROUNDS: usize = 200;

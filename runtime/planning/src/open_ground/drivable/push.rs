@@ -1,9 +1,9 @@
 //! Curves to the target for a vehicle with a trailer.
 //!
-//! Forwards, the vehicle follows a curve and the trailer follows the vehicle. In reverse, the curve is that of the
-//! trailer's axle, and a feedback law steers the vehicle so that it pushes the trailer along the curve. Its drive is
-//! computed in short arcs, which are the path, because no vehicle that steers along arcs of its own keeps a trailer
-//! behind it straight.
+//! Forwards, the vehicle follows a curve and the trailer follows the vehicle. In reverse, the curve is that
+//! of the trailer's axle, and a feedback law steers the vehicle so that it pushes the trailer along the
+//! curve. This drive is computed as a sequence of short arcs, which form the path. Arcs that are chosen
+//! without this law would not do, because a pushed trailer does not stay straight by itself.
 
 use super::search::DrivableTrip;
 use super::surface::Arc;

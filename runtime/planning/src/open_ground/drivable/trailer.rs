@@ -15,9 +15,10 @@ use std::f64::consts::FRAC_PI_2;
 /// Maximum length over which the hitch angle is integrated in one step, m. The error of a step is less than 1e-7 rad for
 /// trailers of usual length.
 const STEP: f64 = 0.25;
-/// Fraction of the angle at which a vehicle can no longer straighten its trailer in reverse that paths use.
+/// Largest hitch angle that paths use in reverse, as a fraction of the angle at which the vehicle can no
+/// longer straighten its trailer.
 const JACKKNIFE_SHARE: f64 = 0.65;
-/// Fraction of the angle at which the bodies touch that paths use.
+/// Largest hitch angle that paths use, as a fraction of the angle at which the bodies touch.
 const LOCK_SHARE: f64 = 0.9;
 
 /// A trailer behind a vehicle. Hitch angles lead from the heading of the trailer to that of the vehicle, in rad.
