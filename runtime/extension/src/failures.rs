@@ -43,7 +43,8 @@ impl Failures {
         }
     }
 
-    /// Returns the counts so far. `is_out` states whether the module is out of service.
+    /// Returns the counts so far; `None` if no answer is missing. `is_out` states whether the module is out
+    /// of service.
     pub(crate) fn look(&self, is_out: bool) -> Option<Failure> {
         locked(&self.0).told(is_out)
     }

@@ -137,8 +137,8 @@ impl Host {
         self.catalogue.revision()
     }
 
-    /// Returns the first module that timed out, with the reason. From then on, results depend on the speed of
-    /// the machine.
+    /// Returns the first module that timed out, with the reason; `None` if none has. After a timeout, results
+    /// depend on the speed of the machine.
     pub fn timed_out(&self) -> Option<String> {
         self.catalogue.events.timed_out()
     }

@@ -165,7 +165,7 @@ impl Quarantine {
         state.held.contains_key(hash) || ended.is_some_and(|end| end.count >= MOST_ENDS)
     }
 
-    /// Reason why a build is quarantined.
+    /// Returns the reason why a build is quarantined; `None` if it is not.
     pub(crate) fn reason(&self, hash: &str) -> Option<String> {
         self.state().held.get(hash).cloned()
     }

@@ -149,7 +149,7 @@ impl CentreLines {
         })
     }
 
-    /// Adds a copy of a line of another buffer.
+    /// Adds a copy of a line of another buffer. Returns the span of the copy.
     pub fn push_copy(&mut self, others: &Self, span: LineSpan) -> LineSpan {
         let first = self.poses.len() as u32;
         self.poses.extend(others.line(span).poses.iter().copied());

@@ -102,7 +102,8 @@ impl CrossingSite {
         Some(if is_long { long } else { car })
     }
 
-    /// The part of the crossing that a car on a connection covers.
+    /// The part of the crossing that a car on a connection covers; `None` if the connection does not meet the
+    /// crossing.
     #[inline]
     pub fn taken_by_car(&self, path: ConnectionIndex) -> Option<Taken> {
         Some(self.covered(path)?.car)

@@ -424,13 +424,13 @@ impl Ground {
         self.roads.crossings()
     }
 
-    /// Signals of a junction, with the group that they belong to.
+    /// Signals of a junction, with the group that they belong to; `None` without signals.
     #[inline]
     pub fn signals(&self, junction: JunctionIndex) -> Option<(usize, &Signals)> {
         self.roads.signals(junction)
     }
 
-    /// Roundabout ring that a lanelet belongs to.
+    /// Roundabout ring that a lanelet belongs to; `None` if it belongs to none.
     #[inline]
     pub fn ring(&self, id: LaneletIndex) -> Option<&Ring> {
         self.roads.ring(id)
@@ -478,7 +478,7 @@ impl Ground {
         self.roads.signal_group(group)
     }
 
-    /// Signal group at a node.
+    /// Signal group at a node; `None` without signals.
     pub fn signal_group_at(&self, node: u32) -> Option<usize> {
         self.roads.signal_group_at(node)
     }
@@ -516,7 +516,8 @@ impl Ground {
         self.roads.longest_cycle(junction)
     }
 
-    /// Returns the signal group of this ground that equals group `theirs` of the ground `other`.
+    /// Returns the signal group of this ground that equals group `theirs` of the ground `other`; `None` if
+    /// there is none.
     pub fn group_like(&self, other: &Self, theirs: usize) -> Option<usize> {
         self.roads.group_like(&other.roads, theirs)
     }
@@ -632,7 +633,7 @@ impl Ground {
         self.roads.contested(id)
     }
 
-    /// Junction that a node belongs to.
+    /// Junction that a node belongs to; `None` if it belongs to none.
     #[inline]
     pub fn junction_of(&self, node: NodeId) -> Option<JunctionIndex> {
         self.roads.junction_of(node)
@@ -652,7 +653,7 @@ impl Ground {
         self.roads.paths(junction)
     }
 
-    /// Smallest node id of a junction.
+    /// Smallest node id of a junction; `None` if the junction has no nodes.
     #[inline]
     pub fn node(&self, junction: JunctionIndex) -> Option<NodeId> {
         self.roads.node(junction)
@@ -665,7 +666,8 @@ impl Ground {
         self.roads.setback(junction, path, has_buses)
     }
 
-    /// Smallest node id of a junction at an end of a road. O(junctions), for user queries only.
+    /// Smallest node id of a junction at an end of a road; `None` if the road ends at no junction.
+    /// O(junctions), for user queries only.
     pub fn node_at(&self, road: RoadId) -> Option<NodeId> {
         let mut junctions = JunctionIndex::up_to(self.junction_count());
         let own = junctions.find(|&junction| {

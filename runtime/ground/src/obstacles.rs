@@ -443,8 +443,8 @@ impl Obstacles {
         }
     }
 
-    /// Finds the nearest point, within `reach`, of an obstacle that the vehicle would hit and for
-    /// which a test is true. The search can be limited to bodies near given boxes.
+    /// Finds the nearest point within `reach` that belongs to an obstacle in the vehicle's range of heights
+    /// and is accepted by a test. The search can be limited to bodies near given boxes.
     pub fn nearest(
         &self,
         point: DVec2,
@@ -570,7 +570,7 @@ impl Obstacles {
         kind.as_ref()
     }
 
-    /// Body number of a loose obstacle.
+    /// Body number of a loose obstacle; `None` if the obstacle is fixed.
     pub fn number_of(&self, id: ObstacleId) -> Option<u32> {
         // For an obstacle with several bodies any of them may be found, but such an obstacle is never loose.
         let found = self
@@ -669,7 +669,7 @@ impl Stature {
         }
     }
 
-    /// The solid of the body, and the place of its centre.
+    /// The solid of the body, and the place of its centre; `None` if the body has no volume.
     fn solid(&self, body: &Body) -> Option<&(Solid, DVec2)> {
         let solid = self.solid.get_or_init(|| {
             let half_height = 0.5 * (self.span.high - self.foot());

@@ -69,7 +69,7 @@ impl Rings {
         Self { rings, of }
     }
 
-    /// Ring that a lanelet belongs to.
+    /// Ring that a lanelet belongs to; `None` if it belongs to none.
     #[inline]
     pub(crate) fn of(&self, id: LaneletIndex) -> Option<&Ring> {
         self.rings.get(*self.of.get(id.index())? as usize)

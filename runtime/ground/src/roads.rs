@@ -707,7 +707,7 @@ impl Roads {
         &self.crossings
     }
 
-    /// Signals of a junction, with the group that they belong to.
+    /// Signals of a junction, with the group that they belong to; `None` without signals.
     #[inline]
     pub(crate) fn signals(&self, junction: JunctionIndex) -> Option<(usize, &Signals)> {
         let group = self.signal_group_of(junction)?;
@@ -756,7 +756,7 @@ impl Roads {
             .map(|&junction| JunctionIndex::from_index(junction))
     }
 
-    /// Signal group at a node.
+    /// Signal group at a node; `None` without signals.
     pub(crate) fn signal_group_at(&self, node: u32) -> Option<usize> {
         let junction = *self.layout.junction_of.get(&NodeId(node))?;
         self.signal_group_of(JunctionIndex::from_index(junction))
@@ -820,8 +820,8 @@ impl Roads {
         self.junction_gists.junction(junction).longest_cycle
     }
 
-    /// Returns the signal group of these roads that equals group `theirs` of other roads: it has
-    /// the same nodes, stages and times.
+    /// Returns the signal group of these roads that equals group `theirs` of other roads, with the same
+    /// nodes, stages and times; `None` if there is none.
     pub(crate) fn group_like(&self, other: &Self, theirs: usize) -> Option<usize> {
         let theirs = &other.plans.groups[theirs];
         let node = other.layout.junctions[theirs[0]].nodes.first()?;
@@ -874,7 +874,8 @@ impl Roads {
         }
     }
 
-    /// Decides whether a connection is contested. Called when the first vehicle approaches it.
+    /// Decides whether a connection is contested. Called when a vehicle first approaches it. Returns the
+    /// connection; `None` if it is not contested.
     #[cold]
     fn decide_contested(&self, gist: &Gist) -> Option<Connection> {
         let Connection { junction, number } = gist.connection;
@@ -883,7 +884,7 @@ impl Roads {
         is_contested.then_some(gist.connection)
     }
 
-    /// Roundabout ring that a lanelet belongs to.
+    /// Roundabout ring that a lanelet belongs to; `None` if it belongs to none.
     #[inline]
     pub(crate) fn ring(&self, id: LaneletIndex) -> Option<&Ring> {
         self.rings.of(id)
@@ -917,7 +918,7 @@ impl Roads {
         }
     }
 
-    /// Junction that a node belongs to.
+    /// Junction that a node belongs to; `None` if it belongs to none.
     #[inline]
     pub(crate) fn junction_of(&self, node: NodeId) -> Option<JunctionIndex> {
         let junction = self.layout.junction_of.get(&node)?;
@@ -939,7 +940,7 @@ impl Roads {
         &self.layout.junctions[junction.index()].paths
     }
 
-    /// Smallest node id of a junction.
+    /// Smallest node id of a junction; `None` if the junction has no nodes.
     #[inline]
     pub(crate) fn node(&self, junction: JunctionIndex) -> Option<NodeId> {
         self.layout.junctions[junction.index()]

@@ -147,7 +147,7 @@ impl<'a> Played<'a> {
         plan
     }
 
-    /// Drives the next move to its end, or to the end of the drive.
+    /// Drives the next move to its end. Returns the ending if the drive ends during the move.
     pub fn play(&mut self) -> Option<Ending> {
         if self.driven.is_some() {
             return self.replay();
@@ -220,7 +220,7 @@ impl<'a> Played<'a> {
         }
     }
 
-    /// Drives until the drive ends.
+    /// Drives until the drive ends, and returns how it ended.
     pub fn run(&mut self) -> Ending {
         loop {
             self.plan();

@@ -62,7 +62,8 @@ impl<'a> Played<'a> {
         self
     }
 
-    /// Drives the next move to its end, or to the end of the drive. Brakes if there is no free move.
+    /// Drives the next move to its end, or brakes if there is no free move. Returns the ending if the drive
+    /// ends meanwhile.
     pub(crate) fn replay(&mut self) -> Option<Ending> {
         let library = self.library;
         let Some(number) = self.ahead.pop() else {
@@ -119,7 +120,7 @@ impl<'a> Played<'a> {
         ending
     }
 
-    /// Drives the vehicle for one frame, and tests it for contacts.
+    /// Drives the vehicle for one frame, and tests it for contacts. Returns the ending if the drive ends.
     fn drive_frame(
         &mut self,
         command: impl Fn(&SlidingCar, &Frame, f64) -> FrameCommand,

@@ -125,7 +125,8 @@ impl Room<'_> {
         self.graph.lanelet(id).access.admits(self.class)
     }
 
-    /// Returns the change from lanelet `k` of a route to the next, moved one road later.
+    /// Returns the change from lanelet `k` of a route to the next, moved one road later; `None` if it cannot
+    /// be moved there.
     fn later(&self, route: &[LaneletIndex], k: usize, to_left: bool) -> Option<Moved> {
         let here = route[k];
         let beside = |id: LaneletIndex| {
@@ -172,7 +173,8 @@ impl Room<'_> {
         None
     }
 
-    /// Returns the change from lanelet `k` of a route to the next, moved one road earlier.
+    /// Returns the change from lanelet `k` of a route to the next, moved one road earlier; `None` if it
+    /// cannot be moved there.
     fn earlier(&self, route: &[LaneletIndex], k: usize, to_left: bool) -> Option<Moved> {
         let target = route[k + 1];
         let before = k.checked_sub(1)?;

@@ -429,7 +429,8 @@ fn figures(a: &RunResults, b: &RunResults, until: f64, pairs: &[TripPair]) -> Ve
     ]
 }
 
-/// Mean speed of all vehicles, m/s. Each second of each vehicle has the same weight.
+/// Mean speed of all vehicles, m/s; `None` if there were no vehicles. Each second of each vehicle has the
+/// same weight.
 fn speed_of(rows: &[TimeRow]) -> Option<f64> {
     let driving: usize = rows.iter().map(|row| row.driving).sum();
     let all: f64 = rows

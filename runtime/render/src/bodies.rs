@@ -113,7 +113,8 @@ fn wheels(body: &Body<'_>, lines: &mut Vec<Vec<DVec2>>) {
     }
 }
 
-/// Adds the objects that may collide with rigid bodies and are near one of them.
+/// Returns the outlines of objects that may collide with rigid bodies, at places for which `is_near` returns
+/// true.
 fn company(
     scenario: &Scenario,
     snapshot: &Snapshot,

@@ -33,7 +33,8 @@ impl Files {
         }
     }
 
-    /// Returns the folder of a file and the rank of that folder. Folders with lower ranks take precedence.
+    /// Returns the watched folder that contains a file, with its rank; `None` if there is none. Folders with
+    /// lower ranks take precedence.
     pub(crate) fn folder_of(&self, path: &Path) -> Option<(usize, &Path)> {
         let lies_in = |folder: &Path| match self.depth {
             0 => path.parent() == Some(folder),

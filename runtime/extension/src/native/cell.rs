@@ -391,7 +391,7 @@ impl PluginEntry {
     }
 
     /// Quarantines a build and falls back to the newest earlier build that is not quarantined, or else to the
-    /// built-in module. Returns the build that replaces it.
+    /// built-in module. Returns the build that replaces it; `None` for the built-in module.
     pub(crate) fn withdraw(&self, hash: &str, why: &str) -> Option<Arc<Generation>> {
         self.quarantine.add(hash, why);
         let mut state = self.state();
@@ -461,7 +461,7 @@ impl PluginEntry {
     }
 
     /// Writes the input that led to an invalid answer into the folder with the marks of the quarantine.
-    /// Returns the path.
+    /// Returns the path; `None` if writing fails.
     pub(crate) fn save_input(
         &self,
         message: &str,

@@ -55,7 +55,8 @@ pub(crate) struct LastWords {
 }
 
 impl LastWords {
-    /// Creates the file of a process in a folder. If that fails, nothing is recorded.
+    /// Creates the file of a process in a folder. Returns `None` if that fails, in which case nothing is
+    /// recorded.
     pub(crate) fn open(folder: &Path, name: &str) -> Option<Self> {
         // Opened in advance, because a signal handler must not allocate, which opening a file does.
         std::fs::create_dir_all(folder).ok()?;

@@ -289,7 +289,7 @@ fn this_platform() -> (Architecture, BinaryFormat) {
     (architecture, format)
 }
 
-/// Returns the bytes of the file that are loaded at an address.
+/// Returns the bytes of the file that are loaded at an address; `None` if no section contains them.
 fn data_at<'a>(file: &File<'a>, address: u64, length: usize) -> Option<&'a [u8]> {
     // Symbols have addresses in memory; the sections map them to positions in the file.
     file.sections().find_map(|section| {

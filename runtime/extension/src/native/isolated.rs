@@ -278,7 +278,7 @@ impl Link {
         }
     }
 
-    /// Determines why the child does not answer any more, and kills it.
+    /// Determines why the child does not answer any more, and kills it. Returns the reason as a fault.
     fn bury(&mut self, error: &std::io::Error, patience: Duration) -> Fault {
         use std::io::ErrorKind::{TimedOut, WouldBlock};
         if matches!(error.kind(), TimedOut | WouldBlock) {
@@ -322,7 +322,7 @@ impl Link {
         format!("; it used {used} MiB of its limit of {most} MiB")
     }
 
-    /// Kills a child that exceeded a time limit, and records the timeout.
+    /// Kills a child that exceeded a time limit, and records the timeout. Returns a fault.
     fn end_late(&mut self, patience: Duration) -> Fault {
         self.is_dead = true;
         end_group(&self.child);

@@ -74,7 +74,7 @@ pub(crate) trait Kind: Send + Sync + 'static {
         Vec::new()
     }
 
-    /// Creates the built-in module.
+    /// Creates the built-in module; `None` if the registry has no module of this kind.
     fn fallback(builtin: &Registry) -> Option<Module<Self::Logic>> {
         let entries = builtin.of::<Self::Logic>();
         let entry = entries.iter().find(|e| e.info.id == Self::FALLBACK);

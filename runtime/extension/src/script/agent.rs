@@ -339,7 +339,7 @@ impl Agent {
         (others.collect(), work)
     }
 
-    /// Returns another agent that is driving, by its id. Costs [`OTHER`] operations.
+    /// Returns another agent by its id; `None` if it is not driving. Costs [`OTHER`] operations.
     pub(super) fn find(&self, id: i64) -> Option<Other> {
         let content = self.content();
         let (scene, own) = (content.scene.as_ref()?, content.facts?);

@@ -98,7 +98,7 @@ fn decided_condition(condition: &str, takes_body: bool) -> String {
     }
 }
 
-/// Returns the byte offset of a position in a source text.
+/// Returns the byte offset of a position in a source text; `None` if the text has no such position.
 fn offset_of(text: &str, at: Position) -> Option<usize> {
     let (line, column) = (at.line()?, at.position()?);
     let mut begin = 0;

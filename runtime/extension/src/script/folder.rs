@@ -103,7 +103,7 @@ impl ScriptCell {
         self.version.load(Ordering::Acquire)
     }
 
-    /// Returns the version that runs should use, and whether the script is disabled.
+    /// Returns the version that runs should use, if any, and whether the script is disabled.
     pub(super) fn current(&self) -> (Option<Arc<Compiled>>, bool) {
         let state = self.state();
         (state.compiled.clone(), state.is_disabled)
@@ -168,7 +168,8 @@ impl Scripts {
         is_script(path) && self.id_of(path).is_some()
     }
 
-    /// Returns the id of a file, which is its path relative to its folder.
+    /// Returns the id of a file, which is its path relative to its folder; `None` if the file is in no script
+    /// folder.
     fn id_of(&self, path: &Path) -> Option<String> {
         let inside = self
             .folders

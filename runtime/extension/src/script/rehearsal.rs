@@ -132,7 +132,7 @@ impl Stage {
     }
 }
 
-/// Returns the leader, or else the nearest agent.
+/// Returns the leader, or else the nearest other agent; `None` if none is near.
 fn somebody_else(scene: &Surroundings, own: &AgentFacts) -> Option<Other> {
     let leader = own.leader.and_then(|id| scene.with_id(id));
     let nearest = || {
@@ -144,7 +144,7 @@ fn somebody_else(scene: &Surroundings, own: &AgentFacts) -> Option<Other> {
         .map(|other| Other::new(scene, own, other))
 }
 
-/// Prepares an agent of a run.
+/// Prepares an agent of a run, with its memory and its current perception.
 fn driving(
     view: &BehaviourView,
     script: &str,

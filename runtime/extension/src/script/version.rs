@@ -40,7 +40,8 @@ impl Version {
         active.map_or(String::new(), |c| format!("{} script", &c.hash[..8]))
     }
 
-    /// Adopts the newest version if it differs. Parameters keep their values.
+    /// Adopts the newest version if it differs. Parameters whose values differ from their old defaults keep
+    /// these values. Returns a report of the change; `None` if nothing has changed.
     pub(super) fn take_newest(
         &mut self,
         parameters: &mut ParameterSet,

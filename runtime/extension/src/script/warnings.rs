@@ -388,7 +388,7 @@ fn member(expression: &Expr) -> Option<&str> {
     }
 }
 
-/// Returns a string literal.
+/// Returns the text of a string literal; `None` for other expressions.
 fn word(expression: &Expr) -> Option<&str> {
     match expression {
         Expr::StringConstant(word, _) => Some(word.as_str()),
@@ -396,7 +396,7 @@ fn word(expression: &Expr) -> Option<&str> {
     }
 }
 
-/// Returns a numeric literal.
+/// Returns the value of a numeric literal; `None` for other expressions.
 fn number(expression: &Expr) -> Option<f64> {
     match expression {
         Expr::FloatConstant(value, _) => Some(**value),

@@ -176,7 +176,7 @@ fn rounded(
     head.joined(&bend)?.joined(&tail)
 }
 
-/// The arc between two poses whose tangents are equally long.
+/// The arc that joins two poses. `None` if their tangents are not equally long, or if there is no bend.
 fn corner_curve(from: Pose, to: Pose) -> Option<ReferenceLine> {
     let chord = to.position - from.position;
     let turn = crate::math::wrap_angle(to.heading - from.heading);

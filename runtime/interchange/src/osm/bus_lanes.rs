@@ -68,7 +68,8 @@ fn is_one_of(value: Option<&str>, values: &[&str]) -> bool {
     value.is_some_and(|value| values.contains(&value))
 }
 
-/// Returns the number in `lanes:psv` or `lanes:bus` with one of the suffixes.
+/// Returns the number of lanes in `lanes:psv` or `lanes:bus` with one of the suffixes; `None` if neither is
+/// tagged.
 fn number(tags: &Tags, suffixes: &[&str]) -> Option<usize> {
     let mut all = suffixes.iter();
     all.find_map(|suffix| {

@@ -76,7 +76,7 @@ fn changes(
     values.into_iter().map(&mut change).collect()
 }
 
-/// Returns the lane changes that a value permits.
+/// Returns the lane changes that a value permits; `None` for unknown values.
 fn change_of(value: &str) -> Option<LaneChange> {
     Some(match value.trim() {
         "" | "yes" | "none" => LaneChange::Both,

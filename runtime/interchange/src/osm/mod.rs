@@ -187,7 +187,8 @@ impl Warnings {
     }
 }
 
-/// Returns the first node of an element, given in the form `way 123`.
+/// Returns the first node of an element, which is given in the form `way 123`; `None` if it is not in the
+/// data.
 fn first_node<'a>(elements: &'a Elements, object: &str) -> Option<&'a OsmNode> {
     let (kind, id) = object.split_once(' ')?;
     let id: i64 = id.split(' ').next()?.parse().ok()?;

@@ -224,7 +224,7 @@ impl Search {
         &self.closed
     }
 
-    /// Cheapest known cost from the start to a cell.
+    /// Cheapest known cost from the start to a cell; `None` if the cell has not been reached.
     #[inline]
     pub fn cost(&self, node: NodeIndex) -> Option<u64> {
         let label = self.labels.get(node.index())?;

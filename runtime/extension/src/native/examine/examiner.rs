@@ -39,7 +39,7 @@ pub(super) struct Examiner {
     pub(super) library: Arc<Library>,
     pub(super) info: PluginInfo,
     pub(super) roads: FlatRoads,
-    /// Lists to which rows refer, for a controller that asks for them.
+    /// Data that a controller requests in addition to its rows.
     pub(super) views: Option<TrialViews>,
 }
 

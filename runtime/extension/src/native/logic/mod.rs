@@ -246,7 +246,8 @@ impl<K: Kind> Native<K> {
         }
     }
 
-    /// Evaluates the last step and resets the counts. Returns a fault if the instance cannot continue.
+    /// Evaluates the last step and resets its counts. Returns a fault if the instance cannot continue, or if
+    /// too many consecutive steps had invalid rows.
     fn verdict(&mut self) -> Option<Fault> {
         let health = self
             .health

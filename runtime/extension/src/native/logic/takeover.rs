@@ -13,7 +13,8 @@ const RESTART_TIME: f64 = 60.0;
 
 impl<K: Kind> Native<K> {
     /// Recovers from a fault. Starts a fresh instance with the last saved state, or withdraws the build after
-    /// too many restarts. A fresh instance is sent its parameters like any other instance.
+    /// too many restarts. Returns a report of the change. The caller sends the parameters to the fresh
+    /// instance.
     pub(super) fn recover(&mut self, fault: &Fault, moment: &StepBoundary<'_>) -> Option<Swap> {
         let active = self.active.take()?;
         let agents = self.present.iter().filter(|present| **present).count();
@@ -103,7 +104,8 @@ impl<K: Kind> Native<K> {
         strange
     }
 
-    /// Switches to the build wanted by the cell.
+    /// Switches to the build wanted by the cell. Returns a report of the change; `None` if the active
+    /// instance stays.
     pub(super) fn follow_wish(
         &mut self,
         parameters: &mut ParameterSet,

@@ -88,7 +88,8 @@ fn height(tags: &Tags, building: &str) -> f64 {
     known.unwrap_or_else(usual).clamp(HEIGHTS.0, HEIGHTS.1)
 }
 
-/// Parses a length such as `12`, `12.5 m`, `40 ft` or `40'`.
+/// Parses a length such as `12`, `12.5 m`, `40 ft` or `40'`. Returns metres; `None` if the text is not a
+/// length.
 fn metres(text: &str) -> Option<f64> {
     let text = text.trim();
     let feet = text.strip_suffix("ft").or_else(|| text.strip_suffix('\''));
