@@ -85,7 +85,7 @@ const NEAR_GAIN: f64 = 1.0;
 /// position.
 pub struct BayParking;
 
-/// Parameters of a batch.
+/// Parameter values of `bay_parking` for one batch.
 struct ParkingLaw {
     radius: f64,
     speed: f64,

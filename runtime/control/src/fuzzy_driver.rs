@@ -101,7 +101,7 @@ static PARAMETERS: [ParameterInfo; PLAIN + RULE_COUNT] = joined(GAINS, RULES);
 /// set by hand or by training.
 pub struct FuzzyDriver;
 
-/// Parameters of one batch.
+/// Parameter values of the fuzzy driver for one batch.
 struct Settings {
     aggregation: Aggregation,
     route_gain: f64,

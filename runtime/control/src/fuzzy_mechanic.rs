@@ -244,7 +244,7 @@ static PARAMETERS: [ParameterInfo; FIRST_RULE + MECHANIC_RULE_COUNT] =
 /// pedals.
 pub struct FuzzyMechanic;
 
-/// Parameters of one batch.
+/// Parameter values of the fuzzy mechanic for one batch.
 struct Settings {
     aggregation: Aggregation,
     full: Full,

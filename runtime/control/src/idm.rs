@@ -59,7 +59,7 @@ static PARAMETERS: [ParameterInfo; 6] = [
 /// A place where the vehicle must stop counts as a standing leader.
 pub struct Idm;
 
-/// Constants of the model for one batch.
+/// Parameter values of the model for one batch.
 struct Model {
     acceleration: f64,
     braking: f64,

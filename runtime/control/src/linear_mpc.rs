@@ -203,7 +203,7 @@ struct SavedPlan {
     plan: Plan,
 }
 
-/// Parameters of a batch.
+/// Parameter values of `linear_mpc` for one batch.
 struct Design {
     rate: f64,
     horizon: usize,
@@ -362,7 +362,7 @@ fn both_ways(rows: &Matrix) -> Matrix {
     both
 }
 
-/// Limits of a plan.
+/// Limits that a plan has to keep.
 struct PlanLimits {
     /// Largest steering, in the unit of the model's steering state.
     wheels: f64,
@@ -392,7 +392,7 @@ impl PlanLimits {
         bounds
     }
 
-    /// Bounds of the accelerations.
+    /// Largest accelerations in each step, followed by the largest decelerations, m/s^2.
     fn acceleration(&self, steps: usize) -> Vec<f64> {
         let (up, down) = (self.max_acceleration, self.max_braking);
         let bounds = std::iter::repeat_n(up, steps);

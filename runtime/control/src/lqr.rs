@@ -183,7 +183,7 @@ pub(crate) struct SteeringLimits {
 }
 
 impl SteeringLimits {
-    /// Reads the parameters of a module that has both limits.
+    /// Reads the limits from the parameters of a module, which must have both of them.
     pub(crate) fn new(parameters: &ParameterSet) -> Self {
         Self {
             approach: parameters.value("approach"),

@@ -62,7 +62,7 @@ pub(crate) struct SpeedLaw {
 }
 
 impl SpeedLaw {
-    /// Reads the parameters of a module that has all of them.
+    /// Reads the law from the parameters of a module, which must have all of them.
     pub(crate) fn new(parameters: &ParameterSet) -> Self {
         Self {
             speed_gain: parameters.value("speed_gain"),

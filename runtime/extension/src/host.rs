@@ -199,12 +199,12 @@ impl Host {
         may_come || self.catalogue.plugins().cells.values().any(runs_here)
     }
 
-    /// The scripts.
+    /// The scripts in the folders, and those that ship with the program.
     pub fn scripts(&self) -> &Scripts {
         &self.catalogue.scripts
     }
 
-    /// Allows a build to run.
+    /// Allows the build with this hash to run.
     pub fn allow(&self, hash: &str) {
         self.catalogue.allow(hash);
     }

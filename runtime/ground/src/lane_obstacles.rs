@@ -302,7 +302,7 @@ impl std::fmt::Debug for LaneObstacles {
     }
 }
 
-/// Size of vehicles.
+/// Largest dimensions of the vehicles of a class.
 #[derive(Debug, Clone, Copy)]
 struct Size {
     /// Greatest width, m.

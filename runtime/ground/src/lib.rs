@@ -378,8 +378,8 @@ impl Ground {
         &self.places
     }
 
-    /// Whether the roads are those of another ground and not merely equal ones, so that all lanelets have the
-    /// same numbers.
+    /// Whether both grounds share the same roads, and not merely equal ones, so that all lanelets have the
+    /// same indices.
     pub fn shares_roads_with(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.roads, &other.roads)
     }
@@ -503,7 +503,7 @@ impl Ground {
         self.roads.connection_gist(path)
     }
 
-    /// Control of a junction.
+    /// Rule that determines priority at a junction.
     #[inline]
     pub fn control(&self, junction: JunctionIndex) -> Control {
         self.roads.control(junction)
@@ -704,8 +704,8 @@ impl Ground {
         }
     }
 
-    /// Distance from their common start over which two connections from the same lane overlap, m.
-    /// It depends on whether a long vehicle is involved.
+    /// Distance from their common start over which two connections from the same lane overlap, m. `is_long`
+    /// states whether a long vehicle is involved.
     #[inline]
     pub fn parting(&self, connection: LaneletIndex, other: LaneletIndex, is_long: bool) -> f64 {
         let path = |id: LaneletIndex| match self.lanelet(id).kind {

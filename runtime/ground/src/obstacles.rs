@@ -202,7 +202,7 @@ impl Displaced {
         self.0.is_empty()
     }
 
-    /// The moved bodies, each by its number and with its current footprint.
+    /// The moved bodies, as their numbers and current footprints.
     pub fn shapes(&self) -> impl Iterator<Item = (u32, GroundShape)> {
         self.0.iter().map(|(&number, body)| (number, body.shape()))
     }

@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Value that means "no ring".
 const NO_RING: u32 = u32::MAX;
 
-/// One ring.
+/// The ring of a roundabout.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Ring {
     /// Lanes of the ring and the connections between them, sorted by index.
@@ -22,7 +22,7 @@ pub struct Ring {
     pub junctions: BTreeSet<JunctionIndex>,
 }
 
-/// All rings.
+/// The rings of all roundabouts.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(crate) struct Rings {
     rings: Vec<Ring>,

@@ -33,7 +33,7 @@ pub(super) enum Deciders {
 
 /// Braking that speed profiles assume, m/s^2.
 pub const PROFILE_BRAKING: f64 = 1.8;
-/// If there are fewer junction laws than this, all of them are built on the calling thread.
+/// Minimum number of junction laws that are built on several threads.
 const FEW_LAWS: usize = 200;
 /// Number of successors stored with a lanelet; if there are more, they are looked up in the graph.
 const NEAR_SUCCESSORS: usize = 3;
@@ -807,7 +807,7 @@ impl Roads {
         })
     }
 
-    /// Control of a junction.
+    /// Rule that determines priority at a junction.
     #[inline]
     pub(crate) fn control(&self, junction: JunctionIndex) -> Control {
         self.junction_gists.junction(junction).control
@@ -1160,7 +1160,7 @@ pub(super) mod tests {
         format!("{spacing} {bends:?} {gist:?} {around:?}")
     }
 
-    /// Checks that two roads have the same facts.
+    /// Checks that two road networks have the same facts.
     pub(crate) fn assert_same(roads: &Roads, fresh: &Roads) {
         assert_eq!(roads.graph.lanelets().len(), fresh.graph.lanelets().len());
         for id in fresh.graph.indices() {

@@ -73,7 +73,7 @@ pub struct Played<'a> {
     pub(crate) state: StateNumber,
     /// Remaining moves of the last plan. The next one is last in the list.
     pub(crate) ahead: Vec<MoveNumber>,
-    /// The vehicle, if its own model drives it.
+    /// The vehicle, if it is driven by its own model.
     pub(crate) driven: Option<Driven<'a>>,
     last: Option<MoveNumber>,
     skid: f64,

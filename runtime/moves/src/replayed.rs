@@ -104,7 +104,7 @@ impl<'a> Played<'a> {
     }
 
     /// Brakes for a frame. A vehicle that has stopped continues in the state whose moves begin at the lowest
-    /// speed.
+    /// speed. Returns the ending if the drive ends.
     fn brake(&mut self) -> Option<Ending> {
         let ending = self.drive_frame(|_, now, _| FrameCommand {
             steering: now.wheels,

@@ -69,7 +69,8 @@ pub struct RoutePlanner {
     scratch: Mutex<Vec<Scratch>>,
 }
 
-/// Number of routes that one thread searches for, one after another, with the same arrays. They form a group.
+/// Number of routes in a group. One thread searches for all routes of a group, one after another, with the
+/// same arrays.
 const TOGETHER: usize = 32;
 /// Minimum number of groups for which several threads are used.
 const FEW_GROUPS: usize = 4;

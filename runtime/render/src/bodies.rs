@@ -156,7 +156,7 @@ fn circle(middle: DVec2, radius: f64) -> Vec<DVec2> {
     ring((0..ROUND).map(corner).collect())
 }
 
-/// Closes an outline.
+/// Closes an outline by repeating its first point at the end.
 fn ring(mut outline: Vec<DVec2>) -> Vec<DVec2> {
     outline.extend(outline.first().copied());
     outline

@@ -22,7 +22,7 @@ pub struct Sizes {
     pub none: f64,
     /// Minimum size at which all trees are drawn.
     pub all: f64,
-    /// Up to this number of trees in view, all trees are drawn at any size.
+    /// Number of trees in view up to which all trees are drawn at any size.
     pub few: usize,
 }
 

@@ -225,7 +225,7 @@ impl<'a> Search<'a> {
     }
 }
 
-/// Rotation of two numbers.
+/// Plane rotation, applied to two rows or columns.
 #[derive(Clone, Copy)]
 struct Rotation {
     cos: f64,

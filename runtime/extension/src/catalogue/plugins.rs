@@ -74,7 +74,7 @@ impl Catalogue {
         }
     }
 
-    /// Allows a build to run.
+    /// Allows the build with this hash to run, and considers its file again.
     pub(crate) fn allow(&self, hash: &str) {
         self.plugins().trust.allow(hash);
         self.reconsider(|file| file.state == FileState::NeedsPermission);

@@ -80,7 +80,7 @@ pub(crate) struct State {
     pub(crate) bytes: Vec<u8>,
 }
 
-/// An instance of a plugin.
+/// An instance of a plugin, in this process or in another one.
 pub(crate) trait Backend: Send + Sync {
     /// Answers a batch. Returns whether the floating-point mode was changed.
     fn step(&self, batch: &mut Batch<'_>) -> Result<bool, Fault>;
@@ -98,7 +98,7 @@ pub(crate) trait Backend: Send + Sync {
     fn by_pedals(&self) -> bool;
     /// Returns the state; `None` if the plugin keeps no state.
     fn save(&self) -> Option<State>;
-    /// Restores state.
+    /// Restores a saved state.
     fn load(&self, state: &State) -> Result<(), String>;
 }
 

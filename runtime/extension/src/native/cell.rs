@@ -144,7 +144,7 @@ pub(crate) struct PluginEntryState {
     pub(crate) times: CallTimes,
 }
 
-/// A module from a library.
+/// A module that a library provides, with its builds and its health. All runs share it.
 pub(crate) struct PluginEntry {
     pub(crate) id: &'static str,
     pub(crate) kind: ModuleKind,

@@ -35,7 +35,7 @@ pub(crate) type Ends = BTreeMap<String, End>;
 pub(crate) struct SilentEnd {
     /// Ids of the plugins that were loaded.
     pub(crate) modules: Vec<String>,
-    /// Date and time at which the last of them was loaded, UTC.
+    /// Date and time at which the last of these plugins was loaded, UTC.
     pub(crate) loaded: String,
 }
 

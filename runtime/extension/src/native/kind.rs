@@ -61,7 +61,7 @@ pub(crate) trait Kind: Send + Sync + 'static {
     /// Returns a neutral row for testing a plugin without agents.
     fn neutral() -> Self::Input;
 
-    /// Answers with the built-in module.
+    /// Fills the outputs with the answers of the built-in module.
     fn answer(
         module: &Module<Self::Logic>,
         step: &Step<'_>,
@@ -85,7 +85,7 @@ pub(crate) trait Kind: Send + Sync + 'static {
 
 /// Input rows as a plugin gets them.
 pub(crate) enum InputRows<'a> {
-    /// The rows of this version.
+    /// Complete rows, in the layout of the current version.
     Whole(&'a [u8]),
     /// The first fields of each row, for a plugin built for an earlier version without the later fields. They
     /// are stored as words, so that rows are aligned like doubles.
@@ -119,7 +119,7 @@ impl<'a> InputRows<'a> {
 
 /// A row as named numbers, for reports.
 pub(crate) trait Numbers {
-    /// Returns the fields.
+    /// Returns the fields with their names.
     fn numbers(&self) -> Vec<(&'static str, f64)>;
 }
 

@@ -125,7 +125,7 @@ impl StepHead {
 
 /// Byte that announces a call or answer in shared memory and wakes the other side.
 pub(super) const STEP: u8 = b'S';
-/// Byte that announces a message.
+/// Byte that announces a message on the socket.
 const MESSAGE: u8 = b'M';
 
 impl Layout {

@@ -128,7 +128,7 @@ struct Catalog {
     cells: BTreeMap<String, Arc<ScriptCell>>,
 }
 
-/// The available scripts.
+/// The scripts that ship with the program, and those in the script folders.
 pub struct Scripts {
     folders: Vec<PathBuf>,
     catalog: Mutex<Catalog>,

@@ -14,7 +14,7 @@ use roadwright_plugin_api::{BehaviourInput, NOTHING};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// Maximum distance of the other agent that is passed to handlers, m.
+/// Maximum distance at which an agent of the run is passed to handlers as the other agent, m.
 const NEAREST: f64 = 500.0;
 
 /// Result of calling a handler.

@@ -43,7 +43,7 @@ pub struct Steps {
     pub outcome: Result<Rehearsal, ScriptError>,
 }
 
-/// Records statements.
+/// Records the statements that a handler reaches.
 #[derive(Clone, Default)]
 struct Recorder {
     steps: Arc<Mutex<Vec<ScriptStep>>>,

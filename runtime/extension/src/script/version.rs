@@ -34,7 +34,7 @@ impl Version {
         compiled.filter(|compiled| !self.is_disabled && compiled.kind == self.kind)
     }
 
-    /// Returns the build, for records.
+    /// Returns the name of the build, as used in records.
     pub(super) fn name(&self) -> String {
         let active = self.active();
         active.map_or(String::new(), |c| format!("{} script", &c.hash[..8]))

@@ -112,7 +112,7 @@ pub fn fit(points: &[DVec2], options: &StrokeOptions) -> Result<Fit, GeometryErr
     })
 }
 
-/// One leg between corners.
+/// Fits a line to one leg between two corners.
 fn fit_leg(samples: &[DVec2], options: &StrokeOptions) -> Result<Fit, GeometryError> {
     let smooth = smoothed(samples);
     let mut best = None;

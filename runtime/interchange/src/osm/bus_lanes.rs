@@ -26,12 +26,12 @@ const UNKNOWN: &str = "bus lanes (busway) of an unknown kind";
 /// Warning about bus lane counts that contradict per-lane tags.
 const CONTRADICTION: &str =
     "numbers of bus lanes that differ from the lanes listed (the list is used)";
-/// Warning about closed lanes.
+/// Warning about lanes that are closed to cars and buses.
 const CLOSED: &str = "lanes closed to cars and buses (imported as lanes for all traffic)";
 /// Warning about contraflow buses in streets without a bus lane.
 const NO_LANE: &str = "contraflow buses in one-way streets without a bus lane (left out)";
 
-/// Bus lanes of a way.
+/// Bus lanes of a way, in both directions.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct BusLanes {
     along: Reserved,
@@ -55,7 +55,7 @@ struct Reserved {
 const LANE: [&str; 2] = ["lane", "yes"];
 /// Values of `busway` for a lane against the direction of a one-way road.
 const OPPOSITE: [&str; 2] = ["opposite_lane", "opposite"];
-/// Values of `busway` for roads without such a lane.
+/// Values of `busway` for roads without a bus lane on that side.
 const NOTHING: [&str; 4] = ["no", "none", "separate", "track"];
 /// Values of access keys that allow buses.
 const OPEN: [&str; 4] = ["designated", "official", "yes", "permissive"];

@@ -100,7 +100,7 @@ fn place(line: usize) -> String {
     }
 }
 
-/// A box in degrees.
+/// A box between two meridians and two parallels.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct GeoBox {
     /// Western edge, degrees.

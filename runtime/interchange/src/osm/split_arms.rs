@@ -40,7 +40,7 @@ const MISS: f64 = 0.5;
 const SAME_CROSSING: f64 = 8.0;
 /// Distance from the ends of an arm within which its line has no other point, m.
 const NEAR_END: f64 = 2.0;
-/// Warning about joined arms.
+/// Warning about split arms that were joined.
 const JOINED: &str =
     "arms of roundabouts that are split around an island (entry and exit joined to one road)";
 
@@ -205,7 +205,7 @@ impl Streets<'_> {
     }
 
     /// Follows a one-way street from a roundabout to the next node where roads meet; `None` if the street is
-    /// not one-way in the direction of its role, too long, or has signals.
+    /// not one-way in the direction of its role, is too long, or has signals or bus lanes.
     fn chain(&self, first: usize, roundabout: i64, role: Role) -> Option<Chain> {
         let pieces = &self.graph.pieces;
         let mut chain = Chain {

@@ -18,7 +18,7 @@ pub struct CellMap {
     marks: BTreeMap<Cell, Mark>,
 }
 
-/// Mark on a cell.
+/// Symbol that is drawn on a cell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Mark {
     /// A path crosses the cell.
@@ -141,7 +141,8 @@ impl CellMap {
     }
 }
 
-/// Number of doublings from the factor of plain ground to this one, rounded up; 0 for plain ground.
+/// Number of times that the factor of plain ground has to be doubled to reach `factor`, rounded up; 0 for
+/// plain ground.
 fn doublings(factor: u32) -> u32 {
     let more = factor.div_ceil(PLAIN as u32);
     more.next_power_of_two().trailing_zeros()

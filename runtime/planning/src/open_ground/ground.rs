@@ -505,7 +505,7 @@ impl OpenGround {
             .map_or(Paint::default(), |painting| painting.at(cell))
     }
 
-    /// Numbers of the items whose shape may overlap an area, in order.
+    /// Indices of the items whose shape may overlap an area, in ascending order.
     fn items_near(&self, area: Bounds) -> Vec<u32> {
         let mut indices = self.large.clone();
         match squares_of(area) {
@@ -780,7 +780,7 @@ impl OpenGround {
         Ok(map)
     }
 
-    /// The item with this number, if it obstructs a body and meets an area.
+    /// The item with this index, if it obstructs a body and meets an area.
     fn obstructing(&self, index: u32, reader: Obstructed<'_>, area: &Bounds) -> Option<&Item> {
         let slot = &self.items[index as usize];
         let item = slot.item.as_ref().filter(|_| slot.bounds.meets(area))?;

@@ -88,7 +88,7 @@ pub(super) fn standing(api: &mut Registrar) {
     );
 }
 
-/// Registers signals to other drivers.
+/// Registers the functions for the indicators, the horn, and driving without a grant.
 pub(super) fn signals(api: &mut Registrar) {
     set!(
         api,

@@ -37,7 +37,7 @@ const STOREY: f64 = 3.0;
 /// Range of plausible heights, m: from a kiosk to the tallest building in the world.
 const HEIGHTS: (f64, f64) = (2.0, 830.0);
 
-/// Kind of an area.
+/// Kind of an imported area.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Kind {
     /// A building with a height, m.

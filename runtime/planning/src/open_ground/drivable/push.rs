@@ -16,7 +16,7 @@ use std::f64::consts::PI;
 
 /// Length of the arcs of a pushed trailer's drive, m.
 const STEP: f64 = 0.2;
-/// Maximum number of these arcs.
+/// Maximum number of arcs in the drive of a pushed trailer.
 const MOST_STEPS: usize = 400;
 /// Distance ahead on the curve at which the law reads its curvature, m. The combination needs this distance to bend.
 const PREVIEW: f64 = 1.2;
