@@ -54,8 +54,8 @@ pub fn fillet(points: &[DVec2], options: FilletOptions) -> Result<ReferenceLine,
     Ok(rounded(points, options, None)?.line)
 }
 
-/// Returns the line of [`fillet`], with bends that are tighter than `smallest` widened to that radius, as far as
-/// their legs and [`SmallestRadii::miss`] allow.
+/// Returns the line of [`fillet`] with its tight bends widened. A bend whose radius is below `smallest` gets
+/// that radius, as far as its legs and [`SmallestRadii::miss`] allow.
 ///
 /// # Errors
 /// If fewer than two distinct points are given or a coordinate is out of range.

@@ -28,7 +28,7 @@ pub const SIDE_CLEARANCE: f64 = 0.3;
 pub const MOST_ASIDE: f64 = 0.5;
 /// Sampling distance along lanes, m.
 const STEP: f64 = 1.0;
-/// Largest distance that may come from rounding, m.
+/// Largest distance that may result from rounding errors, m.
 const ROUNDING: f64 = 1e-6;
 
 /// Height of trees in collisions, m.

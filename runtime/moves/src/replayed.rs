@@ -186,7 +186,7 @@ pub struct FreeDrive {
 
 /// Distance to the goal of a plan, m.
 const FAR_AWAY: f64 = 100_000.0;
-/// Maximum number of moves on a route, so that a library of standing moves comes to an end.
+/// Maximum number of moves on a route, so that a drive ends even if its moves do not advance.
 const MOST_MOVES: usize = 1000;
 
 impl FreeGround<'_> {

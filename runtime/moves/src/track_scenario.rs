@@ -189,8 +189,8 @@ impl Course {
         points.min_by(near).unwrap_or(place)
     }
 
-    /// Adds the cars that are on the track at the beginning, and cars that come to the beginnings of their lines
-    /// later.
+    /// Adds the cars that are on the track at the start, and the cars that appear at the beginnings of their
+    /// lines later.
     fn add_cars(&self, scenario: &mut Scenario) -> Result<(), EditError> {
         let Some(first) = self.cars.first() else {
             return Ok(());

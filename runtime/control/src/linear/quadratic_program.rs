@@ -233,7 +233,7 @@ struct Rotation {
 }
 
 impl Rotation {
-    /// The rotation that makes the second of two numbers 0.
+    /// Returns the rotation that makes the second number 0 and the first one positive.
     fn to_first(first: f64, second: f64) -> Self {
         let length = (first * first + second * second).sqrt();
         match length > 0.0 {

@@ -128,8 +128,8 @@ impl InspectError {
 /// If it is not a valid plugin for this computer and this host.
 pub fn inspect(path: &Path) -> Result<(Inspected, Vec<u8>), InspectError> {
     let read = |error: std::io::Error| InspectError::Read(error.to_string());
-    // The bytes are returned as well, so that the inspected and hashed bytes are the ones that are copied and
-    // loaded, even if the file changes meanwhile.
+    // The bytes are returned as well, so that exactly the inspected and hashed bytes are copied and loaded,
+    // even if the file changes meanwhile.
     let bytes = roadwright_files::read(path, MAX_SIZE).map_err(read)?;
     Ok((inspect_bytes(&bytes)?, bytes))
 }

@@ -66,8 +66,8 @@ const TIGHTEST: f64 = 1.1;
 
 /// Fits a line to the points of a stroke, in drawing order.
 ///
-/// About 6 ms for 200 samples and 160 ms for 1,000: the search for spans takes a time that grows with the
-/// square of the longest span, and the refinement one that grows with the cube of the number of spans.
+/// Takes about 6 ms for 200 samples and 160 ms for 1,000. The time of the search for spans grows with the
+/// square of the longest span, and that of the refinement with the cube of the number of spans.
 ///
 /// # Errors
 /// [`GeometryError::TooFewPoints`] if the stroke is shorter than two tolerances, [`GeometryError::NoJoin`] if

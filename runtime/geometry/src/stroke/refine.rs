@@ -74,8 +74,8 @@ impl Model {
             model.push(length(span).max(MIN_SPAN), span.curvature);
             heading += length(span) * span.curvature;
         }
-        // A spiral takes half of its length from each neighbour, because it turns as much as if each
-        // neighbour's curvature applied to half of it.
+        // A spiral takes half of its length from each neighbour. It turns as much as if one half had the
+        // curvature of one neighbour, and the other half that of the other neighbour.
         for i in 0..model.spirals.len() {
             let shorter = model.spans[i].0.min(model.spans[i + 1].0);
             // A span gives up half of a spiral at each of its ends, so at most 0.4 of its length in total:

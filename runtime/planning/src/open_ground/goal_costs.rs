@@ -1,9 +1,10 @@
 //! Exact costs to a goal, from a search that continues over the steps of a run.
 //!
-//! A search of bounded size gets lost where the goal costs far more than the distance to it suggests, for example
-//! behind steep or wet ground: it would have to expand everything that is nearer, and an agent that learns while it
-//! drives has to drive through all of that. A second search from the goal does not depend on where the agent is, so
-//! it can continue while the agent drives. Once it has come as far as the agent, it knows the path.
+//! A search of bounded size gets lost where the goal costs far more than the distance to it suggests, for
+//! example behind steep or wet ground: it would have to expand everything that is nearer, and an agent that
+//! learns while it drives has to drive through all of that. A second search from the goal does not depend on
+//! where the agent is, so it can continue while the agent drives. Once it has reached the agent, it knows the
+//! path.
 
 use super::cell::Cell;
 use super::cost::Rules;

@@ -301,7 +301,7 @@ impl OpenGround {
     /// Adds an item.
     ///
     /// # Errors
-    /// If the map cannot hold its shape.
+    /// If a map cannot contain its shape.
     pub fn insert(&mut self, item: Item) -> Result<ItemId, ShapeError> {
         item.check()?;
         let index = self.free.pop().unwrap_or_else(|| {
@@ -339,7 +339,7 @@ impl OpenGround {
     /// Replaces an item by another one with the same owner.
     ///
     /// # Errors
-    /// If the map cannot hold the new shape. In that case, the old item stays.
+    /// If a map cannot contain the new shape. In that case, the old item stays.
     pub fn replace(&mut self, id: ItemId, item: Item) -> Result<(), ShapeError> {
         item.check()?;
         if self.item(id).is_none_or(|before| *before == item) {

@@ -166,7 +166,7 @@ impl Item {
         }
     }
 
-    /// Whether maps can hold the item.
+    /// Whether a map can contain the item.
     pub(super) fn check(&self) -> Result<(), ShapeError> {
         self.shape.check()?;
         match self.role {

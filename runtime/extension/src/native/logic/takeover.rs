@@ -57,7 +57,7 @@ impl<K: Kind> Native<K> {
         );
         self.leave(&generation, is_isolated, fault);
         self.cell.quarantine.end_trial(&generation.hash);
-        // After the withdrawal, the cell wishes for the build that takes over.
+        // After the withdrawal, the cell's wish is the build that takes over.
         self.cell.withdraw(&generation.hash, &why);
         self.restarts.clear();
         self.snapshot = None;

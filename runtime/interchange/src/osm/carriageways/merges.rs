@@ -130,7 +130,8 @@ fn shift(from: &[LaneAtEnd], to: &[LaneAtEnd], ending: EndingLanes) -> Option<f6
     Some(beside(kept) - beside(to))
 }
 
-/// Moves the lanes of a road at one end, by a distance to the left of drivers who come from there, m.
+/// Displaces the lanes at one end of a road to the left, as seen by drivers who enter the road there. `by` is
+/// the distance, m.
 fn displace(road: &mut Road, end: RoadEnd, by: f64) {
     if by.abs() < LEAST {
         return;

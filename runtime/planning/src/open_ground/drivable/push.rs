@@ -148,7 +148,8 @@ impl TowedShots<'_> {
         curves.filter_map(|curve| self.pushed(&curve))
     }
 
-    /// Drive of the vehicle that pushes its trailer along a curve to the target; `None` if it does not get there.
+    /// Drive of the vehicle that pushes its trailer along a curve to the target; `None` if it does not end at
+    /// the target.
     fn pushed(&self, curve: &Curve) -> Option<Vec<Arc>> {
         let Self { trip, trailer, .. } = self;
         let vehicle = &trip.vehicle;
