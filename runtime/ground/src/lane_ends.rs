@@ -31,7 +31,7 @@ pub struct LaneEnd {
     pub joins: bool,
 }
 
-/// All lanes that end. Both lists are empty if there are none, as in most networks.
+/// All lanes that end. The lists are empty if there are none, as in most networks.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(crate) struct LaneEnds {
     /// Index in the list of ends for each lanelet.
@@ -91,7 +91,8 @@ impl LaneEnds {
     }
 
     /// Adds the lanelets of a lane from its end backwards. `side` is 0 if the lane that continues is on the
-    /// left, and 1 if it is on the right. Returns whether the lane began where another road joined.
+    /// left, and 1 if it is on the right. Returns whether it is an acceleration lane, which begins where a
+    /// ramp joins and is not too long.
     fn go_back(&mut self, graph: &LaneGraph, last: LaneletIndex, side: usize) -> bool {
         let (mut lane, mut behind) = (last, 0.0);
         loop {
@@ -140,7 +141,7 @@ impl LaneEnds {
         }
     }
 
-    /// How a lanelet ends; `None` if its lane continues.
+    /// How a lanelet ends; `None` if its lane does not end within [`KNOWN_AHEAD`].
     #[inline]
     pub(crate) fn of(&self, id: LaneletIndex) -> Option<&LaneEnd> {
         let &number = self.of.get(id.index())?;

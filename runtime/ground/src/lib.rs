@@ -573,7 +573,7 @@ impl Ground {
         self.beside(id) != [NO_LANELET; 2]
     }
 
-    /// How a lanelet ends; `None` if its lane continues.
+    /// How a lanelet ends; `None` if its lane does not end nearby.
     #[inline]
     pub fn lane_end(&self, id: LaneletIndex) -> Option<&LaneEnd> {
         self.roads.lane_end(id)

@@ -890,7 +890,7 @@ impl Roads {
         self.rings.of(id)
     }
 
-    /// How a lanelet ends; `None` if its lane continues.
+    /// How a lanelet ends; `None` if its lane does not end nearby.
     #[inline]
     pub(crate) fn lane_end(&self, id: LaneletIndex) -> Option<&LaneEnd> {
         self.lane_ends.of(id)

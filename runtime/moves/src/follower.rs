@@ -93,7 +93,8 @@ pub fn follow(now: &Frame, clip: &Frame, wheelbase: f64) -> FrameCommand {
     }
 }
 
-/// Steering angle that would cause the lateral error, rad, positive to the left.
+/// Steering angle that corresponds to the lateral error, rad, positive to the left. The correction is its
+/// negative.
 fn lateral(error: &FollowError, clip: &Frame, direction: f64, wheelbase: f64) -> f64 {
     let speed = direction * clip.forward.abs().max(SLOWEST);
     let slip = atan2(clip.sideways.abs(), clip.forward.abs().max(SLOWEST));

@@ -2,8 +2,9 @@
 //! own model (`replayed.rs`).
 //!
 //! At every transition point, a plan is made from the current positions of the cars. Their velocity is
-//! assumed to be constant. If every move is blocked, the vehicle follows the rest of its last plan. Contacts are
-//! tested from frame to frame against the actual motion of the cars.
+//! assumed to be constant. If every move is blocked, a vehicle that follows frames exactly continues its last
+//! plan, whereas a vehicle that is driven by its model brakes. Contacts are tested from frame to frame
+//! against the actual motion of the cars.
 
 use crate::course::Course;
 use crate::library::{Library, MoveNumber, StateNumber};

@@ -52,9 +52,9 @@ pub(super) fn place_signals(
     }
 }
 
-/// Returns the junction to which a signal or sign at position `i` of a run applies, and its
-/// distance, m. This is the next junction in the direction of the signal or sign, or the nearest
-/// junction if there is no direction.
+/// Returns the junction to which a signal or sign at position `i` of a run applies, and its distance, m;
+/// `None` if there is none within `REACH`. This is the next junction in the direction of the signal or sign,
+/// or the nearest one if no direction is stated.
 fn guarded(
     run: &Piece,
     i: usize,
