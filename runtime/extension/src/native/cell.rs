@@ -21,7 +21,7 @@ const MOST_PREVIOUS: usize = 8;
 
 /// An accepted build of a module.
 pub(crate) struct Generation {
-    /// Number of earlier builds of this module in this process.
+    /// Number of this build among the builds of the module in this process, from 1.
     pub(crate) number: u32,
     pub(crate) info: PluginInfo,
     pub(crate) module: ModuleInfo,
@@ -36,7 +36,8 @@ pub(crate) struct Generation {
     pub(crate) pool: Arc<LibraryPool>,
 }
 
-/// The loaded libraries. The same build is loaded only once, because libraries are never unloaded.
+/// The loaded libraries. Libraries are never unloaded, so the same build is loaded only once, unless it has
+/// faulted.
 #[derive(Default)]
 pub(crate) struct LibraryPool(Mutex<Loaded>);
 
@@ -391,7 +392,7 @@ impl PluginEntry {
     }
 
     /// Quarantines a build and falls back to the newest earlier build that is not quarantined, or else to the
-    /// built-in module. Returns the build that replaces it; `None` for the built-in module.
+    /// built-in module. Returns the build that is used afterwards; `None` for the built-in module.
     pub(crate) fn withdraw(&self, hash: &str, why: &str) -> Option<Arc<Generation>> {
         self.quarantine.add(hash, why);
         let mut state = self.state();
@@ -448,7 +449,7 @@ impl PluginEntry {
         self.touch();
     }
 
-    /// Records a fault in the table, and reports it as an event unless there are too many.
+    /// Records a fault in the table, and reports it as an event unless it repeats the last one.
     pub(crate) fn note_fault(&self, message: &str) {
         let mut state = self.state();
         state.faults += 1;
@@ -460,8 +461,8 @@ impl PluginEntry {
         }
     }
 
-    /// Writes the input that led to an invalid answer into the folder with the marks of the quarantine.
-    /// Returns the path; `None` if writing fails.
+    /// Writes the input that led to an invalid answer into the folder `faults`, beside the marks of the
+    /// quarantine. Returns the path; `None` if writing fails.
     pub(crate) fn save_input(
         &self,
         message: &str,

@@ -48,7 +48,8 @@ pub(crate) struct PastEnds {
     pub(crate) silent: Vec<SilentEnd>,
 }
 
-/// The file for the last words of this process, which is removed if it stays empty.
+/// The file for the last words of this process. It is removed at a normal exit, unless it states how a plugin
+/// ended the process.
 pub(crate) struct LastWords {
     pub(crate) file: File,
     path: PathBuf,

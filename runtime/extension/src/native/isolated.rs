@@ -9,10 +9,9 @@
 //!                  <--- socket      <---   one byte: done
 //! ```
 //!
-//! A batch of 1,024 rows has up to 300 KB, which a socket would copy into the system and out of it. The memory
-//! is as large as counts and strides of the largest batch so far require. The
-//! socket synchronises access to the memory. It also detects hangs, because it can be read with a time limit,
-//! and reports a crash immediately by an end of file.
+//! A batch of 1,024 rows has up to 300 KB, which a socket would have to copy twice. The memory grows with the
+//! largest batch so far. The socket synchronises access to the memory. It also detects hangs, because it can
+//! be read with a time limit, and reports a crash immediately by an end of file.
 
 use super::backend::{
     Backend, Batch, Fault, MOST_ROUTE, MOST_ROWS, State, bytes_of, bytes_of_mut, intern_parameters,

@@ -386,8 +386,9 @@ impl Scripts {
         catalog.cells.values().map(row).collect()
     }
 
-    /// Returns the path to which a script is written. This is the file of the script if there is one,
-    /// otherwise a file in the first folder, which takes precedence over shipped scripts.
+    /// Returns the path to which a script is written; `None` if there are no script folders. This is the file
+    /// of the script if there is one, otherwise a file in the first folder, which takes precedence over
+    /// shipped scripts.
     pub fn place_of(&self, id: &str) -> Option<PathBuf> {
         let cell = self.catalog().cells.get(id).cloned();
         let own = cell.and_then(|cell| cell.state().path.clone());

@@ -58,8 +58,8 @@ fn order(at: Position) -> (Option<usize>, Option<usize>) {
 struct Finder {
     /// Uses of values that may be missing, as members with their positions.
     used: Vec<(&'static str, Position)>,
-    /// Expressions that the script compares with `()`, with their positions. They include numbers that depend on
-    /// the leader.
+    /// Members that the script compares or assigns to a variable, with their positions. They include numbers
+    /// that depend on the leader.
     asked: Vec<(String, Position)>,
     /// Names in the memory that are assigned.
     remembered: BTreeSet<String>,

@@ -33,7 +33,7 @@ const LEADS: [f64; 4] = [0.0, 1.0, 2.0, 3.0];
 /// Radii of curves, as multiples of the smallest possible one.
 const RADII: [f64; 2] = [1.0, 1.7];
 
-/// A curve of arcs that is followed in the direction in which it leads.
+/// A curve of arcs that is followed without a change of direction.
 #[derive(Debug, Clone)]
 struct Curve {
     start: Placement,
