@@ -92,7 +92,7 @@ impl TripPair {
         self.b.as_ref().or(self.a.as_ref())
     }
 
-    /// Name of the agent, followed by the number of the trip if the agent has several.
+    /// Name of the agent. From its second trip on, the number of the trip follows.
     pub fn name(&self) -> String {
         let name = agent_name(self.agent);
         match self.number {
@@ -114,7 +114,7 @@ pub struct Comparison {
     /// The figures.
     pub figures: Vec<Figure>,
     /// All trips that have ended in at least one of the runs. Trips with the largest difference come first,
-    /// and trips that ended in only one run come last.
+    /// and trips without a difference, because they did not arrive in both runs, come last.
     pub trips: Vec<TripPair>,
     /// Differences between the scenarios of the two runs. Empty if nothing differs that affects driving.
     pub changes: Vec<String>,
