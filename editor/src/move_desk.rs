@@ -167,7 +167,7 @@ fn add(cx: &mut Context, rows: &ClipRows) {
         ),
         Err(NotAdded::Other { bench, clip }) => {
             let text = format!(
-                "The clip ({clip}) does not fit the clips of the Moves panel ({bench}). Save them, clear the \
+                "The clip ({clip}) does not match the clips in the Moves panel ({bench}). Save them, clear the \
                  list and record again."
             );
             cx.say(Tone::Refused, &text);
@@ -240,9 +240,7 @@ fn use_library(cx: &mut Context) {
 
 fn words_of(why: &UseError) -> String {
     match why {
-        UseError::NoAgent => {
-            "Select the vehicles that are to drive with the library first.".to_owned()
-        }
+        UseError::NoAgent => "First select the vehicles that should use the library.".to_owned(),
         UseError::Library(why) => format!("The library cannot be used: {why}."),
         UseError::OtherVehicle {
             agent,

@@ -69,7 +69,7 @@ const THERE: f64 = 0.03;
 /// heading along the arc would have to change faster than the wheels can turn, because it grows with the
 /// square root of the offset.
 const NEAR: f64 = 0.3;
-/// Heading per metre of lateral offset on the straight line, 1/m.
+/// Gain on the straight line: heading per metre of lateral offset, 1/m.
 const NEAR_GAIN: f64 = 1.0;
 
 /// Reverses into a bay. It reads a row of the course `parking`: `stop_distance` is the distance

@@ -95,8 +95,8 @@ static PARAMETERS: [ParameterInfo; PLAIN + RULE_COUNT] = joined(GAINS, RULES);
 /// fractions is commanded. The turn rate is the commanded speed times the sum of the steering factors:
 /// towards the waypoint and away from the obstacle.
 ///
-/// The printed factors are gentle: at most 0.04 in the rules of route following, a radius of 25 m. For
-/// streets with tighter corners, the gains and a closer waypoint calibrate the driver to the vehicle, as
+/// The printed factors are gentle: at most 0.04 in the rules of route following, which is a radius of 25 m.
+/// For streets with tighter corners, the gains and a closer waypoint calibrate the driver to the vehicle, as
 /// [Gerdelan 2011] demands. The rules are also parameters, with the printed tables as defaults, and can be
 /// set by hand or by training.
 pub struct FuzzyDriver;

@@ -313,7 +313,7 @@ impl Settings {
         }
     }
 
-    /// Figure 12.3: seeking alone, with switches S2 and S1.
+    /// Figure 12.3: seeking without avoidance, with the switches S2 and S1.
     fn seek(&self, input: &ControllerInput) -> Shares {
         let [arrive_brake, turn_brake, throttle, steer, ..] = &self.tables;
         let (distance, speed) = (input.waypoint_distance, input.speed.max(0.0));

@@ -90,7 +90,7 @@ static PARAMETERS: [ParameterInfo; 19] = [
 const SPEED_STEP: f64 = 0.1;
 /// Number of models kept for later plans.
 const MOST_KEPT: usize = 256;
-/// Minimum rate at which wheels beyond their limit return, as a fraction of the steering rate.
+/// Minimum rate at which wheels beyond their limit return, as a fraction of the maximum steering rate.
 const RETURN: f64 = 0.9;
 /// Tolerance of the time at which the next plan is due, s.
 const EARLY: f64 = 1e-9;
@@ -342,7 +342,7 @@ fn endless(plant: &Plant, cost: &Cost) -> Result<(Plant, Cost), LinearError> {
     Ok((longer, cost))
 }
 
-/// Rows of the limits of steering rates, and of the steering after each step.
+/// Constraint rows for the steering rates and for the steering after each step.
 fn steering_rows(steps: usize, step: f64) -> Matrix {
     let mut rows = Matrix::zeros(2 * steps, steps);
     for k in 0..steps {
@@ -354,7 +354,7 @@ fn steering_rows(steps: usize, step: f64) -> Matrix {
     both_ways(&rows)
 }
 
-/// Rows of upper limits, followed by rows of lower limits.
+/// Returns the constraint rows for upper limits, followed by those for lower limits.
 fn both_ways(rows: &Matrix) -> Matrix {
     let mut both = Matrix::zeros(2 * rows.rows(), rows.columns());
     both.put([0, 0], rows);

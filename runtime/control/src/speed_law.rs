@@ -31,7 +31,7 @@ pub(crate) const CLOSING_GAIN: ParameterInfo = ParameterInfo::number(
 /// Parameter of the speed law: time gap.
 pub(crate) const HEADWAY: ParameterInfo =
     ParameterInfo::number("headway", "s", (0.1, 5.0), 1.2, "Time gap to the leader.");
-/// Parameter of the speed law: deceleration of stops.
+/// Parameter of the speed law: deceleration for stopping.
 pub(crate) const BRAKING: ParameterInfo = ParameterInfo::number(
     "braking",
     "m/s^2",

@@ -42,7 +42,7 @@ pub struct HostOptions {
     pub builtin: Registry,
 }
 
-/// A call of a plugin that hangs.
+/// A plugin call that is taking too long.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Hang {
     /// The module.

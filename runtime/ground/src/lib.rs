@@ -350,7 +350,7 @@ impl Ground {
         1 << self.lanelet(id).layer.rem_euclid(32)
     }
 
-    /// Road layers on which a body stands that follows `lanelet` (bit mask); all of them for [`NO_LANELET`].
+    /// Road layers (bit mask) that a body following `lanelet` occupies; all of them for [`NO_LANELET`].
     /// Vehicles on a bridge and on the road below it cannot collide.
     #[inline]
     pub fn layers(&self, lanelet: LaneletIndex) -> u32 {
@@ -579,7 +579,7 @@ impl Ground {
         self.roads.lane_end(id)
     }
 
-    /// Whether an acceleration lane ends by a connection, so that its vehicles yield.
+    /// Whether a connection is at the end of an acceleration lane, so that its vehicles yield.
     #[inline]
     pub fn joins_by(&self, connection: Connection) -> bool {
         self.roads.joins_by(connection)

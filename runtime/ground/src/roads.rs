@@ -896,7 +896,7 @@ impl Roads {
         self.lane_ends.of(id)
     }
 
-    /// Whether an acceleration lane ends by a connection.
+    /// Whether a connection is at the end of an acceleration lane.
     #[inline]
     pub(crate) fn joins_by(&self, connection: Connection) -> bool {
         self.lane_ends.joins_by(connection)

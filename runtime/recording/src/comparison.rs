@@ -268,7 +268,7 @@ fn pairs<'a>(
     a: impl Iterator<Item = &'a Trip>,
     b: impl Iterator<Item = &'a Trip>,
 ) -> Vec<TripPair> {
-    /// Selects the side of a pair on which a trip is entered.
+    /// Selects the field of a pair in which a trip is stored.
     type Side = fn(&mut TripPair) -> &mut Option<Trip>;
     let mut all: BTreeMap<(u64, usize), TripPair> = BTreeMap::new();
     let mut put = |trip: &Trip, counts: &mut BTreeMap<u64, usize>, side: Side| {

@@ -197,7 +197,7 @@ fn library(ui: &mut Ui, model: &Model, state: &mut MovesPanel, actions: &mut Vec
     ui.horizontal_wrapped(|ui| {
         let can_build = !bench.clips.is_empty() && !bench.is_building;
         let button = primary_if(ui, can_build, "Build");
-        let hint = "Find similar frames, cut the clips there, and join the pieces to moves.";
+        let hint = "Find similar frames, and cut the clips into moves at these frames.";
         if button.on_hover_text(hint).clicked() {
             send(actions, MovesAction::Build);
         }
@@ -336,7 +336,7 @@ fn using(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
             };
         let button = primary_if(ui, can_use, "Use");
         let button = button.on_disabled_hover_text(
-            "Build or choose a library, and select the vehicles that are to drive with it.",
+            "Build or choose a library, and select the vehicles that should use it.",
         );
         let hint = "Use the library in the stacks of the selected vehicles.";
         if button.on_hover_text(hint).clicked() {

@@ -100,7 +100,7 @@ impl QuadraticProgram {
 struct Search<'a> {
     program: &'a QuadraticProgram,
     point: Vec<f64>,
-    /// Active limits, by row.
+    /// Rows of the active limits.
     active: Vec<usize>,
     /// Multiplier of each active limit, at least 0.
     forces: Vec<f64>,

@@ -228,8 +228,8 @@ impl Regulator {
         })
     }
 
-    /// Returns p. The cost of all steps that follow a state x is x'Px + 2 x'p w plus a constant if a known value
-    /// w continues forever.
+    /// Returns the vector p. If a known value w continues forever, the cost of all steps that follow a state
+    /// x is x'Px + 2 x'p w plus a constant.
     pub fn beyond(&self, plant: &Plant) -> Matrix {
         let next = self.closed.transposed();
         let mut effect = &next * &(&self.cost * &plant.known);

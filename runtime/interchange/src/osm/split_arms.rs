@@ -6,9 +6,9 @@
 //!               '-->--'
 //! ```
 //!
-//! If entry and exit meet the roundabout in the same node, they are one arm, and the island between them
-//! follows from the paths of the roundabout. Left apart, they would be two arms at the same place, with a path
-//! from the entry straight back into the exit. They are therefore joined to a two-way road along the middle
+//! If entry and exit meet the roundabout at the same node, they are one arm, and the island between them
+//! follows from the paths of the roundabout. Imported separately, they would be two arms at the same place, with
+//! a path from the entry straight back into the exit. They are therefore joined to a two-way road along the middle
 //! between them.
 
 use super::Warnings;
@@ -70,7 +70,7 @@ impl Joined {
     }
 }
 
-/// Joins the entries and exits that meet a roundabout in the same node and each other in another node.
+/// Joins the entries and exits that meet a roundabout at the same node and each other at another node.
 /// `carriers` are the nodes with signals, which stay as they are. O(pieces log pieces).
 pub(super) fn join(
     mut graph: Graph<'_>,
