@@ -123,7 +123,7 @@ const RUN: &[&str] = &[
     "plugins/own.so",
 ];
 
-/// A training run of a vehicle in the arena that takes a second.
+/// A training experiment in the arena that runs for a second.
 const EXPERIMENT: &str = r#"{
   "format": "roadwright-experiment",
   "version": 1,

@@ -76,7 +76,8 @@ impl Rings {
     }
 }
 
-/// Ring number of each road that belongs to a ring. Rings are numbered by their smallest road id.
+/// Ring number of each road that belongs to a ring. Rings are numbered in the order of their smallest road
+/// ids.
 fn numbers(network: &RoadNetwork, layout: &Layout) -> BTreeMap<RoadId, u32> {
     let ends = |id: RoadId| network.road(id).map(|road| [road.from, road.to]);
     let mut at: BTreeMap<NodeId, Vec<RoadId>> = BTreeMap::new();

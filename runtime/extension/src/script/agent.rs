@@ -469,8 +469,8 @@ impl Agent {
         place.unwrap_or_else(|| self.place())
     }
 
-    /// Returns the lowest speed limit within `distance` metres along the route, m/s, or a million if the
-    /// route ends earlier.
+    /// Returns the lowest speed that limits and bends allow within `distance` metres along the route, m/s; a
+    /// million before the agent has first seen the scene.
     pub(super) fn road_speed_within(&self, distance: f64) -> f64 {
         let content = self.content();
         let Some(facts) = content.facts else {

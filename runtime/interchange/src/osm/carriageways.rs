@@ -122,8 +122,8 @@ struct Carriageway {
 }
 
 impl Carriageway {
-    /// Returns the carriageway of a one-way road in its driving direction; `None` if its width is not
-    /// constant.
+    /// Returns the carriageway of a one-way road in its driving direction; `None` if the road has several
+    /// lane sections, or drivable lanes against its direction.
     fn of(index: usize, road: &Road, side: DrivingSide) -> Option<Self> {
         let [section] = &road.lane_sections[..] else {
             return None;

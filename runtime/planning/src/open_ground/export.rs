@@ -129,8 +129,9 @@ impl CellMap {
         text
     }
 
-    /// Colour of a cell, 0xRRGGBB, at a column and a row counted from the north-west corner. Blocked cells
-    /// are dark, plain ground is light, and the more a cell costs, the redder it is.
+    /// Colour of a cell, 0xRRGGBB, at a column and a row counted from the north-west corner. Marks have their
+    /// own colours. Otherwise, blocked cells are dark, plain ground is light, and the more a cell costs, the
+    /// redder it is.
     pub fn color(&self, column: u32, row: u32) -> u32 {
         match self.marks.get(&self.cell(column, row)) {
             Some(Mark::Path) => 0x1f_6f_eb,

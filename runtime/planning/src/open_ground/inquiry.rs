@@ -275,8 +275,8 @@ impl Finder {
         }
     }
 
-    /// Follows each plan of a bounded search to its end and plans again from there, until the goal is
-    /// reached. `None` if it cannot be reached.
+    /// Follows each plan of a bounded search to its end and plans again from there, until the goal is reached.
+    /// `None` if a plan leads nowhere, if the limit on cells is reached, or if `goes_on` returns false.
     fn drive(
         &mut self,
         ground: &mut OpenGround,
