@@ -199,7 +199,7 @@ impl Host {
         may_come || self.catalogue.plugins().cells.values().any(runs_here)
     }
 
-    /// The scripts in the folders, and those that ship with the program.
+    /// The scripts in the folders, and the shipped scripts.
     pub fn scripts(&self) -> &Scripts {
         &self.catalogue.scripts
     }

@@ -511,8 +511,8 @@ impl Obstacles {
         });
     }
 
-    /// Lower bound of the distance that every point of a vehicle can move without touching an
-    /// obstacle, m. It is capped at `most`, and 0 if they may already touch.
+    /// Lower bound of the distance that every point of a vehicle can move without touching an obstacle, m. It
+    /// is capped at `most`, and 0 if the vehicle may already touch one.
     pub fn room_around(&self, vehicle: &OrientedBox, most: f64) -> f64 {
         let axes = [DVec2::X, DVec2::Y].map(|axis| vehicle.reach(axis));
         let reach = DVec2::from(axes) + most;

@@ -122,7 +122,8 @@ impl Library {
     /// Prepares moves for a body. `rate` is the frame rate, Hz.
     ///
     /// # Errors
-    /// If there are no moves or too many, or if no move leaves a state.
+    /// If there are no states, no moves, or too many of either, if a move has fewer than two frames, or if no
+    /// move leaves a state.
     pub fn new(
         states: Vec<String>,
         moves: Vec<Move>,

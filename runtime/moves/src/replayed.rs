@@ -63,7 +63,7 @@ impl<'a> Played<'a> {
     }
 
     /// Drives the next move to its end, or brakes if there is no free move. Returns the ending if the drive
-    /// ends on the way.
+    /// ends during the move.
     pub(crate) fn replay(&mut self) -> Option<Ending> {
         let library = self.library;
         let Some(number) = self.ahead.pop() else {
