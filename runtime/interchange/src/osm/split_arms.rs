@@ -7,9 +7,9 @@
 //! ```
 //!
 //! If entry and exit meet the roundabout at the same node, they are one arm, and the island between them
-//! follows from the paths of the roundabout. Imported separately, they would be two arms at the same place, with
-//! a path from the entry straight back into the exit. They are therefore joined to a two-way road along the middle
-//! between them.
+//! follows from the paths of the roundabout. Imported separately, they would be two arms at the same place,
+//! with a path from the entry straight back into the exit. They are therefore joined to a two-way road along
+//! the middle between them.
 
 use super::Warnings;
 use super::bus_lanes::BusLanes;
