@@ -147,7 +147,8 @@ impl Editing {
                 cx.apply(title, edit);
             }
             None if finding.code == Code::Kink => {
-                let text = "A wider bend does not fit within 1.5 m of this road. Move its points.";
+                let text =
+                    "A wider bend does not fit within 1.5 m of this road. Move the road's points.";
                 cx.say(Tone::Refused, text);
             }
             None => cx.say(Tone::Refused, "This problem no longer exists."),
@@ -168,7 +169,9 @@ impl Editing {
         let count = repairs.count;
         cx.apply(&format!("{title} ({count} problems)"), repairs.edit);
         cx.say_undoable(&if count < all {
-            format!("{count} of {all} problems are repaired. The others need you.")
+            format!(
+                "{count} of {all} problems are repaired. The others have to be repaired by hand."
+            )
         } else {
             format!("All {count} problems of this kind are repaired.")
         });

@@ -154,7 +154,7 @@ fn add(cx: &mut Context, rows: &ClipRows) {
                 None => "",
                 Some(ClipEnd::Contact) => " It ends before the vehicle touched something.",
                 Some(ClipEnd::Gone) => " It ends where the vehicle left the run.",
-                Some(ClipEnd::Full) => " Clips have at most ten minutes.",
+                Some(ClipEnd::Full) => " Clips are at most ten minutes long.",
             };
             cx.say(
                 Tone::Done,
@@ -167,7 +167,7 @@ fn add(cx: &mut Context, rows: &ClipRows) {
         ),
         Err(NotAdded::Other { bench, clip }) => {
             let text = format!(
-                "The clip ({clip}) does not fit the clips of the Moves panel ({bench}). Save them, clear the \
+                "The clip ({clip}) does not match the clips in the Moves panel ({bench}). Save them, clear the \
                  list and record again."
             );
             cx.say(Tone::Refused, &text);
@@ -206,7 +206,7 @@ fn use_library(cx: &mut Context) {
     let Some(library) = cx.model.moves.library() else {
         cx.say(
             Tone::Refused,
-            "Build a library first, or choose one that ships.",
+            "Build a library first, or choose a shipped one.",
         );
         return;
     };
@@ -240,20 +240,18 @@ fn use_library(cx: &mut Context) {
 
 fn words_of(why: &UseError) -> String {
     match why {
-        UseError::NoAgent => {
-            "Select the vehicles that are to drive with the library first.".to_owned()
-        }
+        UseError::NoAgent => "First select the vehicles that should use the library.".to_owned(),
         UseError::Library(why) => format!("The library cannot be used: {why}."),
         UseError::OtherVehicle {
             agent,
             kind,
             recorded,
         } => format!(
-            "Agent {} drives {kind}, but the clips were recorded with {recorded}, which has another outline.",
+            "Agent {} drives {kind}, but the clips were recorded with {recorded}, which has a different outline.",
             agent.0
         ),
         UseError::Level { agent, level } => format!(
-            "Agent {} drives on the level {level}, which cannot drive these clips. Choose another level in the \
+            "Agent {} drives at the level {level}, which cannot drive these clips. Choose another level in the \
              Inspector.",
             agent.0
         ),

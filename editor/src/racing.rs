@@ -41,7 +41,7 @@ impl Racing {
             RaceAction::Start(order) => self.prepare(cx, *order),
             RaceAction::Again if cx.model.race.is_some() => self.begin(cx),
             RaceAction::Again => {
-                let text = "Start a race on the page Race of the Experiment panel first.";
+                let text = "Start a race on the Race page of the Experiment panel first.";
                 cx.say(Tone::Refused, text);
             }
         }

@@ -162,7 +162,7 @@ fn builds_of_a_folder_are_allowed_once_and_asked_about_again() {
     let asks = |editor: &roadwright_editor::Editor| editor.model().dialog == Dialog::AllowPlugin;
     let mut bench = Bench::open_in(folder.clone(), Some(file.clone()));
     wait(&mut bench, "the question", asks);
-    bench.press("Always allow builds of this folder");
+    bench.press("Always allow builds from this folder");
     let trusted = bench.editor().model().settings.trusted_folders.clone();
     assert_eq!(trusted.len(), 1);
     let runs = |editor: &roadwright_editor::Editor| {

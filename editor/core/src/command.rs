@@ -86,10 +86,10 @@ commands! {
     SelectAll: "Select all", "Select everything.", "Ctrl+A";
     SelectSimilar: "Select similar", "Select all similar objects: roads of the same class, agents with the \
         same stack.", "Ctrl+Shift+A";
-    NudgeWest: "Nudge west", "Move the selection a metre or a grid step west.", "Left";
-    NudgeEast: "Nudge east", "Move the selection a metre or a grid step east.", "Right";
-    NudgeNorth: "Nudge north", "Move the selection a metre or a grid step north.", "Up";
-    NudgeSouth: "Nudge south", "Move the selection a metre or a grid step south.", "Down";
+    NudgeWest: "Nudge west", "Move the selection west by a metre or a grid step.", "Left";
+    NudgeEast: "Nudge east", "Move the selection east by a metre or a grid step.", "Right";
+    NudgeNorth: "Nudge north", "Move the selection north by a metre or a grid step.", "Up";
+    NudgeSouth: "Nudge south", "Move the selection south by a metre or a grid step.", "Down";
     Group: "Group", "Group the selection: a click on a member selects the group.", "Ctrl+G";
     Ungroup: "Ungroup", "Dissolve the selected groups.", "Ctrl+Shift+G";
     MirrorLeftRight: "Mirror left to right", "Mirror the selection about its centre: left becomes right.", "Shift+H";
@@ -111,9 +111,9 @@ commands! {
     LookBack: "Step back", "Show the run one second earlier; playing continues from there.", "Comma";
     Drive: "Drive it yourself", "Drive the watched vehicle with W, A, S, D or the arrow keys; Escape returns \
         control.", "Shift+D";
-    RecordClip: "Record clip", "Start or end a clip of the vehicle that you drive or watch, for the Moves \
+    RecordClip: "Record clip", "Start or stop recording a clip of the vehicle that you drive or watch, for the Moves \
         panel.", "E";
-    RaceAgain: "Restart the race", "Begin another try on the course that you race on.", "Q";
+    RaceAgain: "Restart the race", "Start another try on the current race course.", "Q";
     Uncouple: "Uncouple trailer", "Uncouple the last trailer of the watched vehicle; it stays where it is, \
         with its brakes on.", "Shift+U";
     Couple: "Couple trailer", "Couple the trailer behind the watched vehicle; back up to it first.", "Shift+J";
@@ -130,8 +130,8 @@ commands! {
     Smaller: "Smaller interface", "Make the interface smaller.", "Ctrl+Minus";
     BrushSmaller: "Smaller brush", "Make the brush of the current tool smaller.", "OpenBracket";
     BrushLarger: "Larger brush", "Make the brush of the current tool larger.", "CloseBracket";
-    LayerUp: "Road layer up", "Draw the road one layer higher, such as a bridge.", "PageUp";
-    LayerDown: "Road layer down", "Draw the road one layer lower, such as a tunnel.", "PageDown";
+    LayerUp: "Road layer up", "Draw the road one layer higher, for example as a bridge.", "PageUp";
+    LayerDown: "Road layer down", "Draw the road one layer lower, for example as a tunnel.", "PageDown";
     => tools {
         Select: "Tool: Select", "Select, move, rotate and reshape objects.", "V";
         Road: "Tool: Road", "Draw roads.", "R";
@@ -149,7 +149,7 @@ commands! {
     }
     Palette: "Command palette", "Find a command, a street, an object by its number or a problem.", "Ctrl+P";
     Keys: "Keys", "Show and change the keyboard shortcuts.", "Questionmark";
-    KeepRun: "Keep this run", "Keep the results so far, to compare other runs with them.", "";
+    KeepRun: "Keep this run", "Keep the results so far, so that other runs can be compared with them.", "";
     ResetPanels: "Reset panels", "Restore the default layout of the panels.", "";
 }
 

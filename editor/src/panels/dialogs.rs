@@ -174,11 +174,11 @@ fn always(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
     let Some(folder) = model.modules.folders.first() else {
         return;
     };
-    let button = egui::Button::new("Always allow builds of this folder");
+    let button = egui::Button::new("Always allow builds from this folder");
     let button = ui.add_enabled(folder.is_ok(), button);
     match folder {
         Ok(folder) => {
-            let hint = "Newer builds in it will run without asking. You can revoke this in the Modules \
+            let hint = "Newer builds in this folder will run without asking. You can revoke this in the Modules \
                 panel.";
             if button.on_hover_text(hint).clicked() {
                 actions.push(Action::Module(ModuleAction::AllowFolder(folder.clone())));
@@ -197,7 +197,7 @@ fn hang(context: &egui::Context, hang: &Hang, actions: &mut Vec<Action>) {
         ui.heading("A plugin is not responding");
         ui.label(format!(
             "{} has been computing for {:.0} s. A native call cannot be stopped: wait, or restart without \
-             the plugin. In isolated mode it could be stopped.",
+             the plugin. An isolated plugin could be stopped.",
             hang.module,
             hang.milliseconds as f64 / 1000.0
         ));

@@ -59,9 +59,9 @@ fn status(ui: &mut Ui, model: &Model, seen: &GroundInspection) {
     if let Some(disagreement) = seen.disagreement {
         let text = match disagreement {
             Disagreement::LeftPath => "It has left its planned path, or is not heading along it.",
-            Disagreement::Behind => "Its waypoint lies behind it.",
+            Disagreement::Behind => "Its waypoint is behind it.",
             Disagreement::OtherSide => {
-                "It steers around the nearest obstacle on the other side than its plan."
+                "It steers around the nearest obstacle on one side, but its plan leads past the other side."
             }
             Disagreement::TooSharp => "It cannot turn sharply enough to reach its waypoint.",
         };

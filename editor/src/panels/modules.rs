@@ -223,7 +223,7 @@ fn buttons(ui: &mut Ui, row: &ModuleRow, actions: &mut Vec<Action>) {
             } else {
                 "Run isolated"
             };
-            let hint = "In its own process, a crash or a hang affects only its agents.";
+            let hint = "Run the module in a separate process, so that a crash or hang affects only its own agents.";
             if ui.small_button(word).on_hover_text(hint).clicked() {
                 ask(ModuleAction::Isolate(id(), !isolated));
             }

@@ -54,7 +54,7 @@ impl Entry<'_> {
         match self {
             Self::Command(command) => command.hint().to_owned(),
             Self::Object(_) => "Selects the object and shows it.".into(),
-            Self::Name(_) => "Selects all roads or areas of this name and shows them.".into(),
+            Self::Name(_) => "Selects all roads or areas with this name and shows them.".into(),
             Self::Problem(finding) => finding.message.clone(),
         }
     }

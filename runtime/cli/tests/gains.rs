@@ -1,4 +1,4 @@
-//! `controller show lqr --vehicle V --speed S`.
+//! Tests of `controller show lqr --vehicle V --speed S`.
 #![cfg(unix)]
 
 use crate::common::roadwright;

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 const PAGE: &str = include_str!("../../../docs/measurements.md");
 
-/// All commands of the page, from shell blocks and from code spans.
+/// All commands in docs/measurements.md, from shell blocks and from code spans.
 fn commands() -> Vec<String> {
     let blocks = PAGE.split("```sh\n").skip(1);
     let blocks = blocks.flat_map(|block| block.split("```").next().unwrap().lines());

@@ -28,7 +28,7 @@ enum Verdict {
 }
 use Verdict::{Died, Ended, Faults, Fine, Interrupted, Out};
 
-/// A kind of misbehaviour, with its verdict in the process of the run and its verdict in a separate process.
+/// A kind of misbehaviour, with its outcome in the process of the run and in a separate process.
 struct Row(&'static str, Verdict, Verdict);
 
 const ROWS: [Row; 45] = [

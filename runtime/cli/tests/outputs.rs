@@ -123,7 +123,7 @@ const RUN: &[&str] = &[
     "plugins/own.so",
 ];
 
-/// A training run of a vehicle in the arena that takes a second.
+/// A training experiment in the arena that runs for a second.
 const EXPERIMENT: &str = r#"{
   "format": "roadwright-experiment",
   "version": 1,
@@ -179,7 +179,7 @@ fn folder() -> tempfile::TempDir {
         std::fs::create_dir(folder.path().join(name)).unwrap();
     }
     put("scripts/own.rhai", "fn behave(agent) { }");
-    // Not a library, which is only found out when one of its modules is used.
+    // Not a library. This is only detected when one of its modules is used.
     put("plugins/own.so", "not a library");
     fine(
         folder.path(),
@@ -350,7 +350,7 @@ fn standard_output_takes_a_result_that_has_it_for_itself() {
     refused(folder, run, &["--quiet leaves it out"]);
     let render = "render own.scenario.json --size 64x64 --out /dev/stdout";
     assert!(call(folder, render).stdout.starts_with(b"\x89PNG"));
-    // A file that standard output was redirected to is not replaced either.
+    // A file to which standard output was redirected is not replaced either.
     let redirected = std::fs::File::create(folder.join("all.csv")).unwrap();
     let words: Vec<&str> = "run own.scenario.json --seconds 1 --trace all.csv"
         .split(' ')

@@ -1,4 +1,4 @@
-//! `roadwright plan` and `roadwright bench planners`.
+//! Tests of `roadwright plan` and `roadwright bench planners`.
 
 use crate::common::{roadwright, root};
 use serde_json::Value;

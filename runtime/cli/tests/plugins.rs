@@ -452,7 +452,7 @@ fn one_handler_is_called_for_a_made_up_agent() {
     assert!(String::from_utf8_lossy(&output.stdout).contains("there is no handler on_arrive"));
 }
 
-/// The example fitness, built once for a test.
+/// Builds the example fitness in a folder and installs it there as a plugin.
 fn watching(folder: &Path) {
     let project = folder.join("watching_fitness");
     let plugins = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../plugins");

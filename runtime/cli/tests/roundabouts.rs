@@ -1,4 +1,4 @@
-//! Imports made-up roundabouts that are mapped in unusual forms, and drives through them.
+//! Imports synthetic roundabouts that are mapped in unusual forms, and drives through them.
 
 use crate::program::{call, code, json};
 use roadwright_testing::{SplitRoundabout, small_ring};

@@ -180,7 +180,7 @@ fn is_tuple(parameter: &str) -> bool {
     kind.starts_with('(') && !is_other
 }
 
-/// Number of plain numbers in place of index types.
+/// Number of parameters and fields with a plain number type where an index type exists.
 fn raw_indices(code: &str) -> usize {
     let names = ["agent", "junction", "lanelet", "connection"];
     let is_named = |before: &str, name: &str| {

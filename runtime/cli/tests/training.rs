@@ -13,7 +13,7 @@ use std::time::Duration;
 
 const PAGE: &str = include_str!("../../../docs/training.md");
 
-/// A training run of a vehicle in the arena that takes seconds.
+/// A training experiment in the arena that runs for a few seconds.
 const SMALL: &str = r#"{
   "format": "roadwright-experiment",
   "version": 1,
@@ -408,7 +408,7 @@ fn trained_values_are_compared_and_applied() {
     document(&roadwright(folder.path(), &run));
 }
 
-/// A training run in the forest that takes seconds. Its vehicles lean, and posts fall over.
+/// A training experiment in the forest that runs for a few seconds. Its vehicles lean, and posts fall over.
 const FOREST: &str = r#"{
   "format": "roadwright-experiment",
   "version": 1,

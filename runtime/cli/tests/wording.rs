@@ -71,7 +71,8 @@ const HABITS: &[Habit] = &[
         instead: "name the driver, vehicle or user, or use the passive",
     },
     Habit {
-        // Except right of way and idioms; `way` of OpenStreetMap is excused in its folder and by these words.
+        // Except right of way and idioms. For OpenStreetMap, `way` is allowed in the folder of the import and
+        // before or after these words.
         patterns: &[Pattern {
             unless_after: &[
                 "of", "give", "gives", "giving", "by", "same", "this", "either", "no", "osm",

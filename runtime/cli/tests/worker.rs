@@ -63,8 +63,7 @@ fn send(signal: &str, process: u32) {
     assert!(Command::new("kill").args(words).status().unwrap().success());
 }
 
-/// Waits until the worker has started to simulate. The sign is the mark that it writes while it tests the
-/// plugin.
+/// Waits until the worker simulates. The mark that it writes for a plugin on trial shows that it does.
 fn wait_until_it_drives(folder: &Path) {
     let marks = folder.join(".cache/roadwright/marks");
     wait_for(|| {

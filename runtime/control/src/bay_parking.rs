@@ -1,4 +1,4 @@
-//! Parking backwards into a bay: past the bay, then along an arc into its centre.
+//! Parks backwards in a bay: drives past the bay, then reverses along an arc to its centre line.
 
 use crate::laws::towards_speed;
 use roadwright_agent::{
@@ -63,12 +63,13 @@ static PARAMETERS: [ParameterInfo; 6] = [
 const STANDING: f64 = 0.05;
 /// Acceleration per unit of speed error, 1/s.
 const SPEED_GAIN: f64 = 3.0;
-/// Distance to the end of the path below which the car has arrived, m.
+/// Distance to the end of the path below which the car counts as parked, m.
 const THERE: f64 = 0.03;
-/// Lateral offset below which the arc is replaced by a straight line, m. The heading along the arc
-/// grows with the square root of the offset, which is faster than the wheels can turn.
+/// Lateral offset below which the arc is replaced by a straight line, m. Close to the centre line, the
+/// heading along the arc would have to change faster than the wheels can turn, because it grows with the
+/// square root of the offset.
 const NEAR: f64 = 0.3;
-/// Heading per metre of lateral offset on the straight line, 1/m.
+/// Gain on the straight line: heading per metre of lateral offset, 1/m.
 const NEAR_GAIN: f64 = 1.0;
 
 /// Reverses into a bay. It reads a row of the course `parking`: `stop_distance` is the distance
@@ -84,7 +85,7 @@ const NEAR_GAIN: f64 = 1.0;
 /// position.
 pub struct BayParking;
 
-/// Parameters of a batch.
+/// Parameter values of `bay_parking` for one batch.
 struct ParkingLaw {
     radius: f64,
     speed: f64,
@@ -95,8 +96,8 @@ struct ParkingLaw {
 }
 
 impl ParkingLaw {
-    /// Distance by which the car is outside the arc for its heading, m. If the car is inside the
-    /// arc, it cannot turn into the bay.
+    /// Lateral distance between the car and the arc for its heading, m; positive outside the arc. From inside
+    /// the arc, the car cannot turn into the bay.
     fn room(&self, input: &ControllerInput) -> f64 {
         let (side, heading) = (side(input.lane_offset), input.heading_error);
         // Lateral distance covered by an arc that ends along the line: radius (1 - cos h). It no longer grows
@@ -112,7 +113,7 @@ impl ParkingLaw {
         }
     }
 
-    /// Whether the car drives forwards now.
+    /// Whether the car should drive forwards.
     fn is_forwards(&self, input: &ControllerInput) -> bool {
         if input.stop_distance <= THERE {
             return false;
@@ -153,7 +154,7 @@ impl ParkingLaw {
         }
     }
 
-    /// Curvature of the path in reverse, 1/m. Positive with the wheels to the left.
+    /// Curvature of the path in reverse, 1/m. It is positive if the wheels are turned to the left.
     fn back(&self, input: &ControllerInput) -> f64 {
         let (offset, side) = (input.lane_offset.abs(), side(input.lane_offset));
         let arc = acos(1.0 - (offset / self.radius).min(1.0));

@@ -85,7 +85,7 @@ of 0 means to stand still
     )
 }
 
-/// Acceleration of `pursuit` and of controllers that drive at its speeds.
+/// Speed law of `pursuit` and of the controllers that drive at its speeds.
 const SPEED_LAW: &str = "\
 acceleration, m/s^2: v = speed, T = headway
     allowed   = min(road_speed, v_halt)

@@ -95,13 +95,13 @@ static PARAMETERS: [ParameterInfo; PLAIN + RULE_COUNT] = joined(GAINS, RULES);
 /// fractions is commanded. The turn rate is the commanded speed times the sum of the steering factors:
 /// towards the waypoint and away from the obstacle.
 ///
-/// The printed factors are gentle: at most 0.04 in the rules of route following, a radius of 25 m. For
-/// streets with tighter corners, the gains and a closer waypoint calibrate the driver to the vehicle, as
+/// The printed factors are gentle: at most 0.04 in the rules of route following, which is a radius of 25 m.
+/// For streets with tighter corners, the gains and a closer waypoint calibrate the driver to the vehicle, as
 /// [Gerdelan 2011] demands. The rules are also parameters, with the printed tables as defaults, and can be
 /// set by hand or by training.
 pub struct FuzzyDriver;
 
-/// Parameters of one batch.
+/// Parameter values of the fuzzy driver for one batch.
 struct Settings {
     aggregation: Aggregation,
     route_gain: f64,
@@ -109,7 +109,7 @@ struct Settings {
     speed_time: f64,
     braking: f64,
     reaction: f64,
-    /// Steering and speed for the route, then steering and speed for avoidance.
+    /// Steering and speed tables for route following, then for obstacle avoidance.
     tables: [FuzzyController; 4],
 }
 

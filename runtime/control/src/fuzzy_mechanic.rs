@@ -235,16 +235,16 @@ static PARAMETERS: [ParameterInfo; FIRST_RULE + MECHANIC_RULE_COUNT] =
 /// time, angle of the obstacle --> avoid brake, avoid steer -----------------------------------/
 /// ```
 ///
-/// The outputs are fractions of brake, throttle and steering lock. The time to collision is the distance of
-/// the nearest obstacle divided by the vehicle's speed. On roads, which the source does not cover, the vehicle
-/// keeps the allowed speed and stops behind its leader and at closed junctions.
+/// The outputs are fractions of full braking, full throttle and steering lock. The time to collision is the
+/// distance of the nearest obstacle divided by the vehicle's speed. On roads, which the source does not
+/// cover, the vehicle keeps the allowed speed and stops behind its leader and at closed junctions.
 ///
 /// In the source, brake and throttle are the pedals of a car with an engine. With `pedals`, they are passed
 /// on directly. Otherwise they are fractions of accelerations, which the vehicle's actuators convert to
 /// pedals.
 pub struct FuzzyMechanic;
 
-/// Parameters of one batch.
+/// Parameter values of the fuzzy mechanic for one batch.
 struct Settings {
     aggregation: Aggregation,
     full: Full,
@@ -257,14 +257,14 @@ struct Settings {
     tables: [FuzzyController; 6],
 }
 
-/// Throttle, brake and steering lock at which the outputs of the tables are 1.
+/// Throttle, brake and steering angle that correspond to table outputs of 1.
 struct Full {
     throttle: f64,
     brake: f64,
     lock: f64,
 }
 
-/// Fractions of brake and throttle, 0 to 1, and of the steering lock, -1 to 1.
+/// Brake and throttle, 0 to 1, and steering as a fraction of the lock, -1 to 1.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Shares {
     brake: f64,
@@ -313,7 +313,7 @@ impl Settings {
         }
     }
 
-    /// Figure 12.3: seeking alone, with switches S2 and S1.
+    /// Figure 12.3: seeking without avoidance, with the switches S2 and S1.
     fn seek(&self, input: &ControllerInput) -> Shares {
         let [arrive_brake, turn_brake, throttle, steer, ..] = &self.tables;
         let (distance, speed) = (input.waypoint_distance, input.speed.max(0.0));
@@ -360,7 +360,8 @@ impl Settings {
         shares
     }
 
-    /// Converts the fractions to an acceleration and an angle of the front wheels, within the allowed speed.
+    /// Converts the fractions to an acceleration and a steering angle, so that the vehicle stays within the
+    /// allowed speed.
     fn command(&self, input: &ControllerInput) -> ControllerOutput {
         let shares = self.drive(input);
         let wanted = shares.throttle * self.full.throttle - shares.brake * self.full.brake;

@@ -59,7 +59,7 @@ static PARAMETERS: [ParameterInfo; 6] = [
 /// A place where the vehicle must stop counts as a standing leader.
 pub struct Idm;
 
-/// Constants of the model for one batch.
+/// Parameter values of the model for one batch.
 struct Model {
     acceleration: f64,
     braking: f64,
@@ -77,7 +77,7 @@ impl Model {
         }
     }
 
-    /// Fraction of the acceleration that a leader subtracts: (s* / s)^2.
+    /// Deceleration for a leader, as a fraction of the maximum acceleration: (s* / s)^2.
     #[inline]
     fn interaction(&self, speed: f64, gap: f64, standstill_gap: f64, leader_speed: f64) -> f64 {
         let closing =
@@ -91,7 +91,8 @@ impl Model {
         ratio * ratio
     }
 
-    /// Free-road term, as a multiple of the acceleration: 1 from rest, 0 at the desired speed.
+    /// Acceleration on a free road, as a fraction of the maximum acceleration: 1 from rest, 0 at the desired
+    /// speed.
     #[inline]
     fn free_road(&self, input: &ControllerInput) -> f64 {
         let share = share_of_wanted(input.speed, input.road_speed);
@@ -100,7 +101,8 @@ impl Model {
         (1.0 - share).max(-self.braking / self.acceleration)
     }
 
-    /// Terms that leader, stop line and obstacle subtract, as multiples of the maximum acceleration.
+    /// Decelerations for the leader, the stop line and the obstacle, as multiples of the maximum
+    /// acceleration.
     #[inline]
     fn taken_away(&self, input: &ControllerInput) -> [f64; 3] {
         let leader = self.interaction(
@@ -164,7 +166,7 @@ fn gap_ahead(input: &ControllerInput) -> f64 {
 impl Idm {
     /// Returns the terms of the acceleration for a row, m/s^2. Parameters that are not given have their
     /// defaults. The terms are those of the free road, the leader, the stop line and the obstacle, followed
-    /// by their total. Of leader, stop line and obstacle, only the strongest counts.
+    /// by the resulting acceleration. Of leader, stop line and obstacle, only the strongest counts.
     pub fn terms(parameters: &BTreeMap<String, f64>, input: &ControllerInput) -> Vec<Term> {
         let model = Model::new(&term::parameters(&PARAMETERS, parameters));
         let taken = model.taken_away(input);

@@ -37,7 +37,7 @@ const ROLLING: f64 = 3.0;
 /// would jackknife.
 const PUSHED: [f64; 2] = [0.01, 0.4];
 
-/// The follower of a path, with the model that its errors obey.
+/// The body that follows the path, which determines the states of the model.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Following {
     /// Vehicle without slip; state: offset, heading error, tangent of the steering angle.
@@ -89,7 +89,7 @@ pub struct LateralWeights {
 }
 
 impl LateralWeights {
-    /// Reads the parameters of a module that has all of them.
+    /// Reads the weights from the parameters of a module, which must have all of them.
     pub(crate) fn new(parameters: &ParameterSet) -> Self {
         Self {
             offset: parameters.value("offset_weight"),
@@ -162,8 +162,8 @@ impl LateralModel {
         }
     }
 
-    /// Returns the rates of all states, with a row for each. The columns are the states, followed by the
-    /// steering rate and the curvature.
+    /// Returns the matrix of the linear model, with a row for the rate of each state. Its columns are the
+    /// states, followed by the steering rate and the curvature.
     pub fn rates(&self) -> Matrix {
         let v = self.speed;
         let turn = v / self.wheelbase;
@@ -229,7 +229,8 @@ impl LateralModel {
     }
 }
 
-/// Rates of a vehicle with linear tyres, with the lateral speed at its rear axle.
+/// Returns the rates of the states of a vehicle with linear tyres. The lateral speed is that of its rear
+/// axle.
 fn slipping(tyres: &TyreInput, v: f64) -> Matrix {
     let &TyreInput {
         mass,

@@ -35,10 +35,11 @@ pub(crate) fn chosen_lookahead(parameters: &ParameterSet) -> Lookahead {
     }
 }
 
-/// Maximum lateral acceleration of steering, m/s^2.
+/// Maximum lateral acceleration that steering may cause, m/s^2.
 const LATERAL_ACCELERATION: f64 = 4.0;
 
-/// Returns the steering towards the waypoint of a row, within a lateral acceleration of 4 m/s^2.
+/// Returns the steering angle towards the waypoint of a row, limited so that the lateral acceleration stays
+/// within 4 m/s^2.
 ///
 /// Without the limit, a long vehicle that is beside its lane at speed would request more steering than its
 /// actuator can follow, return too late, and weave from side to side forever.

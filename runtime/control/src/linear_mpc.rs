@@ -90,7 +90,7 @@ static PARAMETERS: [ParameterInfo; 19] = [
 const SPEED_STEP: f64 = 0.1;
 /// Number of models kept for later plans.
 const MOST_KEPT: usize = 256;
-/// Minimum rate at which wheels beyond their limit return, as a fraction of the steering rate.
+/// Minimum rate at which wheels beyond their limit return, as a fraction of the maximum steering rate.
 const RETURN: f64 = 0.9;
 /// Tolerance of the time at which the next plan is due, s.
 const EARLY: f64 = 1e-9;
@@ -105,7 +105,8 @@ const EARLY: f64 = 1e-9;
 pub struct LinearMpc {
     /// Plans by agent index.
     plans: Vec<Mutex<Option<Plan>>>,
-    // Follows from its key alone, so it does not matter who computed it first.
+    // Horizons by key. A horizon depends on its key alone, so it does not matter which agent computed it
+    // first.
     kept: Mutex<BTreeMap<Vec<u64>, Arc<Horizon>>>,
     fallback: Lqr,
     unsolved: Mutex<u64>,
@@ -174,7 +175,7 @@ impl Words<'_> {
         (0..count).map(|_| self.number()).collect()
     }
 
-    /// The next plan with the index of its agent; `None` if the bytes are damaged.
+    /// Reads the next plan with the index of its agent; `None` if the bytes are damaged.
     fn plan(&mut self) -> Option<SavedPlan> {
         let index = u64::from_le_bytes(self.next()?);
         let count = u64::from_le_bytes(self.next()?) as usize;
@@ -202,7 +203,7 @@ struct SavedPlan {
     plan: Plan,
 }
 
-/// Parameters of a batch.
+/// Parameter values of `linear_mpc` for one batch.
 struct Design {
     rate: f64,
     horizon: usize,
@@ -341,7 +342,7 @@ fn endless(plant: &Plant, cost: &Cost) -> Result<(Plant, Cost), LinearError> {
     Ok((longer, cost))
 }
 
-/// Rows of the limits of steering rates, and of the steering after each step.
+/// Constraint rows for the steering rates and for the steering after each step.
 fn steering_rows(steps: usize, step: f64) -> Matrix {
     let mut rows = Matrix::zeros(2 * steps, steps);
     for k in 0..steps {
@@ -353,7 +354,7 @@ fn steering_rows(steps: usize, step: f64) -> Matrix {
     both_ways(&rows)
 }
 
-/// Rows of upper limits, followed by rows of lower limits.
+/// Returns the constraint rows for upper limits, followed by those for lower limits.
 fn both_ways(rows: &Matrix) -> Matrix {
     let mut both = Matrix::zeros(2 * rows.rows(), rows.columns());
     both.put([0, 0], rows);
@@ -361,7 +362,7 @@ fn both_ways(rows: &Matrix) -> Matrix {
     both
 }
 
-/// Limits of a plan.
+/// Limits that a plan has to keep.
 struct PlanLimits {
     /// Largest steering, in the unit of the model's steering state.
     wheels: f64,
@@ -376,7 +377,7 @@ struct PlanLimits {
 }
 
 impl PlanLimits {
-    /// Bounds of [`steering_rows`].
+    /// Bounds of the rows returned by [`steering_rows`].
     fn steering(&self, steps: usize, step: f64) -> Vec<f64> {
         let mut bounds = Vec::with_capacity(4 * steps);
         for sign in [1.0, -1.0] {
@@ -391,7 +392,7 @@ impl PlanLimits {
         bounds
     }
 
-    /// Bounds of the accelerations.
+    /// Largest accelerations in each step, followed by the largest decelerations, m/s^2.
     fn acceleration(&self, steps: usize) -> Vec<f64> {
         let (up, down) = (self.max_acceleration, self.max_braking);
         let bounds = std::iter::repeat_n(up, steps);
@@ -410,7 +411,7 @@ impl LinearMpc {
         ModuleEntry::<dyn Controller>::new(INFO, &PARAMETERS, || Box::new(Self::default()))
     }
 
-    /// Returns the horizon of the nearest model that is kept; `None` if the weights have no minimum.
+    /// Returns the horizon for a model, from the cache if possible; `None` if the weights have no minimum.
     fn horizon(&self, design: &Design, model: &LateralModel) -> Option<Arc<Horizon>> {
         let mut key = model_key(&design.regulator(), model);
         key.extend([
@@ -515,7 +516,8 @@ impl LinearMpc {
         }
     }
 
-    /// Failures so far.
+    /// Returns the number of answers that `lqr` gave because no plan was found, as a failure; `None` if there
+    /// are none.
     fn unsolved(&self) -> Option<Failure> {
         let answers = *lock(&self.unsolved);
         (answers > 0).then(|| Failure {

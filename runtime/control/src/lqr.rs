@@ -153,7 +153,8 @@ impl LqrDesign {
     }
 }
 
-/// Returns the gains for the visible parts of the path, assuming that the last one continues.
+/// Adds up the gains so that there is one for each visible part of the path. The curvature beyond these parts
+/// is assumed to be that of the last part.
 fn seen_alone(gains: Gains) -> Gains {
     let mut known = Matrix::zeros(1, PATH_PARTS);
     for (at, &gain) in gains.known.row(0).iter().enumerate() {
@@ -169,7 +170,7 @@ fn seen_alone(gains: Gains) -> Gains {
 /// the control is no longer optimal far from the path.
 #[derive(Default)]
 pub struct Lqr {
-    // Gains follow from their key alone, so it does not matter who computed them first.
+    // Each gain depends on its key alone, so it does not matter which agent computed it first.
     kept: Mutex<BTreeMap<Vec<u64>, Arc<Gains>>>,
 }
 
@@ -183,7 +184,7 @@ pub(crate) struct SteeringLimits {
 }
 
 impl SteeringLimits {
-    /// Reads the parameters of a module that has both limits.
+    /// Reads the limits from the parameters of a module, which must have both of them.
     pub(crate) fn new(parameters: &ParameterSet) -> Self {
         Self {
             approach: parameters.value("approach"),
@@ -286,7 +287,7 @@ fn requested(gains: &Gains, limits: &SteeringLimits, state: &[f64], ahead: &[f64
     gains.controls(&state, ahead)[0]
 }
 
-/// The numbers that determine the gains.
+/// Numbers that determine the gains, used as the key of the cache.
 pub(crate) fn model_key(design: &LqrDesign, model: &LateralModel) -> Vec<u64> {
     let weights = &design.weights;
     let mut numbers = vec![

@@ -159,7 +159,7 @@ const LATERAL_ACCELERATION: f64 = 4.0;
 /// Minimum speed used to convert a turn rate to a steering angle, m/s.
 const SLOWEST: f64 = 0.1;
 
-/// Parameters of a batch.
+/// Parameter values of `pd_follower` for one batch.
 struct PdLaw {
     gains: PdGains,
     cruising_speed: f64,

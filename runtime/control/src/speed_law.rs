@@ -31,7 +31,7 @@ pub(crate) const CLOSING_GAIN: ParameterInfo = ParameterInfo::number(
 /// Parameter of the speed law: time gap.
 pub(crate) const HEADWAY: ParameterInfo =
     ParameterInfo::number("headway", "s", (0.1, 5.0), 1.2, "Time gap to the leader.");
-/// Parameter of the speed law: deceleration of stops.
+/// Parameter of the speed law: deceleration for stopping.
 pub(crate) const BRAKING: ParameterInfo = ParameterInfo::number(
     "braking",
     "m/s^2",
@@ -62,7 +62,7 @@ pub(crate) struct SpeedLaw {
 }
 
 impl SpeedLaw {
-    /// Reads the parameters of a module that has all of them.
+    /// Reads the law from the parameters of a module, which must have all of them.
     pub(crate) fn new(parameters: &ParameterSet) -> Self {
         Self {
             speed_gain: parameters.value("speed_gain"),

@@ -55,8 +55,8 @@ const PARTS: PathParts = PathParts {
 /// Steers by the heading error and the offset of the front axle: [Hoffmann 2007], equation 5, with the
 /// softening speed of its section on low speeds. It drives at the speeds of `pursuit`.
 ///
-/// In reverse, the leading axle is imaginary: it lies as far behind the rear axle as the front axle lies
-/// ahead of it.
+/// In reverse, the law uses an imaginary leading axle, as far behind the rear axle as the front axle is ahead
+/// of it.
 pub struct Stanley;
 
 /// Errors of the leading axle.

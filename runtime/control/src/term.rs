@@ -33,7 +33,8 @@ impl Term {
     }
 }
 
-/// Returns the parameters of a module with some of them set. Unknown keys are ignored.
+/// Creates the parameter set of a module from the given values; all other parameters have their defaults.
+/// Unknown keys are ignored.
 pub(crate) fn parameters(
     infos: &'static [ParameterInfo],
     values: &BTreeMap<String, f64>,

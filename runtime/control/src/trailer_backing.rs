@@ -101,7 +101,7 @@ const FORWARD_GAIN: f64 = 1.0;
 /// Without the innermost law, the combination would jackknife.
 pub struct TrailerBacking;
 
-/// Parameters of a batch.
+/// Parameter values of `trailer_backing` for one batch.
 struct BackingLaw {
     line_gain: f64,
     heading_gain: f64,

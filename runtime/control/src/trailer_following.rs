@@ -113,7 +113,7 @@ struct Drive {
 }
 
 impl Drive {
-    /// A start at which the trailer's axle stands beside the beginning of the path.
+    /// Creates a drive that starts with the trailer's axle beside the beginning of the path.
     fn new(offset: f64, heading: f64, hitch: f64) -> Self {
         let trailer = PI + heading;
         let own = trailer + hitch;

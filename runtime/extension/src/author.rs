@@ -138,7 +138,7 @@ pub(crate) fn write(path: &Path, text: &str) -> Result<(), AuthorError> {
     roadwright_files::write(path, text.as_bytes()).map_err(file_error(path))
 }
 
-/// Words that are not allowed as the name of a library in at least one of the languages.
+/// Words that cannot be the name of a library, because they are reserved in one of the languages.
 const KEYWORDS: [&str; 24] = [
     "as", "async", "auto", "break", "case", "const", "crate", "double", "else", "enum", "extern",
     "fn", "for", "if", "impl", "int", "loop", "match", "mod", "self", "struct", "test", "type",
@@ -319,7 +319,7 @@ pub fn new_script(folder: &Path, name: &str) -> Result<PathBuf, AuthorError> {
 /// no reader sees an incomplete file.
 ///
 /// # Errors
-/// If it cannot be loaded or the folder cannot be written.
+/// If the library cannot be loaded or the folder cannot be written.
 pub fn deliver(library: &Path, folder: &Path, helper: &[OsString]) -> Result<PathBuf, AuthorError> {
     // Inspected before it is run. If the inspection rejects a library, none of its code is executed, not even
     // in a child process.

@@ -62,7 +62,7 @@ impl Events {
         timed_out.get_or_insert_with(|| format!("{module} {what}"));
     }
 
-    /// Returns the first module that timed out, with the reason.
+    /// Returns the first module that timed out, with the reason; `None` if none has.
     pub(crate) fn timed_out(&self) -> Option<String> {
         locked(&self.timed_out).clone()
     }

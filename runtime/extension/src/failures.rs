@@ -31,8 +31,7 @@ struct Counted {
 pub(crate) struct Failures(Mutex<Counted>);
 
 impl Failures {
-    /// Counts answers that the built-in module gives instead. The number is 0 if the built-in module has not
-    /// given them yet.
+    /// Counts answers that the built-in module gives instead. `answers` is 0 if it has not given them yet.
     pub(crate) fn note(&self, answers: u64, build: &str, cause: Cause<'_>) {
         let mut counted = locked(&self.0);
         counted.answers += answers;
@@ -44,7 +43,8 @@ impl Failures {
         }
     }
 
-    /// Returns the counts so far. `is_out` states whether the module is out of service.
+    /// Returns the counts so far; `None` if no answer is missing. `is_out` states whether the module is out
+    /// of service.
     pub(crate) fn look(&self, is_out: bool) -> Option<Failure> {
         locked(&self.0).told(is_out)
     }

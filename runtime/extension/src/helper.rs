@@ -181,8 +181,8 @@ pub fn check_plugin(
 pub struct Checked {
     /// Whether no problem was found.
     pub is_fine: bool,
-    /// Whether the examination finished and the plugin neither leaks nor is far too slow, so that further
-    /// tests of the plugin are possible.
+    /// Whether the plugin can be tested further: the examination finished, and the plugin neither leaks nor
+    /// is far too slow.
     pub can_be_asked: bool,
 }
 

@@ -42,7 +42,7 @@ pub struct HostOptions {
     pub builtin: Registry,
 }
 
-/// A call of a plugin that hangs.
+/// A plugin call that is taking too long.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Hang {
     /// The module.
@@ -114,7 +114,7 @@ pub struct Host {
 }
 
 impl Host {
-    /// Scans all folders, and watches them from now on if that is requested.
+    /// Creates a host and scans all folders. It keeps watching them if `options.watch` is set.
     pub fn open(mut options: HostOptions) -> Self {
         // Watchers report absolute paths.
         for folder in options.plugins.iter_mut().chain(&mut options.scripts) {
@@ -140,8 +140,8 @@ impl Host {
         self.catalogue.revision()
     }
 
-    /// Returns the first module that timed out, with the reason. From then on, results depend on the speed of
-    /// the machine.
+    /// Returns the first module that timed out, with the reason; `None` if none has. After a timeout, results
+    /// depend on the speed of the machine.
     pub fn timed_out(&self) -> Option<String> {
         self.catalogue.events.timed_out()
     }
@@ -202,12 +202,12 @@ impl Host {
         may_come || self.catalogue.plugins().cells.values().any(runs_here)
     }
 
-    /// The scripts.
+    /// The scripts in the folders, and the shipped scripts.
     pub fn scripts(&self) -> &Scripts {
         &self.catalogue.scripts
     }
 
-    /// Allows a build to run.
+    /// Allows the build with this hash to run.
     pub fn allow(&self, hash: &str) {
         self.catalogue.allow(hash);
     }

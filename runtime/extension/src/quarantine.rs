@@ -1,5 +1,5 @@
 //! Quarantine of builds that caused harm and are therefore not loaded again. These are builds that faulted
-//! too often, and builds that were on trial when the program died.
+//! too often, builds that were on trial when the program died, and builds that ended the program repeatedly.
 //!
 //! ```text
 //! before the first step   write PID-HASH.trial and lock it
@@ -48,7 +48,8 @@ struct Trial {
 struct State {
     /// Reasons by the hash of the build.
     held: BTreeMap<String, String>,
-    /// Marks of this process. They are locked as long as the process lives.
+    /// Marks of the builds that are on trial in this process. Each is locked until its trial or the process
+    /// ends.
     // The file stays open, because closing it would release the lock, and another Roadwright that starts
     // meanwhile would take the mark for that of a dead process.
     trials: BTreeMap<String, File>,
@@ -165,7 +166,8 @@ impl Quarantine {
         state.held.contains_key(hash) || ended.is_some_and(|end| end.count >= MOST_ENDS)
     }
 
-    /// Reason why a build is quarantined.
+    /// Returns the reason why a build is quarantined; `None` if it is not, or if it ended the program too
+    /// often, which [`Self::late_end`] describes.
     pub(crate) fn reason(&self, hash: &str) -> Option<String> {
         self.state().held.get(hash).cloned()
     }

@@ -38,8 +38,8 @@ fn options(level: DynamicsLevel, threads: usize) -> RunOptions {
     }
 }
 
-/// Checks each group alone, none and all, with few and many points. The plugin itself compares what it sees
-/// with what it has asked for, and its accelerations depend on every byte of it.
+/// Checks each group alone, no group and all groups, with few and many points. The plugin itself compares
+/// what it sees with what it has asked for, and its accelerations depend on every byte of it.
 #[test]
 fn a_controller_gets_what_it_asks_for_and_nothing_else() {
     let folder = tempfile::tempdir().unwrap();

@@ -88,7 +88,7 @@ impl Village {
     }
 }
 
-/// Goes to two places, one after the other, and logs where it arrives.
+/// Returns a script that drives to two places, one after the other, and logs where it arrives.
 fn goes_to(first: &str, second: &str) -> String {
     format!(
         "fn behave(agent) {{ if agent.once(\"out\", true) {{ agent.go_to({first}); }} }}

@@ -244,8 +244,8 @@ impl Target {
     }
 }
 
-/// Returns the stream for a file type. Disks are excluded, because writing a result to a disk would destroy
-/// its contents.
+/// Returns the stream for a file type; `None` for other types. Disks are excluded, because writing a result
+/// to a disk would destroy its contents.
 #[cfg(unix)]
 fn stream_of(kind: FileType) -> Option<Stream> {
     use std::os::unix::fs::FileTypeExt;

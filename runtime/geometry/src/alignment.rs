@@ -380,7 +380,8 @@ fn cut_at_inflection(line: &ReferenceLine, index: usize) -> Option<ReferenceLine
     ReferenceLine::new(line.start(), segments).ok()
 }
 
-/// The point of intersection of the curve that consists of the segments `first..end`.
+/// The point of intersection of the curve that consists of the segments `first..end`; `None` if the tangents
+/// at its ends do not meet between these ends.
 fn curve_point(
     line: &ReferenceLine,
     starts: &[f64],

@@ -8,7 +8,7 @@ use crate::shared_list::SharedList;
 use crate::{Pose, heading_of};
 use glam::DVec2;
 
-/// Wanted distance between the points of a centre line, m.
+/// Preferred distance between the points of a centre line, m.
 const SPACING: f64 = 1.0;
 /// Maximum length of lines whose points are [`SPACING`] apart, m. On longer lines, the distance between
 /// points is limited only by the sharpest bend of the line and by [`WIDEST`].
@@ -149,7 +149,7 @@ impl CentreLines {
         })
     }
 
-    /// Adds a copy of a line of another buffer.
+    /// Adds a copy of a line of another buffer. Returns the span of the copy.
     pub fn push_copy(&mut self, others: &Self, span: LineSpan) -> LineSpan {
         let first = self.poses.len() as u32;
         self.poses.extend(others.line(span).poses.iter().copied());

@@ -23,7 +23,7 @@ pub struct SmallestRadii {
     pub left: f64,
     /// Smallest radius of bends to the right, m.
     pub right: f64,
-    /// Largest distance between a corner point and a curve that is widened to such a radius, m.
+    /// Largest distance between a corner point and a curve that is widened to one of these radii, m.
     pub miss: f64,
 }
 
@@ -54,8 +54,8 @@ pub fn fillet(points: &[DVec2], options: FilletOptions) -> Result<ReferenceLine,
     Ok(rounded(points, options, None)?.line)
 }
 
-/// Returns the line of [`fillet`], with bends that are tighter than `smallest` widened to that radius, as far as
-/// their legs and [`SmallestRadii::miss`] allow.
+/// Returns the line of [`fillet`] with its tight bends widened. A bend whose radius is below `smallest` gets
+/// that radius, as far as its legs and [`SmallestRadii::miss`] allow.
 ///
 /// # Errors
 /// If fewer than two distinct points are given or a coordinate is out of range.
@@ -150,8 +150,8 @@ impl Corner {
         }
     }
 
-    /// Returns the corner with the smallest radius that bends in its direction should have, or as much of it as
-    /// fits. `None` if that is no larger than the present radius.
+    /// Returns the corner with its arc widened to the smallest radius for its direction, or as far as there
+    /// is room. `None` if this does not enlarge the arc.
     fn widened(&self, leg: f64, smallest: SmallestRadii) -> Option<Self> {
         let wanted = if self.turn > 0.0 {
             smallest.left

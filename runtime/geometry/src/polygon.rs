@@ -172,7 +172,7 @@ pub fn outward_mitres(ring: &[DVec2], limit: f64) -> Vec<DVec2> {
 }
 
 /// Normalises a ring for drawing: counter-clockwise, without equal neighbours, and without a repetition of
-/// the first point at the end. Fewer than three points remain if the ring has no area.
+/// the first point at the end. Fewer than three points may remain.
 pub fn tidy_ring(points: &[DVec2]) -> Vec<DVec2> {
     const EQUAL: f64 = 1e-8;
     let mut ring: Vec<DVec2> = points.to_vec();

@@ -21,8 +21,8 @@ pub struct RoadPoint {
 const KNOT_SPACING: f64 = 2.0;
 /// Largest turn between two knots, rad. It keeps the guiding curve within about a millimetre.
 const KNOT_TURN: f64 = 0.25;
-/// Maximum distance of points from the line that are found with the grid, m. Points farther away are found by
-/// a scan over all knots.
+/// Maximum distance from the line at which points are found with the grid, m. Points farther away are found
+/// by a scan over all knots.
 const REACH: f64 = 32.0;
 /// Cell size of the look-up grid before cells are enlarged to respect [`MAX_CELLS`], m.
 const CELL: f64 = 4.0;
@@ -282,7 +282,7 @@ impl CellIndex {
         index
     }
 
-    /// Lists the intervals that are closest for a point in each cell near the line.
+    /// For each cell near the line, lists the intervals that may be the closest to a point of the cell.
     fn fill(&mut self, knots: &[Knot]) {
         // Every point of a cell is within this distance of its centre.
         let radius = 0.5 * self.cell * std::f64::consts::SQRT_2;

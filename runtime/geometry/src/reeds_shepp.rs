@@ -227,7 +227,7 @@ impl Goal {
         goal
     }
 
-    /// Returns the end of the curve when it is driven from its end to its start.
+    /// Returns the goal of the curve that is driven from the end of this one to its start.
     fn reversed(self) -> Self {
         Self {
             x: self.x * self.cos + self.y * self.sin,
@@ -320,7 +320,8 @@ impl Words {
         }
     }
 
-    /// Equation 8.1.
+    /// Lengths of an arc to the left, a straight line and an arc to the left (equation 8.1); `None` if no
+    /// such curve leads to the goal.
     fn left_straight_left(&self) -> Option<[f64; 3]> {
         let between = self.goal.same_side();
         let (u, t) = (between.length(), atan2(between.y, between.x));
@@ -328,7 +329,8 @@ impl Words {
         (t >= -TINY && v >= -TINY).then_some([t, u, v])
     }
 
-    /// Equation 8.2.
+    /// Lengths of an arc to the left, a straight line and an arc to the right (equation 8.2); `None` if no
+    /// such curve leads to the goal.
     fn left_straight_right(&self) -> Option<[f64; 3]> {
         let between = self.goal.other_side();
         let squared = between.length_squared();
@@ -341,7 +343,8 @@ impl Words {
         (t >= -TINY && v >= -TINY).then_some([t, u, v])
     }
 
-    /// Equations 8.3 and 8.4.
+    /// Lengths of arcs to the left, to the right in the other gear, and to the left (equations 8.3 and 8.4);
+    /// `None` if no such curve leads to the goal.
     fn left_right_left(&self) -> Option<[f64; 3]> {
         let between = self.goal.same_side();
         let distance = between.length();
@@ -366,7 +369,8 @@ impl Words {
         (tau, wrap_angle(tau - u + v - self.goal.heading))
     }
 
-    /// Equation 8.7.
+    /// Lengths t, u and v of the arcs t, u, -u, v, which bend alternately to the left and to the right
+    /// (equation 8.7); `None` if no such curve leads to the goal.
     fn four_arcs(&self) -> Option<[f64; 3]> {
         let rho = 0.25 * (2.0 + self.goal.other_side().length());
         if rho > 1.0 {
@@ -377,7 +381,8 @@ impl Words {
         (t >= -TINY && v <= TINY).then_some([t, u, v])
     }
 
-    /// Equation 8.8.
+    /// Lengths t, u and v of the arcs t, u, u, v, which bend alternately to the left and to the right
+    /// (equation 8.8); `None` if no such curve leads to the goal.
     fn four_arcs_two_changes(&self) -> Option<[f64; 3]> {
         let rho = (20.0 - self.goal.other_side().length_squared()) / 16.0;
         if !(0.0..=1.0).contains(&rho) {
@@ -388,7 +393,9 @@ impl Words {
         (t >= -TINY && v >= -TINY).then_some([t, u, v])
     }
 
-    /// Equation 8.9.
+    /// Lengths of the first arc, the straight line and the last arc of a curve whose second piece is a
+    /// quarter circle in the other gear. The last arc bends to the left (equation 8.9). `None` if no such
+    /// curve leads to the goal.
     fn turn_then_left(&self) -> Option<[f64; 3]> {
         let between = self.goal.same_side();
         let rho = between.length();
@@ -402,7 +409,7 @@ impl Words {
         (t >= -TINY && u <= TINY && v <= TINY).then_some([t, u, v])
     }
 
-    /// Equation 8.10.
+    /// Like [`Self::turn_then_left`], but with a last arc that bends to the right (equation 8.10).
     fn turn_then_right(&self) -> Option<[f64; 3]> {
         let between = self.goal.other_side();
         let rho = between.length();
@@ -415,7 +422,8 @@ impl Words {
         (t >= -TINY && u <= TINY && v <= TINY).then_some([t, u, v])
     }
 
-    /// Equation 8.11.
+    /// Lengths of the first arc, the straight line and the last arc of a curve whose straight line is between
+    /// two quarter circles (equation 8.11); `None` if no such curve leads to the goal.
     fn five_pieces(&self) -> Option<[f64; 3]> {
         let between = self.goal.other_side();
         let rho = between.length();

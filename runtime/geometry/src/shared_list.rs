@@ -63,7 +63,7 @@ impl<T> SharedList<T> {
         Arc::ptr_eq(&self.shared, &other.shared)
     }
 
-    /// A range of entries that is entirely inside the shared part or entirely after it.
+    /// Returns a range of entries, which must be entirely inside the shared part or entirely after it.
     #[inline]
     pub fn slice(&self, range: Range<usize>) -> &[T] {
         match range.start.checked_sub(self.shared.len()) {

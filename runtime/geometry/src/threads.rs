@@ -4,17 +4,17 @@ use std::num::NonZero;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
-/// Approximate number of times that each thread takes items. It ensures that no thread waits long
-/// for the others at the end.
+/// Approximate number of chunks of items that each thread processes. With several small chunks, no thread
+/// waits long for the others at the end.
 const TURNS: usize = 8;
 
 /// Applies a function to all items and returns the results in their order. Lists of fewer than
 /// `few` items stay on the calling thread, because starting threads takes about as long as
 /// processing a few items.
 ///
-/// The threads are started for this call and do no other work. The function may therefore be called while a
-/// lock is held or a value is being initialised. A thread pool might meanwhile run another task that waits
-/// for the same lock.
+/// The threads are started for this call and do no other work. Unlike with a thread pool, which might
+/// meanwhile run another task that waits for the same lock, the function may be called while a lock is held
+/// or a value is being initialised.
 ///
 /// # Panics
 ///

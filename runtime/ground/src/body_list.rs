@@ -9,7 +9,7 @@ use std::sync::Arc;
 /// Marks a body that no longer exists.
 const GONE: u32 = u32::MAX;
 
-/// Bodies by number: first those of obstacles, by id, then trees.
+/// Bodies by number: those of obstacles, ordered by obstacle id, followed by trees.
 #[derive(Default)]
 pub(super) struct BodyList {
     pub(super) bodies: Vec<(Owner, Body)>,
@@ -81,7 +81,7 @@ impl Source<'_> {
 }
 
 impl BodyList {
-    /// All bodies of a scenario.
+    /// Creates the bodies of all obstacles and trees of a scenario.
     pub(super) fn new(scenario: &Scenario) -> Self {
         let mut list = Self::default();
         for source in sources(scenario) {
@@ -147,7 +147,7 @@ impl BodyList {
             Source::Obstacle(id, obstacle) => {
                 let bodies = bodies_of(&obstacle.shape);
                 // An obstacle with notches consists of several bodies, which would fall apart, so it cannot
-                // be moved. Neither can one that hangs, because what holds it is not known.
+                // be moved. Neither can a hanging one, because its support is not known.
                 let is_loose = bodies.len() == 1 && !obstacle.hangs();
                 let mass = obstacle.mass.filter(|_| is_loose);
                 let span = obstacle.vertical_span();

@@ -9,7 +9,7 @@ const CELL: f64 = 8.0;
 /// Maximum number of cells, and of entries in all cells together. Larger worlds get larger cells.
 const MOST_CELLS: f64 = 4e6;
 
-/// A box by its corners, with its number.
+/// Number of a box, and its low and high corners.
 type Numbered = (u32, (DVec2, DVec2));
 
 /// An entry of a cell: a numbered box.

@@ -14,7 +14,7 @@ pub struct CrossingSite {
     pub junction: JunctionIndex,
     /// Its place and size.
     pub crossing: Crossing,
-    /// Stages in which people walk, one bit each; `None` at a zebra crossing.
+    /// Stages in which people walk, one bit each; `None` if they cross as at a zebra crossing.
     pub walk_stages: Option<u32>,
     /// Layer of the road that it crosses, as a bit.
     pub layers: u32,
@@ -102,7 +102,8 @@ impl CrossingSite {
         Some(if is_long { long } else { car })
     }
 
-    /// The part of the crossing that a car on a connection covers.
+    /// The part of the crossing that a car on a connection covers; `None` if the connection does not meet the
+    /// crossing.
     #[inline]
     pub fn taken_by_car(&self, path: ConnectionIndex) -> Option<Taken> {
         Some(self.covered(path)?.car)

@@ -6,16 +6,16 @@
 //!             |<- announced: 100 to 400 m ->|<-- taper -->|
 //! ```
 //!
-//! A lane that continues one that a ramp has brought in is an *acceleration lane*: at its end, the vehicle that
-//! joins yields. Elsewhere vehicles alternate.
+//! A lane that begins where a ramp joins is an *acceleration lane*: at its end, its vehicles yield. At the
+//! ends of other lanes, vehicles alternate.
 
 use roadwright_scenario::junction::{Layout, LinkKind};
 use roadwright_scenario::lane_graph::{LaneGraph, LaneletIndex, LaneletKind, NO_LANELET};
 use roadwright_scenario::{Connection, Control, JunctionIndex};
 
-/// Distance before its end beyond which a lane is not treated as ending, m.
+/// Distance before the end of a lane within which the lane is treated as ending, m.
 const KNOWN_AHEAD: f64 = 500.0;
-/// Longest acceleration lane, m. A lane that a ramp has brought in and that is longer ends like any other lane.
+/// Maximum length of an acceleration lane, m. A longer lane from a ramp ends like any other lane.
 const LONGEST_JOINING: f64 = 500.0;
 /// Value that means "does not end".
 const NONE: u32 = u32::MAX;
@@ -27,17 +27,17 @@ pub struct LaneEnd {
     pub beside: LaneletIndex,
     /// Distance from the start of this lanelet to the end of the lane, where the taper begins, m.
     pub distance: f64,
-    /// Whether this is an acceleration lane, so that the vehicle that joins yields.
+    /// Whether this is an acceleration lane, whose vehicles yield at its end.
     pub joins: bool,
 }
 
-/// All lanes that end. Both lists are empty if there are none, as in most networks.
+/// All lanes that end. The lists are empty if there are none, as in most networks.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(crate) struct LaneEnds {
     /// Index in the list of ends for each lanelet.
     of: Vec<u32>,
     ends: Vec<LaneEnd>,
-    /// Connections by which acceleration lanes end, in ascending order.
+    /// Connections at the ends of acceleration lanes, in ascending order.
     joining: Vec<Connection>,
 }
 
@@ -61,7 +61,7 @@ impl LaneEnds {
         all
     }
 
-    /// Adds the lane that ends by a connection, if a lane beside it continues.
+    /// Adds the lane that ends at a connection, if a lane beside it continues.
     fn add(&mut self, graph: &LaneGraph, connection: LaneletIndex) {
         let (&[lane], &[beyond]) = (graph.predecessors(connection), graph.successors(connection))
         else {
@@ -91,7 +91,8 @@ impl LaneEnds {
     }
 
     /// Adds the lanelets of a lane from its end backwards. `side` is 0 if the lane that continues is on the
-    /// left, and 1 if it is on the right. Returns whether the lane began where another road joined.
+    /// left, and 1 if it is on the right. Returns whether it is an acceleration lane, which begins where a
+    /// ramp joins and is not too long.
     fn go_back(&mut self, graph: &LaneGraph, last: LaneletIndex, side: usize) -> bool {
         let (mut lane, mut behind) = (last, 0.0);
         loop {
@@ -140,14 +141,14 @@ impl LaneEnds {
         }
     }
 
-    /// How a lanelet ends; `None` if its lane continues.
+    /// How a lanelet ends; `None` if its lane does not end within [`KNOWN_AHEAD`].
     #[inline]
     pub(crate) fn of(&self, id: LaneletIndex) -> Option<&LaneEnd> {
         let &number = self.of.get(id.index())?;
         self.ends.get(number as usize)
     }
 
-    /// Whether an acceleration lane ends by a connection.
+    /// Whether a connection is at the end of an acceleration lane.
     #[inline]
     pub(crate) fn joins_by(&self, connection: Connection) -> bool {
         !self.joining.is_empty() && self.joining.binary_search(&connection).is_ok()
@@ -166,12 +167,12 @@ fn sides(graph: &LaneGraph, lane: LaneletIndex) -> [LaneletIndex; 2] {
     [lanelet.left, lanelet.right]
 }
 
-/// Lanes that follow a lane, directly or by a connection.
+/// Lanes that follow a lane, directly or over a connection.
 fn lanes_after(graph: &LaneGraph, lane: LaneletIndex) -> impl Iterator<Item = LaneletIndex> {
     lanes_over_connections(graph, lane, LaneGraph::successors)
 }
 
-/// Lanes that lead to a lane, directly or by a connection.
+/// Lanes that lead to a lane, directly or over a connection.
 fn lanes_before(graph: &LaneGraph, lane: LaneletIndex) -> impl Iterator<Item = LaneletIndex> {
     lanes_over_connections(graph, lane, LaneGraph::predecessors)
 }

@@ -1,8 +1,8 @@
 //! Obstacles and trees near each lane.
 //!
 //! Searching for obstacles costs time at every update of a controller. Lanelets record whether there are
-//! obstacles nearby, so vehicles on most lanelets need no search. The records are made when the first vehicle
-//! asks for one, because a ground without vehicles needs none.
+//! obstacles nearby, so vehicles on most lanelets need no search. The records are computed on first use,
+//! because a ground without vehicles needs none.
 
 use super::body_list::Changes;
 use super::cells::Cells;
@@ -24,7 +24,7 @@ const SLACK: f64 = 0.25;
 /// Maximum lateral offset from the centre line of vehicles that steer on their own, m. This is more than they
 /// need to stay in lane, also in gentle bends.
 const ASIDE: f64 = 1.0;
-/// Number of stretches of a lanelet that are compared with bodies together.
+/// Number of segments of a lanelet that share one search for bodies.
 const PART: usize = 16;
 /// Maximum number of bodies that an edit may remove and add for a partial update, which compares each lane
 /// with each changed body. After larger edits, all lanes are recomputed.
@@ -52,7 +52,8 @@ impl NearCell {
     /// Bit that is set once the other bits are known.
     const KNOWN: u8 = 1 << 7;
 
-    // Relaxed: all threads find the same, and nothing else is published with it.
+    // Relaxed ordering is enough, because all threads compute the same value and publish nothing else with
+    // it.
     #[inline]
     fn get(&self) -> Option<Nearness> {
         let bits = self.0.load(Ordering::Relaxed);
@@ -128,7 +129,7 @@ impl Source {
 struct InTheWay {
     /// Index of the first body of each lanelet in the list, followed by the length of the list.
     firsts: Vec<u32>,
-    /// Bodies by the lanelet that they obstruct. A body occurs once for each such lanelet.
+    /// Bodies in the order of the lanelets that they obstruct. A body occurs once for each such lanelet.
     numbers: Vec<u32>,
     /// All bodies that obstruct a lanelet, in ascending order of numbers, without duplicates.
     all: Vec<u32>,
@@ -154,12 +155,12 @@ impl Known<'_> {
         !self.lanes.near.is_empty() && boxes <= MOST_CHANGES
     }
 
-    /// The old lanelet that `id` is a copy of.
+    /// The old lanelet that `id` is a copy of; `None` if the lanelet is new.
     fn copied(&self, id: LaneletIndex) -> Option<LaneletIndex> {
         self.copies.map_or(Some(id), |copies| copied(copies, id))
     }
 
-    /// New number of an old body.
+    /// New number of an old body; `None` if it was removed.
     fn number(&self, before: u32) -> Option<u32> {
         match self.changes {
             Some(changes) => changes.number(before),
@@ -223,8 +224,8 @@ impl LaneObstacles {
         self.nearness(lanelet).is_touched[usize::from(is_long)]
     }
 
-    /// Greatest distance of a vehicle's longitudinal axis from the centre line of a lanelet at which the
-    /// vehicle touches no obstacle, m; 0 if unknown. `is_long` is set for vehicles other than cars.
+    /// Known distance of a vehicle's axis from the centre line of a lanelet within which the vehicle touches
+    /// no obstacle, m; 0 if there is none. `is_long` is set for vehicles other than cars.
     #[inline]
     pub fn room_aside(&self, lanelet: LaneletIndex, is_long: bool) -> f64 {
         match self.nearness(lanelet).is_touched_aside[usize::from(is_long)] {
@@ -301,7 +302,7 @@ impl std::fmt::Debug for LaneObstacles {
     }
 }
 
-/// Size of vehicles.
+/// Largest dimensions of the vehicles of a class.
 #[derive(Debug, Clone, Copy)]
 struct Size {
     /// Greatest width, m.
@@ -554,8 +555,7 @@ impl Surroundings<'_> {
         (0.5 * self.sizes[class].width + swing + SLACK).min(WATCH_DISTANCE)
     }
 
-    /// Distance from the centre line of a lanelet to the nearest body, m; not less than `most` if there is no
-    /// body within that distance.
+    /// Distance from the centre line of a lanelet to the nearest body, m; `most` if no body is closer.
     fn distance_beside(&self, id: LaneletIndex, most: f64) -> f64 {
         let mut nearest = most;
         for (from, to) in self.stretches(id) {

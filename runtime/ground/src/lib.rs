@@ -151,7 +151,7 @@ impl Ground {
         };
         let vehicle_sizes = VehicleSizes::of(new);
         let lane_obstacles = || {
-            // If no vehicle has asked so far, none may ever ask.
+            // If the obstacles near lanes have not been needed so far, they may never be needed.
             let Some(lanes) = self.lane_obstacles.get() else {
                 return OnceLock::new();
             };
@@ -350,7 +350,7 @@ impl Ground {
         1 << self.lanelet(id).layer.rem_euclid(32)
     }
 
-    /// Road layers on which a body stands that follows `lanelet` (bit mask); all of them for [`NO_LANELET`].
+    /// Road layers (bit mask) that a body following `lanelet` occupies; all of them for [`NO_LANELET`].
     /// Vehicles on a bridge and on the road below it cannot collide.
     #[inline]
     pub fn layers(&self, lanelet: LaneletIndex) -> u32 {
@@ -360,7 +360,7 @@ impl Ground {
         self.layers_of(lanelet)
     }
 
-    /// One lanelet.
+    /// The lanelet with this index.
     #[inline]
     pub fn lanelet(&self, id: LaneletIndex) -> &Lanelet {
         self.roads.graph.lanelet(id)
@@ -378,8 +378,8 @@ impl Ground {
         &self.places
     }
 
-    /// Whether the roads are those of another ground and not merely equal ones, so that all lanelets have the
-    /// same numbers.
+    /// Whether both grounds share the same roads, and not merely equal ones, so that all lanelets have the
+    /// same indices.
     pub fn shares_roads_with(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.roads, &other.roads)
     }
@@ -424,19 +424,19 @@ impl Ground {
         self.roads.crossings()
     }
 
-    /// Signals of a junction, with the group that they belong to.
+    /// Signals of a junction, with the group that they belong to; `None` without signals.
     #[inline]
     pub fn signals(&self, junction: JunctionIndex) -> Option<(usize, &Signals)> {
         self.roads.signals(junction)
     }
 
-    /// Roundabout ring that a lanelet belongs to.
+    /// Roundabout ring that a lanelet belongs to; `None` if it belongs to none.
     #[inline]
     pub fn ring(&self, id: LaneletIndex) -> Option<&Ring> {
         self.roads.ring(id)
     }
 
-    /// Connections through a junction.
+    /// Number of incoming lanes of a junction, and length of each connection through it.
     pub fn connections_through(
         &self,
         junction: JunctionIndex,
@@ -478,7 +478,7 @@ impl Ground {
         self.roads.signal_group(group)
     }
 
-    /// Signal group at a node.
+    /// Signal group at a node; `None` without signals.
     pub fn signal_group_at(&self, node: u32) -> Option<usize> {
         self.roads.signal_group_at(node)
     }
@@ -503,7 +503,7 @@ impl Ground {
         self.roads.connection_gist(path)
     }
 
-    /// Control of a junction.
+    /// Rule that determines priority at a junction.
     #[inline]
     pub fn control(&self, junction: JunctionIndex) -> Control {
         self.roads.control(junction)
@@ -516,7 +516,8 @@ impl Ground {
         self.roads.longest_cycle(junction)
     }
 
-    /// Returns the signal group of this ground that equals group `theirs` of the ground `other`.
+    /// Returns the signal group of this ground that equals group `theirs` of the ground `other`; `None` if
+    /// there is none.
     pub fn group_like(&self, other: &Self, theirs: usize) -> Option<usize> {
         self.roads.group_like(&other.roads, theirs)
     }
@@ -572,13 +573,13 @@ impl Ground {
         self.beside(id) != [NO_LANELET; 2]
     }
 
-    /// How a lanelet ends; `None` if its lane continues.
+    /// How a lanelet ends; `None` if its lane does not end nearby.
     #[inline]
     pub fn lane_end(&self, id: LaneletIndex) -> Option<&LaneEnd> {
         self.roads.lane_end(id)
     }
 
-    /// Whether an acceleration lane ends by a connection, so that its vehicles yield.
+    /// Whether a connection is at the end of an acceleration lane, so that its vehicles yield.
     #[inline]
     pub fn joins_by(&self, connection: Connection) -> bool {
         self.roads.joins_by(connection)
@@ -626,13 +627,13 @@ impl Ground {
         self.roads.curvature(id, s)
     }
 
-    /// Junction and number of a contested connection; `None` for other lanelets.
+    /// Junction and index of a contested connection; `None` for other lanelets.
     #[inline]
     pub fn contested(&self, id: LaneletIndex) -> Option<Connection> {
         self.roads.contested(id)
     }
 
-    /// Junction that a node belongs to.
+    /// Junction that a node belongs to; `None` if it belongs to none.
     #[inline]
     pub fn junction_of(&self, node: NodeId) -> Option<JunctionIndex> {
         self.roads.junction_of(node)
@@ -652,7 +653,7 @@ impl Ground {
         self.roads.paths(junction)
     }
 
-    /// Smallest node id of a junction.
+    /// Smallest node id of a junction; `None` if the junction has no nodes.
     #[inline]
     pub fn node(&self, junction: JunctionIndex) -> Option<NodeId> {
         self.roads.node(junction)
@@ -665,7 +666,8 @@ impl Ground {
         self.roads.setback(junction, path, has_buses)
     }
 
-    /// Smallest node id of a junction at an end of a road. O(junctions), for user queries only.
+    /// Smallest node id of a junction at an end of a road; `None` if the road ends at no junction.
+    /// O(junctions), for user queries only.
     pub fn node_at(&self, road: RoadId) -> Option<NodeId> {
         let mut junctions = JunctionIndex::up_to(self.junction_count());
         let own = junctions.find(|&junction| {
@@ -702,8 +704,8 @@ impl Ground {
         }
     }
 
-    /// Distance from their common start over which two connections from the same lane overlap, m.
-    /// It depends on whether a long vehicle is involved.
+    /// Distance from their common start over which two connections from the same lane overlap, m. `is_long`
+    /// states whether a long vehicle is involved.
     #[inline]
     pub fn parting(&self, connection: LaneletIndex, other: LaneletIndex, is_long: bool) -> f64 {
         let path = |id: LaneletIndex| match self.lanelet(id).kind {

@@ -28,7 +28,7 @@ pub const SIDE_CLEARANCE: f64 = 0.3;
 pub const MOST_ASIDE: f64 = 0.5;
 /// Sampling distance along lanes, m.
 const STEP: f64 = 1.0;
-/// Largest distance that may come from rounding, m.
+/// Largest distance that may result from rounding errors, m.
 const ROUNDING: f64 = 1e-6;
 
 /// Height of trees in collisions, m.
@@ -202,7 +202,7 @@ impl Displaced {
         self.0.is_empty()
     }
 
-    /// The moved bodies, each by its number and with its current footprint.
+    /// The moved bodies, as their numbers and current footprints.
     pub fn shapes(&self) -> impl Iterator<Item = (u32, GroundShape)> {
         self.0.iter().map(|(&number, body)| (number, body.shape()))
     }
@@ -443,8 +443,8 @@ impl Obstacles {
         }
     }
 
-    /// Finds the nearest point, within `reach`, of an obstacle that the vehicle would hit and for
-    /// which a test is true. The search can be limited to bodies near given boxes.
+    /// Finds the nearest point within `reach` that belongs to an obstacle in the vehicle's range of heights
+    /// and is accepted by a test. The search can be limited to bodies near given boxes.
     pub fn nearest(
         &self,
         point: DVec2,
@@ -511,8 +511,8 @@ impl Obstacles {
         });
     }
 
-    /// Lower bound of the distance that every point of a vehicle can move without touching an
-    /// obstacle, m. It is capped at `most`, and 0 if they may already touch.
+    /// Lower bound of the distance that every point of a vehicle can move without touching an obstacle, m. It
+    /// is capped at `most`, and 0 if the vehicle may already touch one.
     pub fn room_around(&self, vehicle: &OrientedBox, most: f64) -> f64 {
         let axes = [DVec2::X, DVec2::Y].map(|axis| vehicle.reach(axis));
         let reach = DVec2::from(axes) + most;
@@ -570,7 +570,7 @@ impl Obstacles {
         kind.as_ref()
     }
 
-    /// Body number of a loose obstacle.
+    /// Body number of a loose obstacle; `None` if the obstacle is fixed.
     pub fn number_of(&self, id: ObstacleId) -> Option<u32> {
         // For an obstacle with several bodies any of them may be found, but such an obstacle is never loose.
         let found = self
@@ -669,7 +669,7 @@ impl Stature {
         }
     }
 
-    /// The solid of the body, and the place of its centre.
+    /// The solid of the body, and the place of its centre; `None` if the body has no volume.
     fn solid(&self, body: &Body) -> Option<&(Solid, DVec2)> {
         let solid = self.solid.get_or_init(|| {
             let half_height = 0.5 * (self.span.high - self.foot());

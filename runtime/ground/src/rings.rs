@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Value that means "no ring".
 const NO_RING: u32 = u32::MAX;
 
-/// One ring.
+/// The ring of a roundabout.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Ring {
     /// Lanes of the ring and the connections between them, sorted by index.
@@ -22,7 +22,7 @@ pub struct Ring {
     pub junctions: BTreeSet<JunctionIndex>,
 }
 
-/// All rings.
+/// The rings of all roundabouts.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(crate) struct Rings {
     rings: Vec<Ring>,
@@ -69,14 +69,15 @@ impl Rings {
         Self { rings, of }
     }
 
-    /// Ring that a lanelet belongs to.
+    /// Ring that a lanelet belongs to; `None` if it belongs to none.
     #[inline]
     pub(crate) fn of(&self, id: LaneletIndex) -> Option<&Ring> {
         self.rings.get(*self.of.get(id.index())? as usize)
     }
 }
 
-/// Ring number of each road that belongs to a ring. Rings are numbered by their smallest road id.
+/// Ring number of each road that belongs to a ring. Rings are numbered in the order of their smallest road
+/// ids.
 fn numbers(network: &RoadNetwork, layout: &Layout) -> BTreeMap<RoadId, u32> {
     let ends = |id: RoadId| network.road(id).map(|road| [road.from, road.to]);
     let mut at: BTreeMap<NodeId, Vec<RoadId>> = BTreeMap::new();

@@ -33,7 +33,7 @@ pub(super) enum Deciders {
 
 /// Braking that speed profiles assume, m/s^2.
 pub const PROFILE_BRAKING: f64 = 1.8;
-/// If there are fewer junction laws than this, all of them are built on the calling thread.
+/// Minimum number of junction laws that are built on several threads.
 const FEW_LAWS: usize = 200;
 /// Number of successors stored with a lanelet; if there are more, they are looked up in the graph.
 const NEAR_SUCCESSORS: usize = 3;
@@ -135,8 +135,8 @@ impl JunctionLaw {
         hasher.write_u8(right.control() as u8);
     }
 
-    /// Conflicts that involve a bus or lorry. Computed when the first long vehicle asks for them, because
-    /// without long vehicles they are never needed.
+    /// Conflicts that involve a bus or lorry. Computed when a long vehicle first needs them, because without
+    /// long vehicles they are never needed.
     #[inline]
     pub fn wide(&self) -> &Conflicts {
         self.shape().wide_conflicts()
@@ -197,7 +197,7 @@ impl ContestCell {
         Self(AtomicU8::new(contest as u8))
     }
 
-    // Relaxed: all threads decide the same, and nothing else is published with it.
+    // Relaxed ordering is enough, because all threads decide the same and publish nothing else with it.
     #[inline]
     fn get(&self) -> Contest {
         match self.0.load(Ordering::Relaxed) {
@@ -226,7 +226,7 @@ struct Gist {
     length: f64,
     /// Speed allowed by the road at the start, m/s.
     entry_speed: f32,
-    /// Junction and number of a connection; [`NO_JUNCTION`] for other lanelets.
+    /// Junction and index of a connection; [`NO_JUNCTION`] for other lanelets.
     connection: Connection,
     successors: [LaneletIndex; NEAR_SUCCESSORS],
     successor_count: u16,
@@ -338,7 +338,7 @@ impl Joins {
     }
 }
 
-/// Connections through a junction.
+/// Incoming lanes and connections of a junction.
 pub struct JunctionConnections<L> {
     /// Number of incoming lanes.
     pub lanes: usize,
@@ -353,7 +353,7 @@ pub(crate) struct Roads {
     /// Facts about each point of the centre lines.
     bends: SharedList<Bend>,
     joins: Joins,
-    /// Shapes of the junctions where vehicles have been.
+    /// Shapes of all junctions, each computed when a vehicle first needs it.
     shapes: Arc<JunctionShapes>,
     /// Right of way and conflicts of each junction.
     laws: Vec<Arc<JunctionLaw>>,
@@ -368,7 +368,7 @@ pub(crate) struct Roads {
     rings: Rings,
     lane_ends: LaneEnds,
     crossings: Crossings,
-    /// Stretches where two cars do not fit side by side, found when the first vehicle asks.
+    /// Stretches where two cars do not fit side by side. Computed on first use.
     narrow: OnceLock<Narrow>,
     /// Whether there are long vehicles. They make alleys longer and more connections contested.
     has_long: bool,
@@ -391,7 +391,7 @@ impl Narrow {
     }
 }
 
-/// The roads, and the parts from which the rest of them is derived.
+/// Parts of the roads from which the other parts are derived.
 struct Parts {
     layout: Layout,
     graph: LaneGraph,
@@ -707,7 +707,7 @@ impl Roads {
         &self.crossings
     }
 
-    /// Signals of a junction, with the group that they belong to.
+    /// Signals of a junction, with the group that they belong to; `None` without signals.
     #[inline]
     pub(crate) fn signals(&self, junction: JunctionIndex) -> Option<(usize, &Signals)> {
         let group = self.signal_group_of(junction)?;
@@ -756,7 +756,7 @@ impl Roads {
             .map(|&junction| JunctionIndex::from_index(junction))
     }
 
-    /// Signal group at a node.
+    /// Signal group at a node; `None` without signals.
     pub(crate) fn signal_group_at(&self, node: u32) -> Option<usize> {
         let junction = *self.layout.junction_of.get(&NodeId(node))?;
         self.signal_group_of(JunctionIndex::from_index(junction))
@@ -807,7 +807,7 @@ impl Roads {
         })
     }
 
-    /// Control of a junction.
+    /// Rule that determines priority at a junction.
     #[inline]
     pub(crate) fn control(&self, junction: JunctionIndex) -> Control {
         self.junction_gists.junction(junction).control
@@ -820,8 +820,8 @@ impl Roads {
         self.junction_gists.junction(junction).longest_cycle
     }
 
-    /// Returns the signal group of these roads that equals group `theirs` of other roads: it has
-    /// the same nodes, stages and times.
+    /// Returns the signal group of these roads that equals group `theirs` of other roads, with the same
+    /// nodes, stages and times; `None` if there is none.
     pub(crate) fn group_like(&self, other: &Self, theirs: usize) -> Option<usize> {
         let theirs = &other.plans.groups[theirs];
         let node = other.layout.junctions[theirs[0]].nodes.first()?;
@@ -863,7 +863,7 @@ impl Roads {
             .curvature
     }
 
-    /// Junction and number of a contested connection; `None` for other lanelets.
+    /// Junction and index of a contested connection; `None` for other lanelets.
     #[inline]
     pub(crate) fn contested(&self, id: LaneletIndex) -> Option<Connection> {
         let gist = &self.gists[id.index()];
@@ -874,7 +874,8 @@ impl Roads {
         }
     }
 
-    /// Decides whether a connection is contested. Called when the first vehicle approaches it.
+    /// Decides whether a connection is contested. Called when a vehicle first approaches it. Returns the
+    /// connection; `None` if it is not contested.
     #[cold]
     fn decide_contested(&self, gist: &Gist) -> Option<Connection> {
         let Connection { junction, number } = gist.connection;
@@ -883,25 +884,25 @@ impl Roads {
         is_contested.then_some(gist.connection)
     }
 
-    /// Roundabout ring that a lanelet belongs to.
+    /// Roundabout ring that a lanelet belongs to; `None` if it belongs to none.
     #[inline]
     pub(crate) fn ring(&self, id: LaneletIndex) -> Option<&Ring> {
         self.rings.of(id)
     }
 
-    /// How a lanelet ends; `None` if its lane continues.
+    /// How a lanelet ends; `None` if its lane does not end nearby.
     #[inline]
     pub(crate) fn lane_end(&self, id: LaneletIndex) -> Option<&LaneEnd> {
         self.lane_ends.of(id)
     }
 
-    /// Whether an acceleration lane ends by a connection.
+    /// Whether a connection is at the end of an acceleration lane.
     #[inline]
     pub(crate) fn joins_by(&self, connection: Connection) -> bool {
         self.lane_ends.joins_by(connection)
     }
 
-    /// Connections through a junction.
+    /// Number of incoming lanes of a junction, and length of each connection through it.
     pub(super) fn connections_through(
         &self,
         junction: JunctionIndex,
@@ -917,7 +918,7 @@ impl Roads {
         }
     }
 
-    /// Junction that a node belongs to.
+    /// Junction that a node belongs to; `None` if it belongs to none.
     #[inline]
     pub(crate) fn junction_of(&self, node: NodeId) -> Option<JunctionIndex> {
         let junction = self.layout.junction_of.get(&node)?;
@@ -939,7 +940,7 @@ impl Roads {
         &self.layout.junctions[junction.index()].paths
     }
 
-    /// Smallest node id of a junction.
+    /// Smallest node id of a junction; `None` if the junction has no nodes.
     #[inline]
     pub(crate) fn node(&self, junction: JunctionIndex) -> Option<NodeId> {
         self.layout.junctions[junction.index()]
@@ -1159,7 +1160,7 @@ pub(super) mod tests {
         format!("{spacing} {bends:?} {gist:?} {around:?}")
     }
 
-    /// Checks that two roads have the same facts.
+    /// Checks that two road networks have the same facts.
     pub(crate) fn assert_same(roads: &Roads, fresh: &Roads) {
         assert_eq!(roads.graph.lanelets().len(), fresh.graph.lanelets().len());
         for id in fresh.graph.indices() {

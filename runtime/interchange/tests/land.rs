@@ -12,7 +12,7 @@ use roadwright_scenario::lane_graph::LaneGraph;
 use roadwright_scenario::{Edit, LandUse, Obstacle, Scenario, Shape};
 use std::fmt::Write;
 
-/// Start of the street of the tests, degrees.
+/// Latitude and longitude of the start of the test street, degrees.
 const ORIGIN: (f64, f64) = (53.34, -6.26);
 
 /// A map around a street of 200 m along x, described in metres, with the middle of the street as the origin.

@@ -225,7 +225,7 @@ impl Bounds {
             && other.low.y <= self.high.y
     }
 
-    /// Bounding box in world coordinates, given that this box is relative to a placement.
+    /// Converts a box relative to a placement to its bounding box in world coordinates.
     #[inline]
     pub fn placed(&self, place: &Placement) -> Self {
         let centre = place.point(0.5 * (self.low + self.high));

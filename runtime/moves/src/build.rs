@@ -196,7 +196,7 @@ pub fn build(clips: &ClipFile, file: &str, rules: &BuildRules) -> Built {
     }
 }
 
-/// The state whose frame has the lowest speed.
+/// The state whose frame has the lowest speed; `None` if there are no moves.
 fn slowest(clips: &ClipFile, entries: &[MoveEntry]) -> Option<String> {
     let speed = |one: &&MoveEntry| {
         let clip = clips.clip(&one.clip);
@@ -247,7 +247,8 @@ fn stretches(clips: &ClipFile, transitions: &[Transition]) -> Vec<MoveEntry> {
     entries
 }
 
-/// Removes moves that are nearly the same as an earlier move between the same states.
+/// Removes moves that are nearly the same as an earlier move between the same states. Returns the remaining
+/// and the removed moves.
 fn pruned(
     clips: &ClipFile,
     entries: Vec<MoveEntry>,
@@ -316,7 +317,7 @@ fn stays_within(clips: &ClipFile, one: &MoveEntry, other: &MoveEntry, rules: &Bu
     })
 }
 
-/// Keeps the largest strongly connected component of the graph.
+/// Keeps the largest strongly connected component of the graph. Returns the remaining and the removed moves.
 fn connected(entries: Vec<MoveEntry>) -> (Vec<MoveEntry>, Vec<Removed>) {
     let mut numbers: BTreeMap<&str, usize> = BTreeMap::new();
     for one in &entries {

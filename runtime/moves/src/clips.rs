@@ -294,7 +294,7 @@ impl ClipFile {
         roadwright_scenario::vehicle_file::hash(&self.to_text())
     }
 
-    /// Returns the clip with this name.
+    /// Returns the clip with this name; `None` if there is none.
     pub fn clip(&self, name: &str) -> Option<&Clip> {
         self.clips.iter().find(|clip| clip.name == name)
     }

@@ -83,7 +83,7 @@ pub struct Course {
     pub start: Pose,
     /// North coordinate at which the run ends, m.
     pub finish: f64,
-    /// Goal of plans.
+    /// Goal towards which the vehicle plans, m.
     pub goal: DVec2,
     /// Maximum duration of a run, s.
     pub seconds: f64,
@@ -102,7 +102,8 @@ pub struct Corridor {
     pub length: f64,
     /// Number of corners.
     pub corners: u32,
-    /// Maximum angle between a stretch and north, rad. The minimum is half of this value.
+    /// Maximum angle between an inner stretch and north, rad. The minimum is half of this value. The first
+    /// and last stretch lead north.
     pub sharpness: f64,
     /// Distance between the walls, m.
     pub width: f64,
@@ -343,8 +344,8 @@ fn walled(name: &str, line: &[DVec2], widths: &[f64], cars: Vec<CarLine>, second
     }
 }
 
-/// Reason why the walls along a line would cross each other: a stretch is shorter than the mitres at its ends. `None` if
-/// none is. The first and last stretch of the line are not checked.
+/// Reason why the walls along a line would cross each other: a stretch is shorter than the mitres at its
+/// ends. `None` if all stretches are long enough. The first and last stretch of the line are not checked.
 pub(crate) fn too_tight(line: &[DVec2], width: f64) -> Option<String> {
     let turn = |corner: usize| {
         let [before, after] = [corner - 1, corner].map(|i| heading_of(line[i + 1] - line[i]));
@@ -387,7 +388,7 @@ fn beside_by(line: &[DVec2], offset: impl Fn(usize) -> f64) -> Vec<DVec2> {
 impl Course {
     /// Returns the course with a start and car positions drawn from a seed. The start is up to a metre beside
     /// the centre line. All cars are moved along their lines by the same fraction of the line's length. Cars
-    /// that would be at the start are removed.
+    /// that would be too close to the start are removed.
     pub fn with_seed(&self, seed: u64) -> Self {
         let mut draw = Stream::new(seed, "move tree start", 0);
         let aside = draw.next_in(-START_RANGE, START_RANGE);

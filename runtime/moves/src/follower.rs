@@ -2,8 +2,9 @@
 //! the clip.
 //!
 //! Across the clip, the correction of the steering gives a rolling vehicle a damped response of 1.5 rad/s.
-//! Along the clip, position and speed are corrected by the acceleration. In a skid the tyres are saturated and a
-//! steering correction has another effect than on a rolling vehicle, so it fades out with the slip of the clip.
+//! Along the clip, position and speed are corrected by the acceleration. In a skid the tyres are saturated
+//! and a steering correction acts differently than on a rolling vehicle, so it fades out with the slip of the
+//! clip.
 
 use crate::frame::{Frame, FrameCommand, Gear, HeldPedals};
 use roadwright_geometry::DVec2;
@@ -27,7 +28,7 @@ const MOST_ACCELERATION: f64 = 3.0;
 const ROLLS: f64 = 0.1;
 /// Slip of the clip from which the steering is not corrected, rad.
 const SKIDS: f64 = 0.35;
-/// Change of a pedal per acceleration, 1 per m/s^2.
+/// Correction of a pedal per correction of the acceleration, 1 per m/s^2.
 const PEDAL: f64 = 0.1;
 /// Position error above which a vehicle plans anew, m.
 const FAR: f64 = 0.5;
@@ -41,7 +42,7 @@ pub struct FollowError {
     pub ahead: f64,
     /// Distance to the left of the clip, m.
     pub left: f64,
-    /// Difference of the headings, rad, positive if the vehicle points further left.
+    /// Difference between the headings, rad; positive if the vehicle points further left.
     pub heading: f64,
 }
 
@@ -92,7 +93,8 @@ pub fn follow(now: &Frame, clip: &Frame, wheelbase: f64) -> FrameCommand {
     }
 }
 
-/// Steering angle that would cause the lateral error, rad, positive to the left.
+/// Steering angle that corresponds to the lateral error, rad, positive to the left. The correction is its
+/// negative.
 fn lateral(error: &FollowError, clip: &Frame, direction: f64, wheelbase: f64) -> f64 {
     let speed = direction * clip.forward.abs().max(SLOWEST);
     let slip = atan2(clip.sideways.abs(), clip.forward.abs().max(SLOWEST));

@@ -49,8 +49,9 @@ impl Move {
         }
     }
 
-    /// The motion in world coordinates between a frame and the next one, if the move begins at `place`. `share` is
-    /// 0 at the frame and 1 at the next one. The last frame has no next one, so its motion is returned.
+    /// The motion in world coordinates between a frame and the next one, if the move begins at `place`.
+    /// `share` is 0 at the frame and 1 at the next one. At the last frame, which has no next one, its own
+    /// motion is returned.
     pub fn motion_at(&self, place: &Placement, frame: usize, share: f64) -> Frame {
         let now = self.frame_at(place, frame);
         if share == 0.0 || frame + 1 >= self.frames.len() {
@@ -121,7 +122,8 @@ impl Library {
     /// Prepares moves for a body. `rate` is the frame rate, Hz.
     ///
     /// # Errors
-    /// If there are no moves or too many, or if no move leaves a state.
+    /// If there are no states, no moves, or too many of either, if a move has fewer than two frames, or if no
+    /// move leaves a state.
     pub fn new(
         states: Vec<String>,
         moves: Vec<Move>,
@@ -173,8 +175,9 @@ impl Library {
         })
     }
 
-    /// The frame whose motion differs least from a given motion, by the distance of section 3.4. Last frames are left
-    /// out, because nothing remains of their moves. Among equal frames, the first one is returned.
+    /// The frame whose motion differs least from a given motion, by the distance of section 3.4. The last
+    /// frame of a move is left out, because nothing of the move remains after it. Among equal frames, the
+    /// first one is returned.
     pub fn most_similar(&self, motion: &Frame, weights: &Weights) -> MoveFrame {
         let mut best = MoveFrame {
             number: MoveNumber(0),

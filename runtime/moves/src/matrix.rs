@@ -21,9 +21,9 @@ pub struct DistanceMatrix {
 /// A cell of a distance matrix.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct MatrixCell {
-    /// Number of the cell along the axis of frames that are left.
+    /// Index of the cell along the axis of the frames at which transitions start.
     pub from: usize,
-    /// Number of the cell along the axis of frames that are entered.
+    /// Index of the cell along the axis of the frames at which transitions end.
     pub to: usize,
 }
 

@@ -2,8 +2,9 @@
 //! own model (`replayed.rs`).
 //!
 //! At every transition point, a plan is made from the current positions of the cars. Their velocity is
-//! assumed to be constant. If every move is blocked, the vehicle follows the rest of its last plan. Contacts are
-//! tested from frame to frame against the actual motion of the cars.
+//! assumed to be constant. If every move is blocked, a vehicle that follows frames exactly continues its last
+//! plan, whereas a vehicle that is driven by its model brakes. Contacts are tested from frame to frame
+//! against the actual motion of the cars.
 
 use crate::course::Course;
 use crate::library::{Library, MoveNumber, StateNumber};
@@ -47,7 +48,7 @@ pub struct DriveFigures {
     pub at_corner: f64,
     /// Maximum difference between the motions at a seam between moves, using the distance of section 3.4.
     pub worst_seam: f64,
-    /// Number of times that the vehicle was so far from its clip that the clip was placed anew. 0 if frames are
+    /// Number of times that the clip was placed anew because the vehicle was too far from it; 0 if frames are
     /// followed exactly.
     pub corrections: u32,
     /// Maximum distance from the clip, m.
@@ -73,7 +74,7 @@ pub struct Played<'a> {
     pub(crate) state: StateNumber,
     /// Remaining moves of the last plan. The next one is last in the list.
     pub(crate) ahead: Vec<MoveNumber>,
-    /// The vehicle, if its own model drives it.
+    /// The vehicle, if it is driven by its own model.
     pub(crate) driven: Option<Driven<'a>>,
     last: Option<MoveNumber>,
     skid: f64,
@@ -147,7 +148,7 @@ impl<'a> Played<'a> {
         plan
     }
 
-    /// Drives the next move to its end, or to the end of the drive.
+    /// Drives the next move to its end. Returns the ending if the drive ends during the move.
     pub fn play(&mut self) -> Option<Ending> {
         if self.driven.is_some() {
             return self.replay();
@@ -220,7 +221,7 @@ impl<'a> Played<'a> {
         }
     }
 
-    /// Drives until the drive ends.
+    /// Drives until the drive ends, and returns how it ended.
     pub fn run(&mut self) -> Ending {
         loop {
             self.plan();

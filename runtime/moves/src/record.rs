@@ -115,7 +115,7 @@ impl Recording {
     /// `centre` is the distance from the rear axle to the centre of gravity, m, for levels without side slip.
     ///
     /// # Errors
-    /// If the table is not a trace, or its rows are not evenly spaced.
+    /// If the table is not a trace or does not contain the agent, or its rows are not evenly spaced.
     pub fn of_trace(text: &str, agent: Option<u64>, centre: f64) -> Result<Self, RecordError> {
         let mut lines = text.lines();
         let titles: Vec<&str> = lines.next().unwrap_or("").split(',').collect();

@@ -15,11 +15,12 @@ use std::f64::consts::PI;
 
 /// Number of commands per frame. With 25 frames a second they are 0.02 s apart.
 const COMMANDS: u32 = 2;
-/// Difference between the motion of a vehicle and that of its frame above which another frame is looked for.
+/// Difference between the motion of a vehicle and that of its frame above which a more similar frame is
+/// searched for.
 const UNLIKE: f64 = 0.5;
 /// Deceleration of a vehicle without a free move, m/s^2.
 const BRAKING: f64 = 6.0;
-/// Speed below which a braking vehicle stands, m/s.
+/// Speed below which a braking vehicle counts as standing, m/s.
 const STANDS: f64 = 0.1;
 
 /// A vehicle that is driven by its own model.
@@ -47,8 +48,8 @@ impl Driven<'_> {
 }
 
 impl<'a> Played<'a> {
-    /// Creates a drive as [`Played::new`] does, in which the model of the vehicle drives. It begins in the motion in
-    /// which moves leave the state.
+    /// Turns a drive made by [`Played::new`] into one in which the model of the vehicle drives. The vehicle
+    /// begins with the motion at the start of the moves that leave its state.
     pub fn replayed(mut self, car: &'a SlidingCar) -> Self {
         let first = self.library.moves_from(self.state).next();
         let begin = first.map_or_else(Frame::default, |number| {
@@ -61,7 +62,8 @@ impl<'a> Played<'a> {
         self
     }
 
-    /// Drives the next move to its end, or to the end of the drive. Brakes if there is no free move.
+    /// Drives the next move to its end, or brakes if there is no free move. Returns the ending if the drive
+    /// ends during the move.
     pub(crate) fn replay(&mut self) -> Option<Ending> {
         let library = self.library;
         let Some(number) = self.ahead.pop() else {
@@ -101,7 +103,8 @@ impl<'a> Played<'a> {
         None
     }
 
-    /// Brakes for a frame. A vehicle that stands begins again in the state whose moves begin most slowly.
+    /// Brakes for a frame. A vehicle that has stopped continues in the state from which the move with the
+    /// most similar frame begins. Returns the ending if the drive ends.
     fn brake(&mut self) -> Option<Ending> {
         let ending = self.drive_frame(|_, now, _| FrameCommand {
             steering: now.wheels,
@@ -117,7 +120,7 @@ impl<'a> Played<'a> {
         ending
     }
 
-    /// Drives the vehicle for one frame, and tests it for contacts.
+    /// Drives the vehicle for one frame, and tests it for contacts. Returns the ending if the drive ends.
     fn drive_frame(
         &mut self,
         command: impl Fn(&SlidingCar, &Frame, f64) -> FrameCommand,
@@ -183,7 +186,7 @@ pub struct FreeDrive {
 
 /// Distance to the goal of a plan, m.
 const FAR_AWAY: f64 = 100_000.0;
-/// Maximum number of moves on a route, so that a library of standing moves comes to an end.
+/// Maximum number of moves on a route, so that a drive ends even if its moves do not advance.
 const MOST_MOVES: usize = 1000;
 
 impl FreeGround<'_> {

@@ -41,7 +41,7 @@ pub enum Stop {
     AtLimit,
 }
 
-/// Parameters of a search.
+/// Limits of a search, and how it tests for collisions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Bounded {
     /// Nodes are expanded while their time is below this value, in frames.
@@ -150,7 +150,7 @@ struct Node {
     from: StateNumber,
 }
 
-/// Parent of a node.
+/// Parent of a node: another node, or the start of the plan.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Parent {
     Start,
@@ -473,7 +473,7 @@ pub fn plan_with_tree(library: &Library, question: &Question<'_>) -> (Plan, Rout
     (tree.plan(), tree.route_tree())
 }
 
-/// Searches until the end that the question asks for, using a heap.
+/// Searches until the stop condition of the question is met, using a heap.
 fn search(tree: &mut Tree<'_>) {
     let mut list = BinaryHeap::new();
     tree.expand(Parent::Start, |rank| list.push(Reverse(rank)));

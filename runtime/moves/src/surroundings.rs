@@ -115,8 +115,8 @@ impl Surroundings {
         }
     }
 
-    /// The obstacle with the lowest number that a move touches, found by testing every piece against every
-    /// obstacle.
+    /// The obstacle with the lowest number that a move touches; `None` if it touches none. Every piece is
+    /// tested against every obstacle.
     pub fn first_hit(&self, trial: &Trial<'_>) -> Option<ObstacleNumber> {
         let Trial { sweep, place, .. } = trial;
         let fixed = self.fixed.iter().position(|outline| {

@@ -23,13 +23,14 @@ const CAR_KEY: &str = "track_car";
 const THICKNESS: f64 = 0.3;
 /// Height of walls, m.
 const WALL_HEIGHT: f64 = 1.0;
-/// Distance from a place on open ground within which an agent has reached it, m. Places of cars are moved on by this
-/// distance, so that they turn at the corners of their lines.
+/// Distance from a place on open ground within which an agent has reached it, m. Goals of cars are moved
+/// forward by this distance, so that the cars turn at the corners of their lines.
 const GOAL_RADIUS: f64 = 6.0;
 /// Time step, s. A frame of the shipped libraries lasts two steps.
 const TIME_STEP: f64 = 0.02;
-/// Frames for which the racer plans, and maximum number of moves in a plan.
+/// Planning horizon of the racer, frames.
 const HORIZON: f64 = 200.0;
+/// Maximum number of nodes in a plan of the racer.
 const NODES: f64 = 5000.0;
 
 /// The vehicle that drives on a track.
@@ -89,7 +90,7 @@ impl Racer {
     }
 }
 
-/// Value of the planner's parameter `library` for the libraries of the vehicle type.
+/// Value of the planner's parameter `library` that selects the libraries of the vehicle type.
 const OF_VEHICLE: f64 = 5.0;
 
 impl Course {
@@ -189,8 +190,8 @@ impl Course {
         points.min_by(near).unwrap_or(place)
     }
 
-    /// Adds the cars that are on the track at the beginning, and cars that come to the beginnings of their lines
-    /// later.
+    /// Adds the cars that are on the track at the start, and the cars that appear at the beginnings of their
+    /// lines later.
     fn add_cars(&self, scenario: &mut Scenario) -> Result<(), EditError> {
         let Some(first) = self.cars.first() else {
             return Ok(());
@@ -228,8 +229,8 @@ struct Departure {
 }
 
 impl CarLine {
-    /// The drives of the car within a time: from where it is at first, and from the beginning of its line each time
-    /// that it jumps back.
+    /// The drives of the car within `seconds`. The first one starts at the car's initial position, and each
+    /// of the others starts at the beginning of the line, when the car jumps back there.
     fn departures(&self, seconds: f64) -> Vec<Departure> {
         let length = self.length();
         let along = self.phase.rem_euclid(length);

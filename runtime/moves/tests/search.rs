@@ -263,7 +263,7 @@ proptest! {
     }
 }
 
-/// A question from the state Fast, with goals that are reached within 5 m.
+/// Input of a search that starts in the state Fast. Goals are reached within 5 m.
 fn towards<'a>(around: &'a Surroundings, goals: &'a [DVec2]) -> Question<'a> {
     Question {
         goals,
@@ -279,7 +279,7 @@ fn towards<'a>(around: &'a Surroundings, goals: &'a [DVec2]) -> Question<'a> {
     }
 }
 
-/// Least distance of a plan of the large tree from a place, m.
+/// Smallest distance from a place to a plan of the large tree, m.
 fn nearest(goals: &[DVec2], place: DVec2) -> f64 {
     let around = Surroundings::of(Vec::new());
     let plan = plan(&LARGE, &towards(&around, goals));

@@ -38,7 +38,7 @@ const NEVER: u16 = u16::MAX;
 /// Minimum number of lanelets at which a network is searched with landmarks. In smaller networks, finding
 /// them would take longer than they save.
 const FEWEST: usize = 64;
-/// Parameters of the costs.
+/// Times that lane changes and turns cost.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Weights {
     /// Cost of a lane change, s.

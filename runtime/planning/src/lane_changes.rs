@@ -36,7 +36,8 @@ pub(crate) struct Room<'a> {
     pub(crate) delays: &'a [f32],
 }
 
-/// Moves the lane changes of a route back to where there is enough room for them.
+/// Moves each lane change of a route to the last road where it can be made, and then back until there is
+/// enough room for it.
 pub(crate) fn give_room(route: &mut [LaneletIndex], room: &Room<'_>) {
     // From the last lane change to the first, because a change cannot be moved beyond the next one.
     for k in (0..route.len().saturating_sub(1)).rev() {
@@ -112,7 +113,8 @@ impl Room<'_> {
         }
     }
 
-    /// Returns the lanelet beside a lanelet of the route; `None` if there is no room to change to it.
+    /// Returns the lanelet beside a lanelet of the route, if the vehicle may use it and there is room to
+    /// change to it.
     fn beside(&self, route: &[LaneletIndex], at: usize, to_left: bool) -> Option<LaneletIndex> {
         let (before, _) = self.changes_around(route, at);
         let has_room = self.driven_length(route, at) >= room_for(before + 1);
@@ -125,7 +127,8 @@ impl Room<'_> {
         self.graph.lanelet(id).access.admits(self.class)
     }
 
-    /// Returns the change from lanelet `k` of a route to the next, moved one road later.
+    /// Returns the change from lanelet `k` of a route to the next, moved one road later; `None` if it cannot
+    /// be moved there.
     fn later(&self, route: &[LaneletIndex], k: usize, to_left: bool) -> Option<Moved> {
         let here = route[k];
         let beside = |id: LaneletIndex| {
@@ -172,7 +175,8 @@ impl Room<'_> {
         None
     }
 
-    /// Returns the change from lanelet `k` of a route to the next, moved one road earlier.
+    /// Returns the change from lanelet `k` of a route to the next, moved one road earlier; `None` if it
+    /// cannot be moved there.
     fn earlier(&self, route: &[LaneletIndex], k: usize, to_left: bool) -> Option<Moved> {
         let target = route[k + 1];
         let before = k.checked_sub(1)?;

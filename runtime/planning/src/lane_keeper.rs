@@ -16,14 +16,15 @@
 //!
 //! # Lanes that end
 //!
-//! Where a lane merges into the one beside it, no change is required: vehicles alternate at the end, or the one
-//! that joins yields. In free flow, a driver changes as soon as a gap offers itself within the distance at
-//! which the end of the lane is announced. As nothing forces it, no driver should have to brake hard: of two
-//! vehicles behind each other, the rear one keeps `end_headway` seconds and `end_gap_time` seconds of the
-//! closing speed, which is negative if the front one is faster. Example with the defaults (3 m, 0.8 s, 4 s), for
-//! a vehicle at 26 m/s: a vehicle behind at 31 m/s has to be 3 + 0.8 * 31 + 4 * 5 = 48 m away, and one ahead at
-//! 31 m/s 3 + 0.8 * 26 - 4 * 5 = 4 m. In a queue the driver stays: if the vehicle ahead on the other lane is
-//! slower than `queue_speed` times the speed limit, both lanes are used up to the end.
+//! Where a lane merges into the one beside it, no change is required: vehicles alternate at the end, or the
+//! one that joins yields. In free flow, a driver changes as soon as there is a sufficient gap within the
+//! distance at which the end of the lane is announced. As nothing forces it, no driver should have to brake
+//! hard: of two vehicles behind each other, the rear one keeps `end_headway` seconds and `end_gap_time`
+//! seconds of the closing speed, which is negative if the front one is faster. Example with the defaults (3
+//! m, 0.8 s, 4 s), for a vehicle at 26 m/s: a vehicle behind at 31 m/s has to be 3 + 0.8 * 31 + 4 * 5 = 48 m
+//! away, and one ahead at 31 m/s 3 + 0.8 * 26 - 4 * 5 = 4 m. In a queue the driver stays: if the vehicle
+//! ahead on the other lane is slower than `queue_speed` times the speed limit, both lanes are used up to the
+//! end.
 
 use roadwright_agent::{
     Behaviour, Effects, LANE_ENDS, LaneEndSight, Logic, ModuleEntry, ModuleInfo, ParameterInfo,
@@ -118,7 +119,7 @@ pub struct LaneKeeper;
 
 /// Fraction of the usual gap that suffices near the end of the lane.
 const URGENT_SHARE: f64 = 0.5;
-/// Gap ahead in the other lane up to which the vehicle there tells whether that lane is a queue, m.
+/// Maximum gap at which the vehicle ahead in the other lane shows whether that lane is a queue, m.
 const SEEN_AHEAD: f64 = 80.0;
 
 /// Requirements for a gap in the other lane.
@@ -178,8 +179,8 @@ impl GapRule {
             && input.target_gap_behind >= kept(behind, behind - speed)
     }
 
-    /// Gaps ahead and behind that a change requires at least, m. For a vehicle that drives away, only the
-    /// plain gap is required.
+    /// Minimum gaps ahead and behind for a change, m. If the other vehicle drives away, only the plain gap is
+    /// required.
     fn needed(&self, input: &BehaviourInput) -> [f64; 2] {
         let needed = |closing: f64| self.gap + self.gap_time * closing.max(0.0);
         [

@@ -69,9 +69,10 @@ pub struct RoutePlanner {
     scratch: Mutex<Vec<Scratch>>,
 }
 
-/// Number of routes that one thread searches for, one after another, with the same arrays. They form a group.
+/// Number of routes in a group. One thread searches for all routes of a group, one after another, with the
+/// same arrays.
 const TOGETHER: usize = 32;
-/// Minimum number of groups for several threads. Fewer groups are all searched on the calling thread.
+/// Minimum number of groups for which several threads are used.
 const FEW_GROUPS: usize = 4;
 
 /// Inputs that all searches of a batch share.
@@ -247,8 +248,8 @@ type Node = u32;
 /// Flag of a parent that is a lane beside the start. The other bits are its index in the list of these lanes.
 const FROM_BESIDE: u32 = 1 << 31;
 
-/// An open node, ordered by lowest cost, then by lowest number. Costs are never negative, so their bits have
-/// the same order as their values.
+/// An open node, ordered by lowest estimated cost of the whole route, then by lowest number. Estimates are
+/// never negative, so their bits have the same order as their values.
 type Open = Reverse<(u64, Node)>;
 
 /// Goal of a search.
@@ -421,7 +422,8 @@ impl<'a> Search<'a> {
     }
 
     /// Returns the start and the lanes that can be reached from it by lane changes, with the time for the
-    /// changes, in order of distance from the start.
+    /// changes. The start is followed by all lanes to its left and then by all lanes to its right, each from
+    /// the start outwards.
     fn lanes_beside(&self, input: &PlannerInput) -> Vec<(LaneletIndex, f64)> {
         let class = VehicleClass::from_number(input.bus);
         let own = LaneletIndex::new(input.lanelet);

@@ -92,7 +92,7 @@ impl TripPair {
         self.b.as_ref().or(self.a.as_ref())
     }
 
-    /// Name of the agent, followed by the number of the trip if the agent has several.
+    /// Name of the agent. From its second trip on, the number of the trip follows.
     pub fn name(&self) -> String {
         let name = agent_name(self.agent);
         match self.number {
@@ -114,7 +114,7 @@ pub struct Comparison {
     /// The figures.
     pub figures: Vec<Figure>,
     /// All trips that have ended in at least one of the runs. Trips with the largest difference come first,
-    /// and trips that ended in only one run come last.
+    /// and trips without a difference, because they did not arrive in both runs, come last.
     pub trips: Vec<TripPair>,
     /// Differences between the scenarios of the two runs. Empty if nothing differs that affects driving.
     pub changes: Vec<String>,
@@ -268,7 +268,7 @@ fn pairs<'a>(
     a: impl Iterator<Item = &'a Trip>,
     b: impl Iterator<Item = &'a Trip>,
 ) -> Vec<TripPair> {
-    /// Selects the side of a pair on which a trip is entered.
+    /// Selects the field of a pair in which a trip is stored.
     type Side = fn(&mut TripPair) -> &mut Option<Trip>;
     let mut all: BTreeMap<(u64, usize), TripPair> = BTreeMap::new();
     let mut put = |trip: &Trip, counts: &mut BTreeMap<u64, usize>, side: Side| {
@@ -429,7 +429,8 @@ fn figures(a: &RunResults, b: &RunResults, until: f64, pairs: &[TripPair]) -> Ve
     ]
 }
 
-/// Mean speed of all vehicles, m/s. Each second of each vehicle has the same weight.
+/// Mean speed of all vehicles, m/s; `None` if there were no vehicles. Each second of each vehicle has the
+/// same weight.
 fn speed_of(rows: &[TimeRow]) -> Option<f64> {
     let driving: usize = rows.iter().map(|row| row.driving).sum();
     let all: f64 = rows

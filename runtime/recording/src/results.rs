@@ -41,7 +41,8 @@ impl RunResults {
         }
     }
 
-    /// Returns the current results. If nothing has been added to the previous ones, they are the same object.
+    /// Returns the current results. If nothing has changed since the previous results, they are the same
+    /// object.
     pub fn grown(
         self: &Arc<Self>,
         statistics: &Statistics,

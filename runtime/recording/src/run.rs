@@ -207,7 +207,7 @@ impl ClipRecorder {
         self.recorded.as_ref()
     }
 
-    /// Ends the recording and returns the clip.
+    /// Ends the recording and returns the clip; `None` if no clip was recorded.
     pub fn end(&mut self) -> Option<ClipRows> {
         self.recorded.take()
     }

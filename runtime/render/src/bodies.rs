@@ -113,7 +113,8 @@ fn wheels(body: &Body<'_>, lines: &mut Vec<Vec<DVec2>>) {
     }
 }
 
-/// Adds the objects that may collide with rigid bodies and are near one of them.
+/// Returns the outlines of objects that may collide with rigid bodies, at places for which `is_near` returns
+/// true.
 fn company(
     scenario: &Scenario,
     snapshot: &Snapshot,
@@ -155,7 +156,7 @@ fn circle(middle: DVec2, radius: f64) -> Vec<DVec2> {
     ring((0..ROUND).map(corner).collect())
 }
 
-/// Closes an outline.
+/// Closes an outline by repeating its first point at the end.
 fn ring(mut outline: Vec<DVec2>) -> Vec<DVec2> {
     outline.extend(outline.first().copied());
     outline

@@ -19,11 +19,11 @@ use roadwright_simulation::VehicleRecord;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::hash::{Hash, Hasher};
 
-/// Length of a deck before and behind what it passes over, m.
+/// Length of a deck on either side of the road or water that it crosses, m.
 const APPROACH: f64 = 10.0;
 /// Height of a layer above the next lower one, m.
 const LAYER_HEIGHT: f64 = 5.0;
-/// Distance between the points of a road that are tested for what lies below, m.
+/// Distance between the points of a road at which it is tested for roads or water below it, m.
 const STEP: f64 = 2.0;
 /// Width of a parapet, m. It stands outside the lanes.
 const PARAPET: f64 = 0.5;
@@ -39,7 +39,7 @@ const TUNNEL_OPACITY: f32 = 0.45;
 const PORTAL: f64 = 0.8;
 /// Minimum distance of a deck from a node that the roads above and below share, m. It is added to their widths.
 const CLEAR_OF_NODE: f64 = 15.0;
-/// Edge length of the cells by which decks are found, m.
+/// Edge length of the grid cells that index decks, m.
 const CELL: f64 = 64.0;
 
 /// The line of a road and its surroundings.
@@ -57,7 +57,7 @@ pub struct RoadLine<'a> {
     pub reach: f64,
 }
 
-/// Kinds of spans.
+/// Kind of a span.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum SpanKind {
     /// A part of a road that passes over water or over another road on the ground or above it.
@@ -79,9 +79,9 @@ pub struct Span {
     pub from: f64,
     /// End, m along the road.
     pub to: f64,
-    /// Layer of the deck or roof, or of what lies over the tunnel.
+    /// Layer of the deck or roof. For a tunnel, this is the layer that covers it.
     pub layer: i8,
-    /// Height of the deck above what it passes over, m; 0 for others.
+    /// Height of the deck above the road or water below it, m; 0 for roofs and tunnels.
     clearance: f64,
     /// Outline of the deck or roof, m; empty for a tunnel.
     outline: Vec<DVec2>,
@@ -236,7 +236,7 @@ impl Bridges {
         }
     }
 
-    /// Draws the edges of tunnels through what lies over them on a layer.
+    /// Draws the edges of the tunnels that a layer covers, so that they are visible through this layer.
     pub fn draw_tunnels(&self, painter: &mut impl Painter, scenario: &Scenario, layer: i8) {
         let covered = self.tunnels.iter().filter(|tunnel| tunnel.layer == layer);
         draw_tunnels(painter, scenario, covered);
@@ -256,13 +256,13 @@ impl Bridges {
         }
     }
 
-    /// The decks of some roads, without roofs.
+    /// Returns the decks of the given roads, without roofs.
     fn decks_of<'a>(&'a self, roads: &'a [RoadId]) -> impl Iterator<Item = &'a Span> {
         let all = roads.iter().flat_map(|road| spans(&self.decks, *road));
         all.filter(|span| span.kind == SpanKind::Deck)
     }
 
-    /// Those of some roads that have decks or roofs.
+    /// Returns those of the given roads that have decks or roofs.
     pub fn among(&self, roads: &[RoadId]) -> Vec<RoadId> {
         let has_deck = |road: &&RoadId| !spans(&self.decks, **road).is_empty();
         roads.iter().filter(has_deck).copied().collect()
@@ -404,7 +404,7 @@ impl<'a> Finder<'a> {
         }
     }
 
-    /// The part of a road outside junctions, as distances at which it is tested.
+    /// Distances along a road at which it is tested, outside junctions.
     fn distances(&self, line: &Line<'_>) -> Vec<f64> {
         let Some((from, to)) = self.layout.remaining(line.of.id, line.road) else {
             return Vec::new();
@@ -531,8 +531,8 @@ impl<'a> Finder<'a> {
         nodes.any(|node| node.position().distance(point) < reach)
     }
 
-    /// Parts of a road that pass over or below something. `below` returns the height above it, m; `None` where there is
-    /// nothing.
+    /// Parts of a road that pass over or below something. At a distance along the road, `below` returns the
+    /// height between both, m; `None` where there is nothing.
     fn overlaps(&self, line: &Line<'_>, below: impl Fn(f64) -> Option<f64>) -> Vec<Overlap> {
         let mut found: Vec<Overlap> = Vec::new();
         let mut before: Option<f64> = None;
@@ -563,7 +563,7 @@ impl<'a> Finder<'a> {
         found
     }
 
-    /// Adds their approaches to overlaps, and joins overlaps that then touch.
+    /// Extends overlaps by the approaches of decks, and joins overlaps that touch afterwards.
     fn with_approaches(&self, line: &Line<'_>, overlaps: Vec<Overlap>) -> Vec<Overlap> {
         let Some((from, to)) = self.layout.remaining(line.of.id, line.road) else {
             return Vec::new();
@@ -584,7 +584,8 @@ impl<'a> Finder<'a> {
     }
 }
 
-/// The border between a distance that passes over something and one that does not, within a few centimetres.
+/// Finds the end of an overlap between a distance inside it and a distance outside it, to within a few
+/// centimetres.
 fn border(inside: f64, outside: f64, below: impl Fn(f64) -> Option<f64>) -> f64 {
     let (mut inside, mut outside) = (inside, outside);
     for _ in 0..5 {

@@ -22,7 +22,7 @@ pub struct Sizes {
     pub none: f64,
     /// Minimum size at which all trees are drawn.
     pub all: f64,
-    /// Up to this number of trees in view, all trees are drawn at any size.
+    /// Number of trees in view up to which all trees are drawn at any size.
     pub few: usize,
 }
 
@@ -140,7 +140,7 @@ fn sampled(forest: &Forest, dark: bool) -> Color {
     .unwrap_or(Color::TRANSPARENT)
 }
 
-/// A point in a unit square. It is the same in every run.
+/// A pseudo-random point in the unit square, which depends only on `place`.
 fn jitter(place: usize) -> DVec2 {
     let number = mix64(place as u64);
     let unit = |bits: u64| (bits & 0xFFFF) as f64 / 65_536.0;

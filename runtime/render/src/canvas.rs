@@ -146,8 +146,8 @@ impl Canvas {
         }
     }
 
-    /// Draws a figure, given by its middle, the vector from there to its front, half its width (m), and its
-    /// colour.
+    /// Draws a figure, given by its middle, the vector from its middle to its front, half its width (m), and
+    /// its colour.
     pub(crate) fn figure(
         &mut self,
         parts: &[Part],

@@ -277,10 +277,10 @@ impl Runner {
             self.fail(match why {
                 NoClip::NotDriving => format!("Agent {agent} is not driving."),
                 NoClip::OnLanes => format!(
-                    "Agent {agent} drives on the level lane, which does not steer. Choose another level for it."
+                    "Agent {agent} drives at the level \"lane\", which does not steer. Choose another level for it."
                 ),
                 NoClip::Uneven(dt) => format!(
-                    "The period of {rate_hz} frames a second is not a multiple of the time step, {dt} s. \
+                    "At {rate_hz} frames per second, the time between frames is not a multiple of the time step, {dt} s. \
                      Choose another time step in the settings of the scenario."
                 ),
             });

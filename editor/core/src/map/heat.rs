@@ -141,7 +141,7 @@ impl Heat {
                 "0 %, stopped",
             ],
             Self::Congestion => [
-                "Share of time at standstill",
+                "Share of time at a standstill",
                 "0 %, moving",
                 "100 %, stopped",
             ],

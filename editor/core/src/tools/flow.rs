@@ -58,7 +58,7 @@ impl Tool for FlowTool {
             return "Click: destination of the flow. Esc: cancel.".into();
         }
         format!(
-            "Drag from the origin to the destination of {rate:.0} vehicles per hour. Alt: keep the lanes under the pointer."
+            "Drag from the origin to the destination of a flow of {rate:.0} vehicles per hour. Alt: use exactly the lanes under the pointer."
         )
     }
 

@@ -46,7 +46,7 @@ impl Tool for OverlayTool {
     }
 
     fn status(&self, _: &ToolContext<'_>) -> String {
-        "Drag: move the picture. Shift+drag: scale it. Choose file and opacity in the tool bar."
+        "Drag: move the picture. Shift+drag: scale it. Choose the file and its opacity in the tool bar."
             .into()
     }
 

@@ -143,10 +143,10 @@ impl Tool for PlaceTool {
                 "Click: add a place. Drag: add a bay; parked vehicles point along the drag."
             }
             _ if self.now.is_some() && self.kerb.is_some() => {
-                "Release: add the bays. Ctrl: leave the kerb. Esc: cancel."
+                "Release: add the bays. Ctrl: ignore the kerb. Esc: cancel."
             }
             _ if self.now.is_some() => {
-                "Release: add the bays. Shift: on the other side. Esc: cancel."
+                "Release: add the bays. Shift: put them on the other side. Esc: cancel."
             }
             _ => "Click: add a place. Drag along a kerb or over open ground: add a row of bays.",
         }

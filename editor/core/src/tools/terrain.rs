@@ -40,7 +40,7 @@ impl brush::Stroke for Stroke {
         let is_new = existing.is_none();
         // A field cannot grow, because edits in the history identify its samples by index.
         if existing.as_ref().is_some_and(|field| is_outside(field, at)) {
-            let why = "The terrain ends here. To start a larger one, remove it in the bar above.";
+            let why = "The terrain ends here. To start a larger one, remove this terrain in the bar above.";
             return Err(why.into());
         }
         let Some(field) = existing.or_else(|| level_field(context.scenario, at)) else {

@@ -149,7 +149,7 @@ impl Tool for VehicleTool {
         if self.trip.waits_for_destination() {
             "Click: set its destination. Esc: no destination.".into()
         } else {
-            "Drag from the start to the destination; or click one, then the other. Alt: keep the lanes under the pointer."
+            "Drag from the start to the destination; or click one, then the other. Alt: use exactly the lanes under the pointer."
                 .into()
         }
     }

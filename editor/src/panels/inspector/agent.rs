@@ -53,7 +53,7 @@ pub(super) const APPEARANCE: [Property<Agent>; 3] = [
         unit: "s",
         range: 0.0..=1e7,
         step: 0.5,
-        hint: "Time at which it spawns.",
+        hint: "Time at which the vehicle spawns.",
         get: |agent| Some(agent.depart.get()),
         set: |agent, depart| agent.depart = depart.into(),
     },
@@ -73,7 +73,7 @@ pub(super) const APPEARANCE: [Property<Agent>; 3] = [
         unit: "m/s",
         range: 0.0..=150.0,
         step: 0.2,
-        hint: "Speed at which it spawns.",
+        hint: "Speed at which the vehicle spawns.",
         get: |agent| Some(agent.speed.get()),
         set: |agent, speed| agent.speed = speed.into(),
     },
@@ -171,7 +171,9 @@ fn way_points(ui: &mut Ui, subject: &mut Subject<'_, Agent>) {
     if subject.object.destination.is_some()
         && ui
             .button("Turn destination into waypoint")
-            .on_hover_text("Then drag a new destination.")
+            .on_hover_text(
+                "Make the destination a waypoint, so that you can set a new destination.",
+            )
             .clicked()
     {
         subject.apply(format!("Add waypoint to {name}"), |agent| {

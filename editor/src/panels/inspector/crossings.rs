@@ -18,7 +18,7 @@ const PEOPLE: [Property<Node>; 1] = [Property {
     unit: "/h",
     range: 0.0..=3600.0,
     step: 10.0,
-    hint: "Pedestrians per hour on each side of each crossing here.",
+    hint: "Pedestrians per hour from each side of each crossing at this node.",
     get: |node| Some(node.rules.crossings.first()?.people.unwrap_or(0.0)),
     set: |node, people| {
         for crossing in &mut node.rules.crossings {

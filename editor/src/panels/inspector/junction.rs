@@ -173,8 +173,8 @@ pub(super) fn ui(ui: &mut Ui, model: &Model, clicked: NodeId, actions: &mut Vec<
             if junction.plan.mode.rules() && junction.plan.stages.is_empty() {
                 let title = ui.label("Crossing turns");
                 title.on_hover_text(
-                    "Give lanes that only turn across oncoming traffic their own green. Without this, they \
-                     yield, except to oncoming traffic that is fast or has several lanes.",
+                    "Give lanes that only turn across oncoming traffic their own green. Without this, they get \
+                     it only if the oncoming road is fast or has several lanes, and yield otherwise.",
                 );
                 let mut is_protected = junction.plan.protected_turns;
                 if ui.checkbox(&mut is_protected, "protected").changed() {

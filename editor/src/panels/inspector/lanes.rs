@@ -246,7 +246,7 @@ impl Cards<'_> {
     fn changes(&self, ui: &mut Ui, at: usize, actions: &mut Vec<Action>) {
         let lane = &self.lanes[at];
         ui.label("changes").on_hover_text(
-            "Sides to which vehicles may change lanes. The line on the other sides is solid.",
+            "Sides to which vehicles may change lanes. On the other sides, the line is solid.",
         );
         let own = lane.lane_change;
         let sides = [

@@ -52,7 +52,7 @@ pub(super) const NUMBERS: [Property<Road>; 2] = [
         unit: "km/h",
         range: 1.0..=540.0,
         step: 1.0,
-        hint: "Speed limit of lanes that have none of their own.",
+        hint: "Speed limit of all lanes without a limit of their own.",
         get: |road| Some(3.6 * road.speed_limit),
         set: |road, value| road.speed_limit = (value / 3.6).into(),
     },

@@ -161,7 +161,7 @@ fn branches(ui: &mut Ui, tree: &WatchedTree, view: &mut MoveView) {
     let slider = egui::Slider::new(&mut shown, 0..=all).show_value(false);
     let response = ui.add(slider);
     response.widget_info(move || WidgetInfo::slider(true, shown as f64, "Branches shown"));
-    let hint = "Branches that are drawn, in the order in which the search tests them.";
+    let hint = "Number of branches drawn, in the order in which the search tests them.";
     if response.on_hover_text(hint).changed() {
         view.branches = (shown < all).then_some(shown);
     }
@@ -197,7 +197,7 @@ fn library(ui: &mut Ui, model: &Model, state: &mut MovesPanel, actions: &mut Vec
     ui.horizontal_wrapped(|ui| {
         let can_build = !bench.clips.is_empty() && !bench.is_building;
         let button = primary_if(ui, can_build, "Build");
-        let hint = "Find similar frames, cut the clips there, and join the pieces to moves.";
+        let hint = "Find similar frames, and cut the clips into moves at these frames.";
         if button.on_hover_text(hint).clicked() {
             send(actions, MovesAction::Build);
         }
@@ -219,7 +219,7 @@ fn library(ui: &mut Ui, model: &Model, state: &mut MovesPanel, actions: &mut Vec
     {
         ui.label(built.summary());
         if bench.is_stale() {
-            let text = "Clips or rules have changed since. Build again.";
+            let text = "Clips or rules have changed since the last build. Build again.";
             ui.colored_label(model.theme().tone(Tone::Warning), text);
         }
         if let Err(why) = &built.loaded {
@@ -234,7 +234,7 @@ fn library(ui: &mut Ui, model: &Model, state: &mut MovesPanel, actions: &mut Vec
         Some(figure) => graph::ui(ui, theme, figure),
         None => {
             ui.label(
-                RichText::new("Record clips and build a library, or choose one that ships.").weak(),
+                RichText::new("Record clips and build a library, or choose a shipped one.").weak(),
             );
         }
     }
@@ -261,8 +261,8 @@ fn rules(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
             &mut rules.threshold,
             0.05,
             100.0,
-            "Two frames are similar if the differences of speed and lateral speed in m/s and of yaw rate in rad/s \
-             add up to less.",
+            "Two frames are similar if their differences in speed (m/s), lateral speed (m/s) and yaw rate (rad/s) add \
+             up to less than this value.",
         );
         let (mut kc, mut ks) = (f64::from(rules.kc), f64::from(rules.ks));
         number(
@@ -336,9 +336,9 @@ fn using(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
             };
         let button = primary_if(ui, can_use, "Use");
         let button = button.on_disabled_hover_text(
-            "Build or choose a library, and select the vehicles that are to drive with it.",
+            "Build or choose a library, and select the vehicles that should use it.",
         );
-        let hint = "Put the library into the stack of the selected vehicles.";
+        let hint = "Use the library in the stacks of the selected vehicles.";
         if button.on_hover_text(hint).clicked() {
             send(actions, MovesAction::Use);
         }

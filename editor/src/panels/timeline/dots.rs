@@ -209,9 +209,9 @@ fn hint(ui: &mut Ui, thing: &str, events: &[RunEvent]) {
         }
     }
     ui.weak(if events.len() > 1 {
-        "Click to go to the first."
+        "Click to go to the first event."
     } else {
-        "Click to go there."
+        "Click to go to this event."
     });
 }
 

@@ -52,7 +52,7 @@ pub const THREAT_ANGLE: Variable = Variable {
     knots: [0.2, 0.4, 1.05],
 };
 
-/// Fractions of full brake, throttle or steering.
+/// Output terms of all tables, as fractions of full braking, full throttle or steering lock.
 const SHARES: &[OutputTerm] = &[
     term("ZERO", 0.0),
     term("LIGHT", 0.25),
@@ -63,7 +63,8 @@ const SHARES: &[OutputTerm] = &[
 /// Names of the terms of `SHARES`.
 const WORDS: [&str; 5] = ["ZERO", "LIGHT", "MEDIUM", "HARD", "FULL"];
 
-/// Brake before the goal. Rows: distance near, medium, far; columns: speed slow, medium, fast.
+/// Rule table for braking before the goal. Rows: distance near, medium, far; columns: speed slow, medium,
+/// fast.
 const ARRIVE_BRAKE: FuzzyController = FuzzyController {
     name: "fuzzy_mechanic.arrive.brake",
     output: "brake, 0 to 1",
@@ -73,7 +74,7 @@ const ARRIVE_BRAKE: FuzzyController = FuzzyController {
     rules: [[0, 1, 2], [0, 0, 1], [0, 0, 0]],
 };
 
-/// Brake before a sharp turn. Rows: angle; columns: speed.
+/// Rule table for braking before a sharp turn. Rows: angle; columns: speed.
 const TURN_BRAKE: FuzzyController = FuzzyController {
     name: "fuzzy_mechanic.turn.brake",
     output: "brake, 0 to 1",
@@ -83,7 +84,7 @@ const TURN_BRAKE: FuzzyController = FuzzyController {
     rules: [[0, 0, 1], [0, 0, 1], [0, 1, 2]],
 };
 
-/// Throttle. Rows: angle; columns: distance.
+/// Rule table for the throttle. Rows: angle; columns: distance.
 const SEEK_THROTTLE: FuzzyController = FuzzyController {
     name: "fuzzy_mechanic.seek.throttle",
     output: "throttle, 0 to 1",
@@ -93,7 +94,7 @@ const SEEK_THROTTLE: FuzzyController = FuzzyController {
     rules: [[1, 3, 4], [1, 2, 3], [1, 1, 2]],
 };
 
-/// Steering towards the goal. Rows: angle; columns: speed.
+/// Rule table for steering towards the goal. Rows: angle; columns: speed.
 const SEEK_STEER: FuzzyController = FuzzyController {
     name: "fuzzy_mechanic.seek.steer",
     output: "fraction of the steering lock",
@@ -103,7 +104,7 @@ const SEEK_STEER: FuzzyController = FuzzyController {
     rules: [[0, 0, 0], [1, 2, 2], [2, 3, 2]],
 };
 
-/// Brake before an obstacle. Rows: angle; columns: time to collision.
+/// Rule table for braking before an obstacle. Rows: angle; columns: time to collision.
 const AVOID_BRAKE: FuzzyController = FuzzyController {
     name: "fuzzy_mechanic.avoid.brake",
     output: "brake, 0 to 1",
@@ -113,7 +114,7 @@ const AVOID_BRAKE: FuzzyController = FuzzyController {
     rules: [[2, 0, 0], [0, 0, 0], [0, 0, 0]],
 };
 
-/// Steering away from an obstacle. Rows: angle; columns: time to collision.
+/// Rule table for steering away from an obstacle. Rows: angle; columns: time to collision.
 const AVOID_STEER_IN_TIME: FuzzyController = FuzzyController {
     name: "fuzzy_mechanic.avoid.steer",
     output: "fraction of the steering lock",

@@ -92,9 +92,9 @@ pub struct FuzzyController {
     pub name: &'static str,
     /// Description and unit of the output.
     pub output: &'static str,
-    /// Columns of the rule table.
+    /// Input variable of the columns of the rule table.
     pub distance: Variable,
-    /// Rows of the rule table.
+    /// Input variable of the rows of the rule table.
     pub angle: Variable,
     /// Output terms.
     pub terms: &'static [OutputTerm],

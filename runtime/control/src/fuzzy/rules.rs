@@ -140,7 +140,8 @@ pub(crate) const fn joined<const FIRST: usize, const COUNT: usize, const ALL: us
     all
 }
 
-/// Returns the tables with the rules that a set of parameters contains, beginning at index `first`.
+/// Returns copies of `tables` with the rules that a set of parameters contains. The first rule is the
+/// parameter at index `first`.
 pub(crate) fn with_rules_of<const TABLES: usize>(
     parameters: &ParameterSet,
     first: usize,

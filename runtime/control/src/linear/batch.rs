@@ -80,7 +80,7 @@ impl Batch {
         Ok(solution.values().to_vec())
     }
 
-    /// Returns the linear term F x + G w of the form.
+    /// Returns F x + G w, which gives the linear term 2 U'(F x + G w) of the quadratic form.
     pub fn linear(&self, state: &[f64], known: &[f64]) -> Matrix {
         let mut ahead = vec![0.0; self.steps];
         for (to, &from) in ahead.iter_mut().zip(known) {
@@ -109,7 +109,7 @@ impl Batch {
     }
 }
 
-/// Returns the matrix with the weight of each state applied: Q, and Q_f for the last state.
+/// Multiplies the rows of each step by the weights of the states: Q_f in the last step and Q in all others.
 fn weighted(forced: &Matrix, cost: &Cost, steps: usize) -> Matrix {
     let states = cost.state.rows();
     let mut result = Matrix::zeros(forced.rows(), forced.columns());

@@ -119,7 +119,7 @@ fn roots(coefficients: &[f64]) -> Vec<Pole> {
                 }
         })
     };
-    // Beginnings that are neither real nor roots of unity.
+    // Initial guesses that are neither real nor roots of unity.
     let beginning = Pole {
         real: 0.4,
         imaginary: 0.9,

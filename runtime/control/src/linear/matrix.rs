@@ -175,7 +175,7 @@ impl Matrix {
         Some(factor)
     }
 
-    /// Rotates a row and the next one into each other: the first becomes cos first + sin next.
+    /// Applies a plane rotation to a row and the next one. The first row becomes cos first + sin next.
     pub(super) fn rotate_rows(&mut self, row: usize, cos: f64, sin: f64) {
         let both = &mut self.values[row * self.columns..(row + 2) * self.columns];
         let (first, next) = both.split_at_mut(self.columns);

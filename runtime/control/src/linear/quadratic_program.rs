@@ -13,7 +13,7 @@ pub struct QuadraticProgram {
     /// J', where H^-1 = J J'.
     factor: Matrix,
     rows: Matrix,
-    /// Length of each row.
+    /// Euclidean norm of each row.
     lengths: Vec<f64>,
 }
 
@@ -46,7 +46,7 @@ impl QuadraticProgram {
         })
     }
 
-    /// Returns the minimum without limits for f.
+    /// Returns the minimum without limits, given the linear term f.
     pub fn free_minimum(&self, linear: &[f64]) -> Vec<f64> {
         let size = self.factor.rows();
         let mut point = vec![0.0; size];
@@ -57,13 +57,13 @@ impl QuadraticProgram {
         point
     }
 
-    /// Whether a point keeps all limits.
+    /// Whether a point satisfies all limits.
     pub fn allows(&self, point: &[f64], bounds: &[f64]) -> bool {
         self.worst(point, bounds, &[]).is_none()
     }
 
-    /// Returns the minimum for f and bounds within a number of iterations, each of which activates or drops a
-    /// limit.
+    /// Returns the minimum for f and the bounds, found in at most the given number of iterations. Each
+    /// iteration activates or drops a limit.
     ///
     /// # Errors
     /// If limits contradict each other, or iterations do not suffice.
@@ -100,7 +100,7 @@ impl QuadraticProgram {
 struct Search<'a> {
     program: &'a QuadraticProgram,
     point: Vec<f64>,
-    /// Active limits, by row.
+    /// Rows of the active limits.
     active: Vec<usize>,
     /// Multiplier of each active limit, at least 0.
     forces: Vec<f64>,
@@ -122,8 +122,8 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Moves to the minimum at which a violated limit is also active. Drops limits with multipliers
-    /// that would be negative there.
+    /// Moves to the minimum at which a violated limit is active in addition. Drops limits whose multipliers
+    /// would be negative there.
     fn take_up(&mut self, row: usize, bound: f64, left: &mut u32) -> Result<(), NoMinimum> {
         let length = self.program.lengths[row];
         let limit = self.program.rows.row(row);
@@ -181,8 +181,8 @@ impl<'a> Search<'a> {
         pulls
     }
 
-    /// Step length at which the multiplier of an active limit reaches 0, and the position of that limit;
-    /// infinity and `None` if there is none.
+    /// Returns the step length at which the first multiplier of an active limit reaches 0, and the position
+    /// of that limit in the list; infinity and `None` if no multiplier decreases.
     fn first_to_yield(&self, pulls: &[f64]) -> (f64, Option<usize>) {
         let mut first = (f64::INFINITY, None);
         for (place, (pull, force)) in pulls.iter().zip(&self.forces).enumerate() {
@@ -225,7 +225,7 @@ impl<'a> Search<'a> {
     }
 }
 
-/// Rotation of two numbers.
+/// Plane rotation, applied to two rows or columns.
 #[derive(Clone, Copy)]
 struct Rotation {
     cos: f64,
@@ -233,7 +233,7 @@ struct Rotation {
 }
 
 impl Rotation {
-    /// The rotation that makes the second of two numbers 0.
+    /// Returns the rotation that makes the second number 0 and the first one positive.
     fn to_first(first: f64, second: f64) -> Self {
         let length = (first * first + second * second).sqrt();
         match length > 0.0 {

@@ -166,8 +166,8 @@ pub struct Regulator {
     pub gain: Matrix,
     /// A - B K.
     pub closed: Matrix,
-    /// Minimum number of steps at which the gain of a finite horizon equals this gain, to within 1e-9 of its
-    /// largest value.
+    /// Minimum number of steps for which a finite horizon has the same gain, to within 1e-9 of its largest
+    /// value.
     pub horizon: usize,
     reply: Matrix,
 }
@@ -228,8 +228,8 @@ impl Regulator {
         })
     }
 
-    /// Returns p. The cost of all steps that follow a state x is x'Px + 2 x'p w plus a constant if a known value
-    /// w continues forever.
+    /// Returns the vector p. If a known value w continues forever, the cost of all steps that follow a state
+    /// x is x'Px + 2 x'p w plus a constant.
     pub fn beyond(&self, plant: &Plant) -> Matrix {
         let next = self.closed.transposed();
         let mut effect = &next * &(&self.cost * &plant.known);

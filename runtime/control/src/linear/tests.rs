@@ -17,7 +17,7 @@ fn published() -> (Plant, Cost) {
     (plant, cost)
 }
 
-/// Drives a plant by the gains of each step. Returns the controls, step by step.
+/// Simulates a plant with the gains of each step. Returns the controls, step by step.
 fn driven(plant: &Plant, gains: &[Matrix], start: &[f64]) -> Vec<f64> {
     let mut state = Matrix::column(start);
     let mut controls = Vec::new();

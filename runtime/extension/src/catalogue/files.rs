@@ -33,7 +33,8 @@ impl Files {
         }
     }
 
-    /// Returns the folder of a file and the rank of that folder. Folders with lower ranks take precedence.
+    /// Returns the watched folder that contains a file, with its rank; `None` if there is none. Folders with
+    /// lower ranks take precedence.
     pub(crate) fn folder_of(&self, path: &Path) -> Option<(usize, &Path)> {
         let lies_in = |folder: &Path| match self.depth {
             0 => path.parent() == Some(folder),
@@ -83,7 +84,7 @@ impl Files {
         self.looked.insert(path.to_owned(), stamp);
     }
 
-    /// Records that a file is incomplete. Returns whether it continues to settle.
+    /// Records that a file is incomplete. Returns whether to wait for it longer.
     pub(crate) fn note_incomplete(&mut self, path: &Path, now: Instant) -> bool {
         let settling = self.settling.get_mut(path);
         settling.is_some_and(|settling| !settling.note_incomplete(now))

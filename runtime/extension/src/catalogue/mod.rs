@@ -51,13 +51,13 @@ const TICK: Duration = Duration::from_millis(15);
 /// Interval at which all folders are scanned, because events can be lost.
 const SCAN: Duration = Duration::from_secs(5);
 
-/// A known library.
+/// A library in a plugin folder, with its state.
 pub(crate) struct KnownFile {
     pub(crate) state: FileState,
     pub(crate) inspected: Option<Inspected>,
 }
 
-/// The known plugins.
+/// The libraries in the plugin folders, and the modules that they provide.
 pub(crate) struct Plugins {
     files: Files,
     pub(crate) known: BTreeMap<PathBuf, KnownFile>,
@@ -66,14 +66,14 @@ pub(crate) struct Plugins {
     wanted: Wanted,
 }
 
-/// All external modules.
+/// The catalogue of all external modules: plugins, scripts, and the state that both share.
 pub(crate) struct Catalogue {
     options: HostOptions,
     plugins: Mutex<Plugins>,
     pub(crate) scripts: Scripts,
     pub(crate) events: Arc<Events>,
     pub(crate) quarantine: Arc<Quarantine>,
-    /// The file for the last words of this process, which is kept open.
+    /// The open file to which a crash handler writes the last words of this process.
     _noted: Option<Noted>,
     helper: Arc<Vec<OsString>>,
     revision: AtomicU64,
@@ -135,7 +135,7 @@ impl Catalogue {
         self.revision.load(Ordering::Acquire) + self.scripts.revision()
     }
 
-    /// Requests the watching thread to end.
+    /// Asks the watching thread to stop.
     pub(crate) fn end(&self) {
         self.ending.store(true, Ordering::Relaxed);
     }
@@ -171,7 +171,7 @@ impl Catalogue {
         }
     }
 
-    /// Scans all folders.
+    /// Scans the plugin folders and the script folders.
     pub(crate) fn scan(&self, take: Take) {
         self.scan_plugins(take);
         self.scripts.scan(take);
@@ -190,7 +190,7 @@ impl Catalogue {
         });
     }
 
-    /// Calls `act` for each kind of module that the module with this id provides.
+    /// Calls `act` for the entry of each kind of module that the plugin with this id provides.
     pub(crate) fn for_module(&self, id: &str, mut act: impl FnMut(&PluginEntry)) {
         let cells: Vec<Arc<PluginEntry>> = {
             let plugins = self.plugins();

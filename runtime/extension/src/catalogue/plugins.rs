@@ -62,7 +62,7 @@ impl Catalogue {
         }
     }
 
-    /// Considers again all files for which `which` returns true.
+    /// Considers again all files for which `which` returns true, although they have not changed.
     pub(crate) fn reconsider(&self, which: impl Fn(&KnownFile) -> bool) {
         let paths: Vec<PathBuf> = {
             let plugins = self.plugins();
@@ -74,7 +74,7 @@ impl Catalogue {
         }
     }
 
-    /// Allows a build to run.
+    /// Allows the build with this hash to run, and considers its file again.
     pub(crate) fn allow(&self, hash: &str) {
         self.plugins().trust.allow(hash);
         self.reconsider(|file| file.state == FileState::NeedsPermission);
@@ -158,7 +158,7 @@ impl Catalogue {
         FileState::Rejected(text)
     }
 
-    /// Whether a wanted module is a script that may choose modules whose names do not occur elsewhere.
+    /// Whether one of the wanted modules is a script that may choose further modules at run time.
     pub(super) fn scripts_want_all(&self) -> bool {
         let wanted = self.plugins().wanted.clone();
         let Wanted::Ids(ids) = wanted else {
@@ -171,7 +171,7 @@ impl Catalogue {
         })
     }
 
-    /// Loads the modules that have become wanted.
+    /// Replaces the set of wanted modules, and loads idle files that provide one of them.
     pub(super) fn want(&self, wanted: Wanted) {
         self.plugins().wanted = wanted;
         self.reconsider(|file| file.state == FileState::Idle);

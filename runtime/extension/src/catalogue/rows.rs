@@ -75,7 +75,8 @@ pub struct ModuleRow {
     pub path: Option<PathBuf>,
     /// Hash of the build.
     pub hash: String,
-    /// Number of builds that have been active in this process.
+    /// Number of the active build among all builds that were active in this process, from 1; 0 if none is
+    /// active.
     pub generation: u32,
     /// Mean time per agent, us.
     pub mean_us: f64,

@@ -45,7 +45,7 @@ impl Stamp {
 pub(crate) struct Settling {
     stamp: Option<Stamp>,
     since: Instant,
-    /// Time since which the file has been incomplete.
+    /// Time at which the file was first found to be incomplete.
     incomplete_since: Option<Instant>,
     next_try: Instant,
     wait: Duration,

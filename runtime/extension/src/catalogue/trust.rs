@@ -14,14 +14,14 @@ pub enum Trust {
 }
 
 impl Trust {
-    /// Allows a build to run.
+    /// Allows the build with this hash to run.
     pub(super) fn allow(&mut self, hash: &str) {
         if let Self::Hashes(hashes) = self {
             hashes.insert(hash.to_owned());
         }
     }
 
-    /// Whether a build may run.
+    /// Whether the build with this hash may run.
     pub fn allows(&self, hash: &str) -> bool {
         match self {
             Self::All => true,

@@ -80,7 +80,7 @@ pub(crate) struct State {
     pub(crate) bytes: Vec<u8>,
 }
 
-/// An instance of a plugin.
+/// An instance of a plugin, in this process or in another one.
 pub(crate) trait Backend: Send + Sync {
     /// Answers a batch. Returns whether the floating-point mode was changed.
     fn step(&self, batch: &mut Batch<'_>) -> Result<bool, Fault>;
@@ -92,13 +92,13 @@ pub(crate) trait Backend: Send + Sync {
     fn set_parameter(&self, index: usize, values: &[f64]) -> Result<(), Fault>;
     /// Distance and time ahead at which the plugin wants its waypoint, if it specifies them.
     fn lookahead(&self) -> Option<Lookahead>;
-    /// Request of the plugin for more than its rows; `None` if there is none.
+    /// Data that the plugin requests in addition to its rows; `None` if it requests none.
     fn needs(&self) -> Result<Option<Needs>, Fault>;
     /// Whether the plugin is a controller with pedals, which receives a different kind of rows.
     fn by_pedals(&self) -> bool;
     /// Returns the state; `None` if the plugin keeps no state.
     fn save(&self) -> Option<State>;
-    /// Restores state.
+    /// Restores a saved state.
     fn load(&self, state: &State) -> Result<(), String>;
 }
 

@@ -21,11 +21,11 @@ const MOST_PREVIOUS: usize = 8;
 
 /// An accepted build of a module.
 pub(crate) struct Generation {
-    /// Number of earlier builds of this module in this process.
+    /// Number of this build among the builds of the module in this process, from 1.
     pub(crate) number: u32,
     pub(crate) info: PluginInfo,
     pub(crate) module: ModuleInfo,
-    /// The build that is named if the program ends while the build runs.
+    /// Identity of the build, which is reported if the program ends while the build is running.
     pub(crate) who: &'static Who,
     pub(crate) hash: String,
     /// File from which the build was copied.
@@ -36,7 +36,8 @@ pub(crate) struct Generation {
     pub(crate) pool: Arc<LibraryPool>,
 }
 
-/// The loaded libraries. The same build is loaded only once, because libraries are never unloaded.
+/// The loaded libraries. Libraries are never unloaded, so the same build is loaded only once, unless it has
+/// faulted.
 #[derive(Default)]
 pub(crate) struct LibraryPool(Mutex<Loaded>);
 
@@ -115,7 +116,7 @@ impl Drop for Generation {
     }
 }
 
-/// The build of a module that runs should use.
+/// The build that every run should use for a module, and in which process.
 #[derive(Clone, Default)]
 pub(crate) struct Wish {
     /// Build to use; `None` for the built-in module.
@@ -144,7 +145,7 @@ pub(crate) struct PluginEntryState {
     pub(crate) times: CallTimes,
 }
 
-/// A module from a library.
+/// A module that a library provides, with its builds and its health. All runs share it.
 pub(crate) struct PluginEntry {
     pub(crate) id: &'static str,
     pub(crate) kind: ModuleKind,
@@ -391,7 +392,7 @@ impl PluginEntry {
     }
 
     /// Quarantines a build and falls back to the newest earlier build that is not quarantined, or else to the
-    /// built-in module. Returns the build that replaces it.
+    /// built-in module. Returns the build that is used afterwards; `None` for the built-in module.
     pub(crate) fn withdraw(&self, hash: &str, why: &str) -> Option<Arc<Generation>> {
         self.quarantine.add(hash, why);
         let mut state = self.state();
@@ -448,7 +449,7 @@ impl PluginEntry {
         self.touch();
     }
 
-    /// Records a fault in the table, and reports it as an event unless there are too many.
+    /// Records a fault in the table, and reports it as an event unless it repeats the last one.
     pub(crate) fn note_fault(&self, message: &str) {
         let mut state = self.state();
         state.faults += 1;
@@ -460,8 +461,8 @@ impl PluginEntry {
         }
     }
 
-    /// Writes the input that led to an invalid answer into the folder with the marks of the quarantine.
-    /// Returns the path.
+    /// Writes the input that led to an invalid answer into the folder `faults`, beside the marks of the
+    /// quarantine. Returns the path; `None` if writing fails.
     pub(crate) fn save_input(
         &self,
         message: &str,

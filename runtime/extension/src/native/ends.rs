@@ -35,7 +35,7 @@ pub(crate) type Ends = BTreeMap<String, End>;
 pub(crate) struct SilentEnd {
     /// Ids of the plugins that were loaded.
     pub(crate) modules: Vec<String>,
-    /// Date and time at which the last of them was loaded, UTC.
+    /// Date and time at which the last of these plugins was loaded, UTC.
     pub(crate) loaded: String,
 }
 
@@ -48,14 +48,16 @@ pub(crate) struct PastEnds {
     pub(crate) silent: Vec<SilentEnd>,
 }
 
-/// The file for the last words of this process, which is removed if it stays empty.
+/// The file for the last words of this process. It is removed at a normal exit, unless it states how a plugin
+/// ended the process.
 pub(crate) struct LastWords {
     pub(crate) file: File,
     path: PathBuf,
 }
 
 impl LastWords {
-    /// Creates the file of a process in a folder. If that fails, nothing is recorded.
+    /// Creates the file of a process in a folder. Returns `None` if that fails, in which case nothing is
+    /// recorded.
     pub(crate) fn open(folder: &Path, name: &str) -> Option<Self> {
         // Opened in advance, because a signal handler must not allocate, which opening a file does.
         std::fs::create_dir_all(folder).ok()?;
@@ -91,7 +93,7 @@ fn is_loading(line: &str) -> bool {
     line.rsplit(' ').next() == Some(LOADED)
 }
 
-/// Returns the process if its file lists only loaded builds.
+/// Returns the process as a silent end if its file lists only loaded builds, and not how it ended.
 fn silent_end(said: &str, when: String) -> Option<SilentEnd> {
     let modules = said.lines().filter_map(|line| line.split(' ').nth(1));
     let mut modules: Vec<String> = modules.map(str::to_owned).collect();

@@ -55,8 +55,8 @@ pub(crate) struct InProcess {
     is_lost: AtomicBool,
 }
 
-// SAFETY: the interface lets the host use an instance from any thread, one at a time. The logic that holds it
-// locks for that, unless the plugin declares that its steps may run in parallel.
+// SAFETY: the interface lets the host use an instance from any thread, one at a time. The logic that owns the
+// instance takes a lock for this, unless the plugin declares that its steps may run in parallel.
 unsafe impl Send for InProcess {}
 // SAFETY: as above.
 unsafe impl Sync for InProcess {}

@@ -128,8 +128,8 @@ impl InspectError {
 /// If it is not a valid plugin for this computer and this host.
 pub fn inspect(path: &Path) -> Result<(Inspected, Vec<u8>), InspectError> {
     let read = |error: std::io::Error| InspectError::Read(error.to_string());
-    // The bytes are returned as well, so that the inspected and hashed bytes are the ones that are copied and
-    // loaded, even if the file changes meanwhile.
+    // The bytes are returned as well, so that exactly the inspected and hashed bytes are copied and loaded,
+    // even if the file changes meanwhile.
     let bytes = roadwright_files::read(path, MAX_SIZE).map_err(read)?;
     Ok((inspect_bytes(&bytes)?, bytes))
 }
@@ -137,7 +137,7 @@ pub fn inspect(path: &Path) -> Result<(Inspected, Vec<u8>), InspectError> {
 /// Inspects the bytes of a library.
 ///
 /// # Errors
-/// As [`inspect`].
+/// Same as for [`inspect`].
 pub fn inspect_bytes(bytes: &[u8]) -> Result<Inspected, InspectError> {
     if bytes.is_empty() {
         return Err(InspectError::Truncated("it is empty".into()));
@@ -172,7 +172,8 @@ pub fn inspect_bytes(bytes: &[u8]) -> Result<Inspected, InspectError> {
     })
 }
 
-/// Address of a symbol in the export table. It is needed because exports of PE files are not symbols.
+/// Returns the address of a symbol in the export table. This look-up is needed because exports of PE files
+/// are not in the symbol table.
 fn exported_by_table(file: &File<'_>, name: &str) -> Option<u64> {
     let exports = file.exports().ok()?;
     let found = exports.iter().find(|e| e.name() == name.as_bytes())?;
@@ -288,7 +289,7 @@ fn this_platform() -> (Architecture, BinaryFormat) {
     (architecture, format)
 }
 
-/// Returns the bytes of the file that are loaded at an address.
+/// Returns the bytes of the file that are loaded at an address; `None` if no section contains them.
 fn data_at<'a>(file: &File<'a>, address: u64, length: usize) -> Option<&'a [u8]> {
     // Symbols have addresses in memory; the sections map them to positions in the file.
     file.sections().find_map(|section| {

@@ -9,10 +9,9 @@
 //!                  <--- socket      <---   one byte: done
 //! ```
 //!
-//! A batch of 1,024 rows has up to 300 KB, which a socket would copy into the system and out of it. The memory
-//! is as large as counts and strides of the largest batch so far require. The
-//! socket synchronises access to the memory. It also detects hangs, because it can be read with a time limit,
-//! and reports a crash immediately by an end of file.
+//! A batch of 1,024 rows has up to 300 KB, which a socket would have to copy twice. The memory grows with the
+//! largest batch so far. The socket synchronises access to the memory. It also detects hangs, because it can
+//! be read with a time limit, and reports a crash immediately by an end of file.
 
 use super::backend::{
     Backend, Batch, Fault, MOST_ROUTE, MOST_ROWS, State, bytes_of, bytes_of_mut, intern_parameters,
@@ -278,7 +277,7 @@ impl Link {
         }
     }
 
-    /// Determines why the child does not answer any more, and kills it.
+    /// Determines why the child does not answer any more, and kills it. Returns the reason as a fault.
     fn bury(&mut self, error: &std::io::Error, patience: Duration) -> Fault {
         use std::io::ErrorKind::{TimedOut, WouldBlock};
         if matches!(error.kind(), TimedOut | WouldBlock) {
@@ -322,7 +321,7 @@ impl Link {
         format!("; it used {used} MiB of its limit of {most} MiB")
     }
 
-    /// Kills a child that exceeded a time limit, and records the timeout.
+    /// Kills a child that exceeded a time limit, and records the timeout. Returns a fault.
     fn end_late(&mut self, patience: Duration) -> Fault {
         self.is_dead = true;
         end_group(&self.child);

@@ -37,7 +37,7 @@ pub(crate) trait Kind: Send + Sync + 'static {
     /// Whether the rows are for controllers with pedals.
     const BY_PEDALS: bool = false;
 
-    /// Whether the rows are for controllers that ask for more, and refer to views.
+    /// Whether the rows are for controllers that request additional data, and refer to views.
     const HAS_VIEWS: bool = false;
 
     /// Makes a row of a trial refer to one of the roads in the lists of the trial.
@@ -61,7 +61,7 @@ pub(crate) trait Kind: Send + Sync + 'static {
     /// Returns a neutral row for testing a plugin without agents.
     fn neutral() -> Self::Input;
 
-    /// Answers with the built-in module.
+    /// Fills the outputs with the answers of the built-in module.
     fn answer(
         module: &Module<Self::Logic>,
         step: &Step<'_>,
@@ -74,7 +74,7 @@ pub(crate) trait Kind: Send + Sync + 'static {
         Vec::new()
     }
 
-    /// Creates the built-in module.
+    /// Creates the built-in module; `None` if the registry has no module of this kind.
     fn fallback(builtin: &Registry) -> Option<Module<Self::Logic>> {
         let entries = builtin.of::<Self::Logic>();
         let entry = entries.iter().find(|e| e.info.id == Self::FALLBACK);
@@ -85,10 +85,10 @@ pub(crate) trait Kind: Send + Sync + 'static {
 
 /// Input rows as a plugin gets them.
 pub(crate) enum InputRows<'a> {
-    /// The rows of this version.
+    /// Complete rows, in the layout of the current version.
     Whole(&'a [u8]),
-    /// The first fields of each row, for a plugin built for an earlier version that lacks the others. They are
-    /// stored as words, so that rows are aligned like doubles.
+    /// The first fields of each row, for a plugin built for an earlier version without the later fields. They
+    /// are stored as words, so that rows are aligned like doubles.
     Beginnings(Vec<u64>),
 }
 
@@ -119,7 +119,7 @@ impl<'a> InputRows<'a> {
 
 /// A row as named numbers, for reports.
 pub(crate) trait Numbers {
-    /// Returns the fields.
+    /// Returns the fields with their names.
     fn numbers(&self) -> Vec<(&'static str, f64)>;
 }
 
@@ -210,7 +210,7 @@ fn number_flaw(value: f64, most: f64, flaws: [&'static str; 3]) -> Option<&'stat
     }
 }
 
-/// Kind of controllers.
+/// Controllers that command an acceleration, as a kind of plugin.
 pub(crate) struct AsController;
 
 impl Kind for AsController {
@@ -264,7 +264,7 @@ impl Kind for AsController {
     }
 }
 
-/// Kind of controllers with pedals.
+/// Controllers with pedals, as a kind of plugin.
 pub(crate) struct AsPedals;
 
 /// A car without an engine, used in calls of controllers with pedals if no vehicle is given.
@@ -285,7 +285,7 @@ pub(crate) const SOME_CAR: DriveInput = DriveInput {
 };
 /// Tolerance for pedal positions that exceed 1 because of rounding.
 const ROUNDING: f64 = 1e-9;
-/// Budget of controllers that ask for more, us. They usually predict the motion of their vehicle.
+/// Budget of controllers that request additional data, us. They usually predict the motion of their vehicle.
 const MODEL_BUDGET_US: f64 = 50.0;
 /// Maximum number of gears.
 const MOST_GEARS: f64 = 100.0;
@@ -331,7 +331,7 @@ impl Kind for AsPedals {
     }
 }
 
-/// Kind of controllers that ask for more than their rows.
+/// Controllers that request data in addition to their rows, as a kind of plugin.
 pub(crate) struct AsNeeds;
 
 impl Kind for AsNeeds {
@@ -368,7 +368,7 @@ impl Kind for AsNeeds {
     }
 }
 
-/// Kind of controllers with pedals that ask for more than their rows.
+/// Controllers with pedals that request data in addition to their rows, as a kind of plugin.
 pub(crate) struct AsNeedsPedals;
 
 impl Kind for AsNeedsPedals {
@@ -405,7 +405,7 @@ impl Kind for AsNeedsPedals {
     }
 }
 
-/// Kind of fitnesses.
+/// Fitnesses, as a kind of plugin.
 pub(crate) struct AsFitness;
 
 impl Kind for AsFitness {
@@ -451,7 +451,7 @@ impl Kind for AsFitness {
     }
 }
 
-/// Kind of planners. Their routes are checked when they are taken.
+/// Planners, as a kind of plugin. Their routes are checked when they are taken.
 pub(crate) struct AsPlanner;
 
 impl Kind for AsPlanner {
@@ -503,7 +503,7 @@ impl Kind for AsPlanner {
 // All stages of a plan fit in a row.
 const _: () = assert!(SIGNAL_STAGES == roadwright_scenario::MAX_STAGES);
 
-/// Kind of signal controllers. Stages that do not exist are detected where the answers are used.
+/// Signal controllers, as a kind of plugin. Stages that do not exist are detected where the answers are used.
 pub(crate) struct AsSignals;
 
 impl Kind for AsSignals {

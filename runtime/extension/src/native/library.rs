@@ -55,7 +55,7 @@ pub(crate) struct LibraryLog(Mutex<Lines>);
 #[derive(Default)]
 struct Lines {
     all: VecDeque<String>,
-    /// Number of last lines that have not been reported yet.
+    /// Number of lines at the end of the log that have not been reported yet.
     untold: usize,
 }
 
@@ -259,8 +259,8 @@ fn check_required(api: &RwApi) -> Result<(), LoadError> {
     }
 }
 
-/// Opens a library and resolves all its symbols immediately, so that a missing symbol is an error now and
-/// does not end the process at its first call.
+/// Opens a library and resolves all its symbols immediately, so that a missing symbol is reported now.
+/// Otherwise, it would end the process when it is first called.
 #[cfg(unix)]
 #[expect(unsafe_code, reason = "loads foreign code")]
 unsafe fn open_now(path: &Path) -> Result<libloading::Library, libloading::Error> {

@@ -31,7 +31,8 @@ const ROWS: usize = 8;
 
 /// Lets a child process load a library and call it once.
 ///
-/// # Errors If the trial failed, with a description for users.
+/// # Errors
+/// If the trial failed, with a description for users.
 pub(crate) fn probe(helper: &[OsString], library: &Path) -> Result<(), String> {
     // A word that the library cannot know and therefore cannot print itself.
     let nonce = nonce();

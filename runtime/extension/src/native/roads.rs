@@ -73,7 +73,8 @@ impl FlatRoads {
     }
 }
 
-/// Returns the lanelets of an answer if they lead from the requested start to the requested goal.
+/// Returns the lanelets of an answer, or a message if they do not lead from the requested start to the
+/// requested goal. The list is empty if the answer contains no route.
 pub(crate) fn checked_route<'a>(
     roads: &FlatRoads,
     input: &PlannerInput,

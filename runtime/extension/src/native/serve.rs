@@ -33,8 +33,7 @@ pub(super) const START_SIZE: usize = 1 << 16;
 // The other side may be faulty, so the memory for a received length is limited.
 const MOST_MESSAGE: usize = 1 << 30;
 
-/// Byte offset in shared memory of the number that states how much memory the child uses, in MiB. The number
-/// has eight bytes.
+/// Byte offset in shared memory of the child's memory use, an eight-byte number in MiB.
 pub(super) const USED: usize = 0;
 /// Byte offset of the [`StepHead`] in shared memory.
 pub(super) const HEAD: usize = USED + 8;
@@ -60,7 +59,7 @@ pub(super) struct Layout {
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub(super) struct StepHead {
     pub(super) count: f64,
-    /// Distance between two input rows, bytes. The next field is the distance between two output rows.
+    /// Distance between two input rows, bytes; the next field is that between two output rows.
     pub(super) input_stride: f64,
     pub(super) output_stride: f64,
     pub(super) step: f64,
@@ -72,11 +71,11 @@ pub(super) struct StepHead {
     pub(super) delays: f64,
     pub(super) has_roads: f64,
     pub(super) by_pedals: f64,
-    /// Whether the rows refer to views, and number of points of the paths.
+    /// Whether the rows refer to views; the next field is the number of points of the paths.
     pub(super) has_views: f64,
     pub(super) points: f64,
-    /// Number of lanelets that were written; part of the answer. The next field states whether the
-    /// floating-point mode was changed.
+    /// Number of lanelets that the answer contains; the next field states whether the floating-point mode was
+    /// changed.
     pub(super) route_length: f64,
     pub(super) changed_mode: f64,
 }
@@ -126,7 +125,7 @@ impl StepHead {
 
 /// Byte that announces a call or answer in shared memory and wakes the other side.
 pub(super) const STEP: u8 = b'S';
-/// Byte that announces a message.
+/// Byte that announces a message on the socket.
 const MESSAGE: u8 = b'M';
 
 impl Layout {
@@ -192,7 +191,7 @@ pub(super) enum Call {
     },
 }
 
-/// A parameter as it is sent.
+/// Message format of a parameter.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct SentParameter {
     key: String,
@@ -209,7 +208,7 @@ pub(super) struct SentParameter {
     table: Option<SentTable>,
 }
 
-/// A table as it is sent.
+/// Message format of a table.
 #[derive(Debug, Serialize, Deserialize)]
 struct SentTable {
     key: String,
@@ -219,7 +218,7 @@ struct SentTable {
     column_names: Vec<String>,
 }
 
-/// Request of a controller for more than its rows, as it is sent.
+/// Message format of a controller's request for additional data.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 pub(super) struct SentNeeds {
     motion: bool,
@@ -263,7 +262,7 @@ fn interned(words: &[String]) -> &'static [&'static str] {
     intern_words(words.iter().map(|word| intern(word)).collect())
 }
 
-/// Returns the parameters that were sent.
+/// Converts received parameters to parameter descriptions.
 pub(super) fn received(sent: &[SentParameter]) -> Vec<ParameterInfo> {
     let mut table = None;
     let mut info = |sent: &SentParameter| {

@@ -1,4 +1,5 @@
-//! Requests of controllers for more than their rows (extension `roadwright.needs/1`), and lists for trials.
+//! Requests of controllers for data in addition to their rows (extension `roadwright.needs/1`), and such data
+//! for trials.
 
 use super::backend::Fault;
 use roadwright_agent::{ModuleKind, Needs, PathNeeds, Views};
@@ -6,7 +7,7 @@ use roadwright_geometry::math::{cos, sin};
 use roadwright_plugin_api::abi::{NEED_MOTION, NEED_PATH, NEED_VEHICLES, NEEDS_EXTENSION, RwNeeds};
 use roadwright_plugin_api::{MotionInput, NO_INDEX, NeedsInput, PathPoint, VehicleData};
 
-/// Groups of the extension with their names.
+/// Groups of data that a controller can request, with their names.
 const GROUPS: [(u64, &str); 3] = [
     (NEED_MOTION, "RW_NEED_MOTION"),
     (NEED_VEHICLES, "RW_NEED_VEHICLES"),
@@ -14,7 +15,7 @@ const GROUPS: [(u64, &str); 3] = [
 ];
 /// Maximum number of points of a path.
 const MOST_POINTS: u32 = 1000;
-/// Maximum reach of a path, m, and as a time, s.
+/// Maximum length of a path ahead, in metres or in seconds.
 const FARTHEST: f64 = 1000.0;
 const LONGEST: f64 = 60.0;
 /// Smallest and largest distance between the points of a path, m.
@@ -30,7 +31,7 @@ pub(crate) const NOTHING_NEEDED: RwNeeds = RwNeeds {
     path_spacing: 0.0,
 };
 
-/// Checks the request of a plugin of a kind.
+/// Checks the request of a plugin of the given kind.
 pub(crate) fn checked(raw: &RwNeeds, kind: ModuleKind) -> Result<Needs, Fault> {
     let refused = |what: String| {
         Fault::fatal(format!(
@@ -153,7 +154,7 @@ impl TrialViews {
         }
     }
 
-    /// Makes a row refer to a road, and leaves out what was not asked for.
+    /// Makes a row refer to a road, and omits the data that were not requested.
     pub(crate) fn place(&self, input: &mut NeedsInput, road: u32) {
         if !self.needs.motion {
             input.motion = MotionInput::default();

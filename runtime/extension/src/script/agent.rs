@@ -339,7 +339,7 @@ impl Agent {
         (others.collect(), work)
     }
 
-    /// Returns another agent that is driving, by its id. Costs [`OTHER`] operations.
+    /// Returns another agent by its id; `None` if it is not driving. Costs [`OTHER`] operations.
     pub(super) fn find(&self, id: i64) -> Option<Other> {
         let content = self.content();
         let (scene, own) = (content.scene.as_ref()?, content.facts?);
@@ -469,8 +469,8 @@ impl Agent {
         place.unwrap_or_else(|| self.place())
     }
 
-    /// Returns the lowest speed limit within `distance` metres along the route, m/s, or a million if the
-    /// route ends earlier.
+    /// Returns the lowest speed that limits and bends allow within `distance` metres along the route, m/s; a
+    /// million before the agent has first seen the scene.
     pub(super) fn road_speed_within(&self, distance: f64) -> f64 {
         let content = self.content();
         let Some(facts) = content.facts else {

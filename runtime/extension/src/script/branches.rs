@@ -67,7 +67,7 @@ fn asks_for_type(condition: &Expr) -> bool {
     asks
 }
 
-/// Returns the text of a script with these decisions; `None` if a position is not in the text.
+/// Returns the text of a script with the decisions of a plan; `None` if a position is not in the text.
 pub(super) fn with_choices(text: &str, plan: &[Choice]) -> Option<String> {
     let mut places: Vec<(usize, usize, bool)> = Vec::new();
     for choice in plan {
@@ -98,7 +98,7 @@ fn decided_condition(condition: &str, takes_body: bool) -> String {
     }
 }
 
-/// Returns the byte offset of a position in a source text.
+/// Returns the byte offset of a position in a source text; `None` if the text has no such position.
 fn offset_of(text: &str, at: Position) -> Option<usize> {
     let (line, column) = (at.line()?, at.position()?);
     let mut begin = 0;

@@ -43,7 +43,7 @@ fn native_functions(engine: &Engine) -> &'static BTreeSet<String> {
     })
 }
 
-/// Returns the first unknown name with its position and a message.
+/// Returns the first unknown name, as its position and a message; `None` if all names are known.
 pub(super) fn unknown_names<'a>(
     engine: &Engine,
     ast: &AST,

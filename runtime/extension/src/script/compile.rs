@@ -203,7 +203,7 @@ pub struct Compiled {
     modules: BTreeMap<String, rhai::Shared<Module>>,
 }
 
-/// Rhai's standard functions. All engines share them, because there are thousands.
+/// Rhai's standard library. All engines share it, because it has thousands of functions.
 pub(super) static STANDARD: LazyLock<StandardPackage> = LazyLock::new(StandardPackage::new);
 
 /// Creates an engine with the limits and the API of scripts. It adds the parameters declared by a script to
@@ -259,7 +259,7 @@ pub fn compile(file: &str, text: &str, folder: Option<&Path>) -> Result<Compiled
     Ok(compiled)
 }
 
-/// Compiles a script that is known to be complete. Its handlers are not called as a trial.
+/// Compiles a script that is known to be complete, without a trial call of its handlers.
 ///
 /// # Errors
 /// Same as for [`compile`].

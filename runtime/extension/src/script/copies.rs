@@ -63,8 +63,8 @@ pub(super) fn charge_copies(engine: &mut Engine, constants: BTreeMap<String, u64
 
 /// Returns the cost of reading a constant of a script, in operations.
 ///
-/// # Errors If the constant is too large, because any function of the script could read it in every
-/// operation.
+/// # Errors
+/// If the constant is too large, because any function of the script could read it in every operation.
 pub(super) fn cost_of_constant(name: &str, value: &Dynamic) -> Result<u64, Box<EvalAltResult>> {
     let cost = cost_of_copy(value)?;
     if cost > MOST_OF_CONSTANT {

@@ -93,7 +93,7 @@ fn play(
     }
 }
 
-/// Returns the error for a wrong answer of a signal script, at the position of its function.
+/// Returns an error at the position of the function if a signal script returned an invalid answer.
 fn wrong_answer(compiled: &Compiled, answer: &Dynamic) -> Option<ScriptError> {
     if answer.is_unit() || answer.is_int() {
         return None;

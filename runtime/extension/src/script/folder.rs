@@ -103,7 +103,7 @@ impl ScriptCell {
         self.version.load(Ordering::Acquire)
     }
 
-    /// Returns the version that runs should use, and whether the script is disabled.
+    /// Returns the version that runs should use, if any, and whether the script is disabled.
     pub(super) fn current(&self) -> (Option<Arc<Compiled>>, bool) {
         let state = self.state();
         (state.compiled.clone(), state.is_disabled)
@@ -128,7 +128,7 @@ struct Catalog {
     cells: BTreeMap<String, Arc<ScriptCell>>,
 }
 
-/// The available scripts.
+/// The scripts that ship with the program, and those in the script folders.
 pub struct Scripts {
     folders: Vec<PathBuf>,
     catalog: Mutex<Catalog>,
@@ -168,7 +168,8 @@ impl Scripts {
         is_script(path) && self.id_of(path).is_some()
     }
 
-    /// Returns the id of a file, which is its path relative to its folder.
+    /// Returns the id of a file, which is its path relative to its folder; `None` if the file is in no script
+    /// folder.
     fn id_of(&self, path: &Path) -> Option<String> {
         let inside = self
             .folders
@@ -385,8 +386,9 @@ impl Scripts {
         catalog.cells.values().map(row).collect()
     }
 
-    /// Returns the path to which a script is written. This is the file of the script if there is one,
-    /// otherwise a file in the first folder, which takes precedence over shipped scripts.
+    /// Returns the path to which a script is written; `None` if there are no script folders. This is the file
+    /// of the script if there is one, otherwise a file in the first folder, which takes precedence over
+    /// shipped scripts.
     pub fn place_of(&self, id: &str) -> Option<PathBuf> {
         let cell = self.catalog().cells.get(id).cloned();
         let own = cell.and_then(|cell| cell.state().path.clone());

@@ -300,7 +300,8 @@ impl Content {
         }
     }
 
-    /// Returns the side on which there is room while a slower leader is close.
+    /// Returns the side on which there is room to overtake if a slower leader is close: 1 left, -1 right, 0
+    /// if there is no slower leader or no room.
     fn overtaking_side(&self) -> f64 {
         let input = &self.input;
         let wished = input.road_speed.min(self.wants.desired_speed);

@@ -21,7 +21,7 @@ enum Type {
 }
 
 impl Type {
-    /// Name of the type as an owner of API items.
+    /// Name of the type as an owner of API items; `None` if the API has no items for it.
     fn owner(self) -> Option<&'static str> {
         match self {
             Self::Agent => Some("agent"),
@@ -59,7 +59,7 @@ struct Checker<'a> {
     is_last: bool,
 }
 
-/// Returns the first mistake of a script with known parameters.
+/// Returns the first mistake of a script with known parameters; `None` if it has none.
 pub(super) fn mistakes(ast: &AST, parameters: &[ParameterInfo]) -> Option<Mistake> {
     let functions = ast.iter_functions().filter_map(|f| {
         let definition = ast.shared_lib().get_script_fn(f.name, f.params.len())?;
@@ -154,7 +154,8 @@ impl Checker<'_> {
         }
     }
 
-    /// Returns the function that contains a position.
+    /// Returns the index of the function that contains a position; `None` if the position is at the top
+    /// level.
     fn function_at(&self, at: Position) -> Option<usize> {
         let place = |at: Position| (at.line(), at.position());
         let mut functions = self.functions.iter();
@@ -209,7 +210,7 @@ impl Checker<'_> {
         }
     }
 
-    /// Returns the known type of an expression's value.
+    /// Returns the type of an expression's value; `None` if it is not known.
     fn type_of(&self, expression: &Expr) -> Option<Type> {
         match expression {
             Expr::Variable(variable, _, at) => {
@@ -347,7 +348,7 @@ fn parameters_of(signature: &'static str) -> Vec<&'static str> {
     inner.split(", ").filter(|part| !part.is_empty()).collect()
 }
 
-/// Returns the result type of a member.
+/// Returns the type of a member of `owner`; `None` if it is not known.
 fn type_after(owner: Type, member: &Expr) -> Option<Type> {
     let name = match member {
         Expr::Property(property, _) => property.2.as_str(),

@@ -58,8 +58,8 @@ fn order(at: Position) -> (Option<usize>, Option<usize>) {
 struct Finder {
     /// Uses of values that may be missing, as members with their positions.
     used: Vec<(&'static str, Position)>,
-    /// Expressions that the script compares with `()`, with their positions. They include numbers that depend on
-    /// the leader.
+    /// Members that the script compares or assigns to a variable, with their positions. They include numbers
+    /// that depend on the leader.
     asked: Vec<(String, Position)>,
     /// Names in the memory that are assigned.
     remembered: BTreeSet<String>,
@@ -142,7 +142,8 @@ enum Remembered {
     Any,
 }
 
-/// Returns the part for `agent.memory.name`, or `memory.name` of any object.
+/// Returns the part of the memory that an assignment to `target` sets, such as `name` for
+/// `agent.memory.name`; `None` if `target` is not in a memory.
 fn in_memory(target: &Expr) -> Option<Remembered> {
     match target {
         Expr::Dot(parts, ..) => {
@@ -162,7 +163,7 @@ fn in_memory(target: &Expr) -> Option<Remembered> {
     }
 }
 
-/// Returns the name of a property or of a called method.
+/// Returns the name of a property or of a called method, with its position; `None` for other expressions.
 fn own_name(expression: &Expr) -> Option<(String, Position)> {
     match expression {
         Expr::Property(property, at) => Some((property.2.to_string(), *at)),
@@ -171,7 +172,7 @@ fn own_name(expression: &Expr) -> Option<(String, Position)> {
     }
 }
 
-/// Returns the last member of a chain: `leader` for `agent.leader`.
+/// Returns the last member of a chain, with its position: `leader` for `agent.leader`.
 fn last_member(expression: &Expr) -> Option<(String, Position)> {
     match expression {
         Expr::Dot(parts, ..) => last_member(&parts.rhs).or_else(|| last_member(&parts.lhs)),

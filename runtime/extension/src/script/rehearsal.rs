@@ -14,7 +14,7 @@ use roadwright_plugin_api::{BehaviourInput, NOTHING};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// Maximum distance of the other agent that is passed to handlers, m.
+/// Maximum distance at which an agent of the run is passed to handlers as the other agent, m.
 const NEAREST: f64 = 500.0;
 
 /// Result of calling a handler.
@@ -70,7 +70,7 @@ impl Stage {
         Self::with(agent, &scene)
     }
 
-    /// Invents an agent in a situation in which all perceptions are consistent.
+    /// Creates a mock agent in a situation in which all perceptions are consistent.
     pub(super) fn in_company(compiled: &Compiled, company: Company) -> Self {
         let parameters = compiled.parameters.iter();
         let parameters: Vec<_> = parameters.map(|info| (info.key, info.default)).collect();
@@ -115,8 +115,8 @@ impl Stage {
             "on_message" => evaluate(compiled, event, (agent, self.letter.clone())),
             "on_near" | "on_collision" => evaluate(compiled, event, (agent, other())),
             "on_stage" => evaluate(compiled, event, (agent, 1_i64, 0_i64)),
-            // Signals are always invented, because the subject from a run is an agent and not the signals of
-            // a node.
+            // The signals are always mock signals, because the subject from a run is an agent and not the
+            // signals of a node.
             DECIDE => {
                 let signal = Signal::decided(made_up_signals(), agent);
                 evaluate(compiled, event, (signal,))
@@ -132,7 +132,7 @@ impl Stage {
     }
 }
 
-/// Returns the leader, or else the nearest agent.
+/// Returns the leader, or else the nearest other agent; `None` if none is near.
 fn somebody_else(scene: &Surroundings, own: &AgentFacts) -> Option<Other> {
     let leader = own.leader.and_then(|id| scene.with_id(id));
     let nearest = || {
@@ -144,7 +144,7 @@ fn somebody_else(scene: &Surroundings, own: &AgentFacts) -> Option<Other> {
         .map(|other| Other::new(scene, own, other))
 }
 
-/// Prepares an agent of a run.
+/// Prepares an agent of a run, with its memory and its current perception.
 fn driving(
     view: &BehaviourView,
     script: &str,
@@ -185,7 +185,7 @@ fn driving(
     (agent, scene)
 }
 
-/// Invents an agent whose perception of its leader agrees with the vehicles in the scene.
+/// Creates a mock agent whose perception of its leader agrees with the vehicles in the scene.
 fn in_company(company: Company, parameters: &[(&'static str, f64)]) -> (Agent, Arc<Surroundings>) {
     let (agent, scene) = made_up(1, parameters);
     let own = scene.with_id(1).copied();
@@ -235,7 +235,7 @@ fn in_company(company: Company, parameters: &[(&'static str, f64)]) -> (Agent, A
     (fresh, scene)
 }
 
-/// Invents an agent on a free road, and another one 10 m ahead of it.
+/// Creates a mock agent on a free road, and another one 10 m ahead of it.
 pub(super) fn made_up(id: u64, parameters: &[(&'static str, f64)]) -> (Agent, Arc<Surroundings>) {
     let leader = id.wrapping_add(1);
     let facts = |id: u64, index: u32, x: f64| AgentFacts {

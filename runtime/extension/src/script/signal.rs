@@ -95,7 +95,7 @@ impl Signal {
         }
     }
 
-    /// Converts a stage number of a script.
+    /// Converts a stage number from a script to a stage index.
     pub(super) fn stage(&self, stage: i64) -> Result<u32, String> {
         let stages = self.facts.stages.len();
         let found = u32::try_from(stage).ok();
@@ -129,7 +129,7 @@ fn turn_name(turn: Turn) -> &'static str {
     }
 }
 
-/// Returns signals with two stages, with three vehicles waiting for the second one.
+/// Creates mock signals with two stages, with three vehicles waiting for the second one.
 pub(super) fn made_up() -> Arc<SignalFacts> {
     let stage = |queue, longest_wait| StageFacts {
         times: StageTimes {

@@ -33,7 +33,7 @@ impl SignalScript {
         }
     }
 
-    /// Returns the stage that the script chooses.
+    /// Returns the stage that the script chooses; `None` if the script keeps the current stage.
     fn ask(&self, parameters: &ParameterSet, view: &SignalView<'_>) -> Result<Option<u32>, String> {
         let (Some(compiled), Some(facts)) = (self.version.active(), view.facts) else {
             return Err(OFF.into());

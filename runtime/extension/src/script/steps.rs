@@ -37,13 +37,13 @@ pub struct ScriptStep {
 /// The recorded run of a handler.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Steps {
-    /// Executed statements in order, at most 2,000.
+    /// Statements that were reached, in order, at most 2,000.
     pub steps: Vec<ScriptStep>,
     /// Result of the handler.
     pub outcome: Result<Rehearsal, ScriptError>,
 }
 
-/// Records statements.
+/// Records the statements that a handler reaches.
 #[derive(Clone, Default)]
 struct Recorder {
     steps: Arc<Mutex<Vec<ScriptStep>>>,

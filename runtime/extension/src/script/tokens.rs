@@ -58,8 +58,7 @@ fn name_of(tokens: &mut Tokens<'_>) -> Option<(String, Position)> {
     }
 }
 
-/// Returns the number of names separated by commas, and the token after them. Counting stops soon after the
-/// limit, because the exact number no longer matters.
+/// Returns the number of names separated by commas, and the token after the list, if any.
 fn count_parameters(tokens: &mut Tokens<'_>) -> (usize, Option<(Token, Position)>) {
     let mut count = 0;
     loop {

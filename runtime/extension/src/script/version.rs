@@ -34,13 +34,14 @@ impl Version {
         compiled.filter(|compiled| !self.is_disabled && compiled.kind == self.kind)
     }
 
-    /// Returns the build, for records.
+    /// Returns the name of the build, as used in records.
     pub(super) fn name(&self) -> String {
         let active = self.active();
         active.map_or(String::new(), |c| format!("{} script", &c.hash[..8]))
     }
 
-    /// Adopts the newest version if it differs. Parameters keep their values.
+    /// Adopts the newest version if it differs. Parameters whose values differ from their old defaults keep
+    /// these values. Returns a report of the change; `None` if nothing has changed.
     pub(super) fn take_newest(
         &mut self,
         parameters: &mut ParameterSet,

@@ -84,7 +84,7 @@ impl ScenarioNames {
         }
     }
 
-    /// Returns the names that are in either of the two.
+    /// Returns the names of both sets.
     #[must_use]
     pub fn with(mut self, other: Self) -> Self {
         self.vehicles.extend(other.vehicles);
@@ -133,7 +133,7 @@ struct Finder<'a> {
     /// Variables that contain the aspect of a signal.
     lights: BTreeSet<String>,
     found: Vec<(Position, String)>,
-    /// Topics with which messages are compared.
+    /// Topics with which the script compares received messages, with their positions.
     heard: Vec<(Position, String)>,
     /// Topics that are sent; `None` if they cannot be determined.
     sent: Option<BTreeSet<String>>,
@@ -388,7 +388,7 @@ fn member(expression: &Expr) -> Option<&str> {
     }
 }
 
-/// Returns a string literal.
+/// Returns the text of a string literal; `None` for other expressions.
 fn word(expression: &Expr) -> Option<&str> {
     match expression {
         Expr::StringConstant(word, _) => Some(word.as_str()),
@@ -396,7 +396,7 @@ fn word(expression: &Expr) -> Option<&str> {
     }
 }
 
-/// Returns a numeric literal.
+/// Returns the value of a numeric literal; `None` for other expressions.
 fn number(expression: &Expr) -> Option<f64> {
     match expression {
         Expr::FloatConstant(value, _) => Some(**value),

@@ -57,7 +57,7 @@ fn pose_at(samples: &[DVec2], i: usize) -> Pose {
     }
 }
 
-/// Whether one clothoid without a loop represents a range of samples.
+/// Whether one clothoid without a loop represents a range of samples within the tolerance.
 fn holds(samples: &[DVec2], start: Pose, from: usize, to: usize, tolerance: f64) -> bool {
     let end = pose_at(samples, to);
     let chord = (end.position - start.position).length();

@@ -66,8 +66,8 @@ const TIGHTEST: f64 = 1.1;
 
 /// Fits a line to the points of a stroke, in drawing order.
 ///
-/// About 6 ms for 200 samples and 160 ms for 1,000: the search for spans takes a time that grows with the
-/// square of the longest span, and the refinement one that grows with the cube of the number of spans.
+/// Takes about 6 ms for 200 samples and 160 ms for 1,000. The time of the search for spans grows with the
+/// square of the longest span, and that of the refinement with the cube of the number of spans.
 ///
 /// # Errors
 /// [`GeometryError::TooFewPoints`] if the stroke is shorter than two tolerances, [`GeometryError::NoJoin`] if
@@ -112,7 +112,7 @@ pub fn fit(points: &[DVec2], options: &StrokeOptions) -> Result<Fit, GeometryErr
     })
 }
 
-/// One leg between corners.
+/// Fits a line to one leg between two corners.
 fn fit_leg(samples: &[DVec2], options: &StrokeOptions) -> Result<Fit, GeometryError> {
     let smooth = smoothed(samples);
     let mut best = None;
@@ -176,7 +176,7 @@ fn rounded(
     head.joined(&bend)?.joined(&tail)
 }
 
-/// The arc between two poses whose tangents are equally long.
+/// The arc that joins two poses. `None` if their tangents are not equally long, or if there is no bend.
 fn corner_curve(from: Pose, to: Pose) -> Option<ReferenceLine> {
     let chord = to.position - from.position;
     let turn = crate::math::wrap_angle(to.heading - from.heading);

@@ -46,7 +46,7 @@ struct Model {
 }
 
 impl Model {
-    /// Initial guess from the segmentation.
+    /// Initial guess from the spans of the segmentation.
     fn guess(samples: &[DVec2], spans: &[Span]) -> Option<Self> {
         let length = |span: &Span| polyline::length(&samples[span.from..=span.to]);
         let mut model = Self {
@@ -74,8 +74,8 @@ impl Model {
             model.push(length(span).max(MIN_SPAN), span.curvature);
             heading += length(span) * span.curvature;
         }
-        // A spiral takes half of its length from each neighbour, because it turns as much as if each
-        // neighbour's curvature applied to half of it.
+        // A spiral takes half of its length from each neighbour. It turns as much as if one half had the
+        // curvature of one neighbour, and the other half that of the other neighbour.
         for i in 0..model.spirals.len() {
             let shorter = model.spans[i].0.min(model.spans[i + 1].0);
             // A span gives up half of a spiral at each of its ends, so at most 0.4 of its length in total:
@@ -303,7 +303,8 @@ fn gauss_newton(
     solved(matrix)
 }
 
-/// Change of the residuals with one parameter, by a forward difference.
+/// Change of the residuals per unit of a parameter, by a forward difference; `None` if the changed parameters
+/// give no valid line.
 fn derivative(
     model: &Model,
     index: usize,
@@ -339,7 +340,8 @@ fn derivative(
     Some(column)
 }
 
-/// Solves a linear system, whose right-hand side is given as the last column, by elimination with pivoting.
+/// Solves a linear system by elimination with pivoting. The right-hand side is the last column. `None` if
+/// there is no unique solution.
 fn solved(mut m: Vec<Vec<f64>>) -> Option<Vec<f64>> {
     let n = m.len();
     for k in 0..n {

@@ -27,8 +27,9 @@ const SIGMA: f64 = 1.2;
 const MAX_RADIUS: f64 = 3000.0;
 /// Smallest turn of an arc, rad. Below it, a line represents the same shape.
 const MIN_TURN: f64 = 0.05;
-/// Maximum number of consecutive starts that are rejected for an end. Starts are examined backwards from the
-/// end. Once a range is too long for any primitive, longer ranges rarely fit.
+/// Number of consecutive starts without a fitting primitive after which no further starts are examined for an
+/// end. Starts are examined backwards from the end, so the ranges get longer, and once a range is too long
+/// for any primitive, longer ranges rarely fit.
 const MAX_REJECTED: usize = 12;
 /// Maximum number of starts that are examined for an end.
 const MAX_LOOK_BACK: usize = 400;

@@ -14,24 +14,24 @@ use super::lane_counts::{LaneCounts, count};
 use super::lane_lists::{BUS_KEYS, CAR_KEYS, Direction, first_value, list};
 use roadwright_scenario::{DrivingSide, Lane, LaneSection, LaneType};
 
-/// Warning about lists that cannot be assigned to lanes.
+/// Warning about per-lane tags that cannot be assigned to lanes.
 const MISFIT: &str =
     "bus lanes (bus:lanes, psv:lanes, access:lanes) that do not match the number of lanes";
 /// Warning about tags of two-way roads that leave the direction open.
 const UNDIRECTED: &str = "bus lanes without a direction on two-way roads";
 /// Warning about bus lanes that would leave no lane for other traffic.
 const TOO_MANY: &str = "bus lanes that would leave no lane for other traffic";
-/// Warning about values without a meaning.
+/// Warning about unknown values of `busway`.
 const UNKNOWN: &str = "bus lanes (busway) of an unknown kind";
-/// Warning about numbers that contradict lists.
+/// Warning about bus lane counts that contradict per-lane tags.
 const CONTRADICTION: &str =
     "numbers of bus lanes that differ from the lanes listed (the list is used)";
-/// Warning about closed lanes.
+/// Warning about lanes that are closed to cars and buses.
 const CLOSED: &str = "lanes closed to cars and buses (imported as lanes for all traffic)";
-/// Warning about buses against one-way streets.
+/// Warning about contraflow buses in streets without a bus lane.
 const NO_LANE: &str = "contraflow buses in one-way streets without a bus lane (left out)";
 
-/// Bus lanes of a way.
+/// Bus lanes of a way, in both directions.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct BusLanes {
     along: Reserved,
@@ -41,7 +41,7 @@ pub(super) struct BusLanes {
     on_right: bool,
 }
 
-/// Bus lanes of a direction.
+/// Bus lanes in one direction.
 #[derive(Debug, Clone, Default, PartialEq)]
 struct Reserved {
     /// Whether each lane is a bus lane, from left to right as drivers see the lanes. Empty if no
@@ -55,7 +55,7 @@ struct Reserved {
 const LANE: [&str; 2] = ["lane", "yes"];
 /// Values of `busway` for a lane against the direction of a one-way road.
 const OPPOSITE: [&str; 2] = ["opposite_lane", "opposite"];
-/// Values of `busway` for roads without such a lane.
+/// Values of `busway` for roads without a bus lane on that side.
 const NOTHING: [&str; 4] = ["no", "none", "separate", "track"];
 /// Values of access keys that allow buses.
 const OPEN: [&str; 4] = ["designated", "official", "yes", "permissive"];
@@ -68,7 +68,8 @@ fn is_one_of(value: Option<&str>, values: &[&str]) -> bool {
     value.is_some_and(|value| values.contains(&value))
 }
 
-/// Returns the number in `lanes:psv` or `lanes:bus` with one of the suffixes.
+/// Returns the number of lanes in `lanes:psv` or `lanes:bus` with one of the suffixes; `None` if neither is
+/// tagged.
 fn number(tags: &Tags, suffixes: &[&str]) -> Option<usize> {
     let mut all = suffixes.iter();
     all.find_map(|suffix| {
@@ -94,8 +95,8 @@ pub(super) fn contraflow(tags: &Tags, direction: Direction) -> usize {
         .min(2)
 }
 
-/// Returns the numbers of bus lanes along and against the way that do not depend on the driving side. If the
-/// number of lanes is not tagged, they are added to the usual number.
+/// Returns the number of bus lanes along and against the way that the tags imply for either driving side. If
+/// the number of lanes is not tagged, these lanes are added to the usual number.
 pub(super) fn least(tags: &Tags, direction: Direction) -> [usize; 2] {
     let is_lane = |side| is_one_of(busway(tags, side), &LANE);
     let by_side = match direction {
@@ -274,7 +275,7 @@ impl BusLanes {
         notes.extend(is_crowded.then_some(TOO_MANY));
     }
 
-    /// Makes lanes of a road bus lanes.
+    /// Turns the lanes of a road that are reserved for buses into bus lanes.
     pub(super) fn apply(&self, section: &mut LaneSection, side: DrivingSide) {
         let is_general = |lane: &&mut Lane| lane.kind == LaneType::Driving;
         let has_both = {

@@ -54,7 +54,8 @@ pub(super) struct Separated {
     pub(super) left: Vec<usize>,
 }
 
-/// Moves lanes aside where carriageways are too close. `counts` states whether a road is considered.
+/// Moves lanes aside where carriageways are too close to each other. `counts` returns whether a road is
+/// considered.
 pub(super) fn separate(
     roads: &mut [Road],
     side: DrivingSide,
@@ -79,8 +80,8 @@ pub(super) fn separate(
     }
 }
 
-/// Moves lanes aside where carriageways of opposite directions are too close. `counts` states whether a road
-/// is considered.
+/// Moves lanes aside where carriageways of opposite directions are too close to each other. `counts` returns
+/// whether a road is considered.
 fn part(roads: &mut [Road], side: DrivingSide, counts: impl Fn(usize) -> bool) {
     let indices = (0..roads.len()).filter(|&index| counts(index));
     let all: Vec<Carriageway> = indices
@@ -121,8 +122,8 @@ struct Carriageway {
 }
 
 impl Carriageway {
-    /// Returns the carriageway of a one-way road in its driving direction; `None` if its width is not
-    /// constant.
+    /// Returns the carriageway of a one-way road in its driving direction; `None` if the road has several
+    /// lane sections, or drivable lanes against its direction.
     fn of(index: usize, road: &Road, side: DrivingSide) -> Option<Self> {
         let [section] = &road.lane_sections[..] else {
             return None;
@@ -210,7 +211,7 @@ fn knots(road: &Road) -> Vec<(f64, Pose)> {
     along.map(|s| (s, road.reference_line.pose(s))).collect()
 }
 
-/// Limits how fast the shift decreases after a point to `SLOPE`.
+/// Limits the decrease of the shift from each point to the next to `SLOPE` per metre.
 fn ease<'a>(places: impl Iterator<Item = &'a mut (f64, f64)>) {
     let mut before: Option<(f64, f64)> = None;
     for place in places {

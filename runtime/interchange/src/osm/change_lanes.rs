@@ -76,7 +76,7 @@ fn changes(
     values.into_iter().map(&mut change).collect()
 }
 
-/// Returns the lane changes that a value permits.
+/// Returns the lane changes that a value permits; `None` for unknown values.
 fn change_of(value: &str) -> Option<LaneChange> {
     Some(match value.trim() {
         "" | "yes" | "none" => LaneChange::Both,
@@ -88,7 +88,8 @@ fn change_of(value: &str) -> Option<LaneChange> {
 }
 
 impl ChangeLanes {
-    /// Lane changes on a two-way road from those on two one-way roads. The second one runs against the road.
+    /// Combines the permitted lane changes of two one-way roads to those of a two-way road. The second one
+    /// runs against the road.
     pub(super) fn two_way(along: &Self, against: &Self) -> Self {
         Self {
             along: along.along.clone(),

@@ -100,9 +100,10 @@ pub(super) fn place_crossings(
     crossings
 }
 
-/// Returns the node of the graph to which a crossing at position `i` of a piece belongs. This is the nearer
-/// end of the piece at which roads meet, if it is within reach. `None` also for a crossing on the junction
-/// itself, whose arm is unknown.
+/// Returns the node of the graph to which a crossing at position `i` of a piece belongs: the nearer end of
+/// the piece that is a junction within `REACH`, or an end shared by only two roads if the crossing is exactly
+/// there. `None` if there is no such end, or if the crossing is on the junction itself, because its arm is
+/// then unknown.
 fn junction_of(
     piece: &Piece,
     i: usize,

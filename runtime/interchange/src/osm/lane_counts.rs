@@ -140,9 +140,9 @@ struct Witnesses {
 }
 
 impl Witnesses {
-    /// Returns the number that most tags support. If several numbers have equal support, the largest one from
-    /// `lanes`, arrows and bus lanes is used. A list names each lane, whereas a number is often not updated
-    /// when lanes are added.
+    /// Returns the number of lanes that most tags support; `None` if no tag states one. If several numbers
+    /// have equal support, the largest one from `lanes`, arrows and bus lanes is used. A list names each
+    /// lane, whereas a number is often not updated when lanes are added.
     fn verdict(mut self, tags: &Tags, notes: &mut Vec<&'static str>) -> Option<usize> {
         if let Some(number) = self.number {
             if self.lists.iter().any(|list| list.lanes != number) {

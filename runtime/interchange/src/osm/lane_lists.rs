@@ -43,7 +43,7 @@ const OTHER_KEYS: [&str; 8] = [
 ];
 
 /// Returns the values of `KEY:lanes` with one of the suffixes, from left to right as drivers see the lanes,
-/// without cycle lanes.
+/// without cycle lanes; `None` if the key is missing.
 pub(super) fn list<'a>(tags: &'a Tags, key: &str, suffixes: &[&str]) -> Option<Vec<&'a str>> {
     let values = raw(tags, key, suffixes)?;
     let others: Vec<&str> = (0..values.len())
@@ -67,8 +67,8 @@ fn is_cycle_lane(tags: &Tags, suffixes: &[&str], length: usize, place: usize) ->
         && value(&BUS_KEYS).is_none_or(|value| value == "no")
 }
 
-/// Returns the first non-empty value at the given position in the lists of several keys. Lists of a different
-/// length are ignored.
+/// Returns the first non-empty value at the given position in the lists of several keys; `None` if there is
+/// none. Lists of a different length are ignored.
 pub(super) fn first_value<'a>(
     keys: &[&str],
     place: usize,

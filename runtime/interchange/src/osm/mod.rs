@@ -100,7 +100,7 @@ fn place(line: usize) -> String {
     }
 }
 
-/// A box in degrees.
+/// A box between two meridians and two parallels.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct GeoBox {
     /// Western edge, degrees.
@@ -187,7 +187,8 @@ impl Warnings {
     }
 }
 
-/// Returns the first node of an element, given in the form `way 123`.
+/// Returns the first node of an element, which is given in the form `way 123`; `None` if it is not in the
+/// data.
 fn first_node<'a>(elements: &'a Elements, object: &str) -> Option<&'a OsmNode> {
     let (kind, id) = object.split_once(' ')?;
     let id: i64 = id.split(' ').next()?.parse().ok()?;
@@ -254,7 +255,8 @@ pub struct ImportSummary {
     pub signs: usize,
     /// Number of mini roundabouts mapped as a single node.
     pub mini_roundabouts: usize,
-    /// Number of ends of streets where lanes part so that cars can turn around, at a turning circle.
+    /// Number of turning circles at the ends of streets for which the lanes were moved apart so that cars can
+    /// turn around.
     pub turning_circles: usize,
     /// Number of pedestrian crossings assigned to an arm.
     pub crossings: usize,
@@ -268,7 +270,7 @@ pub struct ImportSummary {
     pub via_restrictions: usize,
     /// Number of imported turn restrictions that apply only at certain times.
     pub timed_restrictions: usize,
-    /// Number of lanes beside a line that their vehicles must not cross.
+    /// Number of lanes with a line that vehicles must not cross to change lanes.
     pub lane_changes: usize,
     /// Number of buildings, which are fixed obstacles. A building with a road through it may count several
     /// times.

@@ -19,12 +19,12 @@ pub(super) struct Placement {
     share: f64,
 }
 
-/// Warning about positions that name no lane.
+/// Warning about placement values that name no lane.
 const NO_LANE: &str =
     "placement values that name no lane of the way (the line is in its usual place)";
 
-/// Returns the position of the line of a way, and a warning if it names no lane. `transition` states only that the
-/// position changes along the way.
+/// Returns the position of the line of a way, and a warning if it names no lane. There is no position for
+/// `transition`, because this value states only that the position changes along the way.
 pub(super) fn read(
     tags: &Tags,
     direction: Direction,

@@ -14,7 +14,7 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Maximum distance along the way between a junction and the signals and signs that apply to it, m.
 const REACH: f64 = 30.0;
 
-/// Positions of signals.
+/// Result of assigning signals: the nodes that get them, and their number.
 pub(super) struct Signals {
     /// Graph nodes that get signals.
     pub(super) carriers: BTreeSet<i64>,
@@ -52,9 +52,9 @@ pub(super) fn place_signals(
     }
 }
 
-/// Returns the junction to which a signal or sign at position `i` of a run applies, and its
-/// distance, m. This is the next junction in the direction of the signal or sign, or the nearest
-/// junction if there is no direction.
+/// Returns the junction to which a signal or sign at position `i` of a run applies, and its distance, m;
+/// `None` if there is none within `REACH`. This is the next junction in the direction of the signal or sign,
+/// or the nearest one if no direction is stated.
 fn guarded(
     run: &Piece,
     i: usize,

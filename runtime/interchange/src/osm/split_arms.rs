@@ -6,10 +6,10 @@
 //!               '-->--'
 //! ```
 //!
-//! If entry and exit meet the roundabout in the same node, they are one arm, and the island between them
-//! follows from the paths of the roundabout. Left apart, they would be two arms at the same place, with a path
-//! from the entry straight back into the exit. They are therefore joined to a two-way road along the middle
-//! between them.
+//! If entry and exit meet the roundabout at the same node, they are one arm, and the island between them
+//! follows from the paths of the roundabout. Imported separately, they would be two arms at the same place,
+//! with a path from the entry straight back into the exit. They are therefore joined to a two-way road along
+//! the middle between them.
 
 use super::Warnings;
 use super::bus_lanes::BusLanes;
@@ -40,7 +40,7 @@ const MISS: f64 = 0.5;
 const SAME_CROSSING: f64 = 8.0;
 /// Distance from the ends of an arm within which its line has no other point, m.
 const NEAR_END: f64 = 2.0;
-/// Warning about joined arms.
+/// Warning about split arms that were joined.
 const JOINED: &str =
     "arms of roundabouts that are split around an island (entry and exit joined to one road)";
 
@@ -70,7 +70,7 @@ impl Joined {
     }
 }
 
-/// Joins the entries and exits that meet a roundabout in the same node and each other in another node.
+/// Joins the entries and exits that meet a roundabout at the same node and each other at another node.
 /// `carriers` are the nodes with signals, which stay as they are. O(pieces log pieces).
 pub(super) fn join(
     mut graph: Graph<'_>,
@@ -205,7 +205,7 @@ impl Streets<'_> {
     }
 
     /// Follows a one-way street from a roundabout to the next node where roads meet; `None` if the street is
-    /// not one-way in the direction of its role, too long, or has signals.
+    /// not one-way in the direction of its role, is too long, or has signals or bus lanes.
     fn chain(&self, first: usize, roundabout: i64, role: Role) -> Option<Chain> {
         let pieces = &self.graph.pieces;
         let mut chain = Chain {

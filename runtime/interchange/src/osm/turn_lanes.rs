@@ -44,8 +44,8 @@ pub(super) struct EndingLanes {
 }
 
 impl EndingLanes {
-    /// Reads the values of the lanes from left to right. Arrows to merge on other lanes than the outermost ones are
-    /// ignored.
+    /// Reads the values of the lanes from left to right. Merge arrows on lanes other than the outermost ones
+    /// are ignored.
     fn of(values: &[&str]) -> Self {
         let merges = |value: &str, to: &str| value.split(';').any(|token| token.trim() == to);
         let left = values
@@ -178,7 +178,8 @@ fn turns_of(lane: &str) -> Turns {
 }
 
 impl TurnLanes {
-    /// Arrows of a two-way road from those of two one-way roads. The second one runs against the road.
+    /// Combines the arrows of two one-way roads to those of a two-way road. The second one runs against the
+    /// road.
     pub(super) fn two_way(along: &Self, against: &Self) -> Self {
         Self {
             along: along.along.clone(),

@@ -174,7 +174,7 @@ impl Rise {
         (square, -2.0 * self.height / self.length.powi(3))
     }
 
-    /// The width rises and then stays.
+    /// Width that rises to `height` and then stays constant.
     fn rising(&self) -> Vec<Poly3> {
         let (c, d) = self.curve();
         let rising = Poly3 {
@@ -189,7 +189,7 @@ impl Rise {
         vec![rising, after]
     }
 
-    /// The width stays for a distance and then falls.
+    /// Width that stays at `height` for a distance and then falls to 0.
     fn falling_after(&self, distance: f64) -> Vec<Poly3> {
         let (c, d) = self.curve();
         let falling = Poly3 {

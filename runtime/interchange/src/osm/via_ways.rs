@@ -70,7 +70,7 @@ fn runs(relation: &Relation, built: &Built, role: &'static str) -> Vec<RoadPiece
         .collect()
 }
 
-/// Returns the shortest list of roads from one node to another.
+/// Returns the shortest list of roads from one node to another; `None` if the roads do not connect them.
 fn between(runs: &[RoadPiece], start: i64, end: i64) -> Option<Vec<RoadId>> {
     let mut came_by: BTreeMap<i64, (i64, RoadId)> = BTreeMap::new();
     let mut open = VecDeque::from([start]);

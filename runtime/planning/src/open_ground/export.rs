@@ -18,7 +18,7 @@ pub struct CellMap {
     marks: BTreeMap<Cell, Mark>,
 }
 
-/// Mark on a cell.
+/// Symbol that is drawn on a cell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Mark {
     /// A path crosses the cell.
@@ -129,8 +129,9 @@ impl CellMap {
         text
     }
 
-    /// Colour of a cell, 0xRRGGBB, at a column and a row counted from the north-west corner. Blocked cells
-    /// are dark, plain ground is light, and the more a cell costs, the redder it is.
+    /// Colour of a cell, 0xRRGGBB, at a column and a row counted from the north-west corner. Marks have their
+    /// own colours. Otherwise, blocked cells are dark, plain ground is light, and the more a cell costs, the
+    /// redder it is.
     pub fn color(&self, column: u32, row: u32) -> u32 {
         match self.marks.get(&self.cell(column, row)) {
             Some(Mark::Path) => 0x1f_6f_eb,
@@ -141,7 +142,8 @@ impl CellMap {
     }
 }
 
-/// Number of doublings from the factor of plain ground to this one, rounded up; 0 for plain ground.
+/// Number of times that the factor of plain ground has to be doubled to reach `factor`, rounded up; 0 for
+/// plain ground.
 fn doublings(factor: u32) -> u32 {
     let more = factor.div_ceil(PLAIN as u32);
     more.next_power_of_two().trailing_zeros()

@@ -173,7 +173,7 @@ fn narrowest(
     }
 }
 
-/// Measures the gap that contains a cell.
+/// Measures the gap that contains a cell; `None` if the cell is not in a gap.
 fn measure(
     ground: &OpenGround,
     reader: &Reader,
@@ -199,7 +199,7 @@ fn measure(
 }
 
 /// The gap at a point, between the nearest piece of an outline and the nearest piece on the opposite side of
-/// the point.
+/// the point; `None` if there is no such piece.
 fn across(pieces: &[Piece], at: DVec2) -> Option<Gap> {
     let nearest = |pieces: &mut dyn Iterator<Item = &Piece>| {
         let distance = |piece: &Piece| (piece.closest(at) - at).length();

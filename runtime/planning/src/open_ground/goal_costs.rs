@@ -1,9 +1,10 @@
 //! Exact costs to a goal, from a search that continues over the steps of a run.
 //!
-//! A search of bounded size gets lost where the goal costs far more than the distance to it suggests, for example
-//! behind steep or wet ground: it would have to expand everything that is nearer, and an agent that learns while it
-//! drives has to drive through all of that. A second search from the goal does not depend on where the agent is, so
-//! it can continue while the agent drives. Once it has come as far as the agent, it knows the path.
+//! A search of bounded size gets lost where the goal costs far more than the distance to it suggests, for
+//! example behind steep or wet ground: it would have to expand everything that is nearer, and an agent that
+//! learns while it drives has to drive through all of that. A second search from the goal does not depend on
+//! where the agent is, so it can continue while the agent drives. Once it has reached the agent, it knows the
+//! path.
 
 use super::cell::Cell;
 use super::cost::Rules;
@@ -69,7 +70,7 @@ impl GoalCosts {
         })
     }
 
-    /// Whether the costs are those of a trip with these rules.
+    /// Whether the costs apply to a trip with these rules.
     pub fn serves(&self, trip: &Trip, rules: Rules) -> bool {
         let own = &self.trip;
         (own.profile, own.owner, own.to) == (trip.profile, trip.owner, trip.to)
@@ -104,13 +105,13 @@ impl GoalCosts {
         self.in_tile(self.tile(TileKey::of(cell)), cell)
     }
 
-    /// Number of a tile; `None` if the search has not read it.
+    /// Index of a tile in the search; `None` if the search has not read the tile.
     #[inline]
     pub(super) fn tile(&self, key: TileKey) -> Option<u32> {
         self.cache.tile_number(key)
     }
 
-    /// Like [`Self::bound`], for a cell of a tile with this number.
+    /// Like [`Self::bound`], for a cell of the tile with this index.
     #[inline]
     pub(super) fn in_tile(&self, tile: Option<u32>, cell: Cell) -> u64 {
         let node = tile.map(|tile| TileCache::node_in(tile, cell));

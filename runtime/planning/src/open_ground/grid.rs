@@ -135,7 +135,8 @@ impl GridMap {
     }
 
     /// Sets the factor of a cell; 0 blocks it. Other factors are clamped to [`SMALLEST_FACTOR`] and
-    /// [`LARGEST_FACTOR`]. Does nothing if the cell is outside the map. Returns the previous factor.
+    /// [`LARGEST_FACTOR`]. Returns the previous factor; `None` if the cell is outside the map, where nothing
+    /// can be set.
     pub fn set(&mut self, cell: Cell, factor: u32) -> Option<u32> {
         let node = self.index_of(cell)?;
         let held = match factor {

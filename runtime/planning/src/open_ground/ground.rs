@@ -301,7 +301,7 @@ impl OpenGround {
     /// Adds an item.
     ///
     /// # Errors
-    /// If the map cannot hold its shape.
+    /// If a map cannot contain its shape.
     pub fn insert(&mut self, item: Item) -> Result<ItemId, ShapeError> {
         item.check()?;
         let index = self.free.pop().unwrap_or_else(|| {
@@ -339,7 +339,7 @@ impl OpenGround {
     /// Replaces an item by another one with the same owner.
     ///
     /// # Errors
-    /// If the map cannot hold the new shape. In that case, the old item stays.
+    /// If a map cannot contain the new shape. In that case, the old item stays.
     pub fn replace(&mut self, id: ItemId, item: Item) -> Result<(), ShapeError> {
         item.check()?;
         if self.item(id).is_none_or(|before| *before == item) {
@@ -505,7 +505,7 @@ impl OpenGround {
             .map_or(Paint::default(), |painting| painting.at(cell))
     }
 
-    /// Numbers of the items whose shape may overlap an area, in order.
+    /// Indices of the items whose shape may overlap an area, in ascending order.
     fn items_near(&self, area: Bounds) -> Vec<u32> {
         let mut indices = self.large.clone();
         match squares_of(area) {
@@ -780,7 +780,7 @@ impl OpenGround {
         Ok(map)
     }
 
-    /// The item with this number, if it obstructs a body and meets an area.
+    /// The item with this index, if it obstructs a body and meets an area.
     fn obstructing(&self, index: u32, reader: Obstructed<'_>, area: &Bounds) -> Option<&Item> {
         let slot = &self.items[index as usize];
         let item = slot.item.as_ref().filter(|_| slot.bounds.meets(area))?;
@@ -797,8 +797,8 @@ impl OpenGround {
         (stops && is_met()).then_some(item)
     }
 
-    /// Whether a condition holds for an obstacle near an area that obstructs a body. Obstacles may be asked about
-    /// more than once, and in any order.
+    /// Whether a condition holds for an obstacle near an area that obstructs a body. The condition may be
+    /// evaluated more than once for an obstacle, and in any order.
     fn any_in_the_way(
         &self,
         reader: Obstructed<'_>,

@@ -47,7 +47,7 @@ impl Default for HybridParameters {
     }
 }
 
-/// A trip of an agent.
+/// A trip to be planned: the agent's vehicle, its current spot and its goal.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Trip {
     /// Profile of the agent's vehicle.
@@ -60,7 +60,7 @@ pub struct Trip {
     pub to: Spot,
 }
 
-/// End of a plan.
+/// How a plan ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PlanEnd {
     /// The path ends at the goal.
@@ -481,7 +481,7 @@ impl HybridPath {
     }
 }
 
-/// A search that has ended.
+/// Result of a search: the plan, and what can be learned from it.
 struct EndedSearch {
     plan: HybridPlan,
     lessons: Vec<Lesson>,

@@ -224,7 +224,7 @@ impl Finder {
         self.whole(ground, estimate, goes_on)
     }
 
-    /// Finds the cheapest path with one search.
+    /// Finds the cheapest path with one search; `None` if the search found no path or was stopped.
     fn whole(
         &mut self,
         ground: &mut OpenGround,
@@ -258,7 +258,7 @@ impl Finder {
         })
     }
 
-    /// Finds the path with a planner that needs a bounded map.
+    /// Finds the path with a planner that needs a bounded map; `None` if it finds none.
     fn on_map(&mut self, map: &mut GridMap, start: Cell, goal: Cell) -> Option<CellPath> {
         let rules = self.inquiry.rules;
         if self.inquiry.search == GroundSearch::FlowField {
@@ -275,7 +275,8 @@ impl Finder {
         }
     }
 
-    /// Follows each plan of a bounded search to its end and plans again from there until the goal is reached.
+    /// Follows each plan of a bounded search to its end and plans again from there, until the goal is reached.
+    /// `None` if a plan leads nowhere, if the limit on cells is reached, or if `goes_on` returns false.
     fn drive(
         &mut self,
         ground: &mut OpenGround,

@@ -113,7 +113,7 @@ pub struct Item {
 }
 
 impl Item {
-    /// A fixed obstacle.
+    /// Creates a fixed obstacle.
     pub fn obstacle(shape: Shape, heights: Heights) -> Self {
         Self {
             shape,
@@ -124,7 +124,7 @@ impl Item {
         }
     }
 
-    /// An area of a layer that costs more or less than plain ground.
+    /// Creates an area of a layer that costs more or less than plain ground.
     pub fn area(shape: Shape, layer: Layer, cost: i32) -> Self {
         Self {
             shape,
@@ -135,7 +135,7 @@ impl Item {
         }
     }
 
-    /// A block of painted cells.
+    /// Creates a block of painted cells.
     pub fn painted(block: PaintedBlock) -> Self {
         Self {
             shape: block.shape(),
@@ -166,7 +166,7 @@ impl Item {
         }
     }
 
-    /// Whether maps can hold the item.
+    /// Whether a map can contain the item.
     pub(super) fn check(&self) -> Result<(), ShapeError> {
         self.shape.check()?;
         match self.role {

@@ -22,7 +22,7 @@ impl Default for Paint {
 }
 
 impl Paint {
-    /// Whether a cell with this paint costs more than with the other.
+    /// Whether a cell with this paint costs more than a cell with the paint `other`.
     pub(super) fn is_above(self, other: Self) -> bool {
         match (self, other) {
             (Self::Block, Self::Cost(_)) => true,

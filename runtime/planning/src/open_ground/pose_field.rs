@@ -312,7 +312,7 @@ impl PoseField {
         Some((cell, cost))
     }
 
-    /// One step along the given heading.
+    /// One step along the given heading. Returns the next cell and the cost; `None` if the step is blocked.
     fn advance(&self, from: Cell, heading: usize, gear: Gear) -> Option<(Cell, u64)> {
         let (mut x, mut y) = STEPS[heading];
         if gear == Gear::Reverse {

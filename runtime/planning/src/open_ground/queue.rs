@@ -43,7 +43,7 @@ impl MonotoneQueue {
         }
     }
 
-    /// Removes and returns the entry with the smallest key.
+    /// Removes and returns the entry with the smallest key; `None` if the queue is empty.
     #[inline]
     pub(super) fn pop(&mut self) -> Option<KeyedValue> {
         match self {
@@ -52,7 +52,7 @@ impl MonotoneQueue {
         }
     }
 
-    /// Removes and returns another entry with the same key as the last popped one.
+    /// Removes and returns another entry with the same key as the last popped one; `None` if there is none.
     pub(super) fn pop_equal(&mut self) -> Option<KeyedValue> {
         match self {
             Self::Buckets(queue) => queue.pop_equal(),

@@ -18,8 +18,7 @@ use std::fmt;
 
 /// Number of cells that one search expands before the other continues.
 const TURN: u64 = 512;
-/// Size to which cells are halved at most if the enclosed area is too large to be searched for its widest
-/// gap.
+/// Smallest cell size that is tried if the enclosed area is too large to be searched for its widest gap.
 const FINER: CellSize = CellSize::FINEST_ROOM;
 
 /// State of the search that decides whether there is a path.

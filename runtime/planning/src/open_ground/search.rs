@@ -10,7 +10,7 @@ use super::space::{Space, for_each_step};
 /// It has to be consistent: along a step, it may decrease by at most the cost of the step. This ensures that
 /// each cell is expanded only once and that the first path found is the cheapest.
 pub trait Estimate {
-    /// The bound for a cell.
+    /// Returns a lower bound of the cost from a cell to the goal.
     fn cost_to_go(&self, node: NodeIndex, cell: Cell) -> u64;
 }
 
@@ -224,7 +224,7 @@ impl Search {
         &self.closed
     }
 
-    /// Cheapest known cost from the start to a cell.
+    /// Cheapest known cost from the start to a cell; `None` if the cell has not been reached.
     #[inline]
     pub fn cost(&self, node: NodeIndex) -> Option<u64> {
         let label = self.labels.get(node.index())?;

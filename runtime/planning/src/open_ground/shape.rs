@@ -5,7 +5,7 @@ use roadwright_geometry::{DVec2, MAX_COORDINATE, Pose, polygon};
 use std::sync::Arc;
 use thiserror::Error;
 
-/// Reason why a map cannot hold a shape.
+/// Reason why a map cannot contain a shape.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 pub enum ShapeError {
     /// A number is not finite, or a point is outside the world.
@@ -125,7 +125,7 @@ impl Shape {
         Self::Polygon(corners.into())
     }
 
-    /// Whether maps can hold the shape.
+    /// Whether a map can contain the shape.
     ///
     /// # Errors
     /// If a number is not finite, or the shape is outside the world or has no area.

@@ -152,7 +152,7 @@ impl TileCache {
         self.change_of(ground, self.reader.reading)
     }
 
-    /// Like [`Self::change`], but for other kinds of items.
+    /// Like [`Self::change`], but only for the kinds of items given by `reading`.
     pub(super) fn change_of(&self, ground: &OpenGround, reading: Reading) -> Change {
         if ground.stamp() == self.stamp {
             return Change::Unchanged;
@@ -176,12 +176,12 @@ impl TileCache {
         changes.max().unwrap_or(Change::Unchanged)
     }
 
-    /// Number of a tile; `None` if it has not been read.
+    /// Index of a tile in the cache; `None` if the tile has not been read.
     pub(super) fn tile_number(&self, key: TileKey) -> Option<u32> {
         self.slots.get(&key).copied()
     }
 
-    /// Node of a cell in the tile with this number.
+    /// Node of a cell in the tile with this index.
     #[inline]
     pub(super) fn node_in(tile: u32, cell: Cell) -> NodeIndex {
         node_at(tile, TileKey::position(cell))

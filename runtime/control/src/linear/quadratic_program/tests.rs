@@ -31,7 +31,7 @@ fn by_crate(quadratic: &Matrix, linear: &[f64], rows: &Matrix, bounds: &[f64]) -
     is_solved.then(|| solver.solution.x.clone())
 }
 
-/// Part of a matrix.
+/// The part of a matrix that is passed to the other solver.
 #[derive(Clone, Copy)]
 enum Part {
     Whole,

@@ -64,7 +64,8 @@ pub(super) fn speed<K: Examined>(examiner: &Examiner) -> Looked {
     Ok(note)
 }
 
-/// Resources that the process holds: memory in bytes, open files and threads. Known only on Linux.
+/// Resources that the process holds: memory in bytes, open files and threads; `None` on systems other than
+/// Linux.
 fn holds() -> Option<[u64; 3]> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let value = |name: &str| {

@@ -1,4 +1,4 @@
-//! Calls fresh instances of a library with rows, and records side effects beside the answers.
+//! Calls fresh instances of a library with rows, and records their answers and side effects.
 
 use super::ROWS;
 use super::inputs::{Examined, usual_rows};
@@ -39,7 +39,7 @@ pub(super) struct Examiner {
     pub(super) library: Arc<Library>,
     pub(super) info: PluginInfo,
     pub(super) roads: FlatRoads,
-    /// Lists to which rows refer, for a controller that asks for them.
+    /// Data that a controller requests in addition to its rows.
     pub(super) views: Option<TrialViews>,
 }
 

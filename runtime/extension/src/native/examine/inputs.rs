@@ -21,7 +21,7 @@ pub(crate) trait Examined: Kind {
     fn usual(random: &mut dyn FnMut(f64, f64) -> f64) -> Self::Input;
     /// Creates a row with extreme numbers.
     fn hard(pick: &mut dyn FnMut() -> f64) -> Self::Input;
-    /// Returns the flaw of an answer whose numbers are all in range, if there is one.
+    /// Describes what is wrong with an answer whose numbers are all in range; `None` if nothing is wrong.
     fn deep_flaw(_: &Self::Input, _: &Self::Output, _: &[u32]) -> Option<String> {
         None
     }
@@ -137,7 +137,7 @@ impl Examined for AsNeeds {
             },
             route_version: random(1.0, 1000.0) as u64,
             path_s,
-            // Number of the road.
+            // Index of the road.
             path: random(0.0, 8.0) as u32,
             ..NeedsInput::of(AsController::usual(random))
         }

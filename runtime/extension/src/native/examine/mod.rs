@@ -125,7 +125,8 @@ pub(crate) fn digest(path: &Path) -> Result<String, String> {
     Ok(hasher.finalize().to_hex().to_string())
 }
 
-/// Lists for a controller that asks for them.
+/// Creates the data that a controller requests in addition to its rows; `None` if the library has no such
+/// controller.
 fn views_of(
     library: &Arc<Library>,
     mut kinds: impl Iterator<Item = ModuleKind>,

@@ -38,8 +38,9 @@ struct Mended {
 }
 
 impl<K: Kind> Native<K> {
-    /// Calls the library with rows, and the built-in module for rows that the library does not answer.
-    /// Controllers have rows with accelerations and with pedals, and both also with references to views.
+    /// Calls the library with rows, and the built-in module for rows that the library does not answer. `Q` is
+    /// the format of the rows: for controllers, they are for accelerations or pedals, each with or without
+    /// references to views.
     fn ask<Q: Kind<Logic = K::Logic>>(
         &self,
         step: &Step<'_>,
@@ -271,13 +272,13 @@ impl Native<AsController> {
 }
 
 impl Native<AsController> {
-    /// Request of the active build for more than its rows.
+    /// Data that the active build requests in addition to its rows.
     fn wanted(&self) -> Option<Needs> {
         self.active.as_ref().and_then(|active| active.needs)
     }
 }
 
-/// Converts pedals to the accelerations that they give some car.
+/// Converts pedal positions to the accelerations of the car `SOME_CAR`.
 fn accelerate(pressed: &[PedalsOutput], outputs: &mut [ControllerOutput]) {
     for (pressed, output) in pressed.iter().zip(outputs) {
         *output = ControllerOutput {

@@ -44,7 +44,7 @@ struct Active {
     is_isolated: bool,
     backend: Box<dyn Backend>,
     lookahead: Option<Lookahead>,
-    /// Request of the instance for more than its rows.
+    /// Data that the instance requests in addition to its rows.
     needs: Option<Needs>,
     /// Parameter values that were sent to the instance.
     sent: Vec<f64>,
@@ -116,7 +116,7 @@ pub(crate) struct Native<K: Kind> {
     trial: u32,
     roads: Mutex<Option<Arc<FlatRoads>>>,
     failures: Failures,
-    /// Name of the last build that was in use, as in records.
+    /// Name of the build that was last in use, in the form used for records.
     last_build: String,
     /// Reason why the last build is no longer in use.
     out_because: String,
@@ -246,7 +246,8 @@ impl<K: Kind> Native<K> {
         }
     }
 
-    /// Evaluates the last step and resets the counts. Returns a fault if the instance cannot continue.
+    /// Evaluates the last step and resets its counts. Returns a fault if the instance cannot continue, or if
+    /// too many consecutive steps had invalid rows.
     fn verdict(&mut self) -> Option<Fault> {
         let health = self
             .health

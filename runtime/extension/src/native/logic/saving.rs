@@ -1,4 +1,4 @@
-//! A module in a saved world.
+//! Saves and restores a module together with its world.
 
 use super::{Health, Native};
 use crate::lock::locked;

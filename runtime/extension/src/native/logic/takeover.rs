@@ -13,7 +13,8 @@ const RESTART_TIME: f64 = 60.0;
 
 impl<K: Kind> Native<K> {
     /// Recovers from a fault. Starts a fresh instance with the last saved state, or withdraws the build after
-    /// too many restarts. A fresh instance is sent its parameters like any other instance.
+    /// too many restarts. Returns a report of the change. The caller sends the parameters to the fresh
+    /// instance.
     pub(super) fn recover(&mut self, fault: &Fault, moment: &StepBoundary<'_>) -> Option<Swap> {
         let active = self.active.take()?;
         let agents = self.present.iter().filter(|present| **present).count();
@@ -56,7 +57,7 @@ impl<K: Kind> Native<K> {
         );
         self.leave(&generation, is_isolated, fault);
         self.cell.quarantine.end_trial(&generation.hash);
-        // After the withdrawal, the cell wishes for the build that takes over.
+        // After the withdrawal, the cell's wish is the build that takes over.
         self.cell.withdraw(&generation.hash, &why);
         self.restarts.clear();
         self.snapshot = None;
@@ -103,7 +104,8 @@ impl<K: Kind> Native<K> {
         strange
     }
 
-    /// Switches to the build wanted by the cell.
+    /// Switches to the build wanted by the cell. Returns a report of the change; `None` if the active
+    /// instance stays.
     pub(super) fn follow_wish(
         &mut self,
         parameters: &mut ParameterSet,

@@ -102,7 +102,7 @@ pub(super) fn letters(api: &mut Registrar) {
     );
 }
 
-/// Registers the output for users, which consists of log lines and map markers.
+/// Registers the functions for log lines and map markers, which users see.
 pub(super) fn notes(api: &mut Registrar) {
     call!(
         api,

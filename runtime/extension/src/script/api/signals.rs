@@ -48,7 +48,7 @@ fn ahead_of(agent: &Agent) -> Option<(u32, u32)> {
     ahead.filter(|(_, stages)| *stages != 0)
 }
 
-/// Registers the state of signals.
+/// Registers the properties of signals.
 pub(super) fn properties(api: &mut Registrar) {
     properties! { api, signal: Signal;
         "node" -> "int", "Smallest id of the nodes that these signals control; adjacent signals change together."

@@ -88,7 +88,7 @@ pub(super) fn standing(api: &mut Registrar) {
     );
 }
 
-/// Registers signals to other drivers.
+/// Registers the functions for the indicators, the horn, and driving without a grant.
 pub(super) fn signals(api: &mut Registrar) {
     set!(
         api,
@@ -133,7 +133,7 @@ pub(super) fn signals(api: &mut Registrar) {
     );
 }
 
-/// Registers the lane of the road that the agent keeps to.
+/// Registers the property for the lane of the road to which the agent keeps.
 pub(super) fn lane(api: &mut Registrar) {
     call!(
         api,
@@ -156,7 +156,7 @@ pub(super) fn lane(api: &mut Registrar) {
     );
 }
 
-/// Registers the lateral position within the lane.
+/// Registers the property for the lateral position within the lane.
 pub(super) fn lane_offset(api: &mut Registrar) {
     set!(
         api,
@@ -196,7 +196,7 @@ pub(super) fn waiting(api: &mut Registrar) {
     }
 }
 
-/// Registers preferred lanes.
+/// Registers the functions and properties for lane changes.
 pub(super) fn lane_changes(api: &mut Registrar) {
     call!(
         api,

@@ -101,7 +101,7 @@ pub(super) fn places(api: &mut Registrar) {
     );
 }
 
-/// Registers conditions that are remembered by name.
+/// Registers `once` and `every`, which remember conditions by name.
 pub(super) fn conditions(api: &mut Registrar) {
     call!(
         api,

@@ -17,7 +17,7 @@ use roadwright_scenario::{DrivingSide, Lane, Poly3, Road, RoadEnd};
 use std::collections::BTreeMap;
 use std::f64::consts::PI;
 
-/// Length on which a road returns to its line, m for each metre of displacement.
+/// Length over which a road returns to its line, in metres per metre of displacement.
 const RETURN: f64 = 30.0;
 
 /// Lanes of a road that end at a node.
@@ -69,7 +69,7 @@ pub(in crate::osm) fn align(
     left_out
 }
 
-/// Traffic of a road at a node.
+/// Whether traffic enters a node or leaves it.
 #[derive(Clone, Copy, PartialEq)]
 enum Traffic {
     Enters,
@@ -130,7 +130,8 @@ fn shift(from: &[LaneAtEnd], to: &[LaneAtEnd], ending: EndingLanes) -> Option<f6
     Some(beside(kept) - beside(to))
 }
 
-/// Moves the lanes of a road at one end, by a distance to the left of drivers who come from there, m.
+/// Displaces the lanes at one end of a road to the left, as seen by drivers who enter the road there. `by` is
+/// the distance, m.
 fn displace(road: &mut Road, end: RoadEnd, by: f64) {
     if by.abs() < LEAST {
         return;

@@ -30,9 +30,9 @@ const NEAR_FORK: f64 = 60.0;
 /// Distance up to which two junctions count as one, m. The area between them is paved, as at the crossing of two
 /// dual carriageways.
 const ONE_JUNCTION: f64 = 25.0;
-/// Number of road ends from which on a node is a junction.
+/// Minimum number of road ends at a junction.
 const JUNCTION_ENDS: usize = 3;
-/// Largest change in a round, m, at which the search for displacements ends.
+/// Change of displacement in a round below which the search for displacements ends, m.
 const SETTLED: f64 = 1e-4;
 /// Number of rounds in which neighbours push each other. A push passes one neighbour in each round.
 const ROUNDS: usize = 200;
@@ -83,7 +83,7 @@ impl Band {
         })
     }
 
-    /// Value at a distance along the road of a quantity that is known at each knot.
+    /// Interpolates a quantity that is known at each knot. `s` is a distance along the road, m.
     fn at(&self, values: &[f64], s: f64) -> f64 {
         let last = self.knots.len() - 1;
         let place = (s / self.length * last as f64).clamp(0.0, last as f64);
@@ -107,8 +107,8 @@ struct Pair {
 }
 
 impl Pair {
-    /// Returns the overlap of the two carriageways, negative if there is a gap between them, m. Also returns
-    /// the direction in which the overlap pushes the first one: 1 for its left, -1 for its right.
+    /// Returns the overlap of the two carriageways, m; negative if there is a gap between them. Also returns
+    /// the direction in which the overlap pushes the first carriageway: 1 for its left, -1 for its right.
     fn overlap(&self, bands: &[Band], shifts: &[Vec<f64>]) -> (f64, f64) {
         let (own, other) = (&bands[self.band], &bands[self.other]);
         let shift = shifts[self.band][self.knot];
@@ -222,7 +222,8 @@ impl Junctions {
         }
     }
 
-    /// Whether a junction separates two roads at the given distances along them, m, because both end there.
+    /// Whether two roads may overlap at the given distances along them, m, because both end at the same
+    /// junction near these places.
     fn separate(&self, places: [(&Band, f64); 2]) -> bool {
         let is_ramp = places.iter().all(|(band, _)| band.is_one_way);
         let reach = if is_ramp { NEAR_NODE } else { NEAR_FORK };
@@ -288,7 +289,7 @@ fn push_apart(bands: &[Band], pairs: &[Pair], shifts: &mut [Vec<f64>]) {
     }
 }
 
-/// Lets displacements begin and end gradually.
+/// Extends displacements so that they begin and end gradually.
 fn slope(band: &Band, shifts: &mut [f64]) {
     let eased = |sign: f64| {
         let places = band.knots.iter().zip(shifts.iter());

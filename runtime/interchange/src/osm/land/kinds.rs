@@ -37,7 +37,7 @@ const STOREY: f64 = 3.0;
 /// Range of plausible heights, m: from a kiosk to the tallest building in the world.
 const HEIGHTS: (f64, f64) = (2.0, 830.0);
 
-/// Kind of an area.
+/// Kind of an imported area.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Kind {
     /// A building with a height, m.
@@ -88,7 +88,8 @@ fn height(tags: &Tags, building: &str) -> f64 {
     known.unwrap_or_else(usual).clamp(HEIGHTS.0, HEIGHTS.1)
 }
 
-/// Parses a length such as `12`, `12.5 m`, `40 ft` or `40'`.
+/// Parses a length such as `12`, `12.5 m`, `40 ft` or `40'`. Returns metres; `None` if the text is not a
+/// length.
 fn metres(text: &str) -> Option<f64> {
     let text = text.trim();
     let feet = text.strip_suffix("ft").or_else(|| text.strip_suffix('\''));

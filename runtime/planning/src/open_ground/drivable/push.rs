@@ -1,9 +1,9 @@
 //! Curves to the target for a vehicle with a trailer.
 //!
-//! Forwards, the vehicle follows a curve and the trailer follows the vehicle. In reverse, the curve is that of the
-//! trailer's axle, and a feedback law steers the vehicle so that it pushes the trailer along the curve. Its drive is
-//! computed in short arcs, which are the path, because no vehicle that steers along arcs of its own keeps a trailer
-//! behind it straight.
+//! Forwards, the vehicle follows a curve and the trailer follows the vehicle. In reverse, the curve is that
+//! of the trailer's axle, and a feedback law steers the vehicle so that it pushes the trailer along the
+//! curve. This drive is computed as a sequence of short arcs, which form the path. Arcs that are chosen
+//! without this law would not do, because a pushed trailer does not stay straight by itself.
 
 use super::search::DrivableTrip;
 use super::surface::Arc;
@@ -16,7 +16,7 @@ use std::f64::consts::PI;
 
 /// Length of the arcs of a pushed trailer's drive, m.
 const STEP: f64 = 0.2;
-/// Maximum number of these arcs.
+/// Maximum number of arcs in the drive of a pushed trailer.
 const MOST_STEPS: usize = 400;
 /// Distance ahead on the curve at which the law reads its curvature, m. The combination needs this distance to bend.
 const PREVIEW: f64 = 1.2;
@@ -33,7 +33,7 @@ const LEADS: [f64; 4] = [0.0, 1.0, 2.0, 3.0];
 /// Radii of curves, as multiples of the smallest possible one.
 const RADII: [f64; 2] = [1.0, 1.7];
 
-/// A curve of arcs that is followed in the direction in which it leads.
+/// A curve of arcs that is followed without a change of direction.
 #[derive(Debug, Clone)]
 struct Curve {
     start: Placement,
@@ -148,7 +148,8 @@ impl TowedShots<'_> {
         curves.filter_map(|curve| self.pushed(&curve))
     }
 
-    /// Drive of the vehicle that pushes its trailer along a curve to the target; `None` if it does not get there.
+    /// Drive of the vehicle that pushes its trailer along a curve to the target; `None` if it does not end at
+    /// the target.
     fn pushed(&self, curve: &Curve) -> Option<Vec<Arc>> {
         let Self { trip, trailer, .. } = self;
         let vehicle = &trip.vehicle;

@@ -22,8 +22,8 @@ use std::f64::consts::TAU;
 pub const LONGEST_TRIP: f64 = 1000.0;
 /// Number of headings that the search distinguishes.
 const HEADINGS: u32 = 72;
-/// Numbers of expansions after which an attempt increases the weight of the estimate, and the factors by
-/// which it does so. Low weights find short paths, and high weights make long searches end in time.
+/// Numbers of expansions after which an attempt raises the weight of the estimate, each with the factor. Low
+/// weights find short paths, and high weights make long searches end in time.
 const HURRIES: [(u64, f64); 2] = [(1500, 2.0), (6000, 4.0)];
 /// Margin of the searched area around start and goal, as a fraction of the distance between them.
 const BEYOND: f64 = 0.3;
@@ -39,23 +39,24 @@ const ROOM_FOR_LONG: f64 = 0.75;
 const FAR: f64 = 2.5;
 /// Length of a step forwards and in reverse with a trailer, m.
 const STEP_TOWING: [f64; 2] = [1.75, 1.0];
-/// Up to this distance from the target, curves are tried from every pose of a vehicle with a trailer, m.
+/// Distance to the target up to which curves are tried from every pose of a vehicle with a trailer, m.
 const NEAR_TOWING: f64 = 30.0;
-/// Number of expansions as which the curves from one pose count with a trailer, because each is driven virtually.
+/// Number of expansions for which the curves from one pose count if there is a trailer, because each curve is
+/// driven virtually.
 const CURVES_TOWING: u64 = 4;
 /// Curvatures of steps, as fractions of the maximum curvature.
 const SHARES: [f64; 5] = [0.0, 0.5, -0.5, 1.0, -1.0];
-/// Clearance around the vehicle below which steps up to the next obstacle are tried as well, m.
+/// Clearance below which the vehicle also tries shunts, which are steps up to the next obstacle, m.
 const NARROW: f64 = 0.5;
-/// Maximum length of such a step, in turning radii.
+/// Maximum length of a shunt, in turning radii.
 const LONGEST_SHUNT: f64 = 0.6;
-/// Minimum length of such a step, m.
+/// Minimum length of a shunt, m.
 const LEAST_SHUNT: f64 = 0.1;
-/// Curvatures of such steps, as fractions of the maximum curvature.
+/// Curvatures of shunts, as fractions of the maximum curvature.
 const SHUNT_SHARES: [f64; 3] = [1.0, -1.0, 0.0];
-/// Up to this distance from the target, a curve to the target is tried from every pose, in turning radii.
+/// Distance to the target up to which a curve to the target is tried from every pose, in turning radii.
 const NEAR: f64 = 3.0;
-/// Up to this distance from the target, the estimate includes the cost of a curve to the target, in turning
+/// Distance to the target up to which the estimate includes the cost of a curve to the target, in turning
 /// radii.
 const ESTIMATED: f64 = 8.0;
 /// Beyond [`NEAR`], curves to the target are tried only from every n-th pose, where n is the distance to the target in

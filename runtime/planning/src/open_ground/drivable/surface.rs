@@ -147,7 +147,7 @@ impl Surface {
     }
 
     /// Whether a body with a margin does not fit in a cell at any heading. This is the case if every point of
-    /// the cell is closer to an obstacle than half of the body's width.
+    /// the cell is closer to an obstacle than half of the body's width plus the margin.
     pub(super) fn is_never_free(&self, cell: u32, margin: f64) -> bool {
         let needed = self.obstacles.half_width + margin;
         let centre = self.centre(cell);

@@ -1,9 +1,10 @@
 //! The trailer of a vehicle for which a path is planned.
 //!
-//! The axle of the trailer rolls without slip. With the hitch angle h from the heading of the trailer to that of the
-//! vehicle, the curvature k of the vehicle's path, the position c of the coupling ahead of the vehicle's rear axle and
-//! the distance d from the coupling to the trailer's axle, the trailer turns by `(sin h + c k cos h) / d` for each metre
-//! that the vehicle drives. In reverse, this angle grows by itself, so the vehicle has to steer against it.
+//! The axle of the trailer rolls without slip. Let h be the hitch angle from the heading of the trailer to
+//! that of the vehicle, k the curvature of the vehicle's path, c the position of the coupling ahead of the
+//! vehicle's rear axle, and d the distance from the coupling to the trailer's axle. For each metre that the
+//! vehicle drives, the trailer turns by `(sin h + c k cos h) / d`. In reverse, this angle grows by itself, so
+//! the vehicle has to steer against it.
 
 use super::surface::Arc;
 use super::vehicle::{DrivableVehicle, Placement};
@@ -15,9 +16,10 @@ use std::f64::consts::FRAC_PI_2;
 /// Maximum length over which the hitch angle is integrated in one step, m. The error of a step is less than 1e-7 rad for
 /// trailers of usual length.
 const STEP: f64 = 0.25;
-/// Fraction of the angle at which a vehicle can no longer straighten its trailer in reverse that paths use.
+/// Largest hitch angle that paths use in reverse, as a fraction of the angle at which the vehicle can no
+/// longer straighten its trailer.
 const JACKKNIFE_SHARE: f64 = 0.65;
-/// Fraction of the angle at which the bodies touch that paths use.
+/// Largest hitch angle that paths use, as a fraction of the angle at which the bodies touch.
 const LOCK_SHARE: f64 = 0.9;
 
 /// A trailer behind a vehicle. Hitch angles lead from the heading of the trailer to that of the vehicle, in rad.
