@@ -1,17 +1,23 @@
-//! Shows strokes and deletions until the map does. The map is drawn by workers, which may take a second in a
+//! Shows strokes, moved roads and deletions until the map does. The map is drawn by workers, which may take a second in a
 //! large city.
 
 use crate::model::Model;
-use crate::scene::Scene;
-use crate::tools::Mark;
+use crate::scene::{RoadShape, Scene};
+use crate::tools::{Mark, ToolKind, road_ribbon};
 use roadwright_geometry::{DVec2, polyline};
-use roadwright_scenario::RoadId;
+use roadwright_scenario::{Road, RoadId, RoadNetwork};
 use std::sync::Arc;
 
 /// Number of frames after the end of a stroke in which its edit reaches the document.
 const FRAMES: u32 = 2;
 /// Longest mitre of the outline of a deleted road, in half widths.
 const MITRE: f64 = 2.0;
+
+/// Largest number of roads that are shown before the map shows them. More change at once only when a whole part of a
+/// map is pasted, imported or deleted.
+const MOST_ROADS: usize = 64;
+/// Largest distance between a line and a road that runs along it, m.
+const BESIDE: f64 = 0.05;
 
 /// Areas of a stroke, and the revision with which the stroke has become a part of the scenario.
 struct Stroke {
@@ -22,6 +28,7 @@ struct Stroke {
 /// The parts of the scenario that the map does not show yet, or no longer should.
 #[derive(Default)]
 pub(crate) struct Afterimage {
+    /// Strokes of obstacles and land. Roads are compared with those on the map.
     strokes: Vec<Stroke>,
     /// The areas of the stroke in progress, or of the one that ended a few frames ago.
     last: Vec<Mark>,
@@ -29,8 +36,9 @@ pub(crate) struct Afterimage {
     age: u32,
     /// Revision of the document and number of its undo steps in the previous frame.
     before: (u64, usize),
-    /// Outlines of deleted roads that the map still shows, m.
-    deleted: Vec<Vec<DVec2>>,
+    /// Revisions of the document and of the map for which roads were compared.
+    compared: (u64, u64),
+    roads: Roads,
 }
 
 impl Afterimage {
@@ -60,60 +68,103 @@ impl Afterimage {
                 self.strokes.clear();
             } else if stroke.is_none() && steps > self.before.1 && !self.last.is_empty() {
                 let areas = std::mem::take(&mut self.last);
-                self.strokes.push(Stroke { areas, revision });
+                if matches!(model.tool, ToolKind::Obstacle | ToolKind::Land) {
+                    self.strokes.push(Stroke { areas, revision });
+                }
             }
             self.before = (revision, steps);
-            self.deleted = deleted(model, drawn);
         }
         self.strokes
             .retain(|stroke| stroke.revision > drawn.revision);
-        if drawn.revision == revision {
-            self.deleted.clear();
+        let compared = (revision, drawn.revision);
+        if compared != self.compared {
+            self.compared = compared;
+            self.roads = match revision == drawn.revision {
+                true => Roads::default(),
+                false => Roads::between(drawn, model.document.scenario().network()),
+            };
         }
     }
 
-    /// The areas of finished strokes.
+    /// The areas of finished strokes, and the lanes of roads that the map does not show yet.
     pub(crate) fn areas(&self) -> impl Iterator<Item = &Mark> {
         let ending = self.last.iter().filter(|_| self.age > 0);
-        self.strokes
+        self.roads
+            .missing
             .iter()
-            .flat_map(|stroke| &stroke.areas)
+            .chain(self.strokes.iter().flat_map(|stroke| &stroke.areas))
             .chain(ending)
     }
 
-    /// Outlines of deleted roads between their junctions, m.
+    /// Outlines of the roads between their junctions that the map still shows where they no longer are, m.
     pub(crate) fn deleted(&self) -> &[Vec<DVec2>] {
-        &self.deleted
+        &self.roads.gone
     }
 }
 
-/// Outlines of the roads that the map shows and that are no longer in the scenario. Empty if there are also new
-/// roads, because they may lie at the same places: a road that is split or joined is replaced by others.
-fn deleted(model: &Model, drawn: &Scene) -> Vec<Vec<DVec2>> {
-    let network = model.document.scenario().network();
-    // Roads of a scene are in the order of their ids.
-    let is_drawn = |id| {
-        let roads = &drawn.roads;
-        roads.binary_search_by_key(&id, |shape| shape.id).is_ok()
-    };
-    if !network.roads().all(|(id, _)| is_drawn(id)) {
-        return Vec::new();
+/// Differences between the roads of the scenario and those on the map.
+#[derive(Default)]
+struct Roads {
+    /// Lanes of roads that the map does not show.
+    missing: Vec<Mark>,
+    /// Outlines of roads that only the map shows, m.
+    gone: Vec<Vec<DVec2>>,
+}
+
+impl Roads {
+    /// Compares the roads on the map with those of the scenario. Pieces of a road that was split are where the road
+    /// was, so they are neither missing nor gone.
+    fn between(drawn: &Scene, network: &RoadNetwork) -> Self {
+        let differing = network.differing_roads(drawn.scenario.network());
+        if differing.len() > MOST_ROADS {
+            return Self::default();
+        }
+        // Roads of a scene are in the order of their ids.
+        let shape_of = |id: &RoadId| {
+            let roads = &drawn.roads;
+            let index = roads.binary_search_by_key(id, |shape| shape.id);
+            index.ok().map(|index| &roads[index])
+        };
+        let old: Vec<&RoadShape> = differing.iter().filter_map(shape_of).collect();
+        let new = differing.iter().filter_map(|id| network.road(*id));
+        let new: Vec<(&Road, Vec<DVec2>)> = new
+            .map(|road| (road, road.reference_line.sample(0.1, 0.0)))
+            .collect();
+        let old_lines: Vec<&[DVec2]> = old.iter().map(|shape| &*shape.line).collect();
+        let new_lines: Vec<&[DVec2]> = new.iter().map(|(_, line)| &**line).collect();
+        let missing = new.iter().filter(|(_, line)| !runs_along(line, &old_lines));
+        let gone = old
+            .iter()
+            .filter(|shape| !runs_along(&shape.line, &new_lines));
+        Self {
+            missing: missing.flat_map(|(road, _)| road_ribbon(road)).collect(),
+            gone: gone
+                .map(|shape| outline(shape, drawn))
+                .filter(|outline| outline.len() > 3)
+                .collect(),
+        }
     }
-    let is_gone = |id: &RoadId| network.road(*id).is_none();
-    let gone = drawn.roads.iter().filter(|shape| is_gone(&shape.id));
-    let outline = |shape: &crate::scene::RoadShape| {
-        let trim = drawn.layout.trims.get(&shape.id).copied();
-        let trim = trim.unwrap_or_default();
-        let line = between(&shape.line, trim.start, shape.road.length() - trim.end);
-        let normals = polyline::mitres(&line, MITRE);
-        let side = |t: f64| line.iter().zip(&normals).map(move |(p, n)| *p + t * *n);
-        let mut outline: Vec<DVec2> = side(shape.reach).collect();
-        outline.extend(side(-shape.reach).collect::<Vec<_>>().into_iter().rev());
-        outline
+}
+
+/// Whether each point of a line is on one of the other lines.
+fn runs_along(line: &[DVec2], others: &[&[DVec2]]) -> bool {
+    let is_on = |point: &DVec2| {
+        let mut others = others.iter();
+        others.any(|other| polyline::distance(other, *point) <= BESIDE)
     };
-    gone.map(outline)
-        .filter(|outline| outline.len() > 3)
-        .collect()
+    line.iter().all(is_on)
+}
+
+/// Outline of a road on the map between its junctions, m.
+fn outline(shape: &RoadShape, drawn: &Scene) -> Vec<DVec2> {
+    let trim = drawn.layout.trims.get(&shape.id).copied();
+    let trim = trim.unwrap_or_default();
+    let line = between(&shape.line, trim.start, shape.road.length() - trim.end);
+    let normals = polyline::mitres(&line, MITRE);
+    let side = |t: f64| line.iter().zip(&normals).map(move |(p, n)| *p + t * *n);
+    let mut outline: Vec<DVec2> = side(shape.reach).collect();
+    outline.extend(side(-shape.reach).collect::<Vec<_>>().into_iter().rev());
+    outline
 }
 
 /// The part of a line between two distances from its start, m.

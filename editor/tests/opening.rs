@@ -485,3 +485,70 @@ fn a_drawn_road_stays_in_sight_until_the_map_shows_it() {
     bench.settle();
     assert_eq!(color_at(&mut bench, 20.0, 1.5), beside);
 }
+
+#[test]
+fn moved_and_redone_roads_are_where_they_belong_before_the_map_shows_them() {
+    let mut bench = Bench::empty();
+    bench.set(|settings| settings.grid = false);
+    bench.look_at(0.0, 0.0, 100.0);
+    bench.key(egui::Key::R);
+    let beside = color_at(&mut bench, 70.0, -70.0);
+    bench.drag(&[(-60.0, 0.0), (60.0, 0.0)]);
+    let drawn = color_at(&mut bench, 20.0, 1.5);
+    // A road that is split keeps its look: nothing covers it, and nothing is drawn over it.
+    bench.harness.state_mut().hold_answers();
+    let id = bench.scenario().network().roads().next().unwrap().0;
+    let split = roadwright_scenario::operation::draw::split(bench.scenario(), id, 90.0).unwrap();
+    let apply = |bench: &mut Bench, edit| {
+        let action = Action::Apply("Edit".into(), edit);
+        bench.harness.state_mut().ask(action);
+        bench.harness.run_steps(3);
+    };
+    apply(&mut bench, split);
+    assert_eq!(bench.scenario().network().road_count(), 2);
+    assert_eq!(color_at(&mut bench, 20.0, 1.5), drawn);
+    bench.harness.state_mut().release_answers();
+    bench.key_with(egui::Modifiers::COMMAND, egui::Key::Z);
+    // A road that is moved is gone where it was.
+    bench.harness.state_mut().hold_answers();
+    let (id, road) = bench.scenario().network().roads().next().unwrap();
+    let (mut moved, nodes) = (road.clone(), [road.from, road.to]);
+    let by = DVec2::new(0.0, 40.0);
+    let start = moved.reference_line.start();
+    let pose = roadwright_geometry::Pose {
+        position: start.position + by,
+        ..start
+    };
+    moved.reference_line =
+        roadwright_geometry::ReferenceLine::new(pose, moved.reference_line.segments().to_vec())
+            .unwrap();
+    let nodes = nodes.map(|node| {
+        let at = bench.scenario().network().node(node).unwrap().position();
+        roadwright_scenario::Edit::Node(node, Some(roadwright_scenario::Node::at(at + by)))
+    });
+    let mut edits = vec![roadwright_scenario::Edit::Road(id, Some(Box::new(moved)))];
+    edits.extend(nodes);
+    apply(&mut bench, roadwright_scenario::Edit::Batch(edits));
+    assert_eq!(color_at(&mut bench, 20.0, 1.5), beside);
+    assert_ne!(color_at(&mut bench, 20.0, 41.5), beside);
+    bench.harness.state_mut().release_answers();
+    bench.settle();
+    let settled = color_at(&mut bench, 20.0, 41.5);
+    // So it is after undo and redo.
+    bench.harness.state_mut().hold_answers();
+    let press = |bench: &mut Bench, key| {
+        bench
+            .harness
+            .key_press_modifiers(egui::Modifiers::COMMAND, key);
+        bench.harness.run_steps(3);
+    };
+    press(&mut bench, egui::Key::Z);
+    assert_eq!(color_at(&mut bench, 20.0, 41.5), beside);
+    assert_ne!(color_at(&mut bench, 20.0, 1.5), beside);
+    press(&mut bench, egui::Key::Y);
+    assert_eq!(color_at(&mut bench, 20.0, 1.5), beside);
+    // The map still shows the road there.
+    assert_eq!(color_at(&mut bench, 20.0, 41.5), settled);
+    bench.harness.state_mut().release_answers();
+    bench.settle();
+}

@@ -393,7 +393,11 @@ impl<'a> Finder<'a> {
             scenario,
             layout,
             boxes: RoadBoxes::of(boxes),
-            lowest: lines.values().map(|line| line.road.layer).min().unwrap_or(0),
+            lowest: lines
+                .values()
+                .map(|line| line.road.layer)
+                .min()
+                .unwrap_or(0),
             water: water
                 .filter_map(|land| {
                     let (low, high) = polygon::bounds(&land.outline)?;

@@ -34,7 +34,7 @@ pub use options::{
     TerrainOptions, ToolOptions, TripGround, standard_presets,
 };
 pub use paint::new_paint_layer;
-pub use ribbon::ribbon;
+pub use ribbon::{ribbon, road_ribbon};
 pub use roadwright_scenario::{MapPart, layers};
 pub use select::{named, outline_of};
 pub use snap::{Snap, SnapKind, grid_spacing, snap};

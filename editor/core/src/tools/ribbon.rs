@@ -1,11 +1,15 @@
-//! The ribbon of a road being drawn.
+//! Ribbons of roads: of one that is being drawn, and of one that the map does not show yet.
 
 use super::{Fill, Mark};
 use roadwright_geometry::{DVec2, polyline};
-use roadwright_scenario::{CrossSection, DrivingSide, Poly3};
+use roadwright_scenario::{CrossSection, DrivingSide, Poly3, Road};
 
 /// Longest mitre, in half widths.
 const MITRE: f64 = 2.0;
+/// Spacing of the points along the lanes of a road, m.
+const SPACING: f64 = 2.0;
+/// Maximum number of points along the lanes of a section.
+const MOST_POINTS: f64 = 1000.0;
 
 /// Marks for the lanes of a cross-section along a polyline.
 pub fn ribbon(points: &[DVec2], section: &CrossSection, side: DrivingSide) -> Vec<Mark> {
@@ -37,6 +41,34 @@ pub fn ribbon(points: &[DVec2], section: &CrossSection, side: DrivingSide) -> Ve
             }
         })
         .collect()
+}
+
+/// Marks for the lanes of a road.
+pub fn road_ribbon(road: &Road) -> Vec<Mark> {
+    let mut marks = Vec::new();
+    for (index, section) in road.lane_sections.iter().enumerate() {
+        let (from, to) = (section.s.get(), road.section_end(index));
+        let count = ((to - from) / SPACING).ceil().clamp(1.0, MOST_POINTS);
+        let places = (0..=count as u32).map(|i| from + (to - from) * f64::from(i) / count);
+        let bands: Vec<_> = places.map(|s| (s, road.lane_bands(section, s))).collect();
+        for (i, lane) in section.lanes.iter().enumerate() {
+            let edge = |side: f64| {
+                let bands = bands.iter();
+                bands.map(move |(s, bands)| {
+                    let band = &bands[i];
+                    let t = band.centre + 0.5 * side * band.width;
+                    road.reference_line.point(*s, t)
+                })
+            };
+            let mut points: Vec<DVec2> = edge(1.0).collect();
+            points.extend(edge(-1.0).rev());
+            marks.push(Mark::Area {
+                points,
+                fill: Fill::Lane(lane.kind),
+            });
+        }
+    }
+    marks
 }
 
 #[cfg(test)]
