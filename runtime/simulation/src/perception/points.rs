@@ -148,9 +148,9 @@ struct LaneCourse<'a> {
 }
 
 impl View<'_> {
-    /// Fills in the input row of a controller that requests data beyond the standard row, before the wish of
-    /// the behaviour is applied. `last` is the last command of the agent. Also fills in the points of the
-    /// path; unused points become zero.
+    /// Returns the input row of a controller that requests data beyond the standard row, before the wish of
+    /// the behaviour is applied. `last` is the last command of the agent. Fills in the points of the path;
+    /// unused points become zero.
     pub(crate) fn needs_input(
         &self,
         agent: AgentIndex,
