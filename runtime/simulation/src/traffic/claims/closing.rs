@@ -1,12 +1,12 @@
-//! Junctions that an edit is to change: no more vehicles are let in until all have left.
+//! Closing of junctions that an edit will change: no more vehicles are let in until all have left.
 //!
 //! Where stop lines move outward, a vehicle that now stands before a line would find itself inside the
 //! junction. Approaching vehicles are therefore first held back at [`FAR`] before the junction, while nearer
 //! vehicles proceed as usual. The junction is closed once those nearer vehicles have passed it.
 //!
-//! Connections without a conflict need no ticket, for example a connection into a separate lane or
-//! out of a ring. Vehicles on such connections have to wait before the part of the road that
-//! changes. Otherwise, the road would change under them.
+//! Connections without a conflict, for example into a separate lane or out of a roundabout, need no ticket.
+//! Vehicles on such connections have to wait before the part of the road that changes. Otherwise, the road
+//! would change underneath them.
 
 use super::grants::{Grant, Grants};
 use super::request::Need;
@@ -25,20 +25,20 @@ const SIGHT: f64 = 100.0;
 /// Tolerance by which a held vehicle may stand closer to the junction than required, m.
 const SLACK: f64 = 0.5;
 
-/// The next connection of an agent into a junction from which vehicles are held back.
+/// The next connection on an agent's route into a junction that is being closed.
 struct ComingJunction {
     junction: JunctionIndex,
     /// Index of the connection in the route.
     at: u32,
     /// Distance from the agent's front to the start of the connection, m.
     distance: f64,
-    /// Distance before the connection at which the agent is held back, m; 0 if the lane is too
-    /// short to hold it back.
+    /// Distance before the connection at which the agent is stopped, m; 0 if the lane is too short to stop it
+    /// there.
     hold: f64,
 }
 
 impl ComingJunction {
-    /// Whether the agent has not yet passed the place where it is held back.
+    /// Whether the agent has not yet passed the place where it is stopped.
     fn is_before_hold(&self) -> bool {
         self.distance >= self.hold - SLACK
     }
