@@ -269,7 +269,7 @@ impl OffRoad<'_> {
         }
     }
 
-    /// Inputs of the planner of an agent, for uses other than regular planning.
+    /// Inputs of an agent's planner, marked as not due for planning.
     fn planner<'b>(
         &'b self,
         one: Planned,
