@@ -44,7 +44,7 @@
 //! `check` reports agents that start facing each other (`facing-in-alley`).
 //!
 //! In some alleys, two cars can pass each other, but a bus cannot pass any vehicle. In others, only two buses
-//! cannot pass each other. In such alleys, only the vehicles that cannot pass each other wait
+//! cannot pass each other. In such alleys, only vehicles that cannot pass each other wait for each other
 //! ([`Passing`](roadwright_scenario::alleys::Passing)). Such an alley extends beyond an alley for two cars
 //! that lies within it. A vehicle that needs both gets both at once, so no vehicle waits within one for the
 //! other.
