@@ -10,7 +10,7 @@ pub(crate) struct VehicleRecords {
     pub(crate) vehicles: Vec<VehicleData>,
     /// Trailers of all types. The records of a type share them at all levels.
     pub(crate) hitches: Vec<HitchData>,
-    /// Hash of all records. It is never 0.
+    /// Hash of all records, never 0.
     pub(crate) version: u64,
 }
 
@@ -47,7 +47,7 @@ impl VehicleRecords {
     }
 }
 
-/// Record of a type without its trailers. No level models dead times or lags, so these are 0.
+/// Record of a type without its trailers. Dead times and lags are 0, because no level models them.
 fn record(types: &VehicleTypes, number: u16, level: DynamicsLevel) -> VehicleData {
     let kind = types.get(number);
     let limits = &kind.limits;
