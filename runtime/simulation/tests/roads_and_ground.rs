@@ -443,8 +443,7 @@ fn in_short_cut_vehicles_that_leave_the_road_only_when_needed_take_no_short_cut(
     );
 }
 
-/// Adds the four sides of a house between the street and the field. In this scene, a trip with an
-/// intermediate goal changes between the two.
+/// Adds a house of 24 m by 12 m.
 fn house(scenario: &mut Scenario, x: f64, y: f64) {
     let house = Obstacle {
         name: "house".into(),

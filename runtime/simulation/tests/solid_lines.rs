@@ -91,7 +91,8 @@ fn who_has_to_change_does_so_before_the_line_begins() {
             flow(&mut scenario, 1, -1, 5, 300.0);
             changes(&scenario, level)
         };
-        // Without lines, lane changes take place on the last road or with 200 m left.
+        // Without lines, lanes are changed about 200 m before the end or later, that is, on the second and
+        // third road.
         let (free, arrived) = run(&[]);
         let on = |counts: &BTreeMap<(u32, i8), u32>, road| {
             [1, -1].map(|side| counts.get(&(road, side)).copied().unwrap_or(0))

@@ -30,7 +30,7 @@ pub(super) fn office(seed: u64, duration: f64) -> Draft {
     b
 }
 
-/// A cart for indoor use. It can turn around within its own length.
+/// A cart for indoor use. Its turning radius is smaller than its own length.
 fn cart() -> VehicleType {
     VehicleType {
         name: "Cart".into(),
@@ -298,8 +298,7 @@ fn boxes(b: &mut Draft, boxes: &[WorldBox], wall: f64) {
     }
 }
 
-/// Rounds to whole millimetres, so that files are short, and so that walls that meet still meet
-/// when they are mirrored.
+/// Rounds to whole millimetres, so that files are short and adjoining walls still adjoin after mirroring.
 fn in_millimetres(metres: DVec2) -> DVec2 {
     (metres * 1000.0).round() / 1000.0
 }
