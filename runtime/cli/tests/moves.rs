@@ -54,7 +54,7 @@ fn the_commands_of_the_page_lead_from_a_drive_to_a_graph() {
             "--out",
             "x.clips.json",
         ],
-        "expected one of the agents",
+        "choose one of the agents in the table",
     );
     refused(
         at,

@@ -262,7 +262,7 @@ impl World {
         world.restore_traffic(saved)?;
         // Older saves do not contain counts of standing vehicles.
         if let Some(counts) = saved.get_if_any::<StandingCounts>(parts::STANDING_COUNTS)? {
-            sound("the count of standing vehicles", counts.is_sound())?;
+            sound("the count of standing vehicles is invalid", counts.is_sound())?;
             world.standing_counts = counts;
         }
         if options.pedestrians != pedestrians {
@@ -299,14 +299,14 @@ impl World {
         // Older saves do not contain plans off the lanes.
         if let Some(plans) = saved.get_if_any::<BTreeMap<u64, AgentPlan>>(parts::GROUND_PLANS)? {
             sound(
-                "a plan off the lanes",
+                "a plan off the lanes is invalid",
                 plans.values().all(AgentPlan::is_sound),
             )?;
             world.ground_plans.restore(plans);
             // Older saves do not contain searches for drivable paths.
             if let Some(drives) = saved.get_if_any::<BTreeMap<u64, DrivePlan>>(parts::DRIVES)? {
                 sound(
-                    "a search for a drivable path",
+                    "a search for a drivable path is invalid",
                     drives.values().all(DrivePlan::is_sound),
                 )?;
                 world.ground_plans.restore_drives(drives);
@@ -314,7 +314,7 @@ impl World {
             // Older saves do not contain plans of characters.
             if let Some(walks) = saved.get_if_any::<BTreeMap<u64, WalkPlan>>(parts::WALKS)? {
                 sound(
-                    "the plan of a character",
+                    "the plan of a character is invalid",
                     walks.values().all(WalkPlan::is_sound),
                 )?;
                 world.ground_plans.restore_walks(walks);

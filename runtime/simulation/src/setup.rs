@@ -139,7 +139,7 @@ impl Sources<'_> {
                         "no route leads from one edge of the map to another; populate it from inside"
                     }
                     PopulateFrom::Inside | PopulateFrom::Both => {
-                        "no lane can be reached from another one"
+                        "no lane can be reached from any other lane"
                     }
                 },
             });

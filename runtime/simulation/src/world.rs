@@ -218,15 +218,13 @@ impl World {
     /// planning for spawned agents takes place in between.
     pub fn step_watched(&mut self, mut begins: impl FnMut(Stage)) {
         // Reasons for this order:
-        // - Modules are notified of agents at the boundary, before they are called for them.
-        // - Agents are spawned before junctions decide, so that one that is spawned close to a stop line
-        // requests
-        //   a grant in its first step and does not brake in vain.
-        // - Junctions decide before planners, because a route may change only beyond what is granted.
+        // - Modules are notified of agents at the boundary, before they are called for these agents.
+        // - Agents are spawned before junctions decide, so that an agent that spawns close to a stop line
+        //   requests a grant in its first step and does not brake in vain.
+        // - Junctions decide before planners, because a route may change only beyond the granted lanelets.
         // - Behaviours precede controllers, which follow the wishes of the same step.
         // - Bodies move last, and the index is rebuilt afterwards, so that every stage of the next step sees
-        // the
-        //   same places, whether it runs early or late.
+        //   the same positions, whether it runs early or late.
         let ended = self.finished.rows.len();
         begins(Stage::Boundary);
         self.agents.release();

@@ -155,7 +155,7 @@ impl Effecting<'_> {
         if !self.drive_path(agent, &line, later) {
             self.complain(
                 agent,
-                "not on a lane, so there is no lane to swerve from".into(),
+                "the agent is not on a lane, so it cannot swerve".into(),
             );
         }
     }

@@ -90,7 +90,7 @@ impl TripFinder {
             DrivableProgress::GoalBlocked => "the vehicle would touch an obstacle at the goal",
             DrivableProgress::TooFar => "start and goal are more than 1,000 m apart",
             DrivableProgress::NoPath => {
-                "the ground is connected, but the vehicle cannot drive any path that was searched"
+                "the ground is connected, but the search found no path that the vehicle can drive"
             }
         };
         let trailers = train(vehicle).trailers().len();

@@ -409,7 +409,7 @@ fn same(ours: &Head, theirs: &Head) -> Result<(), ExperimentError> {
             ("the time step", setting(&setup.dt)),
             ("the list of drivers", setting(&setup.drivers)),
             ("the choice of modules", setting(&setup.modules)),
-            ("the choice of fitnesses", setting(&setup.fitness)),
+            ("the choice of fitness functions", setting(&setup.fitness)),
             ("the first seed", head.first_seed.to_string()),
             ("the stopping rule", head.stop.to_string()),
             ("the level", head.level.to_string()),

@@ -262,7 +262,7 @@ impl Results {
             Err("its seed does not follow that of the previous row")
         } else if let Some(reason) = &row.failed {
             let is_bare = *row == RunRow::failed(row.seed, reason.clone());
-            let has_figures = "it failed, but has figures nevertheless";
+            let has_figures = "it failed, but has values";
             is_bare.then_some(()).ok_or(has_figures)
         } else if row.drives == 0 || ended != row.drives {
             Err("the number of ends differs from the number of drives")

@@ -389,7 +389,7 @@ impl Experiment {
         // With this method, a gene is judged by a mean over many individuals.
         if runs < FEW && self.method != Method::CrossEntropy {
             let why = format!(
-                "runs: with {runs} drives a fitness is mostly luck: the guideline is {FEW}"
+                "runs: with {runs} drives, the fitness is mostly luck; use {FEW} or more"
             );
             found.push(("few-runs", why));
         }
@@ -488,7 +488,7 @@ impl Seeds {
             for (other, [low, high]) in &named[..index] {
                 if first <= high && low <= last {
                     return Some(format!(
-                        "{other} and {name} overlap: individuals must not be judged where they have trained"
+                        "{other} and {name} overlap: individuals must not be judged on seeds they trained with"
                     ));
                 }
             }

@@ -241,7 +241,7 @@ impl Problem {
             });
             objectives.push(Objective {
                 name: "roll_margin".into(),
-                doc: "how much further it could have leaned before tipping over, rad".into(),
+                doc: "remaining lean angle before tipping over, rad".into(),
                 lower_is_better: false,
             });
         }

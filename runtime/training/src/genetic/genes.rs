@@ -143,7 +143,7 @@ pub enum GeneError {
         expected: usize,
     },
     /// A value cannot be read or is out of range.
-    #[error("gene {number} ({name}): \"{found}\" is not a value of {min} to {max}")]
+    #[error("gene {number} ({name}): \"{found}\" is not a value from {min} to {max}")]
     Value {
         /// Index of the gene, starting at 0.
         number: usize,

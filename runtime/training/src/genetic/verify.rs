@@ -111,8 +111,8 @@ impl<'a> Verification<'a> {
                 if !is_same(&judged.judgement, found) {
                     let (generation, number) = judged.birth;
                     different.push(format!(
-                        "generation {}: the result of the individual born as number {number} of generation \
-                         {generation} was different",
+                        "generation {}: the result of individual {number} of generation {generation} differs \
+                         from the record",
                         index + 1
                     ));
                 }

@@ -69,7 +69,7 @@ pub enum TryError {
     },
     /// A control change is out of range.
     #[error(
-        "controls[{0}]: expected a step that does not fall, and pedals and steering of -1 to 1"
+        "controls[{0}]: expected steps in ascending order, and pedals and steering from -1 to 1"
     )]
     Control(usize),
     /// There are too many control changes.
@@ -145,7 +145,7 @@ impl PersonTry {
         let driven = measure_driven(course, &self.setup, modules, self.seed, &self.controls)?;
         if driven.row != self.row {
             wrong.push(format!(
-                "the file has {}, but the drive now has {}",
+                "the result in the file is {}, but the repeated drive gives {}",
                 words(&self.row),
                 words(&driven.row)
             ));

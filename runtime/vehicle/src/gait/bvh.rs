@@ -335,7 +335,7 @@ impl Bvh {
             let what = match given {
                 Some(given) => format!("no joint is called \"{}\"", given.joint),
                 None => format!(
-                    "no joint has a usual name of the {}",
+                    "no joint has one of the usual names for the {}",
                     role.name().replace('_', " ")
                 ),
             };

@@ -194,7 +194,7 @@ fn record_grades(train: &DriveTrain, tried: &[(f64, bool)], recorder: &mut Recor
         let points = slopes.iter().map(|slope| [*slope, needed(*slope)]);
         recorder.series(label, Look::Dots, points);
     }
-    recorder.mark(MarkAxis::X, limit, "force or grip over weight");
+    recorder.mark(MarkAxis::X, limit, "force or grip divided by weight");
 }
 
 /// Returns equally spaced values from 0 to 1.

@@ -76,7 +76,7 @@ impl fmt::Display for Why {
         f.write_str(match self {
             Self::Queue => "the vehicle ahead",
             Self::Red => "green",
-            Self::Stop => "a stop at the line",
+            Self::Stop => "its stop at the stop line",
             Self::GivesWay => "traffic with the right of way",
             Self::Looks => "a gap to the vehicle ahead at the sign",
             Self::Occupied => "vehicles let in earlier",
