@@ -445,7 +445,8 @@ fn comfort(parameters: &ParameterSet, input: &FitnessInput, _: &Conduct) -> f64 
 }
 
 fn safety(parameters: &ParameterSet, input: &FitnessInput, conduct: &Conduct) -> f64 {
-    // Relative amount by which the shortest time is below the risky one; negative if it is longer.
+    // Relative amount by which the shortest post-encroachment time is below the risky one; negative if it is
+    // longer.
     let encroachment = 1.0 - conduct.least_post_encroachment / RISKY_POST_ENCROACHMENT;
     parameters.value("crash_weight") * input.crash_rating
         + parameters.value("collision_weight") * conduct.collision_exposure

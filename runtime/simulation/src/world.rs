@@ -394,7 +394,7 @@ impl World {
         self.break_rings();
     }
 
-    /// Reroutes a vehicle of a ring of full lanes that has stood for long.
+    /// Reroutes a vehicle of each ring of full lanes that has stood for a long time.
     fn break_rings(&mut self) {
         let claims = &mut self.traffic.claims;
         let rings = claims.gridlock.stuck_rings();

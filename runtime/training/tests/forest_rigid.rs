@@ -30,8 +30,8 @@ fn the_jeep_finds_its_way_and_a_run_is_its_seed_bit_by_bit() {
 
 #[test]
 fn the_bus_ploughs_through_where_touching_would_end_it() {
-    // Pursuit ignores posts. A bus knocks them over. Where bodies pass through each other, its drive ends at
-    // the first post.
+    // The pursuit controller ignores posts. At level `rigid`, a bus knocks them over. At a planar level, its
+    // drive ends at the first post.
     let felled = run("enviro_400", "pursuit", DynamicsLevel::Rigid, UNSEEN_SEED);
     assert_eq!(felled.drives[0].end, End::Arrived);
     let struck = run(

@@ -40,6 +40,6 @@ fn in_a_few_generations_random_rules_learn_to_get_through_some_forests() {
     let score = mean_score(&leader);
     assert!(score < 150.0, "{score}, {completed} of 15 completed");
     assert!(completed > 0, "{score}");
-    // With the same rules on the same courses, it repeats its result.
+    // With the same rules on the same courses, the leader repeats its result.
     assert_eq!(leader, drive(training.finalists().last().unwrap()));
 }

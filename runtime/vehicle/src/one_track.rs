@@ -376,7 +376,7 @@ mod tests {
             let state = OneTrackState { speed, steering: wheel, ..OneTrackState::default() };
             let next = step(&state, &limits, a, delta, 0.01);
             prop_assert!(next.speed >= 0.0 && next.speed <= limits.max_speed);
-            // The last mm/s is dropped at once, so that the vehicle stands.
+            // A remaining speed below 1 mm/s becomes 0 in one step, so that the vehicle stands.
             let braked = limits.max_braking * 0.01 + STANDSTILL;
             prop_assert!((next.speed - speed).abs() <= braked);
             prop_assert!((next.steering - wheel).abs() <= limits.steering_rate * 0.01 + 1e-12);

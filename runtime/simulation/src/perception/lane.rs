@@ -59,7 +59,7 @@ pub(crate) enum StopCause {
     Leader(AgentIndex),
     /// A connection that has not been granted.
     Closed(LaneletIndex),
-    /// A place inside a junction where the agent has to let others pass first.
+    /// A place in a junction where the agent has to stop and let others pass first.
     Wall,
     /// The last goal, where the agent has to stop.
     Goal,

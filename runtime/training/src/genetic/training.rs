@@ -676,7 +676,7 @@ mod tests {
         assert!(!said.contains("stood"), "{said}");
     }
 
-    /// An evaluator that returns the sum of the genes, driven by a module of the given build.
+    /// [`SumOfGenes`], whose runs report a module of the given build.
     struct Built(&'static str);
 
     impl Evaluate for Built {

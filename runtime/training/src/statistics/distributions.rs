@@ -52,7 +52,7 @@ fn quantile_below(p: f64, cdf: impl Fn(f64) -> f64) -> f64 {
         low *= 2.0;
     }
     let mut high = 0.0;
-    // Bisection gains one bit per iteration and ends when there is no number in between. It is slow but
+    // Bisection gains one bit per iteration and ends when no number lies between the bounds. It is slow but
     // reliable for any `p`.
     loop {
         let middle = 0.5 * (low + high);

@@ -76,7 +76,7 @@ impl People {
     pub(crate) fn gather(&mut self, ground: &Ground) {
         let seen = &mut self.seen;
         let sites = ground.crossings().sites();
-        // Most worlds have no pedestrians, and a city has thousands of crossings.
+        // Saves the pass over all crossings: a city has thousands of them, and most worlds have no pedestrians.
         let is_empty = self.id.is_empty() && seen.busy.is_empty();
         if is_empty && seen.by_crossing.len() == sites.len() {
             return;
