@@ -400,8 +400,8 @@ impl<Q: NeedsQuestion> NeedsRows<Q> {
             answer(due, slice);
         };
         let (outputs, samples) = (&mut self.outputs[..], &mut self.samples[..]);
-        // As in `Rows::ask`, the results do not depend on whether rows are filled alone or in parallel, and
-        // passed as a whole or in slices.
+        // As in `Rows::ask`, the results do not depend on whether one thread or several fill the rows, or on
+        // whether the rows are passed to the module together or in slices.
         match sharing.helpers {
             None => fill_all(due, (&mut *inputs, outputs, samples, points)),
             Some(helpers) if sharing.is_whole => {

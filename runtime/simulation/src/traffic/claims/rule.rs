@@ -127,9 +127,9 @@ impl EntryRule<'_> {
         if before.is_some() && needs.len() > 1 {
             return Verdict::Refused(Refusal::Occupied);
         }
-        // If a vehicle trusts another vehicle, it waits for it if necessary. The other vehicle has the lower
-        // ticket, like all vehicles that were let in earlier. A vehicle that passes before others does not
-        // have the highest ticket, so it trusts no vehicle.
+        // A vehicle may have to wait for a vehicle that it trusts. It may only wait for lower tickets, and
+        // usually all vehicles that were let in earlier have one. A vehicle that passes before others is not
+        // given the highest ticket, so it trusts no vehicle.
         if before.is_some()
             && let Err(refusal) = self.find_room(request, needs, Trust::Nobody, situation)
         {
