@@ -164,8 +164,9 @@ fn first_failure(runs: &[Measured]) -> Option<(u64, String)> {
 
 impl Problem {
     /// Drives courses with several sets of genes on the threads of the current pool, and compares the
-    /// results. One objective is the fitness. For bodies that can lean and knock obstacles over, there are two
-    /// more: the number of felled obstacles, and the remaining lean angle before the drive would have ended.
+    /// results. One objective is the fitness. For bodies that can lean and knock obstacles over, there are
+    /// two more: the number of felled obstacles, and the remaining lean angle before the drive would have
+    /// ended.
     /// `note` is called after each driver.
     ///
     /// # Errors

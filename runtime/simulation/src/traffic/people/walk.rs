@@ -76,7 +76,7 @@ impl People {
     pub(crate) fn gather(&mut self, ground: &Ground) {
         let seen = &mut self.seen;
         let sites = ground.crossings().sites();
-        // Saves the pass over all crossings: a city has thousands of them, and most worlds have no pedestrians.
+        // Most worlds have no pedestrians, so the pass over the thousands of crossings of a city is saved.
         let is_empty = self.id.is_empty() && seen.busy.is_empty();
         if is_empty && seen.by_crossing.len() == sites.len() {
             return;
