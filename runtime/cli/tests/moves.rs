@@ -54,7 +54,7 @@ fn the_commands_of_the_page_lead_from_a_drive_to_a_graph() {
             "--out",
             "x.clips.json",
         ],
-        "expected one of the agents",
+        "choose one of the agents in the table",
     );
     refused(
         at,
@@ -224,7 +224,7 @@ fn a_library_of_ones_own_drives_on_a_generated_track() {
     assert_eq!(result["move_trees"][0]["library"], "own.moves.json");
     assert_eq!(result["move_trees"][0]["hash"], built["hash"]);
     assert_eq!(result["move_trees"][0]["worst_distance"], 0.0);
-    // The scenario names the files. Without one of them it says so.
+    // If a file that the scenario names is missing, the error names it.
     let clips = at.join("own.clips.json");
     let kept = std::fs::read(&clips).unwrap();
     std::fs::remove_file(&clips).unwrap();

@@ -241,7 +241,7 @@ fn a_script_that_fails_is_stood_in_for_by_demand_and_told_once() {
         ("fn decide() { 1 }", "write fn decide(signal)"),
         (
             "fn decide(signal) {} fn behave(agent) {}",
-            "either a behaviour, with behave, or a signal controller",
+            "either behave (a behaviour) or decide (a signal controller)",
         ),
         (
             "fn behave(agent) { let s = agent.signal(1); s.stage = 3; }",

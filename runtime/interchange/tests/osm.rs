@@ -334,7 +334,7 @@ fn arrows_and_lanes_that_differ_are_reported_with_their_ways() {
             .map(|warning| warning.examples.join(", "))
             .unwrap_or_default()
     };
-    assert_eq!(ways("numbers of lanes that differ"), "way 1, way 2, way 3");
+    assert_eq!(ways("lane counts that contradict"), "way 1, way 2, way 3");
     assert_eq!(ways("arrows (turn:lanes)"), "way 2");
     assert_eq!(ways("bus lanes (bus:lanes"), "way 3");
     assert_eq!(ways("bus lanes (busway)"), "way 4");

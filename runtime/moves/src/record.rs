@@ -40,7 +40,7 @@ pub enum RecordError {
         cell: String,
     },
     /// The requested agent is not in the table, or the table has several agents and none was requested.
-    #[error("expected one of the agents {}", list(known))]
+    #[error("choose one of the agents in the table: {}", list(known))]
     Agent {
         /// Agents of the table.
         known: Vec<u64>,

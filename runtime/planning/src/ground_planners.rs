@@ -81,19 +81,19 @@ const GEAR_CHANGE: ParameterInfo = ParameterInfo::number(
     "s",
     (0.0, 60.0),
     2.0,
-    "Time added to a path for each change between forwards and reverse.",
+    "Time penalty for each change between forwards and reverse.",
 );
 const VERDICT_BUDGET: ParameterInfo = ParameterInfo::number(
     "verdict_budget",
     "",
     (512.0, 1e6),
     1024.0,
-    "Cells per step of the search that decides whether any path exists.",
+    "Number of cells per step that the search for the existence of a path expands.",
 );
 const AVOID: ParameterInfo = ParameterInfo::choice(
     "avoid",
     &["path", "all"],
-    "Obstacles that the controller perceives: those on the path, or all those ahead.",
+    "Obstacles that the controller perceives: only those on the path, or all obstacles ahead.",
 );
 
 /// Parameters of `drivable_path`.
@@ -110,7 +110,7 @@ static WITH_POSES: [ParameterInfo; 13] = [
         "m",
         (0.0, 3.0),
         0.15,
-        "Clearance where start or destination leave no room for the usual one.",
+        "Clearance used where the start or destination has no space for the usual clearance.",
     ),
     CLEARANCE,
     NEAR,
@@ -122,7 +122,7 @@ static WITH_POSES: [ParameterInfo; 13] = [
         "",
         (1.0, 20.0),
         2.0,
-        "Cost of driving in reverse, as a multiple of that of driving forwards.",
+        "Cost of driving in reverse, as a multiple of the cost of driving forwards.",
     ),
     ParameterInfo::number(
         "budget",
@@ -186,7 +186,7 @@ fn avoided(parameters: &ParameterSet) -> Avoid {
 static MOVE_TREE: ModuleInfo = ModuleInfo {
     id: "move_tree",
     name: "Move tree",
-    doc: "Drives recorded moves one after the other: the quickest sequence that touches nothing.",
+    doc: "Drives the quickest sequence of recorded moves that touches no obstacle.",
 };
 
 /// Move libraries that `move_tree` offers.
@@ -205,7 +205,7 @@ static WITH_MOVES: [ParameterInfo; 4] = [
     ParameterInfo::choice(
         "library",
         &LIBRARIES,
-        "Library of recorded moves: one that ships with the program, or of_vehicle for those of the vehicle type.",
+        "Library of recorded moves: a shipped library, or of_vehicle for the libraries of the vehicle type.",
     ),
     ParameterInfo {
         kind: ParameterKind::Integer,
@@ -238,13 +238,7 @@ static WITH_MOVES: [ParameterInfo; 4] = [
 const COMMON: usize = 12;
 
 const COSTS: [ParameterInfo; COMMON] = [
-    ParameterInfo::number(
-        "cell",
-        "m",
-        (0.2, 4.0),
-        1.0,
-        "Size of the cells of the map.",
-    ),
+    ParameterInfo::number("cell", "m", (0.2, 4.0), 1.0, "Cell size of the map."),
     ParameterInfo::choice(
         "costs",
         &["10_14", "octile"],
@@ -272,7 +266,7 @@ const COSTS: [ParameterInfo; COMMON] = [
         "s",
         (0.0, 20.0),
         3.0,
-        "Time ahead for which the motion of other vehicles is forecast.",
+        "Forecast horizon for the motion of other vehicles.",
     ),
     VERDICT_BUDGET,
     AVOID,

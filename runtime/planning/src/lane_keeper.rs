@@ -95,22 +95,22 @@ static PARAMETERS: [ParameterInfo; 10] = [
         "s",
         (0.0, 5.0),
         0.8,
-        "Time gap ahead and behind for leaving a lane where its end is announced.",
+        "Minimum time gap ahead and behind for leaving a lane whose end is announced.",
     ),
     ParameterInfo::number(
         "end_gap_time",
         "s",
         (0.0, 20.0),
         4.0,
-        "Additional gap per unit of closing speed for leaving a lane where its end is announced.",
+        "Additional gap per unit of closing speed for leaving a lane whose end is announced.",
     ),
     ParameterInfo::number(
         "queue_speed",
         "",
         (0.0, 1.0),
         0.4,
-        "Share of the speed limit below which the other lane counts as a queue, so that a lane that ends is \
-         used up to its end.",
+        "Fraction of the speed limit below which traffic in the other lane counts as a queue. Vehicles then \
+         use an ending lane up to its end.",
     ),
 ];
 

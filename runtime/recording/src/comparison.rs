@@ -374,7 +374,7 @@ fn figures(a: &RunResults, b: &RunResults, until: f64, pairs: &[TripPair]) -> Ve
             "mean speed",
             "Mean speed",
             "m/s",
-            "Mean over all vehicles and the whole time.",
+            "Mean over all vehicles and the whole run.",
             speed,
             Larger,
         ),

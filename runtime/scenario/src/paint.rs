@@ -318,7 +318,7 @@ impl JsonSchema for PaintCost {
 
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
         json_schema!({
-            "description": "Amount added to the factor of a cell, which is 16 on plain ground, or `blocks`.",
+            "description": "Amount that is added to the factor of a cell (16 on plain ground), or `blocks`.",
             "oneOf": [
                 { "type": "integer", "minimum": -Self::MOST, "maximum": Self::MOST },
                 { "const": Self::BLOCKS },

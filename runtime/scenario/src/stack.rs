@@ -187,7 +187,7 @@ impl JsonSchema for ModuleSettings {
         let one = generator.subschema_for::<ModuleSetting>();
         let list = generator.subschema_for::<Vec<ModuleSetting>>();
         json_schema!({
-            "description": "The modules of a slot that takes any number: one, or a list of them.",
+            "description": "Modules of a slot that takes any number of modules: one module, or a list of modules.",
             "anyOf": [one, list]
         })
     }

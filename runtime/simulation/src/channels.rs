@@ -168,7 +168,7 @@ pub const CHANNELS: [Channel; 18] = [
         unit: "m",
         point: Point::RearAxle,
         levels: ChannelLevels::All,
-        meaning: "Distance along the lanelet that it follows.",
+        meaning: "Distance along the lanelet that the vehicle follows.",
         cell: |vehicle, _| format!("{:.3}", vehicle.s),
     },
     Channel {
@@ -176,7 +176,7 @@ pub const CHANNELS: [Channel; 18] = [
         unit: "m",
         point: Point::RearAxle,
         levels: ChannelLevels::All,
-        meaning: "Distance to the left of the centre of that lanelet.",
+        meaning: "Lateral offset from the centre line of that lanelet, positive to the left.",
         cell: |vehicle, _| format!("{:.3}", vehicle.t),
     },
     Channel {
@@ -184,7 +184,7 @@ pub const CHANNELS: [Channel; 18] = [
         unit: "m/s",
         point: Point::CentreOfGravity,
         levels: ChannelLevels::Slipping,
-        meaning: "Speed to the left.",
+        meaning: "Lateral speed, positive to the left.",
         cell: |vehicle, _| number(vehicle.sideways, 4),
     },
     Channel {
@@ -224,7 +224,7 @@ pub const CHANNELS: [Channel; 18] = [
         unit: "",
         point: Point::Controls,
         levels: ChannelLevels::Steered,
-        meaning: "1 if it is to drive in reverse, otherwise 0.",
+        meaning: "1 if the vehicle is intended to drive in reverse, otherwise 0.",
         cell: |vehicle, _| {
             let engaged = vehicle.is_reversing.map(|is| u8::from(is).to_string());
             engaged.unwrap_or_default()

@@ -67,7 +67,7 @@ static FORMULAS: [Described; 18] = [
                 "",
                 (0.0, 1000.0),
                 2.0,
-                "Weight of contacts: one contact counts 0.5, many approach 1.",
+                "Weight of contacts: one contact counts as 0.5, and many contacts approach 1.",
             ),
             weight("time_weight", "", "Weight of the share of time lost."),
             weight(
@@ -80,7 +80,7 @@ static FORMULAS: [Described; 18] = [
                 "",
                 (0.0, 1000.0),
                 4.0,
-                "Weight of not arriving: counts 1 plus a share of up to 1 for the remaining distance.",
+                "Weight of not arriving, which counts as 1 plus up to 1 for the remaining distance.",
             ),
         ],
         score: safe_arrival,
@@ -121,21 +121,21 @@ static FORMULAS: [Described; 18] = [
                 "m/s^2",
                 (0.1, 20.0),
                 1.5,
-                "Comfortable longitudinal acceleration, root mean square.",
+                "Root mean square of the longitudinal acceleration that counts as comfortable.",
             ),
             ParameterInfo::number(
                 "jerk",
                 "m/s^3",
                 (0.1, 100.0),
                 2.0,
-                "Comfortable longitudinal jerk, root mean square.",
+                "Root mean square of the longitudinal jerk that counts as comfortable.",
             ),
             ParameterInfo::number(
                 "lateral_acceleration",
                 "m/s^2",
                 (0.1, 20.0),
                 2.0,
-                "Comfortable lateral acceleration, root mean square.",
+                "Root mean square of the lateral acceleration that counts as comfortable.",
             ),
         ],
         score: comfort,
@@ -370,7 +370,7 @@ const ARENA_PARAMETERS: &[ParameterInfo] = &[
     weight(
         "crash_weight",
         "1/(m s)",
-        "Weight of the overlap below the limit.",
+        "Weight of the amount by which the overlap stays below the limit.",
     ),
     weight("time_weight", "1/s", "Weight of the remaining time."),
 ];
@@ -445,7 +445,8 @@ fn comfort(parameters: &ParameterSet, input: &FitnessInput, _: &Conduct) -> f64 
 }
 
 fn safety(parameters: &ParameterSet, input: &FitnessInput, conduct: &Conduct) -> f64 {
-    // Relative amount by which the shortest time is below the risky one; negative if it is longer.
+    // Relative amount by which the shortest post-encroachment time is below the risky one; negative if it is
+    // longer.
     let encroachment = 1.0 - conduct.least_post_encroachment / RISKY_POST_ENCROACHMENT;
     parameters.value("crash_weight") * input.crash_rating
         + parameters.value("collision_weight") * conduct.collision_exposure

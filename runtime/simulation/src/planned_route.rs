@@ -1,4 +1,4 @@
-//! Planned routes of trips on empty roads, before any vehicle drives.
+//! Routes that trips would take on empty roads, for display before a run.
 
 use crate::demand::{Start, places};
 use crate::open_ground::{End, MixedTrips, Part};
@@ -13,13 +13,13 @@ use roadwright_scenario::check::trip_problem;
 use roadwright_scenario::{Agent, Flow, ModuleSetting, Place, Scenario, Slot, VehicleType};
 use std::sync::Arc;
 
-/// Planner that is used for trips whose stack has an external planner.
+/// Planner that is used in place of a stack's external planner.
 const PLANNER: &str = "route";
 
-/// Finds the routes of trips in a scenario, and follows its edits.
+/// Finds the routes of trips in a scenario, and can be updated when the scenario is edited.
 ///
-/// The built-in planner `route` finds the same routes as at the start of a run on empty roads, with
-/// the parameters of the trip's stack. No code of plugins or scripts runs.
+/// The built-in planner `route` runs with the parameters of the trip's stack, and finds the same routes as at
+/// the start of a run on empty roads. No plugins or scripts are called.
 pub struct RouteFinder {
     scenario: Arc<Scenario>,
     ground: Arc<Ground>,
@@ -29,17 +29,16 @@ pub struct RouteFinder {
 /// A route from a start through waypoints to a destination.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PlannedRoute {
-    /// Points of the route, m. They are at most 2 m apart on lanes. Lane changes and parts between
-    /// places on open ground are straight lines.
+    /// Points of the route, m. On lanes they are at most 2 m apart. Lane changes and sections over open
+    /// ground are straight lines.
     pub points: Vec<DVec2>,
     /// Length, m.
     pub length: f64,
-    /// Travel time without waiting, s. The vehicle drives at the speeds that roads allow and that
-    /// it can reach.
+    /// Travel time without waiting, s, at the speeds that the roads allow and the vehicle can reach.
     pub time: f64,
 }
 
-/// Where a trip begins or ends.
+/// Start or end of a trip.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct TripEnd {
     /// Centre of the rear axle or, if the heading is `None`, of the body, m.
@@ -59,16 +58,16 @@ pub(crate) struct LaneQuestion<'a> {
 
 /// Result of a request for a route on lanes from one place to another.
 pub(crate) enum OnLanes {
-    /// At least one of the places lies off the lanes.
+    /// At least one of the places is off the lanes.
     Beside,
-    /// Both places are on lanes, but no route leads from one to the other.
+    /// Both places are on lanes, but no route connects them.
     Unconnected,
     /// The quickest route.
     Route(PlannedRoute),
 }
 
 impl RouteFinder {
-    /// Prepares a scenario. It costs the same as [`Ground::new`].
+    /// Creates a route finder for a scenario. Costs the same as [`Ground::new`].
     pub fn new(scenario: Arc<Scenario>) -> Self {
         let mut planners = Registry::default();
         roadwright_planning::register(&mut planners);
@@ -79,7 +78,7 @@ impl RouteFinder {
         }
     }
 
-    /// Switches to an edited scenario. The cost depends on what has changed.
+    /// Switches to an edited version of the scenario. The cost depends on the extent of the edits.
     pub fn follow(&mut self, scenario: Arc<Scenario>) {
         if Arc::ptr_eq(&self.scenario, &scenario) {
             return;
@@ -88,14 +87,14 @@ impl RouteFinder {
         self.scenario = scenario;
     }
 
-    /// Route of an agent. `None` if there is no route, or if a place, the stack or the vehicle type
-    /// of the agent does not exist.
+    /// Returns the route of an agent. `None` if there is no route, or if one of the agent's places, its stack
+    /// or its vehicle type does not exist.
     pub fn route(&self, agent: &Agent) -> Option<PlannedRoute> {
         let goals: Vec<_> = agent.goals().copied().collect();
         self.find(&agent.vehicle, &agent.stack, &agent.start, &goals)
     }
 
-    /// Route of each agent of a flow; `None` under the same conditions as for [`Self::route`].
+    /// Returns the route of the agents of a flow; `None` under the same conditions as for [`Self::route`].
     pub fn route_of_flow(&self, flow: &Flow) -> Option<PlannedRoute> {
         self.find(
             &flow.vehicle,
@@ -151,8 +150,7 @@ impl RouteFinder {
         }
     }
 
-    /// Converts a place on a lane to an end of a leg over open ground. There, any heading is
-    /// allowed.
+    /// Converts a place on a lane to the end of a leg over open ground, where any heading is allowed.
     pub(crate) fn beside(&self, spot: LaneSpot) -> TripEnd {
         TripEnd {
             position: self.ground.graph().line(spot.lanelet).position(spot.s),

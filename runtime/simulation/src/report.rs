@@ -1,4 +1,4 @@
-//! Reports about a world: snapshot, counts, summary, hash.
+//! Reports of a world's state: snapshot, counts, summary and hash.
 
 use crate::agents::{Drive, Status, pedals_of};
 use crate::dynamics::loose_record;
@@ -18,13 +18,14 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// Lean angle above which a body counts as tipped over, rad: 60 degrees.
 const TIPPED: f64 = std::f64::consts::FRAC_PI_3;
-/// Time after which a standing vehicle counts as stuck, s. No common signal stays red that long.
+/// Time after which a stationary vehicle counts as stuck, s. It is longer than the red phase of any common
+/// signal.
 const STUCK: f64 = 120.0;
 
 impl World {
     /// Hash of all state that is carried from step to step, for comparing runs. It does not depend on agent
-    /// indices. The internal state of modules is not included; it affects the motion of their agents.
-    /// O(agents ever seen).
+    /// indices. The internal state of modules is not included, but it affects the hash through the motion of
+    /// their agents. O(agents ever seen).
     pub fn state_hash(&self) -> u64 {
         state_hash(self)
     }
@@ -34,9 +35,9 @@ impl World {
         snapshot(self, 1.0)
     }
 
-    /// The driving vehicles, in the order of their ids, at a fraction of the last step: 0 at its
-    /// start, 1 at its end. Use it only for rendering between steps, because vehicles that have
-    /// just spawned or arrived are misplaced.
+    /// The driving vehicles, in the order of their ids, at a fraction of the last step: 0 is its start and 1
+    /// its end. Use it only for rendering between steps, because vehicles that have just spawned or arrived
+    /// are misplaced.
     pub fn snapshot_within_step(&self, share: f64) -> Snapshot {
         snapshot(self, share.clamp(0.0, 1.0))
     }
@@ -65,20 +66,21 @@ impl World {
     }
 }
 
-/// Hash of all state that is carried from step to step, in the order of ids. The internal state of modules is
-/// not included.
+/// Hash of all state that is carried from step to step, in the order of agent ids. The internal state of
+/// modules is not included.
 pub(crate) fn state_hash(world: &World) -> u64 {
     let mut hasher = StateHasher::new();
     hasher.add(&world.clock);
-    // By id and without indices, so that two worlds with different agent indices are equal.
+    // Hashed by id and without indices, so that two worlds that differ only in agent indices have equal
+    // hashes.
     for agent in world.agents.census().by_growing_id() {
         let mut row = world.agents.row(agent);
-        // The content of a route matters and not where it is stored. The same holds for indices.
+        // The content of a route is hashed rather than its storage index. The same applies to other indices.
         let route = world.routes.hash_of(row.progress.route);
         row.progress.route = Default::default();
         hasher.add(&(row, route));
         world.dynamics.hash(row.identity.level, agent, &mut hasher);
-        // An agent without pedals has the same hash as before pedals existed.
+        // Without pedals, nothing is added, so that the hash equals that of versions without pedals.
         if let Some(pedals) = pedals_of(&world.agents.pedals, agent.index()) {
             hasher.add(&pedals);
         }
@@ -95,7 +97,7 @@ pub(crate) fn state_hash(world: &World) -> u64 {
     hasher.add(&world.demand.retired_flows);
     let id_of = |agent: AgentIndex| world.agents.identity[agent.index()].id;
     hasher.add(&world.traffic.claims.hashed(id_of));
-    // Each receiver reads its mail in the order of sending; there is no order between receivers.
+    // Each receiver reads its mail in the order of sending, but the order between receivers does not matter.
     let mut mail: Vec<_> = world.messages.mail.iter().collect();
     mail.sort_by_key(|message| id_of(message.to.into()));
     for message in mail {
@@ -104,11 +106,11 @@ pub(crate) fn state_hash(world: &World) -> u64 {
     hasher.add(&world.messages.log);
     hasher.add(&*world.messages.groups);
     hasher.add(&(world.messages.told_collisions, world.demand.spawned));
-    // A run without pedestrians has the same hash as before they existed.
+    // Without pedestrians, nothing is added, so that the hash equals that of versions without pedestrians.
     if !world.traffic.people.is_untouched() {
         hasher.add(&world.traffic.people);
     }
-    // A run whose fitness functions use no per-agent statistics has the same hash as before these existed.
+    // Without per-agent statistics for fitness functions, nothing is added either.
     if !world.agents.accounts.is_empty() {
         hasher.add(&world.agents.accounts);
     }
@@ -196,7 +198,7 @@ pub(crate) fn snapshot(world: &World, share: f64) -> Snapshot {
             pedals: pedals_of(&world.agents.pedals, index).map(|held| held.pedals),
             steering_command: is_reversing.map(|is_reversing| {
                 let asked = world.agents.command[index].steering;
-                // Controllers see a vehicle that reverses as turned around.
+                // Controllers see a reversing vehicle as turned around.
                 if is_reversing { -asked } else { asked }
             }),
             is_reversing,
@@ -236,7 +238,7 @@ pub(crate) fn snapshot(world: &World, share: f64) -> Snapshot {
     }
 }
 
-/// Whether an agent is to drive in reverse; `None` on levels that keep to lanes.
+/// Whether an agent intends to drive in reverse; `None` on levels that keep to lanes.
 fn is_reversing(world: &World, agent: AgentIndex) -> Option<bool> {
     let index = agent.index();
     let who = &world.agents.identity[index];
@@ -275,7 +277,7 @@ pub(crate) fn counts(world: &World) -> AgentCounts {
 fn removed(world: &World) -> usize {
     let mut removed = BTreeSet::new();
     for agent in &world.finished.rows {
-        // Others were removed while they waited.
+        // The other removed agents never drove.
         if agent.status == Status::Removed && agent.distance > 0.0 {
             removed.insert(agent.id);
         } else {
@@ -294,8 +296,8 @@ fn removed(world: &World) -> usize {
 
 /// Drives of all agents, including the unfinished drives of driving agents.
 pub(crate) fn drives(world: &World) -> Vec<Drive<'_>> {
-    // Finished drives are in the order of their ends, the others by id, so these lists are the same in every
-    // run and only grow during it.
+    // Finished drives are in the order in which they ended, and the others in the order of ids. Therefore
+    // these lists are the same in every run.
     let driving = world.agents.census().by_growing_id();
     let so_far = driving.into_iter().map(|agent| drive_so_far(world, agent));
     world.finished.iter().chain(so_far).collect()
@@ -328,7 +330,7 @@ pub(crate) fn drive_so_far(world: &World, agent: AgentIndex) -> Drive<'_> {
     }
 }
 
-/// Reason why a driving vehicle cannot continue.
+/// Reasons why a driving vehicle cannot continue.
 fn mishap(world: &World, agent: AgentIndex) -> Mishap {
     let index = agent.index();
     let rigid = &world.dynamics.rigid;
@@ -357,7 +359,7 @@ pub(crate) fn summary(world: &World) -> Summary {
     let mut stacks: BTreeMap<&str, Trips> = BTreeMap::new();
     let drives = drives(world);
     for drive in &drives {
-        // Agents that never drove have no results.
+        // Agents that never drove do not contribute results.
         let has_driven = matches!(drive.status, Status::Arrived | Status::Active);
         if has_driven || drive.distance > 0.0 {
             trips.add(drive);
@@ -372,7 +374,7 @@ pub(crate) fn summary(world: &World) -> Summary {
         population: world.demand.population,
         agent_updates: world.agent_updates,
         collisions: world.traffic.contacts.log.clone(),
-        // Starts from 0.0, because the sum of an empty list is -0.0.
+        // The fold starts from 0.0, because the sum of an empty list would be -0.0.
         distance_driven: trips
             .distances
             .iter()

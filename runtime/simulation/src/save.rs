@@ -1,13 +1,13 @@
 //! Saving a world at a step boundary, and resuming from there.
 //!
-//! A save is a set of named parts, each with a version ([`parts`]), so that adding a part affects no others.
-//! It contains everything that is carried from step to step; derived data (indices, grids, landmarks) is
-//! rebuilt. The ground is not included: a world is restored on the ground of its scenario, which must be the
-//! same as when it was saved.
+//! A save is a set of named parts, each with a version ([`parts`]), so that adding a part does not affect the
+//! others. It contains everything that is carried from step to step; derived data (indices, grids, landmarks)
+//! is rebuilt. The ground is not included. A world is restored on the ground of its scenario, which must be
+//! the same as when the world was saved.
 //!
-//! A save may be damaged or forged. Each part is read on its own, then all indices from one part into another
-//! are checked in one place ([`World::check_indices`]) before they are used. A save with invalid indices
-//! gives an error and never a panic.
+//! A save may be damaged or forged. Each part is read separately. Then all indices from one part into another
+//! are checked in one place ([`World::check_indices`]) before they are used, so that invalid indices cause an
+//! error and never a panic.
 
 mod frame;
 mod origin;
@@ -55,7 +55,7 @@ fn unsaved(saved: &[SavedInstance]) -> Vec<String> {
         .collect()
 }
 
-/// Contents of the part with clock and counters.
+/// Contents of the part that stores the clock and counters.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 struct Counters {
     clock: Clock,
@@ -95,11 +95,12 @@ impl World {
     ///
     /// # Errors
     /// If a module can neither save its state nor declare that it has none
-    /// ([`save_inexact`](World::save_inexact) saves such a world), or while an edit waits
+    /// ([`save_inexact`](World::save_inexact) saves such a world), or while an edit is pending
     /// ([`World::closing_nodes`]).
     pub fn save(&self) -> Result<SavedWorld, SaveError> {
         self.check_no_edit_waits()?;
-        // Collected before anything is written, so that a world that cannot be saved is left unchanged.
+        // Module states are collected before anything is written, so that a world that cannot be saved is
+        // left unchanged.
         let modules = self.modules.saved();
         let inexact = unsaved(&modules);
         if !inexact.is_empty() {
@@ -112,7 +113,7 @@ impl World {
     /// the world is restored; [`SavedWorld::inexact`] names them.
     ///
     /// # Errors
-    /// While an edit waits ([`World::closing_nodes`]).
+    /// While an edit is pending ([`World::closing_nodes`]).
     pub fn save_inexact(&self) -> Result<SavedWorld, SaveError> {
         self.check_no_edit_waits()?;
         Ok(self.saved_with(&self.modules.saved()))
@@ -193,24 +194,24 @@ impl World {
         saved
     }
 
-    /// Restores a world that continues exactly where the saved one was. Returns it with notes on modules that
-    /// could not resume. A save can be restored any number of times.
+    /// Restores a world that continues exactly where the saved world stopped. Returns it with notes on
+    /// modules that could not resume. A save can be restored any number of times.
     ///
     /// `scenario`, `modules` and `options` are those of the saved run. Its seed, time step, time of day,
-    /// level of dynamics, pedestrians and module overrides are in the save. Seed and time step of `options`
-    /// are ignored, its level and number of pedestrians apply only if they are set, and its modules apply
-    /// only to the slots for which they are set.
+    /// level of dynamics, pedestrians and module overrides are in the save. The seed and time step of
+    /// `options` are ignored. Its level and number of pedestrians apply only if they are set, and its modules
+    /// apply only to the slots for which they are set.
     ///
     /// Other modules, whether set by `options` or named by stacks of `scenario`, apply to all agents except
-    /// those that have chosen their own. Such modules start fresh, and so do other builds of a module. This
-    /// is noted ([`Summary::started_fresh`](crate::Summary)) and makes the run a branch. A module that
-    /// differs only in parameters or rate keeps its memory, which is also noted. Routes stay until a new one
-    /// is requested. Other vehicle types with the same names, other flows, and another level or number of
-    /// pedestrians in the options also make a branch, and are noted.
+    /// those that have chosen their own. Such modules start fresh, and so do modules whose build has changed.
+    /// This is noted ([`Summary::started_fresh`](crate::Summary)) and makes the run a branch. A module that
+    /// differs only in parameters or rate keeps its memory, which is also noted. Agents keep their routes
+    /// until they request new ones. Other vehicle types with the same names, other flows, and another level
+    /// or number of pedestrians in the options also make a branch, and are noted.
     ///
     /// # Errors
-    /// If the save is damaged or has parts of another version; if the ground or the names of stacks or
-    /// vehicle types differ; or for the same reasons as [`World::new`].
+    /// If the save is damaged or has parts of another version, if the ground or the names of stacks or
+    /// vehicle types differ, or for the same reasons as [`World::new`].
     pub fn restore(
         ground: Arc<Ground>,
         scenario: &Scenario,
@@ -218,7 +219,8 @@ impl World {
         options: &RunOptions,
         saved: &SavedWorld,
     ) -> Result<(Self, Vec<String>), SaveError> {
-        // Before the ground, because the ground hash of an older version may differ.
+        // Versions are checked before the ground, because an older version may compute a different ground
+        // hash.
         saved.check_versions()?;
         let hash = match saved.has(parts::DECIDERS) {
             true => ground.hash(),
@@ -228,7 +230,7 @@ impl World {
             return Err(SaveError::OtherGround);
         }
         let counters: Counters = saved.get(parts::COUNTERS)?;
-        // Older saves do not contain this.
+        // Older saves do not contain the origin.
         let origin: Option<Origin> = saved.get_if_any(parts::ORIGIN)?;
         let (dynamics, pedestrians) = origin.as_ref().map_or((None, None), Origin::asked_for);
         let options = RunOptions {
@@ -237,7 +239,7 @@ impl World {
             dt: Some(counters.clock.dt),
             seed: Some(counters.clock.seed),
             time_of_day: Some(counters.clock.begins_at),
-            // Random trips are already among the waiting and driving agents.
+            // The waiting and driving agents already include the random trips.
             populate: 0,
             modules: saved.overrides(&options.modules)?,
             ..options.clone()
@@ -253,14 +255,17 @@ impl World {
         world.replans = counters.replans;
         world.restore_agents(saved)?;
         world.restore_demand(saved)?;
-        // Older saves do not contain this.
+        // Older saves do not contain the population.
         if let Some(population) = saved.get_if_any(parts::POPULATION)? {
             world.demand.population = population;
         }
         world.restore_traffic(saved)?;
-        // Saves from before standing vehicles were counted have none.
+        // Older saves do not contain counts of standing vehicles.
         if let Some(counts) = saved.get_if_any::<StandingCounts>(parts::STANDING_COUNTS)? {
-            sound("the count of standing vehicles", counts.is_sound())?;
+            sound(
+                "the count of standing vehicles is invalid",
+                counts.is_sound(),
+            )?;
             world.standing_counts = counts;
         }
         if options.pedestrians != pedestrians {
@@ -269,7 +274,7 @@ impl World {
             people.renew_sources(&world.ground, rate, &world.clock);
         }
         world.restore_messages(saved)?;
-        // Saves from before manual control existed have none.
+        // Older saves do not contain manual control.
         world.hands = saved.get_if_any::<Hands>(parts::HANDS)?.unwrap_or_default();
         let instances: Vec<SavedInstance> = saved.get(parts::MODULES)?;
         let mut stacks: Option<SavedStacks> = saved.get_if_any(parts::STACKS)?;
@@ -278,7 +283,7 @@ impl World {
         }
         let succession =
             (world.modules).restore_instances(&instances, stacks.as_ref(), &mut world.agents)?;
-        // All parts have been read, but no index has been used yet. Invalid indices of a damaged save are
+        // All parts have been read, but no index has been used yet. Invalid indices in a damaged save are
         // found here.
         world.check_indices()?;
         world.messages.count();
@@ -294,36 +299,36 @@ impl World {
             dynamics: &world.dynamics,
         };
         world.traffic.index.rebuild(&bodies, &world.types);
-        // Worlds that were saved before agents planned off the lanes have no plans.
+        // Older saves do not contain plans off the lanes.
         if let Some(plans) = saved.get_if_any::<BTreeMap<u64, AgentPlan>>(parts::GROUND_PLANS)? {
             sound(
-                "a plan off the lanes",
+                "a plan off the lanes is invalid",
                 plans.values().all(AgentPlan::is_sound),
             )?;
             world.ground_plans.restore(plans);
-            // Saves from before `drivable_path` have none.
+            // Older saves do not contain searches for drivable paths.
             if let Some(drives) = saved.get_if_any::<BTreeMap<u64, DrivePlan>>(parts::DRIVES)? {
                 sound(
-                    "a search for a drivable path",
+                    "a search for a drivable path is invalid",
                     drives.values().all(DrivePlan::is_sound),
                 )?;
                 world.ground_plans.restore_drives(drives);
             }
-            // Saves from before characters have none.
+            // Older saves do not contain plans of characters.
             if let Some(walks) = saved.get_if_any::<BTreeMap<u64, WalkPlan>>(parts::WALKS)? {
                 sound(
-                    "the plan of a character",
+                    "the plan of a character is invalid",
                     walks.values().all(WalkPlan::is_sound),
                 )?;
                 world.ground_plans.restore_walks(walks);
             }
-            // Saves from before searches from goals have none.
+            // Older saves do not contain searches from goals.
             if let Some(costs) = saved.get_if_any::<BTreeMap<u64, u64>>(parts::GOAL_COSTS)? {
                 world.ground_plans.restore_costs(costs);
             }
             world.update_ground_map();
         }
-        // Worlds that were saved before move trees existed have none.
+        // Older saves do not contain moves of move trees.
         if let Some(moves) = saved.get_if_any::<SavedMoves>(parts::MOVE_TREES)? {
             world
                 .move_trees
@@ -341,11 +346,11 @@ impl World {
     fn restore_agents(&mut self, saved: &SavedWorld) -> Result<(), SaveError> {
         let mut agents: Agents = saved.get(parts::AGENTS)?;
         agents.index_ids();
-        // Saves from before per-agent statistics existed have none.
+        // Older saves do not contain per-agent statistics.
         if let Some(accounts) = saved.get_if_any::<Accounts>(parts::ACCOUNTS)? {
             agents.accounts = accounts;
         }
-        // Worlds that were saved before deviations were summed have none, so their sums start here.
+        // Older saves do not contain deviations, so the sums start here.
         if let Some(deviations) = saved.get_if_any::<BTreeMap<u64, Deviation>>(parts::DEVIATIONS)? {
             if !deviations.values().all(Deviation::is_sound) {
                 return Err(SaveError::Damaged(
@@ -354,7 +359,7 @@ impl World {
             }
             agents.accounts.deviations = deviations;
         }
-        // Saves from before pedals existed have none.
+        // Older saves do not contain pedals.
         if let Some(pedals) = saved.get_if_any::<Vec<Option<PedalCommand>>>(parts::PEDALS)? {
             agents.pedals = pedals
                 .into_iter()
@@ -366,7 +371,7 @@ impl World {
         routes.index_hashes();
         (self.agents, self.routes) = (agents, routes);
         self.dynamics = saved.get::<Dynamics>(parts::DYNAMICS)?;
-        // Saves from before trailers could be uncoupled have none.
+        // Older saves do not contain uncoupled trailers.
         if let Some(standing) = saved.get_if_any::<StandingTrains>(parts::STANDING)? {
             self.dynamics.standing = standing;
         }
@@ -380,7 +385,7 @@ impl World {
         self.traffic.contacts = saved.get::<Contacts>(parts::CONTACTS)?;
         self.traffic.delays = saved.get::<Delays>(parts::DELAYS)?;
         self.traffic.encroachment = saved.get::<Encroachment>(parts::ENCROACHMENT)?;
-        // Saves from before pedestrians existed have none.
+        // Older saves do not contain pedestrians.
         if let Some(people) = saved.get_if_any::<People>(parts::PEOPLE)? {
             self.traffic.people = people;
         }
@@ -420,7 +425,7 @@ impl World {
         let modules = &mut self.modules;
         let mut anew = modules.restore_states(clock, agents, instances, told, deciders, succession);
         anew.extend(others);
-        // Notes of an earlier branch are kept.
+        // Notes from an earlier branch are kept.
         self.modules.fresh = saved.get_if_any(parts::FRESH)?.unwrap_or_default();
         let mut notes = Vec::new();
         for one in anew {
@@ -456,7 +461,7 @@ impl World {
         }
         self.demand.retired_flows = retired;
         let time = self.time();
-        // Flows are matched by id and not by place.
+        // Flows are matched by id rather than by their position in the list.
         for flow in &mut self.demand.flows {
             let before = flows.iter().find(|before| before.id == flow.progress().id);
             if let Some(before) = before
@@ -468,7 +473,7 @@ impl World {
         Ok(())
     }
 
-    /// Checks all references in a save that may be damaged.
+    /// Checks all references between the parts, because the save may be damaged.
     fn check_indices(&self) -> Result<(), SaveError> {
         let lanelets = self.ground.graph().lanelets().len();
         let capacity = self.agents.census().capacity();
@@ -496,7 +501,7 @@ impl World {
         };
         let claims = &self.traffic.claims;
         let agents = &self.agents;
-        // In this order, because each check relies only on what the previous ones have verified.
+        // The order matters, because each check relies on what the previous ones have verified.
         let counts = [self.agent_updates, self.replans.stuck];
         sound("the clock", self.clock.is_sound() && are_countable(counts))?;
         sound("the log", self.messages.log.is_sound())?;
@@ -515,7 +520,7 @@ impl World {
         )?;
         sound("a route", self.routes.are_sound(lanelets))?;
         sound("an agent", agents.are_sound(lanelets, &self.routes, knows))?;
-        // From here on, all columns of agents have equal length.
+        // From here on, all agent columns are known to have equal length.
         let driving = agents.census().driving();
         let users = driving.map(|agent| agents.progress[agent.index()].route);
         sound("a user of a route", self.routes.have_users(users))?;

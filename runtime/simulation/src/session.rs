@@ -1,4 +1,4 @@
-//! The loop that steps a world, and observers that are called after each step.
+//! The loop that steps a world, and the observers that are called after each step.
 
 use crate::coupling::{CouplingError, CouplingOrder};
 use crate::stage::Stage;
@@ -48,7 +48,7 @@ pub enum Ending {
 /// ```
 pub struct Session {
     world: World,
-    /// Pending orders with their times (s), in descending order.
+    /// Pending orders with their times (s), in descending order of time.
     orders: Vec<(f64, u64, CouplingOrder)>,
     carried_out: Vec<CarriedOut>,
 }
@@ -56,18 +56,19 @@ pub struct Session {
 /// Result of an order to a session.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CarriedOut {
-    /// Time at which the order was carried out, or should have been, s.
+    /// Time at which the order was carried out or was due, s.
     pub time: f64,
     /// Id of the agent.
     pub agent: u64,
     /// The order.
     pub order: CouplingOrder,
-    /// Number of trailers, or an error; `None` if the run ended before the order was due.
+    /// Number of trailers that were coupled or uncoupled, or an error. `None` if the run ended before the
+    /// order was due.
     pub result: Option<Result<usize, CouplingError>>,
 }
 
 impl Session {
-    /// A session that starts with a world in its current state.
+    /// Creates a session that starts with a world in its current state.
     pub fn new(world: World) -> Self {
         Self {
             world,
@@ -86,17 +87,19 @@ impl Session {
         &mut self.world
     }
 
-    /// Schedules an order for coupling or uncoupling an agent's trailers. It is carried out before
-    /// the first step that begins at or after `time`, in seconds.
+    /// Schedules an order to couple or uncouple an agent's trailers. It is carried out before the first step
+    /// that begins at or after `time`, in seconds.
     pub fn order(&mut self, time: f64, agent: u64, order: CouplingOrder) {
         self.orders.push((time, agent, order));
-        // The sort is stable and reversed, so of two orders at the same time the one given first comes last.
+        // The list is reversed and the sort is stable, so of two orders at the same time, the first one given
+        // comes last.
         let at = self.orders.len() - 1;
         let place = self.orders[..at].partition_point(|(other, ..)| *other > time);
         self.orders[place..].rotate_right(1);
     }
 
-    /// Results of all orders so far, in order, followed by orders that the run has not reached.
+    /// Results of all orders that have been carried out, in order, followed by the orders that are not due
+    /// yet.
     pub fn carried_out(&self) -> Vec<CarriedOut> {
         let waiting = self.orders.iter().rev();
         let waiting = waiting.map(|&(time, agent, order)| CarriedOut {
@@ -109,7 +112,7 @@ impl Session {
     }
 
     fn carry_out_orders(&mut self) {
-        // Times are rounded; without the tolerance an order could be carried out one step late.
+        // Times are rounded. Without the tolerance, an order could be carried out one step late.
         while let Some((_, agent, order)) =
             (self.orders).pop_if(|(time, ..)| *time <= self.world.time() + 1e-9)
         {
@@ -136,8 +139,8 @@ impl Session {
         }
     }
 
-    /// Takes steps until the end, or until `goes_on` returns `false` before a step. Returns the number of
-    /// steps.
+    /// Takes steps until the run ends, or until `goes_on` returns `false` before a step. Returns the number
+    /// of steps.
     pub fn run(
         &mut self,
         ending: Ending,
@@ -145,7 +148,8 @@ impl Session {
         mut goes_on: impl FnMut(&World) -> bool,
     ) -> u64 {
         let (Ending::AtTime(time) | Ending::WhenOver(time)) = ending;
-        // Counted in steps, so that a run to 10 s takes as many steps as one to 5 s followed by one to 10 s.
+        // The end is computed in steps, so that a run to 10 s takes as many steps as a run to 5 s followed by
+        // a run to 10 s.
         let last = (time / self.world.dt()).round() as u64;
         for observer in observers.iter_mut() {
             observer.begin(&self.world);

@@ -15,16 +15,16 @@ use roadwright_scenario::{
 };
 
 /// Distance before the point nearest to its destination at which a vehicle leaves the lane, m. The vehicle
-/// needs this distance to turn.
+/// needs this distance for its turn.
 const EXIT_BEFORE: f64 = 30.0;
 /// Vehicle type of random trips.
 const POPULATION_VEHICLE: &str = "car";
-/// Maximum number of random trips in a run. No city has as many cars.
+/// Maximum number of random trips in a run. It exceeds the number of cars of any city.
 const MOST_TRIPS: usize = 1_000_000;
 /// Stack of random trips, unless the options name one.
 const POPULATION_STACK: &str = "idm";
 
-/// Checks that the road network is within its size limits, so that no road had to be left out.
+/// Checks that the road network is within its size limits. Otherwise, roads would have been left out.
 pub(crate) fn check_size(ground: &Ground) -> Result<(), SimulationError> {
     match ground.graph().left_out() {
         Some(road) => Err(SimulationError::TooMuch(road)),
@@ -43,7 +43,7 @@ pub(crate) struct Sources<'a> {
 
 impl Sources<'_> {
     /// Agents, flows and random trips of a run. With lenient options, agents without a valid place are
-    /// refused.
+    /// refused; otherwise they are an error.
     pub(crate) fn demand(
         &self,
         options: &RunOptions,
@@ -52,11 +52,11 @@ impl Sources<'_> {
         let mut demand = Demand::default();
         let mut last = 0;
         for (id, agent) in self.scenario.agents() {
-            // Ids are in ascending order, so this ends with the largest.
+            // The map is in ascending order of ids, so this ends with the largest id.
             last = u64::from(id.0);
             match self.departure(*id, agent, agent.depart.get()) {
                 Ok(departure) => demand.departures.push(departure),
-                // While a scenario is being drawn, a vehicle whose road was just deleted must not keep the
+                // While the user edits a scenario, a vehicle whose road was just deleted must not keep the
                 // others from driving.
                 Err(_) if options.lenient => {
                     finished.push_undriven(last, &agent.stack, Status::Refused, 0.0);
@@ -65,7 +65,7 @@ impl Sources<'_> {
             }
         }
         demand.flows = running_flows(self.scenario, &self.trips, self.seed, options.lenient)?;
-        // Random trips come last and have ids after those of the scenario, so that agents and flows are the
+        // Random trips are added last, with ids above those of the scenario, so that agents and flows are the
         // same with and without them.
         self.populate(options, last + 1, &mut demand)?;
         demand.departures.sort();
@@ -73,8 +73,7 @@ impl Sources<'_> {
         Ok(demand)
     }
 
-    /// Returns the agents that depart again whenever they have arrived, except agents whose places
-    /// no longer exist.
+    /// Returns the agents that depart again after every arrival, except agents whose places no longer exist.
     pub(crate) fn repeats(&self) -> Repeats {
         let agents = self.scenario.agents().iter();
         let again = agents.filter_map(|(id, agent)| {
@@ -104,7 +103,7 @@ impl Sources<'_> {
         })
     }
 
-    /// Adds cars with random trips, with ids that start at `first`.
+    /// Adds cars with random trips. Their ids start at `first`.
     fn populate(
         &self,
         options: &RunOptions,
@@ -140,7 +139,7 @@ impl Sources<'_> {
                         "no route leads from one edge of the map to another; populate it from inside"
                     }
                     PopulateFrom::Inside | PopulateFrom::Both => {
-                        "no lane can be reached from another one"
+                        "no lane can be reached from any other lane"
                     }
                 },
             });
@@ -227,7 +226,7 @@ pub(crate) struct TripDriver<'a> {
 }
 
 impl TripDriver<'_> {
-    /// Start and goals of a trip, with the places where it changes between lanes and open ground.
+    /// Start and goals of a trip, including the places where it changes between lanes and open ground.
     pub(crate) fn trip(
         &self,
         who: &str,
@@ -250,14 +249,15 @@ impl TripDriver<'_> {
         let kind = self.scenario.vehicle_types().get(self.vehicle);
         let stays = kind.is_some_and(|kind| kind.off_road == OffRoad::Never);
         Ok(match stays {
-            // No route leads to a goal beside the lanes, so it is refused instead of standing in the road.
+            // No route leads to a goal off the lanes, so the trip is refused instead of leaving a vehicle
+            // standing on the road.
             true => (Start::Lane { lanelet, s }, trip.1),
             false => trip,
         })
     }
 
-    /// Plans a trip that uses lanes. `None` if the stack drives straight, or if no trip is found.
-    /// Also `None` if all places are on lanes and only lanes are to be used.
+    /// Plans a trip that uses lanes. `None` if the stack drives straight, if no trip is found, or if all
+    /// places are on lanes and open ground may not be used.
     fn by_lanes(&self, start: &Place, goals: &[Place]) -> Option<(Start, Vec<Goal>)> {
         let kind = self.scenario.vehicle_types().get(self.vehicle)?;
         let is_on_lanes = |place: &Place| matches!(place, Place::Lane(_));
@@ -270,7 +270,7 @@ impl TripDriver<'_> {
         }
         let mixed = self.mixed(kind, start, goals);
         match all_on_lanes {
-            // Without a short cut over open ground, the route planner plans the trip, because it knows
+            // Without a shortcut over open ground, the route planner plans the trip, because it knows
             // restrictions and traffic.
             true => mixed.filter(|(_, goals)| goals.iter().any(Goal::is_own)),
             false => mixed.or_else(|| self.by_nearest_exit(kind, start, goals)),
@@ -284,7 +284,7 @@ impl TripDriver<'_> {
             || planner.is_some_and(|setting| !roadwright_planning::uses_map(&setting.module))
     }
 
-    /// The quickest trip from place to place, on lanes and over open ground.
+    /// The quickest trip through the given places, on lanes and over open ground.
     fn mixed(
         &self,
         kind: &VehicleType,
@@ -307,7 +307,7 @@ impl TripDriver<'_> {
         Some((start, all))
     }
 
-    /// Plans the trip to each goal, in parts. `None` if a goal does not exist or no trip to it is found.
+    /// Plans the trip to each goal in parts. `None` if a goal does not exist, or if no trip to it is found.
     fn itineraries(
         &self,
         kind: &VehicleType,
@@ -332,9 +332,8 @@ impl TripDriver<'_> {
         goals.iter().map(itinerary).collect()
     }
 
-    /// Plans a trip that uses open ground, and returns its parts. `None` if all of its places are
-    /// on lanes and only lanes are to be used. Also `None` for the same reasons as
-    /// [`Self::itineraries`].
+    /// Plans a trip that uses open ground, and returns its parts. `None` if all places are on lanes and open
+    /// ground may not be used, or for the same reasons as [`Self::itineraries`].
     pub(crate) fn parts(&self, start: &Place, goals: &[Place]) -> Option<Vec<Part>> {
         let kind = self.scenario.vehicle_types().get(self.vehicle)?;
         self.by_lanes(start, goals)?;
@@ -352,9 +351,9 @@ impl TripDriver<'_> {
         })
     }
 
-    /// Plans a trip from a start on a lane to a destination beside the lanes. The trip follows
-    /// lanes as far as possible and leaves them near the point that is closest to the destination.
-    /// `None` for other trips, and if no lane near the destination can be reached.
+    /// Plans a trip from a start on a lane to a destination off the lanes. The trip follows lanes as far as
+    /// possible, and leaves them near the point that is closest to the destination. `None` for other trips,
+    /// or if no lane near the destination can be reached.
     fn by_nearest_exit(
         &self,
         kind: &VehicleType,

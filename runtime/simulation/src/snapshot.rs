@@ -15,7 +15,7 @@ use roadwright_vehicle::{DriveReading, Pedals};
 use std::hash::Hasher;
 use std::sync::Arc;
 
-/// Orientation of a rigid body in space.
+/// Height, pitch and roll of a rigid body.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Attitude {
     /// Height of the body's centre of gravity, m.
@@ -30,16 +30,16 @@ pub struct Attitude {
 /// Reasons why a vehicle cannot continue; all `false` if it can.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Mishap {
-    /// Whether the vehicle lies on a side or on the roof: a rigid body that leans by more than 60
-    /// degrees.
+    /// Whether the vehicle lies on its side or roof, that is, whether it is a rigid body that leans by more
+    /// than 60 degrees.
     pub tipped_over: bool,
-    /// Whether the vehicle has been standing for at least two minutes short of its goal, tipped
-    /// over or not.
+    /// Whether the vehicle has stood for at least two minutes without having reached its goal, tipped over or
+    /// not.
     pub stuck: bool,
 }
 
 impl Mishap {
-    /// Description for users; `None` if nothing is wrong.
+    /// Description of the mishap for users; `None` if there is none.
     pub fn words(self) -> Option<&'static str> {
         match (self.tipped_over, self.stuck) {
             (true, _) => Some("tipped over"),
@@ -64,7 +64,7 @@ pub struct VehicleRecord {
     pub width: f64,
     /// Whether the vehicle runs on tracks.
     pub has_tracks: bool,
-    /// Whether it is a vehicle or a character on foot.
+    /// Whether the body is a vehicle or a character on foot.
     pub body_kind: BodyKind,
     /// Speed, m/s.
     pub speed: f64,
@@ -76,21 +76,20 @@ pub struct VehicleRecord {
     pub lane: Option<(RoadId, i8)>,
     /// Distance along the lanelet that the vehicle follows, m.
     pub s: f64,
-    /// Distance to the left of that lanelet's centre, m.
+    /// Lateral offset from that lanelet's centre line, m to the left.
     pub t: f64,
-    /// Turn signal: the one that the agent's behaviour has set, or else the one for the next turn or lane
+    /// Turn signal that the agent's behaviour has set. Otherwise, the turn signal for the next turn or lane
     /// change.
     pub indicator: Indicator,
     /// Whether the vehicle's brake lamps are lit.
     pub brakes: bool,
-    /// Stage of the vehicle's life.
+    /// Status of the agent.
     pub status: Status,
     /// Attitude at the end of the step; `None` on levels without heights.
     pub attitude: Option<Attitude>,
     /// Reasons why the vehicle cannot continue, if any.
     pub mishap: Mishap,
-    /// Speed of the vehicle's centre of gravity to the left, m/s; `None` on levels without side
-    /// slip.
+    /// Lateral speed of the vehicle's centre of gravity, m/s to the left; `None` on levels without side slip.
     pub sideways: Option<f64>,
     /// Yaw rate according to the vehicle's level of dynamics, rad/s, positive to the left.
     pub yaw_rate: Option<f64>,
@@ -98,26 +97,26 @@ pub struct VehicleRecord {
     pub pedals: Option<Pedals>,
     /// Commanded angle of the front wheels, rad, positive to the left; `None` on levels that do not steer.
     pub steering_command: Option<f64>,
-    /// Whether the vehicle is to drive in reverse; `None` on levels that cannot reverse.
+    /// Whether the vehicle is intended to drive in reverse; `None` on levels that cannot reverse.
     pub is_reversing: Option<bool>,
 }
 
 /// State of a wheel, on levels that model wheels.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct WheelRecord {
-    /// Position relative to the centre of the rear axle, for a vehicle on level ground: ahead and
-    /// to the left, m.
+    /// Position relative to the centre of the rear axle while the vehicle is on level ground: ahead and to
+    /// the left, m.
     pub place: DVec2,
     /// Radius of the wheel, m.
     pub radius: f64,
     /// Steering angle relative to the body, rad, positive to the left.
     pub steering: f64,
-    /// Compression of the wheel's spring from the rest position, m; negative if the wheel hangs.
+    /// Compression of the wheel's spring relative to its rest position, m; negative in rebound.
     pub travel: f64,
-    /// Load on the ground, N; 0 in the air.
+    /// Wheel load on the ground, N; 0 in the air.
     pub load: f64,
-    /// Difference between the wheel's circumferential speed and the ground speed, divided by the
-    /// larger of the two: -1 for a locked wheel, 1 for a wheel that spins on the spot.
+    /// Difference between the wheel's circumferential speed and the ground speed, divided by the larger of
+    /// the two: -1 for a locked wheel, 1 for a wheel that spins on the spot.
     pub slip_ratio: f64,
     /// Angle between the wheel's heading and its direction of motion, rad. Positive if the wheel
     /// drifts to the left.
@@ -132,9 +131,9 @@ impl WheelRecord {
     /// Slip angle beyond which a wheel slides, rad: 8.6 degrees.
     pub const SLIDING_ANGLE: f64 = 0.15;
 
-    /// Whether the wheel touches the ground and slides instead of rolling. It slides if its slip
-    /// exceeds the value at which tyres on asphalt reach their maximum force: a ratio of 0.1 to
-    /// 0.2, or an angle of 6 to 9 degrees.
+    /// Whether the wheel is on the ground and slides instead of rolling. It slides if its slip exceeds the
+    /// value at which tyres on asphalt reach their maximum force: a slip ratio of 0.1 to 0.2, or a slip angle
+    /// of 6 to 9 degrees.
     pub fn slides(&self) -> bool {
         let is_beyond = self.slip_ratio.abs() > Self::SLIDING_RATIO
             || self.slip_angle.abs() > Self::SLIDING_ANGLE;
@@ -147,12 +146,11 @@ impl WheelRecord {
 pub struct MechanicsRecord {
     /// Id of the agent.
     pub agent: u64,
-    /// Readings of the dials, if the vehicle has a drive train and its level uses it.
+    /// Dial readings, if the vehicle has a drive train and its level uses it.
     pub drive: Option<DriveReading>,
     /// Wheels in the order of the vehicle file; empty on levels without wheels.
     pub wheels: Vec<WheelRecord>,
-    /// Shape of the vehicle in the rigid-body solver; `None` on other levels. It has the same
-    /// number of wheels.
+    /// Shape of the vehicle in the rigid-body solver, with the same number of wheels; `None` on other levels.
     pub shape: Option<Arc<RigidShape>>,
 }
 
@@ -165,12 +163,12 @@ pub struct CharacterRecord {
     pub figure: Figure,
 }
 
-/// A trailer at the moment of the snapshot.
+/// A towed or uncoupled trailer.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct TrailerRecord {
     /// Id of the agent that tows the trailer.
     pub agent: u64,
-    /// Number of the trailer, counted from 1 directly behind the vehicle.
+    /// Number of the trailer, starting at 1 directly behind the vehicle.
     pub number: u8,
     /// Pose of the centre of the trailer's body.
     pub body: Pose,
@@ -178,7 +176,7 @@ pub struct TrailerRecord {
     pub length: f64,
     /// Width of the trailer's body, m.
     pub width: f64,
-    /// Place of the trailer's coupling.
+    /// Position of the coupling at the front of the trailer, m.
     pub coupling: DVec2,
     /// Angle between the trailer's heading and that of the body that tows it, rad, positive to the
     /// left.
@@ -190,11 +188,10 @@ pub struct TrailerRecord {
 /// An uncoupled trailer.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct StandingTrailer {
-    /// Number of the trailer's train, starting at 1. Trailers that were uncoupled together have the
-    /// same number.
+    /// Number of the train, starting at 1. Trailers that were uncoupled together have the same number.
     pub train: u32,
-    /// Record of the trailer, as if the agent that uncoupled it still towed it. The angle is 0 if
-    /// nothing is coupled ahead of it.
+    /// Record of the trailer, as if it were still towed by the agent that uncoupled it. The angle is 0 if no
+    /// trailer is ahead of it.
     pub trailer: TrailerRecord,
 }
 
@@ -222,7 +219,7 @@ pub struct Snapshot {
 }
 
 impl Snapshot {
-    /// Towed trailers, then uncoupled ones.
+    /// Towed trailers, followed by uncoupled trailers.
     pub fn all_trailers(&self) -> impl Iterator<Item = &TrailerRecord> {
         let standing = self.standing.iter().map(|standing| &standing.trailer);
         self.trailers.iter().chain(standing)
@@ -248,12 +245,12 @@ impl Snapshot {
         place.ok().map(|place| &self.characters[place])
     }
 
-    /// Hash of the step and everything visible. It covers the exact bits of id, x, y, heading and
-    /// speed of each vehicle, in the order of ids. Trailers, the number and place of each
-    /// pedestrian, and loose obstacles follow. Two runs that look the same in one step have the
-    /// same hash, however they are stored.
+    /// Hash of the step and everything visible: the exact bits of id, x, y, heading and speed of each vehicle
+    /// in the order of ids, then trailers, the number and position of each pedestrian, and loose obstacles.
+    /// Two runs that look the same in a step have the same hash, regardless of how they are stored.
     pub fn hash(&self) -> u64 {
-        // Only what is visible: a change of structure may change the hash of the state, but never this one.
+        // Only visible values are hashed. A change of data structures may change the state hash, but must
+        // never change this hash.
         let mut vehicles: Vec<&VehicleRecord> = self.vehicles.iter().collect();
         vehicles.sort_unstable_by_key(|vehicle| vehicle.agent);
         let mut hasher = twox_hash::XxHash3_64::with_seed(0);

@@ -4,29 +4,29 @@ use serde::Serialize;
 
 /// A part of a step.
 ///
-/// The world announces each part when it begins ([`Observer::at_stage`]). It receives nothing in
-/// return, so measuring time has no effect on a run.
+/// The world announces each part when it begins ([`Observer::at_stage`]). Observers return nothing to it, so
+/// measuring time has no effect on a run.
 ///
 /// [`Observer::at_stage`]: crate::Observer::at_stage
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Stage {
-    /// Edits are applied, and modules are notified of added and removed agents.
+    /// Edits are applied, and modules are notified of agents that were added or removed.
     Boundary,
-    /// Due departures are spawned where there is room.
+    /// Agents that are due are spawned where there is space.
     Appear,
     /// Junctions, signals and pedestrians make their decisions.
     GiveWay,
-    /// Planners are called: for spawned agents, for agents that have been standing for a long time or have
-    /// missed their lane, and to resolve rings of full lanes.
+    /// Planners are called for spawned agents, for agents that have stood for a long time or missed their
+    /// lane, and to resolve rings of full lanes.
     Plan,
-    /// Behaviours are updated and their requests carried out, including routes to goals that they choose.
+    /// Behaviours are updated and their requests are carried out, including routes to goals that they choose.
     Behave,
     /// Controllers are updated.
     Control,
     /// Bodies move.
     Advance,
-    /// Contacts are found, and the index of places is rebuilt.
+    /// Contacts are detected, and the position index is rebuilt.
     Collide,
 }
 

@@ -26,7 +26,7 @@ pub struct TimeRow {
     pub arrived: usize,
     /// Number of agents without a route to their destination so far.
     pub refused: usize,
-    /// Mean speed of the driving agents, m/s; 0 if there are none.
+    /// Mean speed of the driving agents, m/s; 0 without driving agents.
     pub mean_speed: f64,
     /// Number of vehicles slower than 1 m/s.
     pub queue: usize,
@@ -45,18 +45,18 @@ pub struct Trip {
     pub stack: String,
     /// Status at the end of the trip.
     pub status: Status,
-    /// Spawn time, s; 0 if the agent was never spawned.
+    /// Time at which the agent spawned, s; 0 if it never spawned.
     pub started: f64,
     /// Time at which the trip ended, s.
     pub ended: f64,
     /// Distance driven, m.
     pub distance: f64,
-    /// Time in queues with a resolution of one second, s.
+    /// Time in queues, s, with a resolution of one second.
     pub standing: f64,
     /// Number of contacts during the trip.
     pub contacts: usize,
-    /// Places at the first and last full second of the agent's drive, m; `None` if the drive was shorter or
-    /// was not observed.
+    /// Positions of the agent at the first and last full second of its drive, m; `None` if the drive was
+    /// shorter or was not observed.
     pub places: Option<(DVec2, DVec2)>,
 }
 
@@ -76,7 +76,7 @@ impl Trip {
     }
 }
 
-/// Observations of a driving agent.
+/// Observations of a driving agent so far.
 #[derive(Debug, Clone, Copy)]
 struct Seen {
     first: DVec2,
@@ -96,8 +96,8 @@ pub struct Statistics {
     counted_contacts: usize,
 }
 
-/// Mark of the state of [`Statistics`] at one moment of a run, for returning to that moment. It is small
-/// because it contains only the numbers of rows and trips.
+/// Marks a moment of a run, so that [`Statistics`] can be reset to that moment. Rows and trips are not
+/// copied; the mark only has their numbers.
 #[derive(Debug, Clone)]
 pub struct StatisticsMark {
     rows: usize,
@@ -129,7 +129,7 @@ impl Statistics {
 
     /// Returns the statistics as they were at an earlier moment of the same run.
     pub fn at(&self, mark: &StatisticsMark) -> Self {
-        // For a mark of another run there may be fewer.
+        // If the mark belongs to another run, there may be fewer rows or trips.
         let (rows, trips) = (self.rows.len(), self.trips.len());
         Self {
             rows: self.rows[..mark.rows.min(rows)].to_vec(),
@@ -189,8 +189,8 @@ impl Statistics {
         self.counted_contacts = all.len();
     }
 
-    /// Counts a contact. A contact of two vehicles is recorded once, under the smaller id, and counts for
-    /// both.
+    /// Counts a contact. A contact between two vehicles is reported once, under the smaller id, and is
+    /// counted for both.
     fn count(&mut self, collision: &Collision) {
         for agent in std::iter::once(collision.agent).chain(collision.with.agent()) {
             *self.contacts.entry(agent).or_default() += 1;
@@ -224,11 +224,11 @@ impl Observer for Statistics {
     }
 
     fn after_step(&mut self, world: &World) {
-        // Counted from the start and not from the previous row, so that rows do not drift if a second is not
-        // a whole number of steps.
+        // Counted from the start rather than from the previous row, so that rows do not drift if a second is
+        // not a whole number of steps.
         let seconds = |steps: u64| (steps as f64 * world.dt() / PERIOD + 1e-9).floor();
         if seconds(world.steps()) > seconds(world.steps() - 1) {
-            // Contacts first, because trips include those of their agents.
+            // Contacts are taken first, because trips include the contacts of their agents.
             self.take_contacts(world);
             self.look(world);
             self.take_trips(world);
@@ -262,7 +262,7 @@ pub fn time_rows_as_csv(rows: &[TimeRow]) -> String {
     text
 }
 
-/// Trips as CSV with a header and units; unknown places are empty.
+/// Trips as CSV with a header and units. Unknown positions are empty.
 pub fn trips_as_csv(trips: &[Trip]) -> String {
     let mut text = String::from(
         "agent,stack,status,started_s,ended_s,seconds_s,distance_m,mean_speed_mps,standing_s,\

@@ -12,7 +12,7 @@ pub struct AgentCounts {
     pub spawned: usize,
     /// Agents that reached their destination.
     pub arrived: usize,
-    /// Agents that are driving now.
+    /// Agents that are currently driving.
     pub active: usize,
     /// Agents that were removed during their trip by an edit or by their own behaviour.
     pub removed: usize,
@@ -20,16 +20,17 @@ pub struct AgentCounts {
     pub refused: usize,
     /// Agents that wait for their departure or for a free place.
     pub waiting: usize,
-    /// Waiting agents that are due but have found no free place.
+    /// Waiting agents that are due but have no free place.
     pub queued: usize,
 }
 
 /// Numbers of driving vehicles that cannot continue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 pub struct MishapCounts {
-    /// Vehicles on a side or on the roof: rigid bodies that lean by more than 60 degrees.
+    /// Vehicles on their side or roof, that is, rigid bodies that lean by more than 60 degrees.
     pub tipped_over: usize,
-    /// Vehicles that have been standing for at least two minutes short of their goal, tipped over or not.
+    /// Vehicles that have stood for at least two minutes without having reached their goal, tipped over or
+    /// not.
     pub stuck: usize,
 }
 
@@ -40,18 +41,18 @@ pub struct StandingCount {
     pub cause: String,
     /// Number of times that a vehicle has stood for longer than a minute.
     pub count: u64,
-    /// The first of these vehicles.
+    /// The first vehicle that was counted for this cause.
     pub agent: u64,
-    /// Time at which it was counted, up to 5 s after the minute, s.
+    /// Time at which the first vehicle was counted, s: up to 5 s after it had stood for a minute.
     pub time: f64,
-    /// Position of its front, m.
+    /// Position of the first vehicle's front, m.
     pub at: [f64; 2],
 }
 
-/// Mean and spread over the drives of one run.
+/// Mean and standard deviation over the drives of one run.
 ///
-/// The drives of one run interact, so they are not independent observations and give no information about the
-/// error of the mean. To estimate errors, compare several runs with different seeds, as `bench run` does.
+/// The drives of one run interact, so they are not independent observations and do not show the error of the
+/// mean. To estimate errors, compare several runs with different seeds, as `bench run` does.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize)]
 pub struct Statistic {
     /// Number of values.
@@ -60,14 +61,13 @@ pub struct Statistic {
     pub mean: f64,
     /// Standard deviation of the values (n - 1).
     pub standard_deviation: f64,
-    /// `standard_deviation` divided by the square root of `count`. This is not the error of the
-    /// mean, because the drives of one run depend on each other. It is kept for programs that read
-    /// it.
+    /// `standard_deviation` divided by the square root of `count`. This is not the error of the mean, because
+    /// the drives of one run depend on each other. It is provided for programs that read it.
     pub standard_error: f64,
 }
 
 impl Statistic {
-    /// Mean and spread of values; all zero if there are none.
+    /// Mean and standard deviation of values; all zero for an empty slice.
     pub fn of(values: &[f64]) -> Self {
         let count = values.len();
         if count == 0 {
@@ -90,7 +90,7 @@ impl Statistic {
     }
 }
 
-/// A module that is not built in.
+/// A plugin or script that agents use or used.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ModuleRecord {
     /// Name of the module's slot.
@@ -127,9 +127,9 @@ impl ModuleRecord {
     }
 }
 
-/// Number of replans of driving agents that were standing. Replans after a missed lane change are
-/// counted by [`LawCounts::missed_turns`]. That counter counts each new route once, not every
-/// second in which a route was requested.
+/// Number of replans of stationary agents. Replans after a missed lane change are in
+/// [`LawCounts::missed_turns`], which counts each new route once rather than every second in which a route
+/// was requested.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct ReplanCounts {
     /// Replans for agents that had been standing for too long.
@@ -139,17 +139,17 @@ pub struct ReplanCounts {
 /// Statistics of right of way at junctions.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 pub struct LawCounts {
-    /// Entries into a junction at a red signal.
+    /// Number of entries into a junction at a red signal.
     pub red_passed: u64,
-    /// Entries from a stop sign without a grant.
+    /// Entries past a stop sign without a grant.
     pub stops_missed: u64,
-    /// All entries into a junction without a grant.
+    /// Number of entries into a junction without a grant.
     pub breaches: u64,
     /// Number of times that the host braked because the controller of a vehicle would have passed a place
     /// where it has to stop.
     pub held_by_law: u64,
-    /// Number of times that a vehicle was admitted because it no longer had to yield: it had waited
-    /// long enough, or no vehicle has right of way at the junction.
+    /// Number of times that a vehicle was admitted without having to yield, because it had waited long enough
+    /// or because no vehicle has right of way at the junction.
     pub let_in_by_lock: u64,
     /// Longest time for which a vehicle has waited at a junction, s.
     pub longest_wait: f64,
@@ -159,11 +159,11 @@ pub struct LawCounts {
     /// Number of rings of full lanes that were resolved by admitting all their heads together. In
     /// such a ring, each vehicle waits for room on the next lane.
     pub rotations: u64,
-    /// Vehicles in rings of full lanes that were rerouted so that the others could continue.
+    /// Number of vehicles in rings of full lanes that were rerouted so that the others could continue.
     pub sent_round: u64,
-    /// Number of rings of vehicles that stood for a minute while each waited for the next: rings of
-    /// full lanes without an alternative route for any of their vehicles, and rings with other
-    /// reasons. Each ring is counted once, however long it stands.
+    /// Number of rings of vehicles that stood for a minute, each waiting for the next one: rings of full
+    /// lanes in which no vehicle has an alternative route, and rings for other reasons. Each ring is counted
+    /// once, however long it stands.
     pub gridlocks: u64,
 }
 
@@ -189,7 +189,7 @@ impl LawCounts {
 pub struct SwapRecord {
     /// Number of steps taken before the replacement.
     pub step: u64,
-    /// Simulation time, s.
+    /// Simulation time of the replacement, s.
     pub time: f64,
     /// Name of the slot.
     pub slot: &'static str,
@@ -203,19 +203,19 @@ pub struct SwapRecord {
     pub note: String,
 }
 
-/// A module that did not resume its state when a saved world was restored. From then on, the run is a branch:
-/// it differs from the saved run and cannot be reproduced without the save.
+/// A module that did not resume its state when a saved world was restored. From the restore onwards, the run
+/// is a branch: it differs from the saved run and cannot be reproduced without the save.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct FreshStart {
     /// Number of steps taken before the restore.
     pub step: u64,
-    /// Simulation time, s.
+    /// Simulation time of the restore, s.
     pub time: f64,
-    /// Name of the slot; `scenario` for parts of the scenario or options: `vehicle types`, `flows`,
+    /// Name of the slot, or `scenario` for a part of the scenario or options: `vehicle types`, `flows`,
     /// `dynamics`, `pedestrians`.
     pub slot: String,
-    /// Id of the module, or several ids if the slot has several modules; `none` if the slot is now empty. For
-    /// `scenario`, the part of the scenario or options that differs.
+    /// Id of the module, or several ids if the slot has several modules; `none` if the slot is empty after
+    /// the restore. For `scenario`, the part of the scenario or options that differs.
     pub module: String,
     /// Message about what happened.
     pub why: String,
@@ -273,16 +273,15 @@ pub struct Summary {
     pub replans: ReplanCounts,
     /// Statistics of right of way at junctions.
     pub law: LawCounts,
-    /// Statistics of pedestrians, if any have come.
+    /// Statistics of pedestrians, if there were any.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub people: Option<PeopleCounts>,
-    /// Number of loose obstacles that have been pushed, if any.
+    /// Statistics of loose obstacles, if any have been pushed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub loose: Option<LooseCounts>,
     /// Numbers of vehicles that cannot continue.
     pub mishaps: MishapCounts,
-    /// Vehicles that have stood for more than a minute for another reason than a red light, by
-    /// cause.
+    /// Vehicles that have stood for more than a minute for reasons other than a red light, by cause.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub standing: Vec<StandingCount>,
     /// Agents off the lanes that have no path to their goal.
@@ -313,16 +312,16 @@ pub struct MoveTreeRecord {
     pub hash: String,
     /// Number of plans made.
     pub plans: u64,
-    /// Number of plans without a free move.
+    /// Number of plans that found every move blocked.
     pub without_path: u64,
     /// Number of moves begun.
     pub moves: u64,
-    /// Number of times that a followed clip was placed anew because its vehicle was more than 0.5 m or 5 degrees from
-    /// it.
+    /// Number of times that a followed clip was moved to its vehicle, because the vehicle was more than 0.5 m
+    /// or 5 degrees away from it.
     pub corrections: u64,
-    /// Maximum distance of a vehicle from its clip, m. 0 for clips that are played.
+    /// Maximum distance between a vehicle and the clip that it follows, m. 0 for clips that are played.
     pub worst_distance: f64,
-    /// Maximum difference between the headings of a vehicle and its clip, rad.
+    /// Maximum difference between the headings of a vehicle and the clip that it follows, rad.
     pub worst_heading: f64,
 }
 
@@ -333,7 +332,7 @@ pub struct AgentWithoutPath {
     pub agent: u64,
     /// Kind of the reason: `start_blocked`, `goal_blocked`, `start_walled_in` or `goal_walled_in`.
     pub reason: &'static str,
-    /// The reason as text for users.
+    /// The reason as a message for users.
     pub text: String,
     /// Width of the widest gap on a possible path, m; `None` if there is no gap.
     pub gap: Option<f64>,

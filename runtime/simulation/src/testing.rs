@@ -20,10 +20,10 @@ use roadwright_scenario::operation::draw::RoadStyle;
 use roadwright_scenario::{CrossSection, DynamicsLevel, Edit, JunctionRules, Node, Scenario};
 use std::sync::Arc;
 
-/// A straight road between two points, with its numbers of forward and backward lanes.
+/// Endpoints of a straight road, and its numbers of forward and backward lanes.
 pub(crate) type Straight = ((f64, f64), (f64, f64), usize, usize);
 
-/// A test stand: roads with cars.
+/// A test world: roads with cars.
 pub(crate) struct Stand {
     pub(crate) ground: Arc<Ground>,
     pub(crate) types: VehicleTypes,
@@ -47,12 +47,12 @@ pub(crate) fn clock(step: u64) -> Clock {
 }
 
 impl Stand {
-    /// Straight roads without cars.
+    /// Creates straight roads without cars.
     pub(crate) fn on(roads: &[Straight]) -> Self {
         Self::ruled(roads, &JunctionRules::default())
     }
 
-    /// Straight roads with rules for their junctions; roads are numbered from 1.
+    /// Creates straight roads with rules for their junctions. Roads are numbered from 1.
     pub(crate) fn ruled(roads: &[Straight], rules: &JunctionRules) -> Self {
         Self::with_lanes(3.25, roads, rules)
     }
@@ -98,7 +98,7 @@ impl Stand {
         }
     }
 
-    /// Two streets of 200 m that cross in the middle.
+    /// Creates two streets of 200 m that cross in the middle.
     pub(crate) fn crossing() -> Self {
         Self::crossing_of(&JunctionRules::default())
     }
@@ -129,7 +129,7 @@ impl Stand {
         ]
     }
 
-    /// Lanelets of a road from right to left. All of its lanes have to lead in one direction.
+    /// Lanelets of a road from right to left. All lanes of the road must have the same direction.
     pub(crate) fn lanes_from_the_right(&self) -> Vec<LaneletIndex> {
         let graph = self.ground.graph();
         let all = graph.indices();
@@ -145,8 +145,8 @@ impl Stand {
         lanes
     }
 
-    /// Adds a car at the given distance along the first of the lanelets. Its goal is at the end of
-    /// the last one.
+    /// Adds a car at the given distance along the first of the lanelets. Its goal is at the end of the last
+    /// lanelet.
     pub(crate) fn car(
         &mut self,
         id: u64,
@@ -194,7 +194,7 @@ impl Stand {
         agent
     }
 
-    /// Updates the index with the current places of all agents.
+    /// Updates the position index.
     pub(crate) fn look(&mut self) {
         let bodies = Bodies {
             ground: &self.ground,

@@ -1,4 +1,4 @@
-//! Plans the path of a trip without driving it. Uses a route planner on lanes and a ground planner elsewhere.
+//! Plans the path of a trip without driving it, with a route planner on lanes and a ground planner elsewhere.
 
 mod drivable;
 
@@ -17,7 +17,7 @@ use roadwright_planning::open_ground::{CellMap, CellPath};
 use roadwright_scenario::{BodyKind, OffRoad, Scenario, VehicleType};
 use std::sync::Arc;
 
-/// Assumed height of vehicles of unknown height, m. No vehicle drives over or passes underneath them.
+/// Assumed height of vehicles of unknown height, m. It is so large that no vehicle passes over or below them.
 const VEHICLE_HEIGHT: f64 = 4.0;
 /// Margin of displayed maps around start, goal and path, m.
 const MARGIN: f64 = 20.0;
@@ -37,7 +37,7 @@ pub struct TripQuestion<'a> {
     pub to: TripEnd,
     /// Settings of the planner for open ground.
     pub planning: GroundPlanning,
-    /// Maximum number of cells to expand.
+    /// Maximum number of cells that the search may expand.
     pub most: u64,
 }
 
@@ -46,7 +46,7 @@ pub struct TripQuestion<'a> {
 pub enum TripAnswer {
     /// A path was found.
     Found(TripPlan),
-    /// There is no path. The text is the reason, for users.
+    /// There is no path, for this reason (text for users).
     NoPath(String),
     /// The search ended at the maximum number of cells.
     Undecided,
@@ -57,7 +57,7 @@ pub enum TripAnswer {
 pub struct TripPlan {
     /// Legs of the path, in driving order.
     pub legs: Vec<TripLeg>,
-    /// Total cost of the path's steps over cells; 0 on lanes.
+    /// Total cost of the path over cells of open ground; 0 on lanes.
     pub cost: u64,
 }
 
@@ -66,9 +66,8 @@ pub struct TripPlan {
 pub struct TripLeg {
     /// Whether the leg is on lanes or on open ground.
     pub kind: LegKind,
-    /// Poses at the leg's start, its end, and each change of direction between them. On a path that a vehicle
-    /// can drive, poses in bends are at most 0.5 m apart, and a place where it changes gear has one pose in
-    /// each gear.
+    /// Poses at the leg's start and end, and at each change of direction in between. On a drivable path,
+    /// poses in bends are at most 0.5 m apart, and each place where the gear changes has one pose per gear.
     pub poses: Vec<Pose>,
     /// Gear at each pose: 1 forwards, -1 in reverse. Empty if the whole leg is driven forwards.
     pub gears: Vec<i8>,
@@ -132,7 +131,7 @@ impl TripFinder {
         }
         let mut map = items.map();
         for body in bodies {
-            // A rejected outline has no area, like that of a board on its edge, and obstructs no vehicle.
+            // An outline is rejected if it has no area, like a board on its edge. It obstructs no vehicle.
             let _ = map.insert(body);
         }
         Self {
@@ -147,7 +146,7 @@ impl TripFinder {
         self.expanded
     }
 
-    /// Plans a trip. Calls `goes_on` between portions of the work, and stops once it returns `false`.
+    /// Plans a trip. Calls `goes_on` repeatedly, and stops as soon as it returns `false`.
     pub fn answer(
         &mut self,
         question: &TripQuestion<'_>,
@@ -160,7 +159,7 @@ impl TripFinder {
             return TripAnswer::NoPath("the goal is not within 10,000 km of the origin".into());
         }
         if question.vehicle.body == BodyKind::Character {
-            // It walks over open ground, even between places on lanes.
+            // Characters walk over open ground, even between places on lanes.
             let on_foot = TripQuestion {
                 planning: question.planning.on_foot(),
                 ..*question
@@ -189,7 +188,7 @@ impl TripFinder {
         }
     }
 
-    /// Plans a trip on lanes and over open ground, each part on whichever of the two is quicker.
+    /// Plans a trip on lanes and over open ground, whichever is quicker for each part.
     fn over_both(
         &mut self,
         question: &TripQuestion<'_>,
@@ -289,7 +288,7 @@ impl TripFinder {
         let vehicle = question.vehicle;
         let speed = vehicle.max_speed.min(OPEN_GROUND_SPEED);
         let length = polyline::length(&found.points);
-        // Cost of the path relative to the same path over plain ground.
+        // Ratio between the cost of the path and that of the same path over plain ground.
         let plain = plain_cost(&found.path, (&question.planning).into());
         let factor = if plain > 0 {
             found.path.cost as f64 / plain as f64
@@ -318,8 +317,8 @@ impl TripFinder {
         })
     }
 
-    /// The map around a trip, with its path marked if there is one; `None` if an end of the trip has
-    /// coordinates that are out of range or not finite.
+    /// The map around a trip, with its path marked if there is one. `None` if the coordinates of either end
+    /// are out of range or not finite.
     pub fn map_around(
         &mut self,
         question: &TripQuestion<'_>,
@@ -373,7 +372,7 @@ fn lane_leg(route: &PlannedRoute, heading: Option<f64>) -> TripLeg {
 
 fn is_somewhere(end: &TripEnd) -> bool {
     let limit = roadwright_geometry::MAX_COORDINATE;
-    // False for numbers that are not finite.
+    // Also `false` for coordinates that are not finite.
     let is_near = end.position.abs().max_element() <= limit;
     is_near && end.position.is_finite() && end.heading.is_none_or(f64::is_finite)
 }
@@ -402,12 +401,12 @@ fn plain_cost(path: &CellPath, rules: Rules) -> u64 {
     costs.sum()
 }
 
-/// Returns the first and last point of a line and its corners, each with the heading of the segment
-/// that follows it. `last` is the heading at the last point; the default is that of the line.
+/// Returns the first point, the corners and the last point of a line, each with the heading of the next
+/// segment. `last` is the heading at the last point. Without it, the heading of the line is used.
 fn corners(points: &[DVec2], last: Option<f64>) -> Vec<Pose> {
     /// Smallest change of direction that counts as a bend, rad.
     const BEND: f64 = 1e-3;
-    /// Distance below which two points count as one, m. Two such points define no direction.
+    /// Distance below which two points are merged, m, because they do not define a direction.
     const CLOSE: f64 = 1e-3;
     let mut poses: Vec<Pose> = Vec::new();
     for pair in points.windows(2) {
@@ -440,7 +439,7 @@ fn standing(shape: Shape, layer: Layer) -> Item {
     }
 }
 
-/// The bodies of a snapshot, except those of one agent.
+/// The bodies in a snapshot, except those of one agent.
 fn vehicles(snapshot: &Snapshot, except: Option<u64>) -> impl Iterator<Item = Item> {
     let body = |pose: Pose, length: f64, width: f64| {
         let shape = Shape::Box(OrientedBox::new(pose, length, width));

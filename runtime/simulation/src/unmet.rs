@@ -1,4 +1,4 @@
-//! Requirements of a scenario that are not met, so that a run could not start.
+//! Unmet requirements that keep a run of a scenario from starting.
 
 use crate::dynamics::LevelChoice;
 use crate::modules;

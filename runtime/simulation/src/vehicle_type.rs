@@ -1,4 +1,4 @@
-//! Vehicle types, prepared for use in steps.
+//! Vehicle types in a form prepared for simulation.
 
 mod vehicle_records;
 
@@ -24,12 +24,11 @@ use roadwright_vehicle::trailer::Train;
 use roadwright_vehicle::{DriveTrain, OneTrackLimits, SingleTrack};
 use std::sync::Arc;
 
-/// Fraction of the curvature at full lock that a vehicle can follow with ease. The rest is a
-/// reserve that lets the vehicle return to its lane within a bend. For a car, this gives a radius
-/// of 4.3 m.
+/// Curvature limit of a vehicle's normal driving, as a fraction of the curvature at full lock. The rest is a
+/// reserve for returning to the lane within a bend. For a car, this gives a radius of 4.3 m.
 const EASE: f64 = 0.9;
 
-/// A vehicle type, prepared for use in steps.
+/// A vehicle type, prepared for simulation.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct VehicleType {
     /// Length of the vehicle itself, m.
@@ -40,11 +39,11 @@ pub(crate) struct VehicleType {
     pub(crate) tows: bool,
     /// Whether the vehicle runs on tracks.
     pub(crate) has_tracks: bool,
-    /// Whether it is the disc of a character. Its outline does not turn with it.
+    /// Whether the body is the disc of a character, whose outline does not turn with it.
     pub(crate) is_disc: bool,
     /// Overall width, m.
     pub(crate) width: f64,
-    /// Distance from the rear axle to the rear end, m; to the rear end of the last trailer if there are any.
+    /// Distance from the rear axle to the rear end, m. With trailers, to the rear end of the last trailer.
     pub(crate) rear_overhang: f64,
     /// Distance from the rear axle to the front end, m.
     pub(crate) front: f64,
@@ -57,7 +56,7 @@ pub(crate) struct VehicleType {
     /// Fraction of the vehicle's wheels that the hand brake acts on, 0 to 1.
     pub(crate) held: f64,
     pub(crate) limits: OneTrackLimits,
-    /// Largest curvature that the vehicle follows with ease, 1/m.
+    /// Maximum curvature in normal driving, 1/m.
     pub(crate) tightest_bend: f64,
     pub(crate) single_track: SingleTrack,
     pub(crate) sliding: SlidingModel,
@@ -97,14 +96,14 @@ impl From<&roadwright_scenario::VehicleType> for VehicleType {
 }
 
 impl VehicleType {
-    /// Highest acceleration or deceleration that the tyres allow on dry asphalt, m/s^2.
+    /// Maximum acceleration or deceleration that the tyres allow on dry asphalt, m/s^2.
     #[inline]
     pub(crate) fn hardest(&self) -> f64 {
         self.single_track.friction * GRAVITY
     }
 
-    /// Braking that others may expect of the vehicle on a lane, m/s^2: `dry`, or less if the ground is known
-    /// to be slippery.
+    /// Deceleration on a lane that other vehicles may expect of this vehicle, m/s^2. It is `dry`, or less if
+    /// the ground is known to be slippery.
     #[inline]
     pub(crate) fn expected_braking(
         &self,
@@ -123,8 +122,8 @@ impl VehicleType {
     /// Whether the vehicle counts as a bus or lorry in junctions, because it swings out in bends.
     #[inline]
     pub(crate) fn is_long(&self) -> bool {
-        // Conflicts in junctions are computed for a car of this size. A vehicle that is larger in any
-        // dimension has other conflicts.
+        // Conflicts in junctions are computed for a car of this size. If any dimension of a vehicle is
+        // larger, the conflicts of a long vehicle are used.
         let body = Body {
             width: self.width,
             front: self.front,
@@ -133,8 +132,8 @@ impl VehicleType {
         self.tows || body.exceeds_car()
     }
 
-    /// Circle around the vehicle with its trailers in line: its centre (m ahead of the rear axle)
-    /// and its radius (m).
+    /// Bounding circle of the vehicle with its trailers in line: its centre (m ahead of the rear axle) and
+    /// its radius (m).
     #[inline]
     pub(crate) fn hull_circle(&self) -> (f64, f64) {
         if !self.tows {
@@ -149,8 +148,8 @@ impl VehicleType {
         self.footprint(pose.point(self.body_centre, 0.0), pose.heading)
     }
 
-    /// Footprint of the body when its centre is at `middle`, in metres. That of a character is the square around its
-    /// disc, with sides along the axes, so that it touches nothing by turning.
+    /// Footprint of the body when its centre is at `middle`, in metres. The footprint of a character is the
+    /// axis-aligned square around its disc, so that turning causes no contact.
     #[inline]
     pub(crate) fn footprint(&self, middle: DVec2, heading: f64) -> OrientedBox {
         let centre = Pose {
@@ -176,15 +175,16 @@ pub fn body_of(vehicle: &roadwright_scenario::VehicleType) -> GroundBody {
     }
 }
 
-/// Returns the effects of cost layers on a vehicle type, where they differ from the default.
+/// Returns the effects of cost layers on a vehicle type that differ from the default.
 ///
-/// Slopes cost more for vehicles with less acceleration, and much more where they cannot climb. Tracks halve the cost of slippery ground and water.
+/// Slopes cost more for vehicles with less acceleration, and much more if a vehicle cannot climb them. Tracks
+/// halve the cost of slippery ground and water.
 pub fn effects_of(vehicle: &roadwright_scenario::VehicleType) -> Vec<LayerEffect> {
-    /// Acceleration at which slopes have their default cost, m/s^2: that of a mid-size car.
+    /// Acceleration for which slopes have their default cost, m/s^2: that of a mid-size car.
     const COMMON_ACCELERATION: f64 = 2.6;
-    /// Smallest cost of a slope, in thousandths of the default.
+    /// Minimum cost of a slope, in thousandths of the default.
     const LEAST: f64 = 250.0;
-    /// Largest cost of a slope, in thousandths of the default.
+    /// Maximum cost of a slope, in thousandths of the default.
     const MOST: f64 = 4000.0;
     let slopes = (1000.0 * COMMON_ACCELERATION / vehicle.max_acceleration).round();
     let mut effects = vec![LayerEffect {
@@ -195,7 +195,7 @@ pub fn effects_of(vehicle: &roadwright_scenario::VehicleType) -> Vec<LayerEffect
         },
     }];
     if vehicle.body == BodyKind::Character {
-        // Characters plan around each other in time (`open_ground/walking.rs`).
+        // Characters plan evasive paths around each other separately (`open_ground/walking.rs`).
         effects.push(LayerEffect {
             layer: Layer::Characters,
             effect: Effect::Nothing,
@@ -212,21 +212,21 @@ pub fn effects_of(vehicle: &roadwright_scenario::VehicleType) -> Vec<LayerEffect
     effects
 }
 
-/// Maximum difference in height between two couplings that fit each other, m. A tow ball and a fifth wheel
-/// differ by more.
+/// Maximum height difference between two couplings that fit together, m. The difference between a tow ball
+/// and a fifth wheel is larger.
 pub(crate) const LEVEL: f64 = 0.15;
-/// Maximum number of types that tow trailers of other types.
+/// Maximum number of combinations of a type with the trailers of another type.
 const MOST_STRANGERS: usize = 1000;
 
-/// A vehicle type with other trailers: only some of its own because the others have been uncoupled,
-/// or trailers of another type.
+/// A vehicle type with other trailers than in its file: either fewer, because some have been uncoupled, or
+/// trailers of another type.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 struct Part {
-    /// Number of the type with all its trailers.
+    /// Number of the same type with all its trailers.
     whole: u16,
-    /// Number of the type that the trailers belong to, usually the vehicle's own type.
+    /// Number of the type that the trailers belong to, usually the same type.
     of: u16,
-    /// Number of trailers that the vehicle tows, from the front.
+    /// Number of towed trailers, counted from the front.
     towed: u8,
 }
 
@@ -274,11 +274,11 @@ impl Spans {
 
 /// Vehicle types of a scenario.
 ///
-/// A type with trailers has additional numbers after those of all types of the scenario: the type
-/// without its last trailer, without its last two, and so on. So everything that depends on the
-/// towed trailers, such as length, mass and rear overhang, follows from this number at every level.
-/// A type that can tow the trailers of another type also has numbers for towing one of them, two,
-/// and so on.
+/// A type with trailers has additional numbers, which come after those of all types of the scenario: for the
+/// type without its last trailer, without its last two trailers, and so on. Therefore everything that depends
+/// on the towed trailers, such as length, mass and rear overhang, follows from this number at every level. A
+/// type that can tow the trailers of another type also has numbers for towing one of these trailers, two of
+/// them, and so on.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct VehicleTypes {
     /// Names of the scenario's types, by number. Types with fewer trailers have no names.
@@ -287,7 +287,7 @@ pub(crate) struct VehicleTypes {
     keys: Vec<Arc<str>>,
     /// Type and towed trailers of each number.
     parts: Vec<Part>,
-    /// Coupling of each vehicle without its trailers; `None` if it has none.
+    /// Coupling of each vehicle itself; `None` if it has none.
     couplings: Vec<Option<OwnCoupling>>,
     types: Vec<VehicleType>,
     /// Drive trains, for vehicle files that have one.
@@ -304,14 +304,15 @@ pub(crate) struct VehicleTypes {
     ground_bodies: Vec<GroundBody>,
     /// Effects of cost layers on maps of open ground.
     ground_effects: Vec<Arc<[LayerEffect]>>,
-    /// Conditions under which each type leaves the lanes. Not part of the hash, because it only affects trips
-    /// when they are planned.
+    /// Conditions under which each type leaves the lanes. They are not part of the hash, because they only
+    /// matter when trips are planned.
     off_road: Vec<OffRoad>,
     /// Kind of body of each type.
     bodies: Vec<BodyKind>,
     /// Gaits of each type; `None` for vehicles.
     gaits: Vec<Option<Arc<GaitTable>>>,
-    /// Libraries of recorded moves of each type. Not part of the hash, because saves name the libraries in use.
+    /// Libraries of recorded moves of each type. They are not part of the hash, because saves name the
+    /// libraries that are in use.
     move_libraries: Vec<Vec<MoveLibrary>>,
     /// Vertical extents of the vehicles and their trailers.
     spans: Vec<Spans>,
@@ -319,11 +320,11 @@ pub(crate) struct VehicleTypes {
     pub(crate) has_trailers: bool,
     /// Whether stop lines are set back because there are buses or lorries.
     pub(crate) sets_lines_back: bool,
-    /// Largest distance from the rear axle to the rear end of any type, m.
+    /// Maximum distance from the rear axle to the rear end over all types, m.
     pub(crate) largest_overhang: f64,
     /// Minimum update rate of the dynamics levels that model forces, Hz.
     pub(crate) physics_rate_hz: f64,
-    /// Records of all types, for controllers that ask for their vehicle; derived.
+    /// Records of all types, for controllers that request vehicle data; derived.
     pub(crate) records: Arc<VehicleRecords>,
 }
 
@@ -333,7 +334,7 @@ impl VehicleTypes {
         &self.keys[number as usize]
     }
 
-    /// Meaning of each number: the name of the type, and the trailers that it tows.
+    /// Description of each number: the name of the type, and the trailers that it tows.
     pub(crate) fn numbering(&self) -> Vec<String> {
         let parts = self.parts.iter().map(|part| format!("{part:?}"));
         self.names.iter().cloned().chain(parts).collect()
@@ -347,7 +348,7 @@ impl VehicleTypes {
     }
 
     pub(crate) fn new(scenario: &roadwright_scenario::Scenario) -> Self {
-        // All lists are sorted by name, so the number of a type is its index in each of them.
+        // All lists are sorted by name, so the number of a type is its index in each list.
         let names: Vec<String> = scenario.vehicle_types().keys().cloned().collect();
         let (described, parts) = with_parts(scenario);
         let key = |part: &Part| Arc::from(names[usize::from(part.whole)].as_str());
@@ -484,17 +485,17 @@ impl VehicleTypes {
         self.parts[number as usize].of
     }
 
-    /// Number of a type that tows the first `towed` of its own trailers, or all if it has fewer.
+    /// Number of a type with the first `towed` of its own trailers, or with all if it has fewer.
     pub(crate) fn towing(&self, number: u16, towed: usize) -> u16 {
         let of = self.trailers_of(number);
         self.towing_of(number, of, towed)
             .unwrap_or(self.whole(number))
     }
 
-    /// Number of a type that tows the first `towed` trailers of another type; `None` if they do not fit.
+    /// Number of a type with the first `towed` trailers of another type; `None` if they do not fit.
     pub(crate) fn towing_of(&self, number: u16, of: u16, towed: usize) -> Option<u16> {
         let whole = self.whole(number);
-        // Without trailers it is itself, whichever type they belonged to.
+        // Without trailers, the result is the type itself, whichever type the trailers belonged to.
         let of = if towed == 0 { whole } else { of };
         let wanted =
             |part: &Part| (part.whole, part.of, usize::from(part.towed)) == (whole, of, towed);
@@ -502,7 +503,7 @@ impl VehicleTypes {
         Some(at as u16)
     }
 
-    /// Place of a vehicle's own coupling, m ahead of its rear axle.
+    /// Position of the vehicle's own coupling, m ahead of its rear axle.
     pub(crate) fn coupling(&self, number: u16) -> Option<f64> {
         self.couplings[number as usize].map(|own| own.ahead)
     }
@@ -519,7 +520,7 @@ impl VehicleTypes {
     }
 }
 
-/// Types of a scenario, followed by those with fewer trailers.
+/// Types of a scenario, followed by the same types with fewer or other trailers.
 fn with_parts(
     scenario: &roadwright_scenario::Scenario,
 ) -> (Vec<roadwright_scenario::VehicleType>, Vec<Part>) {
@@ -530,7 +531,7 @@ fn with_parts(
     let part = |(whole, towed): (usize, usize)| Part {
         whole: whole as u16,
         of: whole as u16,
-        // A file has at most eight.
+        // A vehicle file has at most eight trailers.
         towed: towed as u8,
     };
     let mut all: Vec<_> = scenario.vehicle_types().values().cloned().collect();
@@ -553,7 +554,7 @@ fn with_parts(
     (all, parts)
 }
 
-/// Types that can tow trailers of other types, because their couplings have the same height.
+/// Combinations of a type with the trailers of another type whose couplings have the same height.
 fn strangers(types: &[roadwright_scenario::VehicleType]) -> Vec<Part> {
     let couplings: Vec<_> = types.iter().map(OwnCoupling::of).collect();
     let mut parts = Vec::new();

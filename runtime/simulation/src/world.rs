@@ -43,7 +43,7 @@ use roadwright_ground::Ground;
 use roadwright_scenario::{NodeId, RoadId, Scenario};
 use std::sync::Arc;
 
-/// Buffers and derived data that stages keep between steps; not part of the state.
+/// Buffers and derived data that stages keep between steps. They are not part of the state.
 #[derive(Default)]
 struct Scratch {
     planning: Rota,
@@ -61,12 +61,12 @@ enum GroundChange {
     Leaves,
     /// The agent joins a lane that it has reached.
     Joins,
-    /// The agent is to leave the lanes, but is already off them.
+    /// The route says that the agent leaves the lanes here, but it is already off them.
     HasLeft,
 }
 
-/// The parts of a world that planning over open ground reads. A macro, because a method would borrow the whole
-/// world, and stages change its other parts meanwhile.
+/// The parts of a world that planning over open ground reads. This is a macro, because a method would borrow
+/// the whole world while stages change its other parts.
 macro_rules! off_road {
     ($world:ident) => {
         OffRoad {
@@ -83,8 +83,8 @@ macro_rules! off_road {
 
 /// A running scenario.
 ///
-/// It owns the parts and passes each stage the parts that it reads and writes. Stages never get the world
-/// itself. The signature of a stage states what it can change, and the compiler checks it.
+/// It owns all parts, and passes to each stage the parts that the stage reads and writes. Stages never get
+/// the world itself, so the signature of a stage states what it can change, and the compiler checks this.
 pub struct World {
     pub(crate) clock: Clock,
     pub(crate) ground: Arc<Ground>,
@@ -103,27 +103,27 @@ pub struct World {
     pub(crate) ground_plans: GroundPlans,
     /// Moves of agents with move trees.
     pub(crate) move_trees: MoveTrees,
-    /// Vehicles that have stood for long.
+    /// Counts of vehicles that have stood for long.
     pub(crate) standing_counts: StandingCounts,
     /// One row for each agent that no longer drives, in the order in which their drives ended.
     pub(crate) finished: Finished,
-    /// An edit that waits until junctions are empty.
+    /// An edit that is pending until junctions are empty.
     pub(crate) waiting: Option<WaitingEdit>,
     pub(crate) agent_updates: u64,
     pub(crate) replans: ReplanCounts,
-    /// Whether agents without a place or goal are refused, instead of being an error.
+    /// Whether agents without a valid place or goal are refused. Otherwise, they are an error.
     lenient: bool,
-    /// Number of pedestrians per hour on each side of a crossing; overrides the scenario.
+    /// Number of pedestrians per hour on each side of a crossing, which overrides the scenario.
     pub(crate) pedestrians: Option<f64>,
-    /// Whether all bodies are compared for contacts.
+    /// Whether all pairs of bodies are compared for contacts.
     verify: bool,
-    /// Helper threads besides the calling one, if any.
+    /// Helper threads in addition to the calling thread, if any.
     helpers: Option<rayon::ThreadPool>,
     scratch: Scratch,
 }
 
 impl World {
-    /// Prepares a scenario for running.
+    /// Creates a world that runs a scenario.
     ///
     /// # Errors
     /// If a module, a parameter or a place does not exist, or an option is out of range.
@@ -135,7 +135,7 @@ impl World {
         Self::on_ground(Ground::new(scenario), scenario, modules, options)
     }
 
-    /// Prepares a scenario for running on its ground, which any number of worlds may share.
+    /// Creates a world that runs a scenario on its ground. Any number of worlds can share a ground.
     ///
     /// # Errors
     /// As for [`World::new`].
@@ -208,25 +208,23 @@ impl World {
         })
     }
 
-    /// Takes one step of dt, in a fixed order: step boundary, spawning, junctions, planning, behaviours,
-    /// controllers, motion, collisions.
+    /// Takes one step of length `dt`. The order is fixed: step boundary, spawning, junctions, planning,
+    /// behaviours, controllers, motion, collisions.
     pub fn step(&mut self) {
         self.step_watched(|_| ());
     }
 
-    /// Like [`World::step`], but calls `begins` at the beginning of each part. Planning for spawned agents
-    /// takes place between two parts of spawning.
+    /// Like [`World::step`], but calls `begins` at the beginning of each part. Spawning is announced twice if
+    /// planning for spawned agents takes place in between.
     pub fn step_watched(&mut self, mut begins: impl FnMut(Stage)) {
         // Reasons for this order:
-        // - Modules are notified of agents at the boundary, before they are called for them.
-        // - Agents are spawned before junctions decide, so that one that is spawned close to a stop line
-        // requests
-        //   a grant in its first step and does not brake in vain.
-        // - Junctions decide before planners, because a route may change only beyond what is granted.
+        // - Modules are notified of agents at the boundary, before they are called for these agents.
+        // - Agents are spawned before junctions decide, so that an agent that spawns close to a stop line
+        //   requests a grant in its first step and does not brake in vain.
+        // - Junctions decide before planners, because a route may change only beyond the granted lanelets.
         // - Behaviours precede controllers, which follow the wishes of the same step.
         // - Bodies move last, and the index is rebuilt afterwards, so that every stage of the next step sees
-        // the
-        //   same places, whether it runs early or late.
+        //   the same positions, whether it runs early or late.
         let ended = self.finished.rows.len();
         begins(Stage::Boundary);
         self.agents.release();
@@ -258,7 +256,7 @@ impl World {
         demand.repeats.after(ended, time, &mut demand.departures);
     }
 
-    /// Counts vehicles that have stood for a minute, and rings of them, once a second.
+    /// Counts vehicles that have stood for a minute, and rings of such vehicles, once a second.
     fn count_standing(&mut self) {
         if !StandingCounts::are_due(&self.clock) {
             return;
@@ -290,8 +288,8 @@ impl World {
         if admitted.is_empty() {
             return;
         }
-        // Modules are notified of new agents before they are called for them, so steps with spawned agents
-        // have a second boundary.
+        // Modules are notified of new agents before they are called for these agents, so steps with spawned
+        // agents have a second boundary.
         self.modules.pass_boundary(&self.clock, &mut self.agents);
         let scene = AppearInputs {
             clock: &self.clock,
@@ -396,7 +394,7 @@ impl World {
         self.break_rings();
     }
 
-    /// Reroutes a vehicle if a ring of full lanes has stood for long.
+    /// Reroutes a vehicle of each ring of full lanes that has stood for a long time.
     fn break_rings(&mut self) {
         let claims = &mut self.traffic.claims;
         let rings = claims.gridlock.stuck_rings();
@@ -443,7 +441,7 @@ impl World {
         let (mut effecting, stage) = self.effecting();
         behave::behave(stage, helpers.as_ref(), &mut effecting);
         self.helpers = helpers;
-        // Modules that agents have chosen for themselves are notified of their parameters and agents.
+        // Modules that agents have chosen for themselves are notified of their parameters and their agents.
         if std::mem::take(&mut self.modules.has_new) {
             self.modules.pass_boundary(&self.clock, &mut self.agents);
         }
@@ -501,8 +499,8 @@ impl World {
         }
     }
 
-    /// Makes agents leave the lanes if their next goal lies off the lanes, and join lanes that they have
-    /// reached over open ground.
+    /// Makes agents leave the lanes if their next goal is off the lanes, and makes agents join lanes that
+    /// they have reached over open ground.
     fn change_ground(&mut self) {
         if !self.routes.any_leaves_lanes() {
             return;
@@ -537,11 +535,11 @@ impl World {
         }
     }
 
-    /// The change between lanes and open ground that an agent is to make now, if any.
+    /// The change between lanes and open ground that an agent has to make now; `None` if there is none.
     fn ground_change(&self, agent: AgentIndex) -> Option<GroundChange> {
         let index = agent.index();
         let progress = &self.agents.progress[index];
-        // Nearly always the next goal is on a lanelet farther on.
+        // Nearly always, the next goal is on a lanelet ahead.
         if progress.goal_at != 0 {
             return None;
         }
@@ -564,7 +562,7 @@ impl World {
         }
     }
 
-    /// Inspects the planning of an agent over open ground; `None` if it does not plan there.
+    /// Returns the planning state of an agent over open ground; `None` if the agent does not plan there.
     pub fn inspect_ground(
         &self,
         id: u64,
@@ -582,15 +580,15 @@ impl World {
         )
     }
 
-    /// Inspects an agent with a move tree; `None` for others.
+    /// Returns the planning state of an agent with a move tree; `None` for other agents.
     pub fn inspect_moves(&self, id: u64) -> Option<move_trees::MoveInspection> {
         let agent = self.agents.census().find(id)?;
         let given = off_road!(self);
         play::inspect(given, &self.move_trees, self.agents.lent(), id, agent)
     }
 
-    /// Chooses the agent whose route trees are kept for [`inspect_moves`](Self::inspect_moves); `None` for none.
-    /// This is not part of the state, and changes no run.
+    /// Selects the agent whose search trees are stored for [`inspect_moves`](Self::inspect_moves); `None`
+    /// selects no agent. This is not part of the state and does not affect the run.
     pub fn watch_moves(&mut self, agent: Option<u64>) {
         self.move_trees.watch(agent);
     }
@@ -704,23 +702,22 @@ impl World {
         self.agents.accounts = accounts;
     }
 
-    /// Replaces the scenario `old`, which is running, by `new`, and applies the differences.
+    /// Replaces the running scenario `old` by `new` and applies the differences.
     ///
-    /// Vehicles keep their place and speed. An agent is rerouted from its position if its
-    /// destination has changed or its route leads over a deleted lane. All others keep their routes
-    /// and their grants at junctions. An agent that has no lane or no route after that is removed.
-    /// New agents and flows start at the current time. The result is bit-identical for the same
-    /// edits at the same steps. The cost depends on what the edit affects, plus a pass over all
-    /// lanelets if roads or obstacles have changed, and a pass over all obstacles if these have
-    /// changed.
+    /// Vehicles keep their place and speed. An agent is rerouted from its position if its destination has
+    /// changed or its route leads over a deleted lane. All others keep their routes and their grants at
+    /// junctions. An agent without a lane or a route after the edit is removed. New agents and flows start at
+    /// the current time. The result is bit-identical for the same edits at the same steps. The cost depends
+    /// on what the edit affects, plus a pass over all lanelets if roads or obstacles have changed, and a pass
+    /// over all obstacles if these have changed.
     ///
-    /// If the edit changes a junction with vehicles inside, the junction admits no more vehicles, and the
-    /// edit is applied when all have left, after half a minute at the latest. If stop lines move outward,
-    /// approaching vehicles are held back before that, for at most a minute and a half
-    /// ([`World::closing_nodes`]). Another edit in the meantime is applied together with it.
+    /// If the edit changes a junction with vehicles inside, the junction admits no more vehicles. The edit is
+    /// applied when all have left, after half a minute at the latest. If stop lines move outward, approaching
+    /// vehicles are first held back for at most a minute and a half ([`World::closing_nodes`]). Any further
+    /// edit in the meantime is applied together with this one.
     ///
     /// # Errors
-    /// As for [`World::new`]; the world is then unchanged.
+    /// As for [`World::new`]. In case of an error, the world is unchanged.
     pub fn update(
         &mut self,
         old: &Scenario,
@@ -755,7 +752,7 @@ impl World {
         Ok(())
     }
 
-    /// Applies a waiting edit as soon as the junctions that it changes are empty.
+    /// Applies a pending edit as soon as the junctions that it changes are empty.
     fn let_edit_in(&mut self) {
         let closes = |edit: &WaitingEdit| {
             edit.closes(&self.traffic.claims, self.setting(), self.agents.lent())
@@ -778,7 +775,7 @@ impl World {
         };
         let entered =
             (self.editing()).apply(&edit.old, &edit.new, &edit.registry, Some(edit.ground));
-        // It would have been valid when it arrived, and nothing that it is checked against has changed since.
+        // The edit was valid when it arrived, and nothing that its validity depends on has changed since.
         if let Err(error) = entered {
             self.messages.log.write_fault(LogLine {
                 time: self.clock.time(),
@@ -815,11 +812,11 @@ impl World {
         self.modules.registry = modules.clone();
     }
 
-    /// Adds a pedestrian at a crossing of the junction of a node, over the given road or over the first arm
-    /// with a crossing. Returns the number of the pedestrian, starting at 1.
+    /// Adds a pedestrian at a crossing of the junction at a node: over the given road or, without a road,
+    /// over the first arm with a crossing. Returns the number of the pedestrian, starting at 1.
     ///
     /// # Errors
-    /// If there is no such crossing, or two hundred pedestrians are already at it.
+    /// If there is no such crossing, or if two hundred pedestrians are already there.
     pub fn add_pedestrian(
         &mut self,
         node: NodeId,
@@ -829,8 +826,8 @@ impl World {
     }
 
     /// Puts an agent under manual control from the next step onwards. If it is already under manual control,
-    /// only its controls are moved. The agent leaves its lane and is exempt from the rules of junctions,
-    /// while others watch out for it. An agent of level `lane` continues as `one_track`. Its modules are
+    /// only updates its controls. The agent leaves its lane and is exempt from the rules of junctions, while
+    /// others watch out for it. An agent at level `lane` continues at level `one_track`. Its modules are
     /// still called, but their output is ignored. Returns whether the agent is driving.
     pub fn drive_by_hand(&mut self, id: u64, controls: HandControls) -> bool {
         let Some(agent) = self.agents.census().find(id) else {
@@ -843,9 +840,8 @@ impl World {
         true
     }
 
-    /// Ends manual control of an agent. Its modules then drive it to its goals, on a nearby lane
-    /// or, if there is none, straight over the ground. Returns whether the agent was under manual
-    /// control.
+    /// Ends manual control of an agent. Its modules then drive it to its goals, from a nearby lane or, if
+    /// there is none, straight over the ground. Returns whether the agent was under manual control.
     pub fn give_back(&mut self, id: u64) -> bool {
         let was_driven = self.hands.release(id);
         if let Some(agent) = self.agents.census().find(id).filter(|_| was_driven) {
@@ -855,13 +851,13 @@ impl World {
         was_driven
     }
 
-    /// Uncouples the trailers of an agent and returns their number. `from` is the first of them,
-    /// counted from 1 at the front; `None` uncouples only the last one. Uncoupled trailers stand
-    /// still with their brakes on, and obstruct others, until a vehicle couples them again.
+    /// Uncouples trailers of an agent and returns how many. `from` is the number of the first trailer to
+    /// uncouple, counted from 1 at the front. `None` uncouples only the last trailer. Uncoupled trailers
+    /// stand still with their brakes on, and obstruct others, until a vehicle couples them again.
     ///
     /// # Errors
-    /// If the agent does not drive, tows no such trailer, or moves faster than walking speed.
-    /// Nothing changes then.
+    /// If the agent does not drive, tows no such trailer, or moves faster than walking speed. In case of an
+    /// error, nothing changes.
     pub fn uncouple(&mut self, id: u64, from: Option<u8>) -> Result<usize, CouplingError> {
         let agent = self
             .agents
@@ -873,12 +869,12 @@ impl World {
         Ok(count)
     }
 
-    /// Couples the trailers that stand at the free coupling of an agent's vehicle or of its last trailer.
-    /// Returns the number coupled.
+    /// Couples the trailers that stand at the free coupling of an agent's vehicle or last trailer. Returns
+    /// how many were coupled.
     ///
     /// # Errors
-    /// If the agent does not drive or moves faster than walking speed, or if no trailer that fits
-    /// is close and straight enough. Nothing changes then.
+    /// If the agent does not drive or moves faster than walking speed, or if no trailer that fits is close
+    /// and straight enough. In case of an error, nothing changes.
     pub fn couple(&mut self, id: u64) -> Result<usize, CouplingError> {
         let agent = self
             .agents
@@ -901,7 +897,7 @@ impl World {
         }
     }
 
-    /// Moves pedestrians whose crossing has been deleted.
+    /// Moves the pedestrians whose crossing has been deleted.
     fn walk_strays(&mut self) {
         if !self.traffic.people.has_strays() {
             return;

@@ -1,4 +1,4 @@
-//! Effects of slopes across the heading on planar vehicles, compared with closed-form solutions.
+//! Tests the effects of lateral slopes on planar vehicles against closed-form solutions.
 
 use roadwright_geometry::math::{atan, cos, sin};
 use roadwright_geometry::{DVec2, HeightField};
@@ -17,7 +17,7 @@ const LEVELS: [DynamicsLevel; 3] = [
     DynamicsLevel::Sliding,
 ];
 
-/// Maximum tyre force divided by load on dry asphalt, and gravity (m/s^2), at a level of dynamics.
+/// Ratio of maximum tyre force to load on dry asphalt, and gravity (m/s^2), at a dynamics level.
 fn tyres(level: DynamicsLevel) -> (f64, f64) {
     match level {
         DynamicsLevel::Sliding => (3.0, 9.8),
@@ -25,7 +25,7 @@ fn tyres(level: DynamicsLevel) -> (f64, f64) {
     }
 }
 
-/// A car on open ground that rises to the north by `rise` per metre, heading east.
+/// Creates a car that heads east on open ground, which rises by `rise` per metre to the north.
 fn hillside(rise: f64, grip: f64, speed: f64) -> Scenario {
     let mut scenario = Scenario::new("hillside");
     let stack = Stack::with_controller("pursuit");
@@ -69,7 +69,7 @@ fn hillside(rise: f64, grip: f64, speed: f64) -> Scenario {
     scenario
 }
 
-/// World with the car under manual control, without steering.
+/// Creates a world in which the car is under manual control, without steering.
 fn world(scenario: &Scenario, level: DynamicsLevel, pedals: f64) -> World {
     let options = RunOptions {
         dynamics: Some(level),
@@ -130,7 +130,7 @@ fn on_ice_it_slides_down_as_the_closed_form_says() {
             "{level}"
         );
     }
-    // The kinematic model has no slip, so it stays.
+    // The kinematic model has no slip, so the car does not move sideways.
     let mut world = world(&hillside(0.3, 0.1, 0.0), DynamicsLevel::OneTrack, 0.0);
     let start = car(&world).pose;
     steps(&mut world, 5.0);
@@ -163,7 +163,7 @@ fn it_drifts_across_a_slope_at_the_angle_at_which_its_tyres_hold_it() {
         steps(&mut world, 0.1);
         let after = car(&world).pose;
         let moved = before.to_local(after.position);
-        // The lateral weight is carried by both axles at the same slip.
+        // Both axles carry the lateral component of the weight at the same slip.
         let angle = atan(rise);
         let exact = slip_for(sin(angle), MU * cos(angle));
         let seen = -moved.y / moved.x;
@@ -179,7 +179,7 @@ fn it_drifts_across_a_slope_at_the_angle_at_which_its_tyres_hold_it() {
 fn brakes_and_bank_share_the_grip() {
     let grip = 0.3 / MU;
     let braking = 2.4;
-    // Together 2.45 and 3.07 of the available 3.03 m/s^2.
+    // The required totals are 2.45 and 3.07 m/s^2, and 3.03 m/s^2 are available.
     let aside = [0.0, 0.05, 0.2].map(|rise| {
         let level = DynamicsLevel::DynamicOneTrack;
         let mut world = world(&hillside(rise, grip, 20.0), level, -braking / 8.0);

@@ -1,4 +1,5 @@
-//! Restores saved worlds with other modules. This makes a branch: the modules start fresh, which is reported.
+//! Restores saved worlds with other modules. The modules start fresh, which is reported and makes the run a
+//! branch.
 
 use crate::common::shipped;
 use roadwright_agent::Slot;
@@ -25,7 +26,7 @@ fn run(world: &mut World, seconds: f64) {
     }
 }
 
-/// A world after a number of seconds.
+/// Creates a world and runs it for a number of seconds.
 fn after(scenario: &Scenario, options: &RunOptions, seconds: f64) -> World {
     let mut world = World::new(scenario, &builtin_modules(), options).unwrap();
     run(&mut world, seconds);
@@ -68,7 +69,7 @@ fn another_module_drives_on_and_is_told() {
     assert_eq!(notes, texts);
     let at = world.summary().started_fresh[0].clone();
     assert_eq!((at.step, at.time), (whole.steps(), whole.time()));
-    // Driving agents already have it, not only later ones.
+    // Agents that were already driving also use the new module, not only later agents.
     let of_all = |world: &World| {
         let agents = world.snapshot().vehicles.into_iter();
         agents.map(|one| one.agent).collect::<Vec<_>>()
@@ -111,7 +112,7 @@ fn what_took_the_place_of_modules_holds_on_and_stays_known() {
         run(&mut whole, 10.0);
         assert_eq!(world.summary(), whole.summary());
     }
-    // A third one replaces the second.
+    // A third module replaces the second.
     let idm = using(Slot::Controller, &["idm"]);
     let (world, notes) = restore(&scenario, &idm, &saved).unwrap();
     assert_eq!(notes, ["controller idm: starts fresh and replaces pursuit"]);
@@ -144,7 +145,7 @@ fn slots_that_take_several_or_none_are_told_as_well() {
     }
 }
 
-/// A scenario whose stack `idm` uses the given setting for its controller.
+/// Creates a scenario whose stack `idm` uses the given setting for its controller.
 fn with_idm(scenario: &Scenario, setting: ModuleSetting) -> Scenario {
     let mut changed = scenario.clone();
     let mut stack = scenario.stacks()["idm"].clone();
@@ -171,7 +172,7 @@ fn a_stack_of_the_scenario_that_was_changed_is_told() {
     .unwrap();
     let why = "has different parameters or a different rate than in the save";
     assert_eq!(fresh(&world), [told("controller", "idm", why)]);
-    // Another module does not.
+    // Another module starts fresh.
     let changed = with_idm(&scenario, ModuleSetting::new("pursuit"));
     let (mut world, _) = restore(&changed, &RunOptions::default(), &saved).unwrap();
     let why = "starts fresh and replaces idm";

@@ -1,4 +1,4 @@
-//! Characters on foot: how they walk, pass each other, and get through doors.
+//! Tests of characters on foot: how they walk, pass each other and get through doors.
 
 use crate::common;
 use glam::DVec2;
@@ -10,14 +10,14 @@ use roadwright_simulation::{PathStatus, RunOptions, SimulationError, World, buil
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-/// A wall: its middle, its extent along x and y, m.
+/// A wall: its centre, and its extent along x and y, m.
 type Wall = (DVec2, DVec2);
 
 fn wall(x: f64, y: f64, along_x: f64, along_y: f64) -> Wall {
     (DVec2::new(x, y), DVec2::new(along_x, along_y))
 }
 
-/// A scene with walls and people who walk between two places.
+/// Creates a scene with walls, and people who walk between two places each.
 fn scene(walls: &[Wall], walks: &[(Place, Place)], controller: &str) -> Scenario {
     let mut scenario = Scenario::new("on foot");
     let mut apply = |edit| {
@@ -62,7 +62,7 @@ fn scene(walls: &[Wall], walks: &[(Place, Place)], controller: &str) -> Scenario
     scenario
 }
 
-/// An office of 24 x 14 m with doors of 1.2 m and twelve people.
+/// Creates an office of 24 m by 14 m, with doors of 1.2 m and twelve people.
 fn office() -> Scenario {
     let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/common");
     file::load(&folder.join("office-people.scenario.json")).unwrap()
@@ -80,7 +80,7 @@ fn world(scenario: &Scenario) -> World {
     World::new(scenario, &builtin_modules(), &options).unwrap()
 }
 
-/// Walks until all have arrived, for at most `seconds`.
+/// Runs until everyone has arrived, but for at most `seconds`.
 fn walk(world: &mut World, seconds: f64, mut look: impl FnMut(&World)) {
     while world.time() < seconds && !world.is_over() {
         world.step();
@@ -88,7 +88,7 @@ fn walk(world: &mut World, seconds: f64, mut look: impl FnMut(&World)) {
     }
 }
 
-/// Asserts that all have arrived without contacts.
+/// Asserts that everyone has arrived without contacts.
 fn assert_all_arrived(world: &World, what: &str) {
     let summary = world.summary();
     let count = world.finished().len();
@@ -227,7 +227,7 @@ fn two_people_who_meet_in_a_door_pass_one_after_the_other() {
 
 #[test]
 fn in_a_passage_where_nobody_can_pass_one_goes_back() {
-    // 1 m wide and 8 m long.
+    // A corridor that is 1 m wide and 8 m long.
     let walls = [wall(0.0, 1.5, 8.0, 2.0), wall(0.0, -1.5, 8.0, 2.0)];
     let walks = [(to(-7.0, 0.0), to(7.0, 0.0)), (to(3.0, 0.0), to(-7.0, 1.0))];
     let scenario = scene(&walls, &walks, "pd_follower");
@@ -254,7 +254,7 @@ fn a_crowd_in_the_open_crosses_without_contacts() {
     assert_all_arrived(&world, "crowd");
 }
 
-/// Distances of each person from the path that it planned, and its mean speed.
+/// Distances between each person and the planned path, and the person's mean speed.
 #[derive(Debug, Default)]
 struct Tracking {
     sum: f64,
@@ -373,7 +373,7 @@ fn characters_on_other_levels_and_vehicles_on_foot_are_refused() {
             assert!(error.to_string().contains("it is a character"), "{error}");
         }
     }
-    // A level that is forced upon vehicles leaves people alone.
+    // A level that the options set for vehicles does not apply to people.
     let forced = |level| RunOptions {
         dynamics: Some(level),
         ..RunOptions::default()

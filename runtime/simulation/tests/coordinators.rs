@@ -17,7 +17,7 @@ fn world(name: &str) -> World {
     World::new(&scenario, &builtin_modules(), &RunOptions::default()).unwrap()
 }
 
-/// Steps a world and observes it once per second of simulated time.
+/// Runs a world for a time, and calls `look` once per second of simulated time.
 fn look_on(world: &mut World, seconds: u32, mut look: impl FnMut(&World)) {
     let steps = (1.0 / world.dt()).round() as u32;
     for _ in 0..seconds {
@@ -51,7 +51,7 @@ fn a_junction_with_signals_tells_its_queues_lights_and_times() {
                 (approach.queue, approach.vehicles),
                 (standing.len(), on.len())
             );
-            // Compares the signal of the lane, and checks that no vehicle passes it at red.
+            // Compares the signals of the lane, and checks that no vehicle passes them at red.
             let lane = (approach.lane.road, approach.lane.lane);
             let head = heads.iter().find(|head| (head.road, head.lane) == lane);
             assert_eq!(approach.light, Some(head.unwrap().light));
@@ -74,7 +74,7 @@ fn a_junction_with_signals_tells_its_queues_lights_and_times() {
         assert_eq!((programme.mode, programme.stages), (SignalMode::Fixed, 2));
         assert!(programme.elapsed >= 0.0 && programme.remaining.unwrap() > 0.0);
         ambers += usize::from(programme.phase == StagePhase::Amber);
-        // Within a phase, elapsed and remaining times change by one second from call to call.
+        // Within a phase, the elapsed and remaining times change by one second from call to call.
         if let Some(before) = before.replace(seen).and_then(|seen| seen.programme)
             && (before.stage, before.phase) == (programme.stage, programme.phase)
         {
@@ -106,7 +106,7 @@ fn junctions_tell_who_gives_way_to_whom_and_in_which_order_they_pass() {
             assert_eq!(numbers, (1..=seen.tickets.len() as u32).collect::<Vec<_>>());
             for ticket in &seen.tickets {
                 assert!(ticket.path.index() < seen.turns.len());
-                // A vehicle that waits inside waits for lower tickets only.
+                // A vehicle that waits inside only waits for lower tickets.
                 let order = |agent| seen.tickets.iter().position(|t| t.agent == agent).unwrap();
                 let own = ticket.number as usize - 1;
                 assert!(ticket.behind.iter().all(|&other| order(other) < own));
@@ -140,14 +140,14 @@ fn a_road_tells_its_cells_who_is_on_it_and_what_stops_them() {
             let lane = lanes.find(|lane| lane.lane == approach.lane.lane).unwrap();
             assert_eq!(lane.leads_to, Some(NodeId(5)));
             assert_eq!((lane.goes, lane.light), (approach.goes, approach.light));
-            // As many cells of a car and its gap as fit.
+            // The lane has as many cells as cars with their gaps fit on it.
             assert_eq!(lane.cells.len(), (lane.length / 6.5).floor() as usize);
             let cells: f64 = lane.cells.iter().map(|cell| cell.length).sum();
             assert!((cells - lane.length).abs() < 1e-6);
             for vehicle in &lane.vehicles {
                 let record = vehicles.iter().find(|v| v.agent == vehicle.agent).unwrap();
                 assert!((record.s - vehicle.s).abs() < 1e-9 && record.speed == vehicle.speed);
-                // Its centre is in a cell that is occupied by itself or by the vehicle ahead.
+                // The vehicle's centre is in a cell occupied by itself or by the vehicle ahead.
                 let cell = ((vehicle.s + 1.2) / lane.cells[0].length) as usize;
                 assert!(
                     lane.cells[cell.min(lane.cells.len() - 1)]
@@ -160,7 +160,7 @@ fn a_road_tells_its_cells_who_is_on_it_and_what_stops_them() {
                     && let StopReason::Junction(waits) = &stop.reason
                     && waits.why == Why::Red
                 {
-                    // It stops at the end of its lane.
+                    // The vehicle stops at the end of its lane.
                     let to_line = (stop.at - lane.end.position).length();
                     assert!(to_line < 0.5, "{to_line} {stop:?}");
                     reds += 1;
@@ -176,7 +176,7 @@ fn a_road_tells_its_cells_who_is_on_it_and_what_stops_them() {
                 .iter()
                 .filter(|cell| cell.occupant.is_some())
                 .count();
-            // The occupant of a cell has its body there, possibly while it changes to the adjacent lane.
+            // The occupant of a cell has its body there, possibly during a change to the adjacent lane.
             for cell in &lane.cells {
                 let Some(occupant) = cell.occupant else {
                     continue;

@@ -14,7 +14,7 @@ const LEVELS: [DynamicsLevel; 4] = [
     DynamicsLevel::Rigid,
 ];
 
-/// The car with a number of caravans in a row.
+/// A car with a number of caravans in a row.
 fn road_train(trailers: usize) -> VehicleType {
     vehicle("escort-caravan", |file| {
         let one = file.trailers[0].clone();
@@ -22,7 +22,7 @@ fn road_train(trailers: usize) -> VehicleType {
     })
 }
 
-/// Agents of these types on open ground, one after another along the x axis, heading east.
+/// Creates agents of these types on open ground, one after another along the x axis, heading east.
 fn yard(agents: &[(&VehicleType, f64, f64)]) -> Scenario {
     let mut scenario = Scenario::new("yard");
     let stack = Stack::with_controller("pursuit");
@@ -87,7 +87,7 @@ fn stop(world: &mut World) {
     assert!(speed(world).abs() < 0.05, "{}", speed(world));
 }
 
-/// Reverses in a straight line with short touches of the pedal until a condition is true.
+/// Reverses straight with short touches of the pedal until a condition is met.
 fn back_until(world: &mut World, is_there: impl Fn(&Snapshot) -> bool) {
     for _ in 0..3000 {
         if is_there(&world.snapshot()) {
@@ -105,7 +105,7 @@ fn speed(world: &World) -> f64 {
     vehicles.iter().find(|one| one.agent == 1).unwrap().speed
 }
 
-/// Checks that each trailer is coupled to the rear of the body ahead of it.
+/// Asserts that each trailer is coupled to the rear of the body ahead of it.
 fn hold_together(snapshot: &Snapshot) {
     for pair in snapshot.trailers.windows(2) {
         let rear = pair[0].body.point(-0.5 * pair[0].length, 0.0);
@@ -114,7 +114,7 @@ fn hold_together(snapshot: &Snapshot) {
     }
 }
 
-/// Distance from the end of the last towed trailer to the coupling of the first uncoupled one, m.
+/// Distance between the end of the last towed trailer and the coupling of the first uncoupled trailer, m.
 fn gap(snapshot: &Snapshot) -> f64 {
     let (last, first) = (snapshot.trailers.last(), snapshot.standing.first());
     let (last, first) = (last.unwrap(), first.unwrap().trailer);
@@ -139,7 +139,8 @@ fn six(world: &mut World, look: impl Fn(World) -> World) -> Vec<u64> {
     drive(world, 0.2, 0.0, 8.0);
     stop(world);
     let stood = world.snapshot();
-    // Reverses a little. After driving forwards, the angles are so small that the train stays in line.
+    // Reverses a short distance. After driving forwards, the angles are so small that the train stays in
+    // line.
     back_until(world, |now| {
         (now.vehicles[0].pose.position - stood.vehicles[0].pose.position).length() > 2.0
     });
@@ -158,7 +159,7 @@ fn six(world: &mut World, look: impl Fn(World) -> World) -> Vec<u64> {
     drive(world, 0.3, 0.0, 4.0);
     stop(world);
     let away = world.snapshot();
-    // Uncoupled trailers have not moved at all; the others have.
+    // The uncoupled trailers have not moved at all, whereas the others have.
     assert_eq!(away.standing, parted.standing);
     assert!(gap(&away) > 2.0, "{}", gap(&away));
     assert!(matches!(world.couple(1), Err(CouplingError::TooFar(_))));
@@ -203,7 +204,7 @@ fn a_train_of_six_goes_round_bends_and_back_loses_two_and_gets_them_again() {
 
 #[test]
 fn a_lighter_and_shorter_vehicle_is_left() {
-    // With a drive train trailers load the engine, so the vehicle accelerates better without them.
+    // With a drive train, trailers put a load on the engine, so the vehicle accelerates better without them.
     let jeep = vehicle("willys-mb", |file| {
         let caravan = vehicle("escort-caravan", |_| {});
         let caravan = caravan.file.as_ref().unwrap().vehicle.clone();
@@ -248,16 +249,16 @@ fn what_cannot_be_done_is_said_and_changes_nothing() {
     ));
     stop(&mut world);
     assert_eq!(world.uncouple(1, None), Ok(1));
-    // A vehicle of another type does not couple it although it has the same file, and neither is it the next
-    // trailer.
+    // A vehicle of another type cannot couple the trailer although its file is the same. The next uncoupled
+    // trailer is also refused at first.
     assert_eq!(world.uncouple(1, None), Ok(1));
     assert_eq!(world.uncouple(1, None), Err(CouplingError::TowsNothing));
-    // Both stand where they were: the nearer one that fits is coupled first, then the other.
+    // Both trailers stand where they were. The nearer one that fits is coupled first, and then the other.
     assert_eq!(world.couple(1), Ok(1));
     assert_eq!(world.couple(1), Ok(1));
     assert_eq!(world.uncouple(1, Some(1)), Ok(2));
-    // A car that has turned away on the spot is too far from the trailer. Beside the trailer and at an angle
-    // to it, the angle is too large.
+    // If the car has turned away on the spot, it is too far from the trailer. If it stands beside the trailer
+    // at an angle, the angle is too large.
     for _ in 0..40 {
         drive(&mut world, 0.3, 1.0, 1.0);
         stop(&mut world);
@@ -275,7 +276,7 @@ fn what_cannot_be_done_is_said_and_changes_nothing() {
 #[test]
 fn who_comes_behind_stands_before_what_was_let_go() {
     for level in LEVELS {
-        // Positive control: without the uncoupled trailer, it passes the place.
+        // Positive control: without the uncoupled trailer, the car passes the place.
         let ends = [true, false].map(|lets_go| {
             let mut world = world(&behind_each_other(), level);
             let mut session = Session::new({
@@ -308,7 +309,7 @@ fn who_comes_behind_stands_before_what_was_let_go() {
     }
 }
 
-/// A slow car with a caravan on a long road, and a fast car behind it.
+/// Creates a slow car with a caravan on a long road, and a fast car behind it.
 fn behind_each_other() -> Scenario {
     let mut scenario = without_stack(shipped("trailer-yard"), "shuttle");
     let (agents, flows) = (scenario.agents().clone(), scenario.flows().clone());
@@ -346,7 +347,7 @@ fn behind_each_other() -> Scenario {
 
 #[test]
 fn who_drives_into_it_hits_it_at_every_level_and_rigid_bodies_do_not_pass() {
-    // Rigid bodies push each other; at all other levels contacts are counted.
+    // Rigid bodies push each other. At all other levels, contacts are only counted.
     for level in LEVELS {
         let (train, jeep) = (road_train(1), vehicle("willys-mb", |_| {}));
         let scenario = yard(&[(&jeep, -40.0, 0.0), (&train, 0.0, 0.0)]);
@@ -380,7 +381,7 @@ fn who_drives_into_it_hits_it_at_every_level_and_rigid_bodies_do_not_pass() {
             world.snapshot().vehicles[0].body.position.x
         });
         if level == DynamicsLevel::Rigid {
-            // The caravan begins at about 9.2 m behind the axle of its car.
+            // The front of the caravan is about 9.2 m behind its car's rear axle.
             assert!(ends[0] < -8.0 && ends[1] > 0.0, "{level}: {ends:?}");
         } else {
             assert!(
@@ -437,7 +438,7 @@ fn it_stays_when_its_vehicle_arrives_and_goes_with_its_type() {
         (2, 0)
     );
     assert_eq!(world.snapshot().standing, stood);
-    // An unrelated edit leaves it, while one that deletes its type removes it.
+    // An unrelated edit does not affect the trailer. An edit that deletes its type removes it.
     let mut renamed = scenario.clone();
     renamed.apply(Edit::Agent(AgentId(2), None)).unwrap();
     let another = Edit::VehicleType("a new first".into(), Some(Box::new(VehicleType::car())));
@@ -480,7 +481,7 @@ fn an_edit_lets_what_is_left_be() {
 #[test]
 fn nobody_appears_where_it_stands() {
     let train = road_train(1);
-    // The second agent is to be spawned where the first one uncouples its caravan.
+    // The second agent is due to spawn where the first agent uncouples its caravan.
     let mut scenario = yard(&[(&train, 0.0, 0.0), (&VehicleType::car(), -7.0, 0.0)]);
     let late = Agent {
         depart: 20.0.into(),

@@ -1,4 +1,5 @@
-//! The determinism contract: the same scenario and seed give bit-identical results, whatever else runs.
+//! Tests of the determinism contract: the same scenario and seed give bit-identical results, whatever else is
+//! running.
 
 use crate::common::{all_shipped, has_scripts, shipped};
 use roadwright_scenario::Scenario;
@@ -76,15 +77,15 @@ fn another_seed_is_another_run() {
 
 #[test]
 fn golden_hashes_hold() {
-    // Two hashes of each shipped scenario: of the whole state, and of what snapshots show. The first changes
-    // with the stored data. The second changes only if vehicles drive differently. If that was intended, copy
-    // the new hashes from the message and state the change in the changelog. If not, something is no longer
-    // deterministic.
+    // There are two hashes for each shipped scenario: of the whole state, and of the contents of snapshots.
+    // The first hash changes with the stored data. The second hash changes only if vehicles drive
+    // differently. If that is intended, copy the new hashes from the message and state the change in the
+    // changelog. If not, something is no longer deterministic.
     let golden = include_str!("golden.txt");
     let mut found = String::new();
     for name in all_shipped() {
         let scenario = shipped(&name);
-        // These are checked in the tests of the extension crate.
+        // Scenarios with scripts are checked in the tests of the extension crate.
         if has_scripts(&scenario) {
             continue;
         }

@@ -1,4 +1,4 @@
-//! Drives agents through scenarios with a known outcome.
+//! Tests of agents in scenarios with a known outcome.
 
 use crate::modules::with_test_modules;
 use crate::scenarios::*;
@@ -30,7 +30,7 @@ fn on_lane(road: u32, lane: i8, s: f64) -> Place {
     Place::lane(RoadId(road), lane, s)
 }
 
-/// A straight road of 400 m with lanes in one direction.
+/// Creates a straight road of 400 m with lanes in one direction.
 fn one_way_road(lanes: usize) -> Scenario {
     let mut scenario = Scenario::new("road");
     let style = RoadStyle {
@@ -109,7 +109,7 @@ fn every_controller_drives_through_a_junction_and_arrives() {
     }
 }
 
-/// Greatest offsets of a car from the centre line of its lane in the tight turns of a crossing, to the right
+/// Maximum offsets of a car from the centre line of its lane in the tight turns of a crossing, to the right
 /// and to the left, m.
 fn beside_in_turns(controller: &ModuleSetting) -> f64 {
     let modules = with_test_modules();
@@ -301,7 +301,8 @@ fn lanes_are_changed_to_reach_the_destination() {
 
 #[test]
 fn who_has_its_goal_beside_changes_in_time_for_it_however_long_the_lane_is() {
-    // The lane ends far beyond the goal: 300 m remain where it is too late to change for the goal.
+    // The lane ends far beyond the goal. There are still 300 m of lane where it is too late to change lanes
+    // for the goal.
     let mut scenario = one_way_road(2);
     let agent = Agent {
         destination: Some(on_lane(1, -2, 100.0)),
@@ -318,7 +319,7 @@ fn who_has_its_goal_beside_changes_in_time_for_it_however_long_the_lane_is() {
     }
     let summary = world.summary();
     assert_eq!((summary.agents.arrived, summary.law.missed_turns), (1, 0));
-    // It began to the left of the middle of the road.
+    // The car began on the left lane.
     assert!((-1.7..-1.5).contains(&last), "{last}");
 }
 
@@ -405,7 +406,7 @@ fn a_flow_brings_agents_at_its_rate() {
         .apply(Edit::Flow(FlowId(1), Some(Box::new(flow))))
         .unwrap();
     let summary = run(&scenario, 700.0);
-    // 100 expected, standard deviation 10.
+    // The expected number is 100, with a standard deviation of 10.
     assert!(
         (70..=130).contains(&summary.agents.arrived),
         "{:?}",
@@ -477,8 +478,8 @@ fn unknown_modules_and_parameters_name_the_known_ones() {
     );
 }
 
-/// Checks that a fitness has scored agents, and that the mean of each stack is below the score of a standing
-/// vehicle. Returns the number of scored agents.
+/// Checks that a fitness function has scored agents, and that the mean of each stack is below the score of a
+/// stationary vehicle. Returns the number of scored agents.
 fn rated(summary: &Summary) -> usize {
     let mut count = 0;
     for fitness in summary.stacks.iter().flat_map(|stack| &stack.fitness) {
@@ -581,7 +582,7 @@ fn lane_graphs_of_shipped_scenarios_are_continuous() {
 
 #[test]
 fn the_last_way_point_is_the_destination_of_those_without_one() {
-    // An endless loop of waypoints used to hang the run.
+    // An endless loop of waypoints must not hang the run.
     let mut scenario = Scenario::new("round");
     let agent = Agent {
         start: Place::ground(0.0, 0.0, 0.0),
@@ -697,7 +698,7 @@ fn one_starts_and_arrives_on_a_road_that_lies_within_a_junction() {
     };
     let ends_at_east = |(_, road): &(RoadId, &Road)| road.reference_line.end().position.x > 99.0;
     let east = scenario.network().roads().find(ends_at_east).unwrap().0.0;
-    // From each end of the main street, across it, and from there to the other end.
+    // From each end of the main street to the middle of the crossing, and from there to the other end.
     let (from_west, to_west) = (on_lane(1, -1, 20.0), on_lane(1, 1, 20.0));
     let (from_east, to_east) = (on_lane(east, 1, 77.0), on_lane(east, -1, 77.0));
     for (id, lane, onward, [from, to]) in [

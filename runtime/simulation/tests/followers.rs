@@ -1,5 +1,5 @@
-//! Controllers that follow paths with a model of their vehicle, in a running world: after a restore, with
-//! several threads, on lanes and in reverse.
+//! Tests of controllers that follow paths with a model of their vehicle: after a restore, with several
+//! threads, on lanes and in reverse.
 
 use crate::common::{shipped, straight};
 use glam::DVec2;
@@ -24,7 +24,7 @@ const LEVELS: [DynamicsLevel; 3] = [
     DynamicsLevel::Sliding,
 ];
 
-/// Drives backwards along an S of two arcs with a radius of 25 m, from the origin towards -x.
+/// Behaviour that drives backwards from the origin towards -x along an S of two arcs with a radius of 25 m.
 struct Backer;
 
 static BACKER: ModuleInfo = ModuleInfo {
@@ -38,7 +38,7 @@ const SPEED: f64 = 1.5;
 /// Distance between points of the path, m.
 const SPACING: f64 = 0.25;
 
-/// Points of the S: 6 m straight on, an arc of 15 m to each side, and 6 m straight on.
+/// Points of the S: 6 m straight, an arc of 15 m to each side, and 6 m straight.
 fn points() -> Vec<DVec2> {
     let (mut at, mut heading) = (DVec2::ZERO, PI);
     let steps = (42.0 / SPACING) as usize;
@@ -88,7 +88,7 @@ fn modules() -> Registry {
     registry
 }
 
-/// An agent on empty ground that backs along the S.
+/// Creates an agent on empty ground that reverses along the S.
 fn backing(controller: &str, kind: &VehicleType) -> Scenario {
     let mut scenario = Scenario::new("yard");
     let edit = Edit::VehicleType("own".into(), Some(Box::new(kind.clone())));
@@ -128,7 +128,8 @@ fn run(world: &mut World, steps: u64) {
     (0..steps).for_each(|_| world.step());
 }
 
-/// Saves and restores a run between two plans, and compares its end with that of an uninterrupted run.
+/// Saves and restores a run between two plans, and compares the final state with that of an uninterrupted
+/// run.
 fn assert_resumes(scenario: &Scenario, options: &RunOptions, moment: u64) {
     let registry = modules();
     let mut whole = World::new(scenario, &registry, options).unwrap();

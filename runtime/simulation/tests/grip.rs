@@ -1,4 +1,4 @@
-//! Effects of the grip of the ground on braking, climbing and turning, at every level with tyres.
+//! Tests of the effects of the ground's grip on braking, climbing and turning, at every level with tyres.
 
 use crate::scenarios::*;
 use roadwright_agent::{
@@ -63,7 +63,7 @@ fn registry() -> Registry {
     registry
 }
 
-/// A road of one lane along x, 2 km long, on ground with a given grip.
+/// Creates a road of one lane along x, 2 km long, on ground with the given grip.
 fn road(grip: GroundGrip) -> Scenario {
     let mut scenario = Scenario::new("grip");
     let style = RoadStyle {
@@ -142,13 +142,15 @@ fn braking_distance(level: DynamicsLevel, residential: f64) -> f64 {
 #[test]
 fn braking_takes_twice_as_far_on_half_the_grip_at_every_level() {
     for level in DynamicsLevel::FOR_VEHICLES {
-        // In the appendix, the grip of the sliding car is 3 times the load, with a gravity of 9.8.
+        // In the source of this model, the maximum tyre force is 3 times the load, with a gravity of 9.8
+        // m/s^2.
         let whole = if level == DynamicsLevel::Sliding {
             3.0 * 9.8
         } else {
             MU_G
         };
-        // At level `lane` the first command waits for its stride of a fifth of a second, here at 15 m/s.
+        // At level `lane`, the first command takes effect only at the start of a stride of a fifth of a
+        // second. The car drives at 15 m/s.
         let late = if level == DynamicsLevel::Lane {
             3.1
         } else {
@@ -165,7 +167,7 @@ fn braking_takes_twice_as_far_on_half_the_grip_at_every_level() {
         });
         let ratio = braked[1] / braked[0];
         assert!((ratio - 2.0).abs() < 0.06, "{level}: {ratio}");
-        // With full grip the brakes are the limit: 8 m/s^2.
+        // With full grip, the brakes are the limit, at 8 m/s^2.
         let brakes = braking_distance(level, 1.0);
         assert!((brakes - 225.0 / 16.0).abs() < late.max(1.6), "{brakes}");
     }
@@ -197,7 +199,7 @@ fn climbed(grip: f64, slope: f64) -> f64 {
 
 #[test]
 fn the_limiting_grade_follows_the_grip() {
-    // tan a = mu, because all four wheels are driven.
+    // The limit is tan a = mu, because all four wheels are driven.
     let slope = 0.2;
     let limit = tan(slope) / 1.0489;
     let (up, down) = (climbed(1.15 * limit, slope), climbed(0.85 * limit, slope));
@@ -206,8 +208,8 @@ fn the_limiting_grade_follows_the_grip() {
     assert!(down < -2.0, "{down}");
 }
 
-/// Heading after braking for 1.5 s from 15 m/s, while the centre line of the car is above the left or right
-/// edge of the road.
+/// Heading after braking for 1.5 s from 15 m/s with the car's centre line above the left or right edge of the
+/// road, rad.
 fn split(grip: GroundGrip, is_left: bool) -> f64 {
     let edge = if is_left { 2.0 } else { -2.0 };
     let empty = road(grip);
@@ -230,7 +232,7 @@ fn ice_below_the_wheels_of_one_side_turns_a_braking_vehicle_to_the_other() {
         open_ground: 0.15.into(),
         ..GroundGrip::default()
     };
-    // The road is to the right of its left edge, so there is grip on the right.
+    // At the left edge, the road is on the right of the car, so the right wheels have grip.
     let (right, left) = (split(ice, true), split(ice, false));
     println!("{right:.3} rad, {left:.3} rad");
     assert!(right < -0.05, "{right}");
@@ -282,7 +284,7 @@ fn the_ground_answers_by_road_class_and_place() {
         assert_eq!(ground.grip(far), 0.6);
     }
     assert_ne!(ground.hash(), whole.hash());
-    // A vehicle on the road below the bridge has the grip of that road.
+    // A vehicle on the road below the bridge has the grip of its own road.
     let start = Place::lane(RoadId(1), -1, 488.0);
     let mut below = world(
         &driving(with_grip(scenario, grip), "stomps", start, 15.0),
@@ -362,7 +364,7 @@ fn slippery_worlds_are_the_same_with_two_threads_and_after_a_save() {
         again.step();
     }
     assert_eq!(one.state_hash(), again.state_hash());
-    // On ground with another grip it would continue differently.
+    // On ground with another grip, the run would continue differently.
     assert!(restore(&with_grip(scenario, GroundGrip::default())).is_err());
 }
 

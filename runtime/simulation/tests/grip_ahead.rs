@@ -1,4 +1,4 @@
-//! Compares drivers who know the grip of the ground ahead with drivers who do not.
+//! Tests that compare drivers who know the grip of the ground ahead with drivers who do not.
 
 use crate::scenarios::*;
 use roadwright_geometry::{DVec2, HeightField, Pose, ReferenceLine, Segment};
@@ -48,7 +48,7 @@ fn add(scenario: &mut Scenario, id: u32, driver: &str, from: f64, to: f64, speed
     scenario.apply(edit).unwrap();
 }
 
-/// Five cars that stand in a queue, and a car that approaches at 50 km/h from 300 m behind.
+/// Creates a queue of five stationary cars, and a car that approaches at 50 km/h from 300 m behind.
 fn queue(driver: &str, grip: f64, hidden: bool) -> Scenario {
     let mut scenario = Scenario::new("queue");
     draw(&mut scenario, (0.0, 0.0), (1000.0, 0.0), &lane());
@@ -57,7 +57,7 @@ fn queue(driver: &str, grip: f64, hidden: bool) -> Scenario {
         let place = 600.0 + 7.0 * f64::from(number);
         add(&mut scenario, number + 1, "idm", place, 990.0, 0.0);
     }
-    // A wall across the road stops the first one.
+    // A wall across the road stops the first car.
     let wall = Obstacle {
         name: "wall".into(),
         shape: Shape::Box {
@@ -77,7 +77,7 @@ fn queue(driver: &str, grip: f64, hidden: bool) -> Scenario {
     scenario
 }
 
-/// Gap to the last car of the queue after a minute (m), and whether bodies have touched.
+/// Gap to the last car in the queue after a minute (m), and whether bodies have touched.
 fn arrival(scenario: &Scenario, level: DynamicsLevel) -> (f64, bool) {
     let options = RunOptions {
         dynamics: Some(level),
@@ -111,7 +111,7 @@ fn on_ice_a_car_stands_behind_a_queue_without_contact() {
             );
         }
     }
-    // Control: half of that grip is less than drivers on asphalt count on, and they do not see it.
+    // Control: half of this grip is less than drivers on asphalt rely on, and here they do not know it.
     for driver in ["idm", "pursuit"] {
         let (gap, touched) = arrival(&queue(driver, 0.1, true), DynamicsLevel::OneTrack);
         println!("{driver}, unseen: {gap:.2} m left");
@@ -143,8 +143,8 @@ fn on_ice_a_car_comes_down_to_a_queue_without_contact() {
     }
 }
 
-/// Greatest offset from the centre line on a road with a straight, a quarter circle of 25 m radius, and
-/// another straight, m.
+/// Maximum offset from the centre line on a road that consists of a straight, a quarter circle with a radius
+/// of 25 m, and another straight, m.
 fn bend(driver: &str, grip: f64, hidden: bool, level: DynamicsLevel) -> f64 {
     let straight = |length: f64| Segment::Line { length };
     let quarter = Segment::Arc {
@@ -197,7 +197,7 @@ fn drivers_on_dry_ground_do_not_change_whether_they_would_see_it_or_not() {
         world.state_hash()
     };
     assert_eq!(hash(false), hash(true));
-    // Files contain it only if it is set.
+    // Files contain this setting only if it is set.
     let text = file::to_text(&with_grip(crossroads(), 0.3, true));
     assert!(text.contains("\"hidden\": true"));
     assert!(file::from_text(&text).unwrap().settings().grip.hidden);

@@ -1,4 +1,4 @@
-//! Vehicles under manual control, and agents that depart repeatedly.
+//! Tests of vehicles under manual control, and of agents that depart repeatedly.
 
 use crate::common::restored;
 use crate::scenarios::*;
@@ -52,7 +52,7 @@ fn a_person_accelerates_steers_brakes_and_reverses_at_every_level() {
         drive(&mut world, 3.0);
         let fast = vehicle(&world, 1);
         assert!(fast.speed > 4.0, "{level}: {fast:?}");
-        // To the left, which is north.
+        // Steers to the left, which is north.
         let left = HandControls {
             pedals: 0.0,
             steering: 1.0,
@@ -68,9 +68,9 @@ fn a_person_accelerates_steers_brakes_and_reverses_at_every_level() {
             least = least.min(vehicle(&world, 1).speed);
         }
         assert!(least < -1.0, "{level}: it stays at {least} m/s");
-        // At level `lane` it has left the lanes, so it is on another level.
+        // If the agent was at level `lane`, it has left the lanes and continues at another level.
         assert!(vehicle(&world, 1).lane.is_none());
-        // In reverse with the wheels to the left, the nose turns to the right.
+        // In reverse with the wheels turned to the left, the front moves to the right.
         let before = vehicle(&world, 1).pose.heading;
         world.drive_by_hand(
             1,
@@ -119,7 +119,7 @@ fn who_is_given_back_far_from_all_lanes_drives_to_its_goal_over_the_ground() {
 
 #[test]
 fn it_does_not_arrive_while_a_person_drives_and_others_see_it() {
-    // The second agent starts from the same place while the first blocks it.
+    // The second agent starts at the same place, which the first agent still blocks.
     let second = Agent {
         depart: 6.0.into(),
         ..west_to_east()
@@ -142,7 +142,7 @@ fn it_does_not_arrive_while_a_person_drives_and_others_see_it() {
     assert!(second.speed < 0.5, "{second:?}");
     assert!(second.pose.position.x < first.pose.position.x);
     assert_eq!(world.collisions().len(), 0);
-    // Through its goal and beyond.
+    // Drives through the goal and beyond.
     world.drive_by_hand(1, FULL);
     drive(&mut world, 15.0);
     assert!(vehicle(&world, 1).pose.position.x > 120.0);
@@ -242,7 +242,7 @@ fn an_agent_sets_out_again_so_long_after_each_arrival() {
 
 #[test]
 fn it_waits_until_there_is_room() {
-    // A vehicle stands at the place forever, because its lane is blocked ahead of it.
+    // A vehicle stands at the start forever, because its lane is blocked ahead of it.
     let blocked = Agent {
         depart: 8.0.into(),
         ..west_to_east()
@@ -278,7 +278,7 @@ fn setting_out_again_is_the_same_in_every_run_and_goes_on_from_a_save() {
     };
     let run = |threads| World::new(&scenario, &builtin_modules(), &options(threads)).unwrap();
     let (mut one, mut two) = (run(1), run(2));
-    // In the middle of a pause, of a drive, and in the step of an arrival.
+    // Saves in the middle of a pause, in the middle of a drive, and in the step of an arrival.
     drive(&mut one, 10.0);
     while one.counts().arrived == 0 {
         one.step();
@@ -308,13 +308,13 @@ fn an_edit_ends_and_begins_it() {
     while world.counts().arrived == 0 {
         world.step();
     }
-    // It waits for its next start, and the edit removes the repetition.
+    // The agent waits for its next start when the edit removes the repetition.
     let once = with(&[west_to_east()]);
     world.update(&scenario, &once, &builtin_modules()).unwrap();
     drive(&mut world, 40.0);
     assert_eq!(drives(&world).len(), 1);
     assert!(world.is_over());
-    // It repeats from the first arrival after an edit.
+    // After the edit, the agent repeats from its first arrival onwards.
     let mut world = self::world(&once, DynamicsLevel::OneTrack);
     drive(&mut world, 2.0);
     world.update(&once, &scenario, &builtin_modules()).unwrap();

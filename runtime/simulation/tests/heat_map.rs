@@ -20,7 +20,7 @@ fn watched(scenario: &Scenario, options: &RunOptions, seconds: f64) -> (HeatMap,
     (heat, session)
 }
 
-/// A car on a straight street with an obstacle right ahead of it.
+/// Creates a car on a straight street with an obstacle just ahead.
 fn blocked(start: f64) -> Scenario {
     let mut scenario = Scenario::new("street");
     draw(&mut scenario, (-100.0, 0.0), (100.0, 0.0), &street("East"));
@@ -41,7 +41,7 @@ fn blocked(start: f64) -> Scenario {
 
 #[test]
 fn a_car_that_stands_for_ten_seconds_colours_its_stretch_and_no_other() {
-    // Half a second is a whole number of the first steps but not of the second ones.
+    // Half a second is a whole number of steps with the first time step but not with the second.
     for dt in [0.01, 0.03] {
         let options = RunOptions {
             dt: Some(dt),
@@ -102,7 +102,7 @@ fn a_drive_across_a_junction_is_seen_on_its_lanes_and_between_them() {
         assert!(lanes.contains(&(from, -1)) && lanes.contains(&(to, -1)));
         assert!(stretch < 3 && cell.mean_speed().unwrap() > 1.0, "{cell:?}");
     }
-    // Somewhere it drove at the allowed speed, and nowhere much faster.
+    // The car reached about the allowed speed somewhere, and was nowhere much faster.
     let shares = cells.values().filter_map(HeatCell::share_of_limit);
     let fastest = shares.fold(0.0, f64::max);
     assert!((0.7..1.1).contains(&fastest), "{fastest}");
@@ -147,7 +147,7 @@ fn it_is_the_same_on_any_number_of_threads_and_changes_nothing() {
         alone.step();
     }
     assert_eq!(alone.state_hash(), session.world().state_hash());
-    // Another run starts from zero.
+    // Another run starts with an empty heat map.
     let mut again = one.clone();
     again.begin(&alone);
     assert_eq!((again.cells().len(), again.samples()), (0, 0));
@@ -179,7 +179,7 @@ fn the_table_has_a_column_for_each_title() {
     );
     let columns = lines[0].split(',').count();
     assert!(lines.iter().all(|line| line.split(',').count() == columns));
-    // A place with nothing but a collision has no mean.
+    // A cell that only has a collision has no mean speed.
     let crash = HeatCell {
         collisions: 1,
         ..HeatCell::default()

@@ -1,5 +1,5 @@
-//! At all levels of dynamics, a vehicle passes underneath obstacles above its height and drives over obstacles
-//! below its clearance. It neither perceives nor touches them.
+//! Tests that, at all levels of dynamics, a vehicle passes below obstacles above its height and drives over
+//! obstacles below its clearance, without perceiving or touching them.
 
 use crate::common::*;
 use crate::scenarios::west_to_east;
@@ -9,7 +9,7 @@ use roadwright_scenario::{
 };
 use roadwright_simulation::{RunOptions, Status, World, builtin_modules};
 
-/// Lower edge and top of an obstacle, m.
+/// Lower edge and upper edge of an obstacle, m.
 #[derive(Debug, Clone, Copy)]
 struct Heights {
     base: f64,
@@ -31,7 +31,7 @@ const FREE: Drive = Drive {
     touched_it: false,
 };
 
-/// A bar across the path of a vehicle that drives straight ahead.
+/// Creates a bar across the path of a vehicle that drives straight ahead.
 fn bar(Heights { base, top }: Heights) -> Obstacle {
     Obstacle {
         name: "bar".into(),
@@ -48,7 +48,8 @@ fn bar(Heights { base, top }: Heights) -> Obstacle {
     }
 }
 
-/// A vehicle that drives through a bar with the given heights, on a street if its level follows lanes.
+/// Creates a vehicle that drives through a bar with the given heights. If its level follows lanes, it drives
+/// on a street.
 fn course(level: DynamicsLevel, kind: &VehicleType, heights: Heights) -> Scenario {
     let mut scenario = Scenario::new("gate");
     let (start, goal) = match level {
@@ -66,7 +67,7 @@ fn course(level: DynamicsLevel, kind: &VehicleType, heights: Heights) -> Scenari
     scenario.apply(edit).unwrap();
     let agent = Agent {
         vehicle: "tested".into(),
-        // It perceives obstacles but does not react to them.
+        // This driver perceives obstacles but does not react to them.
         stack: "pursuit".into(),
         start,
         destination: Some(goal),
@@ -117,7 +118,7 @@ fn a_gate_above_a_vehicle_is_passed_underneath_at_every_level() {
             top: 3.0,
         };
         assert_eq!(drive(level, &kind, gate), FREE, "{level}");
-        // Just above the roof, because a sprung body rises by less than this margin.
+        // With a small margin above the roof, because a sprung body rises by less than this margin.
         let low = Heights {
             base: height
                 + if level == DynamicsLevel::Rigid {
@@ -143,7 +144,7 @@ fn a_step_below_the_clearance_is_driven_over_at_every_level() {
     for level in DynamicsLevel::FOR_VEHICLES {
         let kind = kind_for(level);
         let clearance = kind.ground_clearance();
-        // A wheel, which is a sphere, climbs obstacles well below its axle.
+        // A wheel is a sphere, so it climbs obstacles well below its axle.
         let top = match level {
             DynamicsLevel::Rigid => 0.12,
             _ => clearance,
@@ -159,7 +160,7 @@ fn a_step_below_the_clearance_is_driven_over_at_every_level() {
     }
 }
 
-/// The jeep, or at the sliding level a car of the same height, because the jeep's file lacks the values that
+/// The jeep or, at the sliding level, a car of the same height, because the jeep's file lacks the values that
 /// this level needs.
 fn kind_for(level: DynamicsLevel) -> VehicleType {
     match level {
@@ -176,7 +177,7 @@ fn the_tallest_of_a_vehicle_and_its_trailers_counts() {
     let train = vehicle("escort-caravan", |_| {});
     let (own, whole) = (train.vertical_span(), train.whole_span());
     assert!(whole.high > own.high + 0.3, "{own:?} {whole:?}");
-    // The car fits underneath and its caravan does not.
+    // The car fits below the gate, but its caravan does not.
     let gate = Heights {
         base: own.high + 0.1,
         top: 4.0,
@@ -189,7 +190,7 @@ fn the_tallest_of_a_vehicle_and_its_trailers_counts() {
         top: 4.0,
     };
     assert_eq!(drive(level, &train, high), FREE);
-    // Without the caravan it passes.
+    // Without the caravan, the car passes.
     let car = VehicleType {
         file: None,
         ..train.clone()

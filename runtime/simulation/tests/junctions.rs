@@ -1,4 +1,4 @@
-//! Right of way at junctions under more traffic than they can handle.
+//! Tests of right of way at junctions with more traffic than they can handle.
 
 use crate::common::{add_flow, cars, draw_street, street};
 use crate::modules::with_test_modules;
@@ -16,7 +16,7 @@ use roadwright_testing::is_slow;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// Vehicles per hour on each approach, far more than can pass.
+/// Demand on each approach, far more than can pass, vehicles/h.
 const RATE: f64 = 1800.0;
 
 /// Streets of 150 m that meet at a controlled junction in the middle, with traffic between all of them.
@@ -53,7 +53,7 @@ impl Crossing {
         scenario
     }
 
-    /// The scenario without roads.
+    /// Creates the scenario without roads.
     fn bare(&self) -> Scenario {
         let mut scenario = Scenario::new("crossing");
         let about = About {
@@ -74,7 +74,7 @@ impl Crossing {
         }
     }
 
-    /// Sets the control of the node in the middle; the first road and the opposite one have priority.
+    /// Sets the control of the node in the middle. The first road and the opposite road have priority.
     fn rule(&self, scenario: &mut Scenario) {
         let network = scenario.network();
         let middle = network
@@ -93,15 +93,15 @@ impl Crossing {
             .unwrap();
     }
 
-    /// Flows from each road into every other one.
+    /// Adds flows from each road into every other road.
     fn fill(&self, scenario: &mut Scenario) {
         let inward = match self.side {
             DrivingSide::Right => -1,
             DrivingSide::Left => 1,
         };
         for from in 1..=self.legs {
-            // Legs are numbered counter-clockwise, so seen from an incoming vehicle the next one lies on the
-            // right.
+            // Arms are numbered counter-clockwise, so as seen from an incoming vehicle, the next arm is on
+            // the right.
             let near = match self.side {
                 DrivingSide::Right => from % self.legs + 1,
                 DrivingSide::Left => (from + self.legs - 2) % self.legs + 1,
@@ -158,18 +158,17 @@ fn set_rates(scenario: &mut Scenario, rate: impl Fn(f64) -> f64) {
     }
 }
 
-/// Asserts that no vehicles have touched, and everything that `invited` asserts. Returns the number of
-/// arrivals.
+/// Asserts that no vehicles have touched, and calls `invited`. Returns the number of arrivals.
 fn lawful(summary: &Summary, what: &str) -> usize {
-    // Lane changes on the approach do not count.
+    // Contacts during lane changes on the approach are not counted.
     let is_at_junction = |c: &&Collision| DVec2::new(c.x, c.y).length() < 35.0;
     let touched: Vec<_> = summary.collisions.iter().filter(is_at_junction).collect();
     assert!(touched.is_empty(), "{what}: {touched:?}");
     invited(summary, what)
 }
 
-/// Asserts that no vehicle has entered without a grant or at red, or waited forever. Returns the number of
-/// arrivals.
+/// Asserts that no vehicle has entered without a grant or at a red light, or waited forever. Returns the
+/// number of arrivals.
 fn invited(summary: &Summary, what: &str) -> usize {
     let law = summary.law;
     assert_eq!(
@@ -177,7 +176,8 @@ fn invited(summary: &Summary, what: &str) -> usize {
         (0, 0, 0),
         "{what}"
     );
-    // A minute until no vehicle passes by any more, plus the turns of the other arms after that.
+    // It takes up to a minute until a vehicle may no longer be passed over, plus the turns of the other arms
+    // after that.
     assert!(law.longest_wait < 150.0, "{what}: {} s", law.longest_wait);
     summary.agents.arrived
 }
@@ -211,7 +211,7 @@ fn buses_and_several_lanes_keep_the_law_as_well() {
             };
             let what = format!("{control:?}, {lanes} lanes, {buses} buses");
             let summary = crossing.run(180.0);
-            // A bus that turns into a narrow street swings over the line where others wait.
+            // A bus that turns into a narrow street swings across the line where other vehicles wait.
             let arrived = if buses > 0.0 {
                 invited(&summary, &what)
             } else {
@@ -258,7 +258,7 @@ fn the_major_road_waits_less() {
 
 #[test]
 fn who_follows_at_a_sign_looks_for_himself() {
-    // A queue that drives straight on from a minor road, with no traffic on the major one.
+    // A queue drives straight on from a minor road, with no traffic on the major road.
     let follows = |control: Control| {
         let crossing = Crossing::of(control);
         let mut scenario = crossing.scenario();
@@ -294,14 +294,14 @@ fn who_follows_at_a_sign_looks_for_himself() {
         let first = times[10];
         (times[times.len() - 1] - first) / (times.len() - 11) as f64
     };
-    // [HCM 2000], exhibit 17-5: 4.0 s. Without signs they follow without a minimum.
+    // The headway is 4.0 s according to [HCM 2000], exhibit 17-5. Without signs, there is no minimum.
     let mean = follows(Control::Priority);
     assert!((3.9..4.4).contains(&mean), "{mean}");
     let free = follows(Control::Uncontrolled);
     assert!(free < 3.6, "{free}");
 }
 
-/// Vehicles that have entered the junction since the last call, with their lanes.
+/// Vehicles that have entered the junction since the last call, with the lanes that they came from.
 fn entered(
     snapshot: &Snapshot,
     before: &mut BTreeMap<u64, (RoadId, i8)>,
@@ -339,7 +339,7 @@ fn nobody_passes_a_red_light_seen_from_outside() {
             for (agent, road, lane) in entered(&world.snapshot(), &mut before) {
                 let paths = junction.paths.iter().enumerate();
                 let own = paths.filter(|(_, p)| (p.from.road, p.from.lane) == (road, lane));
-                // The rear axle is observed to enter; the front entered up to four seconds before.
+                // Entry is observed at the rear axle. The front entered up to four seconds earlier.
                 let shown: Vec<_> = own
                     .flat_map(|(path, _)| (0..40).map(move |i| (path, time - f64::from(i) * 0.1)))
                     .map(|(path, time)| signals.light(path, time))
@@ -390,7 +390,7 @@ fn saturated_junctions_are_the_same_on_every_run_and_after_a_save() {
     assert!(one.summary().agents.arrived > 10);
 }
 
-/// Statistics of right of way when all agents use a test module.
+/// Statistics of right of way if all agents use a test module.
 fn driven_with(slot: Slot, module: &str, control: Control) -> Summary {
     let mut overrides = ModuleOverrides::default();
     overrides.set(slot, vec![module.into()]).unwrap();
@@ -416,14 +416,14 @@ fn who_sees_no_stop_line_is_held_before_it() {
         assert!(summary.law.held_by_law > 3, "{:?}", summary.law);
         invited(&summary, control.name());
     }
-    // A controller that looks ahead is not held.
+    // The host does not have to brake a controller that looks ahead.
     let law = driven_with(Slot::Controller, "idm", Control::Signals).law;
     assert_eq!(law.held_by_law, 0);
 }
 
 #[test]
 fn who_ignores_the_law_is_counted() {
-    // Control: what the tests above look for can be observed.
+    // Control: the violations that the tests above look for can be observed.
     let summary = driven_with(Slot::Behaviour, "reckless", Control::Signals);
     let law = summary.law;
     assert!(!summary.collisions.is_empty());
@@ -486,7 +486,7 @@ fn a_ring_takes_in_several_vehicles_and_never_locks_itself() {
     let summary = session.world().summary();
     assert!(summary.collisions.is_empty(), "{:?}", summary.collisions);
     invited_without_limit(&summary);
-    // As many arrive late as early, and more than if one vehicle passed at a time.
+    // The arrivals per period do not drop over time, and are more than if vehicles passed one at a time.
     let (early, late) = (arrived[2] - arrived[0], arrived[5] - arrived[3]);
     assert!(late * 10 >= early * 8 && late > 60, "{arrived:?}");
     for junction in watch.figures(session.world()) {
@@ -494,7 +494,7 @@ fn a_ring_takes_in_several_vehicles_and_never_locks_itself() {
     }
 }
 
-/// A ring of 18 m radius with three arms, and cars and buses between all of them.
+/// Creates a ring with a radius of 18 m and three arms, with cars and buses between all of them.
 fn ring_with_buses() -> Scenario {
     let whole = Crossing {
         legs: 3,
@@ -539,7 +539,8 @@ fn ring_with_buses() -> Scenario {
 #[test]
 fn a_bus_that_leaves_a_ring_swings_over_nobody_who_enters() {
     let scenario = ring_with_buses();
-    // Leaving cars do not meet others, but leaving buses meet vehicles that enter beside them.
+    // Cars that leave the ring have no conflicts, but buses that leave it conflict with vehicles that enter
+    // beside them.
     let layout = layout(scenario.network(), scenario.about());
     let in_ring = |end: LaneEnd| layout.rings.contains(&end.road);
     let mut exits = 0;
@@ -570,7 +571,7 @@ fn a_bus_that_leaves_a_ring_swings_over_nobody_who_enters() {
     assert!(invited(&summary, "ring with buses") > 60);
 }
 
-/// Asserts that no vehicle has entered without a grant or at red.
+/// Asserts that no vehicle has entered without a grant or at a red light.
 fn invited_without_limit(summary: &Summary) {
     let law = summary.law;
     assert_eq!((law.breaches, law.red_passed), (0, 0));
@@ -591,10 +592,10 @@ fn who_may_turn_on_red_waits_less_and_lets_those_with_green_pass() {
             lawful(&summary, &what);
             summary
         });
-        // There is no other traffic, so vehicles that stop at red can go at once.
+        // There is no other traffic, so vehicles that stop at red can turn at once.
         let [fast, slow] = [&free, &bound].map(|summary| summary.agents.arrived);
         assert!(fast as f64 > 1.2 * slow as f64, "{what}: {fast} and {slow}");
-        // Some turn beside vehicles with green, and none touch.
+        // Some vehicles turn while others have green, and none touch.
         lawful(&crossing("US", false).run(300.0), &what);
     }
 }
@@ -610,7 +611,7 @@ fn who_sees_red_and_amber_stays_until_green() {
         lawful(&summary, country);
         summary.agents.arrived
     });
-    // Two seconds taken from red cost little green.
+    // Red and amber for two seconds at the end of red costs little green time.
     assert!(ready as f64 > 0.85 * free as f64, "{free} and {ready}");
     let scenario = crossing("GB").scenario();
     let mut world = World::new(&scenario, &builtin_modules(), &RunOptions::default()).unwrap();
@@ -622,7 +623,7 @@ fn who_sees_red_and_amber_stays_until_green() {
             .filter(|head| head.light == Light::RedAmber)
             .count();
         if red_amber == 50 {
-            // A world saved in the middle of it continues bit-identically.
+            // A world saved in the middle of a run continues bit-identically.
             let saved = world.save().unwrap();
             let (modules, options) = (builtin_modules(), RunOptions::default());
             let ground = Arc::clone(world.ground());
@@ -644,8 +645,9 @@ fn who_sees_red_and_amber_stays_until_green() {
     assert!(red_amber > 100 && compared, "{red_amber}");
 }
 
-/// A street with two signals 45 m apart. The second one is green while the first one is green for the street.
-/// So the room between them fills up again before the side street at the first signal has its turn.
+/// Creates a street with two signals that are 45 m apart. The second signal is green while the first is green
+/// for the street, so the space between them fills up again before the side street at the first signal gets
+/// green.
 fn side_street_into_a_short_one() -> (Scenario, RoadId) {
     let crossing = Crossing::of(Control::Signals);
     let mut scenario = crossing.bare();
@@ -722,8 +724,8 @@ fn who_has_waited_long_for_room_beyond_signals_finds_it_at_its_green() {
             *passed.entry(road).or_insert(0) += 1;
         }
     }
-    // A cycle lasts 54 s. Each one admits a vehicle of the side street once the first has waited for one
-    // cycle.
+    // A cycle lasts 54 s. After the first vehicle of the side street has waited for one cycle, each cycle
+    // admits one vehicle.
     assert!(passed[&side] >= 12, "{passed:?}");
     assert!(world.collisions().is_empty());
     assert_eq!(world.summary().law.red_passed, 0);
@@ -751,9 +753,9 @@ fn where_equals_meet_the_country_says_who_goes_first() {
     assert_eq!(control(""), Control::Uncontrolled);
 }
 
-/// Fills a town to the last lane with 1,500 vehicles at once and as many that wait to depart. The nightly
-/// test continues for ten more minutes. Traffic must not come to a permanent halt in which some vehicles
-/// stand between two lanes and occupy the room that vehicles in junctions need.
+/// Fills a town with 1,500 vehicles at once, while as many wait to depart. The nightly test continues for ten
+/// more minutes. Traffic must not come to a permanent halt in which some vehicles stand between two lanes and
+/// occupy the space that vehicles in junctions need.
 #[test]
 fn a_town_filled_to_the_last_lane_moves_on() {
     let scenario = crate::common::shipped("old-town");

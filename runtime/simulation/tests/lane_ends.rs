@@ -1,6 +1,6 @@
-//! Ramps with acceleration lanes, and roads that lose a lane.
+//! Tests of ramps with acceleration lanes, and of roads that lose a lane.
 //!
-//! An ordinary run drives some of the seeds that `.ci/nightly` drives.
+//! An ordinary test run uses some of the seeds that `.ci/nightly` uses.
 
 use crate::common::{add_flow, cars, equip};
 use glam::DVec2;
@@ -13,11 +13,11 @@ use roadwright_testing::is_slow;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-/// Time during which vehicles depart, and duration of a run, s.
+/// Time during which vehicles spawn, and duration of a run, s.
 const INPUT: f64 = 540.0;
 const RUN: f64 = 600.0;
 
-/// A straight one-way road with lanes of 3.5 m to the right of its line, or centred on it.
+/// A straight one-way road with lanes of 3.5 m. The lanes are to the right of its line, or centred on it.
 struct Road {
     from: (f64, f64),
     to: (f64, f64),
@@ -47,7 +47,7 @@ impl Road {
     }
 }
 
-/// Roads with ids from 1. Ends at the same place share a node.
+/// Creates a network of roads with ids from 1. Road ends at the same position share a node.
 fn network(roads: &[Road]) -> Scenario {
     let (mut nodes, mut places) = (String::new(), Vec::new());
     let mut node = |place: (f64, f64)| {
@@ -106,8 +106,8 @@ fn flow(origin: Place, destination: Place, rate: f64) -> Flow {
     }
 }
 
-/// Two lanes and a ramp that become three for 200 m, then two again. `main` is the number of vehicles per hour
-/// on both lanes of the main road together.
+/// Creates a road with two lanes and a ramp, which form three lanes for 200 m and then two again. `main` is
+/// the number of vehicles per hour on both lanes of the main road together.
 fn ramp(main: f64, joining: f64) -> Scenario {
     let ramp = Road {
         from: (-400.0, -65.0),
@@ -140,7 +140,7 @@ fn ramp(main: f64, joining: f64) -> Scenario {
     scenario
 }
 
-/// A road of 3 lanes that becomes one of 2 lanes after 400 m.
+/// Creates a road with three lanes that lead into a road with two lanes after 400 m.
 fn drop(rate: f64) -> Scenario {
     let mut scenario = network(&[
         Road::motorway(-400.0, 0.0, 3),
@@ -155,12 +155,13 @@ fn drop(rate: f64) -> Scenario {
 
 /// Results of a run.
 struct Outcome {
-    /// Travel times of the vehicles that arrived, by the number of their flow from 0, s.
+    /// Travel times of the vehicles that arrived, by the number of their flow, starting at 0, s.
     times: BTreeMap<u64, Vec<f64>>,
     spawned: usize,
     arrived: usize,
     contacts: usize,
-    /// Mean numbers of vehicles below 5 m/s from 180 s on in the middle lane and in the right lane before x = 0.
+    /// Mean numbers of vehicles slower than 5 m/s before x = 0 in the middle lane and in the right lane, from
+    /// 180 s onwards.
     queues: [f64; 2],
 }
 
@@ -204,7 +205,7 @@ fn drive(scenario: &Scenario, seed: u64, seconds: f64) -> Outcome {
         .finished()
         .filter(|drive| drive.status == Status::Arrived)
     {
-        // Ids of vehicles from flows name the flow, counted from 1, in their upper half.
+        // The upper half of the id of a flow's vehicle contains the number of the flow, counted from 1.
         let flow = ((drive.id >> 32) & 0xff) - 1;
         times
             .entry(flow)
@@ -242,7 +243,7 @@ fn a_ramp_gets_the_new_lane_and_nobody_yields() {
         assert_eq!(graph.successors(connection), [to]);
         assert_eq!(ground.contested(connection), None);
     }
-    // The lane ends, its vehicles join to the left and yield.
+    // The lane ends. Its vehicles merge to the left and yield.
     let end = ground.lane_end(lane(2, -3)).expect("it ends");
     assert_eq!((end.beside, end.joins), (lane(2, -2), true));
     let connection = graph.successors(lane(2, -3))[0];
@@ -253,8 +254,8 @@ fn a_ramp_gets_the_new_lane_and_nobody_yields() {
     assert!(ground.joins_by(joins));
 }
 
-/// 2,400 vehicles per hour on the main road and 500 on the ramp. Before ramps had a lane of their own, their vehicles
-/// lost 85 s here. Vehicles that find no gap still wait at the end of the acceleration lane, up to 35 s.
+/// 2,400 vehicles per hour on the main road and 500 on the ramp. Vehicles from the ramp join without long
+/// delays. Those that find no gap wait at the end of the acceleration lane, for up to 35 s.
 #[test]
 fn vehicles_from_a_ramp_join_in_free_flow() {
     let alone = drive(&ramp(0.0, 10.0), 2, 600.0).mean(&[0]);
@@ -272,7 +273,7 @@ fn vehicles_from_a_ramp_join_in_free_flow() {
         assert!(joining < alone + 30.0, "seed {seed}: {joining} {alone}");
         assert!(main < 5.0, "seed {seed}: {main}");
         assert_eq!(with.contacts, 0, "seed {seed}");
-        // All but those of the last 60 s, which is the time that a vehicle needs.
+        // All vehicles except those of the last 60 s have arrived, because a vehicle needs this time.
         assert!(
             with.arrived as f64 > 0.87 * with.spawned as f64,
             "seed {seed}"
@@ -280,7 +281,7 @@ fn vehicles_from_a_ramp_join_in_free_flow() {
     }
 }
 
-/// Three lanes become two, with 2,400 vehicles per hour.
+/// Three lanes become two lanes, with 2,400 vehicles per hour.
 #[test]
 fn a_lane_drop_costs_little_in_free_flow() {
     let free = drive(&drop(300.0), 1, RUN).mean(&[0, 1, 2]);
@@ -293,7 +294,7 @@ fn a_lane_drop_costs_little_in_free_flow() {
     }
 }
 
-/// Three lanes become two, with more vehicles than can pass.
+/// Three lanes become two lanes, with more vehicles than can pass.
 #[test]
 fn in_a_queue_vehicles_alternate_at_the_end_of_the_lane() {
     let plain = {

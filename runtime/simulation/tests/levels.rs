@@ -1,4 +1,4 @@
-//! Levels of dynamics: they agree with each other and can be mixed.
+//! Tests of the dynamics levels: they agree with each other and can be mixed.
 
 use crate::common::{restored, run, shipped, world};
 use crate::scenarios::*;
@@ -15,7 +15,7 @@ fn at_level(level: DynamicsLevel, dt: f64) -> RunOptions {
     }
 }
 
-/// The scenario with its agents and flows on the three levels in turn.
+/// Distributes the agents and flows of a scenario over the three levels in turn.
 fn mixed(mut scenario: Scenario) -> Scenario {
     let level = |number: usize| match number % 3 {
         0 => Some(DynamicsLevel::Lane),
@@ -175,9 +175,10 @@ fn nobody_jumps_on_the_lane_level() {
                 {
                     let moved: f64 = (vehicle.pose.position - position).length();
                     let mean: f64 = 0.5 * (vehicle.speed + speed);
-                    // The joint of two lines in a bend, and the lateral motion.
+                    // The tolerance covers the joint of two lines in a bend, and the lateral motion.
                     assert!(moved < 2.0 * mean * dt + 0.1, "{moved} m with {mean} m/s");
-                    // The start of the step, as far as it can be derived from its end.
+                    // The start of the step matches the end of the previous step, as far as it can be
+                    // derived.
                     let back = (start.pose.position - position).length();
                     assert!(back < 0.8 * mean * dt + 0.1, "{back} m with {mean} m/s");
                 }
@@ -257,8 +258,8 @@ fn a_save_of_mixed_levels_goes_on_exactly() {
     }
 }
 
-/// Two vehicles that drive blindly, one behind the other, across a junction at 150 m. The rear vehicle is
-/// faster. The front one starts at `start`, m.
+/// Creates two vehicles that drive blindly, one behind the other, across a junction at 150 m. The rear
+/// vehicle is faster. The front vehicle starts at position `start`, m.
 fn blindly_over_a_junction(start: f64) -> Scenario {
     let mut scenario = Scenario::new("junction");
     let style = RoadStyle {
@@ -277,7 +278,7 @@ fn blindly_over_a_junction(start: f64) -> Scenario {
     let stack = Stack::with_controller("blind");
     let edit = Edit::Stack("blind".into(), Some(Box::new(stack)));
     scenario.apply(edit).unwrap();
-    // The slow vehicle comes first, so that the fast vehicle is admitted behind it; it could brake.
+    // The slow vehicle is ahead, so that the fast vehicle is admitted behind it. It could brake.
     for (id, (s, speed)) in [(start, 2.0), (start - 31.0, 12.0)].into_iter().enumerate() {
         let agent = Agent {
             stack: "blind".into(),
@@ -295,7 +296,7 @@ fn blindly_over_a_junction(start: f64) -> Scenario {
 #[test]
 fn contacts_by_order_are_those_of_bodies() {
     let registry = crate::modules::with_test_modules();
-    // Wherever they meet: on the lane before the junction, at its ends, in it and beyond it.
+    // They meet in all places: on the lane before the junction, at its ends, inside it and after it.
     for number in 0..24 {
         let scenario = blindly_over_a_junction(70.0 + 3.0 * f64::from(number));
         let contacts = |options: &RunOptions| {
@@ -311,7 +312,7 @@ fn contacts_by_order_are_those_of_bodies() {
         });
         let steering = contacts(&at_level(DynamicsLevel::OneTrack, 0.01));
         assert_eq!((by_bodies.len(), by_order.len()), (1, 1), "start {number}");
-        // Bodies are compared in each step, the order along lanes five times a second.
+        // Bodies are compared in each step, but the order along lanes is only checked five times a second.
         let late = by_order[0] - by_bodies[0];
         assert!((0.0..0.2).contains(&late), "start {number}: {late} s");
         assert!((by_bodies[0] - steering[0]).abs() < 0.1, "start {number}");

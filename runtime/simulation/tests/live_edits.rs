@@ -1,4 +1,4 @@
-//! Edits of a running world between two steps.
+//! Tests of edits of a running world between two steps.
 
 use crate::scenarios::{crate_at, crossroads, draw, flows_between_ends, street, west_to_east};
 use roadwright_geometry::DVec2;
@@ -249,7 +249,7 @@ fn a_lenient_run_refuses_who_has_nowhere_to_go_and_drives_the_rest() {
     assert_eq!(world.counts().refused, 1);
     let mut run = Run { scenario, world };
     run.drive(5.0);
-    // It gets its destination while the other one drives.
+    // The second agent gets its destination while the first one drives.
     let mut agent = run.scenario.agents()[&AgentId(2)].clone();
     agent.destination = Some(Place::lane(RoadId(3), -1, 80.0));
     run.edit(Edit::Agent(AgentId(2), Some(Box::new(agent))));
@@ -413,7 +413,7 @@ fn a_destination_dragged_over_open_ground_leaves_no_junction_blocked() {
         ..west_to_east()
     };
     run.edit(Edit::Agent(AgentId(2), Some(Box::new(second))));
-    // Until the first one is admitted.
+    // Runs until the first agent is admitted.
     run.drive(9.0);
     run.change_agent(|agent| agent.destination = Some(Place::ground(-60.0, -40.0, 0.0)));
     run.drive(1.0);
@@ -433,7 +433,7 @@ fn agents_of_a_deleted_stack_leave_and_others_drive_on() {
         scenario.apply(stack).unwrap();
         let options = RunOptions {
             populate: 6,
-            // All of them are placed at once, whereas at an edge one would have to wait for another.
+            // All of them are placed at once, whereas at an edge, some would have to wait for others.
             populate_from: PopulateFrom::Inside,
             populate_stack: Some(name.into()),
             ..RunOptions::default()
@@ -452,7 +452,7 @@ fn agents_of_a_deleted_stack_leave_and_others_drive_on() {
         let mut without = edited.clone();
         without.apply(Edit::Stack(name.into(), None)).unwrap();
         world.update(&edited, &without, &builtin_modules()).unwrap();
-        // Another vehicle may have blocked its start so far.
+        // Other vehicles may have blocked the agent's start until now.
         (0..100).for_each(|_| world.step());
         // Only the agent of the scenario is left, with its original stack.
         let driving: Vec<u64> = world.snapshot().vehicles.iter().map(|v| v.agent).collect();
@@ -498,7 +498,7 @@ fn what_an_agent_has_done_does_not_count_after_it_starts_again() {
         world.step();
     }
     assert_eq!((world.counts().arrived, world.counts().spawned), (1, 1));
-    // Its destination is moved: it departs again, and has arrived once in the end.
+    // After its destination has been moved, the agent departs again, and in the end it has arrived once.
     let mut moved = edited.clone();
     let mut agent = west_to_east();
     agent.destination = Some(Place::lane(RoadId(4), -1, 60.0));
@@ -533,8 +533,8 @@ fn an_edit_elsewhere_leaves_everybody_on_its_way() {
                 edited.step();
             }
             assert!(plain.counts().active > 0);
-            // Roads come and go at the other end of the world, so all later numbers of lanelets and junctions
-            // change.
+            // Roads are added and removed at the other end of the world, which changes all later numbers of
+            // lanelets and junctions.
             let before = now.clone();
             if round % 2 == 0 {
                 let y = 5000.0 + 100.0 * f64::from(round);
@@ -571,7 +571,7 @@ fn who_drives_on_a_road_that_is_reshaped_keeps_its_route() {
     }
     let before = run.position();
     run.edit(Edit::Road(id, Some(Box::new(road))));
-    // It stays in place, is now off the centre line of its lane, and drives back to it.
+    // The vehicle stays in place, is off the centre line of its lane after the edit, and drives back to it.
     assert_eq!(run.position(), before);
     let beside = |run: &Run| run.world.snapshot().vehicles[0].t.abs();
     assert!(beside(&run) > 0.1, "{}", beside(&run));
@@ -581,7 +581,8 @@ fn who_drives_on_a_road_that_is_reshaped_keeps_its_route() {
     assert_eq!(run.world.counts().arrived, 1);
 }
 
-/// A road of 400 m with a lane in each direction, and a car that drives along it, eastwards or westwards.
+/// Creates a road of 400 m with a lane in each direction, and a car that drives along it, eastwards or
+/// westwards.
 fn on_a_long_road(eastwards: bool, level: DynamicsLevel, own_goal: bool) -> Run {
     let mut scenario = Scenario::new("long road");
     draw(&mut scenario, (0.0, 0.0), (400.0, 0.0), &street("long"));
@@ -596,7 +597,7 @@ fn on_a_long_road(eastwards: bool, level: DynamicsLevel, own_goal: bool) -> Run 
         ..RunOptions::default()
     };
     if own_goal {
-        // Like that of a random trip, which the scenario does not know.
+        // Like the destination of a random trip, which the scenario does not contain.
         let flow = Flow {
             vehicle: "car".into(),
             stack: "idm".into(),
@@ -627,7 +628,7 @@ fn a_road_that_is_cut_is_driven_on_both_parts() {
     for eastwards in [true, false] {
         for level in DynamicsLevel::FOR_VEHICLES {
             for own_goal in [false, true] {
-                // Behind the vehicles, between them, and ahead of them.
+                // The road is cut behind the vehicles, between them, and ahead of them.
                 for cut in [60.0, 150.0, 300.0] {
                     let mut run = on_a_long_road(eastwards, level, own_goal);
                     run.drive(14.0);
@@ -667,7 +668,7 @@ fn who_drives_where_no_road_is_any_more_is_taken_out() {
     let mut run = on_a_long_road(true, DynamicsLevel::OneTrack, false);
     run.drive(8.0);
     let mut road = run.scenario.network().road(RoadId(1)).unwrap().clone();
-    // The road is moved 30 m aside.
+    // The road is moved sideways by 30 m.
     let line = roadwright_geometry::ReferenceLine::straight(
         DVec2::new(0.0, 30.0),
         DVec2::new(400.0, 30.0),
@@ -706,7 +707,7 @@ struct FullCrossing {
     scenario: Scenario,
     world: World,
     random: Stream,
-    /// Controls that the junction may get.
+    /// Controls that random rules can choose.
     controls: Vec<Control>,
 }
 
@@ -778,7 +779,7 @@ impl FullCrossing {
         (id, node.clone())
     }
 
-    /// Returns rules with a random control, major road and signal plan, and perhaps a forbidden turn.
+    /// Returns rules with a random control, major road and signal plan, and possibly a forbidden turn.
     fn other_rules(&mut self) -> JunctionRules {
         let random = &mut self.random;
         let controls = &self.controls;
@@ -807,7 +808,7 @@ impl FullCrossing {
         }
     }
 
-    /// Randomly sets corner radii, adds pedestrian crossings and removes lane-to-lane connections in `rules`.
+    /// Sets random corner radii in `rules`, adds pedestrian crossings and removes lane-to-lane connections.
     fn other_shape(&mut self, rules: &mut JunctionRules) {
         let network = self.scenario.network();
         let (middle, _) = self.middle();
@@ -880,7 +881,7 @@ fn the_shape_of_a_full_junction_changes_and_nobody_touches_anybody() {
         crossing.drive_apart(seconds, &what);
         entered += u64::from(crossing.world.closing_nodes().is_empty());
     }
-    // The others were replaced by the next one while they waited.
+    // The other edits were replaced by the next edit while they were pending.
     assert!(10 * entered > edits(), "{entered} of {} entered", edits());
     crossing.goes_on();
 }
@@ -900,7 +901,7 @@ fn nobody_stands_where_a_junction_is_to_be_when_its_lines_move_outward() {
         };
         crossing.edit(Edit::Node(id, Some(plain)));
         crossing.drive(60.0);
-        // Each arm is trimmed by some metres, beyond the waiting vehicles.
+        // Each arm is trimmed by some metres, beyond the positions of the waiting vehicles.
         let roads = (1..=4).map(RoadId);
         let rules = JunctionRules {
             crossings: roads.map(CrossingRule::over).collect(),
@@ -908,7 +909,8 @@ fn nobody_stands_where_a_junction_is_to_be_when_its_lines_move_outward() {
         };
         crossing.edit(Edit::Node(id, Some(Node { rules, ..node })));
         assert!(!crossing.world.closing_nodes().is_empty(), "{control:?}");
-        // A minute and a half until those between the lines have passed, and half a minute more.
+        // Up to a minute and a half until the vehicles between the old and new lines have passed, and up to
+        // half a minute more.
         let left = |crossing: &FullCrossing| match crossing.world.save() {
             Err(SaveError::EditWaits { seconds, .. }) => seconds,
             other => panic!("{control:?}: {:?}", other.err()),
@@ -923,14 +925,14 @@ fn nobody_stands_where_a_junction_is_to_be_when_its_lines_move_outward() {
             waited += 0.1;
             assert!(waited < 110.0, "{control:?}: it does not enter");
         }
-        // It never takes longer than announced.
+        // The edit is never applied later than announced.
         assert!(told.iter().all(|(after, most)| after + most >= waited));
         assert_eq!(inside(&crossing), [], "{control:?}");
         crossing.goes_on();
     }
 }
 
-/// The agents inside the middle of a crossing, with the connections granted to them.
+/// The agents in the middle of a crossing, with the connections granted to them.
 fn inside(crossing: &FullCrossing) -> Vec<(u64, ConnectionIndex)> {
     let (id, _) = crossing.middle();
     let seen = crossing.world.inspect_junction(id).unwrap();
@@ -961,7 +963,7 @@ fn who_is_inside_keeps_its_way_and_nobody_is_let_in_before_the_edit_has_entered(
     let since = crossing.world.time();
     while !crossing.world.closing_nodes().is_empty() {
         assert_eq!(control(&crossing), was);
-        // Vehicles that can no longer stop still enter, but no others do.
+        // Vehicles that can no longer stop still enter, but all others stop.
         let now = inside(&crossing);
         let late = crossing.world.time() - since > 4.0;
         if late {
@@ -975,7 +977,7 @@ fn who_is_inside_keeps_its_way_and_nobody_is_let_in_before_the_edit_has_entered(
     assert_eq!(control(&crossing), Control::AllWayStop);
     assert!(crossing.world.time() > since + 0.5);
     crossing.world.save().unwrap();
-    // Reverting an edit while it waits changes nothing.
+    // Reverting an edit while it is pending changes nothing.
     while inside(&crossing).is_empty() {
         crossing.drive(0.1);
     }
@@ -1032,7 +1034,7 @@ fn signals_show_amber_and_red_before_an_edit_of_them_enters() {
         }
     }
     shown.dedup();
-    // All amber, all red, and then the first stage.
+    // All connections show amber, then red, and then the first stage begins.
     let expected = [Some(Light::Amber), Some(Light::Red), None];
     assert_eq!(shown, expected);
     assert!(crossing.world.closing_nodes().is_empty());

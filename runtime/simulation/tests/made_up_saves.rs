@@ -1,4 +1,4 @@
-//! Forged saves with valid checksums: they are rejected or run, and never crash the program.
+//! Tests of forged saves with valid checksums: they are rejected or run, and never crash the program.
 
 use crate::common::{driven_by, shipped, vehicle};
 use crate::made_up;
@@ -8,9 +8,10 @@ use roadwright_testing::{scaled, seed};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
-/// Number of mutants of each world in a nightly run. The environment can set more.
+/// Number of mutants of each world in a nightly run. An environment variable can set another number.
 const MUTANTS: u64 = 250;
-/// Number of steps for which an accepted mutant runs, enough for all stages and for decisions at junctions.
+/// Number of steps for which an accepted mutant runs. It is enough for all stages and for decisions at
+/// junctions.
 const STEPS: u64 = 25;
 
 /// A world whose save is mutated.
@@ -108,7 +109,7 @@ impl Random {
         self.next() % end
     }
 
-    /// A number that readers may not expect: a limit of a range, NaN, or any number.
+    /// A value that readers may not expect: a limit of a range, NaN, or any number.
     fn payload(&mut self) -> u64 {
         match self.below(16) {
             0 => f64::NAN.to_bits(),
@@ -128,14 +129,14 @@ impl Random {
         }
     }
 
-    /// The changes that make a mutant. There is usually only one, so that changes do not hide each other's
-    /// effects.
+    /// The changes that make a mutant. There is usually only one change, so that changes do not hide each
+    /// other's effects.
     fn program(&mut self) -> Vec<u8> {
         let count = [1, 1, 1, 2, 4][self.below(5) as usize];
         let mut program = Vec::new();
         for _ in 0..count {
             program.push(self.below(251) as u8);
-            // Lengths and whole numbers most often, because they are used for indexing and allocation.
+            // Lengths and integers are changed most often, because they are used for indexing and allocation.
             program.push([0, 1, 1, 2, 2, 2, 3, 4, 5][self.below(9) as usize]);
             program.extend((self.next() as u16).to_le_bytes());
             program.extend(self.payload().to_le_bytes());
@@ -155,7 +156,7 @@ fn mutants_with_a_right_checksum_are_refused_or_driven() {
     let mut failed = Vec::new();
     let (mut refused, mut accepted) = (0, 0);
     for original in originals() {
-        // The original itself is valid, and the changes make saves with valid checksums.
+        // The original is accepted, and a mutant without changes is identical to it, including its checksum.
         assert_eq!(original.drive(&original.bytes), Ok(true));
         let same = made_up::changed(&original.bytes, &[]).unwrap();
         assert_eq!(same, original.bytes, "{}", original.name);
@@ -174,7 +175,7 @@ fn mutants_with_a_right_checksum_are_refused_or_driven() {
         }
     }
     assert!(failed.is_empty(), "ended by (world, seed): {failed:?}");
-    // Both happen often, so the mutants reach the checks and the code behind them.
+    // Both outcomes are frequent, so the mutants reach the checks as well as the code after them.
     let all = 5 * mutants;
     assert!(
         refused > all / 10 && accepted > all / 10,

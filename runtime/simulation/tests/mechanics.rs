@@ -1,4 +1,4 @@
-//! Snapshots of rigid vehicles: dial readings, wheels and mishaps.
+//! Tests of snapshots of rigid vehicles: dial readings, wheels and mishaps.
 
 use crate::common::*;
 use glam::{DVec2, DVec3};
@@ -17,7 +17,7 @@ fn world(scenario: &Scenario, options: &RunOptions) -> World {
     World::new(scenario, &builtin_modules(), options).unwrap()
 }
 
-/// Dials and wheels in snapshots are correct on level ground. Other levels have none.
+/// The dials and wheels in snapshots have the correct values on level ground. Other levels have none.
 #[test]
 fn dials_and_wheels_are_read_from_a_snapshot() {
     let kind = vehicle("willys-mb", |_| {});
@@ -50,7 +50,7 @@ fn dials_and_wheels_are_read_from_a_snapshot() {
                     let (wheels, drive) = (&mechanics.wheels, mechanics.drive.unwrap());
                     let whole: f64 = wheels.iter().map(|wheel| wheel.load).sum();
                     assert!((whole / (1040.0 * 9.81) - 1.0).abs() < 0.05, "{wheels:?}");
-                    // Two at the rear axle, two at the front, left ones first.
+                    // Two wheels at the rear axle, then two at the front axle, left wheels first.
                     for (wheel, (is_front, side)) in
                         wheels
                             .iter()
@@ -89,7 +89,7 @@ fn dials_and_wheels_are_read_from_a_snapshot() {
     }
 }
 
-/// The solver's shapes are where the vehicles are: wheels of both kinds stand on the ground, and the hull
+/// The shapes of the solver match the vehicles: wheels of both kinds stand on the ground, and the hull
 /// matches the body but is slightly smaller. Other levels have no shapes.
 #[test]
 fn the_bodies_of_the_solver_lie_where_vehicles_are() {
@@ -126,7 +126,7 @@ fn the_bodies_of_the_solver_lie_where_vehicles_are() {
                     .fold(0.0, f64::max)
             };
             let (length, width) = (2.0 * far(|p| p.x), 2.0 * far(|p| p.y));
-            // Pitch and roll change it slightly.
+            // Pitch and roll have a slight effect.
             assert!(
                 (length - vehicle.length + 0.04).abs() < 0.1,
                 "{name}: {length}"
@@ -149,10 +149,10 @@ fn the_bodies_of_the_solver_lie_where_vehicles_are() {
     assert!(snapshot.mechanics.iter().all(|one| one.shape.is_none()));
 }
 
-/// Vehicles on their side and stuck vehicles are counted; moving vehicles are not.
+/// Vehicles on their side and stuck vehicles are counted. Moving vehicles are not.
 #[test]
 fn who_is_tipped_over_or_stuck_is_counted() {
-    // A top-heavy jeep with tyres that grip tips over in a bend, and a jeep whose engine has no torque stands
+    // A top-heavy jeep with high tyre grip tips over in a bend, and a jeep whose engine has no torque stands
     // still.
     let tippy = vehicle("willys-mb", |file| {
         file.body.centre_height = Some(2.6).into();
@@ -175,7 +175,7 @@ fn who_is_tipped_over_or_stuck_is_counted() {
         let mishaps = world.summary().mishaps;
         let vehicles = world.snapshot().vehicles;
         let count = |is: fn(&VehicleRecord) -> bool| vehicles.iter().filter(|v| is(v)).count();
-        // Each vehicle reports the same.
+        // The records of the vehicles give the same counts.
         assert_eq!(count(|v| v.mishap.tipped_over), mishaps.tipped_over);
         assert_eq!(count(|v| v.mishap.stuck), mishaps.stuck);
         assert!(vehicles.iter().all(|v| {

@@ -1,4 +1,4 @@
-//! Agents with move trees: they play clips, arrive, and are refused where clips cannot be played.
+//! Tests of agents with move trees: they play clips, arrive, and are refused where clips cannot be played.
 
 use crate::common::{restored, vehicle};
 use roadwright_agent::Slot;
@@ -12,7 +12,7 @@ use roadwright_simulation::{
     builtin_modules, unmet,
 };
 
-/// A wall from south to north at x, m.
+/// A wall from south to north at position `x`, m.
 #[derive(Clone, Copy)]
 struct Wall {
     x: f64,
@@ -51,7 +51,7 @@ fn racer(y: f64, destination: Place) -> Agent {
     }
 }
 
-/// A racer that starts at the origin, with its goal 200 m to the east, between walls.
+/// Creates a racer at the origin with its goal 200 m to the east, between walls.
 fn track(walls: &[Wall], planner: ModuleSetting) -> Scenario {
     let mut scenario = Scenario::new("track");
     let mut settings = scenario.settings();
@@ -78,7 +78,7 @@ fn track(walls: &[Wall], planner: ModuleSetting) -> Scenario {
     scenario
 }
 
-/// Two walls, one after the other, that reach across the straight line to the goal.
+/// Two walls, one after another, that extend across the straight line to the goal.
 const CHICANE: [Wall; 2] = [
     Wall {
         x: 70.0,
@@ -96,14 +96,15 @@ fn move_tree() -> ModuleSetting {
     ModuleSetting::new("move_tree")
 }
 
-/// Value of the parameter `library` for the libraries of the vehicle type.
+/// Value of the parameter `library` that selects the libraries of the vehicle type.
 const OF_VEHICLE: f64 = 5.0;
 
 fn replayed() -> ModuleSetting {
     move_tree().with("execution", 1.0)
 }
 
-/// The shipped library `large` as a library of its own, recorded on ground with the given grip.
+/// Creates a user library from the shipped library `large`, as if it had been recorded on ground with the
+/// given grip.
 fn own_library(file: &str, grip: f64) -> MoveLibrary {
     let shipped = ShippedLibrary::named("large").unwrap();
     let mut clips = ClipFile::from_text(shipped.clips).unwrap();
@@ -114,7 +115,7 @@ fn own_library(file: &str, grip: f64) -> MoveLibrary {
     MoveLibrary::new(file, &moves.to_text(), &clips.to_text())
 }
 
-/// The chicane, where the vehicle type has libraries of its own.
+/// Creates the chicane with a vehicle type that has its own libraries.
 fn with_libraries(name: &str, libraries: Vec<MoveLibrary>) -> Scenario {
     let mut scenario = track(&CHICANE, move_tree().with("library", OF_VEHICLE));
     let kind = roadwright_scenario::VehicleType {
@@ -152,7 +153,7 @@ fn only(world: &World) -> VehicleRecord {
 fn a_racer_plays_clips_to_its_goal_at_each_level_that_can() {
     let scenario = track(&CHICANE, move_tree());
     let mut drives = Vec::new();
-    // The file of the racer has no values for `dynamic_one_track`.
+    // The racer's file has no values for `dynamic_one_track`.
     for level in [DynamicsLevel::OneTrack, DynamicsLevel::Sliding] {
         let mut world = world(&scenario, &at(level));
         let mut poses = Vec::new();
@@ -169,7 +170,7 @@ fn a_racer_plays_clips_to_its_goal_at_each_level_that_can() {
         );
         drives.push(poses);
     }
-    // The clips alone decide, not the level.
+    // Only the clips determine the motion, and not the level.
     assert_eq!(drives[0], drives[1]);
 }
 
@@ -223,7 +224,7 @@ fn clips_that_cannot_be_played_are_refused_in_words() {
         &at(DynamicsLevel::OneTrack),
         "tows trailers",
     );
-    // `check` says the same.
+    // `check` reports the same.
     assert!(unmet(&scenario, &builtin_modules()).is_empty());
     let mut slow = scenario;
     let mut settings = slow.settings();
@@ -236,7 +237,8 @@ fn clips_that_cannot_be_played_are_refused_in_words() {
 
 #[test]
 fn a_racer_follows_clips_to_its_goal_by_its_own_model() {
-    // At another level than the recorded one, the vehicle is farther from its clips, so it gets more room.
+    // If the level differs from the recorded one, the vehicle deviates more from its clips, so it gets more
+    // space.
     for (level, walls) in [
         (DynamicsLevel::OneTrack, &CHICANE[..0]),
         (DynamicsLevel::Sliding, &CHICANE[..]),
@@ -251,7 +253,7 @@ fn a_racer_follows_clips_to_its_goal_by_its_own_model() {
         assert!(used.moves > 3 && used.plans >= used.moves, "{used:?}");
         if level == DynamicsLevel::Sliding {
             assert!(used.worst_distance > 0.0, "{used:?}");
-            // Beyond half a metre, the rest of a clip is placed anew.
+            // If the deviation exceeds half a metre, the rest of a clip is moved to the vehicle.
             assert!(
                 used.worst_distance < 0.6 && used.corrections <= 1,
                 "{used:?}"
@@ -262,8 +264,8 @@ fn a_racer_follows_clips_to_its_goal_by_its_own_model() {
 
 #[test]
 fn a_follower_brakes_where_every_move_is_blocked() {
-    // At 12 m/s the shortest move is 10 m long. The wall is nearer, but farther away than the vehicle needs to stop.
-    // Side walls prevent turns.
+    // At 12 m/s, the shortest move is 10 m long. The wall is closer than that, but farther away than the
+    // stopping distance. Side walls prevent turns.
     let mut scenario = track(&[], replayed());
     let end = wall(Wall {
         x: 12.8,
@@ -396,7 +398,7 @@ fn runs_are_the_same_with_any_number_of_threads_and_after_a_save_within_a_clip()
 
 fn same_after_saves(planner: ModuleSetting) {
     let mut scenario = track(&CHICANE, planner);
-    // Others on the track, so that plans have moving bodies to avoid.
+    // There are other vehicles on the track, so that plans have moving bodies to avoid.
     for (number, y) in [(2, 12.0), (3, 18.0), (4, 24.0)] {
         let agent = racer(y, Place::ground(200.0, -10.0, 0.0));
         let edit = Edit::Agent(AgentId(number), Some(Box::new(agent)));
@@ -501,7 +503,7 @@ fn three_laps_of_a_closed_track_are_driven() {
     run(&mut world, 240.0);
     let summary = world.summary();
     assert_eq!((summary.agents.arrived, summary.collisions.len()), (1, 0));
-    // Corners are cut within 5 m of their middles.
+    // Corners may be cut within 5 m of their centres.
     assert!(
         summary.distance_driven > 3.0 * 350.0,
         "{}",
@@ -534,7 +536,7 @@ fn cars_of_a_generated_track_keep_their_speed_and_react_to_nothing() {
         for car in &world.snapshot().vehicles {
             assert!((car.speed - 4.0).abs() < 0.2, "{}", car.speed);
         }
-        // Lines of the course and bodies in the world are at the same places.
+        // Lines of the course and bodies of the world are at the same positions.
         if (world.time() - 20.0).abs() < 0.005 {
             for mover in course.movers(world.time()) {
                 let bounds = mover.outline.bounds();

@@ -1,4 +1,4 @@
-//! Rows of controllers that ask for their motion, their vehicle and the path ahead.
+//! Tests of rows of controllers that request their motion, their vehicle and the path ahead.
 
 use crate::common::{driven_by, shipped, vehicle};
 use glam::DVec2;
@@ -36,10 +36,10 @@ const ALL: Needs = Needs {
     vehicles: true,
     path: Some(PATH),
 };
-/// Offset from its line up to which an agent keeps its lane, m.
+/// Maximum offset from its line at which an agent keeps its lane, m.
 const KEEPS: f64 = 0.3;
 
-/// A row with what it refers to.
+/// An input row with the data that it refers to.
 #[derive(Debug, Clone, PartialEq)]
 struct Seen {
     id: u64,
@@ -103,7 +103,7 @@ impl Controller for Witness {
             notes.push(Seen {
                 id,
                 time: step.time,
-                // The place of the points depends on the slice.
+                // The index of the points depends on the slice.
                 input: NeedsInput { path: 0, ..*input },
                 vehicle,
                 hitches: views.hitches.get(trailers).unwrap_or_default().to_vec(),
@@ -162,7 +162,7 @@ fn options(level: DynamicsLevel, threads: usize) -> RunOptions {
     }
 }
 
-/// Everything that controllers see in a scenario, in the order of time and agents.
+/// Everything that controllers see in a scenario, sorted by time and agent.
 fn seen(
     scenario: &Scenario,
     needs: Needs,
@@ -180,7 +180,7 @@ fn seen(
     (all, world.ground().clone())
 }
 
-/// Distance from a place to the centre line of a lanelet, m.
+/// Distance between a place and the centre line of a lanelet, m.
 fn from_centre_line(ground: &Ground, number: u32, place: DVec2) -> f64 {
     let line = ground.line(LaneletIndex::new(number));
     let points: Vec<DVec2> = line.points().collect();
@@ -196,7 +196,7 @@ fn place(point: &PathPoint) -> DVec2 {
     DVec2::new(point.x, point.y)
 }
 
-/// Checks that points lie on the centre line of their lanes if their agent keeps its lane.
+/// Checks that the points are on the centre line of their lane if the agent keeps its lane.
 fn are_on_centre_lines(name: &str, all: &[Seen], ground: &Ground) {
     let mut compared = 0;
     for seen in all.iter().step_by(23) {
@@ -219,7 +219,8 @@ fn are_on_centre_lines(name: &str, all: &[Seen], ground: &Ground) {
     assert!(compared > 500, "{name}: {compared}");
 }
 
-/// Checks that points follow each other at their spacing, and that headings and directions fit together.
+/// Checks that consecutive points have the right spacing, and that their headings match the directions
+/// between them.
 fn are_one_line(name: &str, all: &[Seen]) {
     for seen in all.iter().step_by(5) {
         for pair in seen.points.windows(2) {
@@ -227,8 +228,8 @@ fn are_one_line(name: &str, all: &[Seen]) {
             let who = || format!("{name}: agent {} at {} s: {a:?} {b:?}", seen.id, seen.time);
             assert!((b.s - a.s - SPACING).abs() < 1e-9, "{}", who());
             let chord = place(b) - place(a);
-            // A lane change that has little room left is sharp. In bends, lanes beside each other differ in
-            // length.
+            // A lane change with little remaining distance is sharp. In bends, adjacent lanes have different
+            // lengths.
             let changes = (a.flags | b.flags) & PATH_LANE_CHANGE != 0;
             let (sharpest, longest) = if changes { (0.8, 3.0) } else { (0.16, 1.2) };
             assert!(
@@ -245,10 +246,10 @@ fn are_one_line(name: &str, all: &[Seen]) {
     }
 }
 
-/// Checks that points with the same position along the same version of a route hardly move from one call to
-/// the next, except within lane changes that have not begun. In begun lane changes, the path starts at the
-/// vehicle and moves with it as far as the vehicle does not follow it. Returns the largest movements in metres,
-/// first outside such lane changes and then within them.
+/// Checks that points with the same position along the same version of a route hardly move from call to call,
+/// except within lane changes. In a lane change that has begun, the path starts at the vehicle and moves with
+/// it as far as the vehicle does not follow it. Returns the largest movements in metres, outside and within
+/// lane changes that have not begun.
 fn stay_where_they_are(name: &str, all: &[Seen]) -> [f64; 2] {
     let mut before: BTreeMap<u64, &Seen> = BTreeMap::new();
     let (mut compared, mut worst) = (0u64, [0.0f64; 2]);
@@ -257,7 +258,7 @@ fn stay_where_they_are(name: &str, all: &[Seen]) -> [f64; 2] {
             continue;
         };
         let offsets = [old, now].map(|seen| seen.input.seen.lane_offset);
-        // A lane change begins: the offset is measured from another lane.
+        // A lane change begins, so the offset is measured from another lane.
         let begins = (offsets[1] - offsets[0]).abs() > 1.0;
         if now.input.route_version != old.input.route_version || begins {
             continue;
@@ -290,7 +291,7 @@ fn stay_where_they_are(name: &str, all: &[Seen]) -> [f64; 2] {
 #[test]
 fn the_path_is_one_line_along_the_lanes_and_its_points_stay_in_place() {
     let (mut connections, mut changes, mut begun) = (0, 0, 0);
-    // Bends, junctions with turns, and lane changes at low and at high speed.
+    // These cover bends, junctions with turns, and lane changes at low and high speed.
     for (name, seconds) in [
         ("figure-eight", 20.0),
         ("crossroads", 25.0),
@@ -342,11 +343,11 @@ fn the_path_leads_on_from_where_the_agent_is() {
         let reach = PATH.distance.max(PATH.time * input.seen.speed);
         let last = seen.points.last().unwrap();
         assert!(last.s >= input.path_s + reach || seen.points.len() == PATH.most as usize);
-        // The vehicle is beside the path by its lateral offset.
+        // The lateral distance between the vehicle and the path is its lateral offset.
         let at = place(first) + (input.path_s - first.s) * unit(first.heading);
         let off = (DVec2::new(motion.x, motion.y) - at).length();
         assert!(off < input.seen.lane_offset.abs() + 0.1, "{off} {seen:?}");
-        // It has to stop before the points with the flag for it.
+        // The vehicle has to stop before the points with the stop flag.
         let stop = input.path_s + input.seen.stop_distance;
         let stops = seen
             .points
@@ -355,7 +356,7 @@ fn the_path_leads_on_from_where_the_agent_is() {
         assert!(stops.is_none_or(|point| point.s >= stop), "{seen:?}");
         assert!(stops.is_some() || stop > last.s, "{seen:?}");
     }
-    // The last command is the one that the host has carried out.
+    // The last command in the row is the command that the host has carried out.
     let pairs = all.iter().filter(|seen| seen.id == all[0].id);
     let commands = pairs.filter(|seen| seen.input.motion.last_acceleration != 0.0);
     assert!(commands.count() > 10);
@@ -375,7 +376,7 @@ fn rows_are_the_same_with_any_number_of_threads_and_without_their_points() {
     };
     let (plain, _) = seen(&town, motion, 2.0, &options(level, 1));
     assert!(plain.len() > 10);
-    // Before the first commands act, all drive alike.
+    // Until the first commands take effect, all agents drive alike.
     for (all, plain) in one.iter().zip(&plain).filter(|(all, _)| all.time < 0.02) {
         assert_eq!(all.input.seen, plain.input.seen);
         assert_eq!(all.input.motion, plain.input.motion);
@@ -429,7 +430,7 @@ fn a_rigid_vehicle_tells_how_it_pitches() {
         6.0,
         &options(DynamicsLevel::Rigid, 1),
     );
-    // It speeds up from rest, so its front rises.
+    // The vehicle accelerates from rest, so its front rises.
     let rising = all
         .iter()
         .filter(|seen| seen.input.motion.acceleration > 0.8 && seen.input.motion.pitch < -1e-4);

@@ -1,4 +1,4 @@
-//! Agents off the lanes: they plan around obstacles, and report if there is no path.
+//! Tests of agents off the lanes: they plan paths around obstacles, and report if there is no path.
 
 use crate::common::{draw_street, restored, street};
 use glam::DVec2;
@@ -21,7 +21,7 @@ const PLANNERS: [&str; 5] = [
     "drivable_path",
 ];
 
-/// A wall around a centre, m.
+/// A wall, given by its centre and its size, m.
 #[derive(Clone, Copy)]
 struct Wall {
     x: f64,
@@ -39,14 +39,14 @@ fn wall(x: f64, y: f64, along_x: f64, along_y: f64) -> Wall {
     }
 }
 
-/// A wall along y at x = 0 with a gap in its middle.
+/// Creates a wall along y at x = 0 with a gap in its middle.
 fn with_gap(length: f64, gap: f64) -> Vec<Wall> {
     let half = 0.5 * (length - gap);
     let middle = 0.5 * (gap + half);
     vec![wall(0.0, -middle, 1.0, half), wall(0.0, middle, 1.0, half)]
 }
 
-/// A room of 141 x 41 m around the whole scene.
+/// Creates a room of 141 m by 41 m around the whole scene.
 fn room() -> Vec<Wall> {
     vec![
         wall(-70.0, 0.0, 1.0, 41.0),
@@ -123,7 +123,7 @@ fn run(world: &mut World, seconds: f64) {
     }
 }
 
-/// Drives until the agent arrives; contacts fail the test. Returns the distance driven, m.
+/// Runs until the agent arrives. Contacts fail the test. Returns the distance driven, m.
 fn arrives(scenario: &Scenario, options: &RunOptions, what: &str) -> f64 {
     let mut world = World::new(scenario, &builtin_modules(), options).unwrap();
     run(&mut world, 150.0);
@@ -140,7 +140,7 @@ fn controllers_drive_round_a_wall_and_through_a_gap() {
         let cases = [
             ("wall of 60 m", vec![wall(0.0, 0.0, 1.0, 60.0)], 160.0),
             ("gap of 6 m", with_gap(110.0, 6.0), 130.0),
-            // A side of the jeep is 0.785 m from its middle.
+            // The jeep is 1.57 m wide, so its side is 0.785 m from its centre line.
             ("beside a wall", vec![wall(-60.0, 1.385, 20.0, 1.0)], 130.0),
         ];
         for (what, walls, most) in cases {
@@ -150,7 +150,7 @@ fn controllers_drive_round_a_wall_and_through_a_gap() {
     }
 }
 
-/// A corridor of 6 m with a bend to the left and one to the right.
+/// Creates a corridor of 6 m with a bend to the left and a bend to the right.
 fn corridor() -> Vec<Wall> {
     vec![
         wall(-29.75, -3.25, 70.5, 0.5),
@@ -162,7 +162,7 @@ fn corridor() -> Vec<Wall> {
     ]
 }
 
-/// A fuzzy driver that is calibrated to the jeep; as printed, it steers bends of 25 m.
+/// A fuzzy driver that is calibrated to the jeep. Without calibration, its minimum turning radius is 25 m.
 fn calibrated(scenario: Scenario) -> Scenario {
     let mut scenario = scenario;
     let mut stack = Stack::with_controller("fuzzy_driver");
@@ -240,7 +240,7 @@ fn no_path(scenario: &Scenario) -> (NoPathKind, Option<f64>) {
     let summary = world.summary();
     assert_eq!(summary.no_path[0].agent, 1);
     assert_eq!(summary.no_path[0].text, why.text);
-    // It waits where it is.
+    // It waits at its start.
     assert!(world.drives()[0].distance < 15.0);
     assert!(world.snapshot().vehicles[0].speed < 0.1);
     (why.kind, why.gap.map(|gap| gap.width))
@@ -310,7 +310,7 @@ fn drives_on(controller: &str) {
     assert!(world.summary().collisions.is_empty(), "{controller}");
 }
 
-/// Agents whose paths cross between walls.
+/// Creates agents whose paths cross between walls.
 fn crowd() -> Scenario {
     let mut walls = with_gap(60.0, 8.0);
     walls.push(wall(-30.0, 0.0, 1.0, 10.0));
@@ -434,7 +434,7 @@ fn on_free_ground_the_speed_is_kept() {
         let Some(jeep) = snapshot.vehicle(1) else {
             break;
         };
-        // Beyond the start, and before it brakes for the goal.
+        // After the start, and before the vehicle brakes for the goal.
         if (100.0..340.0).contains(&jeep.pose.position.x) {
             speeds.push(jeep.speed);
         }
@@ -448,7 +448,7 @@ fn on_free_ground_the_speed_is_kept() {
     );
 }
 
-/// Paint between the start and the destination of [`across`], from one wall of the room to the opposite one.
+/// Paint between the start and the destination of [`across`], from one wall of the room to the opposite wall.
 fn painted(cost: PaintCost, jeeps: Option<PaintCost>) -> PaintLayer {
     let mut layer = PaintLayer::new("shrubs", cost);
     layer
@@ -468,7 +468,7 @@ fn with_paint(scenario: &Scenario, layer: Option<PaintLayer>) -> Scenario {
 #[test]
 fn paint_that_blocks_a_vehicle_type_stops_it_until_it_is_erased() {
     let free = across(&room(), "pursuit");
-    // It stops all vehicles but jeeps: they drive through.
+    // The paint blocks all vehicles except jeeps, which may drive across it.
     let open = painted(PaintCost::Blocks, Some(PaintCost::Adds(40)));
     let mut world = World::new(
         &with_paint(&free, Some(open)),
@@ -485,7 +485,7 @@ fn paint_that_blocks_a_vehicle_type_stops_it_until_it_is_erased() {
     run(&mut world, 20.0);
     let status = world.path_status(1);
     assert!(matches!(status, Some(PathStatus::NoPath(_))), "{status:?}");
-    // A gate through the paint: the agent looks again and drives on.
+    // A gap in the paint opens: the agent searches again and drives on.
     let mut gate = closed;
     gate.erase([DVec2::new(-9.0, 10.0), DVec2::new(9.0, 10.0)], 4.0);
     let opened = with_paint(&free, Some(gate));
@@ -531,12 +531,12 @@ fn a_save_is_not_restored_on_ground_with_other_paint() {
     ];
     assert_ne!(hashes[0], hashes[1]);
     assert_ne!(hashes[1], hashes[2]);
-    // An empty list of layers is no paint.
+    // An empty list of layers is the same as no paint.
     let none = with_paint(&shrubs, None);
     assert_eq!(Ground::new(&none).hash(), hashes[0]);
 }
 
-/// The largest distance between neighbouring points of a path, m.
+/// Maximum distance between consecutive points of a path, m.
 fn longest_gap(path: &[DVec2]) -> f64 {
     let gaps = path.windows(2).map(|pair| (pair[1] - pair[0]).length());
     gaps.fold(0.0, f64::max)
@@ -588,7 +588,7 @@ fn an_inspection_of_the_ground_shows_what_the_planner_reads_and_changes_nothing(
             let offset = (DVec2::new(x, y) - cells.origin) / cells.cell;
             cells.factors[offset.y as usize * cells.columns as usize + offset.x as usize]
         };
-        // The wall at x = -30, and the agent's own place.
+        // The wall at x = -30, and the agent's own position.
         assert_eq!(at(-30.0, 2.5), 0, "{id}");
         let own = looked_at.snapshot().vehicle(1).unwrap().body.position;
         assert!(at(own.x, own.y) > 0, "{id}");
@@ -598,23 +598,23 @@ fn an_inspection_of_the_ground_shows_what_the_planner_reads_and_changes_nothing(
         assert!((search.expanded[0] - own).length() < 2.0, "{id}");
         assert!(search.path.len() > 20, "{id}");
         let both = seen.comparison.unwrap();
-        // The straight line leads through a wall; the planned path leads round it.
+        // The straight line leads through a wall, whereas the planned path leads around it.
         assert!(both.other.blocked > 0, "{id}");
         assert_eq!(both.planned.blocked, 0, "{id}");
         assert!((both.other.length - 120.0).abs() < 1e-9, "{id}");
         assert!(both.planned.time > 0.0, "{id}");
-        // A path with headings may keep so far away from walls that they cost nothing.
+        // A path with headings may be so far from walls that they add no cost.
         let least = both.planned.plain + u64::from(id != "drivable_path");
         assert!(both.planned.cost >= least, "{id}");
     }
 }
 
-/// A plan, and the disagreement that came before it.
+/// A plan, with the disagreement that caused it.
 #[derive(Debug, Clone, Copy)]
 struct Replan {
     time: f64,
     why: Option<Disagreement>,
-    /// Time since which the driver has disagreed, s.
+    /// Time at which the disagreement began, s.
     since: f64,
 }
 
@@ -643,7 +643,7 @@ fn plans_of(scenario: &Scenario, seconds: f64) -> Vec<Replan> {
     plans
 }
 
-/// A planner that is due every 100 s.
+/// Makes the planner due only every 100 s.
 fn rarely_due(scenario: Scenario, controller: &str) -> Scenario {
     let mut scenario = scenario;
     let planner = ModuleSetting {
@@ -664,7 +664,7 @@ fn a_driver_that_disagrees_with_its_plan_replans_in_the_next_step_but_not_more_o
 {
     let scenario = rarely_due(across(&[], "wayward"), "wayward");
     let plans = plans_of(&scenario, 20.0);
-    // It drives circles until a manoeuvre begins, which is driven to its end.
+    // The agent drives in circles until a manoeuvre begins, and then completes the manoeuvre.
     assert!((5..80).contains(&plans.len()), "{plans:#?}");
     for pair in plans.windows(2) {
         let (before, next) = (pair[0], pair[1]);
@@ -692,7 +692,7 @@ fn a_driver_that_follows_its_plan_keeps_it() {
     assert_eq!(plans.len(), 1, "{plans:?}");
 }
 
-/// A yard with a wall, an agent that drives with `drivable_path`, and its parameters.
+/// Creates a yard with a wall, and an agent that plans with `drivable_path` and its parameters.
 fn drivable(
     walls: &[Wall],
     controller: &str,
@@ -713,7 +713,7 @@ fn drivable_with_heading() -> ModuleSetting {
     ModuleSetting::new("drivable_path").with("arrive", 1.0)
 }
 
-/// Last pose of the vehicle of a run of at most `seconds`, and the time of its end, s.
+/// Runs for at most `seconds`. Returns the last pose of the vehicle and the time at which the run ended, s.
 fn last_pose(world: &mut World, seconds: f64) -> (Option<roadwright_geometry::Pose>, f64) {
     let mut last = None;
     while !world.is_over() && world.time() < seconds {
@@ -766,7 +766,7 @@ fn a_destination_with_a_heading_is_reached_within_5_degrees() {
     }
 }
 
-/// A bay of 6.5 m between two parked cars, with the kerbs of a street of 7 m.
+/// A bay of 6.5 m between two parked cars, with the kerbs of a street that is 7 m wide.
 fn kerbside_bay() -> Vec<Wall> {
     vec![
         wall(-5.5, -4.7, 4.5, 1.8),
@@ -776,7 +776,7 @@ fn kerbside_bay() -> Vec<Wall> {
     ]
 }
 
-/// A car that drives between two poses of its body with `drivable_path` beside the kerb.
+/// Creates a car that drives beside the kerb between two poses of its body with `drivable_path`.
 fn at_kerb(controller: &str, from: Place, to: Place) -> Scenario {
     let ends = [from, to];
     let mut scenario = drivable(&kerbside_bay(), controller, ends, drivable_with_heading());
@@ -841,7 +841,7 @@ fn an_inspection_has_the_poses_and_gears_of_the_rest_of_a_path() {
         assert!((end.pose.position - goal).length() < 0.3, "{end:?}");
         assert!(seen.poses.iter().all(|at| at.gear.abs() == 1));
     }
-    // It parks in several moves, of which fewer and fewer are left.
+    // It parks in several moves, and the number of remaining moves decreases.
     assert!(
         changes >= 2 && last_changes == 0,
         "{changes} {last_changes}"
@@ -908,7 +908,8 @@ fn a_dead_end_is_left_in_reverse_along_a_drivable_path() {
     arrives(&scenario, &RunOptions::default(), "dead end");
 }
 
-/// A goal on an island in a moat, whose water costs as much as a detour of several hundred metres.
+/// Creates a goal on an island in a moat. Crossing the water costs as much as a detour of several hundred
+/// metres.
 fn moat() -> Scenario {
     let mut scenario = field(
         &[],
@@ -939,7 +940,8 @@ fn moat() -> Scenario {
 #[test]
 fn an_agent_does_not_drive_round_a_moat_for_ever() {
     let driven = arrives(&moat(), &RunOptions::default(), "moat");
-    // The straight path through the water is 70 m long. The agent looks for a dry path until it knows that there is none.
+    // The straight path through the water is 70 m long. The agent looks for a dry path until it is certain
+    // that there is none.
     assert!(driven < 300.0, "{driven} m");
 }
 

@@ -1,4 +1,4 @@
-//! Controllers that use pedals, at every level.
+//! Tests of controllers that use pedals, at every level.
 
 use crate::common::{plane, restored};
 use crate::scenarios::*;
@@ -20,8 +20,8 @@ use std::sync::{Arc, Mutex};
 
 const G: f64 = 9.81;
 
-/// A controller that holds the pedals at the positions in its parameters and records its last input. If
-/// `asks` is 0, it instead commands the acceleration that these pedals give on level ground.
+/// A controller that holds the pedals at the positions given by its parameters, and records its last input.
+/// If `asks` is 0, it commands the acceleration that these pedals give on level ground instead.
 struct Foot(Told);
 
 /// The last input row.
@@ -113,10 +113,10 @@ fn shipped_vehicle(name: &str) -> VehicleFile {
     VehicleFile::load(&folder.join(format!("{name}.vehicle.json"))).unwrap()
 }
 
-/// A drive of the pedal controller along a straight road of 2 km.
+/// A drive with the pedal controller on a straight road of 2 km.
 #[derive(Clone)]
 struct Drive {
-    /// Slope of the terrain along the road, rise over run; with 0 there is no terrain.
+    /// Slope of the terrain along the road, as rise over run; 0 for no terrain.
     rise: f64,
     /// A shipped vehicle; `None` for a car without a vehicle file.
     vehicle: Option<&'static str>,
@@ -218,7 +218,7 @@ fn without_a_drive_train_pedals_are_shares_of_what_the_vehicle_gives() {
     let limits = VehicleType::car();
     let (most, hardest) = (limits.max_acceleration, limits.max_braking);
     for level in DynamicsLevel::FOR_VEHICLES {
-        // Level `lane` takes a command once in a fifth of a second.
+        // Level `lane` takes a command every fifth of a second.
         let (share, late) = if level == DynamicsLevel::Lane {
             (0.03, 0.9)
         } else {
@@ -246,7 +246,7 @@ fn without_a_drive_train_pedals_are_shares_of_what_the_vehicle_gives() {
             (0.0, 0.0, 0.0),
             "{level}"
         );
-        // Without a pedal it keeps its speed, and half brake brakes half as hard.
+        // Without a pedal, the vehicle keeps its speed. With half the brake pedal, it brakes half as hard.
         let (seen, _) = Drive::new(10.0, &[]).after(level, 5.0);
         assert!((seen.speed - 10.0).abs() < 0.05, "{level}: {}", seen.speed);
         let (seen, _) = Drive::new(15.0, &[("brake", 0.5)]).after(level, 2.0);
@@ -256,7 +256,7 @@ fn without_a_drive_train_pedals_are_shares_of_what_the_vehicle_gives() {
             "{level}: {} {exact}",
             seen.speed
         );
-        // It stops on its brake and does not move at all.
+        // It stops with its brake and then does not move at all.
         let drive = Drive::new(5.0, &[("brake", 0.3)]);
         let (first, second) = (drive.after(level, 6.0).0, drive.after(level, 9.0).0);
         assert_eq!(first.speed, 0.0, "{level}");
@@ -271,7 +271,7 @@ fn without_a_drive_train_pedals_are_shares_of_what_the_vehicle_gives() {
     }
 }
 
-/// Pedals and the equivalent acceleration lead to the same drive.
+/// Pedals and the equivalent acceleration lead to the same motion.
 #[test]
 fn a_controller_by_pedals_and_one_by_accelerations_drive_alike() {
     let limits = VehicleType::car();
@@ -283,7 +283,8 @@ fn a_controller_by_pedals_and_one_by_accelerations_drive_alike() {
             wish.held.retain(|(key, _)| *key != "asks");
             let (a, b) = (pedals.after(level, 3.0).0, wish.after(level, 3.0).0);
             let apart = (a.pose.position - b.pose.position).length();
-            // Equal up to rounding where a level computes accelerations; rigid wheels slip a little.
+            // Equal up to rounding at levels that compute accelerations. Wheels at level `rigid` have a
+            // little slip.
             let within = if level == DynamicsLevel::Rigid {
                 0.05
             } else {
@@ -311,7 +312,7 @@ fn a_drive_train_takes_them_as_they_are() {
             vehicle: Some("willys-mb"),
             ..Drive::new(speed, held)
         };
-        // From rest in first gear with half of its torque: the engine idles and the clutch slips.
+        // From rest in first gear with half throttle, the engine idles and the clutch slips.
         let (seen, told) = drive(0.0, &[("throttle", 0.5), ("gear", 1.0)]).after(level, 1.0);
         let force = 0.5 * train.full_force(&train.gears[0], 0.0) / train.mass;
         assert!(
@@ -322,7 +323,7 @@ fn a_drive_train_takes_them_as_they_are() {
         assert_eq!((told.gear, told.gears), (1.0, 3.0), "{level}");
         assert!((told.throttle - 0.5).abs() < 1e-12, "{level}");
         assert_eq!((told.idle_rpm, told.limit_rpm), (600.0, 4000.0));
-        // Its input equals what the engine gives at this speed, in this gear.
+        // The input matches the engine's values at this speed and in this gear.
         let speed = seen.speed;
         let full = train.full_acceleration(&train.gears[0], speed);
         assert!(
@@ -334,7 +335,7 @@ fn a_drive_train_takes_them_as_they_are() {
             (told.full_brake + braked).abs() < 0.1,
             "{level}: {told:?} {braked}"
         );
-        // No pedal: air drag and rolling resistance alone.
+        // Without a pedal, only air drag and rolling resistance act.
         let (seen, told) = drive(10.0, &[("gear", 3.0)]).after(level, 4.0);
         let coasted = 10.0 - 4.0 * train.resistance(9.6) / train.mass;
         assert!(
@@ -343,7 +344,7 @@ fn a_drive_train_takes_them_as_they_are() {
             seen.speed
         );
         assert!((told.coasting + train.resistance(seen.speed) / train.mass).abs() < 0.01);
-        // The requested gear stays in, up to the limit of the engine. The automatic gearbox shifts up.
+        // The requested gear stays engaged up to the engine's speed limit. The automatic gearbox shifts up.
         let held = drive(0.0, &[("throttle", 1.0), ("gear", 1.0)]).after(level, 12.0);
         assert_eq!(held.1.gear, 1.0, "{level}");
         let limit = train.speed(&train.gears[0], 4000.0);
@@ -357,13 +358,13 @@ fn a_drive_train_takes_them_as_they_are() {
             automatic.1.gear > 1.0 && automatic.0.speed > limit,
             "{level}: {automatic:?}"
         );
-        // A low gear is delayed until the speed allows it: at 14 m/s first gear would turn the engine beyond
-        // its limit.
+        // A low gear is delayed until the speed is low enough for it. At 14 m/s, first gear would exceed the
+        // engine's speed limit.
         let waits = drive(14.0, &[("gear", 1.0)]).after(level, 1.0);
         assert!(waits.1.gear > 1.0, "{level}: {waits:?}");
         let slow = drive(14.0, &[("gear", 1.0), ("brake", 0.5)]).after(level, 4.0);
         assert_eq!(slow.1.gear, 1.0, "{level}");
-        // Foot and hand brake stop and hold it.
+        // The foot brake and the hand brake each stop and hold the vehicle.
         for held in [("brake", 1.0), ("hand_brake", 1.0)] {
             let (stopped, _) = drive(8.0, &[held]).after(level, 8.0);
             assert!(
@@ -397,7 +398,7 @@ fn a_slope_acts_against_pedals_and_is_told() {
             (told.full_throttle - (most + pull)).abs() < 0.15,
             "{level}: {told:?}"
         );
-        // Without a pedal it rolls back, except at level `lane`, where it stands.
+        // Without a pedal, the vehicle rolls back, except at level `lane`, where it stands.
         let (seen, _) = drive(0.0, &[]).after(level, 3.0);
         if level == DynamicsLevel::Lane {
             assert_eq!(seen.speed, 0.0);
@@ -409,13 +410,13 @@ fn a_slope_acts_against_pedals_and_is_told() {
                 seen.speed
             );
         }
-        // The brakes hold it.
+        // The brakes hold the vehicle.
         for held in [("brake", 0.5), ("hand_brake", 1.0)] {
             let (seen, _) = drive(0.0, &[held]).after(level, 3.0);
             assert!(seen.speed.abs() < 2e-3, "{level} {held:?}: {}", seen.speed);
         }
     }
-    // With an engine as well.
+    // The same with an engine.
     for level in [DynamicsLevel::DynamicOneTrack, DynamicsLevel::Rigid] {
         let jeep = Drive {
             rise,
@@ -424,7 +425,7 @@ fn a_slope_acts_against_pedals_and_is_told() {
         };
         let (seen, told) = jeep.after(level, 3.0);
         assert!(seen.speed < -2.0, "{level}: {}", seen.speed);
-        // In reverse: air drag and rolling resistance act uphill now.
+        // In reverse, air drag and rolling resistance act uphill.
         assert!(
             told.coasting > pull && told.coasting < 0.8 * pull,
             "{level}: {told:?}"
@@ -454,7 +455,7 @@ fn the_law_of_the_road_goes_before_pedals() {
             .with("throttle", 0.5);
         let edit = Edit::Stack("foot".into(), Some(Box::new(stack)));
         scenario.apply(edit).unwrap();
-        // One after another from the same place, so that some of them arrive at red.
+        // They start one after another at the same place, so that some of them arrive at red.
         let mut held = 0;
         let mut deepest = f64::NEG_INFINITY;
         for number in 0..6u32 {
@@ -472,13 +473,13 @@ fn the_law_of_the_road_goes_before_pedals() {
             while world.time() < 11.0 * f64::from(number) + 60.0 && !world.is_over() {
                 world.step();
                 let vehicles = world.snapshot().vehicles;
-                // It creeps up to the place by decimetres.
+                // It creeps up to the line in steps of decimetres.
                 let stands = vehicles.iter().find(|one| one.speed.abs() < 0.2);
                 if let Some(stands) = stands.filter(|_| stood.is_none()) {
                     stood = Some(stands.pose.position.x + 0.5 * stands.length);
                 }
             }
-            // Some are only slowed, because it is green again before they stand.
+            // Some vehicles only slow down, because the signal turns green before they stop.
             if let Some(front) = stood.filter(|_| world.summary().law.held_by_law > 0) {
                 held += 1;
                 deepest = deepest.max(front);
@@ -487,12 +488,12 @@ fn the_law_of_the_road_goes_before_pedals() {
             assert_eq!(ended, [Status::Arrived], "{level} {number}");
         }
         assert!(held >= 1, "{level}: no vehicle was held back");
-        // Before the crossing, whose centre is at 0.
+        // It stands before the crossing, whose centre is at 0.
         assert!(deepest < -3.0, "{level}: it stood at {deepest}");
     }
 }
 
-/// A shipped scenario in which all agents drive like the fuzzy mechanic, with or without pedals.
+/// A shipped scenario in which all agents use the fuzzy mechanic, with or without pedals.
 fn mechanics(name: &str, pedals: bool) -> Scenario {
     let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../scenarios");
     let mut scenario = file::load(&folder.join(format!("{name}.scenario.json"))).unwrap();
@@ -542,7 +543,7 @@ fn pedals_are_saved_and_a_restored_world_goes_on_bit_for_bit() {
     ] {
         let scenario = mechanics("hill-country", true);
         let mut whole = World::new(&scenario, &builtin_modules(), &options(level, 1)).unwrap();
-        // Between two updates of the controller, when the bodies depend only on the pedals it pressed.
+        // This is between two updates of the controller, when the bodies depend only on the stored pedals.
         (0..401).for_each(|_| whole.step());
         let mut again = restored(&whole, &scenario, &options(level, 2));
         assert_eq!(whole.state_hash(), again.state_hash(), "{level}");

@@ -1,4 +1,5 @@
-//! Pedestrians are never hit and never wait long, even with more vehicles than junctions can handle.
+//! Tests that pedestrians are never hit and never wait long, even with more vehicles than junctions can
+//! handle.
 
 use crate::common::{add_flow, cars, draw_street, restored, street};
 use crate::modules::with_test_modules;
@@ -14,7 +15,7 @@ use roadwright_testing::is_slow;
 /// Pedestrians per hour on each side of each crossing.
 const PEOPLE: f64 = 600.0;
 
-/// Streets of 150 m that meet in the middle, with crossings on all of them.
+/// Streets of 150 m that meet in the middle, each with a crossing.
 #[derive(Clone, Copy)]
 struct Place4 {
     legs: u32,
@@ -83,7 +84,7 @@ impl Place4 {
     }
 }
 
-/// The edit that sets the control of the junction in the middle.
+/// Returns the edit that sets the rules of the junction in the middle.
 fn ruled(scenario: &Scenario, rules: JunctionRules) -> Edit {
     let (id, node) = middle(scenario);
     Edit::Node(id, Some(Node { rules, ..node }))
@@ -112,14 +113,14 @@ fn world(scenario: &Scenario, options: &RunOptions) -> World {
     World::new(scenario, &builtin_modules(), options).unwrap()
 }
 
-/// Pedestrians that overlap a vehicle, according to snapshots alone.
+/// Pedestrians that overlap a vehicle, computed from a snapshot alone.
 fn hits(snapshot: &Snapshot) -> Vec<(u64, u64)> {
     let mut hits = Vec::new();
     for person in &snapshot.people {
         for vehicle in &snapshot.vehicles {
             let local = vehicle.body.to_local(person.position).abs();
             let beside = (local - 0.5 * DVec2::new(vehicle.length, vehicle.width)).max(DVec2::ZERO);
-            // A few centimetres do not count.
+            // An overlap of a few centimetres is ignored.
             if beside.length() < PERSON_RADIUS - 0.05 {
                 hits.push((person.id, vehicle.agent));
             }
@@ -128,7 +129,7 @@ fn hits(snapshot: &Snapshot) -> Vec<(u64, u64)> {
     hits
 }
 
-/// Runs for the given time, s. Returns the pedestrians that were hit.
+/// Runs for the given time, s. Returns the pedestrians who were hit.
 fn drive(world: &mut World, seconds: f64) -> Vec<(f64, u64, u64)> {
     let mut all = Vec::new();
     let until = world.time() + seconds;
@@ -209,7 +210,7 @@ fn at_signals_people_walk_while_what_they_cross_is_red() {
             let people = summary.people.unwrap();
             let what = format!("{} {mode:?}: {people:?} {:?}", place.name(), summary.law);
             assert!(hit.is_empty(), "{what}: {hit:?}");
-            // One cycle and a little more.
+            // The limit is slightly more than one cycle.
             assert!(people.longest_wait < 150.0, "{what}");
             assert!(people.arrived * 2 > people.came, "{what}");
             assert_eq!(
@@ -254,7 +255,7 @@ fn vehicles_wait_no_longer_than_a_junction_with_people_says() {
 
 #[test]
 fn who_ignores_the_law_hits_people() {
-    // Control: what the tests above look for can be observed.
+    // Control: the violations that the tests above look for can be observed.
     let mut overrides = ModuleOverrides::default();
     overrides
         .set(Slot::Behaviour, vec!["reckless".into()])
@@ -313,7 +314,7 @@ fn threads_and_repeats_give_the_same_bits() {
 
 #[test]
 fn without_people_a_crossing_changes_no_hash_of_the_state_over_time() {
-    // Without pedestrians the state has no data about them, and vehicles do not stop.
+    // Without pedestrians, the state contains no data about them, and vehicles do not stop.
     let scenario = PLAIN.scenario();
     let mut nobody = world(&scenario, &options(1, 0.0));
     assert!(drive(&mut nobody, 60.0).is_empty());
@@ -327,7 +328,7 @@ fn a_save_in_the_middle_of_a_crossing_goes_on_to_the_bit() {
         let options = options(1, PEOPLE);
         let mut whole = world(&scenario, &options);
         drive(&mut whole, 47.3);
-        // To a moment at which pedestrians are on a carriageway.
+        // Runs to a moment at which pedestrians are on a carriageway.
         let walks = |world: &World| world.snapshot().people.iter().filter(|p| !p.waits).count() > 3;
         while !walks(&whole) {
             whole.step();
@@ -359,12 +360,12 @@ fn who_walks_finishes_where_an_edit_takes_the_crossing_away() {
     world
         .update(&scenario, &edited, &builtin_modules())
         .unwrap();
-    // Vehicles inside leave first; pedestrians are on the road when the edit is applied.
+    // Vehicles inside leave first. Pedestrians are on the road when the edit is applied.
     while !world.closing_nodes().is_empty() {
         world.step();
     }
     let strays = world.snapshot().people;
-    // Those at the kerb are gone, the others walk on.
+    // Pedestrians at the kerb are gone, and the others continue to walk.
     assert!(!strays.is_empty() && strays.iter().all(|person| !person.waits));
     let before = world.summary().people.unwrap().arrived;
     let hit = drive(&mut world, 60.0);
@@ -376,7 +377,7 @@ fn who_walks_finishes_where_an_edit_takes_the_crossing_away() {
     );
     let after = world.summary().people.unwrap().arrived;
     assert_eq!(after - before, strays.len() as u64);
-    // When the crossing is restored, pedestrians come again.
+    // When the crossing is restored, pedestrians arrive again.
     world
         .update(&edited, &scenario, &builtin_modules())
         .unwrap();
@@ -387,7 +388,8 @@ fn who_walks_finishes_where_an_edit_takes_the_crossing_away() {
 
 #[test]
 fn an_edit_elsewhere_leaves_people_as_they_are() {
-    // So few vehicles that none is due in the very step of the edit, because flows restart there.
+    // There are so few vehicles that none is due in the very step of the edit, because flows restart in that
+    // step.
     let scenario = Place4 {
         cars: 200.0,
         ..PLAIN
@@ -472,10 +474,10 @@ fn rates_out_of_range_are_refused() {
     assert!(drive(&mut most, 30.0).is_empty());
 }
 
-/// Two junctions so close that three cars fill the street between them, with pedestrians on all crossings,
-/// and with turn lanes: all vehicles get through. When a vehicle loses its turn to pedestrians, the room that
-/// it still needs must not have been promised to the next vehicle. Otherwise, the two junctions would wait
-/// for each other forever.
+/// Two junctions with turn lanes are so close together that three cars fill the street between them. All
+/// crossings have pedestrians, and all vehicles must get through. When a vehicle loses its turn to
+/// pedestrians, the room that it still needs must not have been promised to the next vehicle. Otherwise, the
+/// two junctions would wait for each other forever.
 #[test]
 fn junctions_close_together_do_not_lock_each_other_while_people_cross() {
     let scenario = crate::common::shipped("linden-street");

@@ -1,4 +1,4 @@
-//! Routes of trips that are planned before any vehicle drives.
+//! Tests of routes of trips that are planned before a run.
 
 use roadwright_geometry::DVec2;
 use roadwright_scenario::{Agent, ObjectId, Place, Road, Scenario, operation};
@@ -28,7 +28,7 @@ fn length(points: &[DVec2]) -> f64 {
     points.windows(2).map(|two| two[0].distance(two[1])).sum()
 }
 
-/// Distance of a point from a polyline, m.
+/// Distance between a point and a polyline, m.
 fn distance(point: DVec2, line: &[DVec2]) -> f64 {
     let nearest = line.windows(2).map(|two| {
         let along = two[1] - two[0];
@@ -57,7 +57,7 @@ fn routes_are_those_of_a_run() {
                 .iter()
                 .map(|point| distance(*point, &route.points));
             let off = off.fold(0.0, f64::max);
-            // An agent that finds others on its lane may begin on the next one.
+            // An agent that finds other vehicles in its lane may begin in the adjacent lane.
             assert!(off < 4.0, "{name}, {id}: {off:.2} m off its route");
             beside += usize::from(off > 0.5);
             compared += 1;
@@ -87,10 +87,11 @@ fn a_way_has_the_length_and_the_time_of_its_line() {
         "{drawn:.1} m are drawn, {:.1} m told",
         route.length
     );
-    // No step back where lanes are changed.
+    // The points never step back where lanes are changed.
     let steps = route.points.windows(2).map(|two| two[0].distance(two[1]));
     assert!(steps.fold(0.0, f64::max) < 25.0);
-    // Vehicles are not faster than 70 km/h in a town, nor slower than a pedestrian on empty roads.
+    // In a town, vehicles are not faster than 70 km/h, and on empty roads they are not slower than a
+    // pedestrian.
     let speed = route.length / route.time;
     assert!((2.0..20.0).contains(&speed), "{speed:.1} m/s");
 }
@@ -131,8 +132,8 @@ fn a_trip_that_nothing_can_drive_has_no_way() {
             [Place::lane(id, sides, 0.5 * road.length())]
         })
     };
-    // From every road to every other one of a motorway. Some of these trips are possible and some are not,
-    // because they would lead against the traffic.
+    // Trips from every road of a motorway to every other road. Some trips are impossible, because they would
+    // lead against the traffic.
     let mut counts = [0, 0];
     for start in lanes(true).chain(lanes(false)) {
         for goal in lanes(true).chain(lanes(false)) {
@@ -163,11 +164,11 @@ fn over_open_ground_the_way_is_straight() {
     ));
     let route = route.unwrap();
     assert_eq!(route.points, [DVec2::ZERO, DVec2::new(30.0, 40.0)]);
-    // At 8 m/s, the speed on open ground.
+    // The speed on open ground is 8 m/s.
     assert_eq!((route.length, route.time), (50.0, 6.25));
 }
 
-/// A finder that has followed an edit gives the same answers as a new one.
+/// A finder that has been updated after an edit gives the same answers as a new one.
 #[test]
 fn routes_follow_edits() {
     let scenario = shipped("old-town");
@@ -198,7 +199,7 @@ fn routes_follow_edits() {
     let after = finder.route(&agent);
     assert_eq!(after, RouteFinder::new(edited).route(&agent));
     assert_ne!(after.as_ref(), Some(&before), "the road was on the route");
-    // And restored.
+    // The road is restored.
     finder.follow(scenario);
     assert_eq!(finder.route(&agent), Some(before));
 }

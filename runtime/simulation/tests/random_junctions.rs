@@ -1,5 +1,5 @@
-//! Traffic at random junctions with 2 to 9 arms, 25 to 335 degrees apart and 3 to 30 m wide, in left-hand and
-//! right-hand traffic, under every control, with more vehicles than can pass.
+//! Tests of traffic at random junctions with 2 to 9 arms, which are 25 to 335 degrees apart and 3 to 30 m
+//! wide. Traffic is left-hand or right-hand, under every control, with more vehicles than can pass.
 //!
 //! `ROADWRIGHT_JUNCTIONS=1000 cargo test -p roadwright-simulation --test all random_junctions` tests more
 //! junctions, and `ROADWRIGHT_SEED=9` tests different ones.
@@ -15,7 +15,7 @@ use roadwright_simulation::{
 };
 use roadwright_testing::{scaled, seed};
 
-/// Smallest angle between two arms, degrees.
+/// Minimum angle between two arms, degrees.
 const LEAST_GAP: f64 = 25.0;
 /// Demand on each lane that leads to the junction, vehicles/h.
 const RATE: f64 = 900.0;
@@ -23,17 +23,18 @@ const RATE: f64 = 900.0;
 const BUSES: f64 = 0.1;
 /// Duration of a run, s.
 const DURATION: f64 = 120.0;
-/// Radius of connections below which no car can follow them, m. `check` reports such connections.
+/// Radius below which no car can follow a connection, m. `check` reports such connections.
 const TIGHT: f64 = 2.5;
 /// The default seed.
 const SEED: u64 = 8;
-/// Number of a junction of this seed that has a connection too tight for any car.
+/// Number of a junction with the default seed that has a connection too tight for any car.
 const TOO_TIGHT: u64 = 306;
-/// Number of a junction of this seed that is a bend of two streets.
+/// Number of a junction with the default seed that is a bend between two streets.
 const BEND: u64 = 112;
-/// Distance of the ends of roads from the centre, m. Beyond it, some vehicles turn around.
+/// Maximum distance from the centre at which contacts are counted, m. At the ends of roads, farther out, some
+/// vehicles turn around.
 const NEAR: f64 = 110.0;
-/// Tolerated depth of contact between a vehicle that stands half-way through a lane change and a vehicle that
+/// Tolerated contact depth between a vehicle that stands half-way through a lane change and a vehicle that
 /// passes it, m.
 const HAIR: f64 = 0.03;
 
@@ -47,7 +48,7 @@ const CONTROLS: [Option<Control>; 7] = [
     Some(Control::MiniRoundabout),
 ];
 
-/// A star of roads full of traffic, with the node in its centre.
+/// Creates a star of roads full of traffic. Also returns the node in its centre.
 fn busy(seed: u64, number: u64) -> (Scenario, NodeId) {
     let mut random = Stream::new(seed, "driven junctions", number);
     let star = Star::random(&mut random, LEAST_GAP);
@@ -69,8 +70,8 @@ fn busy(seed: u64, number: u64) -> (Scenario, NodeId) {
     (scenario, node)
 }
 
-/// Adds a flow from each lane that leads to the junction into every other road, alternating between the lanes
-/// of that road.
+/// Adds a flow from each lane that leads to the junction into every other road. The destination lanes
+/// alternate between the lanes of that road.
 fn fill(scenario: &mut Scenario, star: &Star, roads: &[RoadId]) {
     let lanes = |leg: usize, enters: bool| -> Vec<Place> {
         let road = scenario.network().road(roads[leg]).unwrap();
@@ -111,7 +112,7 @@ fn fill(scenario: &mut Scenario, star: &Star, roads: &[RoadId]) {
     }
 }
 
-/// Numbers of the tested junctions; there are `count` in a nightly run.
+/// Numbers of the tested junctions. A nightly run tests `count` of them.
 fn numbers(count: u64) -> std::ops::Range<u64> {
     let wanted = std::env::var("ROADWRIGHT_JUNCTIONS").ok();
     0..wanted.map_or_else(|| scaled(count), |text| text.parse().unwrap())
@@ -132,7 +133,7 @@ fn world_on(scenario: &Scenario, threads: usize) -> World {
     World::new(scenario, &builtin_modules(), &options).unwrap()
 }
 
-/// Whether some car can follow all connections. `check` names impossible ones.
+/// Whether some car can follow all connections. `check` reports connections that no car can follow.
 fn can_be_driven(scenario: &Scenario) -> bool {
     let layout = layout(scenario.network(), scenario.about());
     let paths = layout.junctions.iter().flat_map(|junction| &junction.paths);
@@ -153,7 +154,7 @@ fn nobody_touches_anybody_or_breaks_the_law() {
         let law = summary.law;
         let broken = (law.breaches, law.red_passed, law.stops_missed);
         assert_eq!(broken, (0, 0, 0), "{number}");
-        // No vehicle would have to brake harder than 5 m/s^2 to obey junctions.
+        // No vehicle has to brake harder than 5 m/s^2 in order to obey the junctions.
         assert_eq!(law.held_by_law, 0, "{number}");
         for junction in watch.figures(session.world()) {
             passed += junction.approaches.iter().map(|a| a.passed).sum::<u64>();
@@ -175,7 +176,7 @@ fn nobody_touches_anybody_or_breaks_the_law() {
     assert!(5 * judged > numbers(100).end, "{judged} are judged");
 }
 
-/// Control test: contacts are detected. On connections that are too tight for any car, bodies do touch.
+/// Control: contacts are detected, because bodies do touch on connections that are too tight for any car.
 #[test]
 fn contacts_are_seen() {
     let (scenario, _) = busy(SEED, TOO_TIGHT);
@@ -187,15 +188,15 @@ fn contacts_are_seen() {
     assert!(deepest(&world) > HAIR, "{} m", deepest(&world));
 }
 
-/// Depth of the deepest contact in a world between its centre and the ends of its roads, m.
+/// Depth of the deepest contact near the centre of a world, without the ends of its roads, m.
 fn deepest(world: &World) -> f64 {
     let all = world.summary().collisions;
     let near = all.iter().filter(|c| DVec2::new(c.x, c.y).length() < NEAR);
     near.map(|contact| contact.depth).fold(0.0, f64::max)
 }
 
-/// In the bend of two streets, only buses touch other vehicles. The edit that adds the first bus makes all
-/// vehicles request grants.
+/// In the bend between two streets, only buses conflict with other vehicles. The edit that adds the first bus
+/// makes all vehicles request grants.
 #[test]
 fn buses_that_an_edit_brings_touch_nobody() {
     let (scenario, _) = busy(SEED, BEND);
@@ -237,7 +238,7 @@ fn tickets_keep_their_order_and_are_kept_inside() {
             let snapshot = world.snapshot();
             for ticket in before.iter().filter(|ticket| ticket.has_entered) {
                 let now = tickets.iter().find(|now| key(now) == key(ticket));
-                // A ticket of a vehicle inside is never revoked; it ends when the tail is out.
+                // The ticket of a vehicle inside is never revoked. It ends when the vehicle's tail has left.
                 let vehicle = snapshot.vehicle(ticket.agent);
                 let is_inside = vehicle.is_some_and(|vehicle| vehicle.lane.is_none());
                 assert!(now.is_some() || !is_inside, "{number}: {ticket:?}");

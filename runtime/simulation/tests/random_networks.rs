@@ -1,5 +1,5 @@
-//! Traffic in random networks of alleys, tight bends, roundabouts, ramps and lanes that end, in left-hand and
-//! right-hand traffic, with cars, buses and trailers, from light demand to 1.2 times capacity.
+//! Tests of traffic in random networks of alleys, tight bends, roundabouts, ramps and lanes that end, in
+//! left-hand and right-hand traffic, with cars, buses and trailers, from light demand to 1.2 times capacity.
 //!
 //! ```text
 //!                                      ________________ motorway ______________________________
@@ -8,9 +8,10 @@
 //!                   |                        |          streets, in random order
 //! ```
 //!
-//! `ROADWRIGHT_NETWORKS=100..200 cargo test -p roadwright-simulation --test all random_networks` drives the networks
-//! with these numbers. `ROADWRIGHT_NETWORKS_TO=scenarios` also writes the ones in which something went wrong to that
-//! folder, as `network-N.scenario.json` (with a time step of 0.1 s and N as the seed, at level `lane`).
+//! `ROADWRIGHT_NETWORKS=100..200 cargo test -p roadwright-simulation --test all random_networks` drives the
+//! networks with these numbers. `ROADWRIGHT_NETWORKS_TO=scenarios` also writes the networks in which
+//! something went wrong to that folder, as `network-N.scenario.json` (with a time step of 0.1 s and N as the
+//! seed, at level `lane`).
 
 use crate::common::{add_flow, cars, equip, vehicle};
 use glam::DVec2;
@@ -28,13 +29,13 @@ use std::path::PathBuf;
 
 /// Number of networks in a nightly run.
 const NETWORKS: u64 = 1000;
-/// Time during which vehicles depart, s.
+/// Time during which vehicles spawn, s.
 const INPUT: f64 = 180.0;
 /// Time by which all vehicles must have arrived, s.
 const DRAINED: f64 = 1500.0;
-/// Share of capacity below which no vehicle waits longer than the bound of its junction.
+/// Fraction of capacity below which no vehicle waits longer than the bound of its junction.
 const BELOW_CAPACITY: f64 = 0.8;
-/// Width of lanes on which buses and cars pass each other, m.
+/// Width of lanes on which buses and cars can pass each other, m.
 const WIDE: f64 = 3.25;
 /// Angle at which a ramp meets a motorway, rad.
 const RAMP_ANGLE: f64 = 0.25;
@@ -45,14 +46,14 @@ const FROM_END: f64 = 15.0;
 /// Length of side streets, m.
 const SIDE_STREET: f64 = 70.0;
 
-/// A place at which vehicles enter and leave the network.
+/// A place where vehicles enter and leave the network.
 #[derive(Debug, Clone, Copy)]
 struct Terminal {
     enters: Place,
     leaves: Place,
 }
 
-/// A network that is being drawn. It is drawn for right-hand traffic, and mirrored for left-hand traffic.
+/// A network under construction. It is drawn for right-hand traffic, and mirrored for left-hand traffic.
 struct Network {
     scenario: Scenario,
     side: DrivingSide,
@@ -61,9 +62,9 @@ struct Network {
     /// End of the streets drawn so far.
     end: Pose,
     terminals: Vec<Terminal>,
-    /// Vehicles per hour that the streets can take.
+    /// Capacity of the streets, vehicles/h.
     capacity: f64,
-    /// Vehicles per hour that the motorway can take, if there is one.
+    /// Capacity of the motorway, vehicles/h; `None` if there is no motorway.
     motorway_capacity: Option<f64>,
 }
 
@@ -76,7 +77,7 @@ struct Style {
 }
 
 impl Style {
-    /// A two-way street with lanes of a width, m.
+    /// A two-way street with lanes of the given width, m.
     fn street(width: f64) -> Self {
         Self {
             class: RoadClass::Residential,
@@ -130,7 +131,7 @@ impl Network {
         self.random.next_in(low, high)
     }
 
-    /// A pose in right-hand traffic, as it is in the scenario.
+    /// Converts a pose from right-hand traffic to the traffic side of the scenario.
     fn mirrored(&self, pose: Pose) -> Pose {
         match self.side {
             DrivingSide::Right => pose,
@@ -185,8 +186,8 @@ impl Network {
         (id, end)
     }
 
-    /// Id of the lane along a road, counted from the middle of a two-way road, or from the left (in right-hand
-    /// traffic) of a one-way road.
+    /// Id of the lane that leads along a road. Lanes are counted from the middle of a two-way road, or from
+    /// the left (in right-hand traffic) of a one-way road.
     fn along(&self, number: i8) -> i8 {
         match self.side {
             DrivingSide::Right => -number,
@@ -194,14 +195,14 @@ impl Network {
         }
     }
 
-    /// Continues the street.
+    /// Continues the street from its current end.
     fn go_on(&mut self, segments: Vec<Segment>, style: Style) -> RoadId {
         let (id, end) = self.road(self.end, segments, style);
         self.end = end;
         id
     }
 
-    /// Adds a street from a place to an end at which vehicles enter and leave.
+    /// Adds a street at whose end vehicles enter and leave.
     fn terminal(&mut self, start: Pose) {
         let length = SIDE_STREET;
         let (road, _) = self.road(start, straight(length), Style::street(WIDE));
@@ -246,17 +247,17 @@ impl Network {
         }
     }
 
-    /// A side street at the end of the streets drawn so far. With `to_the_right`, it leads to the right.
+    /// Adds a side street at the end of the streets drawn so far. With `to_the_right`, it leads to the right.
     fn side_street(&mut self, to_the_right: bool) {
         let is_right = to_the_right || self.random.next_index(2) == 0;
         let by = if is_right { -FRAC_PI_2 } else { FRAC_PI_2 };
         self.terminal(Self::turned(self.end, by));
-        // Not two side streets beside each other.
+        // The distance keeps side streets from being adjacent.
         let length = self.between(35.0, 60.0);
         self.go_on(straight(length), Style::street(WIDE));
     }
 
-    /// A street whose middle is an alley.
+    /// Adds a street whose middle is an alley.
     fn narrow_middle(&mut self) {
         let length = self.between(20.0, 80.0);
         let width = self.between(1.65, 2.6);
@@ -283,20 +284,21 @@ impl Network {
         self.has_alley(length);
     }
 
-    /// A street that is narrow throughout.
+    /// Adds a street that is narrow throughout.
     fn narrow_throughout(&mut self) {
         let (length, width) = (self.between(30.0, 100.0), self.between(1.7, 2.6));
         self.go_on(straight(length), Style::street(width));
         self.has_alley(length);
     }
 
-    /// Reduces the capacity to that of an alley with a length, m: one vehicle of each direction in turn.
+    /// Reduces the capacity to that of an alley with the given length (m), which one vehicle per direction
+    /// uses in turn.
     fn has_alley(&mut self, length: f64) {
         let capacity = 2.0 * 3600.0 / (2.0 * (length + 20.0) / 6.0 + 6.0);
         self.capacity = self.capacity.min(capacity);
     }
 
-    /// A bend to the left and one to the right.
+    /// Adds a bend to the left and a bend to the right.
     fn bends(&mut self) {
         let radius = self.between(10.0, 30.0);
         let angle = self.between(0.5, 1.3);
@@ -311,14 +313,14 @@ impl Network {
         self.has_alley(60.0);
     }
 
-    /// A roundabout with three or four arms.
+    /// Adds a roundabout with three or four arms.
     fn ring(&mut self, to_the_right: bool) {
         let line = self.between(25.0, 60.0);
         self.go_on(straight(line), Style::street(WIDE));
         let radius = self.between(14.0, 24.0);
         let entry = self.end;
         let centre = entry.point(radius, 0.0);
-        // Directions of the arms from the centre, against the clock from the exit straight on.
+        // Directions of the arms from the centre, counter-clockwise from the exit straight ahead.
         let is_full = !to_the_right && self.random.next_index(2) == 0;
         let arms: &[f64] = match is_full {
             true => &[0.0, FRAC_PI_2, PI, 3.0 * FRAC_PI_2],
@@ -352,7 +354,7 @@ impl Network {
         self.go_on(straight(line), Style::street(WIDE));
     }
 
-    /// A ramp from the end of the street to a motorway whose lanes end one after the other.
+    /// Adds a ramp from the end of the street to a motorway whose lanes end one after another.
     fn motorway(&mut self) {
         self.terminal(Self::turned(self.end, -FRAC_PI_2));
         let limit = [80.0, 100.0, 120.0][self.random.next_index(3)];
@@ -383,7 +385,7 @@ impl Network {
         self.motorway_capacity = Some(capacity);
     }
 
-    /// Adds flows that together need a share of the capacity.
+    /// Adds flows whose total demand is the fraction `load` of the capacity.
     fn fill(&mut self, load: f64) {
         let layout = layout(self.scenario.network(), self.scenario.about());
         let graph = LaneGraph::new(&self.scenario, &layout);
@@ -425,7 +427,7 @@ impl Network {
     }
 }
 
-/// Results of a network.
+/// Results of a run of a network.
 struct Outcome {
     scenario: Scenario,
     arrived: usize,
@@ -433,7 +435,7 @@ struct Outcome {
     wrong: Vec<String>,
 }
 
-/// Drives a network.
+/// Runs a network.
 fn drive(number: u64) -> Outcome {
     let mut network = Network::new(number);
     let load = network.between(0.1, 1.2);
@@ -494,7 +496,7 @@ fn drive(number: u64) -> Outcome {
     }
 }
 
-/// Numbers of the networks of this run.
+/// Numbers of the networks that this run tests.
 fn numbers() -> Range<u64> {
     let Ok(text) = std::env::var("ROADWRIGHT_NETWORKS") else {
         return 0..scaled(NETWORKS);
@@ -521,7 +523,7 @@ fn all_arrive_without_contacts_and_within_the_bounds() {
         }
     }
     println!("{arrived} vehicles arrived in {count} networks");
-    // Of the networks of seed 1, numbers 461, 588 and 833 lock, and 247 has a contact.
+    // Of the networks with seed 1, numbers 461, 588 and 833 end in a gridlock, and number 247 has a contact.
     let known = if is_slow() { count / 50 } else { 0 };
     assert!(failed.len() <= known, "networks {failed:?}");
     assert!(arrived > 20 * count, "{arrived} vehicles");

@@ -1,5 +1,5 @@
-//! Level `rigid`: the usual stacks can drive at this level, also on hills, a save resumes exactly, and
-//! obstacles push back.
+//! Tests of level `rigid`: the usual stacks can drive at this level, also on hills. A save resumes exactly,
+//! and obstacles push back.
 
 use crate::common::*;
 use roadwright_geometry::math::{cos, sin};
@@ -35,7 +35,7 @@ fn rigid(dt: f64) -> RunOptions {
     }
 }
 
-/// The whole of old-town with 150 vehicles. An ordinary run drives its first 100 seconds.
+/// All of old-town with 150 vehicles. An ordinary test run covers the first 100 seconds.
 #[test]
 fn the_old_town_drives_at_rigid_without_getting_stuck() {
     let seconds = if is_slow() { 600.0 } else { 100.0 };
@@ -49,7 +49,7 @@ fn the_old_town_drives_at_rigid_without_getting_stuck() {
         summary.collisions.len(),
         summary.mishaps
     );
-    // The front of a bus that turns touches a car at its stop line, because the bus cannot steer fast enough.
+    // The front of a turning bus touches a car at its stop line, because the bus cannot steer fast enough.
     assert!(summary.collisions.len() <= 10 && deepest <= 0.12);
     assert_eq!((summary.mishaps.tipped_over, summary.mishaps.stuck), (0, 0));
     if is_slow() {
@@ -89,7 +89,7 @@ fn rigid_bodies_take_the_same_stacks_to_the_same_goals() {
 
 #[test]
 fn the_jeep_and_the_bus_drive_over_hills_to_their_goals() {
-    // The bus of the source starts in second gear and climbs 3.5 %.
+    // The bus starts in second gear and climbs 3.5 %, as in its source.
     for (name, height, shape) in [
         ("willys-mb", 2.0, WheelShape::Ray),
         ("willys-mb", 2.0, WheelShape::Sphere),
@@ -125,7 +125,7 @@ fn a_saved_world_goes_on_bit_for_bit_with_any_number_of_threads() {
 fn goes_on_bit_for_bit(shape: WheelShape) -> u64 {
     let kind = vehicle("willys-mb", |file| file.wheels.shape = shape);
     let mut scenario = hilly(driven_by(shipped("figure-eight"), &kind), 1.0);
-    // All but the first use level `rigid`.
+    // All but the first vehicle use level `rigid`.
     let agents = scenario.agents().clone();
     for (number, (id, agent)) in agents.into_iter().enumerate() {
         let dynamics = if number == 0 {
@@ -160,7 +160,7 @@ fn goes_on_bit_for_bit(shape: WheelShape) -> u64 {
         hashes.push(whole.state_hash());
     }
     assert_eq!(hashes[0], hashes[1]);
-    // Other hills are another ground, and another run.
+    // Different hills make a different ground and a different run.
     let other = world(&hilly(scenario.clone(), 0.5), &options(1));
     let mut other = other;
     (0..1000).for_each(|_| other.step());
@@ -168,8 +168,8 @@ fn goes_on_bit_for_bit(shape: WheelShape) -> u64 {
     hashes[0]
 }
 
-/// A vehicle that is made to drive into a wall across the road is stopped by the wall, and the contact
-/// counts.
+/// A vehicle that is made to drive into a wall across the road is stopped by the wall, and the contact is
+/// counted.
 #[test]
 fn a_wall_holds_a_vehicle_that_does_not_look() {
     let scenario = shipped("figure-eight");
@@ -226,7 +226,7 @@ fn a_wall_holds_a_vehicle_that_does_not_look() {
         speed > 5.0 && beyond < 0.5 && contacts > 0,
         "{speed} {beyond} {contacts}"
     );
-    // A kinematic vehicle drives through, because brakes do not stop it within centimetres.
+    // A kinematic vehicle drives through the wall, because its brakes do not stop it within centimetres.
     let (_, beyond, _) = driven(DynamicsLevel::OneTrack, scenario);
     assert!(beyond > 1.0, "{beyond}");
 }
@@ -254,7 +254,7 @@ fn a_damaged_save_is_an_error() {
     let mut world = world(&scenario, &rigid(0.02));
     (0..50).for_each(|_| world.step());
     let saved = world.save().unwrap();
-    // The same save for vehicles with other wheels.
+    // The same save is restored for vehicles with other wheels.
     let six = driven_by(
         scenario,
         &vehicle("willys-mb", |file| {
@@ -294,13 +294,13 @@ fn the_proving_ground_is_driven_without_contacts_and_faults() {
     );
 }
 
-/// Control test for the proving ground: vehicles drive differently if the gravel and ice are replaced by dry
+/// Control for the proving ground: vehicles drive differently if the gravel and ice are replaced by dry
 /// asphalt, and they hit cones that are placed on their path.
 #[test]
 fn the_proving_ground_notices_what_it_is_made_of() {
     let scenario = shipped("proving-ground");
     let hash = |scenario: &Scenario| {
-        // Without a planner, because planned paths lead around cones.
+        // Without a planner, because planned paths avoid cones.
         let mut world = world(scenario, &straight());
         while world.time() < 12.0 {
             world.step();
@@ -331,8 +331,8 @@ fn the_proving_ground_notices_what_it_is_made_of() {
     assert!(loose.moved + loose.felled > 0, "{loose:?}");
 }
 
-/// The bus of hill-country clears its field of posts, which are counted, saved, and found at their current
-/// places.
+/// The bus of hill-country ploughs through its field of posts. The posts are counted, saved, and found at
+/// their current positions.
 #[test]
 fn posts_are_pushed_felled_saved_and_seen_where_they_lie() {
     let scenario = shipped("hill-country");
@@ -349,10 +349,10 @@ fn posts_are_pushed_felled_saved_and_seen_where_they_lie() {
         .iter()
         .find(|record| record.tilt > 0.8)
         .unwrap();
-    // A post that lies covers more ground than one that stands.
+    // A post that is lying covers a larger area than an upright post.
     let area = roadwright_geometry::polygon::signed_area(&record.outline);
     assert!(area > 0.5, "{area}");
-    // Contacts with posts count as contacts.
+    // Contacts with posts are counted.
     assert!(!whole.summary().collisions.is_empty());
     let mut restored = restored(&whole, &scenario, &options);
     assert_eq!(restored.snapshot(), snapshot);
@@ -361,7 +361,7 @@ fn posts_are_pushed_felled_saved_and_seen_where_they_lie() {
         restored.step();
         assert_eq!(restored.state_hash(), whole.state_hash());
     }
-    // Without rigid bodies posts are not pushed.
+    // Without rigid bodies, posts are not pushed.
     let steers = RunOptions {
         dynamics: Some(DynamicsLevel::OneTrack),
         ..options
@@ -369,7 +369,7 @@ fn posts_are_pushed_felled_saved_and_seen_where_they_lie() {
     let mut other = world(&scenario, &steers);
     (0..500).for_each(|_| other.step());
     assert_eq!(other.summary().loose, None);
-    // A post that the user moves stands at its new place.
+    // A post that the user moves is upright at its new place.
     let id = record.obstacle;
     let mut edited = scenario.clone();
     let obstacle = Obstacle {
@@ -396,7 +396,8 @@ fn posts_are_pushed_felled_saved_and_seen_where_they_lie() {
     whole.step();
 }
 
-/// Fifty vehicles among 210 posts give bit-identical results in repeated runs and with any number of threads.
+/// With fifty vehicles among 210 posts, results are bit-identical in repeated runs and for any number of
+/// threads.
 #[test]
 fn fifty_among_posts_are_the_same_on_every_run() {
     SHAPES.into_iter().for_each(fifty_are_the_same);
@@ -420,7 +421,7 @@ fn fifty_are_the_same(shape: WheelShape) {
     assert_eq!(hash(2), first);
 }
 
-/// Jeeps on level ground that drive through a field of posts without seeing them.
+/// Creates jeeps on level ground that drive through a field of posts without seeing them.
 fn field(jeeps: u32, posts: u32, shape: WheelShape) -> Scenario {
     let mut scenario = shipped("obstacle-field");
     let kind = vehicle("willys-mb", |file| file.wheels.shape = shape);
@@ -469,7 +470,7 @@ fn field(jeeps: u32, posts: u32, shape: WheelShape) -> Scenario {
     scenario
 }
 
-/// Valid but absurd vehicles, posts and hills: nothing panics, and all visible values are numbers.
+/// With valid but absurd vehicles, posts and hills, nothing panics, and all visible values are finite.
 #[test]
 fn what_is_absurd_neither_panics_nor_leaves_the_world() {
     type Change = fn(&mut VehicleFile);
@@ -554,8 +555,8 @@ fn a_vehicle_that_is_edited_drives_on() {
     assert!(distance > 5.0 && distance < 60.0, "{distance}");
 }
 
-/// Cliffs of a hundred kilometres give vehicles invalid motions. These vehicles are stopped, which is logged
-/// and counted. On a plain, this does not happen.
+/// Cliffs of a hundred kilometres give vehicles invalid motions. Such vehicles are stopped, which is logged
+/// and counted. On flat ground, this does not happen.
 #[test]
 fn who_is_thrown_about_is_put_to_rest_and_told() {
     let told = |height| {
@@ -606,7 +607,7 @@ fn what_stands_fixed_near_a_place_has_the_outlines_of_the_solver() {
             ),
         ),
         (2, obstacle(disc(-10.0, 2.0), None)),
-        // Loose, and far away.
+        // This obstacle is loose and far away.
         (3, obstacle(disc(-20.0, 1.0), Some(100.0))),
         (4, obstacle(disc(90.0, 2.0), None)),
     ] {
@@ -628,7 +629,7 @@ fn what_stands_fixed_near_a_place_has_the_outlines_of_the_solver() {
         .unwrap();
     let ground = Ground::new(&scenario);
     let seen = ground.still_outlines(&[DVec2::ZERO], 30.0);
-    // A shape with notches consists of several convex bodies that cover it.
+    // A concave shape consists of several convex bodies that cover it.
     let is_convex = |outline: &[DVec2]| {
         let edges: Vec<DVec2> = polygon::edges(outline).map(|(a, b)| b - a).collect();
         (0..edges.len()).all(|i| edges[i].perp_dot(edges[(i + 1) % edges.len()]) > 0.0)
@@ -644,7 +645,7 @@ fn what_stands_fixed_near_a_place_has_the_outlines_of_the_solver() {
         .iter()
         .map(|at| (*at - DVec2::new(-10.0, 0.0)).length());
     assert!(radius.into_iter().all(|radius| (radius - 2.0).abs() < 1e-9));
-    // Control: the loose one and the far one exist, but not here.
+    // Control: the loose obstacle and the distant one exist, but they are not near this place.
     assert_eq!(
         ground.still_outlines(&[DVec2::new(90.0, 0.0)], 5.0).len(),
         1

@@ -1,4 +1,4 @@
-//! Trailers at level `rigid`, where they are separate bodies.
+//! Tests of trailers at level `rigid`, where they are separate bodies.
 
 use crate::common::*;
 use roadwright_scenario::*;
@@ -38,8 +38,8 @@ fn a_saved_train_goes_on_bit_for_bit_and_threads_change_nothing() {
     assert_eq!(whole.snapshot(), restored.snapshot());
 }
 
-/// A car with caravans drives east past a loose post that stands beside the path of the car but in the path
-/// of its caravans.
+/// Creates a car with caravans that drives east past a loose post. The post is beside the path of the car but
+/// in the path of its caravans.
 fn past_a_post(caravans: usize) -> Scenario {
     let kind = vehicle("escort-caravan", |file| file.trailers.truncate(caravans));
     let mut scenario = Scenario::new("post");
@@ -120,7 +120,7 @@ fn a_pair_that_was_uncoupled_and_coupled_again_drives_off_straight() {
     drive(&mut world, 0.0, 1.0);
     let alone = world.snapshot();
     assert_eq!((alone.trailers.len(), alone.standing.len()), (0, 1));
-    // Only its springs extend; it does not move otherwise.
+    // Only the car's springs extend. Apart from that, it does not move.
     let moved = alone.vehicles[0].body.position - stands.vehicles[0].body.position;
     assert!(moved.length() < 0.02, "{moved}");
     assert_eq!(world.couple(1), Ok(1));

@@ -1,4 +1,4 @@
-//! Trips that change between roads and open ground, and vehicles that cross roads.
+//! Tests of trips that change between roads and open ground, and of vehicles that cross roads.
 
 use crate::common::{add_flow, cars, draw_street, shipped, street};
 use glam::DVec2;
@@ -74,7 +74,7 @@ struct Drive {
     /// Distances driven on lanes and off the lanes, m.
     on_lanes: f64,
     beside: f64,
-    /// Number of changes between lanes and ground.
+    /// Number of changes between lanes and open ground.
     changes: u32,
 }
 
@@ -112,7 +112,7 @@ fn a_trip_between_two_fields_uses_the_road_if_that_is_quicker() {
     for controller in CONTROLLERS {
         let mut scenario = with_stack(controller);
         if controller == "fuzzy_driver" {
-            // As printed, it turns with a radius of 27 m and needs more room to join the lane.
+            // With its default gain, it has a turning radius of 27 m and needs more space to join the lane.
             let mut stack = scenario.stacks()["jeep"].clone();
             let gains = stack.controller.with("route_steering_gain", 8.0);
             stack.controller = gains.with("avoid_steering_gain", 2.5);
@@ -180,7 +180,7 @@ fn vehicles_that_never_leave_the_lanes_say_that_no_lanes_connect() {
     assert!(world.snapshot().vehicle(1).unwrap().speed < 0.1);
 }
 
-/// A street with cars in both directions, and jeeps that cross it.
+/// Creates a street with cars in both directions, and jeeps that cross it.
 fn crossing(controller: &str, rate: f64) -> Scenario {
     let mut scenario = with_stack(controller);
     let road = straight_street(&mut scenario, -400.0, 400.0);
@@ -211,7 +211,7 @@ fn crossing(controller: &str, rate: f64) -> Scenario {
 /// Result of a run with jeeps that cross a street.
 struct Crossed {
     contacts: usize,
-    /// Durations of the trips of the jeeps that have arrived, s.
+    /// Durations of the trips of jeeps that have arrived, s.
     trips: Vec<f64>,
 }
 
@@ -239,7 +239,8 @@ fn crossed(scenario: &Scenario, seed: u64) -> Crossed {
     }
 }
 
-/// Nightly, this drives 20 seeds of every controller but `fuzzy_mechanic`, whose vehicles touch each other.
+/// The nightly run drives 20 seeds with every controller except `fuzzy_mechanic`, whose vehicles touch each
+/// other.
 #[test]
 fn jeeps_cross_a_busy_street_without_contacts() {
     let mut failed = Vec::new();
@@ -268,13 +269,13 @@ fn jeeps_cross_a_busy_street_without_contacts() {
 fn an_empty_street_is_crossed_without_a_stop() {
     let run = crossed(&crossing("idm", 0.1), 1);
     assert_eq!((run.contacts, run.trips.len()), (0, 20));
-    // 80 m at 8 m/s take 10 s, and more from rest.
+    // 80 m take 10 s at 8 m/s, and longer from rest.
     assert!(run.mean() < 16.0, "{} s", run.mean());
 }
 
 #[test]
 fn slow_vehicles_drive_round_slopes_that_fast_ones_climb() {
-    /// Largest distance of the path from the straight line to the goal, m.
+    /// Maximum distance of the path from the straight line to the goal, m.
     fn detour(acceleration: f64) -> f64 {
         let mut scenario = with_stack("idm");
         let flat = HeightField::level(DVec2::splat(-100.0), DVec2::splat(100.0), 5.0).unwrap();
@@ -337,8 +338,8 @@ fn a_stack_that_drives_straight_does_not_use_roads_on_the_way() {
     assert!(found.arrived && found.on_lanes == 0.0, "{found:?}");
 }
 
-/// The shipped scenario `short-cut`: distances of each agent on lanes and beside them, m, changes between the
-/// two, and whether the agent has arrived.
+/// Runs the shipped scenario `short-cut`. Returns each agent's distances on lanes and off them (m), the
+/// number of changes between the two, and whether the agent has arrived.
 fn short_cut(change: impl FnOnce(&mut Scenario)) -> BTreeMap<u64, (Drive, f64)> {
     let mut scenario = shipped("short-cut");
     change(&mut scenario);
@@ -400,7 +401,7 @@ fn in_short_cut_free_vehicles_cross_the_field_and_others_keep_to_the_road() {
         *free_time < 0.85 * road_time,
         "{free_time} s, {road_time} s"
     );
-    // No lane connects the farm to the road.
+    // No lane connects the farm with the road.
     for id in [3, 4] {
         let (farm, _) = &drives[&id];
         assert!(farm.beside > 30.0 && farm.changes == 2, "{farm:?}");
@@ -431,7 +432,7 @@ fn in_short_cut_vehicles_that_leave_the_road_only_when_needed_take_no_short_cut(
         drives[&2].0.beside > 100.0 && drives[&2].0.arrived,
         "{drives:?}"
     );
-    // Nothing leads to the farm or away from it.
+    // No path leads to the farm or away from it.
     assert!(
         !drives.contains_key(&3) || !drives[&3].0.arrived,
         "{drives:?}"
@@ -442,8 +443,7 @@ fn in_short_cut_vehicles_that_leave_the_road_only_when_needed_take_no_short_cut(
     );
 }
 
-/// Sides of a house between the street and the field, and the walls of a scene in which a trip with an
-/// intermediate goal changes between the two.
+/// Adds a house of 24 m by 12 m.
 fn house(scenario: &mut Scenario, x: f64, y: f64) {
     let house = Obstacle {
         name: "house".into(),
@@ -464,7 +464,7 @@ fn house(scenario: &mut Scenario, x: f64, y: f64) {
         .unwrap();
 }
 
-/// A street from west to east with houses south of it.
+/// Creates a street from west to east with houses south of it.
 fn village(controller: &str) -> (Scenario, RoadId) {
     let mut scenario = with_stack(controller);
     let road = straight_street(&mut scenario, -300.0, 300.0);
@@ -486,7 +486,7 @@ fn with_via(scenario: &mut Scenario, via: Vec<Place>) {
 #[test]
 fn trips_with_intermediate_goals_change_between_roads_and_open_ground_in_both_directions() {
     for controller in ["idm", "pursuit"] {
-        // From the street to a place behind the houses, and back onto the street.
+        // The trip leads from the street to a place behind the houses, and back to the street.
         let (mut scenario, road) = village(controller);
         let (start, goal) = (on_lane(road, -1, 30.0), on_lane(road, -1, 570.0));
         add_jeep(&mut scenario, 1, start, goal);
@@ -497,7 +497,7 @@ fn trips_with_intermediate_goals_change_between_roads_and_open_ground_in_both_di
         assert_eq!(found.changes, 2, "{what}");
         assert!(found.beside > 80.0 && found.on_lanes > 250.0, "{what}");
 
-        // From one field to another, over a place on the street.
+        // The trip leads from one field to another, through a place on the street.
         let (mut scenario, road) = village(controller);
         let (start, goal) = (
             Place::ground(-150.0, -50.0, 0.0),

@@ -1,4 +1,4 @@
-//! Saved worlds: they resume exactly.
+//! Tests that saved worlds resume exactly.
 
 use crate::common::{all_shipped, has_scripts, shipped};
 use crate::random_steps::Random;
@@ -26,7 +26,7 @@ fn restore(scenario: &Scenario, saved: &SavedWorld, threads: usize) -> Result<Wo
 
 #[test]
 fn going_on_equals_an_uninterrupted_run() {
-    // Moments with agents that wait, drive, change lanes, arrive, and have just left.
+    // At these moments, agents wait, drive, change lanes, arrive, or have just left.
     for (name, populate, moments) in [
         ("crossroads", 0, [1, 137, 1999, 3001]),
         ("figure-eight", 0, [2, 640, 2411, 4000]),
@@ -50,7 +50,7 @@ fn going_on_equals_an_uninterrupted_run() {
         let end = whole.steps();
         for (number, (bytes, hash)) in saves.into_iter().enumerate() {
             let saved = SavedWorld::from_bytes(&bytes).unwrap();
-            // One save restores many worlds, with any number of threads.
+            // Many worlds are restored from one save, with different numbers of threads.
             let mut world = restore(&scenario, &saved, 1 + number % 2).unwrap();
             let again = restore(&scenario, &saved, 1).unwrap();
             assert_eq!(
@@ -100,7 +100,7 @@ fn every_shipped_scenario_goes_on_from_a_random_step() {
         let bytes = whole.save().unwrap().to_bytes();
         let hash = whole.state_hash();
         let pictures = seen(&mut whole, later);
-        // One save restores many worlds, with the same and with another number of threads.
+        // Many worlds are restored from one save, with the same and another number of threads.
         let saved = SavedWorld::from_bytes(&bytes).unwrap();
         for threads in [threads, 3 - threads] {
             let said =
@@ -113,7 +113,7 @@ fn every_shipped_scenario_goes_on_from_a_random_step() {
         }
         driven += 1;
     }
-    // `runtime/extension/tests/save.rs` drives these.
+    // `runtime/extension/tests/save.rs` covers these scenarios.
     assert_eq!(
         with_scripts,
         ["car-park", "chase", "convoy", "rush-hour", "trailer-yard"]
@@ -183,7 +183,7 @@ fn busy() -> &'static [u8] {
     })
 }
 
-/// Contents of a save before its checksum, for writing files with wrong contents.
+/// Contents of a save without its checksum, for creating saves with wrong contents.
 #[derive(Serialize, Deserialize)]
 struct Frame {
     format: String,
@@ -194,7 +194,7 @@ struct Frame {
     parts: BTreeMap<String, (u16, Vec<u8>)>,
 }
 
-/// A save whose frame has been changed.
+/// Creates a save whose frame has been changed.
 fn changed(bytes: &[u8], change: impl FnOnce(&mut Frame)) -> SavedWorld {
     let (frame, _) = bytes.split_last_chunk::<8>().unwrap();
     let mut frame: Frame = postcard::from_bytes(frame).unwrap();
@@ -260,7 +260,7 @@ fn numbers_that_somebody_made_up_are_refused() {
     let scenario = shipped("crossroads");
     let mut world = World::new(&scenario, &builtin_modules(), &RunOptions::default()).unwrap();
     run(&mut world, 1000);
-    // No agent has left, so the list of agents that have is empty. The part ends with it.
+    // No agent has left yet, so the list of these agents is empty and ends the part.
     let counts = world.counts();
     assert!(
         counts.active > 1 && counts.arrived == 0,
@@ -276,7 +276,7 @@ fn numbers_that_somebody_made_up_are_refused() {
         restore(&scenario, &saved, 1).err()
     };
     assert_eq!(refused(&[0]), None);
-    // Agent 2^32 - 1 has left.
+    // This claims that agent 2^32 - 1 has left.
     let error = SaveError::Damaged("the record of an agent that has left is invalid".into());
     assert_eq!(refused(&[1, 0xff, 0xff, 0xff, 0xff, 0x0f]), Some(error));
 }

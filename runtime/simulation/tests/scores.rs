@@ -1,4 +1,4 @@
-//! Scores rank good drivers before bad ones.
+//! Tests that scores rank good drivers above bad drivers.
 
 use crate::scenarios::{draw, street, west_to_east};
 use roadwright_agent::Slot;
@@ -26,7 +26,7 @@ fn stack(controller: ModuleSetting, share: f64) -> Stack {
     stack
 }
 
-/// Mean scores, after a minute, of four cars in a row on one road with a slow car ahead.
+/// Mean scores of four cars in a row after a minute. They drive on a road with a slow car ahead.
 fn scores(controller: ModuleSetting, share: f64) -> BTreeMap<String, f64> {
     let mut road = Scenario::new("road");
     let style = RoadStyle {
@@ -78,7 +78,7 @@ fn every_fitness_puts_drivers_in_order() {
         ("jerking", scores(ModuleSetting::new("jerky"), 1.0)),
         ("standing", scores(idm(), 0.0)),
     ]);
-    // Pairs of drivers, of which the first is better by more than the margin.
+    // In each pair of drivers, the first driver is better by more than the margin.
     for (fitness, margin, order) in [
         (
             "crash_and_speed",
@@ -103,12 +103,12 @@ fn every_fitness_puts_drivers_in_order() {
             );
         }
     }
-    // At a tenth of the speed nine tenths are missing, and the slow car ahead adds to that. A standing
-    // vehicle loses all of the time.
+    // A driver at a tenth of the speed loses nine tenths of the time, and the slow car ahead adds to that. A
+    // stationary vehicle loses all of it.
     let of = |driver: &str, fitness: &str| drivers[driver][fitness];
     assert!((0.75..0.95).contains(&of("crawling", "crash_and_speed")));
     assert!(of("standing", "progress") > 0.999);
-    // Starting is not a jerk: a gentle driver is comfortable.
+    // Starting does not count as a jerk, so a gentle driver is comfortable.
     assert!(
         of("good", "comfort") < 1.0 && of("jerking", "comfort") > 2.0,
         "{drivers:#?}"
@@ -167,14 +167,14 @@ fn a_drive_above_the_limit_ranks_behind_one_that_keeps_to_it_and_before_one_that
     assert_eq!(keeps["time_above_limit"], 0.0);
     assert!(fast["time_above_limit"] > 0.5, "{fast:?}");
     assert_eq!(fast["contacts"], 0.0);
-    // Control: the fitness of the source does not distinguish the two.
+    // Control: the fitness function of the source does not distinguish the two.
     assert!(
         fast["crash_and_speed"] <= keeps["crash_and_speed"],
         "{fast:?}"
     );
 }
 
-/// A goal 120 m ahead of a jeep on open ground, with a wall of 20 m in between.
+/// Creates a jeep on open ground with its goal 120 m ahead and a wall of 20 m in between.
 fn before_a_wall(stack: &Stack, heading: f64) -> Scenario {
     let mut field = Scenario::new("field");
     let wall = Obstacle {
@@ -207,7 +207,7 @@ fn before_a_wall(stack: &Stack, heading: f64) -> Scenario {
     field
 }
 
-/// Score of the only drive after two minutes, and whether it has arrived.
+/// Score of the only drive after two minutes, and whether the agent has arrived.
 fn judged(scenario: &Scenario) -> (f64, bool) {
     let registry = crate::modules::with_test_modules();
     let mut world = World::new(scenario, &registry, &RunOptions::default()).unwrap();
@@ -257,7 +257,8 @@ fn the_default_fitness_ranks_drives_that_do_not_arrive_behind_all_others() {
 
 #[test]
 fn remaining_distance_and_contacts_do_not_depend_on_other_fitnesses() {
-    // With another fitness in the list, all statistics are kept, otherwise only what the default needs.
+    // If the list contains other fitness functions, all statistics are kept. Otherwise, only those are kept
+    // that the default fitness function needs.
     let standing = Stack {
         behaviour: ModuleSetting::new("pace").with("share", 0.0),
         ..Stack::with_controller("pursuit")

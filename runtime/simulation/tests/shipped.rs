@@ -10,7 +10,7 @@ fn files_are_up_to_date() {
     for (name, scenario) in &scenarios {
         let path = folder.join(format!("{name}.scenario.json"));
         let text = std::fs::read_to_string(&path).unwrap();
-        // Vehicles with files of their own are included completely in a text without a folder.
+        // If the folder is unknown, a text contains all data of vehicles that have their own files.
         let kept = match text.contains(".vehicle.json") {
             true => file::to_text(&file::load(&path).unwrap()),
             false => text,
@@ -21,7 +21,7 @@ fn files_are_up_to_date() {
              cargo run --release -p roadwright-simulation --example shipped_scenarios -- scenarios"
         );
     }
-    // There are no files that the program does not write.
+    // The folder contains no files that the program does not write.
     let files = std::fs::read_dir(folder).unwrap().filter_map(|entry| {
         let name = entry.unwrap().file_name().into_string().unwrap();
         name.ends_with(".scenario.json").then_some(name)

@@ -1,4 +1,5 @@
-//! Level `sliding`: the usual stacks can drive at this level, vehicles skid, and saves contain its state.
+//! Tests of level `sliding`: the usual stacks can drive at this level, vehicles skid, and saves contain its
+//! state.
 
 use crate::common::*;
 use roadwright_scenario::{DynamicsLevel, Scenario};
@@ -18,7 +19,7 @@ fn world(scenario: &Scenario, options: &RunOptions) -> World {
 
 #[test]
 fn the_same_stacks_take_it_to_the_same_goals() {
-    // The racer, the kart, and cars without files.
+    // The vehicles are the racer, the kart, and cars without vehicle files.
     let plain = shipped("crossroads");
     let racer = driven_by(shipped("figure-eight"), &vehicle("sliding-racer", |_| {}));
     let kart = driven_by(shipped("figure-eight"), &vehicle("soapbox-kart", |_| {}));
@@ -57,7 +58,7 @@ fn the_kart_track_is_driven_and_slid_on() {
             let Some(before) = last.vehicles.iter().find(|v| v.agent == one.agent) else {
                 continue;
             };
-            // Lateral motion of the rear axle.
+            // Lateral speed of the rear axle.
             let moved = one.pose.position - before.pose.position;
             let aside = moved.dot(one.pose.left()).abs() / 0.02;
             if one.speed > 3.0 {

@@ -1,4 +1,4 @@
-//! Effects of terrain slopes on vehicles at every level, compared with closed-form solutions.
+//! Tests of the effects of terrain slopes on vehicles at every level against closed-form solutions.
 
 use crate::common::{plane, restored};
 use crate::scenarios::*;
@@ -20,7 +20,7 @@ use std::sync::Arc;
 const G: f64 = 9.81;
 /// Friction coefficient of the tyres of a car without a vehicle file.
 const MU: f64 = 1.0489;
-/// Start of the drives, m.
+/// Position at which the drives start, m.
 const START: f64 = 1000.0;
 
 /// A controller that always commands the same acceleration with straight wheels.
@@ -74,7 +74,7 @@ fn registry() -> Registry {
 /// A drive along a straight road of 2 km.
 #[derive(Clone, Copy)]
 struct Drive {
-    /// Slope of the terrain along the road, rise over run; with 0 there is no terrain.
+    /// Slope of the terrain along the road, as rise over run; 0 for no terrain.
     rise: f64,
     /// Grip relative to dry asphalt.
     grip: f64,
@@ -148,7 +148,7 @@ impl Drive {
         World::new(scenario, &registry(), &options).unwrap()
     }
 
-    /// Distance and speed after a number of seconds.
+    /// Distance (m) and speed (m/s) after a number of seconds.
     fn after(&self, level: DynamicsLevel, seconds: f64) -> (f64, f64) {
         let mut world = self.world(level);
         while world.time() < seconds - 1e-9 {
@@ -191,7 +191,7 @@ fn limits() -> (f64, f64) {
     (car.max_acceleration.get(), car.max_braking.get())
 }
 
-/// Grip of a vehicle of the given level on dry asphalt, m/s^2.
+/// Maximum tyre acceleration of a vehicle at the given level on dry asphalt, m/s^2.
 fn grip_of(level: DynamicsLevel) -> f64 {
     if level == DynamicsLevel::Sliding {
         // [Adam 2007], appendix A.
@@ -244,7 +244,7 @@ fn braking_takes_farther_down_a_slope_than_up_at_every_level() {
 fn the_limiting_grade_is_that_of_the_engine_or_of_the_grip() {
     let (engine, _) = limits();
     for level in PLANAR {
-        // sin a = a_max / g with grip, tan a = mu without; both from rest.
+        // The limit is sin a = a_max / g with sufficient grip, and tan a = mu without; both from rest.
         let by_engine = {
             let sin = engine / G;
             sin / (1.0 - sin * sin).sqrt()
@@ -330,7 +330,7 @@ fn a_wish_is_given_uphill_as_far_as_the_power_goes() {
                 ..Drive::default()
             };
             let (_, speed) = drive.after(level, 4.0);
-            // The sliding car has air drag.
+            // The car at level `sliding` has air drag.
             assert!(
                 (speed - 4.0 * given).abs() < (0.02 + late(level)) * given + 0.05,
                 "{level} {wish}: {speed}"
@@ -341,7 +341,7 @@ fn a_wish_is_given_uphill_as_far_as_the_power_goes() {
 
 #[test]
 fn what_neither_engine_nor_brakes_hold_slides_down() {
-    // On ice with a grip of 0.05, a slope of 30 % is stronger than locked wheels: g (sin a - mu cos a).
+    // On ice with a grip of 0.05, a slope of 30 % exceeds the force of locked wheels: g (sin a - mu cos a).
     let (rise, grip) = (0.3, 0.05);
     let angle = atan(rise);
     for level in [
@@ -363,7 +363,7 @@ fn what_neither_engine_nor_brakes_hold_slides_down() {
             "{level}: {speed} {exact}"
         );
     }
-    // With grip it stands without moving at all.
+    // With sufficient grip, the vehicle does not move at all.
     for level in PLANAR {
         let drive = Drive {
             rise,
@@ -376,7 +376,7 @@ fn what_neither_engine_nor_brakes_hold_slides_down() {
 
 #[test]
 fn who_coasts_down_gains_what_the_slope_gives() {
-    // A command that equals the pull of the slope needs neither engine nor brakes.
+    // A command that equals the downhill pull of the slope needs neither engine nor brakes.
     let pull = G * sin(atan(0.1));
     for level in PLANAR {
         let drive = Drive {
@@ -475,7 +475,7 @@ fn slopes_can_be_switched_off() {
     let flat = only(&world);
     // The first step has no command yet.
     assert!((flat.speed - 2.0).abs() < 0.03, "{flat:?}");
-    // An edit of a running world applies at once.
+    // An edit of a running world takes effect at once.
     world.update(&seen_only, &scenario, &registry()).unwrap();
     (0..300).for_each(|_| world.step());
     assert!(only(&world).speed < 0.0, "{:?}", only(&world));
@@ -499,7 +499,7 @@ fn who_cannot_climb_a_lane_stands_and_is_told_once() {
     let (words, count) = world.faults().iter().next().unwrap();
     assert!(words.contains("too steep"), "{words}");
     assert_eq!(*count, 1);
-    // Control: a vehicle that wants to stand is not reported.
+    // Control: a vehicle that intends to stand is not reported.
     let parked = Drive {
         wish: -1.0,
         ..drive
@@ -520,7 +520,7 @@ fn cliffs_and_bottomless_pits_break_nothing() {
         let mut scenario = drive.scenario();
         let flat = plane(0.0);
         let columns = flat.columns();
-        // A sawtooth of cliffs, one in each cell.
+        // The terrain is a sawtooth of cliffs, one in each cell.
         let heights = (0..flat.heights().len()).map(|at| rise * ((at % columns) % 2) as f64);
         let land = flat.with_heights(heights.collect()).unwrap();
         scenario.apply(Edit::Terrain(Some(Box::new(land)))).unwrap();
@@ -561,7 +561,7 @@ fn hilly_worlds_are_the_same_with_two_threads_and_after_a_save() {
             again.step();
         }
         assert_eq!(one.state_hash(), again.state_hash());
-        // Control: on level terrain they are elsewhere.
+        // Control: on level terrain, the vehicles are in other places.
         let mut flat = scenario.clone();
         let settings = Settings {
             slopes: false,

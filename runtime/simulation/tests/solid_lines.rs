@@ -1,12 +1,12 @@
-//! Lines between lanes that must not be crossed, in traffic.
+//! Tests of lines between lanes that must not be crossed, in traffic.
 
 use crate::common::{add_flow, cars, draw_street};
 use roadwright_scenario::*;
 use roadwright_simulation::{RunOptions, World, builtin_modules};
 use std::collections::BTreeMap;
 
-/// A one-way street that consists of three roads with two lanes each. At its end, the left lane turns left
-/// (road 4) and the right lane turns right (road 5).
+/// Creates a one-way street that consists of three roads with two lanes each. At its end, the left lane turns
+/// left (road 4) and the right lane turns right (road 5).
 ///
 /// ```text
 ///     1 (150 m)      2 (150 m)      3 (120 m)   / 4
@@ -91,7 +91,8 @@ fn who_has_to_change_does_so_before_the_line_begins() {
             flow(&mut scenario, 1, -1, 5, 300.0);
             changes(&scenario, level)
         };
-        // Without lines, lanes are changed on the last road with 200 m left, or later.
+        // Without lines, lanes are changed about 200 m before the end or later, that is, on the second and
+        // third road.
         let (free, arrived) = run(&[]);
         let on = |counts: &BTreeMap<(u32, i8), u32>, road| {
             [1, -1].map(|side| counts.get(&(road, side)).copied().unwrap_or(0))
@@ -125,7 +126,7 @@ fn who_cannot_change_any_more_does_not_set_out() {
     };
     let (counts, arrived) = lanes(2, -2);
     assert_eq!((counts.len(), arrived), (0, 0));
-    // From the left lane no lane change is needed.
+    // From the left lane, no lane change is needed.
     let (counts, arrived) = lanes(2, -1);
     assert!(counts.is_empty() && arrived > 10, "{counts:?} {arrived}");
 }

@@ -1,4 +1,4 @@
-//! Uncoupled trailers: vehicles of other types can couple them, and pedestrians stop for them.
+//! Tests of uncoupled trailers: vehicles of other types can couple them, and pedestrians stop for them.
 
 use crate::common::*;
 use roadwright_geometry::oriented_box::OrientedBox;
@@ -13,7 +13,7 @@ use std::collections::BTreeSet;
 /// Departure time of the second vehicle, s.
 const COMES: f64 = 25.0;
 
-/// One vehicle that drives off to the east, and another that is spawned at its place.
+/// Creates a vehicle that drives off to the east, and another vehicle that spawns in its place.
 fn yard(first: &VehicleType, second: &VehicleType) -> Scenario {
     let mut scenario = Scenario::new("yard");
     let stack = Edit::Stack(
@@ -63,8 +63,8 @@ fn drive(world: &mut World, pedals: f64, seconds: f64) {
     run(world, seconds);
 }
 
-/// Distance from the coupling of vehicle 2, `ahead` of its rear axle, to the coupling of the uncoupled
-/// trailer, m.
+/// Distance between the coupling of vehicle 2, which is `ahead` metres ahead of its rear axle, and the
+/// coupling of the uncoupled trailer, m.
 fn gap(world: &World, ahead: f64) -> f64 {
     let snapshot = world.snapshot();
     let own = snapshot.vehicle(2).unwrap().pose.point(ahead, 0.0);
@@ -75,8 +75,8 @@ fn speed(world: &World) -> f64 {
     world.snapshot().vehicle(2).unwrap().speed
 }
 
-/// The first vehicle uncouples its trailers from `from` on and drives off. Then the second one is spawned and
-/// backs up to them.
+/// The first vehicle uncouples its trailers from number `from` onwards and drives off. Then the second
+/// vehicle spawns and reverses towards them.
 fn backed_up(scenario: &Scenario, from: u8, ahead: f64, options: &RunOptions) -> World {
     let mut world = World::new(scenario, &builtin_modules(), options).unwrap();
     world.step();
@@ -179,7 +179,7 @@ fn a_tractor_takes_the_trailer_of_a_truck() {
         };
         assert_eq!((trailer.agent, trailer.number), (2, 1));
         assert!(trailer.body.position.x > stood.position.x + 5.0 && trailer.length == 13.6);
-        // On the axle of the tractor.
+        // The coupling is on the axle of the tractor.
         let axle = towed.vehicle(2).unwrap().pose.position;
         assert!((trailer.coupling - axle).length() < 1e-9);
         // The tractor uncouples the trailer, and can couple it again.
@@ -214,7 +214,7 @@ fn what_does_not_fit_is_said() {
         "{own} {theirs}"
     );
     assert_eq!(world.state_hash(), before);
-    // A ball that is 10 cm lower fits, one that is 20 cm lower does not.
+    // A ball that is 10 cm lower fits, but one that is 20 cm lower does not.
     let pair = vehicle("escort-caravan", |file| {
         file.trailers.push(file.trailers[0].clone())
     });
@@ -223,13 +223,13 @@ fn what_does_not_fit_is_said() {
             file.trailers.clear();
             file.articulation.as_mut().unwrap().anchor[2] -= lower;
         });
-        // Two trailers, of which the first belongs behind a car.
+        // There are two trailers, of which the first belongs behind a car.
         let mut world = backed_up(&yard(&pair, &car), 1, BALL, &options(1));
         let joined = world.couple(2);
         assert_eq!(joined == Ok(2), fits, "{joined:?}");
         assert_eq!(world.snapshot().trailers.len(), if fits { 2 } else { 0 });
     }
-    // A trailer that belongs behind another trailer.
+    // This trailer belongs behind another trailer.
     let car = vehicle("escort-caravan", |file| file.trailers.clear());
     let mut world = backed_up(&yard(&pair, &car), 2, BALL, &options(1));
     assert_eq!(world.couple(2), Err(CouplingError::BelongsElsewhere));

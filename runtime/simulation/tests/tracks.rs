@@ -1,4 +1,5 @@
-//! A tracked vehicle: the usual stacks can drive it, it turns on the spot, and a save resumes exactly.
+//! Tests of a tracked vehicle: the usual stacks can drive it, it turns on the spot, and a save resumes
+//! exactly.
 
 use crate::common::*;
 use roadwright_geometry::math::wrap_angle;
@@ -69,7 +70,7 @@ fn levels_without_tracks_drive_it_as_a_car() {
     }
 }
 
-/// One vehicle on open ground.
+/// Creates a single vehicle on open ground.
 fn on_open_ground(kind: VehicleType) -> Scenario {
     let mut scenario = Scenario::new("open ground");
     let edits = [
@@ -100,8 +101,8 @@ fn on_open_ground(kind: VehicleType) -> Scenario {
     scenario
 }
 
-/// Distance of a vehicle's centre from its start (m), and angle that it has turned (rad), after 8 s
-/// of full lock to the left under manual control.
+/// Distance of a vehicle's centre from its start (m), and the angle that it has turned (rad), after 8 s of
+/// full lock to the left under manual control.
 fn turned_by_hand(kind: VehicleType) -> (f64, f64) {
     let scenario = on_open_ground(kind);
     let mut world = world(&scenario, &options(DynamicsLevel::Rigid, 1));
@@ -110,7 +111,7 @@ fn turned_by_hand(kind: VehicleType) -> (f64, f64) {
         pedals: 0.0,
         steering: 1.0,
     };
-    // The wheels turn first.
+    // The wheels take a moment to turn.
     world.drive_by_hand(1, full_lock);
     (0..150).for_each(|_| world.step());
     let gently = HandControls {
@@ -136,14 +137,14 @@ fn a_person_turns_it_on_the_spot() {
     println!("tracks: {driven:.2} m, {turned:.2} rad");
     assert!(turned > 2.5, "{turned} rad");
     assert!(driven < 0.5, "{driven} m");
-    // Control: a jeep needs the space of a bend.
+    // Control: a jeep needs space for a bend.
     let (bend, _) = turned_by_hand(VehicleType::willys_mb());
     println!("wheels: {bend:.2} m");
     assert!(bend > 3.0, "{bend} m");
 }
 
-/// Sends a vehicle to a goal behind it. Returns the distance of its centre from its start at the
-/// time at which it first points towards the goal (m), and whether it arrives within two minutes.
+/// Sends a vehicle to a goal behind it. Returns the distance of its centre from its start when it first faces
+/// the goal (m), and whether it arrives within two minutes.
 fn turns_to_a_goal_behind(kind: VehicleType, controller: &str) -> (f64, bool) {
     let mut scenario = on_open_ground(kind);
     let edit = Edit::Stack(
@@ -176,7 +177,7 @@ fn controllers_turn_it_on_the_spot_where_the_way_leads_back() {
         let (driven, arrives) = turns_to_a_goal_behind(vehicle("t-28", |_| {}), controller);
         println!("{controller}: {driven:.2} m, arrives: {arrives}");
         assert!(driven < 1.0 && arrives, "{controller}: {driven}");
-        // Control: wheels need space.
+        // Control: a wheeled vehicle needs space.
         let (bend, _) = turns_to_a_goal_behind(VehicleType::willys_mb(), controller);
         assert!(bend > 3.0, "{controller}: {bend}");
     }

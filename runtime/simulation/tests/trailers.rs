@@ -1,5 +1,5 @@
-//! Trailers at every level: they follow their vehicles, are perceived, take part in collisions, and are
-//! saved.
+//! Tests of trailers at every level: they follow their vehicles, are perceived, take part in collisions, and
+//! are saved.
 
 use crate::common::*;
 use roadwright_scenario::vehicle_file::VehicleFile;
@@ -28,7 +28,7 @@ fn world(scenario: &Scenario, options: &RunOptions) -> World {
     World::new(scenario, &builtin_modules(), options).unwrap()
 }
 
-/// Checks that the coupling of each trailer stays at the coupling of the body that tows it.
+/// Asserts that the coupling of each trailer stays at the coupling of the body that tows it.
 fn hold_together(snapshot: &Snapshot, kind: &VehicleType) {
     let file = &kind.file.as_ref().unwrap().vehicle;
     let (_, rear) = file.axles();
@@ -69,7 +69,7 @@ fn they_follow_at_every_level_and_all_arrive() {
     }
 }
 
-/// Two agents on the loop of figure-eight. The first agent is slow.
+/// Creates two agents on the loop of figure-eight. The first agent is slow.
 fn followed(trailer: bool) -> Scenario {
     let mut scenario = file::load(&scenarios().join("figure-eight.scenario.json")).unwrap();
     let slow = vehicle("articulated-bus", |file| {
@@ -127,7 +127,7 @@ fn who_follows_sees_the_tail_of_the_trailer() {
             assert_eq!(world.summary().collisions.len(), 0, "{level}");
             closest
         });
-        // The tail is 7.49 m behind the joint, which is 0.3 m behind the front part.
+        // The tail is 7.49 m behind the joint, and the joint is 0.3 m behind the rear of the front part.
         let more = gaps[0] - gaps[1];
         assert!(more > 6.5 && more < 8.5, "{level}: {gaps:?}");
     }
@@ -135,7 +135,7 @@ fn who_follows_sees_the_tail_of_the_trailer() {
 
 #[test]
 fn what_a_trailer_hits_is_counted() {
-    // A post on the inside of the bend: the car passes it, the caravan cuts the corner.
+    // There is a post on the inside of the bend. The car passes it, but the caravan cuts the corner.
     let caravan = vehicle("escort-caravan", |_| {});
     let hits = [true, false].map(|trailer| {
         let kind = if trailer {
@@ -167,7 +167,8 @@ fn what_a_trailer_hits_is_counted() {
             .apply(Edit::Agent(AgentId(1), Some(Box::new(agent))))
             .unwrap();
         let mut world = world(&scenario, &at(DynamicsLevel::OneTrack));
-        // Places that the inner side of the caravan covers and that of the car does not, found by driving.
+        // Positions that the inner side of the caravan covers and the inner side of the car does not,
+        // determined by driving.
         let mut swept = Vec::new();
         while world.time() < 40.0 && !world.is_over() {
             world.step();
@@ -184,7 +185,7 @@ fn what_a_trailer_hits_is_counted() {
         }
         (scenario, swept)
     });
-    // The innermost place that only the caravan covers.
+    // The innermost position that only the caravan covers.
     let corner = roadwright_geometry::DVec2::new(24.0, 14.0);
     let nearest = |places: &[roadwright_geometry::DVec2]| {
         let distance = |p: &&roadwright_geometry::DVec2| (**p - corner).length();

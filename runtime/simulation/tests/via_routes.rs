@@ -1,11 +1,11 @@
-//! Turn restrictions with via roads, in traffic.
+//! Tests of turn restrictions with via roads, in traffic.
 
 use crate::common::{add_flow, cars, draw_street, street};
 use roadwright_scenario::*;
 use roadwright_simulation::{RunOptions, World, builtin_modules};
 use std::collections::BTreeMap;
 
-/// A block of streets; cars drive from road 1 to road 6, via road 2 or around the block.
+/// Creates a block of streets. Cars drive from road 1 to road 6, either via road 2 or around the block.
 ///
 /// ```text
 ///   6 ----o---5----o
@@ -45,7 +45,7 @@ fn forbid(scenario: &Scenario) -> Edit {
     Edit::Node(id, Some(node))
 }
 
-/// The roads on which each agent drives, in order, up to the given time, s.
+/// Runs until a time (s), and records the roads on which each agent drives, in order.
 fn watch(world: &mut World, until: f64, roads: &mut BTreeMap<u64, Vec<u32>>) {
     while world.time() < until {
         world.step();
@@ -94,7 +94,8 @@ fn who_is_under_way_when_it_is_forbidden_goes_another_way() {
     let told: BTreeMap<u64, Vec<u32>> = roads.clone();
     world.update(&before, &after, &builtin_modules()).unwrap();
     watch(&mut world, 240.0, &mut roads);
-    // Agents on road 1 had a route over road 2, and those on road 2 may have come along the forbidden route.
+    // Agents on road 1 had planned a route via road 2. Agents that are already on road 2 may have taken the
+    // forbidden route.
     let mut turned = 0;
     for (agent, driven) in &roads {
         let known = told.get(agent).map_or(0, Vec::len);

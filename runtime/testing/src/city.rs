@@ -1,4 +1,4 @@
-//! A small made-up city as an OpenStreetMap file.
+//! A small fictitious city as an OpenStreetMap file.
 //!
 //! It replaces real extracts where these are not available, and contains the same kinds of objects: signals,
 //! a roundabout and a mini roundabout, one-way streets, a dual carriageway whose crossings merge, turn
@@ -300,7 +300,7 @@ fn streets(file: &mut File, crossings: &[Vec<Crossing>]) -> Vec<Vec<i64>> {
         let name = format!("name=Street_{number}");
         if number == WIDE {
             let tags = format!("highway=primary oneway=yes lanes=2 maxspeed=60 {name}");
-            // Traffic keeps left, so the northern carriageway leads to the east.
+            // Traffic keeps left, so the northern carriageway leads east.
             let eastbound: Vec<Vec<i64>> = own.iter().map(|pair| vec![pair[0]]).collect();
             let westbound: Vec<Vec<i64>> = own.iter().rev().map(|pair| vec![pair[1]]).collect();
             let (north, south) = (y + APART / 2.0, y - APART / 2.0);
@@ -347,7 +347,7 @@ fn restrictions(
     file.restriction("no_left_turn", avenues[2][1], via(2, 1), streets[1][2]);
     file.restriction("only_straight_on", streets[1][4], via(4, 1), streets[1][5]);
     file.restriction("no_u_turn", streets[4][2], via(2, 4), streets[4][2]);
-    // A restriction without the way to which it leads, which the import reports and leaves out.
+    // A restriction without its target way, which the import reports and leaves out.
     let members = [("way", avenues[0][1], "from"), ("node", via(0, 1), "via")];
     file.relation(&members, "type=restriction restriction=no_left_turn");
 }

@@ -36,8 +36,8 @@ pub fn is_slow() -> bool {
     std::env::var_os(SLOW).is_some_and(|value| !value.is_empty() && value != "0")
 }
 
-/// Number of cases, repeats or seconds of a long test in this run. It is `whole`, or a tenth of it (at least
-/// one) if long tests are shortened.
+/// Number of cases, repetitions or seconds of a long test in this run. It is `whole`, or a tenth of it (at
+/// least one) if long tests are shortened.
 #[must_use]
 pub fn scaled(whole: u64) -> u64 {
     if is_slow() {
@@ -83,10 +83,10 @@ pub fn data(file: &str) -> PathBuf {
     path
 }
 
-/// Path of the library of an example plugin, given by the name of its crate with underscores.
+/// Path of the library of an example plugin. `name` is the name of its crate with underscores.
 ///
 /// The plugin is a dev-dependency of the test's crate, so cargo builds the library together with the test and
-/// puts it beside the test program.
+/// puts it next to the test program.
 ///
 /// # Panics
 ///

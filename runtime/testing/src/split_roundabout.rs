@@ -1,10 +1,10 @@
-//! OpenStreetMap data of a made-up roundabout whose arms are split around islands.
+//! OpenStreetMap data of a fictitious roundabout whose arms are split around islands.
 
 /// Metres in a degree of latitude, and in a degree of longitude at this latitude.
 const METRES: (f64, f64) = (111_195.0, 69_070.0);
 /// Position of the roundabout, degrees: in England, where traffic keeps left.
 const CENTRE: (f64, f64) = (51.6, -1.2);
-/// Number of nodes of a ring.
+/// Number of nodes in a ring.
 const RING_NODES: usize = 24;
 /// Cosines of 0, 15, .. 90 degrees.
 const COSINES: [f64; 7] = [
@@ -17,12 +17,12 @@ const COSINES: [f64; 7] = [
     0.0,
 ];
 
-/// A roundabout whose arms are split.
+/// A roundabout with arms that are split into an entry and an exit.
 #[derive(Debug, Clone, Copy)]
 pub struct SplitRoundabout {
     /// Radius of the ring, m; `None` for a mini roundabout, which is a single node.
     pub ring: Option<f64>,
-    /// Distance from the roundabout to where entry and exit of each arm part, m.
+    /// Distance from the roundabout at which each arm splits into entry and exit, m.
     pub fork: f64,
     /// Further elements, such as relations. Arm `i` in 0, 1, 2 has the OSM ways `10 i + 1` (stem), `10 i + 2`
     /// (entry) and `10 i + 3` (exit), and meets the roundabout in node 1, or in node `100 + 8 i` of a ring.
@@ -97,11 +97,12 @@ fn way(id: usize, nodes: &[usize], tags: &str) -> String {
     format!("<way id=\"{id}\">{nodes}{tags}</way>\n")
 }
 
-/// Returns OpenStreetMap data of a small roundabout with five two-way arms that meet its ring at irregular
-/// distances, so that some pieces of the ring are shorter than a car. The ring was begun between two arms.
+/// Returns OpenStreetMap data of a small roundabout with five two-way arms. The arms meet the ring at
+/// irregular distances, so that some pieces of the ring are shorter than a car. The ring starts between two
+/// arms.
 pub fn small_ring() -> String {
     let radius = 6.3;
-    // Arms in steps of 15 degrees clockwise from the west.
+    // Arms in steps of 15 degrees, clockwise from the west.
     let arms: [usize; 5] = [0, 7, 12, 15, 21];
     let mut text = String::from("<osm version=\"0.6\">\n");
     for i in 0..RING_NODES {

@@ -1,9 +1,8 @@
-//! Experiments and training. They measure how well modules drive, with error bars, and teach them
-//! to drive better.
+//! Experiments measure how well modules drive, with error bars. Training improves how they drive.
 //!
 //! A [`Course`] creates a scenario from a seed and defines when its drives end and how they are scored.
-//! [`measure`] runs a course and returns a [`RunRow`]; the same course, setup and seed give the same row bit
-//! for bit. An [`experiment::RunSeries`] repeats this over seeds until the result is precise enough, and
+//! [`measure`] runs a course and returns a [`RunRow`]. The same course, setup and seed give bit-identical
+//! rows. An [`experiment::RunSeries`] repeats this over seeds until the result is precise enough, and
 //! [`statistics`] adds error bars. [`genetic`] breeds the parameters of modules on courses.
 
 pub mod course;

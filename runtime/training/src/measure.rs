@@ -11,8 +11,7 @@ use roadwright_simulation::{Drive, Ground, RunOptions, Session, World};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// Interval of simulated time at which the visible state of the world is added to the run's hash,
-/// s.
+/// Interval at which the visible state of the world is added to the run's hash, s of simulated time.
 const GLANCE: f64 = 1.0;
 
 /// The drive of one agent on a course.
@@ -48,32 +47,32 @@ impl DriveRow {
 pub struct RunRow {
     /// The seed of the run.
     pub seed: u64,
-    /// Number of agents that drove. It is 0 in a failed row, like all other figures.
+    /// Number of agents that drove. In a failed row, this and all other values are 0.
     pub drives: usize,
     /// Number of drives that were completed.
     pub completed: usize,
     /// Mean fitness of the drives; `None` in a failed row. The drives of a run interact, so the run counts as
     /// a single observation.
     pub fitness: Option<f64>,
-    /// Number of drives for each way of ending.
+    /// Number of drives by kind of end.
     pub ends: BTreeMap<End, usize>,
-    /// Mean time of the drives, s.
+    /// Mean duration of the drives, s.
     pub time: f64,
-    /// Mean number of changes between forwards and reverse of the drives; `None` on courses that do not end in a bay.
+    /// Mean number of changes between forwards and reverse per drive; `None` on courses that do not end in a
+    /// bay.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub gear_changes: Option<f64>,
     /// Hash of the visible state of the world each second and at the end, 16 hexadecimal digits. Empty in a
     /// failed row.
     pub hash: String,
-    /// Reason why the run is not a result; `None` if the run is a result. In a failed run, an
-    /// external module failed and the built-in one answered in its place. Example: "com.example.x
-    /// failed at 0.2 s (panic)".
+    /// Reason why the run is not a result; `None` if it is one. In a failed run, an external module failed
+    /// and the built-in module answered in its place. Example: "com.example.x failed at 0.2 s (panic)".
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failed: Option<String>,
 }
 
 impl RunRow {
-    /// Creates the row of a failed run. It contains no figures, so that they cannot be mistaken for a result.
+    /// Creates the row of a failed run. It has no values that could be mistaken for a result.
     pub fn failed(seed: u64, reason: String) -> Self {
         Self {
             seed,
@@ -100,7 +99,7 @@ pub struct Measured {
     pub modules: Vec<String>,
     /// Number of steps of the world until all drives had ended.
     pub steps: u64,
-    /// Roll and felled obstacles; `None` if bodies cannot roll and push each other.
+    /// Roll margin and felled obstacles; `None` if bodies cannot roll or push each other.
     pub handling: Option<Handling>,
 }
 
@@ -117,18 +116,18 @@ impl Measured {
     }
 }
 
-/// Roll margin and felled obstacles of a run. Measured on courses that limit the roll, at levels at which
-/// bodies collide.
+/// Roll margin and felled obstacles of a run. They are measured on courses that limit the roll, at levels at
+/// which bodies collide.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Handling {
-    /// Additional angle by which the vehicle that leaned most could have leaned before tipping
-    /// over, rad. Negative if it tipped over. Checked every 0.1 s.
+    /// Remaining roll angle before tipping over of the vehicle that leaned most, rad. Negative if it tipped
+    /// over. Checked every 0.1 s.
     pub roll_margin: f64,
     /// Number of obstacles that lean by more than 45 degrees at the end.
     pub felled: usize,
 }
 
-/// Runs a course once, in a single thread. The same arguments give bit-identical results.
+/// Runs a course once in a single thread. The same arguments give bit-identical results.
 ///
 /// If an external module fails, the row has the reason in `failed` and the run has no drives.
 ///
@@ -143,8 +142,8 @@ pub fn measure(
     measure_while(course, setup, modules, seed, &mut |_| true)
 }
 
-/// Runs a course as [`measure`] does, but ends as soon as `goes_on` returns false. `goes_on` is called
-/// several times a second. Drives that are still active end with the run.
+/// Runs a course as [`measure`] does, but ends as soon as `goes_on` returns `false`. `goes_on` is called
+/// several times per second of simulated time. Drives that are still active end with the run.
 ///
 /// # Errors
 /// As [`measure`].
@@ -164,9 +163,9 @@ pub fn measure_while(
     run.measure(None, goes_on)
 }
 
-/// Runs a course as [`measure`] does, with the first agent driven by a person, whose controls were recorded. The
-/// person has to pass all goals in their order, each within its radius, or within 6 m if the course has none. The run
-/// ends with the person's drive, and the row is about this drive alone.
+/// Runs a course as [`measure`] does, but the first agent is driven with the recorded controls of a person.
+/// The person has to pass all goals in order, within the goal radius of the course or, without one, within 6
+/// m. The run ends with the person's drive, and the row only covers this drive.
 ///
 /// # Errors
 /// As [`measure`], and if the course simulates its vehicle itself.
@@ -192,7 +191,7 @@ pub fn measure_driven(
     run.measure(Some(controls), &mut |_| true)
 }
 
-/// Everything on which a run of a course depends.
+/// All inputs that a run of a course depends on.
 struct CourseInput<'a> {
     course: &'a Course,
     setup: &'a Setup,
@@ -267,7 +266,7 @@ impl CourseInput<'_> {
     }
 }
 
-/// Returns the external modules that a course uses, with their builds in the form used in runs, without
+/// Returns the external modules that a course uses and their builds, in the form used by runs, without
 /// driving.
 ///
 /// # Errors
@@ -297,7 +296,7 @@ pub(crate) fn builds(
     Ok(builds_of(&world))
 }
 
-/// Returns the external modules in a world, each with slot, id and build.
+/// Returns the external modules in a world, with slot, id and build.
 pub(crate) fn builds_of(world: &World) -> Vec<String> {
     let records = world.modules().into_iter();
     records
@@ -309,7 +308,7 @@ pub(crate) fn builds_of(world: &World) -> Vec<String> {
 struct CourseRun<'a> {
     session: Session,
     judge: Judge,
-    /// Controls of a person who drives the first agent.
+    /// Recorded controls of a person who drives the first agent.
     controls: &'a [ControlChange],
     hash: u64,
 }
@@ -319,7 +318,7 @@ impl CourseRun<'_> {
         self.session.world()
     }
 
-    /// Runs steps until all drives have ended or the caller stops the run.
+    /// Takes steps until all drives have ended or the caller stops the run.
     fn finish(&mut self, goes_on: &mut dyn FnMut(&World) -> bool) {
         let dt = self.world().dt();
         let glance = in_steps(GLANCE, dt);
@@ -330,11 +329,12 @@ impl CourseRun<'_> {
             if step.is_multiple_of(glance) {
                 self.glance();
             }
-            // The last step is always checked; otherwise a drive that is active at the end would have no row.
+            // The last step is always checked. Otherwise, a drive that is active at the end would have no
+            // row.
             if !self.judge.is_due(self.session.world()) {
                 continue;
             }
-            // A run in which a module failed is not a result, so the rest of it is not simulated.
+            // If a module has failed, the run has no result, so the rest of it is not simulated.
             let has_failed = failure_of(self.world()).is_some();
             let is_last = step == self.judge.last_step(dt) || has_failed || !goes_on(self.world());
             let has_ended = self.judge.look(self.session.world(), is_last);
@@ -345,7 +345,7 @@ impl CourseRun<'_> {
         self.glance();
     }
 
-    /// Carries out the changes of the controls before the next step.
+    /// Applies the recorded changes of the controls that are due before the next step.
     fn take_controls(&mut self) {
         while let Some((change, rest)) = self.controls.split_first() {
             if change.step > self.world().steps() {
@@ -365,8 +365,8 @@ impl CourseRun<'_> {
     }
 }
 
-/// Number of steps that take a time in seconds, at least one. Checks are counted in steps, because sums of times
-/// would miss them by rounding errors.
+/// Number of steps in a time, at least one. Checks are counted in steps, because sums of times would miss
+/// them because of rounding errors.
 fn in_steps(time: f64, dt: f64) -> u64 {
     ((time / dt).round() as u64).max(1)
 }
@@ -384,7 +384,7 @@ fn row_of(drive: &Drive<'_>, end: End) -> DriveRow {
     }
 }
 
-/// Checks that the values to be reported and compared are numbers.
+/// Checks that the values to be reported and compared are finite.
 pub(crate) fn check_scores(
     course: &Course,
     seed: u64,

@@ -1,4 +1,4 @@
-//! Courses that end in a parking bay of a real world.
+//! Tests of courses that end in a parking bay of a real world.
 
 use roadwright_scenario::{DynamicsLevel, Stack};
 use roadwright_simulation::builtin_modules;
@@ -136,7 +136,8 @@ fn figures_of_the_obstacle_field() {
                     trips += 1;
                     time += drive.ended - drive.started;
                 }
-                // An agent that has not arrived counts 60 s plus the distance left, without which this is too low.
+                // An agent that has not arrived counts as 60 s plus its remaining distance. Without the
+                // distance, the sum is too low.
                 let left = scenario.agents().len() - world.finished().len();
                 missing += left;
                 time += 60.0 * left as f64;

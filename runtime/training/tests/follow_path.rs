@@ -1,4 +1,4 @@
-//! Tests how closely controllers keep to the lanes of a figure of eight.
+//! Tests of how closely controllers keep to the lanes of a figure of eight.
 
 use roadwright_scenario::{DynamicsLevel, ModuleSetting, Stack};
 use roadwright_simulation::builtin_modules;

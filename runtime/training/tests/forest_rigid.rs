@@ -1,4 +1,4 @@
-//! The forest with bodies that collide.
+//! Tests of the forest with bodies that collide.
 
 use roadwright_scenario::{DynamicsLevel, Stack};
 use roadwright_simulation::builtin_modules;
@@ -20,7 +20,7 @@ fn the_jeep_finds_its_way_and_a_run_is_its_seed_bit_by_bit() {
         let measured = run("willys_mb", "fuzzy_mechanic", DynamicsLevel::Rigid, seed);
         let drive = &measured.drives[0];
         assert_eq!(drive.end, End::Arrived, "{seed}");
-        // 114 m at no more than 8 m/s, and equation 12.2 is the time.
+        // The drive is 114 m long at no more than 8 m/s, and equation 12.2 is its duration.
         assert!((14.0..60.0).contains(&drive.time), "{drive:?}");
         assert!((measured.row.fitness.unwrap() - drive.time).abs() < 1e-9);
     }
@@ -30,7 +30,8 @@ fn the_jeep_finds_its_way_and_a_run_is_its_seed_bit_by_bit() {
 
 #[test]
 fn the_bus_ploughs_through_where_touching_would_end_it() {
-    // Pursuit ignores posts. A bus fells them; where bodies pass through, its drive ends at the first.
+    // The pursuit controller ignores posts. At level `rigid`, a bus knocks them over. At a planar level, its
+    // drive ends at the first post.
     let felled = run("enviro_400", "pursuit", DynamicsLevel::Rigid, UNSEEN_SEED);
     assert_eq!(felled.drives[0].end, End::Arrived);
     let struck = run(
@@ -41,7 +42,7 @@ fn the_bus_ploughs_through_where_touching_would_end_it() {
     );
     assert_eq!(struck.drives[0].end, End::Struck);
     assert!(struck.row.fitness > Some(100.0) && felled.row.fitness < Some(30.0));
-    // The cost of being fast; where nothing leans and nothing falls there is nothing to report.
+    // The cost of driving fast. At levels at which bodies neither lean nor fall, it is not reported.
     let price = felled.handling.unwrap();
     assert!(price.felled >= 3, "{price:?}");
     assert!((0.0..1.775).contains(&price.roll_margin), "{price:?}");

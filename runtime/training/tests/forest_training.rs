@@ -1,4 +1,4 @@
-//! Training of rules for the forest, starting from random rules, with a budget of a few seconds.
+//! Test of training rules for the forest, starting from random rules, with a budget of a few seconds.
 
 use roadwright_simulation::builtin_modules;
 use roadwright_training::genetic::{Experiment, Problem, Training, mean_score, run_all};
@@ -31,7 +31,7 @@ fn in_a_few_generations_random_rules_learn_to_get_through_some_forests() {
     let runs: usize = training.reports().iter().map(|report| report.runs).sum();
     assert!(runs < 4000, "{runs}");
     let drive = |genes: &[f64]| run_all(&problem, genes, &courses).unwrap();
-    // The best of a thousand random ones gets nowhere; the control is that it moves at all.
+    // The best of a thousand random individuals does not complete any drive. As a control, it does move.
     let random = drive(&best_of_random);
     assert!(random.iter().all(|run| run.completed == 0));
     assert!(mean_score(&random) > 170.0, "{}", mean_score(&random));
@@ -40,6 +40,6 @@ fn in_a_few_generations_random_rules_learn_to_get_through_some_forests() {
     let score = mean_score(&leader);
     assert!(score < 150.0, "{score}, {completed} of 15 completed");
     assert!(completed > 0, "{score}");
-    // With the same rules on the same courses it repeats its result.
+    // With the same rules on the same courses, the leader repeats its result.
     assert_eq!(leader, drive(training.finalists().last().unwrap()));
 }

@@ -1,4 +1,4 @@
-//! Courses that simulate their vehicle themselves: pendulum, parking, trailer-reverse.
+//! Tests of courses that simulate their vehicle themselves: pendulum, parking, trailer-reverse.
 
 use roadwright_scenario::{DynamicsLevel, ModuleSetting, Stack};
 use roadwright_simulation::{World, builtin_modules};
@@ -102,7 +102,7 @@ fn a_worse_engine_and_worse_gains_let_the_pole_fall() {
         vehicle: Some("enviro_400".into()),
         ..Setup::default()
     };
-    // 1.2 m/s^2 instead of 2.6 catch only the gentle pushes.
+    // An acceleration of 1.2 m/s^2 rather than 2.6 m/s^2 only balances the gentle pushes.
     assert!((1..15).contains(&held(&bus)), "{}", held(&bus));
     let mut stack = Stack::with_controller("pole_balance");
     stack.controller = stack.controller.with("lean_gain", 5.0);

@@ -1,10 +1,10 @@
-//! Courses without lanes.
+//! Tests of courses without lanes.
 
 use roadwright_simulation::builtin_modules;
 use roadwright_training::{Course, End, Measured, Setup, measure};
 use std::collections::BTreeMap;
 
-/// Drives a course, and returns the results and the time of each agent as a multiple of its free travel time.
+/// Drives a course. Returns the results, and the time of each agent as a multiple of its free travel time.
 fn drive(name: &str, seed: u64) -> (Measured, BTreeMap<u64, f64>) {
     let course = Course::named(name).unwrap();
     let setup = Setup::default();
@@ -37,7 +37,7 @@ fn cars_drive_between_houses_in_time() {
     }
 }
 
-/// The goal of the first jeep is on a hill whose slopes cost as much as a detour of hundreds of metres.
+/// The goal of the first jeep is on a hill whose slopes cost as much as a detour of several hundred metres.
 #[test]
 fn a_jeep_does_not_circle_round_a_hill_for_ever() {
     let (measured, ratios) = drive("hill-country-drive", 1);
@@ -46,7 +46,7 @@ fn a_jeep_does_not_circle_round_a_hill_for_ever() {
     assert!(ratios[&1] <= 2.5, "{ratios:?}");
 }
 
-/// Once a car kept to the last part of a manoeuvre for 40 m and drifted off it until it touched a house.
+/// A car must not keep to the last part of a manoeuvre until it drifts off it and touches a house.
 #[test]
 fn a_car_leaves_a_manoeuvre_as_soon_as_it_can_drive_on() {
     let (measured, _) = drive("obstacle-town", 19);

@@ -1,4 +1,4 @@
-//! Mileage logs, hashes of courses, stopping by differences, time compression.
+//! Tests of mileage logs, hashes of courses, stopping by differences, and time compression.
 
 use roadwright_scenario::{Edit, ModuleSetting, Stack, file};
 use roadwright_simulation::builtin_modules;
@@ -24,7 +24,7 @@ fn a_drive_is_noted_every_10_m_and_logging_changes_nothing() {
     }
     assert_eq!(by_agent.len(), 40);
     for (agent, distances) in by_agent {
-        // Every vehicle drives 300 m: an entry for each 10 m, none beyond.
+        // Every vehicle drives 300 m, with an entry every 10 m and none beyond.
         assert_eq!(distances.len(), 30, "{agent}: {distances:?}");
         for (number, distance) in distances.iter().enumerate() {
             let due = 10.0 * (number + 1) as f64;
@@ -117,7 +117,7 @@ fn breeding_may_be_compressed_and_judging_is_not_and_points_are_better_the_more(
     );
     let row = bench.unwrap().row;
     assert_eq!(judged.row.as_ref(), Some(&row));
-    // Points of the arena are converted into a score where lower is better.
+    // The points of the arena are converted to a score of which lower values are better.
     assert!(!problem.lower_is_better());
     assert_eq!(Some(judged.score), row.fitness.map(|fitness| -fitness));
     let results = problem.results(&start, 3, &[Ok(judged)]).unwrap().unwrap();

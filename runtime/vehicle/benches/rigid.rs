@@ -1,5 +1,5 @@
-//! Simulates one second of rigid bodies: one jeep on hills at 400 Hz, and fifty jeeps among 210 loose posts
-//! at 200 Hz. A result of 1 ms is a thousand times faster than real time.
+//! Benchmark that simulates one second of rigid bodies: one jeep on hills at 400 Hz, and fifty jeeps among
+//! 210 loose posts at 200 Hz. A result of 1 ms is a thousand times faster than real time.
 
 use criterion::{BatchSize, Bencher, Criterion, criterion_group, criterion_main};
 use glam::{DVec2, DVec3};
@@ -16,7 +16,7 @@ use std::path::PathBuf;
 const DT: f64 = 0.02;
 /// Number of steps per measurement.
 const STEPS: u32 = 50;
-/// Distance from a jeep within which posts take part, m.
+/// Distance from a jeep within which posts are simulated, m.
 const NEAR: f64 = 5.0;
 
 /// The jeep with each kind of wheels.

@@ -1,9 +1,9 @@
-//! A slope under a vehicle with a planar model: gravity along and across its heading, and the response of
+//! A slope under a vehicle with a planar model: gravity along and across its heading, and the response of the
 //! engine and brakes to the driver's request.
 //!
 //! Accelerations are forces divided by the mass of the vehicle. They are positive along the heading, in
-//! either direction of travel. Distance and speed are those of the map: on a slope of 10 % the distance on
-//! the ground is 0.5 % longer, which planar models neglect.
+//! either direction of travel. Distance and speed are horizontal. On a slope of 10 %, the distance along the
+//! ground is 0.5 % longer, which planar models neglect.
 //!
 //! ```text
 //!                     _.-'   pull = -g sin(a) uphill, +g sin(a) downhill
@@ -19,15 +19,15 @@
 //! let grade = Grade::between(0.2 * 2.7, 2.7).with(1.5, 1.05 * 9.81);
 //! let wish = Ask { acceleration: 1.0, is_reversing: false, max_braking: 8.0, pedals: None };
 //! let effort = grade.effort(0.0, &wish, 0.01);
-//! // All of the engine is less than the weight: it rolls back.
+//! // The full force of the engine is less than the pull of the slope, so the vehicle rolls back.
 //! assert!(effort.drive == 1.5 && grade.roll(effort, 0.0, 0.01).0 < 0.0);
 //! ```
 
 use crate::drive_train::{PedalCommand, Pedals};
 use crate::dynamic::{GRAVITY, Propulsion, Push};
 
-/// Height difference of the axles below which the ground counts as level, m. It is above the rounding of
-/// heights.
+/// Height difference between the axles below which the ground counts as level, m. It exceeds the rounding
+/// errors of heights.
 const LEVEL: f64 = 1e-9;
 
 /// A slope under a vehicle.
@@ -49,17 +49,18 @@ pub struct Grade {
 /// Request of a driver on a slope.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Ask {
-    /// Acceleration in the intended direction of travel, m/s^2; non-finite values mean full braking.
+    /// Requested acceleration in the intended direction of travel, m/s^2; non-finite values mean full
+    /// braking.
     pub acceleration: f64,
     /// Whether the driver wants to reverse.
     pub is_reversing: bool,
     /// Maximum deceleration of the brakes, m/s^2.
     pub max_braking: f64,
-    /// Pedal positions that are used directly, instead of the acceleration.
+    /// Pedal positions that are applied directly, in place of the requested acceleration.
     pub pedals: Option<PedalCommand>,
 }
 
-/// Response of engine and brakes, m/s^2.
+/// Response of the engine and brakes, m/s^2.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Effort {
     /// Acceleration due to the engine along the heading; negative backwards.
@@ -69,8 +70,8 @@ pub struct Effort {
 }
 
 impl Effort {
-    /// Converts pedals to engine and brake accelerations for vehicles without a drive train, m/s^2.
-    /// They are fractions of `engine` and `braking`.
+    /// Converts pedals to accelerations of engine and brakes for vehicles without a drive train, m/s^2. The
+    /// pedals are fractions of `engine` and `braking`.
     #[inline]
     pub fn of_pedals(pedals: Pedals, engine: f64, braking: f64) -> Self {
         Self {
@@ -94,9 +95,9 @@ impl Effort {
 }
 
 impl Grade {
-    /// Creates the slope under two axles, where the front axle is `rise` metres higher than the rear axle at
-    /// a map distance of `wheelbase` metres, with unlimited engine and grip. Level ground satisfies
-    /// [`Grade::is_level`].
+    /// Creates the slope under two axles, with unlimited engine and grip. The front axle is `rise` metres
+    /// higher than the rear axle, and `wheelbase` is their horizontal distance, m. For level ground,
+    /// [`Grade::is_level`] is true.
     pub fn between(rise: f64, wheelbase: f64) -> Self {
         let (rise, flat) = if rise.abs() > LEVEL {
             let length = (rise * rise + wheelbase * wheelbase).sqrt();
@@ -113,15 +114,15 @@ impl Grade {
         }
     }
 
-    /// Adds a slope across the heading: the left side is `rise` metres higher than the right side at a map
-    /// distance of `width` metres.
+    /// Adds a slope across the heading. The left side is `rise` metres higher than the right side, and
+    /// `width` is their horizontal distance, m.
     pub fn banked(self, rise: f64, width: f64) -> Self {
         if rise.is_nan() || rise.abs() <= LEVEL {
             return self;
         }
         let length = (rise * rise + width * width).sqrt();
-        // The longitudinal factor is cos(a); with both slopes the plane's normal has the factor 1 / sqrt(1 +
-        // tan^2 a + tan^2 b).
+        // The factor of a longitudinal slope is cos(a). With both slopes, the normal of the plane gives the
+        // factor 1 / sqrt(1 + tan^2 a + tan^2 b).
         let across = rise / width;
         Self {
             bank: -GRAVITY * rise / length,
@@ -130,9 +131,9 @@ impl Grade {
         }
     }
 
-    /// Sets the maximum acceleration of the engine, and the maximum acceleration that the tyres can
-    /// transmit on level ground, m/s^2. The limit of the tyres is scaled by the fraction of the
-    /// weight that acts perpendicular to the slope.
+    /// Sets the maximum acceleration of the engine, and the maximum acceleration that the tyres can transmit
+    /// on level ground, m/s^2. The tyre limit is multiplied by the fraction of the weight that acts
+    /// perpendicular to the slope.
     pub fn with(self, engine: f64, hardest: f64) -> Self {
         Self {
             engine,
@@ -146,9 +147,9 @@ impl Grade {
         self.pull == 0.0
     }
 
-    /// Returns the response of engine and brakes for the next `dt` seconds at the given speed along the
-    /// heading, m/s. The slope is compensated as far as engine and brakes allow, and the brake is applied to
-    /// stand still. Pedals are used directly, so the slope is not compensated for them.
+    /// Returns the response of the engine and brakes for the next `dt` seconds at the given speed along the
+    /// heading, m/s. The slope is compensated as far as the engine and brakes allow, and the brake holds the
+    /// vehicle if it has to stand still. Pedals are applied directly, without compensating the slope.
     pub fn effort(&self, speed: f64, ask: &Ask, dt: f64) -> Effort {
         let direction = if ask.is_reversing { -1.0 } else { 1.0 };
         let (along, pull) = (speed * direction, self.pull * direction);
@@ -165,8 +166,8 @@ impl Grade {
         }
         let wish = ask.acceleration;
         if along < 0.0 {
-            // The vehicle rolls against its gear. It brakes first if the engine can hold it; with a weaker
-            // engine, braking would only hold the vehicle on the slope.
+            // The vehicle rolls against its gear. It brakes first if the engine can hold it on the slope.
+            // With a weaker engine, the brake would hold it there forever, so the engine is used instead.
             let strongest = self.engine.min(self.hardest);
             return if wish > 0.0 && strongest + pull < 0.0 {
                 Effort {
@@ -198,9 +199,9 @@ impl Grade {
         ((max_speed - along) / dt - pull).max(0.0)
     }
 
-    /// Returns the speed along the heading after `dt` seconds (m/s) and the distance in that time
-    /// (m). Brakes end a motion but never start one: the vehicle stands still if they can hold it,
-    /// and slides if gravity is stronger. Exact for constant forces.
+    /// Returns the speed along the heading after `dt` seconds (m/s) and the distance in that time (m). Brakes
+    /// end a motion but never start one: the vehicle stands still if the brakes can hold it, and slides if
+    /// gravity is stronger. Exact for constant forces.
     pub fn roll(&self, effort: Effort, speed: f64, dt: f64) -> (f64, f64) {
         let Effort { drive, brake } = effort;
         let net = drive + self.pull;
@@ -219,14 +220,14 @@ impl Grade {
         if after * speed >= 0.0 {
             return (after, 0.5 * (speed + after) * dt);
         }
-        // It stops within the step, and may continue in the other direction.
+        // The vehicle stops within the step, and may continue in the other direction.
         let stopping = dt * speed / (speed - after);
         let (after, travelled) = from_rest(dt - stopping);
         (after, 0.5 * speed * stopping + travelled)
     }
 }
 
-/// Propulsion on a slope for vehicles without a drive train, for force-based models.
+/// Propulsion on a slope for vehicles without a drive train, for models based on forces.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Climb {
     /// Slope under the vehicle.
@@ -267,8 +268,8 @@ mod tests {
         }
     }
 
-    /// Drives on a slope of `rise` in 1 with an engine of 2 m/s^2. Returns speed and distance after the given
-    /// number of seconds.
+    /// Drives on a slope of `rise` in 1 with an engine of 2 m/s^2. Returns the speed and distance after the
+    /// given number of seconds.
     fn drive(rise: f64, wish: f64, mut speed: f64, seconds: f64, dt: f64) -> (f64, f64) {
         let grade = Grade::between(rise, 1.0).with(2.0, 9.0);
         let mut place = 0.0;
@@ -288,7 +289,7 @@ mod tests {
         let (sin, cos) = roadwright_geometry::math::sin_cos(angle);
         assert!((grade.pull + GRAVITY * sin).abs() < 1e-12);
         assert!((grade.load - cos).abs() < 1e-12);
-        // Rounding errors of heights on level land are not a slope.
+        // Rounding errors of heights on level land do not count as a slope.
         let level = Grade::between(4e-16, 2.7);
         assert!(level.is_level() && level.load == 1.0);
         assert!(Grade::between(f64::NAN, 2.7).is_level());
@@ -313,20 +314,20 @@ mod tests {
 
     #[test]
     fn a_wish_is_given_as_far_as_the_engine_goes() {
-        // 10 % takes 0.976 m/s^2, which leaves 1.024 of 2.
+        // A slope of 10 % takes 0.976 m/s^2, which leaves 1.024 of 2 m/s^2.
         let left = 2.0 + Grade::between(0.1, 1.0).pull;
         for (wish, given) in [(1.0, 1.0), (2.0, left), (50.0, left)] {
             let (speed, _) = drive(0.1, wish, 0.0, 4.0, 0.01);
             assert!((speed - 4.0 * given).abs() < 1e-9, "{wish}: {speed}");
         }
-        // Downhill gravity helps.
+        // Downhill, gravity helps.
         let (speed, _) = drive(-0.1, 1.0, 0.0, 4.0, 0.01);
         assert!((speed - 4.0).abs() < 1e-9, "{speed}");
     }
 
     #[test]
     fn the_limiting_grade_is_that_of_engine_and_weight() {
-        // sin a = 2 / g.
+        // The limit is at sin a = 2 / g.
         let limit = {
             let sin = 2.0 / GRAVITY;
             sin / (1.0f64 - sin * sin).sqrt()
@@ -334,7 +335,7 @@ mod tests {
         assert!(drive(0.99 * limit, 1.5, 0.0, 10.0, 0.01).1 > 0.5);
         let (speed, travelled) = drive(1.01 * limit, 1.5, 0.0, 10.0, 0.01);
         assert!(travelled < -0.5 && speed < 0.0, "{speed} {travelled}");
-        // A vehicle that is to stand stands exactly still.
+        // If zero acceleration is requested, the vehicle stands exactly still.
         assert_eq!(drive(1.01 * limit, 0.0, 0.0, 10.0, 0.01), (0.0, 0.0));
         assert_eq!(drive(-0.5, -1.0, 0.0, 10.0, 0.01), (0.0, 0.0));
     }
@@ -364,14 +365,14 @@ mod tests {
             grade.roll(grade.effort(speed, &ask, 0.01), speed, 1.0).0
         };
         let up = Grade::between(0.1, 1.0).pull;
-        // The slope acts against held pedals without compensation.
+        // If pedals are given, the slope is not compensated.
         assert!((rolled(0.1, pressed(1.0, 0.0), 10.0) - (12.0 + up)).abs() < 1e-12);
         assert!((rolled(0.1, pressed(0.0, 0.5), 10.0) - (10.0 - 4.0 + up)).abs() < 1e-12);
         assert!((rolled(0.1, pressed(0.0, 0.0), 10.0) - (10.0 + up)).abs() < 1e-12);
-        // Without a pedal the vehicle rolls back, and the brake holds it.
+        // Without a pedal, the vehicle rolls back. The brake holds it.
         assert!((rolled(0.1, pressed(0.0, 0.0), 0.0) - up).abs() < 1e-12);
         assert_eq!(rolled(0.1, pressed(0.0, 0.2), 0.0), 0.0);
-        // Engine and brake oppose each other.
+        // The engine and the brake oppose each other.
         assert!((rolled(0.1, pressed(1.0, 0.1), 10.0) - (11.2 + up)).abs() < 1e-12);
     }
 
@@ -388,7 +389,7 @@ mod tests {
             let (after, travelled) = grade.roll(effort, speed, dt);
             prop_assert!(after.is_finite() && travelled.is_finite());
             let gained = 0.5 * (after * after - speed * speed) - grade.pull * travelled;
-            // Work of the engine, with tolerance for rounding.
+            // Work of the engine, with a tolerance for rounding.
             prop_assert!(gained <= (effort.drive * travelled).max(0.0) + 1e-9, "{gained} {effort:?}");
         }
     }

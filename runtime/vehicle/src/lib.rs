@@ -14,7 +14,7 @@
 //! - [`sheet`]: figures that follow from a vehicle file without driving.
 //! - [`proving`]: manoeuvres that measure a vehicle.
 //!
-//! At every level of dynamics, poses refer to the centre of the rear axle.
+//! At all dynamics levels, poses refer to the centre of the rear axle.
 //!
 //! ```
 //! use roadwright_scenario::VehicleType;

@@ -1,8 +1,8 @@
-//! The kinematic one-track model, and the actuators shared by all levels of dynamics.
+//! The kinematic one-track model, and the actuators that all dynamics levels share.
 //!
 //! The model treats a vehicle as a bicycle: one steered front wheel, one fixed rear wheel, and no slip. Its
 //! **pose** refers to the centre of the rear axle, because the velocity there always points along the body.
-//! It drives forwards only; to drive backwards, the simulation turns the vehicle around.
+//! The model only drives forwards. To drive backwards, the simulation turns the vehicle around.
 
 use crate::drive_train::Pedals;
 use crate::grade::{Ask, Effort, Grade};
@@ -41,8 +41,8 @@ impl From<&VehicleType> for OneTrackLimits {
 }
 
 impl OneTrackLimits {
-    /// Limits a requested acceleration to the capabilities of engine and brakes, m/s^2. Non-finite
-    /// values mean full braking.
+    /// Limits a requested acceleration to the capabilities of the engine and brakes, m/s^2. Non-finite values
+    /// mean full braking.
     #[inline]
     pub fn acceleration(&self, wanted: f64) -> f64 {
         if wanted.is_finite() {
@@ -52,8 +52,8 @@ impl OneTrackLimits {
         }
     }
 
-    /// Returns the acceleration that pedals give without a drive train, m/s^2: fractions of the maximum
-    /// acceleration and deceleration.
+    /// Returns the acceleration that pedals give without a drive train, m/s^2. The pedals are fractions of
+    /// the maximum acceleration and deceleration.
     #[inline]
     pub fn pressed(&self, pedals: Pedals) -> f64 {
         let Effort { drive, brake } =
@@ -61,7 +61,7 @@ impl OneTrackLimits {
         drive - brake
     }
 
-    /// Returns the steering angle after turning for `dt` seconds from `now` towards a requested angle, rad. A
+    /// Returns the steering angle after `dt` seconds of turning from `now` towards a requested angle, rad. A
     /// non-finite request holds the wheels.
     #[inline]
     pub fn turn_wheels(&self, now: f64, wanted: f64, dt: f64) -> f64 {
@@ -76,8 +76,7 @@ impl OneTrackLimits {
 /// Speed below which a vehicle that does not accelerate counts as standing, m/s.
 const STANDSTILL: f64 = 1e-3;
 
-/// Returns 0 if the vehicle does not accelerate and is so slow that it counts as standing; otherwise returns
-/// the speed.
+/// Returns the speed, or 0 if the vehicle does not accelerate and is slow enough to count as standing.
 #[inline]
 pub fn at_rest(speed: f64, acceleration: f64) -> f64 {
     if speed < STANDSTILL && acceleration <= 0.0 {
@@ -87,8 +86,8 @@ pub fn at_rest(speed: f64, acceleration: f64) -> f64 {
     }
 }
 
-/// Returns the time for which a body moves in a step that would change its speed from `before` to
-/// `wanted`, s. This is the whole step, or the time until the body stops.
+/// Returns the time for which a body moves in a step that would change its speed from `before` to `wanted`,
+/// s. This is the whole step, or the time until the body stops.
 #[inline]
 pub fn moving_time(before: f64, wanted: f64, dt: f64) -> f64 {
     if wanted < 0.0 {
@@ -122,8 +121,8 @@ impl OneTrackState {
 /// One step of the kinematic one-track model in its rear-axle form:
 /// x' = v cos(theta), y' = v sin(theta), theta' = v tan(delta) / L.
 ///
-/// The request first passes the actuators: acceleration within the limits of engine and brakes, steering
-/// within the lock and its rate. The body moves with the mean speed and steering of the step along its mean
+/// The actuators first limit the request: the acceleration to the limits of engine and brakes, and the
+/// steering to its lock and rate. The body moves with the mean speed and steering of the step along its mean
 /// heading. This is second order in dt, and exact for constant acceleration on a straight line, including a
 /// stop within the step. Non-finite requests mean full braking and held wheels.
 #[inline]
@@ -137,9 +136,9 @@ pub fn step(
     step_sharing(state, limits, acceleration, steering, dt, 1.0)
 }
 
-/// Like [`step`], on a ground whose grip limits the combined longitudinal and lateral acceleration to
-/// `hardest` m/s^2. If brakes, engine and bend need more, both components are reduced by the same factor, so
-/// the vehicle brakes longer and runs wide. The wheels turn as requested.
+/// Like [`step`], on ground whose grip limits the combined longitudinal and lateral acceleration to `hardest`
+/// m/s^2. If braking, engine and bend need more, both components are reduced by the same factor, so the
+/// vehicle brakes over a longer distance and runs wide. The wheels turn as requested.
 pub fn step_within(
     state: &OneTrackState,
     limits: &OneTrackLimits,
@@ -159,9 +158,9 @@ pub fn step_within(
     step_sharing(state, limits, acceleration, steering, dt, share)
 }
 
-/// Like [`step_within`], but on a slope and in both directions. The speed in `state`, and the speed
-/// and distance of the step, are signed. The wheels are held while the vehicle rolls against the
-/// selected direction.
+/// Like [`step_within`], but on a slope and in both directions. The speed in `state`, and the speed and
+/// distance of the step, are signed. The wheels are held while the vehicle rolls against the selected
+/// direction.
 pub fn step_on_grade(
     state: &OneTrackState,
     limits: &OneTrackLimits,
@@ -171,7 +170,8 @@ pub fn step_on_grade(
     dt: f64,
 ) -> OneTrackState {
     let wheels = limits.turn_wheels(state.steering, steering, dt);
-    // A slope across the heading needs grip like a bend; it adds to the demand if the outer side is lower.
+    // A slope across the heading needs grip like a bend. It increases the demand if the outside of the bend
+    // is lower.
     let across = state.speed * state.speed * tan(wheels) / limits.wheelbase - grade.bank;
     let effort = grade.effort(state.speed, ask, dt);
     let asked = DVec2::new(effort.along_tyres(), across).length();
@@ -182,7 +182,7 @@ pub fn step_on_grade(
     };
     let (wanted, travelled) = grade.roll(effort.shortened(share), state.speed, dt);
     let speed = wanted.clamp(-limits.max_speed, limits.max_speed);
-    // Limited to the top speed; the distance then follows from the mean speed.
+    // The speed is limited to the top speed. The distance then follows from the mean speed.
     let travelled = if speed == wanted {
         travelled
     } else {
@@ -202,7 +202,7 @@ pub fn step_on_grade(
     }
 }
 
-/// Takes a step in which the ground transmits only a fraction of the force that the tyres need.
+/// Takes a step in which the ground only transmits a fraction of the force that the tyres need.
 #[inline]
 fn step_sharing(
     state: &OneTrackState,
@@ -216,7 +216,7 @@ fn step_sharing(
     let speed = at_rest(wanted_speed.clamp(0.0, limits.max_speed), acceleration);
     let steering = limits.turn_wheels(state.steering, steering, dt);
     let distance = 0.5 * (state.speed + speed) * moving_time(state.speed, wanted_speed, dt);
-    // A standing vehicle keeps its pose exactly, while its wheels may turn.
+    // A stationary vehicle keeps its pose exactly, although its wheels may turn.
     if distance == 0.0 {
         return OneTrackState {
             pose: state.pose,
@@ -226,7 +226,7 @@ fn step_sharing(
     }
     let mean_steering = 0.5 * (state.steering + steering);
     let heading_change = distance * tan(mean_steering) / limits.wheelbase * share;
-    // Along the chord of the arc, whose heading is the mean of the headings before and after.
+    // Moves along the chord of the arc, whose heading is the mean of the headings before and after the step.
     let (sin, cos) = sin_cos(state.pose.heading + 0.5 * heading_change);
     OneTrackState {
         pose: Pose {
@@ -342,7 +342,7 @@ mod tests {
                 "{size} at {a}, {delta}"
             );
         }
-        // With enough grip the step is exactly the same.
+        // With enough grip, the step is exactly the same.
         let (gentle, whole) = (
             OneTrackState {
                 steering: 0.01,
@@ -358,7 +358,7 @@ mod tests {
 
     #[test]
     fn what_is_nearly_at_rest_stands() {
-        // 8 m/s^2 leave 0.65 mm/s of 80.65 mm/s, which counts as standing.
+        // Braking with 8 m/s^2 leaves 0.65 mm/s of 80.65 mm/s, which counts as standing.
         let state = OneTrackState {
             speed: 0.080_65,
             ..OneTrackState::default()
@@ -376,7 +376,7 @@ mod tests {
             let state = OneTrackState { speed, steering: wheel, ..OneTrackState::default() };
             let next = step(&state, &limits, a, delta, 0.01);
             prop_assert!(next.speed >= 0.0 && next.speed <= limits.max_speed);
-            // The last mm/s is dropped at once, so that the vehicle stands.
+            // A remaining speed below 1 mm/s becomes 0 in one step, so that the vehicle stands.
             let braked = limits.max_braking * 0.01 + STANDSTILL;
             prop_assert!((next.speed - speed).abs() <= braked);
             prop_assert!((next.steering - wheel).abs() <= limits.steering_rate * 0.01 + 1e-12);
@@ -387,7 +387,7 @@ mod tests {
 
     #[test]
     fn a_bank_counts_in_what_bends_take_of_the_grip() {
-        // 8 m/s on a radius of 16 m: 4 m/s^2 of the available 5.
+        // 8 m/s on a radius of 16 m need 4 m/s^2 of the available 5 m/s^2.
         let steering = roadwright_geometry::math::atan(car().wheelbase / 16.0);
         let state = OneTrackState {
             speed: 8.0,
@@ -405,7 +405,7 @@ mod tests {
             let after = step_on_grade(&state, &car(), &ask, steering, &grade, 0.01);
             (after.pose.heading * 200.0, grade)
         };
-        // The left side is lower, as on a banked track, so the slope helps to turn left.
+        // The left side is lower, as on a banked track, so the slope helps the vehicle to turn left.
         for rise in [0.0, -0.2, -0.5] {
             assert!(
                 (turned(rise).0 - 1.0).abs() < 1e-3,

@@ -1,15 +1,15 @@
 //! The sliding car: [Adam 2007], appendix A.
 //!
-//! The model has two axles whose lateral forces grow with the slip angle up to a limit per axle load, a
-//! throttle and a brake that act on the body, and drag along each axis. The car skids in bends and is cheap
+//! The model has two axles, whose lateral forces grow with the slip angle up to a limit per axle load. A
+//! throttle and a brake act on the body, and drag acts along each axis. The car skids in bends and is cheap
 //! to compute. Its constants "are arbitrary values, not realistic ones"; [`SlidingModel::APPENDIX`] contains
 //! them.
 //!
-//! [`SlidingState::step`] is one step of the appendix, velocity first. It uses our headings and axes and is
-//! therefore mirrored: angles increase to the left, and y points to the left of the car. Where the appendix
-//! gives no rule or would divide by zero, slip angles are 0 at v = 0 and use |v| in reverse. The level of
-//! dynamics uses [`SlidingState::advance`], which takes shorter steps, so that a slow car does not oscillate,
-//! and rolls without slip near standstill.
+//! [`SlidingState::step`] takes one step of the appendix, velocity first. It uses our headings and axes and
+//! is therefore mirrored: angles increase to the left, and y points to the left of the car. Where the
+//! appendix gives no rule or would divide by zero, slip angles are 0 at v = 0 and use |v| in reverse. The
+//! dynamics level uses [`SlidingState::advance`]. It takes shorter steps, so that a slow car does not
+//! oscillate, and the car rolls without slip near standstill.
 //!
 //! ```
 //! use roadwright_vehicle::sliding::{Pedals, SlidingModel, SlidingState};
@@ -34,13 +34,13 @@ use roadwright_scenario::vehicle_file::{Sliding, VehicleFile};
 pub const GRAVITY: f64 = 9.8;
 /// Force per point of throttle or brake, N.
 const FORCE: f64 = 100.0;
-/// Speed below which the level lets the car roll without slip, m/s.
+/// Speed below which the dynamics level lets the car roll without slip, m/s.
 const CRAWLING: f64 = 0.3;
-/// Maximum length of a step as a fraction of the time constant of the slip.
+/// Maximum step length as a fraction of the time constant of the slip.
 const STABLE: f64 = 0.5;
 /// Longitudinal speed assumed for a car that slides exactly sideways, m/s.
 const HAIR: f64 = 1e-9;
-/// Maximum number of substeps of a step.
+/// Maximum number of substeps per step.
 const MOST_SUBSTEPS: f64 = 4096.0;
 
 /// Constants of the appendix.
@@ -76,7 +76,7 @@ pub struct Pedals {
     pub brake: f64,
 }
 
-/// State of the appendix, at the centre of gravity.
+/// State as in the appendix, at the centre of gravity.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct SlidingState {
     /// Position, m.
@@ -102,8 +102,8 @@ pub struct Wanted {
     pub limits: OneTrackLimits,
     /// Slope below the vehicle; `None` on level ground.
     pub slope: Option<Grade>,
-    /// Pedal positions that are used directly on a slope, instead of the acceleration. On level ground, they
-    /// are converted to an acceleration ([`OneTrackLimits::pressed`]).
+    /// Pedal positions that are applied directly on a slope, in place of the requested acceleration. On level
+    /// ground, they are converted to an acceleration ([`OneTrackLimits::pressed`]).
     pub pedals: Option<PedalCommand>,
 }
 
@@ -131,7 +131,7 @@ impl SlidingModel {
         self.grip * GRAVITY
     }
 
-    /// Creates the model of a vehicle file; `None` if it has no part `sliding`.
+    /// Creates the model of a vehicle file; `None` if the file has no part `sliding`.
     pub fn of_file(file: &VehicleFile) -> Option<Self> {
         let Sliding {
             drag,
@@ -157,8 +157,8 @@ impl SlidingModel {
 
     /// Fastest decay rate of slip at the given speed, 1/s.
     fn stiffness_rate(&self, speed: f64) -> f64 {
-        // With slip angles of v_y / v both axles make a lateral speed decay with stiffness · g / v, and a yaw
-        // rate with m L f / 2 I times that; the faster rate counts.
+        // With slip angles of v_y / v, both axles make a lateral speed decay at a rate of stiffness · g / v,
+        // and a yaw rate at m L f / 2 I times that rate. The faster rate is used.
         let stiffest = self.front_stiffness.abs().max(self.rear_stiffness.abs());
         let lever = self.mass * self.wheelbase() * self.front.max(self.rear) / (2.0 * self.inertia);
         stiffest * GRAVITY * lever.max(1.0) / speed.max(CRAWLING)
@@ -193,7 +193,7 @@ impl SlidingState {
         let (sin, cos_heading) = sin_cos(self.heading);
         let along = cos_heading * self.velocity.x + sin * self.velocity.y;
         let across = -sin * self.velocity.x + cos_heading * self.velocity.y;
-        // Velocity of the axles by the rotation of the body; the appendix uses half the wheelbase for both.
+        // Speed of the axles due to the rotation of the body. The appendix uses half the wheelbase for both.
         let yaw_speed = model.wheelbase() * 0.5 * self.yaw_rate;
         let (rotation, side_slip) = if along == 0.0 {
             (0.0, 0.0)
@@ -201,7 +201,7 @@ impl SlidingState {
             let speed = along.abs();
             (atan2(yaw_speed, speed), atan2(across, speed))
         };
-        // In reverse the wheels meet the ground from the other side.
+        // In reverse, the wheels meet the ground from the other side.
         let turned = if along < 0.0 { -steering } else { steering };
         let front_slip = side_slip + rotation - turned;
         let rear_slip = side_slip - rotation;
@@ -211,7 +211,7 @@ impl SlidingState {
         let rear = capped(model.rear_stiffness * rear_slip);
         let traction = FORCE * (pedals.throttle - pedals.brake * sign(along));
         let resisted = |speed: f64| -(model.resistance * speed + model.drag * speed * speed.abs());
-        // The appendix adds sin(steering) times a longitudinal force of the front wheels, which is 0, so
+        // The appendix adds sin(steering) times a longitudinal force of the front wheels. This force is 0, so
         // cornering costs no speed.
         let force = DVec2::new(
             traction + resisted(along),
@@ -251,9 +251,8 @@ impl SlidingState {
         cos * self.velocity.x + sin * self.velocity.y
     }
 
-    /// Returns the state after `dt` seconds as the level of dynamics computes it, and the new
-    /// steering angle. `wheels` is the previous steering angle. The steps are at most 1 / `rate_hz`
-    /// seconds long.
+    /// Returns the state after `dt` seconds as computed by the dynamics level, and the new steering angle.
+    /// `wheels` is the previous steering angle. Substeps are at most 1 / `rate_hz` seconds long.
     pub fn advance(
         &self,
         model: &SlidingModel,
@@ -262,16 +261,16 @@ impl SlidingState {
         dt: f64,
         rate_hz: f64,
     ) -> (Self, f64) {
-        // The system is stiffer at lower speeds, so the rate is taken at the speed that remains after braking
-        // with 1 g during the step.
+        // The system is stiffer at lower speeds, so the rate is computed for the speed that remains after
+        // braking with 1 g during the step.
         let rate = rate_hz.max(model.stiffness_rate(self.along().abs() - dt * GRAVITY) / STABLE);
-        // Slightly less, because rounding could otherwise make four steps of 1/30 s at 90 Hz.
+        // Slightly reduced, because rounding could otherwise make four substeps of 1/30 s at 90 Hz.
         let count = (dt * rate * (1.0 - 1e-9)).ceil().clamp(1.0, MOST_SUBSTEPS);
         let time = dt / count;
         let (mut state, mut wheels) = (*self, wheels);
         for _ in 0..count as u32 {
             wheels = wanted.limits.turn_wheels(wheels, wanted.steering, time);
-            // The slope acts first, so that brakes hold against it.
+            // The slope acts first, so that the brakes hold the vehicle against it.
             let pull = wanted.slope.map_or(0.0, |slope| slope.pull);
             let bank = wanted.slope.map_or(0.0, |slope| slope.bank);
             let holds = bank.abs() <= model.hardest();
@@ -284,7 +283,8 @@ impl SlidingState {
             let pedals = wanted.pedals(model, ahead, before, time);
             let mut after = state.step(model, pedals, wheels, time);
             // A vehicle that slides on a bank too steep for its tyres keeps its slip. The speed is checked
-            // both before and after, because a vehicle that only passes through a crawl keeps its slip too.
+            // before and after the substep, because a vehicle that only passes through a crawl also keeps its
+            // slip.
             if holds && before.abs() < CRAWLING && after.along().abs() < CRAWLING {
                 after = state.roll(model, before, pedals, pull, wheels, time);
             }
@@ -302,7 +302,7 @@ impl SlidingState {
         let forward = unit(self.heading);
         self.velocity += left_of(forward) * change;
         if !holds && self.along() == 0.0 {
-            // The appendix has no slip at v = 0, so a tiny speed makes the wheels slide straight sideways.
+            // The appendix has no slip at v = 0. With a tiny speed, the wheels slide exactly sideways.
             self.velocity += forward * HAIR;
         }
     }
@@ -322,9 +322,9 @@ impl SlidingState {
         let resisted = model.resistance / model.mass * time;
         // Drag is neglected, because it is insignificant at low speed.
         let left = (pushed.abs() * (1.0 - resisted).max(0.0) - held).max(0.0);
-        // With a tolerance for rounding: what the brake just holds stands.
+        // With a tolerance for rounding, so that a vehicle which the brake just holds stands still.
         let rolls = pull.abs() * time > held * (1.0 + 1e-9);
-        // A driven vehicle starts, however slowly; only a coasting one comes to rest.
+        // A driven vehicle starts, however slowly. Only a coasting vehicle comes to rest.
         let driven = if pedals.throttle == 0.0 && !rolls {
             -1.0
         } else {
@@ -333,7 +333,7 @@ impl SlidingState {
         let along = at_rest(left, driven).copysign(pushed);
         let yaw_rate = along * tan(wheels) / model.wheelbase();
         if along == 0.0 {
-            // A standing vehicle keeps its position exactly.
+            // A stationary vehicle keeps its position exactly.
             return Self {
                 velocity: DVec2::ZERO,
                 yaw_rate: 0.0,
@@ -342,8 +342,8 @@ impl SlidingState {
         }
         let heading = self.heading + yaw_rate * time;
         let (sin, cos) = sin_cos(heading);
-        // Without slip the rear axle moves along the body. The centre of gravity is ahead of it, and swings
-        // as the body turns.
+        // Without slip, the rear axle moves along the body. The centre of gravity is ahead of it and moves
+        // sideways as the body turns.
         let across = model.rear * yaw_rate;
         let velocity = DVec2::new(cos * along - sin * across, sin * along + cos * across);
         Self {
@@ -366,12 +366,12 @@ impl Wanted {
         let along = speed * direction;
         let points = model.mass / FORCE;
         let wish = self.limits.acceleration(self.acceleration);
-        // The brake stops the vehicle at most, within the step.
+        // The brake can stop the vehicle within the step but not reverse its motion.
         let braked = |braking: f64| Pedals {
             throttle: 0.0,
             brake: braking.min(speed.abs() / dt) * points,
         };
-        // It rolls in the wrong direction, and must stop before it can drive.
+        // The vehicle rolls in the wrong direction, and has to stop before it can drive.
         if along < 0.0 {
             return braked(self.limits.max_braking);
         }
@@ -380,7 +380,7 @@ impl Wanted {
         let wish = wish + resisted;
         if wish < 0.0 {
             return if along == 0.0 {
-                // It keeps its speed.
+                // The vehicle keeps its speed.
                 Pedals {
                     throttle: 0.0,
                     brake: -wish * points,
@@ -389,7 +389,7 @@ impl Wanted {
                 braked(-wish)
             };
         }
-        // The remaining speed up to the limit is gained within the step at most, plus the force that holds
+        // At most the remaining speed up to the limit is gained within the step, plus the force that holds
         // the top speed.
         let room = (self.limits.max_speed - along).max(0.0) / dt + resisted;
         let most = self.limits.max_acceleration + resisted;
@@ -425,7 +425,8 @@ impl Wanted {
             ..*slope
         };
         let mut effort = match self.pedals {
-            // Of the engine itself: drag and rolling resistance are added, as for a request.
+            // The request is the force of the engine itself, so drag and rolling resistance are added as for
+            // a requested acceleration.
             Some(_) => slope.effort(ahead, &ask, dt),
             None => stronger.effort(ahead, &ask, dt),
         };
@@ -436,7 +437,7 @@ impl Wanted {
         let room = slope.room(self.limits.max_speed, ahead * direction, effort.drive, dt);
         let most = (room + resisted.abs()).min(slope.hardest);
         let drive = effort.drive.clamp(-most, most);
-        // The brake stops the vehicle at most, within the step.
+        // The brake can stop the vehicle within the step but not reverse its motion.
         let brake = effort.brake.min(slope.hardest).min(speed.abs() / dt);
         Pedals {
             throttle: drive * points,
@@ -458,8 +459,8 @@ mod tests {
     use proptest::prelude::*;
     use roadwright_geometry::math::sin;
 
-    /// The appendix as printed, with its names and axes: y points north, angles are clockwise, and
-    /// y of the car points to its right.
+    /// The appendix as printed, with its names and axes: y points north, angles increase clockwise, and the
+    /// car's y axis points to its right.
     #[derive(Debug, Clone, Copy, Default)]
     #[expect(non_snake_case, reason = "the names of the source")]
     struct Appendix {
@@ -595,7 +596,7 @@ mod tests {
             };
             let reversed = drive(stopped, back, 3.0, dt);
             assert!(reversed.along() < -2.0, "{dt}: {reversed:?}");
-            // Wheels to the left: in reverse it turns to the right.
+            // The wheels are turned to the left, so in reverse the car turns to the right.
             assert!(reversed.yaw_rate < -0.05, "{dt}: {reversed:?}");
         }
     }

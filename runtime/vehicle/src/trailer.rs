@@ -3,9 +3,9 @@
 //! A trailer turns towards the motion of its coupling: with its heading g, a coupling that moves at v in
 //! direction p, and a distance d from coupling to axle, `g' = v sin(p - g) / d`. This holds for couplings on
 //! and off the axle of the towing vehicle, forwards and in reverse, where the angle grows until the bodies
-//! touch (jackknife). For a straight motion of the coupling, there is a closed form, the tractrix:
-//! `tan((g - p) / 2)` shrinks by `exp(-s / d)` over s metres. Each step is such a motion, so results hardly
-//! depend on the step length, and steps of any length are stable.
+//! touch (jackknife). For a straight motion of the coupling, there is a closed form, the tractrix: `tan((g -
+//! p) / 2)` shrinks by `exp(-s / d)` over s metres. Each step is such a motion, so results hardly depend on
+//! the step length, and steps of any length are stable.
 //!
 //! [CommonRoad models 2020] contains the form for a coupling on the rear axle, as model KST; see [`rate`].
 //!
@@ -41,8 +41,8 @@ use serde::{Deserialize, Serialize};
 /// A trailer and the position of its coupling.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Hitched {
-    /// Position of the coupling, in metres ahead of a reference point. This is the centre of the
-    /// towing vehicle's rear axle, or the coupling of the trailer before it.
+    /// Position of the coupling ahead of a reference point, m. The reference point is the centre of the
+    /// towing vehicle's rear axle or, for further trailers, the coupling of the previous trailer.
     pub coupling: f64,
     /// Distance from the coupling back to the trailer's own axle, m.
     pub to_axle: f64,
@@ -54,7 +54,7 @@ pub struct Hitched {
     pub width: f64,
     /// Height, m.
     pub height: f64,
-    /// Maximum angle to the towing vehicle, rad.
+    /// Maximum angle relative to the towing vehicle, rad.
     pub lock: f64,
 }
 
@@ -64,7 +64,7 @@ impl Hitched {
         self.front - 0.5 * self.length
     }
 
-    /// Radius of the circle around the trailer's body, m.
+    /// Radius of the bounding circle of the trailer's body, m.
     pub fn radius(&self) -> f64 {
         0.5 * DVec2::new(self.length, self.width).length()
     }
@@ -85,10 +85,9 @@ pub struct Train {
     trailers: Vec<Hitched>,
 }
 
-/// Returns the turn rate of a trailer, rad/s. Its coupling is `behind` metres behind the rear axle
-/// of the towing vehicle, and `to_axle` metres ahead of its own axle. The towing vehicle drives at
-/// `speed` (m/s) and turns at `yaw_rate` (rad/s). `angle` is measured from the trailer's heading to
-/// the vehicle's heading, rad.
+/// Returns the turn rate of a trailer, rad/s. Its coupling is `behind` metres behind the rear axle of the
+/// towing vehicle, and `to_axle` metres ahead of its own axle. The towing vehicle drives at `speed` (m/s) and
+/// turns at `yaw_rate` (rad/s). `angle` is the vehicle's heading relative to the trailer's heading, rad.
 pub fn rate(speed: f64, yaw_rate: f64, angle: f64, behind: f64, to_axle: f64) -> f64 {
     let (sin, cos) = sin_cos(angle);
     (speed * sin - behind * yaw_rate * cos) / to_axle
@@ -103,8 +102,8 @@ impl Train {
     /// Creates the trailers of a vehicle file.
     pub fn of_file(file: &VehicleFile) -> Self {
         let (_, rear) = file.axles();
-        // The file gives the first coupling relative to the middle of the body, and each further one relative
-        // to the previous coupling; here the first one is relative to the rear axle.
+        // In the file, the first coupling is relative to the centre of the body, and each further coupling is
+        // relative to the previous one. Here, the first coupling is relative to the rear axle.
         let mut coupling = file.coupling().unwrap_or(rear) - rear;
         let trailers = file.trailers.iter().map(|trailer| {
             let hitched = Hitched {
@@ -134,19 +133,20 @@ impl Train {
         self.trailers.is_empty()
     }
 
-    /// Distance from the vehicle's rear axle back to the end of the straight train, m; negative
-    /// without trailers.
+    /// Distance from the vehicle's rear axle back to the end of the straight train, m; negative without
+    /// trailers.
     pub fn tail(&self) -> f64 {
         let mut coupling = 0.0;
         let ends = self.trailers.iter().map(|trailer| {
             coupling += trailer.coupling;
             trailer.length - trailer.front - coupling
         });
-        // Not simply the last trailer, because a long one may extend beyond a short one behind it.
+        // The last trailer is not always the end, because a long trailer may extend beyond a short one behind
+        // it.
         ends.fold(f64::NEG_INFINITY, f64::max)
     }
 
-    /// Returns all trailers in line behind a vehicle whose rear axle is at `pose`.
+    /// Returns all trailers in a straight line behind a vehicle whose rear axle is at `pose`.
     pub fn straight(&self, pose: Pose) -> Vec<TrailerState> {
         let mut along = 0.0;
         let states = self.trailers.iter().map(|trailer| {
@@ -159,8 +159,8 @@ impl Train {
         states.collect()
     }
 
-    /// Moves the trailers after a vehicle whose rear axle has moved to a pose. If the vehicle has not moved,
-    /// the trailers stay exactly where they are.
+    /// Moves the trailers of a vehicle whose rear axle has moved to a pose. If the vehicle has not moved, the
+    /// trailers stay exactly where they are.
     pub fn tow(&self, states: &mut [TrailerState], pose: Pose) {
         let mut ahead = pose;
         for (trailer, state) in self.trailers.iter().zip(states) {
@@ -169,7 +169,7 @@ impl Train {
             state.follow(coupling, trailer.to_axle);
             let angle = wrap_angle(state.heading - ahead.heading);
             if angle.abs() > trailer.lock {
-                // The bodies touch, so the trailer is dragged along.
+                // The bodies touch, so the vehicle ahead turns the trailer with it.
                 state.heading = wrap_angle(ahead.heading + trailer.lock.copysign(angle));
             }
             ahead = Pose {
@@ -237,7 +237,7 @@ impl Train {
 }
 
 impl TrailerState {
-    /// Lets the axle follow its coupling, which moves straight to a new position: the tractrix.
+    /// Moves the axle so that it follows its coupling, which moves straight to a new position (tractrix).
     fn follow(&mut self, coupling: DVec2, to_axle: f64) {
         let pull = coupling - self.coupling;
         let length = pull.length();
@@ -245,17 +245,17 @@ impl TrailerState {
             return;
         }
         let course = atan2(pull.y, pull.x);
-        // In reverse the course points back, and the difference to it is beyond a right angle. It shrinks all
-        // the same, which turns the trailer round: the jackknife.
+        // In reverse, the course points backwards and differs from the heading by more than a right angle.
+        // This difference shrinks as well, which turns the trailer around (jackknifing).
         let (sin, cos) = sin_cos(0.5 * wrap_angle(self.heading - course));
-        // By sine and cosine, because the tangent of half the angle is undefined for a trailer exactly
-        // opposite to its course; the sine and cosine leave it unchanged there.
+        // Computed with sine and cosine, because the tangent of half the angle is undefined for a trailer
+        // that points exactly opposite to its course. Sine and cosine leave such a trailer unchanged.
         let left = exp(-length / to_axle);
         self.heading = wrap_angle(course + 2.0 * atan2(sin * left, cos));
         self.coupling = coupling;
     }
 
-    /// Whether the numbers are physically plausible.
+    /// Whether the values are physically plausible.
     pub fn is_sound(&self) -> bool {
         self.heading.is_finite() && self.coupling.is_finite()
     }
@@ -271,8 +271,8 @@ pub fn distance_to_jackknife(to_axle: f64, from: f64, to: f64) -> f64 {
     to_axle * roadwright_geometry::math::ln(half(to) / half(from))
 }
 
-/// Returns the radius on which the axle of a trailer rolls in a steady bend, m. The vehicle's rear
-/// axle rolls on `radius`. Returns `None` if the bend is too tight: `R2^2 = R1^2 + e^2 - d^2`.
+/// Returns the radius on which the axle of a trailer rolls in a steady bend, m, while the vehicle's rear axle
+/// rolls on `radius`: `R2^2 = R1^2 + e^2 - d^2`. `None` if the bend is too tight.
 pub fn off_tracking(radius: f64, behind: f64, to_axle: f64) -> Option<f64> {
     let square = radius * radius + behind * behind - to_axle * to_axle;
     (square > 0.0).then(|| square.sqrt())
@@ -336,7 +336,7 @@ mod tests {
                 let axle = train.axles(&state, on_circle(9.0, 0.0))[0];
                 let radius = (axle.position - DVec2::new(0.0, 9.0)).length();
                 let exact = off_tracking(9.0, behind, to_axle).unwrap();
-                // Chords of the coupling's circle are slightly shorter than its arcs.
+                // The chords of the coupling's circle are slightly shorter than its arcs.
                 let tolerance = if parts == 40 { 0.01 } else { 1e-4 };
                 assert!((radius / exact - 1.0).abs() < tolerance, "{radius} {exact}");
             }
@@ -368,7 +368,7 @@ mod tests {
         }
     }
 
-    /// Compares off-axle couplings of any towing vehicle with the differential equation in small steps.
+    /// Compares a coupling behind the rear axle with the differential equation, integrated in small steps.
     #[test]
     fn off_the_axle_it_follows_the_differential_equation_forwards_and_back() {
         let (behind, to_axle) = (1.3, 4.2);
@@ -393,7 +393,7 @@ mod tests {
         let apart = wrap_angle(states[0].heading - heading);
         assert!(apart.abs() < 2e-3, "{apart}");
         assert!(heading.abs() > 0.1, "{heading}");
-        // And back, from its current state.
+        // And in reverse, from the current state.
         let mut pose = car.pose;
         let mut angle = wrap_angle(pose.heading - heading);
         let before = angle;

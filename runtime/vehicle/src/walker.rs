@@ -1,11 +1,12 @@
 //! The body of a character: an oriented disc with accelerations along and about its heading ([Kuffner 1998],
-//! section 7.1). It can also step sideways, and turn on the spot.
+//! section 7.1). It can also step sideways and turn on the spot.
 
 use crate::one_track::OneTrackLimits;
 use roadwright_geometry::math::{atan, sin, tan, wrap_angle};
 use roadwright_geometry::{Pose, left_of, unit};
 
-/// Speed below which steering means the same turn rate, m/s. So a character that stands can turn.
+/// Speed below which a steering angle always means the same turn rate, m/s. This allows a standing character
+/// to turn.
 pub const SLOWEST: f64 = 0.1;
 /// Maximum turn rate, rad/s.
 pub const TURN_RATE: f64 = 3.5;
@@ -17,7 +18,7 @@ pub const SIDE_ACCELERATION: f64 = 2.0;
 /// State of the body of a character.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct WalkerState {
-    /// Place of the middle, and heading.
+    /// Position of the centre, and heading.
     pub pose: Pose,
     /// Speed along the heading, m/s; negative backwards.
     pub speed: f64,
@@ -41,16 +42,16 @@ pub enum Facing {
 pub struct WalkerCommand {
     /// Acceleration in the direction of travel, m/s^2.
     pub acceleration: f64,
-    /// Wanted turn rate, rad/s.
+    /// Requested turn rate, rad/s.
     pub turn_rate: f64,
-    /// Wanted speed to the left, m/s.
+    /// Requested lateral speed to the left, m/s.
     pub sideways: f64,
     /// Direction of travel.
     pub facing: Facing,
 }
 
-/// Turn rate that a steering angle means to a character at a speed (m/s), rad/s. The character turns like a
-/// one-track vehicle of the given wheelbase that drives at this speed or at 0.1 m/s.
+/// Turn rate that a steering angle means for a character at a speed (m/s), rad/s. The character turns like a
+/// one-track vehicle of the given wheelbase at this speed, but at least at 0.1 m/s.
 pub fn turn_rate(limits: &OneTrackLimits, speed: f64, steering: f64) -> f64 {
     let most = limits.max_steering;
     let steering = if steering.is_finite() {
@@ -62,13 +63,13 @@ pub fn turn_rate(limits: &OneTrackLimits, speed: f64, steering: f64) -> f64 {
     wanted.clamp(-TURN_RATE, TURN_RATE)
 }
 
-/// Steering angle that means a turn rate (rad/s) at a speed (m/s), rad: the inverse of [`turn_rate`].
+/// Steering angle that means a turn rate (rad/s) at a speed (m/s), rad. This is the inverse of [`turn_rate`].
 pub fn steering(limits: &OneTrackLimits, speed: f64, turn_rate: f64) -> f64 {
     atan(limits.wheelbase * turn_rate / speed.abs().max(SLOWEST))
 }
 
-/// Moves a character by `dt` seconds, within the limits of its type. Its steering rate is the limit of the angular
-/// acceleration, rad/s^2.
+/// Moves a character by `dt` seconds within the limits of its type. The steering rate is used as the maximum
+/// angular acceleration, rad/s^2.
 pub fn walk(
     before: &WalkerState,
     limits: &OneTrackLimits,
@@ -82,7 +83,7 @@ pub fn walk(
     let along = direction * before.speed;
     let acceleration = limits.acceleration(command.acceleration);
     let along = if along < 0.0 {
-        // It stops before it walks in the other direction.
+        // The character stops before it walks in the other direction.
         (along + limits.max_braking * dt).min(0.0)
     } else {
         (along + acceleration * dt).clamp(0.0, limits.max_speed)

@@ -1,4 +1,4 @@
-//! Pictures of manoeuvres: they show what was measured.
+//! Tests that plots of manoeuvres show what was measured.
 #![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
 use roadwright_geometry::math::tan;
@@ -12,7 +12,7 @@ fn shipped(name: &str) -> VehicleFile {
     VehicleFile::from_text(found.unwrap().text).unwrap()
 }
 
-/// Returns the picture of a manoeuvre, and its result.
+/// Returns the plot of a manoeuvre, and its result.
 fn plot_of(file: &VehicleFile, name: &str) -> (Manoeuvre, Plot) {
     let (manoeuvres, plots) = prove_and_plot(file).unwrap();
     let manoeuvre = manoeuvres.into_iter().find(|one| one.name == name);
@@ -20,7 +20,7 @@ fn plot_of(file: &VehicleFile, name: &str) -> (Manoeuvre, Plot) {
     (manoeuvre.unwrap(), plot.unwrap())
 }
 
-/// Returns the formal defects of a picture.
+/// Returns the formal defects of a plot.
 fn faults(plot: &Plot) -> Vec<String> {
     let mut faults = Vec::new();
     if plot.series.is_empty() || plot.x.is_empty() || plot.y.is_empty() {
@@ -41,7 +41,7 @@ fn faults(plot: &Plot) -> Vec<String> {
     faults
 }
 
-/// Returns the value that a picture shows; `None` if only its label contains the value.
+/// Returns the value that a plot shows; `None` if only its label contains the value.
 fn shown(one: &Manoeuvre, plot: &Plot) -> Option<f64> {
     let ends = || {
         let lines = plot.series.iter().filter(|line| line.look == Look::Line);
@@ -79,7 +79,7 @@ fn every_manoeuvre_of_every_shipped_vehicle_is_drawn_as_it_was_measured() {
     for shipped in SHIPPED {
         let file = VehicleFile::from_text(shipped.text).unwrap();
         let (manoeuvres, plots) = prove_and_plot(&file).unwrap();
-        // Drawing does not change the measurement in any bit.
+        // Recording a plot does not change the measurement by a single bit.
         assert_eq!(manoeuvres, prove(&file).unwrap(), "{}", shipped.name);
         let applies: Vec<_> = manoeuvres.iter().filter(|one| one.applies).collect();
         let names = |plot: &Plot| plot.name;
@@ -139,7 +139,7 @@ fn the_most_that_is_passed_and_the_first_that_is_not_stand_beside_each_other() {
     }
 }
 
-/// Returns the ordinate of a line at an abscissa, interpolated between its points.
+/// Returns the y value of a line at an x value, interpolated between its points.
 fn at(line: &Series, x: f64) -> Option<f64> {
     let pairs = line.points.windows(2);
     let mut around = pairs.filter(|pair| pair[0][0] <= x && x <= pair[1][0]);
@@ -150,7 +150,7 @@ fn at(line: &Series, x: f64) -> Option<f64> {
     })
 }
 
-/// Returns the largest deviation of a driven line from its closed form, relative to the largest value.
+/// Returns the maximum deviation of a driven line from its closed form, relative to the maximum value.
 fn departure(plot: &Plot, driven: &str) -> f64 {
     let line = plot
         .series
@@ -180,7 +180,7 @@ fn closed_forms_lie_on_what_was_driven() {
         let (_, plot) = plot_of(&shipped(vehicle), name);
         let apart = departure(&plot, line);
         assert!(apart < 0.02, "{vehicle} {name}: {apart}");
-        // The same line of another vehicle differs.
+        // Control: the same line deviates if it is stretched by 20 %.
         let mut other = plot.clone();
         let lines = other
             .series
@@ -201,7 +201,7 @@ fn a_picture_shows_what_has_changed_in_a_vehicle() {
     };
     let (dry, ice) = (stopping_distance(0.8), stopping_distance(0.1));
     assert!(ice > 4.0 * dry, "{dry} {ice}");
-    // A picture with a gap in time, or without content, would be noticed by the test above.
+    // The test above would notice a plot with a gap in time, or without content.
     let (_, mut plot) = plot_of(&shipped("willys-mb"), "coast_down");
     assert_eq!(faults(&plot), Vec::<String>::new());
     plot.series[0].points.reverse();

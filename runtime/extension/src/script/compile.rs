@@ -246,7 +246,7 @@ pub fn compile(file: &str, text: &str, folder: Option<&Path>) -> Result<Compiled
         (false, true) => ModuleKind::SignalController,
         (true, true) => {
             return error(
-                "a script is either a behaviour, with behave, or a signal controller, with decide",
+                "a script defines either behave (a behaviour) or decide (a signal controller), not both",
             );
         }
         (false, false) => {

@@ -25,7 +25,7 @@ const TOO_MANY: &str = "bus lanes that would leave no lane for other traffic";
 const UNKNOWN: &str = "bus lanes (busway) of an unknown kind";
 /// Warning about bus lane counts that contradict per-lane tags.
 const CONTRADICTION: &str =
-    "numbers of bus lanes that differ from the lanes listed (the list is used)";
+    "bus lane counts that contradict the per-lane tags (the per-lane tags are used)";
 /// Warning about lanes that are closed to cars and buses.
 const CLOSED: &str = "lanes closed to cars and buses (imported as lanes for all traffic)";
 /// Warning about contraflow buses in streets without a bus lane.

@@ -26,7 +26,8 @@ pub(super) struct LaneCounts {
 }
 
 /// Warning about lane counts that contradict per-lane tags.
-pub(super) const CONTRADICTION: &str = "numbers of lanes that differ from the values listed by lane (the better supported one is used)";
+pub(super) const CONTRADICTION: &str =
+    "lane counts that contradict the per-lane tags (the value with more support is used)";
 /// Warning about centre turn lanes.
 pub(super) const CENTRE: &str = "centre turn lanes (imported as painted medians)";
 /// Warning about centre turn lanes of one-way roads.

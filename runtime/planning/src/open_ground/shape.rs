@@ -9,13 +9,13 @@ use thiserror::Error;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 pub enum ShapeError {
     /// A number is not finite, or a point is outside the world.
-    #[error("the shape is not within 10,000 km of the origin, or has a number that is not finite")]
+    #[error("the shape has a coordinate that is not finite or not within 10,000 km of the origin")]
     Position,
     /// A polygon does not have an area.
     #[error("a polygon needs at least three corners")]
     Corners,
     /// Heights are in the wrong order.
-    #[error("the lower edge must not be above the top")]
+    #[error("the lower edge must not be above the upper edge")]
     Heights,
 }
 

@@ -50,7 +50,7 @@ impl VehicleFile {
         if let Some(number) = places.iter().position(|place| place[1] == 0.0) {
             return fault(
                 format!("wheels.positions.{number}"),
-                "is on the centre line: expected each wheel of a tracked vehicle on the left or right side",
+                "is on the centre line; each wheel of a tracked vehicle must be on the left or the right",
             );
         }
         for (side, sign) in [("left", 1.0), ("right", -1.0)] {

@@ -214,8 +214,8 @@ impl Editing<'_> {
                 agent: 0,
                 module: "edit".into(),
                 text: format!(
-                    "uncoupled trailers were removed in {gone} {}, because their vehicle type no longer has them",
-                    if gone == 1 { "place" } else { "places" }
+                    "{gone} {} of uncoupled trailers removed, because their vehicle type no longer has these trailers",
+                    if gone == 1 { "row" } else { "rows" }
                 ),
                 is_fault: false,
             });

@@ -135,14 +135,14 @@ impl Misfit {
             Self::Library => "its library cannot be read",
             Self::Level => "its level of dynamics cannot play clips",
             Self::Trailers => "clips do not contain trailers",
-            Self::Step => "the time step does not divide the period of its frames",
+            Self::Step => "the frame period of its clips is not a multiple of the time step",
             Self::Grip => {
                 "the grip of its ground differs by more than 0.05 from that of the recorded clips"
             }
             Self::Slope => {
                 "the slope of its ground differs by more than 3 % from that of the recorded clips"
             }
-            Self::Motion => "its motion fits no state of the library",
+            Self::Motion => "its motion matches no state of the library",
         }
     }
 }

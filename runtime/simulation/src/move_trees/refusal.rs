@@ -184,7 +184,7 @@ fn wrong_level(level: DynamicsLevel, execution: MoveExecution) -> Option<String>
             "clips are followed at the levels one_track, dynamic_one_track, sliding and rigid"
         }
     };
-    (!can_drive(level, execution)).then(|| format!("{levels}, and its level is {level}"))
+    (!can_drive(level, execution)).then(|| format!("{levels}, but its level is {level}"))
 }
 
 fn wrong_vehicle(name: &str, kind: &VehicleType, library: &str, loaded: &Loaded) -> Option<String> {
@@ -211,7 +211,7 @@ fn wrong_vehicle(name: &str, kind: &VehicleType, library: &str, loaded: &Loaded)
         .find(|(_, own, recorded)| (own - recorded).abs() > SAME)?;
     Some(format!(
         "the library \"{library}\" was recorded with {}, which differs from its vehicle type \"{name}\": \
-         {part} {recorded:.2} m instead of {own:.2} m from the middle of the rear axle",
+         {part} {recorded:.2} m instead of {own:.2} m from the centre of the rear axle",
         loaded.clips.vehicle.name
     ))
 }

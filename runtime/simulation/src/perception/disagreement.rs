@@ -8,20 +8,21 @@ use roadwright_geometry::Pose;
 use roadwright_geometry::math::tan;
 use roadwright_planning::open_ground::{Avoiding, Disagreement, Driving};
 
-/// Lateral acceleration above which a vehicle cannot turn, m/s^2. It is twice that of planned bends.
+/// Maximum lateral acceleration that a vehicle is assumed to reach in a turn, m/s^2. Twice that of planned
+/// bends.
 const LATERAL: f64 = 4.0;
-/// Curvature of the driver's path from which it counts as steering around an obstacle, 1/m.
+/// Curvature of the driven path above which a driver counts as steering around an obstacle, 1/m.
 const STEERS_AROUND: f64 = 0.02;
 
 impl View<'_> {
-    /// Reason why an agent on a planned path disagrees with its plan; `None` if it does not, or if it has no
-    /// such path.
+    /// Returns the reason why the driver of an agent disagrees with its planned path. `None` if it agrees, or
+    /// if no path is planned.
     pub(crate) fn disagreement(&self, agent: AgentIndex) -> Option<Disagreement> {
         let planned = self.route(agent).planned_to(self.progress(agent).reached)?;
         let kind = self.vehicle_type(agent);
         let position = self.position(agent);
         let is_reversing = planned.path.is_reversing();
-        // In the direction of travel.
+        // The pose faces the direction of travel.
         let pose = self.pose_ahead(agent, is_reversing);
         let place = LeftPath {
             kind,
@@ -45,8 +46,8 @@ impl View<'_> {
         driving.disagreement(target.position)
     }
 
-    /// The nearest obstacle ahead, if the driver steers to one side of it. In reverse there is none, because
-    /// drivers avoid obstacles forwards only.
+    /// The nearest obstacle ahead, if the driver steers around it. `None` in reverse, because drivers avoid
+    /// obstacles only while driving forwards.
     fn avoiding(&self, agent: AgentIndex, pose: Pose) -> Option<Avoiding> {
         if self.is_reversing(agent) {
             return None;

@@ -1,4 +1,4 @@
-//! Current performance of a vehicle, for controllers that drive by pedals.
+//! Current acceleration and braking limits of a vehicle, for controllers that use pedals.
 
 use super::View;
 use crate::dynamics::{Level, of_level};
@@ -9,7 +9,7 @@ use roadwright_vehicle::dynamic::GRAVITY;
 use roadwright_vehicle::{DriveState, DriveTrain, Effort, Pedals};
 
 impl View<'_> {
-    /// Current performance of an agent's vehicle in its intended direction.
+    /// Accelerations that an agent's vehicle can currently reach in its intended direction.
     pub(crate) fn drive(&self, agent: AgentIndex) -> DriveInput {
         let who = &self.agents.identity[agent.index()];
         let (motion, kind) = (self.motion(agent), self.vehicle_type(agent));
@@ -29,7 +29,7 @@ impl View<'_> {
             return engine(train, &state, motion.speed, along, common);
         }
         let limits = &kind.limits;
-        // As the level computes it: uphill, the engine of the vehicle file applies.
+        // Same computation as in the level: uphill, the engine of the vehicle file applies.
         let uphill = train.filter(|_| slope < 0.0 && who.level != DynamicsLevel::Rigid);
         let engine = uphill.map_or(limits.max_acceleration, |train| {
             train.strongest(along, direction < 0.0, load, self.grip(agent))
@@ -81,7 +81,7 @@ impl View<'_> {
     }
 }
 
-/// Adds the engine to `common`. `speed` is measured along the body and `along` in the intended
+/// Adds the engine's limits to `common`. `speed` is measured along the body and `along` in the intended
 /// direction, both in m/s.
 fn engine(
     train: &DriveTrain,

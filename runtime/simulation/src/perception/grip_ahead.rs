@@ -1,24 +1,23 @@
 //! Adaptation of speed to the grip of the ground ahead.
 //!
-//! Controller rows have no field for the grip and no room for another field. Instead, low grip
-//! reduces the speed that the road allows. This happens in bends where the tyres would slip, and
-//! where braking would otherwise be too late for the leader or the next stop. On dry ground none of
-//! this is computed.
+//! Controller rows have no field for the grip and no room for another field. Instead, low grip reduces the
+//! allowed speed: in bends where the tyres would slip, and wherever the vehicle could not brake in time for
+//! its leader or the next stop. On dry ground, none of this is computed.
 
 use super::{OPEN_GROUND_SPEED, Stretch, View};
 use crate::records::AgentIndex;
 use roadwright_ground::{COUNTED_ON, PROFILE_BRAKING};
 use roadwright_plugin_api::ControllerInput;
 
-/// Highest deceleration that drivers count on, even with more grip, m/s^2.
+/// Maximum deceleration that drivers rely on, even with more grip, m/s^2.
 const FIRM: f64 = 4.0;
-/// Lowest deceleration that drivers count on, m/s^2. Without it, a stopping distance could be infinite.
+/// Minimum deceleration that drivers rely on, m/s^2. Without it, a stopping distance could be infinite.
 const LEAST: f64 = 0.1;
 /// Spacing of the samples of the ground ahead, m.
 const SAMPLE: f64 = 3.0;
 /// Distance of the farthest sample, m.
 const FARTHEST: f64 = 400.0;
-/// Time until a driver brakes, s.
+/// Reaction time before a driver brakes, s.
 const REACTION: f64 = 0.5;
 /// Gap left to a standing leader, m. It is slightly larger than the gap that controllers leave.
 const GAP: f64 = 2.5;
@@ -35,12 +34,12 @@ struct Sample {
     length: f64,
     /// Speed allowed by road and bend, m/s.
     speed: f64,
-    /// Deceleration that a driver counts on, m/s^2.
+    /// Deceleration that a driver relies on, m/s^2.
     braking: f64,
 }
 
 impl View<'_> {
-    /// Distance that a driver has to look ahead to stop gently on the slipperiest ground, m.
+    /// Lookahead distance that a driver needs in order to stop gently on the most slippery ground, m.
     #[inline]
     pub(super) fn horizon(&self, agent: AgentIndex, margin: f64) -> f64 {
         let speed = self.motion(agent).speed;
@@ -53,12 +52,13 @@ impl View<'_> {
         (speed * speed / (2.0 * braking) + margin).min(FARTHEST)
     }
 
-    /// Lowers the allowed speed according to the grip in bends ahead and on the road to them.
+    /// Lowers the allowed speed according to the grip in bends ahead and on the road up to them.
     pub(super) fn heed_bends(&self, agent: AgentIndex, horizon: f64, input: &mut ControllerInput) {
         if !self.ground.is_grip_known() {
             return;
         }
-        // Twice the braking, integrated over the distance: the square of the speed that can be lost there.
+        // Reduction of the squared speed that braking can achieve up to here: twice the deceleration,
+        // integrated over the distance.
         let mut lost = 0.0;
         for sample in self.samples(agent, horizon) {
             let reachable = (sample.speed * sample.speed + lost).sqrt();
@@ -113,7 +113,7 @@ impl View<'_> {
         lost + 2.0 * braking * (stretch - end).max(0.0)
     }
 
-    /// Deceleration that a driver counts on at the vehicle's place, m/s^2.
+    /// Deceleration that a driver relies on at the vehicle's current position, m/s^2.
     fn braking_here(&self, agent: AgentIndex) -> f64 {
         let lanelet = self.position(agent).lanelet;
         let (pose, layers) = (self.pose(agent), self.ground.layers(lanelet));
@@ -121,7 +121,7 @@ impl View<'_> {
         (COUNTED_ON * grip * self.vehicle_type(agent).hardest()).clamp(LEAST, FIRM)
     }
 
-    /// Maximum speed off the roads on this ground, m/s.
+    /// Maximum speed of the vehicle off the roads on this ground, m/s.
     pub(super) fn open_ground_speed(&self, agent: AgentIndex) -> f64 {
         OPEN_GROUND_SPEED * self.open_ground_share(agent)
     }
@@ -165,7 +165,7 @@ impl View<'_> {
         }
     }
 
-    /// Reduction of the deceleration by a slope at a place on the route, m/s^2.
+    /// Reduction of the achievable deceleration by a downhill slope at a place on the route, m/s^2.
     fn downhill(&self, agent: AgentIndex, pose: roadwright_geometry::Pose) -> f64 {
         let wheelbase = self.vehicle_type(agent).limits.wheelbase;
         let grade = self.ground.grade(pose, wheelbase);

@@ -1,8 +1,8 @@
 //! Emergency braking of vehicles that follow planned paths.
 //!
-//! A driver never keeps exactly to its path. So the outline of the vehicle is moved along the bend that it is
-//! driving, up to its braking distance. If it would touch something, the host brakes the vehicle, and the agent
-//! plans again.
+//! A driver never keeps exactly to its path. Therefore the outline of the vehicle is moved along its
+//! predicted motion, up to the braking distance. If the outline would touch something, the host brakes the
+//! vehicle, and the agent replans.
 
 use super::View;
 use super::open_ground::{curvature_to, planned_curvature};
@@ -16,13 +16,13 @@ use roadwright_plugin_api::ControllerInput;
 use roadwright_scenario::lane_graph::NO_LANELET;
 use std::f64::consts::PI;
 
-/// Clearance around a vehicle of usual length, m.
+/// Clearance around a vehicle of usual size, m.
 const CLEARANCE: f64 = 0.05;
 /// Distance added to the braking distance, m.
 const ROOM: f64 = 0.15;
 /// Room that a character needs for a side step, m.
 const SIDE_ROOM: f64 = 0.15;
-/// Time until the vehicle brakes, s.
+/// Reaction time before the vehicle brakes, s.
 const REACTION: f64 = 0.05;
 /// Distance between the poses that are checked, m.
 const STEP: f64 = 0.1;
@@ -33,9 +33,10 @@ const MOST_STEPS: f64 = 30.0;
 const IGNORED: f64 = 0.4;
 /// Distance from the vehicle's outline within which the centres of other vehicles are looked for, m.
 const OTHERS: f64 = 12.0;
-/// Speed up to which the wheels turn soon enough, m/s.
+/// Speed up to which the wheels turn fast enough to follow the path, so that the current wheel angle need not
+/// be checked, m/s.
 const CREEPS: f64 = 0.7;
-/// Minimum speed for computing how far the wheels turn along the path, m/s.
+/// Lower limit for the speed that is used to compute how far the wheels turn along the path, m/s.
 const ROLLING: f64 = 0.3;
 
 /// Outline of a vehicle at a future time on its path.
@@ -70,7 +71,7 @@ impl View<'_> {
         self.room_within(agent, planned, input, braking, reach)
     }
 
-    /// Outline of a vehicle with its rear axle at `pose`, including the clearance.
+    /// Outline of a vehicle whose rear axle is at `pose`, including the clearance.
     fn outline(&self, agent: AgentIndex, pose: Pose) -> OrientedBox {
         let kind = self.vehicle_type(agent);
         let body = kind.covered(pose);
@@ -124,7 +125,7 @@ impl View<'_> {
     ) -> Option<f64> {
         let limits = &self.vehicle_type(agent).limits;
         let is_reversing = planned.path.is_reversing();
-        // In the direction of travel, like the row of the controller.
+        // The pose faces the direction of travel, like the controller's input row.
         let pose = self.pose_ahead(agent, is_reversing);
         let target = self.target_on(agent, planned, pose, input.speed);
         let sharpest = tan(limits.max_steering) / limits.wheelbase;
@@ -173,8 +174,8 @@ impl View<'_> {
             }
             None
         };
-        // A driver does not always steer as its path asks for, so the body must not touch anything either if the wheels
-        // stay as they are.
+        // A driver does not always steer as its path requires, so the body must not touch anything even if
+        // the wheels keep their current angle.
         let as_planned = sweep(wanted, IGNORED * clearance);
         let as_it_is = (speed > CREEPS).then(|| sweep(bend, clearance)).flatten();
         match (as_planned, as_it_is) {

@@ -14,27 +14,29 @@ use roadwright_scenario::alleys::TightStretch;
 use roadwright_scenario::lane_graph::{LaneletIndex, NO_LANELET};
 use std::f64::consts::PI;
 
-/// Distance that controllers look ahead beyond the gentle stopping distance, m.
+/// Distance that is added to the gentle stopping distance to get the lookahead of controllers, m.
 const HORIZON_MARGIN: f64 = 20.0;
-/// Minimum distance that controllers look ahead, m. It applies to slow vehicles, whose stopping distance is short.
+/// Minimum lookahead distance of controllers, m. It applies to slow vehicles, whose stopping distance is
+/// short.
 const LEAST_HORIZON: f64 = 30.0;
 /// Distance beyond its goal that a vehicle aims for if it has to stop at the goal, m. Otherwise it would not
 /// reach the goal, because controllers stop slightly short of their stops.
 const STOP_BEYOND: f64 = 1.5;
 /// Distance before the end of a lane at which a vehicle stops if it has to leave the lane sideways, m.
 const LANE_END_GAP: f64 = 1.0;
-/// Constant part of the distance ahead at which the current bend is measured, m. With a smaller distance, wheels have
-/// no time to turn where a bend begins abruptly. With a larger one, bends begin and end too early.
+/// Constant part of the distance ahead at which the current bend is measured, m. With a smaller value, the
+/// wheels do not turn in time where a bend begins abruptly. With a larger one, steering begins and ends too
+/// early.
 const BEND_AHEAD: f64 = 2.0;
 /// Part of the distance in [`BEND_AHEAD`] that is proportional to the speed, s.
 const BEND_TIME: f64 = 0.3;
 
-/// Deceleration with which a vehicle on a lane that ends stops if it is not let in, m/s^2.
+/// Deceleration with which a vehicle stops before the end of its lane if it finds no gap, m/s^2.
 const MERGE_BRAKING: f64 = 3.0;
-/// Distance before the line by which it has to be able to stop earlier, m.
+/// A vehicle that keeps its speed must be able to stop this far before the end of the lane, m.
 const MERGE_MARGIN: f64 = 10.0;
-/// Distance of a body's centre from the new lane beyond which the body still counts as being on its old lane,
-/// m.
+/// Distance of the body's centre from the new lane beyond which the body still counts as being on its old
+/// lane, m.
 const LEFT_BEHIND: f64 = 1.2;
 /// Time after which a vehicle that has merged close behind a faster vehicle expects the gap to be normal
 /// again, s.
@@ -47,7 +49,7 @@ type Ahead = (LaneEntry, f64);
 const TIGHT_SPEED: f64 = 15.0 / 3.6;
 /// Deceleration with which cars slow down for a tight place, m/s^2.
 const TIGHT_BRAKING: f64 = 1.0;
-/// Distance before a tight place within which an oncoming vehicle is taken into account, m.
+/// Distance before a tight place at which a car begins to watch for oncoming vehicles, m.
 const TIGHT_SIGHT: f64 = 60.0;
 
 /// Reasons why an agent has to stop at a place ahead.
@@ -57,18 +59,19 @@ pub(crate) enum StopCause {
     Leader(AgentIndex),
     /// A connection that has not been granted.
     Closed(LaneletIndex),
-    /// A place inside a junction where the agent has to let others pass first.
+    /// A place in a junction where the agent has to stop and let others pass first.
     Wall,
     /// The last goal, where the agent has to stop.
     Goal,
-    /// The end of a lane that does not follow the route, so that the agent has to change lanes.
+    /// The end of a lane, where the agent has to change lanes because the route does not continue on this
+    /// lane.
     LaneEnd,
 }
 
 impl View<'_> {
     /// Fills in the row of an agent on a lane from the agent's position and the lanelets ahead. `lookahead`
-    /// is the distance of the waypoint, m. `along_bend` selects a waypoint on the bend. Without a pose, the
-    /// waypoint is left out.
+    /// is the distance of the waypoint, m. `along_bend` places the waypoint on the current bend. Without a
+    /// pose, the waypoint is left out.
     pub(super) fn perceive_lane(
         &self,
         agent: AgentIndex,
@@ -78,10 +81,10 @@ impl View<'_> {
         input: &mut ControllerInput,
     ) {
         let (position, at) = (self.position(agent), self.progress(agent).at);
-        // The lateral offset that the behaviour wants is presented to the controller as the centre line.
+        // The controller sees the lateral offset that the behaviour wants as the centre line.
         input.lane_offset = position.t - self.led_to(agent);
         input.road_speed = self.ground.road_speed(position.lanelet, position.s);
-        // Example: at 14 m/s a stop with 1.8 m/s^2 takes 54 m, so it looks 74 m ahead.
+        // Example: at 14 m/s, stopping with 1.8 m/s^2 takes 54 m, so the agent looks 74 m ahead.
         let horizon = self
             .horizon(agent, HORIZON_MARGIN)
             .max(lookahead)
@@ -97,8 +100,7 @@ impl View<'_> {
             if stretch.distance > horizon {
                 break;
             }
-            // The speed on its current lanelet is known already, because the bends there are part of the
-            // profile.
+            // The speed on the current lanelet is known already, because its profile includes the bends.
             if stretch.at > at {
                 input.road_speed = input.road_speed.min(self.reachable_speed(&stretch));
             }
@@ -123,8 +125,8 @@ impl View<'_> {
         }
     }
 
-    /// Maximum speed at which a car may approach or pass a tight place when there is oncoming traffic, m/s; infinite
-    /// elsewhere.
+    /// Maximum speed of a car that approaches or passes a tight place when there is oncoming traffic, m/s;
+    /// infinite elsewhere.
     fn tight_speed(&self, agent: AgentIndex) -> f64 {
         let position = self.position(agent);
         let stretches = self.ground.alleys().tight_on(position.lanelet);
@@ -148,8 +150,8 @@ impl View<'_> {
         speeds.fold(f64::INFINITY, f64::min)
     }
 
-    /// Fills in an agent's offset and angle to its lane. Also fills in its waypoint on the path or along the bend.
-    /// The distance of the waypoint is in m.
+    /// Fills in an agent's offset and angle relative to its lane, and its waypoint on the path or along the
+    /// bend. The distance of the waypoint is in m.
     #[inline]
     fn face(
         &self,
@@ -181,23 +183,24 @@ impl View<'_> {
         aim(pose, target, input);
     }
 
-    /// Lateral offset from the lane's centre line to which an agent is guided, m to the left.
+    /// Current target of the agent's lateral offset from the lane's centre line, m to the left.
     #[inline]
     pub(super) fn led_to(&self, agent: AgentIndex) -> f64 {
         f64::from(self.agents.aside[agent.index()].now)
     }
 
-    /// Point at the given distance (m) on the circle that approximates an agent's path just ahead. The circle
-    /// touches the lane at `here`, beside the vehicle, and passes through the lane a little farther on.
-    /// `waypoint` is the point of the path at the same distance.
+    /// Returns the point at the given distance (m) on the circle that approximates the agent's path just
+    /// ahead. The circle touches the lane at `here`, beside the vehicle, and passes through the lane a little
+    /// farther on. `waypoint` is the point of the path at the same distance.
     ///
     /// ```text
     ///                    .-'      Q lies on the path. Steering for Q begins before the bend, cuts its inside
-    ///                 .-'  Q      and straightens before it ends: with 4.5 m ahead it is up to 0.4 m off
+    ///                 .-'  Q      and straightens before it ends: 4.5 m ahead, it is up to 0.4 m off
     ///     ==[A]======'......P     in a bend of 5 m radius. P waits for the bend: 0.1 m.
     /// ```
     ///
-    /// A bend that is tighter than the vehicle can drive has to begin early and be cut, so Q is used there.
+    /// If a bend is tighter than the vehicle can drive, the vehicle has to turn early and cut the bend, so Q
+    /// is used there.
     fn along_bend(
         &self,
         agent: AgentIndex,
@@ -254,14 +257,13 @@ impl View<'_> {
         (entry_speed * entry_speed + 2.0 * PROFILE_BRAKING * stretch.distance).sqrt()
     }
 
-    /// Highest speed from which an agent can brake gently and stop at the last place on a stretch where it
-    /// can wait for a gap and still complete its lane changes, m/s; `allowed` if the agent has passed that
-    /// place.
+    /// Speed limit for an agent that has to change lanes, so that it can brake gently to the last place from
+    /// which the changes are still possible, m/s. Returns `allowed` if it cannot or need not wait there.
     ///
     /// ```text
     ///     beside   [====]  [====]  [====]  [====]
-    ///     own      --[A]--->.............:-------|     A waits before the dots: from there it can change
-    ///                       needed to change           within them, and is let in; at the end it cannot
+    ///     own      --[A]--->.............:-------|     A waits before the dotted stretch,
+    ///                       needed to change           which it needs for its lane changes
     /// ```
     fn seeking_speed(&self, agent: AgentIndex, stretch: &Stretch, allowed: f64) -> f64 {
         let (route, graph) = (self.route(agent), self.ground.graph());
@@ -274,8 +276,8 @@ impl View<'_> {
             return allowed;
         }
         let reached = self.progress(agent).reached;
-        // Between two lanes, the agent would block both and could not begin the next change. On a short lane,
-        // it would wait in the junction before the lane. Beside its goal, it has arrived.
+        // An agent between two lanes would block both and could not begin the next change. On a short lane,
+        // its rear would stand in the junction. Level with its goal, the agent has arrived.
         let to_goal = route.goal_beside(stretch.at, changes, reached, graph);
         let cannot_wait = self.position(agent).leaving != NO_LANELET
             || distance < -WAITS_BEFORE
@@ -311,27 +313,27 @@ impl View<'_> {
         }
         let claim = &self.agents.claim[agent.index()];
         if claim.wall_at == stretch.at + 1 && !self.ignores_law(agent) {
-            // It has been admitted and waits inside for another vehicle to pass first.
+            // The agent has been admitted and waits inside the junction for another vehicle to pass first.
             let wall = stretch.distance + f64::from(claim.wall_s) - front;
             visit(wall, StopCause::Wall);
         }
         if stretch.is_last && progress.holds_arrival {
-            // At its last goal it stands until its behaviour chooses what comes next. Goals are reached with
-            // the rear axle, so the front is not subtracted.
+            // At its last goal, the agent stands until its behaviour chooses a new goal. Goals are reached
+            // with the rear axle, so the distance to the front is not subtracted.
             let route = self.route(agent);
             let goal = stretch.distance + goal_on(route, stretch.lanelet, stretch.length);
             visit((goal + STOP_BEYOND).max(0.0), StopCause::Goal);
         }
         if stretch.changes && !self.may_change_later(agent, stretch) {
-            // It has to change lanes before the lane ends.
+            // The agent has to change lanes before the lane ends.
             let end = stretch.distance + stretch.length;
             visit(end - front - LANE_END_GAP, StopCause::LaneEnd);
         }
     }
 
-    /// Whether an agent on a lane that ends still keeps its speed, because it may find a gap before the line at the
-    /// distance `line` (m) and can stop there firmly otherwise. If it slowed down from afar, it would be
-    /// too slow for the gaps of the lane beside it.
+    /// Whether an agent on an ending lane keeps its speed, because it may still find a gap and can otherwise
+    /// brake firmly before the line, which is `line` metres ahead. If it slowed down early, it would be too
+    /// slow for the gaps in the adjacent lane.
     fn keeps_speed_to_merge(&self, agent: AgentIndex, line: f64) -> bool {
         let speed = self.motion(agent).speed;
         let needed = speed * speed / (2.0 * MERGE_BRAKING) + MERGE_MARGIN;
@@ -376,7 +378,7 @@ impl View<'_> {
         let nearest = stops.into_iter().min_by(|a, b| a.0.total_cmp(&b.0));
         let (distance, cause) = nearest.filter(|(distance, _)| *distance < reach)?;
         let along = distance + front;
-        // Beyond the last stretch, where a leader takes another route, the end of the route counts.
+        // If the leader beyond the last stretch takes another route, the end of the route is used.
         let on = stretches()
             .filter(|stretch| stretch.distance <= along)
             .last()?;
@@ -404,15 +406,15 @@ impl View<'_> {
         self.agents.wish[agent.index()].ignores_law
     }
 
-    /// The vehicle ahead on the agent's lanelet, including vehicles whose tail is still on it, or on the lane
-    /// that the agent has not left yet.
+    /// The vehicle ahead on the agent's lanelet, or on the lane that the agent has not left yet. Vehicles
+    /// whose tail is still on the lanelet are included.
     fn leader_here(&self, agent: AgentIndex) -> Option<Ahead> {
         let position = self.position(agent);
         let on_it = self.index.ahead_on_lanelet(agent);
         let on_old = (position.leaving != NO_LANELET && position.t.abs() > LEFT_BEHIND)
             .then(|| self.ahead_on(position.leaving, agent, position.s))
             .flatten();
-        // Just behind a fork, the rear of a vehicle on the other branch may still reach into this one.
+        // Just after a fork, the rear of a vehicle on the other branch may still extend into this one.
         let beside = self
             .ground
             .fork_before(position.lanelet)
@@ -428,8 +430,8 @@ impl View<'_> {
         self.nearer(ahead, merging)
     }
 
-    /// Vehicle to follow on a stretch or at the fork at its end. The leader on the agent's own lanelet has
-    /// already been looked for, so only later stretches count.
+    /// Vehicle to follow on a stretch, or at the fork at its end. On the agent's current lanelet, the search
+    /// for a leader is already done, so only later stretches are searched.
     #[inline]
     fn leader_on(&self, agent: AgentIndex, stretch: &Stretch) -> Option<Ahead> {
         let on_it = (stretch.at > self.progress(agent).at)
@@ -449,7 +451,7 @@ impl View<'_> {
         let own = self.route(agent).lanelet(stretch.at + 1)?;
         let beside = self.parting(agent, stretch.lanelet, own, f64::NEG_INFINITY)?;
         let nearest = self.nearest(self.index.hindmost(own).into_iter().chain([beside]))?;
-        // A merging vehicle may be nearer than the tail of one that has turned off.
+        // A merging vehicle may be nearer than the tail of a vehicle that has turned off.
         let begin = stretch.distance + stretch.length;
         let merging = self.merging_ahead(agent, stretch.at + 1, begin);
         self.nearer(Some((nearest, begin)), merging)
@@ -465,7 +467,7 @@ impl View<'_> {
     }
 
     /// A vehicle that has turned off at a fork while its tail still blocks the branch of the agent's route.
-    /// It is on no lanelet of the route and would otherwise be ignored:
+    /// It is not on any lanelet of the route and would otherwise be ignored:
     ///
     /// ```text
     ///                    .--[A]->     A has turned off, its tail is at the fork
@@ -473,7 +475,7 @@ impl View<'_> {
     ///                    '------->    B continues here
     /// ```
     ///
-    /// `before` is the lanelet before the fork and `own` the agent's branch. Vehicles count only if
+    /// `before` is the lanelet before the fork and `own` the agent's branch. Vehicles are considered only if
     /// they are more than `beyond` metres along their branch.
     fn parting(
         &self,
@@ -496,9 +498,9 @@ impl View<'_> {
     }
 
     /// A vehicle on another connection into the same lane, if its rear has reached the point where both
-    /// connections meet. From there on, it is followed as if it were on the agent's connection, at the same
-    /// distance from the end. Before that point, the junction decides which vehicle goes first and where the
-    /// other one waits.
+    /// connections meet. Beyond that point, the agent follows it as if it were on the agent's own connection,
+    /// at the same distance from the end. Before that point, the junction decides which vehicle goes first
+    /// and where the other vehicle waits.
     ///
     /// ```text
     ///   ---[A]--.                 A is ahead of B, which is farther from the end
@@ -506,8 +508,8 @@ impl View<'_> {
     ///   ---------[B]-'---------->
     /// ```
     ///
-    /// A vehicle that merges close behind a faster one need not brake for it, because the gap grows by
-    /// itself. The gap used is the one expected after [`SETTLES_IN`]. Accepting short gaps for a while after
+    /// A vehicle that merges close behind a faster vehicle need not brake, because the gap grows anyway.
+    /// Therefore the gap expected after [`SETTLES_IN`] is used. Accepting short gaps for a while after
     /// merging is called relaxation in [Laval and Leclercq 2008].
     ///
     /// `beyond` is a position on the agent's connection, and `distance` is the distance to the start of that
@@ -526,7 +528,7 @@ impl View<'_> {
         self.merging_in(agent, conflict, connection, next, beyond, distance)
     }
 
-    /// Like `merging`, for a connection whose junction and number are known.
+    /// Like `merging`, for a connection whose junction and index are known.
     fn merging_in(
         &self,
         agent: AgentIndex,
@@ -540,7 +542,7 @@ impl View<'_> {
         let length = self.ground.length(connection);
         let mut nearest = None;
         for &other in self.ground.joining(connection, next) {
-            // It is usually empty, which can be seen without accessing the other connection.
+            // The other connection is usually empty, which the index shows without reading its geometry.
             let entries = self.index.on_lanelet(other);
             if other == connection || entries.is_empty() {
                 continue;
@@ -616,7 +618,7 @@ impl View<'_> {
         })
     }
 
-    /// Sets the gap to the leader and its speed.
+    /// Fills in the gap to the leader and the leader's speed.
     #[inline]
     fn follow(&self, agent: AgentIndex, leader: Ahead, input: &mut ControllerInput) {
         let (entry, distance) = leader;
@@ -626,8 +628,8 @@ impl View<'_> {
     }
 }
 
-/// Point at the given distance along the circle that touches a pose and passes through a place ahead of it,
-/// m.
+/// Point at distance `along` (m) on the circle that is tangent to `pose` and passes through the point
+/// `through` ahead.
 fn on_circle(pose: Pose, through: DVec2, along: f64) -> DVec2 {
     let place = pose.to_local(through);
     let curvature = 2.0 * place.y / place.length_squared();

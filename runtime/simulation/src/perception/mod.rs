@@ -58,10 +58,10 @@ const OUTLOOK_STEP: f64 = 2.0;
 /// Greatest distance at which behaviours see a leader, m.
 const LEADER_REACH: f64 = 200.0;
 
-/// Curvature up to which a vehicle corrects its path at speed, 1/m: 4 m/s^2 at 10 m/s.
+/// Maximum curvature of the corrections that a vehicle makes to its path at speed, 1/m: 4 m/s^2 at 10 m/s.
 const SWING_CURVATURE: f64 = 0.04;
-/// Lookahead time as a multiple of the time in which wheels are turned from one side to the other. For a bus it
-/// is 1.0 s and for a car 0.3 s.
+/// Lookahead time as a multiple of the time that the wheels take to turn from one side to the other. The
+/// lookahead time is 1.0 s for a bus and 0.3 s for a car.
 const SWING_MARGIN: f64 = 1.2;
 
 /// Data that perception reads.
@@ -102,7 +102,7 @@ impl<'a> Surroundings<'a> {
 /// Properties of a controller that determine what the controller perceives.
 #[derive(Clone, Copy)]
 pub(crate) struct Look {
-    /// Lookahead of the controller's waypoint.
+    /// Lookahead distance and time of the controller's waypoint.
     pub(crate) ahead: Lookahead,
     /// Whether the accelerations that the controller chooses depend on the direction of the path.
     pub(crate) at_path: bool,
@@ -157,8 +157,8 @@ impl<'a> View<'a> {
             .whole_span(self.agents.identity[agent.index()].vehicle_type)
     }
 
-    /// Id of an agent. Ties between vehicles are broken by id, because indices depend on which
-    /// agents have left before.
+    /// Id of an agent. Ties between vehicles are broken by id, because indices depend on which agents left
+    /// earlier.
     fn id(&self, entry: &LaneEntry) -> u64 {
         self.agents.identity[entry.agent.index()].id
     }
@@ -237,8 +237,8 @@ impl<'a> View<'a> {
         let (motion, vehicle_type) = (self.motion(agent), self.vehicle_type(agent));
         // Controllers only know forward driving. An agent in reverse is presented to its controller as a
         // vehicle that is turned around and drives forwards: heading turned by pi, speed positive, wheels
-        // mirrored. The one-track model traces the same path both ways (`dynamics/one_track.rs`), so every
-        // controller can reverse without knowing it.
+        // mirrored. The one-track model follows the same path in both directions (`dynamics/one_track.rs`),
+        // so every controller can reverse without special code.
         let is_reversing = self.is_reversing(agent);
         let hand = if is_reversing { -1.0 } else { 1.0 };
         let speed = hand * motion.speed;
@@ -273,9 +273,8 @@ impl<'a> View<'a> {
         input
     }
 
-    /// Lookahead time of an agent's controller, s. On a lane it is at least the time in which the wheels can be
-    /// turned from one side to the other. With less, a bus that is pushed aside corrects too late and weaves
-    /// from side to side.
+    /// Lookahead time of an agent's controller, s. On a lane it is at least the time that the wheels take to
+    /// turn from one side to the other. With less, a bus that is pushed aside corrects too late and weaves.
     #[inline]
     fn lookahead_time(&self, agent: AgentIndex, look: Look) -> f64 {
         if !self.position(agent).is_on_lane() {
@@ -301,8 +300,8 @@ impl<'a> View<'a> {
         let position = self.position(agent);
         let route = self.route(agent);
         let ground = self.ground;
-        // Where two lanelets meet, projection onto the second can give a slightly negative s. It counts as 0,
-        // otherwise all distances ahead would be too long.
+        // Where two lanelets meet, projection onto the second can give a slightly negative s. It is set to 0,
+        // because otherwise all distances ahead would be too long.
         let mut next = Some((
             self.progress(agent).at,
             position.lanelet,
@@ -311,8 +310,8 @@ impl<'a> View<'a> {
         std::iter::from_fn(move || {
             let (at, lanelet, distance) = next?;
             let after = route.lanelet(at + 1);
-            // If the next lanelet of the route lies beside this one, a lane change has to come first. What
-            // lies beyond is not straight ahead, and the walk ends.
+            // If the next lanelet of the route is adjacent to this one, a lane change is required first.
+            // Everything after it is not straight ahead, so the iteration ends.
             let goes_on = after.is_some_and(|after| ground.leads_to(lanelet, after));
             let length = ground.length(lanelet);
             next = after
@@ -371,8 +370,8 @@ impl<'a> View<'a> {
             if stretch.distance >= reach {
                 break;
             }
-            // Speeds are sampled every few metres and each part keeps the lowest, so that a behaviour that
-            // asks for a distance does not miss a bend between two samples.
+            // Speeds are sampled every few metres and each part stores the lowest, so that a behaviour that
+            // reads the speed at some distance does not miss a bend between two samples.
             let end = (stretch.length).min(reach - stretch.distance);
             let mut s = (-stretch.distance).max(0.0);
             while s < end {

@@ -12,14 +12,14 @@ use roadwright_plugin_api::ControllerInput;
 /// Maximum distance behind the vehicle's front at which the nearest point of a body still counts as
 /// ahead, m.
 const PAST_FRONT: f64 = 0.5;
-/// Deceleration assumed for the sight distance, m/s^2. Obstacles on a planned path are seen within
-/// the braking distance at this deceleration, plus a margin.
+/// Deceleration assumed for the sight distance, m/s^2. On a planned path, obstacles are seen within the
+/// braking distance at this deceleration plus [`STANDSTILL`].
 const BRAKING: f64 = 2.0;
 /// Margin added to the braking distance, m.
 const STANDSTILL: f64 = 3.0;
-/// Distance along a planned path within which a vehicle beside the path is expected to return to it, m.
+/// Distance along a planned path over which a vehicle beside the path is expected to return to it, m.
 const RETURN: f64 = 8.0;
-/// Number of lanelets ahead on which a point can be located.
+/// Number of lanelets ahead that are searched to locate a point.
 const LANELETS: usize = 4;
 
 /// Front of a vehicle: the viewpoint from which obstacles are seen.
@@ -34,8 +34,8 @@ struct Eye {
 struct Seen {
     /// Distance from the eye to its nearest point, m.
     distance: f64,
-    /// Id of the agent, or 0 for an obstacle. At equal distance, the body with the smaller id is
-    /// chosen, so that the order in the index does not matter.
+    /// Id of the agent, or 0 for an obstacle. At equal distances, the body with the smaller id is chosen, so
+    /// that the order in the index does not matter.
     id: u64,
     point: DVec2,
     /// Closing speed, m/s.
@@ -68,14 +68,14 @@ impl View<'_> {
         pose: impl FnOnce() -> Pose,
         input: &mut ControllerInput,
     ) {
-        // Nearly always there is neither, and this costs only two look-ups.
+        // Nearly always there are neither obstacles nor free bodies nearby, and this costs only two look-ups.
         let sees_obstacles = self.is_near_obstacles(agent);
         let sees_bodies = !self.position(agent).is_on_lane() || self.index.any_off_lane;
         let sees_standing = !self.dynamics.standing.is_empty();
         if !sees_obstacles && !sees_bodies && !sees_standing {
             return;
         }
-        // In reverse the pose is turned around, so that the rear looks ahead.
+        // In reverse, the pose is turned around, so that the vehicle looks backwards.
         let pose = pose();
         let (speed, front) = if self.is_reversing(agent) {
             (
@@ -154,7 +154,7 @@ impl View<'_> {
         let layers = self.ground.layers(self.position(eye.agent).lanelet);
         let bodies = self.bodies();
         for train in self.dynamics.standing.iter() {
-            // A vehicle that backs up to a trailer to couple it has to come close.
+            // A vehicle that reverses towards a trailer to couple it has to get close.
             let is_taken = || {
                 self.is_reversing(eye.agent) && bodies.lines_up_with(eye.agent, train, self.types)
             };
@@ -203,7 +203,7 @@ impl View<'_> {
             }
             let offset = point - eye.pose.position;
             let (distance, id) = (offset.length(), self.agents.identity[other.index()].id);
-            // By distance, then by id, because the index visits bodies by cells.
+            // Compared by distance, then by id, because the index visits bodies in the order of cells.
             let is_nearer = |best: &Seen| (distance, id) < (best.distance, best.id);
             if nearest.as_ref().is_none_or(is_nearer) {
                 let own = eye.pose.forward() * eye.speed;
@@ -225,7 +225,7 @@ impl View<'_> {
         !self.position(agent).is_on_lane() || !self.position(other).is_on_lane()
     }
 
-    /// Whether a point is ahead, regardless of any path that is planned off the lanes.
+    /// Whether a point is ahead, regardless of any planned path.
     fn is_ahead(&self, agent: AgentIndex, eye: Pose, point: DVec2) -> bool {
         match self.position(agent).is_on_lane() {
             true => self.is_in_the_way(agent, eye, point),
@@ -233,9 +233,8 @@ impl View<'_> {
         }
     }
 
-    /// Whether a stationary point blocks an agent on a planned path. The point blocks if it is
-    /// close to the path within the braking distance. Without a planned path, any point ahead
-    /// blocks.
+    /// Whether a stationary point blocks an agent: on a planned path, if it is close to the path within the
+    /// braking distance; without one, if it is ahead.
     fn is_in_planned_way(&self, agent: AgentIndex, point: DVec2) -> bool {
         let progress = self.progress(agent);
         let planned = self.route(agent).planned_to(progress.reached);
@@ -259,8 +258,8 @@ impl View<'_> {
             && (t - own).abs() < 0.5 * kind.width + planned.margin
     }
 
-    /// Whether a point obstructs the agent. Off the lanes, any point ahead does. On a lane, any
-    /// point within half the vehicle's width of its path does.
+    /// Whether a point obstructs the agent. Off the lanes, this is any point ahead; on a lane, any point
+    /// within half the vehicle's width of the vehicle's path.
     fn is_in_the_way(&self, agent: AgentIndex, eye: Pose, point: DVec2) -> bool {
         if angle_to(eye, point).abs() > OBSTACLE_ANGLE {
             return false;
@@ -271,8 +270,8 @@ impl View<'_> {
         }
         let VehicleType { front, width, .. } = *self.vehicle_type(agent);
         let reach = 0.5 * width + SIDE_CLEARANCE;
-        // A body beside a bend is straight ahead but does not obstruct. So its position relative to the route
-        // counts: (s, t) on the lanelet that it projects onto.
+        // A body beside a bend can be straight ahead without obstructing. Therefore its position (s, t) on
+        // the lanelet of the route that it projects onto is used.
         for stretch in self.ahead(agent).take(LANELETS) {
             let line = self.ground.line(stretch.lanelet);
             let guess = (front - stretch.distance).clamp(0.0, line.length());

@@ -13,8 +13,8 @@ use roadwright_plugin_api::ControllerInput;
 use roadwright_scenario::DynamicsLevel;
 use std::f64::consts::FRAC_PI_2;
 
-/// Maximum speed of a path that counts as a manoeuvre, m/s (for example, into a parking bay). Such
-/// a path bends more sharply than roads, so its lookahead is limited.
+/// Speed below which a path counts as a manoeuvre, for example into a parking bay, m/s. Manoeuvres have
+/// sharper bends than roads, so their lookahead is limited.
 const MANOEUVRING_SPEED: f64 = 3.0;
 /// Constant part of the lookahead limit on a manoeuvre, m.
 const MANOEUVRING_LOOKAHEAD: f64 = 1.5;
@@ -25,24 +25,24 @@ const MANOEUVRING_TIME: f64 = 0.6;
 const NEAREST: f64 = 2.0;
 /// Part of the minimum waypoint distance that is proportional to the speed, s.
 const NEAREST_TIME: f64 = 0.3;
-/// Step of the search for a waypoint, as a fraction of the minimum distance.
+/// Step size of the search for a waypoint, as a fraction of the minimum distance.
 const NEARER: f64 = 0.5;
 /// Largest distance of a waypoint on a planned path, m. The cost of the search for the waypoint
 /// grows with the square of the distance, and vehicle speeds are not limited.
 const FARTHEST: f64 = 100.0;
-/// Maximum distance between a planned path and the straight line to the waypoint, as a fraction of the path's margin.
+/// Maximum distance between a planned path and the straight line to the waypoint, as a fraction of the path's
+/// margin.
 const ROOM_SHARE: f64 = 0.5;
 /// Distance between the path and the straight line that is always allowed, m.
 const LEAST_ROOM: f64 = 0.05;
-/// Time ahead for which a driver on a planned path steers, s. It compensates for the time that the wheels take to
-/// turn.
+/// Preview time for steering on a planned path, s. It compensates for the time that the wheels take to turn.
 const FORESIGHT: f64 = 0.15;
 
-/// Constant part of the distance for which the curvature of an exact path is averaged, m.
+/// Constant part of the distance over which the curvature of an exact path is averaged, m.
 const EXACT_AHEAD: f64 = 0.1;
 /// Part of this distance that is proportional to the speed, s.
 const EXACT_AHEAD_TIME: f64 = 0.6;
-/// Distance within which a vehicle returns to an exact path, m.
+/// Distance over which a vehicle returns to an exact path, m.
 const EXACT_RETURN: f64 = 1.0;
 
 /// Limits for the waypoint distance on a planned path, m.
@@ -83,7 +83,7 @@ impl Reach {
             let is_near = (1..steps).all(|step| {
                 let along = self.step * f64::from(step);
                 let offset = line.position(s + along) - place;
-                // A vehicle beside its path returns to the path.
+                // A vehicle beside its path gradually returns to the path.
                 let share = 1.0 - along / next;
                 let own = chord.perp_dot(line.position(s) - place).abs() * share;
                 chord.perp_dot(offset).abs() <= self.room + own
@@ -96,12 +96,12 @@ impl Reach {
     }
 }
 
-/// Moves the waypoint of a row to the distance that the controller wants, along the circle that
-/// leads to the waypoint.
+/// Moves the waypoint of a row to the distance that the controller wants, along the circle through the
+/// vehicle and the waypoint.
 ///
-/// A nearby point shows how sharply a driver has to steer. However, fuzzy drivers mistake a near waypoint for
-/// the end of the route, where they creep and stop turning. The sine of the angle grows at most by a factor
-/// of `sharpest`, because drivers do not steer exactly towards far waypoints.
+/// A nearby point shows how sharply a driver has to steer. However, fuzzy drivers mistake a nearby waypoint
+/// for the end of the route, where they creep and stop turning. The sine of the angle grows by at most a
+/// factor of `sharpest`, because drivers do not steer exactly towards distant waypoints.
 fn move_away(distance: f64, sharpest: f64, input: &mut ControllerInput) {
     let near = input.waypoint_distance;
     if input.waypoint_angle.abs() >= FRAC_PI_2 || near >= distance {
@@ -134,18 +134,20 @@ pub(super) fn curvature_to(target: DVec2, pose: Pose, input: &ControllerInput) -
     let angle = wrap_angle(heading_of(offset) - soon.heading);
     match angle.abs() < FRAC_PI_2 {
         true => 2.0 * sin(angle) / offset.length().max(0.1),
-        // The vehicle turns as sharply as it can.
+        // The target cannot be reached, so the vehicle turns as sharply as it can.
         false => f64::INFINITY.copysign(angle),
     }
 }
 
-/// Mean curvature of a path just ahead of a position, 1/m. It looks ahead because the wheels take time to turn.
+/// Mean curvature of a path just ahead of a position, 1/m. It is measured ahead because the wheels take time
+/// to turn.
 pub(super) fn curvature_ahead(path: &GroundPath, s: f64, speed: f64) -> f64 {
     path.curvature(s, s + EXACT_AHEAD + EXACT_AHEAD_TIME * speed.max(0.0))
 }
 
-/// Speed of a vehicle of usual length below which it follows the bends of its path exactly, m/s. A waypoint on a bend
-/// ahead would make it steer more sharply than its path, into what it has to drive round.
+/// Speed below which a vehicle of usual length follows the bends of its path exactly, m/s. Steering for a
+/// waypoint in a bend ahead would turn it more sharply than its path, into the obstacle that the path goes
+/// around.
 const SLOW: f64 = 1.0;
 
 /// Curvature with which a vehicle on a planned path steers, 1/m. `target` is its waypoint.
@@ -163,7 +165,7 @@ pub(super) fn planned_curvature(
     }
 }
 
-/// Curvature with which a vehicle returns to a path that it has to follow exactly, 1/m.
+/// Curvature with which a vehicle steers to return to a path that it has to follow exactly, 1/m.
 fn exact_curvature(path: &GroundPath, s: f64, input: &ControllerInput) -> f64 {
     let errors = 2.0 * input.heading_error + input.lane_offset / EXACT_RETURN;
     curvature_ahead(path, s, input.speed) - errors / EXACT_RETURN
@@ -197,7 +199,8 @@ impl View<'_> {
         Reach::of(planned, speed).straight(planned.path.line(), s, pose.position)
     }
 
-    /// Pose on a planned path for which an agent steers. `pose` faces the direction of travel; `speed` is in m/s.
+    /// Pose on a planned path towards which an agent steers. `pose` faces the direction of travel; `speed` is
+    /// in m/s.
     pub(super) fn target_on(
         &self,
         agent: AgentIndex,
@@ -209,8 +212,8 @@ impl View<'_> {
         beyond(planned.path.line(), self.position(agent).s + reach)
     }
 
-    /// Presents a path over open ground as the centre line of a lane that ends where the path ends.
-    /// Controllers follow both in the same manner.
+    /// Presents a path over open ground to the controller as the centre line of a lane that ends where the
+    /// path ends, so controllers treat paths like lanes.
     fn perceive_path(
         &self,
         agent: AgentIndex,
@@ -223,8 +226,8 @@ impl View<'_> {
         let line = path.line();
         let here = line.heading(position.s);
         let speed = path.speed(position.s);
-        // A waypoint 4.5 m ahead would cut the corner of a path into a bay, whose curves are no longer than
-        // that. At 1 m/s this looks 2.1 m ahead.
+        // A waypoint 4.5 m ahead would cut the corners of a path into a parking bay, whose curves are no
+        // longer than that. With this limit, it is 2.1 m ahead at 1 m/s.
         let lookahead = if speed <= MANOEUVRING_SPEED {
             lookahead.min(MANOEUVRING_LOOKAHEAD + MANOEUVRING_TIME * input.speed)
         } else {
@@ -245,7 +248,7 @@ impl View<'_> {
                 input.stop_distance = distance;
             }
             if self.level(agent) == DynamicsLevel::Walker {
-                // Controllers stop before a line; a character stops at the end of its path.
+                // Controllers stop short of a line, but a character stops at the end of its path.
                 let left = (line.length() - position.s).max(0.0) + STOP_GAP;
                 input.stop_distance = input.stop_distance.min(left);
             }

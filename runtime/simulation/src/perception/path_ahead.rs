@@ -58,7 +58,7 @@ impl View<'_> {
             input.exact_curvature =
                 exact.map(|(planned, _)| curvature_ahead(&planned.path, s, seen.speed));
             input.curvature = match exact {
-                // A vehicle that has to end exactly on the path does not straighten its wheels before the end.
+                // A vehicle that has to stop exactly at the end of the path keeps steering until the end.
                 Some(_) => std::array::from_fn(|at| {
                     let begins = from + at as f64 * part;
                     path.curvature(begins, begins + part)
@@ -66,13 +66,13 @@ impl View<'_> {
                 None => curvatures(path.line(), from, part),
             };
         } else {
-            // Without a path, the vehicle drives straight to its goal.
+            // Without a path, the vehicle drives straight towards its goal.
             input.heading_error = -seen.waypoint_angle;
         }
         input
     }
 
-    /// Fills in the curvatures of the lanes ahead.
+    /// Fills in the curvatures of the lanes ahead, for parts of `part` metres.
     fn see_lane(&self, agent: AgentIndex, part: f64, input: &mut PathInput) {
         let position = self.position(agent);
         let mut before = self.ground.line(position.lanelet).heading(position.s);
@@ -100,18 +100,19 @@ impl View<'_> {
         }
     }
 
-    /// The trailer that an agent pushes along a path of its axle; `None` if the planned path has none.
+    /// The trailer that an agent pushes along a path for the trailer's axle; `None` if the planned path has
+    /// none.
     fn pushed<'b>(&self, agent: AgentIndex, planned: &'b PlannedPath) -> Option<Pushed<'b>> {
         let path = planned.towed.as_ref()?;
         let length = planned.path.line().length().max(1e-3);
-        // Both paths are driven at the same time.
+        // The vehicle and the trailer follow their paths at the same time.
         let guess = path.line().length() * self.position(agent).s / length;
         let (towed, from) = self.towed_at(agent, path, guess)?;
         Some(Pushed { towed, path, from })
     }
 
-    /// The first trailer of an agent that follows a path in reverse. The path is that of the vehicle and, beyond it, of
-    /// the trailer.
+    /// The first trailer of an agent that follows a path in reverse. `path` is the path of the vehicle, and
+    /// beyond the vehicle it is also that of the trailer.
     fn towed(&self, agent: AgentIndex, path: &GroundPath) -> Option<TowedInput> {
         let train = (self.types).train(self.agents.identity[agent.index()].vehicle_type);
         let hitched = train.trailers().first()?;
@@ -156,7 +157,7 @@ impl View<'_> {
     }
 }
 
-/// A trailer that is pushed along a path of its axle.
+/// A trailer that is pushed along a path for its axle.
 struct Pushed<'a> {
     towed: TowedInput,
     path: &'a GroundPath,
@@ -164,7 +165,7 @@ struct Pushed<'a> {
     from: f64,
 }
 
-/// Linear tyre model of a vehicle at a level with side slip, in the direction of travel.
+/// Linear tyre model of a vehicle in its direction of travel, on levels with side slip.
 fn tyres(kind: &VehicleType, level: DynamicsLevel, direction: f64) -> Option<TyreInput> {
     of_level!(level, L => L::tyres(kind, direction))
 }

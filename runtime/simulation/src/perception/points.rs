@@ -1,8 +1,8 @@
-//! Points of the path ahead, the motion and the vehicle of an agent, for controllers that ask for them.
+//! Points of the path ahead, the motion and the vehicle of an agent, for controllers that request them.
 //!
 //! Points lie at multiples of a spacing along the route, so that they stay in place while the agent drives.
-//! They are computed from the route and the agent's place alone. Nothing is kept between calls, and a restored
-//! world gives the same points.
+//! They are computed from the route and the agent's position alone. Nothing is stored between calls, so a
+//! restored world gives the same points.
 
 use super::{Look, View};
 use crate::records::{AgentIndex, Command};
@@ -19,21 +19,22 @@ use roadwright_plugin_api::{
 use roadwright_scenario::lane_graph::{LaneletIndex, NO_LANELET};
 use std::f64::consts::FRAC_PI_2;
 
-/// Distance from the wanted line up to which a vehicle counts as on it, m. Its path then leads along the line.
+/// Maximum distance from the wanted line at which a vehicle counts as on it, m. The path of such a vehicle
+/// follows the line.
 const ON_LINE: f64 = 0.3;
-/// Distance from the wanted line beyond which the path begins at the vehicle, m. In between, it begins between
-/// the two.
+/// Distance from the wanted line beyond which the path begins at the vehicle, m. For vehicles between
+/// [`ON_LINE`] and this distance, it begins between the vehicle and the line.
 const BESIDE_LINE: f64 = 1.2;
-/// Time within which the offset of the path from the wanted line falls to 74 %, s. After four times this time
-/// it is below a tenth.
+/// Time in which the offset of the path from the wanted line decays to 74 %, s. After four times this time,
+/// it is below 10 %.
 const RETURN_TIME: f64 = 1.2;
-/// Minimum of the distance that belongs to [`RETURN_TIME`], m.
+/// Minimum of the distance that a vehicle covers in [`RETURN_TIME`], m.
 const LEAST_RETURN: f64 = 5.0;
 /// Largest slope of the path relative to the wanted line.
 const STEEPEST: f64 = 0.5;
-/// Time that half of a lane change takes that has not begun yet, s.
+/// Time for half of a lane change that has not begun yet, s.
 const HALF_OF_CHANGE: f64 = 1.5;
-/// Maximum length of half of such a lane change, as a fraction of the distance that is left for it.
+/// Maximum length of half of such a lane change, as a fraction of the distance available for it.
 const ROOM_FOR_HALF: f64 = 0.5;
 
 /// A place on a path, before curvature and grade are known.
@@ -52,7 +53,7 @@ struct Place {
 /// Lanes of the route that lie side by side on one road; usually one lane.
 #[derive(Debug, Clone, Copy)]
 struct Road {
-    /// Route index of the lane on which the agent is there, or of the first lane on roads ahead.
+    /// Route index of the agent's current lane on the road, or of the first lane on roads ahead.
     first: u32,
     /// Route index of the last lane.
     last: u32,
@@ -69,7 +70,8 @@ impl Road {
     }
 }
 
-/// Offset of a path from the line that the agent should follow. It decays from the offset of the agent.
+/// Lateral offset of a path from the line that the agent should follow. It starts at the agent's offset and
+/// decays along the path.
 #[derive(Debug, Clone, Copy, Default)]
 struct Return {
     /// Position of the agent along the path, m.
@@ -80,8 +82,8 @@ struct Return {
 }
 
 impl Return {
-    /// Returns the decay from an offset (m) and a slope at position `from` (m). `length` is the distance within
-    /// which it decays, m.
+    /// Creates the decay from an offset (m) and a slope at position `from` (m). `length` is the length
+    /// constant of the decay, m.
     fn new(from: f64, offset: f64, slope: f64, length: f64) -> Self {
         // A vehicle near the line follows the line itself. Offset and slope change smoothly with the vehicle's
         // own offset, so the path does not jump.
@@ -97,8 +99,8 @@ impl Return {
         }
     }
 
-    /// Offset to the left (m) and slope at a position along the path, m. It is the motion of a critically damped
-    /// oscillator, so the rest of a decay equals the decay from any place on it.
+    /// Offset to the left (m) and slope at position `s` along the path (m). The curve is that of a critically
+    /// damped oscillator, so a decay that is restarted at any point of the curve follows the same curve.
     fn at(&self, s: f64) -> (f64, f64) {
         if self.offset == 0.0 && self.slope == 0.0 {
             return (0.0, 0.0);
@@ -114,7 +116,7 @@ impl Return {
     }
 }
 
-/// The path of an agent, to be read at growing positions.
+/// The path of an agent, evaluated at increasing positions.
 enum Course<'a> {
     Lanes(LaneCourse<'a>),
     /// A path over open ground.
@@ -146,8 +148,9 @@ struct LaneCourse<'a> {
 }
 
 impl View<'_> {
-    /// Input row of a controller that asks for more than its row, before the wish of the behaviour is applied.
-    /// `last` is the last command of its agent. Fills in the points of the path; unused ones become zero.
+    /// Returns the input row of a controller that requests data beyond the standard row, before the wish of
+    /// the behaviour is applied. `last` is the last command of the agent. Fills in the points of the path;
+    /// unused points become zero.
     pub(crate) fn needs_input(
         &self,
         agent: AgentIndex,
@@ -193,7 +196,7 @@ impl View<'_> {
             lateral_acceleration: motion.speed * yaw_rate,
             last_acceleration: last.acceleration,
             last_steering: last.steering,
-            // Rows describe the state at the start of the step, and commands act in the same step.
+            // Rows describe the state at the start of the step, and commands take effect in the same step.
             age: 0.0,
             delay: 0.0,
         }
@@ -243,7 +246,7 @@ impl View<'_> {
         let count = wanted.points(input.seen.speed).min(points.len());
         let first = (path_s / spacing).floor();
         let at = |number: f64| (first + number) * spacing;
-        // Curvature and grade are measured from one spacing before a point to one behind it.
+        // Curvature and grade are central differences, over one spacing before and one after a point.
         let mut before = course.at(self, at(-1.0));
         let mut here = course.at(self, at(0.0));
         let stop = path_s + input.seen.stop_distance;
@@ -333,13 +336,13 @@ impl View<'_> {
             let next = self.road(route, road.last + 1, road.end());
             passed = Some(std::mem::replace(&mut road, next));
         }
-        // In a bend, adjacent lanes differ in length.
+        // In a bend, adjacent lanes have different lengths.
         let share = road.length / self.ground.length(position.lanelet).max(1e-6);
         let agent_s = road.begin + position.s * share;
         road.first = progress.at;
         road.from = agent_s.max(road.begin);
         let own = road;
-        // The first points may lie on the road before.
+        // The first points may lie on the previous road.
         let behind = (agent_s / spacing).floor() * spacing - spacing;
         if let Some(before) = passed
             && behind < road.begin
@@ -454,7 +457,7 @@ impl Course<'_> {
 }
 
 impl LaneCourse<'_> {
-    /// The place at a position along the path, m. Positions of successive calls grow.
+    /// The place at a position along the path, m. Positions must increase from call to call.
     fn at(&mut self, view: &View<'_>, s: f64) -> Place {
         while s > self.road.end() && self.goes_on(view) {
             self.enter_next(view);
@@ -495,7 +498,7 @@ impl LaneCourse<'_> {
 
     fn enter_next(&mut self, view: &View<'_>) {
         let next = view.road(self.route, self.road.last + 1, self.road.end());
-        // On its own road the agent may have changed lanes already.
+        // On its current road, the agent may have changed lanes already.
         self.road = if next.last == self.own.last {
             self.own
         } else {
@@ -528,8 +531,8 @@ impl LaneCourse<'_> {
         if changes == 0 {
             return view.on_lane(road, lane(road.last), s);
         }
-        // The rest of the road is shared equally by the lanes, because the places of lane changes depend on other
-        // vehicles.
+        // The lane changes divide the rest of the road into equal parts, because their actual places depend
+        // on other vehicles.
         let part = (road.end() - road.from).max(0.0) / f64::from(changes + 1);
         let half = (HALF_OF_CHANGE * view.ground.lanelet(lane(road.first)).free_speed)
             .min(ROOM_FOR_HALF * part)
@@ -550,14 +553,14 @@ impl LaneCourse<'_> {
     }
 }
 
-/// Place within a lane change that takes `length` metres, at a fraction `share` of it. The heading changes
-/// smoothly, also where the lane change begins and ends.
+/// Place within a lane change of `length` metres, at the fraction `share` of it. The heading is continuous,
+/// even where the lane change begins and ends.
 fn between(old: &Place, new: &Place, share: f64, length: f64) -> Place {
     let weight = share * share * share * (10.0 - 15.0 * share + 6.0 * share * share);
     let growth = 30.0 * share * share * (1.0 - share) * (1.0 - share) / length;
     let along = old.heading + weight * wrap_angle(new.heading - old.heading);
     let apart = (new.position - old.position).dot(unit(along + FRAC_PI_2));
-    // Free width of both lanes, seen from a place between them.
+    // Free width of both lanes as seen from a place between them.
     let (left, right) = match apart > 0.0 {
         true => (
             apart * (1.0 - weight) + new.left,

@@ -3,9 +3,9 @@
 use roadwright_scenario::index_type;
 
 index_type! {
-    /// Dense index of an agent while it drives, reused for another agent after it has left.
+    /// Dense index of an agent while it drives. It is reused for another agent after this agent has left.
     ///
-    /// Plain numbers cannot be used in its place:
+    /// Plain integers are not accepted in its place:
     ///
     /// ```compile_fail,E0308
     /// use roadwright_simulation::AgentIndex;

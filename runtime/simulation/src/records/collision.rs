@@ -10,7 +10,7 @@ pub enum Party {
     Agent(u64),
     /// An obstacle.
     Obstacle(u32),
-    /// A train of uncoupled trailers, by its number.
+    /// An uncoupled trailer, with the number of its train.
     Trailer(u32),
     /// A tree of a forest.
     Tree {
@@ -34,15 +34,15 @@ impl Party {
 /// The moment at which two bodies begin to overlap.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Collision {
-    /// Simulation time, s.
+    /// Simulation time of the first contact, s.
     pub time: f64,
-    /// The agent.
+    /// Id of the agent.
     pub agent: u64,
     /// The counterpart.
     pub with: Party,
-    /// Place, m.
+    /// Position, m.
     pub x: f64,
-    /// Place, m.
+    /// Position, m.
     pub y: f64,
     /// Maximum depth of the overlap so far, m.
     pub depth: f64,

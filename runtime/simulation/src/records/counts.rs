@@ -1,6 +1,6 @@
 //! Validity checks for counts and indices of a save.
 
-/// Whether saved counts are far enough below their limits that no run can reach the limits.
+/// Whether saved counts are so far below the maximum of their type that no run can overflow them.
 pub(crate) fn are_countable(counts: impl IntoIterator<Item = u64>) -> bool {
     counts.into_iter().all(|count| count <= 1 << 62)
 }
@@ -10,7 +10,7 @@ pub(crate) fn are_short_counts(counts: impl IntoIterator<Item = u32>) -> bool {
     counts.into_iter().all(|count| count <= 1 << 31)
 }
 
-/// Whether a list contains no index twice.
+/// Whether all indices in a list are different.
 pub(crate) fn are_distinct<I: Copy + Ord>(indices: &[I]) -> bool {
     let mut sorted = indices.to_vec();
     sorted.sort_unstable();

@@ -4,12 +4,12 @@ use roadwright_agent::Failure;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// Failures of a plugin or script in a run. The results of such a run do not measure the module,
-/// because a built-in module drove in its place.
+/// Failures of a plugin or script in a run. If there are any, the results of the run do not show the
+/// performance of the module, because a built-in module took its place.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct ModuleFailure {
-    /// Number of answers that the built-in module gave instead. It excludes answers that a module
-    /// may leave to the host.
+    /// Number of answers that the built-in module gave in its place. Answers that a module may leave to the
+    /// host are not counted.
     pub answers: u64,
     /// Number of effects of a behaviour that could not be carried out.
     pub effects: u64,
@@ -17,12 +17,12 @@ pub struct ModuleFailure {
     pub first_at: f64,
     /// Message of the first failure.
     pub reason: String,
-    /// Build that failed first; empty if no build ever ran.
+    /// Build that failed first; empty if the module never had a build that ran.
     pub build: String,
     /// Simulation time at which the host stopped calling the module, s; `None` if it is still called.
     pub out_since: Option<f64>,
-    /// Whether a process died or a wall-clock limit was exceeded, so that the result of the same run may
-    /// differ.
+    /// Whether a process died or a wall-clock limit was exceeded. If so, repeating the run may give different
+    /// results.
     pub depends_on_machine: bool,
 }
 

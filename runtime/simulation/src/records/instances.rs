@@ -5,8 +5,8 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// Instances of an agent: an index into the pool of each slot, in the order of [`Slot::ALL`].
 ///
-/// Saves and hashes contain the instances of the slots in [`SAVED`]. Planners for open ground were added
-/// later and are a separate part of saves, so that older saves can still be read.
+/// Saves and hashes contain the instances of the slots in [`SAVED`]. Planners for open ground are a separate
+/// part of saves, because older saves do not contain them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Instances([u16; Slot::COUNT]);
 
@@ -49,7 +49,7 @@ impl Instances {
         self.0[slot as usize] = instance;
     }
 
-    /// Returns the instances that `other` does not have.
+    /// Returns the instances that differ from those of `other`.
     pub(crate) fn without(self, other: Self) -> Self {
         Self(std::array::from_fn(|slot| {
             if self.0[slot] == other.0[slot] {

@@ -14,16 +14,16 @@ pub struct PeopleCounts {
     pub longest_wait: f64,
     /// Total distance walked, m.
     pub walked_metres: f64,
-    /// Number of pedestrians that left because two hundred others were waiting at their crossing.
+    /// Number of pedestrians that were turned away because two hundred others were waiting at their crossing.
     pub turned_away: u64,
 }
 
 /// A pedestrian at one moment.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct PersonRecord {
-    /// Number of the pedestrian, starting at 1. It is not an agent id.
+    /// Number of the pedestrian, starting at 1. It is independent of agent ids.
     pub id: u64,
-    /// Place, m.
+    /// Position, m.
     pub position: DVec2,
     /// Heading, rad.
     pub heading: f64,

@@ -1,4 +1,4 @@
-//! Frames of clips that take the place of a step.
+//! Frames of move clips, which replace the motion computed by a dynamics level.
 
 use super::Command;
 use roadwright_geometry::Pose;
@@ -18,6 +18,6 @@ pub(crate) struct PlayedFrame {
     pub(crate) yaw_rate: f64,
     /// Angle of the front wheels, rad.
     pub(crate) wheels: f64,
-    /// Command that was held in the clip at this moment.
+    /// Command that was active in the clip at this moment.
     pub(crate) command: Command,
 }

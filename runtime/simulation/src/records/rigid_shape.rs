@@ -3,11 +3,11 @@
 use glam::DVec3;
 use roadwright_vehicle::rigid::RigidModel;
 
-/// Geometry and wheel loads of a vehicle type in the rigid-body solver. The orientation is in the vehicle's
-/// record.
+/// Geometry and static wheel loads of a vehicle type in the rigid-body solver. The orientation is in the
+/// vehicle's record.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct RigidShape {
-    /// Corners of the convex parts of the hull that other bodies touch. They are relative to the
+    /// Corners of the convex parts of the hull, for contacts with other bodies. Coordinates relative to the
     /// centre of gravity: ahead, left and up, m.
     pub hull: Vec<Vec<DVec3>>,
     /// Wheel centres at rest, relative to the centre of gravity, m.

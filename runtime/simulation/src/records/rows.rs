@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[repr(u8)]
 pub(crate) enum Phase {
-    /// The index is free.
+    /// The agent index is free.
     #[default]
     Free,
     /// The agent has a place on the road and waits for a route.
@@ -28,19 +28,20 @@ pub(crate) enum Phase {
     AtGoal,
     /// The agent has left the road, but its modules have not been notified yet.
     Gone,
-    /// The agent's modules have been notified. The index is free after the next step boundary.
+    /// The agent's modules have been notified of its departure. The index becomes free at the next step
+    /// boundary.
     Told,
 }
 
-// There is one record per concern and not one per agent: each is a column (`agents/mod.rs`), and a stage
-// reads the columns that it needs. Sums of scores are stored in single precision to save memory.
+// Each concern has its own record, which is a column (`agents/mod.rs`), so that a stage reads only the
+// columns that it needs. Sums of scores are stored in single precision to save memory.
 
 /// Identity of an agent.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 pub(crate) struct Identity {
-    /// Id for users and random streams.
+    /// Agent id, which users see and which selects the random streams.
     pub(crate) id: u64,
-    /// Modules of the agent: those of its stack, unless it has chosen others.
+    /// Module instances of the agent. They are those of its stack, unless the agent has chosen others.
     pub(crate) modules: Instances,
     /// Index of the vehicle type.
     pub(crate) vehicle_type: u16,
@@ -51,10 +52,10 @@ pub(crate) struct Identity {
     pub(crate) level: DynamicsLevel,
 }
 
-/// Greatest distance of an agent from the origin, m: a hundred times the limit for places in files.
+/// Maximum distance of an agent from the origin, m: a hundred times the limit for positions in files.
 pub(crate) const FARTHEST: f64 = 1e9;
 
-/// Motion of an agent's body.
+/// Motion of an agent's body at the end of a step.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 pub(crate) struct Motion {
     /// Pose of the centre of the rear axle, as stored by its level. Use [`Bodies::pose`] instead,
@@ -86,7 +87,7 @@ impl Motion {
     }
 }
 
-/// Position of an agent on the lanes.
+/// Position of an agent on the lanes or on its path.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub(crate) struct LanePosition {
     /// Lanelet that the agent follows; [`NO_LANELET`] off the lanes.
@@ -124,7 +125,7 @@ impl LanePosition {
         self.lanelet != NO_LANELET
     }
 
-    /// Whether the agent is fully on one lane, not between two.
+    /// Whether the agent is on one lane and not between two lanes.
     #[inline]
     pub(crate) fn may_change_lane(&self) -> bool {
         self.is_on_lane() && self.leaving == NO_LANELET
@@ -139,14 +140,14 @@ pub(crate) struct Progress {
     pub(crate) at: u32,
     /// Number of goals reached.
     pub(crate) reached: u32,
-    /// Index in the route of the lanelet of the next goal; 0 if the goal is off the lanes.
+    /// Index in the route of the lanelet with the next goal; 0 if the goal is off the lanes.
     pub(crate) goal_at: u32,
-    // Using 0 for none is unambiguous where it matters, because `Progress::reach_goals` checks the route
-    // itself once the agent is at or beyond this index.
+    // The value 0 is unambiguous, because `Progress::reach_goals` checks the route itself as soon as the
+    // agent is at or beyond this index.
     /// Number of failed attempts to replan since the agent last moved. An attempt fails if it finds
     /// no route or the same route.
     pub(crate) attempts: u8,
-    /// Whether the behaviour is called before the agent is removed at its last goal.
+    /// Whether the behaviour is called at the last goal before the agent is removed.
     pub(crate) holds_arrival: bool,
     /// Whether the agent's goals were set by its behaviour rather than the scenario.
     pub(crate) has_own_goals: bool,
@@ -154,22 +155,21 @@ pub(crate) struct Progress {
     pub(crate) planned_at: u64,
     /// Time since the agent stopped, s.
     pub(crate) standing: f64,
-    /// Time for which the agent has been waiting for a gap in the lane that its route requires, s.
-    /// Negative if there is a gap, but its room has been promised to a vehicle that was admitted to
-    /// a junction.
+    /// Time for which the agent has been waiting for a gap in the lane that its route requires, s. Negative
+    /// if there is a gap, but its space has been promised to a vehicle that was admitted to a junction.
     pub(crate) seeking: f32,
 }
 
 /// Requests and grants of an agent at junctions.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 pub(crate) struct Claim {
-    /// Connections of the route before this index may be entered.
+    /// Connections of the route with an index below this one may be entered.
     pub(crate) granted_to: u32,
-    // Index 0 is never requested, because the agent begins there and requests what lies ahead.
+    // Index 0 is never requested, because the agent begins there and only requests connections ahead.
     /// Index in the route of the requested connection; 0 for none.
     pub(crate) asked_for: u32,
-    /// Step of the request. [`u32::MAX`] also stands for all later steps (after 497 days at 0.01
-    /// s). Requests in those steps are ordered by id.
+    /// Step of the request. [`u32::MAX`] also represents all later steps (after 497 days at 0.01 s); requests
+    /// in those steps are ordered by id.
     asked_at: u32,
     /// Route index, plus one, of the connection on which the agent has to wait for another vehicle
     /// to pass first; 0 for none.
@@ -178,8 +178,7 @@ pub(crate) struct Claim {
     pub(crate) wall_s: f32,
     /// Reason why the agent was not admitted in the last step.
     pub(crate) refused: Refusal,
-    /// Whether the agent's controller was prevented from passing a place where the agent has to
-    /// stop.
+    /// Whether the host has stopped the agent's controller from passing a place where the agent has to stop.
     pub(crate) is_held: bool,
 }
 
@@ -202,10 +201,10 @@ impl Claim {
 /// Reasons why an agent is not admitted to a junction.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Refusal {
-    /// The agent has sent no request, or was admitted.
+    /// The agent has made no request, or was admitted.
     #[default]
     None,
-    /// Another vehicle is ahead of the agent.
+    /// The agent is not the first vehicle in its lane.
     NotFirst,
     /// The signal is not green.
     Red,
@@ -213,17 +212,17 @@ pub(crate) enum Refusal {
     Stop,
     /// A vehicle with right of way approaches.
     GivesWay,
-    /// The agent follows another vehicle at a sign and has to check for itself.
+    /// The agent follows another vehicle at a sign and has to check for traffic itself.
     Looks,
-    /// Other vehicles block the agent or have waited longer.
+    /// The agent is blocked by other vehicles, or they have waited longer.
     Occupied,
     /// There is no room beyond the junction.
     NoRoom,
     /// Pedestrians are crossing or want to cross.
     People,
-    /// The junction is about to be changed.
+    /// The junction is closed because an edit is about to change it.
     Closed,
-    /// Another vehicle is coming through an alley or has waited longer for the alley.
+    /// Another vehicle is coming through an alley, or has waited longer for it.
     Alley,
     /// A vehicle off the lanes blocks the agent's connection in the junction.
     OffLanes,
@@ -242,18 +241,18 @@ pub(crate) struct Wish {
     pub(crate) indicator: Indicator,
     /// Whether the agent enters junctions without a grant.
     pub(crate) ignores_law: bool,
-    /// Wanted lateral offset to the left of the lane's centre line, m.
+    /// Wanted lateral offset from the lane's centre line, m to the left.
     pub(crate) lane_offset: f32,
 }
 
-/// Lateral offset to which an agent is guided. It approaches the offset that the behaviour wants,
-/// as far as there is room (`stages/aside.rs`).
+/// Lateral offset to which an agent is guided. It approaches the offset that the behaviour wants, as far as
+/// space permits (`stages/aside.rs`).
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 pub(crate) struct Aside {
-    // Single precision resolves a micrometre of offset.
-    /// Distance to the left of the lane's centre line, m.
+    // Single precision resolves offsets of a micrometre.
+    /// Current offset from the lane's centre line, m to the left.
     pub(crate) now: f32,
-    /// Rate of change of the distance, m/s.
+    /// Rate of change of the offset, m/s.
     pub(crate) rate: f32,
 }
 
@@ -288,10 +287,11 @@ impl From<ControllerOutput> for Command {
     }
 }
 
-/// Order for an agent: a command, and the pedals from which it was derived, if the controller uses pedals.
+/// Order to an agent's vehicle: a command, and the pedals from which it was derived if the controller uses
+/// pedals.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub(crate) struct Order {
-    /// The command. With pedals, its acceleration is an estimate of their effect at the time they were set.
+    /// The command. With pedals, the acceleration is their estimated effect at the time when they were set.
     pub(crate) command: Command,
     pub(crate) pedals: Option<PedalCommand>,
 }
@@ -306,7 +306,7 @@ impl From<ControllerOutput> for Order {
 }
 
 impl Order {
-    /// Order from the output of a controller that uses pedals.
+    /// Creates the order from the output of a controller that uses pedals.
     pub(crate) fn of_pedals(output: &PedalsOutput, drive: &DriveInput) -> Self {
         let held = PedalCommand {
             pedals: Pedals {
@@ -314,7 +314,7 @@ impl Order {
                 brake: output.brake,
             },
             hand_brake: output.hand_brake > 0.5,
-            // A value that is not a number becomes 0, which leaves the gear to the gearbox.
+            // The cast converts NaN to 0, which leaves the choice of gear to the gearbox.
             gear: output.gear as u8,
         };
         let held = held.checked();
@@ -349,13 +349,13 @@ impl Statistics {
 /// Statistics of an agent's drive.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 pub(crate) struct Statistics {
-    /// Spawn time, s.
+    /// Simulation time at which the agent spawned, s.
     pub(crate) started: f64,
     /// Distance driven, m.
     pub(crate) distance: f64,
-    /// Sum of the speeds allowed by the road, one for each sample, m/s.
+    /// Sum of the speeds allowed by the road over the samples, m/s.
     pub(crate) road_speed_sum: f64,
-    /// Sum of squared accelerations over the steps.
+    /// Sum of squared accelerations over the steps, (m/s^2)^2.
     pub(crate) squared_acceleration: f64,
     pub(crate) squared_lateral_acceleration: f64,
     /// Number of controller updates.
@@ -364,9 +364,9 @@ pub(crate) struct Statistics {
     pub(crate) steps: u32,
     /// Sum of squared jerks over the samples, (m/s^3)^2.
     pub(crate) squared_jerk: f64,
-    /// Acceleration at the last sample, m/s^2; infinite if the vehicle was standing then.
+    /// Acceleration at the last sample, m/s^2; infinite if the vehicle was stationary.
     pub(crate) sampled_acceleration: f32,
-    /// Sums over the samples. Their meaning is described at [`roadwright_agent::Conduct`].
+    /// Sums over the samples. See [`roadwright_agent::Conduct`] for their meaning.
     pub(crate) collision_exposure: f32,
     pub(crate) tailgating: f32,
     pub(crate) time_lost: f32,
@@ -374,8 +374,8 @@ pub(crate) struct Statistics {
     pub(crate) off_lane: u32,
     pub(crate) uninvited: u32,
     pub(crate) above_limit: u32,
-    /// Shortest post-encroachment time in a junction, s: the time from another vehicle's departure
-    /// from a place to this vehicle's arrival there. 0 if there was none.
+    /// Shortest post-encroachment time in a junction, s: the time between another vehicle's departure from a
+    /// place and this vehicle's arrival there. 0 if there was none.
     pub(crate) least_post_encroachment: f32,
     /// Sums of the penetration depth (m) and of its square (m^2) over the steps.
     pub(crate) penetration: f32,

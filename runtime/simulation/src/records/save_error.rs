@@ -6,14 +6,14 @@ use thiserror::Error;
 /// Reason why a world cannot be saved or restored.
 #[derive(Debug, Clone, PartialEq, Error)]
 pub enum SaveError {
-    /// Modules have state that they cannot export.
+    /// Some modules have state that they cannot export.
     #[error(
         "cannot save: {} cannot save its state and does not declare that it has none; run with \
          --allow-inexact to let it start fresh when the world is restored",
         .0.join(", ")
     )]
     Modules(Vec<String>),
-    /// An edit is waiting, and saves do not contain scenarios.
+    /// An edit is pending, and saves do not contain scenarios.
     #[error(
         "cannot save: an edit is waiting for junctions to empty ({junctions} of them); take steps until \
          it is applied, {seconds:.0} s at most"
@@ -21,7 +21,7 @@ pub enum SaveError {
     EditWaits {
         /// Number of junctions.
         junctions: usize,
-        /// Longest time until the edit is applied, in whole seconds of simulated time.
+        /// Maximum time until the edit is applied, in whole seconds of simulated time.
         seconds: f64,
     },
     /// The bytes are not a save, or are incomplete or damaged.

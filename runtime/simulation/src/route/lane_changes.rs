@@ -5,20 +5,19 @@ use roadwright_ground::Ground;
 use roadwright_scenario::VehicleClass;
 use roadwright_scenario::lane_graph::{LaneGraph, LaneletIndex, NO_LANELET, ROOM_FOR_CHANGE};
 
-/// Distance before the end of a lane at which a vehicle gives up a lane change that it has not
-/// begun, m.
+/// Distance before the end of a lane at which a vehicle gives up a lane change that it has not begun, m.
 pub(crate) const GIVE_UP_DISTANCE: f64 = 12.0;
 /// Distance between the place where a vehicle waits for a gap and the place where it gives up the lane
 /// change, m.
 pub(crate) const WAITS_BEFORE: f64 = 1.0;
 
-/// Position at which a vehicle that still needs `changes` lane changes waits for a gap: rear axle,
-/// m from the start of a lane of `length` m.
+/// Position of the rear axle at which a vehicle that still needs `changes` lane changes waits for a gap, m
+/// from the start of a lane of `length` m.
 pub(crate) fn place_to_wait(length: f64, changes: u32) -> f64 {
     length - f64::from(changes) * GIVE_UP_DISTANCE - WAITS_BEFORE
 }
 
-/// A new part of a route, in which a lane change is deferred to the next road.
+/// Replacement for a part of a route, in which a lane change is deferred to the next road.
 #[derive(Debug, PartialEq)]
 pub(crate) struct Deferred {
     /// Index in the route of the last lanelet that [`Self::lanelets`] replaces.
@@ -50,7 +49,7 @@ impl Route {
         let (Some(here), Some(next)) = (self.lanelet(at), self.lanelet(at + 1)) else {
             return false;
         };
-        // In most cases it follows directly, and neighbours need not be looked up.
+        // Usually the next lanelet follows directly, so neighbours need not be looked up.
         !ground.leads_to(here, next) && self.lane_change_at(at, ground.graph()) != 0.0
     }
 
@@ -68,7 +67,7 @@ impl Route {
         ahead.count() as u32
     }
 
-    /// Position of the next goal, m; `None` if it is not on lanelet `at`.
+    /// Position of the next goal on lanelet `at`, m; `None` if the goal is not there.
     fn goal_on(&self, at: u32, reached: u32) -> Option<f64> {
         match self.next_goal(reached)? {
             Goal::Lane { s, .. } | Goal::Leave { s, .. } if self.goal_at(reached) == Some(at) => {
@@ -93,7 +92,7 @@ impl Route {
         let here = self.lanelet(at)?;
         let is_last = reached as usize + 1 == self.goals.len();
         let is_there = changes > 0 && self.lanelet(at + changes) == Some(goal);
-        // Compared by shares of the lengths, because adjacent lanes in a bend differ in length.
+        // Compared as fractions of the lengths, because adjacent lanes have different lengths in a bend.
         let share = s / graph.lanelet(goal).length();
         (is_last && is_there).then(|| share * graph.lanelet(here).length())
     }
@@ -142,9 +141,9 @@ impl Route {
         })
     }
 
-    /// Defers the lane change from lanelet `at` to the next road, where both lanes continue side by
-    /// side. `None` if there is no such road, or if the next goal lies before it. `reached` is the
-    /// number of goals already reached.
+    /// Defers the lane change from lanelet `at` to the next road, where both lanes continue side by side.
+    /// `None` if there is no such road, or if the next goal lies before it. `reached` is the number of goals
+    /// already reached.
     ///
     /// ```text
     ///     before   here     beside   c'    m'          after   here     c     m     m'
@@ -181,15 +180,15 @@ impl Route {
         };
         let goal_at = self.goal_at(reached)?;
         for &own in graph.successors(here).iter().filter(|&&id| admits(id)) {
-            // Without a junction between the roads, the successors of both lanes are adjacent.
+            // Without a junction between the roads, the successors of both lanes are neighbours.
             if goal_at >= at + 2 && is_beside(own, next) && has_room(own, at + 2) {
                 return Some(Deferred {
                     to: at + 2,
                     lanelets: vec![here, own, next],
                 });
             }
-            // Through a junction there are connections in between: `next` is that of the other lane, `own`
-            // that of this one.
+            // At a junction, there are connections in between: `next` belongs to the adjacent lane and `own`
+            // to the agent's lane.
             let beyond = self.lanelet(at + 3).filter(|_| goal_at >= at + 3);
             let Some(beyond) = beyond.filter(|_| graph.lanelet(own).is_connection()) else {
                 continue;
@@ -213,8 +212,9 @@ mod tests {
     use super::*;
     use crate::testing::Stand;
 
-    /// A two-lane street that a side street crosses at 150 m. Its lanelets are the right lane before the
-    /// junction, its left neighbour, the two connections straight ahead, and the two lanes beyond.
+    /// A two-lane street that a side street crosses at 150 m. The lanelets are: the right lane before the
+    /// junction, its left neighbour, the two connections straight ahead, and the two lanes after the
+    /// junction.
     fn street() -> (Stand, [LaneletIndex; 6]) {
         let stand = Stand::on(&[
             ((0.0, 0.0), (300.0, 0.0), 2, 0),
@@ -271,7 +271,7 @@ mod tests {
             lanelets: vec![right, c, m, m2],
         };
         assert_eq!(found, Some(expected));
-        // Not beyond the goal, and not without a lane change.
+        // It is not deferred beyond the goal, and not if no lane change is needed.
         assert_eq!(
             route(&[right, left], 50.0).deferred(0, 0, graph, class),
             None
@@ -297,7 +297,7 @@ mod tests {
         let share = 70.0 / graph.lanelet(left).length();
         let s = share * graph.lanelet(right).length();
         assert_eq!(*beside.goals, [Goal::Lane { lanelet: right, s }]);
-        // The goal is farther ahead, or no lane change is needed.
+        // The goal is on a later lanelet, or no lane change is needed.
         assert_eq!(
             route(&[right, left, c2, m2], 9.0).ending_beside(0, 0, graph),
             None

@@ -1,13 +1,13 @@
-//! Line of a route on lanes, for display: the centre lines of its lanes, with lane changes.
+//! Polyline of a route on lanes, for display: the centre lines of its lanes, connected by lane changes.
 
 use super::{Goal, Route};
 use roadwright_geometry::DVec2;
 use roadwright_scenario::lane_graph::{LaneGraph, LaneletIndex};
 
-/// Maximum distance between points of a line, m.
+/// Maximum distance between consecutive points of a line, m.
 const STEP: f64 = 2.0;
 
-/// Length of each half of a drawn lane change, m; shorter if there is less room.
+/// Length of each half of a drawn lane change, m. It is shorter if there is less space.
 const HALF_OF_CHANGE: f64 = 10.0;
 
 /// A part of a route on one lanelet.
@@ -17,7 +17,7 @@ pub(crate) struct Stretch {
     /// Start and end on the lanelet, m.
     pub(crate) from: f64,
     pub(crate) to: f64,
-    /// Whether the stretch begins with a lane change, and whether it ends with one.
+    /// Whether the stretch begins and whether it ends with a lane change.
     changes: (bool, bool),
 }
 
@@ -26,7 +26,7 @@ impl Stretch {
         self.to - self.from
     }
 
-    /// Appends the points of the stretch. A lane change is the straight line from the last point to
+    /// Appends the points of the stretch. A lane change is drawn as a straight line from the last point to
     /// the first point of the next stretch.
     pub(crate) fn append_to(&self, points: &mut Vec<DVec2>, graph: &LaneGraph) {
         let room = HALF_OF_CHANGE.min(0.4 * self.length());
@@ -36,7 +36,7 @@ impl Stretch {
             self.to - cut(self.changes.1),
         );
         let line = graph.line(self.lanelet);
-        // Evenly spaced, so that the last point is exactly the end.
+        // The points are evenly spaced, so that the last one is exactly at the end.
         let steps = ((to - from) / STEP).ceil().max(1.0);
         for step in 0..=steps as usize {
             points.push(line.position(from + (to - from) * step as f64 / steps));
@@ -47,8 +47,8 @@ impl Stretch {
 impl Route {
     /// Stretches from the given position on lanelet `at` of the route to its end.
     ///
-    /// If the route changes lanes on a road, each lane gets an equal share of the rest of the road, because
-    /// the actual places of lane changes depend on other vehicles.
+    /// If the route changes lanes on a road, the lanes share the rest of the road equally, because the actual
+    /// places of lane changes depend on other vehicles.
     pub(crate) fn stretches(
         &self,
         graph: &LaneGraph,
@@ -80,9 +80,9 @@ impl Route {
         })
     }
 
-    /// Returns the part of a road that is driven, as fractions of its length. It begins at a
-    /// position on the first of several lanes. It ends at the end of the road, or at the goal if
-    /// the goal lies on the last of these lanes.
+    /// Returns the part of a road that is driven, as fractions of its length. It begins at position `begin`
+    /// on the first of `count` lanes. It ends at the goal if the goal is on the last of these lanes,
+    /// otherwise at the end of the road.
     fn part_of_road(&self, graph: &LaneGraph, first: u32, count: u32, begin: f64) -> (f64, f64) {
         let (first, last) = (first, first + count - 1);
         let length = |at: u32| graph.lanelet(self.lanelets[at as usize]).length();

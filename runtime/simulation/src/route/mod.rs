@@ -1,6 +1,6 @@
 //! Routes: the goals of an agent with the legs that lead to them.
 //!
-//! A route is immutable and shared by all agents with an equal one ([`Routes`]). An agent's place on its
+//! A route is immutable and shared by all agents with equal routes ([`Routes`]). An agent's place on its
 //! route is its [`Progress`](crate::records::Progress), and only the methods in `progress.rs` give an agent
 //! another route.
 
@@ -28,9 +28,9 @@ use serde::{Deserialize, Serialize};
 
 /// Maximum distance from a goal with a heading at which the goal is reached, m.
 const EXACT_OFFSET: f64 = 0.15;
-/// Maximum difference from the heading of such a goal, rad.
+/// Maximum heading error at such a goal, rad.
 const EXACT_TURN: f64 = 0.07;
-/// Speed below which a vehicle stands there, m/s.
+/// Speed below which a vehicle counts as standing at such a goal, m/s.
 const EXACT_SPEED: f64 = 0.05;
 
 /// A place to reach.
@@ -40,11 +40,11 @@ pub(crate) enum Goal {
     Lane { lanelet: LaneletIndex, s: f64 },
     /// On open ground.
     Ground(DVec2),
-    /// A place chosen by the planner where the route leaves the lanes. It is neither counted nor
-    /// reported as a goal.
+    /// A place chosen by the planner where the route leaves the lanes. It does not count as a goal of the
+    /// agent and is not reported as one.
     Leave { lanelet: LaneletIndex, s: f64 },
-    /// A place chosen by the planner where the route joins a lane. It is reached when the vehicle joins the
-    /// lane.
+    /// A place chosen by the planner where the route joins a lane. It counts as reached when the vehicle
+    /// joins the lane.
     Join { lanelet: LaneletIndex, s: f64 },
 }
 
@@ -79,7 +79,7 @@ impl Goal {
         }
     }
 
-    /// Whether the planner chose the goal. Such a place is not a goal of the user.
+    /// Whether the place was chosen by the planner, and is therefore not a goal of the user.
     #[inline]
     pub(crate) fn is_own(&self) -> bool {
         matches!(self, Self::Leave { .. } | Self::Join { .. })
@@ -89,16 +89,16 @@ impl Goal {
 /// Part of a route that leads to one goal.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) enum Leg {
-    /// The leg uses the lanelets of the route up to this index.
+    /// The route's lanelets up to this index.
     Lanes { end: u32 },
     /// A path over open ground.
     Path(Box<GroundPath>),
     /// A straight line over open ground.
     Straight,
-    /// A path over open ground that a planner has found. The goal counts as reached under the same condition
-    /// as on a straight leg.
+    /// A path over open ground that a planner has found. Its goal is reached under the same condition as the
+    /// goal of a straight leg.
     Planned(Box<PlannedPath>),
-    /// A path over open ground that a planner has found, and that has to be driven to its end.
+    /// A path over open ground that a planner has found and that has to be driven to its end.
     Exact(Box<PlannedPath>, Exact),
 }
 
@@ -123,7 +123,7 @@ impl Route {
             Leg::Lanes { end } => Some(*end as usize),
             Leg::Path(_) | Leg::Straight | Leg::Planned(_) | Leg::Exact(..) => None,
         });
-        // Legs follow each other along the lanelets.
+        // The legs' end indices must not decrease.
         let legs = ends.clone().all(|end| end < self.lanelets.len()) && ends.is_sorted();
         goals && legs && self.lanelets.iter().all(exists) && self.legs.len() <= self.goals.len()
     }
@@ -172,8 +172,8 @@ impl Route {
         ahead.filter(|goal| !goal.is_own())
     }
 
-    /// Returns the route of an agent that joins a lane on its trip over open ground. `lanes` is the
-    /// rest of the route from that lane. `reached` is the number of goals already reached.
+    /// Returns the route of an agent that joins a lane during a leg over open ground. `lanes` is the rest of
+    /// the route from that lane. `reached` is the number of goals already reached.
     pub(crate) fn joined(&self, reached: u32, lanes: Self) -> Self {
         let mut legs = vec![Leg::Straight; reached as usize];
         legs.extend(lanes.legs);
@@ -202,8 +202,8 @@ impl Route {
         }
     }
 
-    /// Like `path_to`, but excludes paths that a planner has found. The returned path has to be
-    /// driven to its end.
+    /// Like `path_to`, but without paths that a planner has found. Paths that are given by the caller have to
+    /// be driven to their end.
     pub(crate) fn given_path_to(&self, goal: u32) -> Option<&GroundPath> {
         match self.legs.get(goal as usize)? {
             Leg::Path(path) => Some(path),
@@ -219,7 +219,7 @@ impl Route {
         }
     }
 
-    /// The path to a goal that has to be driven to its end, and whether the goal is there; `None` for other paths.
+    /// Path that has to be driven to its end, and whether the goal is at that end; `None` for other paths.
     pub(crate) fn exact_to(&self, goal: u32) -> Option<(&PlannedPath, Exact)> {
         match self.legs.get(goal as usize)? {
             Leg::Exact(planned, exact) => Some((planned, *exact)),
@@ -242,8 +242,8 @@ impl Route {
         Some(exact.is_last && is_there && at.speed.abs() < EXACT_SPEED)
     }
 
-    /// Returns the route with the leg to the next goal replaced by `leg`, over open ground.
-    /// `reached` is the number of goals already reached.
+    /// Returns the route with a different leg to the next goal: `leg`, over open ground. `reached` is the
+    /// number of goals already reached.
     pub(crate) fn with_leg(&self, reached: u32, leg: Leg) -> Self {
         let mut legs: Vec<Leg> = self.legs.to_vec();
         let at = reached as usize;
@@ -262,9 +262,9 @@ impl Route {
         self.path_to(goal).is_some_and(GroundPath::is_reversing)
     }
 
-    /// Returns the route with the lanelets from index `from` to index `to` replaced. All of them
-    /// are on the leg to the next goal, and `reached` is the number of goals already reached. The
-    /// new lanelets have to start and end with the same lanelets as the old ones.
+    /// Returns the route with the lanelets from index `from` to index `to` replaced by `lanelets`, which has
+    /// to start and end with the same lanelets. The whole range has to be on the leg to the next goal.
+    /// `reached` is the number of goals already reached.
     pub(crate) fn with_run(
         &self,
         from: u32,
@@ -274,9 +274,9 @@ impl Route {
     ) -> Self {
         let (from, to) = (from as usize, to as usize);
         let all = [&self.lanelets[..from], lanelets, &self.lanelets[to + 1..]].concat();
-        // The goals on this leg and on later ones move with the lanelets after the run; reached goals lie
-        // before it. Example: lanelets 10 to 15 with a goal at index 3. The run 1..=3 becomes four lanelets
-        // long, so the goal moves to index 4.
+        // The goals of this leg and of later legs are shifted with the lanelets after the run. Reached goals
+        // are before the run. Example: lanelets 10 to 15 with a goal at index 3. The run 1..=3 becomes four
+        // lanelets long, so the goal moves to index 4.
         let shift = |end: u32| (end as usize + lanelets.len() - (to - from + 1)) as u32;
         let legs = self.legs.iter().enumerate().map(|(goal, leg)| match leg {
             Leg::Lanes { end } if goal >= reached as usize => Leg::Lanes { end: shift(*end) },
@@ -289,12 +289,12 @@ impl Route {
         }
     }
 
-    /// Returns the route with the goals after the first `reached` ones replaced. It has the same
-    /// lanelets, but legs to the new goals still have to be planned.
+    /// Returns the route with all goals after the first `reached` ones replaced. The lanelets stay, but the
+    /// legs to the new goals still have to be planned.
     pub(crate) fn with_goals(&self, reached: u32, goals: &[Goal]) -> Self {
         Self {
             goals: [&self.goals[..reached as usize], goals].concat().into(),
-            // Only completed legs are kept, because the new goals have not been planned.
+            // Only the completed legs are kept, because the legs to the new goals have not been planned.
             legs: self.legs.iter().take(reached as usize).cloned().collect(),
             lanelets: self.lanelets.clone(),
         }

@@ -7,13 +7,13 @@ use roadwright_geometry::{DVec2, Pose};
 use serde::{Deserialize, Serialize};
 use std::f64::consts::PI;
 
-/// Maximum distance between waypoints whose headings determine the headings of the path, m. The points of the path are
-/// about as far apart.
+/// Spacing of waypoints up to which their headings determine the headings of the path, m. It is about the
+/// spacing of the path's points.
 const CLOSE: f64 = 0.26;
-/// Length over which the curvature at the ends of a path is measured, m.
+/// Distance over which the curvature at the ends of a path is measured, m.
 const CURVATURE_PIECE: f64 = 0.5;
 
-/// A pose that a path leads through.
+/// A pose on a path, with speed and gear.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Waypoint {
     /// Place and heading.
@@ -24,10 +24,10 @@ pub struct Waypoint {
     pub gear: i8,
 }
 
-/// A path as a line through waypoints, followed like the centre line of a lane.
+/// A path over open ground as a line through waypoints. Agents follow it like the centre line of a lane.
 ///
-/// All waypoints of a path have the same gear. Where the gear changes, the vehicle stops, the path ends, and
-/// the next path begins as another leg.
+/// All waypoints of a path have the same gear. Where the gear changes, the vehicle stops and the path ends.
+/// The next path is another leg.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(from = "Unbuilt", into = "Vec<Waypoint>")]
 pub(crate) struct GroundPath {
@@ -42,27 +42,28 @@ pub(crate) struct GroundPath {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct PlannedPath {
     pub(crate) path: GroundPath,
-    /// Clearance of the path on either side of the vehicle, m. A closer obstacle blocks the path.
+    /// Clearance that the path has on either side of the vehicle, m. An obstacle that is closer to the path
+    /// blocks it.
     pub(crate) margin: f64,
-    /// Distance of the waypoint for a standing vehicle (m), and increase of this distance per unit
-    /// of speed (s).
+    /// Distance of the waypoint for a stationary vehicle (m), and increase of this distance per unit of speed
+    /// (s).
     pub(crate) near: f64,
     pub(crate) ahead: f64,
     /// Maximum factor by which the sine of the angle to a waypoint may grow when the waypoint is moved
     /// farther away.
     pub(crate) sharpest: f64,
-    /// How the driver steers towards waypoints; `None` if that is not known.
+    /// How sharply the driver steers towards waypoints; `None` if this is unknown.
     pub(crate) response: Option<SteeringResponse>,
-    /// Whether controllers perceive all obstacles ahead, not only those near the path.
+    /// Whether controllers see all obstacles ahead rather than only those near the path.
     pub(crate) sees_all: bool,
-    /// Path of the axle of a trailer that is pushed in reverse; `None` if the vehicle pushes none.
+    /// Path for the axle of a trailer that is pushed in reverse; `None` if the vehicle pushes no trailer.
     pub(crate) towed: Option<GroundPath>,
 }
 
-/// Condition under which a goal is reached along a path that is driven to its end.
+/// How a goal is reached along a path that is driven to its end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Exact {
-    /// Whether the goal is at the end of the path. Otherwise, other paths follow.
+    /// Whether the goal is at the end of this path. Otherwise, more paths follow.
     pub(crate) is_last: bool,
 }
 
@@ -70,15 +71,15 @@ pub(crate) struct Exact {
 const SPEEDS: [f64; 3] = [1.0, 4.0, 8.0];
 /// Spacing of the angles at which the steering response of a driver is probed, rad.
 const ANGLE_STEP: f64 = 0.1;
-/// Number of these angles at each speed.
+/// Number of angles at each speed.
 const ANGLES: usize = 16;
-/// Small angle that is used instead of 0, where the steering of some drivers jumps, rad.
+/// Small angle that is used instead of 0, because the steering of some drivers is discontinuous there, rad.
 const LEAST_ANGLE: f64 = 1e-3;
 
-/// Curvatures that a driver steers towards waypoints at a certain distance.
+/// Steering response of a driver: the curvatures with which it steers towards waypoints at a fixed distance.
 ///
-/// Drivers that do not steer along the circle to their waypoint, such as fuzzy ones, follow a path closely if
-/// the waypoint is placed where they steer as the path requires.
+/// Some drivers, such as fuzzy ones, do not steer along the circle to their waypoint. They still follow a
+/// path closely if the waypoint is placed at an angle at which they steer with the curvature of the path.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub(crate) struct SteeringResponse {
     /// Distance of the waypoints, m.
@@ -122,15 +123,15 @@ impl SteeringResponse {
         self.distance
     }
 
-    /// Sharpest curvature at the smallest speed, 1/m.
+    /// Maximum curvature at the lowest probed speed, 1/m.
     pub(crate) fn sharpest(&self) -> f64 {
         let curvatures = self.curvatures[0].iter();
         f64::from(curvatures.copied().fold(0.0, f32::max))
     }
 
-    /// Smallest angle at which the driver steers at the given curvature, rad. If the driver never steers that
-    /// sharply, this is the angle with the sharpest curvature. If the gentlest steering is much too sharp, it
-    /// is 0.
+    /// Smallest angle at which the driver steers with the given curvature, rad. If the driver never steers
+    /// that sharply, this is the angle with the maximum curvature. If even the gentlest steering is much too
+    /// sharp, it is 0.
     pub(crate) fn angle(&self, speed: f64, curvature: f64) -> f64 {
         let wanted = curvature.abs();
         let at = |angle: usize| self.at(speed, angle);
@@ -174,9 +175,9 @@ fn angle(at: usize) -> f64 {
     (ANGLE_STEP * at as f64).max(LEAST_ANGLE)
 }
 
-/// Saved waypoints of a path whose line has not been built. The memory for a line depends on its
-/// length, and a forged save could make it very large. So [`GroundPath::build`] builds lines only
-/// after the lengths of all paths have been checked.
+/// Saved waypoints of a path whose line has not been built. A line takes memory in proportion to its length,
+/// and a forged save could make it very long. Therefore [`GroundPath::build`] builds lines only after the
+/// lengths of all paths have been checked.
 #[derive(Deserialize)]
 struct Unbuilt(Vec<Waypoint>);
 
@@ -206,7 +207,7 @@ impl From<Vec<Waypoint>> for GroundPath {
             s += (pair[1] - pair[0]).length();
             along.push(s);
         }
-        // A path of the substitute metre has more points than waypoints.
+        // A path that was replaced by one metre has more points than waypoints.
         along.truncate(waypoints.len());
         Self {
             waypoints,
@@ -217,8 +218,8 @@ impl From<Vec<Waypoint>> for GroundPath {
     }
 }
 
-/// Adds the line through waypoints. A line through waypoints that are close together follows their headings, so that
-/// bends are represented that are shorter than the usual distance between the points of a line.
+/// Adds the line through waypoints. If the waypoints are close together, the line follows their headings, so
+/// that bends shorter than the usual point spacing of a line are represented.
 fn push(lines: &mut CentreLines, waypoints: &[Waypoint], points: &[DVec2]) -> Option<LineSpan> {
     let is_close = |pair: &[DVec2]| (pair[1] - pair[0]).length() <= CLOSE;
     if points.len() < 2 || !points.windows(2).all(is_close) {
@@ -271,14 +272,14 @@ impl GroundPath {
         self.waypoints.last().map(|last| last.pose)
     }
 
-    /// Mean curvature between two positions on the path, 1/m. Before its start and beyond its end, the path continues
-    /// with the curvature that it has there.
+    /// Mean curvature between two positions on the path, 1/m. The path is extended before its start and
+    /// beyond its end with the curvature at that end.
     pub(crate) fn curvature(&self, from: f64, to: f64) -> f64 {
         wrap_angle(self.heading(to) - self.heading(from)) / (to - from).max(1e-3)
     }
 
-    /// Heading of the line at a position that may lie beyond its end, where the line continues with the curvature
-    /// of its end, rad.
+    /// Heading of the line at position `s`, rad. Beyond its end, the line is extended with the curvature at
+    /// its end.
     pub(crate) fn heading(&self, s: f64) -> f64 {
         let line = self.line();
         let length = line.length();
@@ -299,13 +300,13 @@ impl GroundPath {
         self.waypoints.first().is_some_and(|w| w.gear < 0)
     }
 
-    /// Waypoints at or beyond the given distance along the path, each with its distance, m.
+    /// The waypoints at or beyond position `s` along the path, each with its position, m.
     pub(crate) fn ahead(&self, s: f64) -> impl Iterator<Item = (f64, &Waypoint)> {
         let all = self.along.iter().copied().zip(&self.waypoints);
         all.skip_while(move |(at, _)| *at < s)
     }
 
-    /// Speed at the given distance along the path, interpolated between waypoints, m/s.
+    /// Speed at position `s` along the path, interpolated between waypoints, m/s.
     pub(crate) fn speed(&self, s: f64) -> f64 {
         let next = self.along.partition_point(|&at| at <= s);
         let speed = |at: usize| self.waypoints.get(at).map_or(0.0, |w| w.speed);
@@ -341,7 +342,7 @@ mod tests {
         assert!((path.line().length() - 20.0).abs() < 1e-12);
     }
 
-    /// The response of a driver whose curvature is a function of the angle, 1/m.
+    /// Creates the response of a driver whose curvature (1/m) is a function of the angle.
     fn response(curvature: impl Fn(f64) -> f64) -> SteeringResponse {
         let mut curvatures = [0.0; SteeringResponse::PROBES];
         for (to, probe) in curvatures.iter_mut().zip(SteeringResponse::probes()) {
@@ -357,11 +358,12 @@ mod tests {
             let angle = gentle.angle(3.0, wanted);
             assert!((0.05 * angle - wanted).abs() < 1e-6, "{wanted}: {angle}");
         }
-        // Sharper than the driver ever steers.
+        // No angle gives this curvature, so the sharpest one is used.
         assert!((gentle.angle(3.0, 1.0) - 1.5).abs() < 1e-9);
         assert!((gentle.sharpest() - 0.075).abs() < 1e-6);
         assert_eq!(gentle.angle(3.0, 0.0), 0.0);
-        // A driver whose smallest angle is 0.04 uses that angle or drives straight ahead.
+        // A driver whose curvature is never below 0.04 either steers with this curvature or drives straight
+        // ahead.
         let coarse = response(|angle| 0.04 + 0.1 * (angle - 0.2).max(0.0));
         assert_eq!(coarse.angle(3.0, 0.019), 0.0);
         assert_eq!(coarse.angle(3.0, -0.021), -LEAST_ANGLE);

@@ -1,4 +1,4 @@
-//! Requests to planners, and routes made from their answers.
+//! Requests to planners, and routes built from their answers.
 
 use super::{Goal, Leg, Route};
 use crate::records::{AgentIndex, Claim, LanePosition, LaneSpot, Progress};
@@ -20,12 +20,12 @@ pub(crate) struct Asking<'a> {
 }
 
 impl Asking<'_> {
-    /// Plans the lanelets from one place to another; `None` if there is no route.
+    /// Plans the lanelets between two places; `None` if there is no route.
     pub(crate) fn route(&self, input: PlannerInput) -> Option<Vec<LaneletIndex>> {
         self.all(&[input])?.pop()
     }
 
-    /// Returns the answers to all requests; `None` if any has no answer.
+    /// Returns the answers to all requests; `None` if any request has no answer.
     fn all(&self, inputs: &[PlannerInput]) -> Option<Vec<Vec<LaneletIndex>>> {
         let question = |&input: &PlannerInput| Question {
             agent: self.agent,
@@ -37,7 +37,7 @@ impl Asking<'_> {
         answers.into_iter().collect()
     }
 
-    /// Replans a route from its lanelet `from`, at `s`, to the goals after the first `reached`.
+    /// Replans a route from position `s` on its lanelet `from` to the goals after the first `reached` ones.
     pub(crate) fn replanned(
         &self,
         route: &Route,
@@ -52,9 +52,9 @@ impl Asking<'_> {
         Some(route.with_plan(reached, from, &answers))
     }
 
-    /// Plans a route to new goals from the end of the granted lanelets. If the next goal lies
-    /// before that end, or if no route continues there, the route starts at the agent instead.
-    /// Returns the route, and whether the agent has to give up its grants for it.
+    /// Plans a route to new goals from the end of the granted lanelets. If the next goal is before that end,
+    /// or if no route leads on from there, the route starts at the agent instead. Returns the route, and
+    /// whether the agent has to give up its grants for it.
     pub(crate) fn turned(
         &self,
         route: &Route,
@@ -65,8 +65,8 @@ impl Asking<'_> {
         let (at, reached) = (progress.at, progress.reached);
         let granted = claim.granted_to.clamp(at, route.lanelets.len() as u32 - 1);
         let s = position.s.max(0.0);
-        // Granted lanelets are driven if possible, because the agent may be too fast to stop before them, and
-        // others wait for it. But a goal that lies before their end would be passed.
+        // The agent drives the granted lanelets if possible, because it may be too fast to stop before them,
+        // and others wait for it. However, it would drive past a goal that is before their end.
         let is_near = match route.next_goal(reached) {
             Some(Goal::Lane { lanelet, s } | Goal::Leave { lanelet, s }) => {
                 let ahead = &route.lanelets[at as usize..granted as usize];
@@ -75,8 +75,8 @@ impl Asking<'_> {
             }
             _ => false,
         };
-        // The granted part ends with lanelet `granted`. The plan begins at its start, or at the agent's own
-        // place if the agent is on it.
+        // The granted part ends with lanelet `granted`. The plan begins at the start of this lanelet, or at
+        // the agent if the agent is on it.
         let start = if granted == at { s } else { 0.0 };
         if !is_near && let Some(route) = self.replanned(route, reached, granted, start) {
             return Some((route, false));
@@ -107,8 +107,8 @@ impl Route {
     }
 }
 
-/// Requests for the routes to all goals before the first one off the lanes, each from the previous goal;
-/// `None` if the next goal is off the lanes.
+/// Requests for the routes to all goals up to the first goal off the lanes. Each route starts at the previous
+/// goal. `None` if the next goal is off the lanes.
 fn questions(start: LaneSpot, goals: &[Goal], class: VehicleClass) -> Option<Vec<PlannerInput>> {
     let mut from = start;
     let question = |goal: &Goal| {
@@ -156,7 +156,7 @@ pub(crate) fn plan_legs(
     let counts: Vec<Option<usize>> = trips
         .iter()
         .map(|(trip, route)| {
-            // An agent with a goal off the lanes requests no routes and takes no answers below.
+            // An agent whose next goal is off the lanes makes no requests and takes no answers below.
             let mut own = questions(trip.start, &route.goals, trip.class)?;
             let LaneSpot { lanelet, s } = trip.start;
             let remaining = view.graph.lanelet(lanelet).length() - s;
@@ -171,10 +171,10 @@ pub(crate) fn plan_legs(
             Some(own.len())
         })
         .collect();
-    // One batch for all agents and goals, so that a plugin is called once and not for each leg.
+    // All agents and goals are in one batch, so that a plugin is called once rather than for each leg.
     let mut answers = ask_all(planner, view, step, &asked).into_iter();
     let mut planned = |((trip, route), count): (&(Trip, &Route), Option<usize>)| {
-        // All answers for the agent are consumed, so that the next agent finds its own.
+        // All answers for this agent are consumed, so that the iterator is at the answers for the next agent.
         let own: Vec<_> = answers.by_ref().take(count?).collect();
         let runs: Vec<Vec<LaneletIndex>> = own.into_iter().collect::<Option<_>>()?;
         let start = Route {
@@ -193,7 +193,7 @@ pub(crate) struct Question {
     pub(crate) input: PlannerInput,
 }
 
-/// Sends several requests to a planner at once; an answer is `None` if there is no route.
+/// Sends several requests to a planner at once. An answer is `None` if there is no route.
 pub(crate) fn ask_all(
     planner: &Module<dyn Planner>,
     view: &PlannerView<'_>,
@@ -215,7 +215,7 @@ pub(crate) fn ask_all(
     planner.step(&step, view, &inputs, &mut lanelets, &mut outputs);
     let answer = |output: PlannerOutput| {
         let (start, count) = (output.start as usize, output.count as usize);
-        // Planners are not trusted: an answer beyond the end of the list counts as none.
+        // Planners are not trusted: an answer beyond the end of the list is treated as no route.
         let run = lanelets.get(start..start + count).filter(|_| count > 0);
         run.map(<[LaneletIndex]>::to_vec)
     };

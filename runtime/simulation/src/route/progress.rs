@@ -1,4 +1,4 @@
-//! Progress along routes: all methods that give an agent another route, or another place on it.
+//! Progress along routes: all methods that change the route of an agent or its place on the route.
 //!
 //! Progress has to match the route: the index of the lanelet, the goals reached, the index of the next goal's
 //! lanelet, and the requests and grants at junctions. Only the methods of [`Travel`] replace a route, so
@@ -21,34 +21,34 @@ use roadwright_scenario::lane_graph::{LaneletIndex, NO_LANELET};
 /// Distance within which a goal on open ground counts as reached, m ([Gerdelan 2011], chapter 12).
 pub(crate) const GROUND_GOAL_RADIUS: f64 = 6.0;
 
-/// When a goal at the end of an exact path is reached.
+/// Condition under which a goal at the end of an exact path is reached.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ExactGoal {
-    /// When the body stands there with the heading of the path.
+    /// The body stands at the goal with the heading of the path.
     Stand,
-    /// When the body has come to the end of the path, whatever its heading.
+    /// The body is at the end of the path, with any heading.
     PathEnd,
 }
 
-/// Place and speed of an agent, and how it reaches goals on open ground.
+/// Pose and speed of an agent, and the condition under which it reaches goals on open ground.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Reached {
     pub(crate) pose: Pose,
     /// Speed, m/s.
     pub(crate) speed: f64,
-    /// Distance from a goal without a path within which it is reached, m.
+    /// Radius around a goal without a path within which the goal is reached, m.
     pub(crate) radius: f64,
     pub(crate) exact: ExactGoal,
 }
 
-/// Progress of one agent, with the data that must change with it.
+/// Progress of one agent, with the data that must change together with it.
 pub(crate) struct Travel<'a> {
     pub(crate) routes: &'a mut Routes,
     pub(crate) progress: &'a mut Progress,
     pub(crate) claim: &'a mut Claim,
 }
 
-/// Distance to the end of the lane beyond which a vehicle does not look for a gap yet, m.
+/// Distance from the end of the lane at which a vehicle begins to look for a gap, m.
 const SEEKING_DISTANCE: f64 = 200.0;
 /// Distance from the end of a path at which it counts as completed, m.
 pub(super) const PATH_END: f64 = 0.1;
@@ -72,22 +72,22 @@ impl Travel<'_> {
             .look_ahead(self.routes.get(self.progress.route));
     }
 
-    /// Replaces the route by one that is equal up to the agent's place, or to the end of its grants. Requests
-    /// at junctions are repeated.
+    /// Replaces the route by another that is equal up to the agent's place, or to the end of its grants.
+    /// Requests at junctions are made again.
     pub(crate) fn replan(&mut self, route: Route, step: u64) {
         self.exchange(route);
         self.progress.planned_at = step;
         self.claim.asked_for = 0;
     }
 
-    /// Replaces the route by one that begins at the agent. The agent loses its grants.
+    /// Replaces the route by another that begins at the agent. The agent loses its grants.
     pub(crate) fn start_over(&mut self, route: Route, step: u64) {
         self.replan(route, step);
         self.progress.at = 0;
         self.claim.granted_to = 0;
     }
 
-    /// Replaces the route by one to other goals along the same lanelets, or over open ground.
+    /// Replaces the route by a route to other goals along the same lanelets, or over open ground.
     pub(crate) fn move_to(&mut self, route: Route) {
         self.exchange(route);
     }
@@ -101,8 +101,8 @@ impl Travel<'_> {
         });
     }
 
-    /// Moves to the adjacent lanelet that is next on the route. The body stays in place: `s` and `t` are
-    /// converted to the new lane.
+    /// Moves the agent to the adjacent lanelet that is next on the route. The body does not move: `s` and `t`
+    /// are converted to the new lane.
     pub(crate) fn change_lane(
         progress: &mut Progress,
         position: &mut LanePosition,
@@ -119,15 +119,15 @@ impl Travel<'_> {
         progress.at += 1;
     }
 
-    /// Ends the travel: the agent no longer has a route.
+    /// Ends the trip: the agent no longer has a route.
     pub(crate) fn finish(&mut self) {
         self.routes.release(self.progress.route);
     }
 
     fn exchange(&mut self, route: Route) {
         let new = self.routes.take(route);
-        // The new route is taken before the old route is released, so that the store does not drop it in
-        // between if they are equal.
+        // The new route is acquired before the old route is released. Otherwise, if they are equal, the store
+        // could drop the route in between.
         let old = std::mem::replace(&mut self.progress.route, new);
         self.routes.release(old);
         self.progress.look_ahead(self.routes.get(new));
@@ -142,7 +142,7 @@ impl Travel<'_> {
 }
 
 impl Progress {
-    /// Stores the place of the next goal.
+    /// Looks up the route index of the next goal.
     fn look_ahead(&mut self, route: &Route) {
         self.goal_at = route.goal_at(self.reached).unwrap_or(0);
     }
@@ -160,7 +160,7 @@ impl Progress {
             && ground.has_beside(position.lanelet)
             && ground.length(position.lanelet) - position.s < SEEKING_DISTANCE
             && route.changes_lane_at(self.at, ground);
-        // Negative while it is kept from changing; the count continues afterwards.
+        // Negative while a promise keeps the agent from changing lanes. Counting continues afterwards.
         self.seeking = if seeks {
             self.seeking + (dt as f32).copysign(self.seeking)
         } else {
@@ -168,7 +168,7 @@ impl Progress {
         };
     }
 
-    /// Records that the agent cannot change lanes because the room on the adjacent lane has been promised to
+    /// Records that the agent cannot change lanes because the space on the adjacent lane has been promised to
     /// other vehicles.
     pub(crate) fn note_kept(&mut self) {
         self.seeking = -self.seeking.abs();
@@ -179,8 +179,7 @@ impl Progress {
         self.seeking = self.seeking.abs();
     }
 
-    /// Projects a body onto its lanelet, or onto one of the next lanelets if the body has passed
-    /// the end of its lanelet.
+    /// Projects a body onto its lanelet, or onto a following lanelet if the body has passed the end.
     #[inline]
     pub(crate) fn locate(
         &mut self,
@@ -193,9 +192,9 @@ impl Progress {
             let lanelet = position.lanelet;
             let length = ground.length(lanelet);
             (position.s, position.t) = ground.line(lanelet).project(place, position.s);
-            // Beyond the end of its lanelet it is on the next one of the route and is projected again,
-            // because a fast vehicle passes a short lanelet within one step. Where the lane has to be left
-            // sideways, or the route ends, s stays beyond the end.
+            // A body beyond the end of its lanelet is projected again onto the next lanelet of the route.
+            // This is a loop because a fast vehicle passes a short lanelet within one step. Where the route
+            // ends or a lane change is required, s stays beyond the end.
             if position.s < length || !self.enter_next(position, route, ground, length) {
                 return;
             }
@@ -226,8 +225,8 @@ impl Progress {
         }
     }
 
-    /// Moves to the next lanelet of the route if the current one leads directly to it, and returns whether it
-    /// did. `length` is the length of the current lanelet, m.
+    /// Moves the agent to the next lanelet of the route if the current lanelet leads directly to it. Returns
+    /// whether it did. `length` is the length of the current lanelet, m.
     #[inline]
     fn enter_next(
         &mut self,
@@ -240,7 +239,7 @@ impl Progress {
             Some(next) if ground.leads_to(position.lanelet, next) => {
                 position.s -= length;
                 position.lanelet = next;
-                // The lane that it was leaving ends here too, or leads elsewhere.
+                // The lane that the agent was leaving ends here too, or leads elsewhere.
                 position.leaving = NO_LANELET;
                 self.at += 1;
                 true
@@ -252,8 +251,9 @@ impl Progress {
     /// Updates the goals reached, and returns whether the agent has arrived.
     ///
     /// A goal on a lane is reached when the rear axle has passed it. A goal on open ground is reached within
-    /// a radius, because a vehicle that just misses a point would circle around it. The end of a path, and a
-    /// goal with a heading, is reached when the path is completed. At the goal with a heading the vehicle has to stand.
+    /// a radius, because a vehicle that just misses a point would circle around it. The end of a path and a
+    /// goal with a heading are reached when the path is completed. At a goal with a heading, the vehicle has
+    /// to stop.
     #[inline]
     pub(crate) fn reach_goals(
         &mut self,
@@ -262,7 +262,7 @@ impl Progress {
         at: Reached,
     ) -> Arrival {
         let place = at.pose.position;
-        // The most frequent case: the goal is on a lanelet farther ahead.
+        // The most frequent case: the next goal is on a lanelet ahead.
         if self.at < self.goal_at {
             return Arrival::UnderWay;
         }
@@ -285,9 +285,10 @@ impl Progress {
                 return Arrival::UnderWay;
             }
             let is_last = self.reached as usize + 1 == route.goals.len();
-            // At the end of a path from its behaviour, it continues only when the behaviour asks for it.
-            // Example: a script parks a vehicle with two paths, forwards and then in reverse. Between them
-            // the vehicle continues on its own; at the end of the second it waits for the script.
+            // At the end of a path that its behaviour has set, the agent continues only at the behaviour's
+            // request. Example: a script parks a vehicle with two paths, one forwards and one in reverse.
+            // Between them, the vehicle continues without a request. At the end of the second path, it waits
+            // for the script.
             let is_path = self.has_own_goals
                 && route.given_path_to(self.reached).is_some()
                 && route.given_path_to(self.reached + 1).is_none();
@@ -299,7 +300,7 @@ impl Progress {
                 return Arrival::Finished;
             }
             self.look_ahead(route);
-            // Its place on the next path is computed after this step.
+            // The position on the next path is computed after this step.
             let was_path = route.given_path_to(self.reached - 1).is_some();
             if self.at < self.goal_at || was_path {
                 return Arrival::UnderWay;
@@ -310,8 +311,8 @@ impl Progress {
 }
 
 impl Route {
-    /// Returns the route up to lanelet `from`, followed by the given lanelets. Their end is the only
-    /// remaining goal. Used for an agent that flees.
+    /// Returns the route up to lanelet `from`, followed by the given lanelets. The only remaining goal is at
+    /// their end. This is used for an agent that flees.
     pub(crate) fn with_flight(
         &self,
         reached: u32,

@@ -6,8 +6,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 use std::hash::Hasher;
 
-/// Maximum total length of the paths over open ground in a save, m. At this length, their lines take about
-/// 500 MB.
+/// Maximum total length of the paths over open ground in a save, m. Lines of this length take about 500 MB.
 const MOST_PATH_METRES: f64 = 2e7;
 
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
@@ -20,11 +19,11 @@ struct Stored {
 
 /// The routes of all agents.
 ///
-/// Agents of a flow have equal routes of hundreds of lanelets. Each route is stored once, so an agent only
-/// stores a number, and changing routes copies nothing.
+/// Agents of a flow have equal routes of hundreds of lanelets. Each route is stored once, so an agent stores
+/// only an index, and changing routes copies nothing.
 ///
-/// Only the methods of [`Travel`](super::Travel) take and release routes, so each driving agent counts as one
-/// user of one route.
+/// Only the methods of [`Travel`](super::Travel) take and release routes, so each driving agent is counted as
+/// a user of exactly one route.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub(crate) struct Routes {
     stored: Vec<Stored>,
@@ -58,7 +57,7 @@ impl Routes {
     pub(super) fn take(&mut self, route: Route) -> RouteId {
         let hash = hash(&route);
         let same = self.by_hash.get(&hash).into_iter().flatten();
-        // Different routes may have the same hash, so they are compared. The first equal one counts.
+        // Different routes may have the same hash, so they are compared. The first equal route is used.
         let known = same
             .copied()
             .find(|&at| self.stored[at as usize].route == route);
@@ -72,8 +71,8 @@ impl Routes {
             hash,
             users: 1,
         };
-        // The place of a route depends on which agents left before, but no results depend on it: hashes of
-        // the state use the hash of the route itself.
+        // The index of a route depends on which agents left earlier. No results depend on it, because the
+        // state hash uses the hash of the route itself.
         let at = match self.free.pop() {
             Some(at) => {
                 self.stored[at as usize] = stored;
@@ -114,7 +113,7 @@ impl Routes {
             .is_some_and(|stored| stored.users > 0)
     }
 
-    /// Whether the stored number of users of each route is correct. `users` yields the route of each agent.
+    /// Whether the stored number of users is correct for every route. `users` yields the route of each agent.
     pub(crate) fn have_users(&self, users: impl Iterator<Item = RouteId>) -> bool {
         let mut counts = vec![0u32; self.stored.len()];
         for id in users {
@@ -127,8 +126,8 @@ impl Routes {
         stored.eq(counts)
     }
 
-    /// Builds the lines of all paths over open ground after loading. Returns `false` and builds none if a
-    /// waypoint is not finite or the total length is too large.
+    /// Builds the lines of all paths over open ground after loading. If a waypoint is not finite or the total
+    /// length is too large, returns `false` and builds none.
     pub(crate) fn build_paths(&mut self) -> bool {
         let routes = self.stored.iter_mut().map(|stored| &mut stored.route);
         let legs = routes.flat_map(|route| &mut route.legs);
@@ -151,7 +150,8 @@ impl Routes {
         is_sound
     }
 
-    /// Whether all routes are valid on roads with `lanelets` lanelets, and each free entry is listed once.
+    /// Whether all routes are valid on roads with `lanelets` lanelets, and each free entry is in the free
+    /// list exactly once.
     pub(crate) fn are_sound(&self, lanelets: usize) -> bool {
         let is_free = |at: &u32| self.stored.get(*at as usize).is_some_and(|s| s.users == 0);
         self.free.iter().all(is_free)
@@ -183,7 +183,8 @@ impl Routes {
 }
 
 fn hash(route: &Route) -> u64 {
-    // The lanelets are the largest part of a route. Goals and legs are compared anyway.
+    // Only the lanelets are hashed, because they are the largest part of a route. Goals and legs are compared
+    // when hashes match.
     let mut hasher = twox_hash::XxHash3_64::with_seed(0);
     hasher.write_usize(route.lanelets.len());
     for &lanelet in &*route.lanelets {

@@ -1,4 +1,4 @@
-//! Frame around the parts of a save, and its conversion to bytes.
+//! Container for the parts of a save, and its conversion to and from bytes.
 
 use super::parts::Part;
 use crate::records::SaveError;
@@ -9,10 +9,10 @@ use std::collections::BTreeMap;
 
 /// Format name at the start of every save.
 const FORMAT: &str = "roadwright.world";
-/// Version of the frame around the parts.
+/// Version of the container format.
 const VERSION: u16 = 1;
 
-/// A part in saved form.
+/// A stored part: its version and its bytes.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 struct Stored {
     version: u16,
@@ -51,21 +51,21 @@ impl SavedWorld {
         }
     }
 
-    /// The bytes of a file: the save, followed by its checksum.
+    /// The contents of a file: the save, followed by its checksum.
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut bytes = postcard::to_allocvec(self).expect("plain state can be written");
         bytes.extend_from_slice(&checksum(&bytes).to_le_bytes());
         bytes
     }
 
-    /// Reads the bytes of a file. The parts are only read when the world is restored.
+    /// Reads a save from the bytes of a file. The parts are only decoded when the world is restored.
     ///
     /// # Errors
-    /// If they are not a save, or if its frame has a newer version.
+    /// If the bytes are not a save, or if the container has a newer version.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, SaveError> {
         let damaged = |what: &str| SaveError::NoSave(what.into());
         let (bytes, sum) = bytes.split_last_chunk().ok_or(damaged("it is too short"))?;
-        // The checksum comes first. Whatever passes it was written by some version of the program.
+        // The checksum is verified first. Bytes that pass were written by some version of the program.
         if checksum(bytes) != u64::from_le_bytes(*sum) {
             return Err(damaged("its checksum differs"));
         }
@@ -93,16 +93,16 @@ impl SavedWorld {
         &self.inexact
     }
 
-    /// Checks that all parts have readable versions.
+    /// Checks that this program can read the versions of all parts.
     pub(super) fn check_versions(&self) -> Result<(), SaveError> {
         for (name, stored) in &self.parts {
             let (part, version) = (name.clone(), stored.version);
             let known = Part::named(name).map(|known| version.cmp(&known.version()));
             match known {
                 Some(Ordering::Equal) => {}
-                // An older version is not read, because its numbers may have another meaning.
+                // A part in an older version is not read, because its numbers may have another meaning.
                 Some(Ordering::Less) => return Err(SaveError::Older { part, version }),
-                // An unknown part belongs to the world as well: without it the world would not continue as it
+                // An unknown part is also state of the world. Without it, the world would not continue as it
                 // was.
                 Some(Ordering::Greater) | None => return Err(SaveError::Newer { part, version }),
             }
@@ -139,7 +139,7 @@ impl SavedWorld {
             return Ok(None);
         };
         let read = postcard::from_bytes(&stored.bytes);
-        // The decoder's message is about bytes and does not help users, but the name of the part does.
+        // The decoder's message is about bytes and does not help users, unlike the name of the part.
         read.map(Some)
             .map_err(|_| SaveError::Damaged(part.name().into()))
     }
@@ -191,7 +191,7 @@ mod tests {
         let restore = |saved: &SavedWorld| {
             World::restore(ground.clone(), &scenario, &registry, &options, saved)
         };
-        // At that time the modules that control signals were part of the ground.
+        // At that time, the ground included the modules that control signals.
         assert_ne!(ground.hash(), ground.hash_with_deciders());
         assert_eq!(restore(&saved).err(), Some(SaveError::OtherGround));
         saved.ground = ground.hash_with_deciders();
@@ -200,7 +200,7 @@ mod tests {
         assert_eq!(again.state_hash(), world.state_hash());
     }
 
-    /// A save with the named part in the given version, and another, empty part.
+    /// Creates a save with the named part in the given version, and another part that is empty.
     fn with_version(name: &str, version: u16) -> SavedWorld {
         let mut saved = SavedWorld::new(0, Vec::new());
         saved.put(parts::CLAIMS, &1u8);

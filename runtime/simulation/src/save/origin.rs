@@ -6,21 +6,21 @@ use crate::world::World;
 use roadwright_scenario::DynamicsLevel;
 use serde::{Deserialize, Serialize};
 
-/// Properties of the scenario and options of a saved run that affect its future. If any of them
-/// differs on restoring, the result is a different run, and the user is notified.
+/// Properties of the scenario and options of a saved run that affect its future. If any of them has changed
+/// when the save is restored, the run continues differently, and the user is notified.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct Origin {
-    /// Names of vehicle types, in the order of the numbers that agents store.
+    /// Names of the vehicle types, in the order of their indices, which agents store.
     types: Vec<String>,
-    /// Hash of the properties of the types.
+    /// Hash of the properties of the vehicle types.
     kinds: u64,
     /// Hash of the flows.
     flows: u64,
-    /// Level of all spawned agents, if the options requested one.
+    /// Dynamics level of all spawned agents, if the options set one.
     dynamics: Option<DynamicsLevel>,
-    /// Level of agents for which the scenario sets none.
+    /// Dynamics level of agents for which the scenario sets none.
     default_dynamics: DynamicsLevel,
-    /// Pedestrians per hour at each side of a crossing, if the options requested a number.
+    /// Pedestrians per hour on each side of a crossing, if the options set a number.
     pedestrians: Option<f64>,
 }
 
@@ -43,12 +43,12 @@ impl Origin {
         (self.dynamics, self.pedestrians)
     }
 
-    /// Whether the numbers of types still refer to the same types.
+    /// Whether the saved type indices still refer to the same types.
     pub(super) fn has_types(&self, types: &VehicleTypes) -> bool {
         self.types == types.numbering()
     }
 
-    /// Differences from the current run.
+    /// Returns the differences between the saved and the current run.
     pub(super) fn differences(&self, now: &Self) -> Vec<Anew> {
         let levels = |origin: &Self| (origin.dynamics, origin.default_dynamics);
         let all = [

@@ -1,11 +1,12 @@
 //! Parts of a save, each with its own version.
 //!
-//! This table is the only place that names parts. Parts that are not in it can be neither written nor read. A
-//! change of the content of a part, or of the meaning of its numbers, increases the version of that part
-//! alone, and the comment at the part states the change. A part is read only in its current version.
+//! This table is the only place that names parts. Parts that are not in it can be neither written nor read.
+//! If the content of a part or the meaning of its numbers changes, only the version of that part is
+//! increased, and the comment on the part states the change. A part is read only in its current version.
 //!
-//! Up to version 17 all parts shared one version, so parts of that time begin with 17. A new part begins with
-//! 1 and is read by [`super::SavedWorld::get_if_any`], because older saves do not have it.
+//! Parts that start at version 17 or above date from a time when all parts shared one version. A new part
+//! starts at version 1 and is read with [`super::SavedWorld::get_if_any`], because older saves do not have
+//! it.
 
 /// A part of a save: its name and its version.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -21,7 +22,7 @@ impl Part {
         self.name
     }
 
-    /// Version in which the part is written and read.
+    /// Version in which the part is written, and the only version that can be read.
     pub(super) fn version(self) -> u16 {
         self.version
     }
@@ -44,8 +45,8 @@ macro_rules! parts {
 parts! {
     /// The clock, and counts of updates and replanned routes.
     COUNTERS "counters" 17;
-    /// Columns of agents. 2: levels of dynamics. 10: vehicles that follow another at a sign check for
-    /// themselves. 18: lateral wishes of behaviours.
+    /// Columns of agents. Version 2: dynamics levels. 10: vehicles that follow another vehicle at a sign
+    /// check for traffic themselves. 18: lateral wishes of behaviours.
     AGENTS "agents" 18;
     /// Per-agent statistics for fitness functions.
     ACCOUNTS "accounts" 17;
@@ -53,30 +54,31 @@ parts! {
     DEVIATIONS "deviations" 1;
     /// Pedals pressed by controllers.
     PEDALS "pedals" 17;
-    /// Routes. 18: paths of pushed trailers.
+    /// Routes. Version 18: paths of pushed trailers.
     ROUTES "routes" 18;
-    /// States of levels of dynamics. 8: level of rigid bodies. 9: rotating wheels, towed trailers, a level
-    /// that slides. 11: lanes can be too steep. 12: spherical wheels. 13: trailers as rigid bodies. 15:
-    /// bodies are extrapolated within their strides. 16, 17: state of level `lane` in single precision. 18:
-    /// fronts lead in lane changes. 19: characters.
+    /// States of dynamics levels. Version 8: level `rigid`. 9: rotating wheels, towed trailers, a level with
+    /// sliding. 11: lanes can be too steep. 12: spherical wheels. 13: trailers as rigid bodies. 15: bodies
+    /// are extrapolated within their strides. 16, 17: state of level `lane` in single precision. 18: the
+    /// front leads in lane changes. 19: characters.
     DYNAMICS "dynamics" 19;
     /// Uncoupled trailers.
     STANDING "standing" 17;
-    /// Agents waiting to be spawned. 14: directions take turns in alleys.
+    /// Agents waiting to be spawned. Version 14: directions take turns in alleys.
     DEPARTURES "departures" 17;
-    /// Vehicles that have stood for more than a minute, by cause.
+    /// Vehicles that have been stationary for more than a minute, by cause.
     STANDING_COUNTS "standing_counts" 1;
-    /// Number of random trips requested and made.
+    /// Number of random trips requested and created.
     POPULATION "population" 17;
     /// Progress of flows.
     FLOWS "flows" 17;
     /// Number of vehicles added by scripts.
     SPAWNED "spawned" 17;
-    /// Tickets and claims at junctions, and statistics of right of way. 8: count of rings of full lanes. 9:
-    /// tickets contain the places where their holders stand. 10: vehicles that follow another at a sign check
-    /// for themselves. 14: directions take turns in alleys. 15: junctions decide on the beat.
+    /// Tickets and claims at junctions, and statistics of right of way. Version 8: number of rings of full
+    /// lanes. 9: tickets contain the positions where their holders stand. 10: vehicles that follow another
+    /// vehicle at a sign check for traffic themselves. 14: directions take turns in alleys. 15: junctions
+    /// make decisions on the beat.
     CLAIMS "claims" 17;
-    /// States of signals. 5: demand-controlled signals.
+    /// States of signals. Version 5: demand-controlled signals.
     SIGNALS "signals" 17;
     /// Current contacts.
     CONTACTS "contacts" 17;
@@ -110,15 +112,16 @@ parts! {
     STACKS "stacks" 1;
     /// Open-ground planners of stacks and agents.
     GROUND_PLANNERS "ground_planners" 1;
-    /// Plans of agents off the lanes. 2: paths of pushed trailers.
+    /// Plans of agents off the lanes. Version 2: paths of pushed trailers.
     GROUND_PLANS "ground_plans" 2;
-    /// Searches of agents off the lanes for paths that they can drive. 2: number of corrections at the goal. 3: trailers.
+    /// Searches of agents off the lanes for drivable paths. Version 2: number of corrections at the goal. 3:
+    /// trailers.
     DRIVES "drives" 3;
-    /// Plans of characters around each other.
+    /// Planned evasive paths of characters around each other.
     WALKS "walks" 1;
     /// Searches from the goals of agents off the lanes: number of expanded cells.
     GOAL_COSTS "goal_costs" 1;
-    /// Moves of agents with move trees. 2: libraries of vehicle types, figures of libraries.
+    /// Moves of agents with move trees. Version 2: libraries of vehicle types, figures of libraries.
     MOVE_TREES "move_trees" 2;
     /// Modules that override those of the stacks.
     OVERRIDES "overrides" 1;

@@ -7,7 +7,7 @@ use roadwright_geometry::Pose;
 use roadwright_geometry::math::sin_cos;
 
 impl RigidShape {
-    /// Returns the placement of the shape in the world for a vehicle with an attitude.
+    /// Returns the placement of the shape in the world; `None` for a vehicle without an attitude.
     pub fn lying(&self, vehicle: &VehicleRecord) -> Option<Lying> {
         let attitude = vehicle.attitude?;
         let pitch = sin_cos(attitude.pitch);
@@ -26,7 +26,7 @@ impl RigidShape {
 pub struct Lying {
     /// Centre of the rear axle, and heading.
     pose: Pose,
-    /// Horizontal distance from the rear axle to the centre of gravity along the heading, m.
+    /// Horizontal distance from the rear axle to the centre of gravity, m along the heading.
     ahead: f64,
     /// Height of the centre of gravity, m.
     height: f64,

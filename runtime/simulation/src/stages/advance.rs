@@ -1,4 +1,4 @@
-//! Moves all bodies, and finds their new places on their routes.
+//! Moves all bodies, and finds their new positions on their routes.
 
 use super::retire::Exit;
 use crate::agents::{AdvanceColumns, Rare, Status, pedals_of};
@@ -24,17 +24,16 @@ use roadwright_scenario::{DynamicsLevel, junction};
 use roadwright_vehicle::PedalCommand;
 use std::hint::black_box;
 
-/// Time for which a vehicle stands between two lanes before its unfinished lane change is ended, s.
+/// Standing time of a vehicle between two lanes after which its unfinished lane change is ended, s.
 const HALFWAY_PATIENCE: f64 = 3.0;
-/// Clearance between a vehicle that changes lanes and a standing vehicle on the old lane, m. It
-/// includes room for the tail of the changing vehicle, which still points to the old lane.
+/// Clearance between a vehicle that changes lanes and a stationary vehicle on the old lane, m. It includes
+/// the tail of the changing vehicle, which still points towards the old lane.
 const HALFWAY: f64 = 0.45;
-/// Clearance between a vehicle that changes lanes and a moving vehicle that passes it on the old
-/// lane, m.
+/// Clearance between a vehicle that changes lanes and a moving vehicle that passes it on the old lane, m.
 const ACROSS: f64 = 0.85;
 /// Distance from the centre line of the new lane below which a vehicle of any width has left its old lane, m.
 const IN_LANE: f64 = 0.1;
-/// Time for which a vehicle fails to climb a slope before a warning is logged, s.
+/// Time for which a vehicle has to fail to climb a slope before a warning is logged, s.
 const TOO_STEEP: f64 = 2.0;
 
 /// Inputs for moving agents.
@@ -44,19 +43,19 @@ struct AdvanceInputs<'a> {
     types: &'a VehicleTypes,
     hands: &'a Hands,
     routes: &'a Routes,
-    /// Pedals of the agents that are driven by pedals, by agent index; may be shorter than the number of
+    /// Pedals by agent index; `None` for agents without pedals. The slice may be shorter than the number of
     /// agents.
     pedals: &'a [Option<PedalCommand>],
-    /// Guided lateral offsets of agents.
+    /// Lateral offsets to which agents are guided.
     aside: &'a Rare<Aside>,
-    /// Frames of agents that play clips.
+    /// Frames of agents that are playing clips.
     played: &'a PlayedFrames,
     clock: Clock,
     /// Stride of the level, in steps.
     stride: u64,
 }
 
-/// Data of one agent that change when it is moved.
+/// Data of one agent that change when the agent moves.
 struct Mover<'a, S> {
     state: &'a mut S,
     motion: &'a mut Motion,
@@ -65,12 +64,12 @@ struct Mover<'a, S> {
     statistics: &'a mut Statistics,
 }
 
-/// Bodies that are not driven by their controllers.
+/// Sources of motion that replace an agent's controller.
 #[derive(Clone, Copy)]
 pub(crate) struct Guided<'a> {
     /// Agents under manual control.
     pub(crate) hands: &'a Hands,
-    /// Frames of agents that play clips.
+    /// Frames of agents that are playing clips.
     pub(crate) played: &'a PlayedFrames,
 }
 
@@ -88,7 +87,7 @@ pub(crate) fn advance(
             exit.dynamics.grow(level, census.capacity());
         }
     }
-    // Counted before any agent leaves, because agents that arrive in this step have moved as well.
+    // Counted before any agent is removed, because agents that arrive in this step have moved too.
     let moved = census.count() as u64;
     let dynamics = &mut *exit.dynamics;
     let mut agents = AdvanceColumns::of(exit.agents);
@@ -103,15 +102,15 @@ pub(crate) fn advance(
         clock: *exit.clock,
         stride: 1,
     };
-    // The order of levels does not matter, because bodies of these levels do not read the places that others
-    // reach in this step.
+    // The order of these levels does not matter, because their bodies do not read the new positions of other
+    // bodies.
     let mut arrivals = Vec::new();
     for level in DynamicsLevel::ALL {
         of_level!(level, L => if let Some(states) = L::states_mut(dynamics).one_by_one() {
             arrivals.extend(advance_level::<L>(scene, states, helpers, &mut agents));
         });
     }
-    // Rigid bodies come last, because they meet all others at their new places.
+    // Rigid bodies come last, because they collide with all other bodies at their new positions.
     let lost = dynamics.advance_rigid(&Around {
         ground,
         types,
@@ -131,8 +130,8 @@ pub(crate) fn advance(
     ));
     dynamics.rigid.moved = moved_rigidly;
     dynamics.tow(ground, agents.lent(), types);
-    // A retiring agent is scored, leaves a result row and releases what it holds. This happens in the order
-    // of ids, because arrivals are listed by level and index.
+    // A retiring agent is scored, leaves a result row and releases what it holds. Agents retire in the order
+    // of ids, because the list of arrivals is in the order of level and index.
     arrivals.sort_unstable_by_key(|(agent, _)| agents.identity[agent.index()].id);
     tell_of_lost(exit, &lost);
     tell_of_too_steep(ground, exit);
@@ -147,7 +146,7 @@ pub(crate) fn advance(
     moved
 }
 
-/// Logs the bodies that were stopped because their state became invalid.
+/// Logs the bodies that were stopped because their state had become invalid.
 fn tell_of_lost(exit: &mut Exit<'_>, lost: &[AgentIndex]) {
     for &agent in lost {
         exit.messages.log.write_fault(LogLine {
@@ -161,8 +160,8 @@ fn tell_of_lost(exit: &mut Exit<'_>, lost: &[AgentIndex]) {
     }
 }
 
-/// Logs the agents that stand on a lane too steep for their engine or tyres. On other levels, such a body
-/// would roll back.
+/// Logs the agents that stand because their lane is too steep for their engine or tyres. On other levels,
+/// such a body would roll back.
 fn tell_of_too_steep(ground: &Ground, exit: &mut Exit<'_>) {
     if ground.slopes().is_none() || exit.agents.census().count_of(DynamicsLevel::Lane) == 0 {
         return;
@@ -171,7 +170,7 @@ fn tell_of_too_steep(ground: &Ground, exit: &mut Exit<'_>) {
     let agents = &*exit.agents;
     let stands = |index: &usize| {
         let (who, progress) = (&agents.identity[*index], &agents.progress[*index]);
-        // Once, in the step in which the standing time reaches the limit.
+        // Logged once, in the step in which the standing time reaches the limit.
         let is_time = progress.standing >= TOO_STEEP && progress.standing - dt < TOO_STEEP;
         who.level == DynamicsLevel::Lane && who.drives() && is_time
     };
@@ -224,7 +223,7 @@ fn advance_level<L: Level>(
         return advance_slice::<L>(&scene, 0, columns);
     };
     // Each slice writes only the rows of its own agents and reads no others, so the result is bit-identical
-    // for any number of threads. `collect` keeps the order of slices.
+    // for any number of threads. `collect` preserves the order of the slices.
     helpers.install(|| {
         let (identity, command, states, motion, position, progress, statistics) = columns;
         identity
@@ -294,8 +293,8 @@ fn advance_slice<L: Level>(
     arrivals
 }
 
-/// Prefetches the ground and route data of a batch of agents before any of them moves. Otherwise, each would
-/// wait for memory in turn (`perception/warm.rs`).
+/// Prefetches the ground and route data of a batch of agents before any agent moves. Otherwise, each agent
+/// would wait for memory in turn (`perception/warm.rs`).
 fn warm<'a>(
     scene: &AdvanceInputs<'_>,
     rows: impl Iterator<Item = (&'a Identity, (&'a LanePosition, &'a Progress))>,
@@ -310,9 +309,9 @@ fn warm<'a>(
 }
 
 impl AdvanceInputs<'_> {
-    /// Room between the vehicle and a vehicle that passes on the old lane, m: the distance between
-    /// the centre lines of both lanes, minus the distance that the two vehicles need. If there are
-    /// buses, the passing vehicle is assumed to be one.
+    /// Lateral clearance between a vehicle of the given width and a vehicle that passes on the old lane, m:
+    /// the distance between the two centre lines, minus half the widths of both vehicles. If the scenario has
+    /// long vehicles, the passing vehicle is assumed to be one.
     fn room_beside(&self, width: f64, position: &LanePosition) -> f64 {
         let of_lane = |id| self.ground.lanelet(id).width;
         let between = 0.5 * (of_lane(position.lanelet) + of_lane(position.leaving));
@@ -323,8 +322,8 @@ impl AdvanceInputs<'_> {
         between - 0.5 * (width.max(junction::Body::CAR.width) + other)
     }
 
-    /// Whether a stride of an agent begins in this step. Strides are staggered so that agents do not all take
-    /// their commands at once.
+    /// Whether a stride of an agent begins in this step. Strides are staggered so that not all agents take
+    /// their commands in the same step.
     #[inline]
     fn begins(&self, who: &Identity) -> bool {
         (self.clock.step + who.id).is_multiple_of(self.stride)
@@ -388,7 +387,7 @@ impl<S> Mover<'_, S> {
             None => self.find_place(before.pose.position, route, scene),
         };
         self.statistics.count(self.motion, distance);
-        // Moving again changes the situation, so a later stop may soon trigger replanning.
+        // Moving again changes the situation, so the next stop may trigger replanning sooner.
         if self.motion.speed.abs() < STANDING {
             self.progress.standing += dt;
         } else {
@@ -401,7 +400,7 @@ impl<S> Mover<'_, S> {
         }
         self.progress.seek(self.position, route, scene.ground, dt);
         if by_hand.is_some() {
-            // A vehicle under manual control arrives only when the user ends manual control.
+            // A vehicle under manual control does not arrive until the user ends manual control.
             return Arrival::UnderWay;
         }
         if scene.stride > 1 {
@@ -421,7 +420,7 @@ impl<S> Mover<'_, S> {
             },
         );
         if self.progress.reached != reached && !self.position.is_on_lane() {
-            // The next path begins here; s and t refer to the completed one.
+            // The next path begins here, but s and t still refer to the completed path.
             (self.position.s, self.position.t) = (0.0, 0.0);
         }
         arrival
@@ -429,8 +428,8 @@ impl<S> Mover<'_, S> {
 }
 
 impl<S> Mover<'_, S> {
-    /// Position on the agent's lanelet up to which the agent only has to drive ahead, m. 0 if the
-    /// agent seeks a gap, is leaving a lane, or has its next goal on the lanelet.
+    /// Position on the agent's lanelet up to which the agent only has to drive straight on, m. 0 if the agent
+    /// is looking for a gap, is leaving a lane, or has its next goal on the lanelet.
     #[inline]
     fn quiet_until(&self, ground: &Ground) -> f64 {
         let is_quiet = self.position.may_change_lane()
@@ -445,8 +444,8 @@ impl<S> Mover<'_, S> {
 }
 
 impl<S> Mover<'_, S> {
-    /// Moves a body along its lanelets by the distance that its level computed. Returns the distance moved,
-    /// m.
+    /// Moves a body along its lanelets by the distance that its level has computed. Returns the distance
+    /// actually moved, m.
     #[inline]
     fn go_along(
         &mut self,
@@ -457,14 +456,14 @@ impl<S> Mover<'_, S> {
     ) -> f64 {
         let driven = (self.progress).go_along(self.position, route, scene.ground, distance);
         if driven < distance {
-            // The lane ends here and the body cannot leave it, so it stops dead.
+            // The lane ends here and the body cannot leave it, so it stops at once.
             self.motion.speed = 0.0;
             self.motion.acceleration = -speed / scene.clock.dt;
         }
         driven
     }
 
-    /// Finds the place of a freely moving body by projecting it onto its lanelet or path. Returns the
+    /// Finds the position of a freely moving body by projecting it onto its lanelet or path. Returns the
     /// distance moved, m.
     #[inline]
     fn find_place(&mut self, before: DVec2, route: &Route, scene: &AdvanceInputs<'_>) -> f64 {
@@ -489,8 +488,8 @@ impl<S> Mover<'_, S> {
 ///       0    |  centre line of the new lane
 /// ```
 ///
-/// The old lane is free at 0.5 m. The t of a standing vehicle does not change, so it would block both lanes
-/// until it moves on. If it is more than half-way, it releases the old lane after a while. Until then,
+/// The old lane becomes free at 0.5 m. A stationary vehicle would block both lanes, because its t does not
+/// change. Therefore, if it is more than half-way, it releases the old lane after a while. Until then,
 /// followers on the old lane have to see it.
 fn end_lane_change(position: &mut LanePosition, progress: &Progress, room: f64) {
     let is_within = |limit: f64| position.t.abs() < limit.max(IN_LANE);
@@ -501,13 +500,13 @@ fn end_lane_change(position: &mut LanePosition, progress: &Progress, room: f64) 
 }
 
 impl Motion {
-    /// Copies the motion at the end of a step of `dt` seconds from a clip.
+    /// Takes the motion at the end of a step of `dt` seconds from a clip.
     fn play(&mut self, frame: &PlayedFrame, dt: f64) {
         *self = Self {
             pose: frame.pose,
             z: self.z,
             speed: frame.speed,
-            // Computed from the poses, as at every level.
+            // Computed from the poses, as at all levels.
             yaw_rate: wrap_angle(frame.pose.heading - self.pose.heading) / dt,
             acceleration: (frame.speed - self.speed) / dt,
         };
@@ -515,8 +514,7 @@ impl Motion {
 }
 
 impl Statistics {
-    /// Adds the distance driven in this step (m) and the smoothness of the motion to an agent's
-    /// statistics.
+    /// Adds a step to an agent's statistics: the distance driven in it (m) and its squared accelerations.
     #[inline]
     fn count(&mut self, now: &Motion, travelled: f64) {
         self.distance += travelled;

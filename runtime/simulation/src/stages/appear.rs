@@ -1,4 +1,4 @@
-//! Spawns the agents whose departure is due: each gets a place, then a route.
+//! Spawns the agents that are due: each gets a place, then a route.
 
 use super::retire::Exit;
 use crate::agents::{AgentRow, Agents, Status};
@@ -39,9 +39,9 @@ pub(crate) struct Arrivals<'a> {
     pub(crate) agents: &'a mut Agents,
 }
 
-/// Admits due departures where there is room, and gives them an agent index. Returns the admitted
-/// agents. A place counts as taken in this step even if no route begins there, because planners are
-/// called for all agents together afterwards.
+/// Admits due departures where there is space, and assigns agent indices to them. Returns the admitted
+/// agents. A place is occupied in this step even if the agent turns out to have no route, because planners
+/// are called for all agents together afterwards.
 pub(crate) fn admit(
     scene: AppearInputs<'_>,
     traffic: &mut Traffic,
@@ -58,8 +58,9 @@ pub(crate) fn admit(
     let time = scene.clock.time();
     let of_flows = flow_agents(scene, demand, time);
     demand.departures.come(time, of_flows);
-    // The index dates from the end of the last step and does not contain agents admitted in this one. Without
-    // this list, two agents admitted at the same place would not see each other.
+    // The position index was built at the end of the last step, so it does not contain agents that are
+    // admitted in this step. Without this list, two agents admitted at the same place would not see each
+    // other.
     let mut appeared: BTreeMap<_, Vec<AgentIndex>> = BTreeMap::new();
     let mut admitted = Vec::new();
     demand.departures.offer(|departure| {
@@ -71,7 +72,7 @@ pub(crate) fn admit(
         let lanelet = match departure.start {
             Start::Lane { lanelet, .. } => Some(lanelet),
             Start::Ground(_) => {
-                // The grid is only built if an agent is to appear off the lanes.
+                // The grid is only built if an agent is about to appear off the lanes.
                 index.locate(&bodies, scene.types);
                 None
             }
@@ -86,8 +87,8 @@ pub(crate) fn admit(
         if !room.is_there(&departure) {
             return Some(departure);
         }
-        // It becomes an agent with an index here, before its planner has found a route. Asking first would
-        // cost a request for each attempt of a queued departure.
+        // The agent gets its index here, before its planner has found a route. Planning first would cost a
+        // planner request for every attempt of a queued departure.
         let level = level(scene, &departure, log);
         let agent = place(scene, departure, level, routes, agents);
         dynamics.insert(agent, level);
@@ -99,7 +100,7 @@ pub(crate) fn admit(
 }
 
 /// Plans the routes of admitted agents and lets them drive. An agent without a route to its goals is refused.
-/// Modules have already been notified of these agents.
+/// The modules have already been notified of these agents.
 pub(crate) fn depart(
     scene: AppearInputs<'_>,
     delays: &Delays,
@@ -129,8 +130,8 @@ pub(crate) fn depart(
     }
     for &agent in admitted {
         let index = agent.index();
-        // Without a route it has never driven. Off the lanes no planner was asked, and it drives straight to
-        // its goals.
+        // An agent without a route has never driven. Off the lanes no planner is called, and the agent drives
+        // straight to its goals.
         match planned.remove(&agent) {
             Some(None) => {
                 let who = &exit.agents.identity[index];
@@ -155,7 +156,7 @@ pub(crate) fn depart(
                 exit.agents.identity[index].phase = Phase::Driving;
             }
             None => {
-                // Counts as just planned, so that it is not planned again at once.
+                // The route counts as just planned, so that it is not replanned at once.
                 exit.agents.progress[index].planned_at = clock.step;
                 exit.agents.identity[index].phase = Phase::Driving;
             }
@@ -179,7 +180,7 @@ fn trip<'a>(scene: AppearInputs<'_>, exit: &'a Exit<'_>, agent: AgentIndex) -> (
     (trip, exit.routes.get(exit.agents.progress[index].route))
 }
 
-/// Dynamics level of an agent: the requested one, or one that supports its trip.
+/// Dynamics level of an agent: the requested level, or a level that supports its trip.
 fn level(scene: AppearInputs<'_>, departure: &Departure, log: &mut Log) -> DynamicsLevel {
     let level = scene
         .levels
@@ -232,7 +233,7 @@ pub(crate) fn off_lanes(level: DynamicsLevel, id: u64, time: f64, log: &mut Log)
     instead
 }
 
-/// Values of an agent's columns at its start.
+/// Initial values of an agent's columns.
 fn place(
     scene: AppearInputs<'_>,
     departure: Departure,
@@ -257,7 +258,7 @@ fn place(
         },
         motion: Motion {
             pose: departure.start.pose(scene.ground),
-            // It cannot have arrived there faster than its top speed.
+            // The agent cannot arrive there faster than its top speed.
             speed: departure.speed.min(kind.limits.max_speed),
             ..Motion::default()
         },

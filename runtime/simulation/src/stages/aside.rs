@@ -1,11 +1,11 @@
-//! Lateral guidance: offsets from the lane's centre line at which an agent is guided while its controller keeps
-//! following the leader. They come from wishes of behaviours, and from tight places, where cars of both
+//! Lateral guidance: guides agents at an offset from the lane's centre line while their controllers keep
+//! following the leader. Offsets come from wishes of behaviours, and from tight places, where cars of both
 //! directions have to move over in order to pass each other.
 //!
-//! A wish is granted as long as the vehicle stays in its lane and clear of vehicles beside it. The offset is
-//! reached with a lateral acceleration and speed that passengers hardly notice. It is reduced to zero in time
-//! before a junction, because conflicts there are computed for the centre lines. Controllers are shown the
-//! offset line as if it were the centre line (`perception/lane.rs`); level `lane` follows it directly.
+//! A wish is granted as long as the vehicle stays in its lane and clear of vehicles beside it. The agent
+//! moves to the offset with a lateral acceleration and speed that passengers hardly notice. It is reduced to
+//! zero in time before a junction, because conflicts there are computed for the centre lines. Controllers see
+//! the offset line as if it were the centre line (`perception/lane.rs`); level `lane` follows it directly.
 
 use crate::agents::{Column, ControlColumns};
 use crate::perception::{Surroundings, View};
@@ -14,18 +14,18 @@ use roadwright_geometry::math::wrap_angle;
 use roadwright_scenario::DynamicsLevel;
 use roadwright_scenario::lane_graph::NO_LANELET;
 
-/// Lateral acceleration towards a wish, m/s^2: well below the 2 m/s^2 at which passengers begin to hold on.
+/// Lateral acceleration of the guidance, m/s^2: well below the 2 m/s^2 at which passengers begin to hold on.
 const COMFORT: f64 = 0.7;
 /// Maximum lateral speed, m/s.
 const FASTEST: f64 = 0.8;
 /// Maximum lateral speed as a fraction of the vehicle's speed. A vehicle can move sideways only while it
 /// rolls, and a larger angle would swing its tail out.
 const STEEPEST: f64 = 0.1;
-/// Speed below which a character steps sideways, m/s.
+/// Walking speed below which a character takes side steps, m/s.
 const STEPS_BELOW: f64 = 0.3;
-/// Angle to its path up to which a character steps sideways, rad.
+/// Maximum angle between a character and its path at which it takes side steps, rad.
 const FACING: f64 = 0.4;
-/// Offset that is worth a side step, m.
+/// Minimum offset for which a character takes a side step, m.
 const WORTH_A_STEP: f64 = 0.12;
 /// Speed of side steps, m/s.
 const SIDE_STEP: f64 = 0.4;
@@ -33,11 +33,11 @@ const SIDE_STEP: f64 = 0.4;
 const EDGE: f64 = 0.1;
 /// Clearance between bodies side by side, m.
 const BESIDE: f64 = 0.3;
-/// Distance ahead or behind within which bodies count as side by side, m.
+/// Longitudinal distance within which bodies count as side by side, m.
 const ALONG: f64 = 3.0;
-/// Time ahead for which the lane must have room, so that narrow places are recognised in time, s.
+/// Time ahead for which the lane is checked for space, so that narrow places are detected in time, s.
 const SIGHT: f64 = 2.0;
-/// Distance before a junction at which an agent is back on the centre line, m.
+/// Distance before a junction at which an agent has to be back on the centre line, m.
 const BEFORE_JUNCTION: f64 = 5.0;
 /// Time before a tight place at which a car begins to move over, s.
 const TIGHT_TIME: f64 = 1.5;
@@ -46,14 +46,14 @@ const TIGHT_TIME: f64 = 1.5;
 const TIGHT_REACH: f64 = 2.0;
 /// Distance from the wanted offset below which the offset counts as reached, m.
 const THERE: f64 = 1e-4;
-/// Fraction of the comfortable acceleration used to plan the approach to the wanted offset. The reserve lets
-/// steps of any length follow the plan without overshooting.
+/// Fraction of the comfortable acceleration with which the approach to the wanted offset is planned. The
+/// reserve prevents overshooting for time steps of any length.
 const PLANNED: f64 = 0.5;
 
 /// Guides agents towards the lateral offsets that their behaviours want, over a step of `dt` seconds.
 pub(crate) fn lead_aside(dt: f64, surroundings: Surroundings<'_>, agents: &mut ControlColumns<'_>) {
-    // Both columns are mostly empty. The result depends on the places of others and not on their guidance, so
-    // the order does not matter.
+    // Both columns are mostly empty. Agents only read the positions of others and not their guidance, so the
+    // order does not matter.
     let alleys = surroundings.ground.alleys();
     let has_tight = !alleys.tight().is_empty();
     let has_walkers = agents.count_of(DynamicsLevel::Walker) > 0;
@@ -89,8 +89,8 @@ pub(crate) fn lead_aside(dt: f64, surroundings: Surroundings<'_>, agents: &mut C
 }
 
 impl View<'_> {
-    /// Side step of a character: towards its path, or to the offset from it that its behaviour wants. It takes one
-    /// only if it faces along the path and hardly walks.
+    /// Side step of a character towards its path, or towards the offset from it that its behaviour wants. The
+    /// character only steps aside if it faces along the path and hardly walks.
     fn side_step(&self, agent: AgentIndex) -> Aside {
         let index = agent.index();
         let position = &self.agents.position[index];
@@ -118,7 +118,7 @@ impl View<'_> {
     }
 
     fn led_aside(&self, agent: AgentIndex, dt: f64) -> Aside {
-        // A lane change follows a line of its own, and off the lanes there is no centre line.
+        // A lane change follows a separate line, and off the lanes there is no centre line.
         if !self.agents.position[agent.index()].may_change_lane() {
             return Aside::default();
         }
@@ -132,8 +132,8 @@ impl View<'_> {
         before.toward(wanted, speed, dt)
     }
 
-    /// Offset at which a car passes the tight place that it is in or approaches, m to the left; `None` if there is no
-    /// tight place. Long vehicles take turns there instead.
+    /// Offset at which a car passes the tight place that it is in or approaches, m to the left; `None` if
+    /// there is no tight place. Long vehicles take turns in tight places instead.
     fn tight_offset(&self, agent: AgentIndex, speed: f64) -> Option<f64> {
         let position = &self.agents.position[agent.index()];
         let stretches = self.ground.alleys().tight_on(position.lanelet);
@@ -194,7 +194,7 @@ impl View<'_> {
             if entry.agent == agent || !is_beside {
                 continue;
             }
-            // Room that the other vehicle leaves in its own lane on this side.
+            // Space that the other vehicle leaves on this side of its own lane.
             let theirs = &self.agents.position[entry.agent.index()];
             let aside = if to_left { theirs.t } else { -theirs.t };
             let aside = if theirs.lanelet == beside { aside } else { 0.0 };
@@ -207,7 +207,7 @@ impl View<'_> {
     fn is_before_junction(&self, agent: AgentIndex, before: Aside, speed: f64) -> bool {
         let fastest = FASTEST.min(STEEPEST * speed);
         let way_back = match fastest > 0.0 {
-            // It reverses its lateral motion, returns and comes to rest.
+            // The agent first stops its lateral motion, then moves back and comes to rest on the centre line.
             true => speed * (f64::from(before.now.abs()) / fastest + 2.0 * fastest / COMFORT),
             false => 0.0,
         };
@@ -223,7 +223,7 @@ impl Aside {
         let (now, rate) = (f64::from(self.now), f64::from(self.rate));
         let left = wanted - now;
         let fastest = FASTEST.min(STEEPEST * speed.max(0.0));
-        // Lateral speed from which it can still come to rest comfortably at the wanted offset.
+        // Lateral speed from which the agent can still come to rest comfortably at the wanted offset.
         let target = left.signum() * (2.0 * PLANNED * COMFORT * left.abs()).sqrt().min(fastest);
         let change = COMFORT * dt;
         let rate = target.clamp(rate - change, rate + change);
@@ -247,7 +247,7 @@ impl Aside {
 mod tests {
     use super::*;
 
-    /// Offsets while an agent moves to a wanted offset, and the time until it is reached, s.
+    /// Offsets of an agent that moves to a wanted offset, and the time until it reaches it, s.
     fn way(from: Aside, wanted: f64, speed: f64, dt: f64) -> (Vec<Aside>, f64) {
         let mut all = vec![from];
         while all[all.len() - 1].now != wanted as f32 || all[all.len() - 1].rate != 0.0 {

@@ -13,19 +13,19 @@ use roadwright_plugin_api::{BehaviourInput, BehaviourOutput};
 use roadwright_scenario::lane_graph::NO_LANELET;
 use std::sync::Arc;
 
-/// Room that is left for each additional lane change, m.
+/// Distance that is reserved for each additional lane change, m.
 const ROOM_FOR_ANOTHER: f64 = 15.0;
 
-/// Buffers kept between steps.
+/// Buffers that are reused in each step.
 #[derive(Default)]
 pub(crate) struct Behaving {
     rota: Rota,
     pub(crate) rows: Rows<BehaviourInput, BehaviourOutput>,
-    /// Rows of a batch that belong to agents that have to change lanes.
+    /// Rows of the batch whose agents have to change lanes.
     changing: Vec<u32>,
 }
 
-/// Updates the behaviours that are due, and carries out their requests.
+/// Updates the behaviours that are due and carries out their requests.
 pub(crate) fn behave(
     stage: &mut Behaving,
     helpers: Option<&rayon::ThreadPool>,
@@ -36,8 +36,8 @@ pub(crate) fn behave(
         .rota
         .update(&world.modules.pools.behaviour, world.agents.census());
     world.tell_collisions();
-    // A scene costs a pass over all agents. It is built once for all instances, and only if a behaviour that
-    // looks at others is due in this step.
+    // Building a scene costs a pass over all agents. It is built once for all instances, and only if a
+    // behaviour that sees other agents is due in this step.
     let looking = who_looks(&mut stage.rota, step, world.modules);
     let scene = (!looking.is_empty()).then(|| {
         let mail = world.messages.take_mail();
@@ -53,7 +53,7 @@ pub(crate) fn behave(
             continue;
         }
         // All agents of an instance are updated before anything changes, so that no agent's view depends on
-        // whether another was updated before it.
+        // the order of updates.
         let effects = ask(&mut stage.rows, helpers, world, number, due, scene.as_ref());
         let Due {
             indices: agents,
@@ -66,7 +66,8 @@ pub(crate) fn behave(
                 false => stage.changing.push(row as u32),
             }
         }
-        // In the order of ids, so that it does not depend on agent indices which of two agents gets a gap.
+        // Lane changes are carried out in the order of ids, so that agent indices do not decide which of two
+        // agents gets a gap.
         let changing = &mut stage.changing;
         changing.sort_unstable_by_key(|&row| ids[row as usize]);
         for &row in &*changing {
@@ -83,8 +84,8 @@ pub(crate) fn behave(
     }
 }
 
-/// Updates the behaviours of an instance and leaves their answers in the rows. Returns the requested effects,
-/// slice by slice.
+/// Updates the behaviours of an instance and leaves their answers in the rows. Returns the requested effects
+/// by slice.
 fn ask(
     rows: &mut Rows<BehaviourInput, BehaviourOutput>,
     helpers: Option<&rayon::ThreadPool>,
@@ -124,7 +125,7 @@ fn ask(
     )
 }
 
-/// Returns the agents that are due in this step and whose behaviours look at other agents.
+/// Returns the agents that are due in this step and whose behaviours see other agents.
 fn who_looks(rota: &mut Rota, step: u64, modules: &Modules) -> Vec<AgentIndex> {
     let mut all = Vec::new();
     for (number, instance) in modules.pools.behaviour.instances.iter().enumerate() {
@@ -136,7 +137,7 @@ fn who_looks(rota: &mut Rota, step: u64, modules: &Modules) -> Vec<AgentIndex> {
     all
 }
 
-/// Whether any behaviour that is due looks at signals.
+/// Whether any behaviour that is due reads signals.
 fn wants_signals(rota: &mut Rota, step: u64, modules: &Modules) -> bool {
     let mut instances = modules.pools.behaviour.instances.iter().enumerate();
     instances.any(|(number, instance)| {
@@ -156,14 +157,14 @@ impl Effecting<'_> {
         }
     }
 
-    /// Applies the output row of a behaviour: lasting wishes, and a lane change to begin now.
+    /// Applies the output row of a behaviour: its wishes, and a lane change that begins now.
     fn take_output(&mut self, agent: AgentIndex, output: &BehaviourOutput) {
         let index = agent.index();
         let mut wish = self.agents.wish[index];
-        // A wish to brake lasts only until the next update, even by another behaviour. Most other wishes stay
-        // until a finite value replaces them.
+        // A wish to brake lasts only until the next update, even if that is of another behaviour. Most other
+        // wishes stay until a finite value replaces them.
         wish.braking = 0.0;
-        // The same holds for a lateral wish.
+        // A lateral wish also lasts only until the next update.
         wish.lane_offset = 0.0;
         if output.speed_factor.is_finite() {
             wish.speed_factor = output.speed_factor.clamp(0.0, 2.0);
@@ -178,10 +179,10 @@ impl Effecting<'_> {
         }
     }
 
-    /// Whether a vehicle has a gap for a change to the given position on the adjacent lane, and the
-    /// room in the gap has not been promised to other vehicles. If there is a gap but its room is
-    /// promised, this is recorded. Otherwise, a vehicle behind would wait to let this vehicle in,
-    /// while this vehicle waits for others that come up from behind.
+    /// Whether a vehicle has a gap for a change to the given position on the adjacent lane, and the space in
+    /// the gap has not been promised to other vehicles. A gap with promised space is recorded. Otherwise, a
+    /// vehicle behind would wait to let this vehicle in, while this vehicle waits for others that come up
+    /// from behind.
     fn has_room_to_change(&mut self, agent: AgentIndex, beside: LaneSpot, room: f64) -> bool {
         let lanes = Lanes {
             ground: self.ground,
@@ -214,11 +215,11 @@ impl Effecting<'_> {
         is_free
     }
 
-    /// Begins a lane change if it is possible here and now. Otherwise nothing happens, and the behaviour
+    /// Begins a lane change if it is possible here and now. If not, nothing happens, and the behaviour
     /// requests it again in its next update.
     fn begin_lane_change(&mut self, agent: AgentIndex, to_left: bool) {
         let index = agent.index();
-        // One lane change at a time.
+        // Only one lane change at a time.
         let position = self.agents.position[index];
         if !position.may_change_lane() {
             return;
@@ -229,7 +230,7 @@ impl Effecting<'_> {
         let progress = &self.agents.progress[index];
         let route = self.routes.get(progress.route);
         let next = route.lanelet(progress.at + 1);
-        // Between two lanes at the end of both, it could neither drive on nor change again.
+        // At the end of both lanes, a vehicle between them could neither drive on nor change lanes again.
         let more = route
             .lane_changes_from(progress.at, graph)
             .saturating_sub(1);
@@ -238,7 +239,8 @@ impl Effecting<'_> {
         if target == NO_LANELET || lanelet.length() - position.s < room {
             return;
         }
-        // In a bend, adjacent lanes differ in length. The adjacent place is at the same share of both.
+        // In a bend, adjacent lanes differ in length. The adjacent position is at the same fraction of both
+        // lengths.
         let spot = LaneSpot {
             lanelet: target,
             s: position.s / lanelet.length() * self.ground.length(target),
@@ -246,12 +248,12 @@ impl Effecting<'_> {
         if !self.has_room_to_change(agent, spot, lanelet.length() - position.s) {
             return;
         }
-        // A change that is not part of the route needs another route, and room.
+        // A lane change that is not on the route needs another route, and space.
         if next != Some(target) && !self.lead_through(agent, target) {
             return;
         }
-        // From now on the body is on the new lane, far from its centre line. It stays visible on the old lane
-        // until it is out of it (`advance.rs`).
+        // From now on, the body is on the new lane, far from its centre line. It stays visible on the old
+        // lane until it has left it completely (`advance.rs`).
         let line = self.ground.graph().line(target);
         let guess = position.s / lanelet.length() * line.length();
         let pose = self.bodies().pose(agent);

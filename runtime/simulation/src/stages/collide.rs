@@ -1,4 +1,4 @@
-//! Finds and counts overlapping bodies.
+//! Detects and counts overlapping bodies.
 
 use crate::agents::{AgentsRef, ContactColumns};
 use crate::clock::Clock;
@@ -10,19 +10,20 @@ use crate::vehicle_type::VehicleTypes;
 use roadwright_ground::Ground;
 use roadwright_scenario::DynamicsLevel;
 
-/// Inputs of the search for contacts.
+/// Inputs of the contact search.
 #[derive(Clone, Copy)]
 pub(crate) struct CollideInputs<'a> {
     pub(crate) ground: &'a Ground,
     pub(crate) types: &'a VehicleTypes,
     pub(crate) routes: &'a Routes,
     pub(crate) dynamics: &'a Dynamics,
-    /// Whether all bodies are compared, even where comparing neighbours along the lanes would
+    /// Whether all pairs of bodies are compared, even where comparing neighbours along the lanes would
     /// suffice.
     pub(crate) verify: bool,
 }
 
-/// Rebuilds the index, and counts the bodies that touch at the end of a step. `contacts` is a reused buffer.
+/// Rebuilds the position index, and counts the bodies that touch at the end of a step. `contacts` is a reused
+/// buffer.
 pub(crate) fn collide(
     clock: &Clock,
     scene: CollideInputs<'_>,
@@ -36,9 +37,9 @@ pub(crate) fn collide(
         agents: agents.lent(),
         dynamics: scene.dynamics,
     };
-    // Bodies have moved; the next step starts with this index.
+    // Bodies have moved. The next step starts with this index.
     traffic.index.rebuild(&bodies, scene.types);
-    // Bodies that follow their lanes are not compared as boxes, because their order along the lanes tells
+    // Bodies that follow their lanes are not compared as boxes, because their order along the lanes shows
     // which ones are close.
     let any_free = agents.count_of(DynamicsLevel::Lane) < agents.count();
     if any_free || scene.verify {
@@ -92,11 +93,11 @@ impl<'a> CollideInputs<'a> {
     }
 }
 
-/// Sorts contacts by id and removes duplicates of a pair. The slices in which contacts are found
-/// depend on indices, but the collision log must not depend on them.
+/// Sorts contacts by id and removes duplicate contacts of the same pair. The slices in which contacts are
+/// found depend on indices, but the collision log must not depend on them.
 fn sort(contacts: &mut Vec<Contact>, agents: AgentsRef<'_>) {
     let id_of = |agent: AgentIndex| agents.identity[agent.index()].id;
-    // Two vehicles that change lanes one behind the other meet on both lanes. The deepest contact counts.
+    // Two vehicles that change lanes one behind the other meet on both lanes. The deepest contact is kept.
     contacts.sort_by_cached_key(|contact| (contact.order(id_of), contact.shallowness()));
     contacts.dedup_by_key(|contact| contact.order(id_of));
 }

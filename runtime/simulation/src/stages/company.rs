@@ -1,4 +1,4 @@
-//! Messages between agents, notifications by the host, and vehicles that behaviours add.
+//! Messages between agents, notifications by the host, and vehicles that are added by behaviours.
 
 use super::effects::Effecting;
 use crate::demand::{AgentKey, Departure, Start};
@@ -10,7 +10,7 @@ use roadwright_agent::{Letter, Message};
 
 /// Maximum number of vehicles that behaviours can add in a run.
 pub(crate) const MOST_SPAWNED: u64 = 100_000;
-/// Sender id of a message that does not concern any agent.
+/// Sender id of a message that is not about an agent.
 const NOBODY: u64 = u64::MAX;
 
 impl Effecting<'_> {
@@ -39,7 +39,7 @@ impl Effecting<'_> {
             return;
         }
         let receiver = self.agents.identity[to.index()].modules;
-        // Behaviours that do not look at others read no mail, so the mailbox would only fill up.
+        // Behaviours that do not see other agents read no mail, so the mailbox would only fill up.
         if self.modules.behaviour(receiver).logic.wants_scene() {
             self.messages.send(Message {
                 to: to.number(),
@@ -74,7 +74,7 @@ impl Effecting<'_> {
                 heard.push(agent);
             }
         });
-        // The grid returns them by cell and index, but letters are sent in the order of ids.
+        // The grid returns agents by cell and index, but messages are sent in the order of ids.
         heard.sort_unstable_by_key(|&to| self.agents.identity[to.index()].id);
         for to in heard {
             if to != from && self.agents.census().drives(to) && self.messages.has_room(to) {
@@ -93,10 +93,10 @@ impl Effecting<'_> {
         self.post(id, agent, letter);
     }
 
-    /// Notifies agents of their collisions that began since the last call.
+    /// Notifies agents of their collisions since the last call.
     pub(super) fn tell_collisions(&mut self) {
         let log = &self.traffic.contacts.log;
-        // Collisions are found at the end of a step and reported in the next one, each once.
+        // Collisions are found at the end of a step. Each is reported once, in the next step.
         let first = self.messages.told_collisions.min(log.len());
         let new = log[first..].to_vec();
         self.messages.told_collisions = log.len();
@@ -115,7 +115,7 @@ impl Effecting<'_> {
         }
     }
 
-    /// Adds another vehicle. Logs a fault if that is not possible.
+    /// Adds a vehicle, or logs a fault if that is not possible.
     pub(super) fn spawn_or_complain(
         &mut self,
         agent: AgentIndex,
@@ -151,7 +151,7 @@ impl Effecting<'_> {
         };
         let (start, goal) = (spot(from)?, spot(to)?);
         self.demand.spawned += 1;
-        // A regular departure: it waits until its place is free.
+        // This is a regular departure, which waits until its place is free.
         self.demand.departures.push(Departure {
             id: AgentKey::Added(self.demand.spawned).id(),
             time: self.clock.time(),

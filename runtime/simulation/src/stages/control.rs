@@ -16,7 +16,7 @@ use roadwright_plugin_api::{
 };
 use roadwright_scenario::lane_graph::{LaneletIndex, NO_LANELET};
 
-/// Buffers kept between steps.
+/// Buffers that are reused in each step.
 #[derive(Default)]
 pub(crate) struct Controlling {
     rota: Rota,
@@ -39,28 +39,28 @@ impl Controlling {
 #[derive(Default)]
 struct Asking {
     rows: Rows<ControllerInput, ControllerOutput, Sample>,
-    /// Rows of controllers that use pedals.
+    /// Rows of controllers that command pedals.
     pedals: Rows<PedalsInput, PedalsOutput, Sample>,
     /// Rows of controllers with a model of their vehicle.
     paths: Rows<PathInput, ControllerOutput, Sample>,
-    /// Rows of controllers that ask for more than their rows, without and with pedals.
+    /// Rows of controllers that request data beyond the standard row, without and with pedals.
     needs: NeedsRows<NeedsInput>,
     needs_pedals: NeedsRows<NeedsPedalsInput>,
 }
 
-/// Deceleration above which the host brakes a vehicle before a place where it has to stop, m/s^2.
+/// Deceleration above which the host brakes a vehicle that approaches a place where it has to stop, m/s^2.
 /// Controllers that look ahead brake earlier.
 const HELD_FROM: f64 = 5.0;
-/// Fraction of a vehicle's maximum deceleration that the vehicle is certain to achieve.
+/// Fraction of a vehicle's maximum deceleration that can be relied on.
 const SURE_BRAKING: f64 = 0.9;
-/// Margin that the host leaves when it stops a vehicle before the place where the vehicle has to stop, m.
+/// Distance before the place where a vehicle has to stop at which the host stops it, m.
 const HELD_BEFORE: f64 = 0.1;
 
 /// Updates the controllers that are due. Returns the number of agents that the host had to brake before a
 /// place where they have to stop.
 ///
-/// Agents of a level that holds a command for a stride are updated where their stride begins, because
-/// commands within a stride would be ignored.
+/// If a level applies a command for a whole stride, agents at this level are updated when their stride
+/// begins, because commands within a stride would be ignored.
 pub(crate) fn control(
     clock: &Clock,
     modules: &Modules,
@@ -89,7 +89,7 @@ pub(crate) fn control(
     held
 }
 
-/// A controller to update, with the time and the agents concerned, by index and by id.
+/// An update of a controller: the controller, the time, and the agents by index and by id.
 #[derive(Clone, Copy)]
 struct Asked<'a> {
     module: &'a Module<dyn Controller>,
@@ -98,7 +98,7 @@ struct Asked<'a> {
 }
 
 impl Asking {
-    /// Updates a controller for agents in a step. Returns the number of agents that had to be braked.
+    /// Updates a controller for several agents. Returns the number of agents that the host had to brake.
     fn ask(
         &mut self,
         helpers: Option<&rayon::ThreadPool>,
@@ -106,8 +106,8 @@ impl Asking {
         surroundings: Surroundings<'_>,
         agents: &mut ControlColumns<'_>,
     ) -> u64 {
-        // Batch by batch, while rows are in the cache. What one batch writes (commands, held agents,
-        // statistics) is not perceived by the next.
+        // Batches are processed one after another, so that rows stay in the cache. What one batch writes
+        // (commands, held agents, statistics) is not perceived by the next.
         let by_pedals = asked.module.wants_pedals();
         let by_path = asked.module.path_parts().is_some();
         let needs = asked.module.needs();
@@ -135,7 +135,7 @@ impl Asking {
     }
 }
 
-/// A request to a controller about one agent, for a command or for pedals.
+/// A controller's input row for one agent, for a command or for pedals.
 trait Question: Default + Clone + Send + Sync {
     type Answer: Default + Clone + Send;
 
@@ -227,7 +227,7 @@ impl Question for PathInput {
     }
 }
 
-/// A request of a controller that asks for more than its row.
+/// Like [`Question`], for a controller that requests data beyond the standard row.
 trait NeedsQuestion: Default + Clone + Send + Sync {
     type Answer: Default + Clone + Send;
 
@@ -301,8 +301,8 @@ impl NeedsQuestion for NeedsPedalsInput {
     }
 }
 
-/// Rows of a batch with the points of their paths. Each row has room for the same number of points, so rows can
-/// be filled in any order.
+/// Rows of a batch with the points of their paths. Each row has space for the same number of points, so rows
+/// can be filled in any order.
 #[derive(Default)]
 struct NeedsRows<Q: NeedsQuestion> {
     inputs: Vec<Q>,
@@ -327,7 +327,7 @@ impl<Q: NeedsQuestion> NeedsRows<Q> {
             + self.points.capacity() * size_of::<PathPoint>()
     }
 
-    /// Updates a controller for a batch of agents. Returns the number of agents that had to be braked.
+    /// Updates a controller for a batch of agents. Returns the number of agents that the host had to brake.
     fn ask(
         &mut self,
         sharing: Sharing<'_>,
@@ -337,7 +337,7 @@ impl<Q: NeedsQuestion> NeedsRows<Q> {
         agents: &mut ControlColumns<'_>,
     ) -> u64 {
         let count = due.indices.len();
-        // A row without a path has room for one point, which stays zero.
+        // A row without a path has space for one point, which stays zero.
         let most = needs.path.map_or(1, |path| path.most as usize);
         if self.inputs.len() < count {
             self.inputs.resize(count, Q::default());
@@ -400,7 +400,8 @@ impl<Q: NeedsQuestion> NeedsRows<Q> {
             answer(due, slice);
         };
         let (outputs, samples) = (&mut self.outputs[..], &mut self.samples[..]);
-        // As in `Rows::ask`: the same rows are filled alone or in parallel, and passed as a whole or in slices.
+        // As in `Rows::ask`, the results do not depend on whether one thread or several fill the rows, or on
+        // whether the rows are passed to the module together or in slices.
         match sharing.helpers {
             None => fill_all(due, (&mut *inputs, outputs, samples, points)),
             Some(helpers) if sharing.is_whole => {
@@ -430,7 +431,7 @@ impl<Q: NeedsQuestion> NeedsRows<Q> {
     }
 }
 
-/// Updates a controller for a batch of agents. Returns the number of agents that had to be braked.
+/// Updates a controller for a batch of agents. Returns the number of agents that the host had to brake.
 fn ask_batch<Q: Question>(
     rows: &mut Rows<Q, Q::Answer, Sample>,
     sharing: Sharing<'_>,
@@ -459,8 +460,8 @@ fn ask_batch<Q: Question>(
     take_orders(due.indices, orders, &rows.notes, step.period, agents)
 }
 
-/// Applies the orders of controllers and counts the samples. Returns the number of agents that the host has
-/// begun to brake.
+/// Applies the orders of controllers and adds the samples to the statistics. Returns the number of agents
+/// that the host has begun to brake.
 fn take_orders(
     indices: &[u32],
     orders: impl Iterator<Item = Order>,
@@ -492,7 +493,7 @@ fn take_orders(
         }
         let guarded = sample.guard.and_then(|guard| {
             let held = guard.held(order.command.acceleration, period);
-            // Firmly, because there is no distance to spare.
+            // The vehicle is braked firmly, because there is no distance to spare.
             held.map(|held| {
                 if guard.speed > 0.0 {
                     held.min(-guard.firm)
@@ -522,22 +523,22 @@ pub(super) struct Stand {
 }
 
 impl Stand {
-    /// Acceleration that replaces `wanted`, m/s^2. `None` unless the vehicle would have to brake
-    /// hard after driving with `wanted` for `period` seconds.
+    /// Acceleration that replaces `wanted`, m/s^2. `None` if the vehicle can drive with `wanted` for `period`
+    /// seconds and would still not have to brake hard.
     pub(super) fn held(self, wanted: f64, period: f64) -> Option<f64> {
         let speed = self.speed + wanted * period;
-        // During the period it drives at the mean of both speeds. Afterwards v^2 / 2 b must fit into the
-        // remaining distance.
+        // During the period, the vehicle drives at the mean of both speeds. Afterwards v^2 / 2 b must fit
+        // into the remaining distance.
         let way = self.way - 0.5 * (self.speed + speed) * period;
         let is_late = speed > 0.0 && (way <= 0.0 || speed * speed > 2.0 * self.firm * way);
-        // Constant braking from here to the place. At the place itself it would be infinite.
+        // Constant deceleration from here to the place. At the place itself it would be infinite.
         let braking = -self.speed * self.speed / (2.0 * self.way.max(0.05));
         is_late.then_some(braking.min(wanted))
     }
 }
 
-/// Time to collision below which driving counts as risky, s ([Vogel 2003]; rules of thumb of
-/// driving schools).
+/// Time to collision below which driving counts as risky, s ([Vogel 2003] and rules of thumb of driving
+/// schools).
 const RISKY_TIME_TO_COLLISION: f64 = 3.0;
 /// Headway below which driving counts as risky, s.
 const RISKY_HEADWAY: f64 = 1.0;
@@ -546,11 +547,10 @@ const NO_HEADWAY: f64 = 1.0;
 /// Distance from the lane's centre line beyond which a vehicle that does not change lanes counts as off the
 /// lane, m: about half of a lane of 3.25 m.
 const BESIDE_LANE: f64 = 1.6;
-/// Fraction of the allowed speed up to which a vehicle does not count as too fast. It allows for
-/// rounding errors.
+/// Fraction of the allowed speed up to which a vehicle keeps to the limit. It allows for rounding errors.
 const KEEPS_TO: f64 = 1.0 - 1e-6;
-/// Excess over the limit, as a fraction, above which time counts as speeding. Controllers that keep to the
-/// limit oscillate a little around it.
+/// Fraction by which the speed must exceed the limit for the time to count as speeding. Controllers that keep
+/// to the limit oscillate slightly around it.
 const ABOVE_LIMIT: f64 = 0.05;
 /// Speed below which a vehicle counts as standing in the computation of jerk, m/s.
 const STANDING: f64 = 0.1;
@@ -558,12 +558,11 @@ const STANDING: f64 = 0.1;
 /// Values of an agent's drive at one moment, for its statistics.
 #[derive(Debug, Clone, Copy, Default)]
 struct Sample {
-    /// Speed allowed by road, bends and vehicle, m/s. It does not depend on the behaviour's wish.
+    /// Speed allowed by road, bends and vehicle, m/s. The behaviour's wish does not affect it.
     allowed: f64,
     acceleration: f64,
     stand: Stand,
-    /// The place before which a vehicle on a planned path has to stop, because it would otherwise touch
-    /// something.
+    /// The place where a vehicle on a planned path has to stop, because it would otherwise touch something.
     guard: Option<Stand>,
     pivot: Option<Pivot>,
     exact: Option<ExactDrive>,
@@ -578,7 +577,7 @@ struct Sample {
 }
 
 impl View<'_> {
-    /// Samples of the rows of a slice. Also applies the wishes of behaviours to the rows.
+    /// Takes the samples of the rows of a slice. Also applies the wishes of behaviours to the rows.
     fn sample_all<'r>(
         &self,
         indices: &[u32],
@@ -610,8 +609,8 @@ impl View<'_> {
         }
     }
 
-    /// The place before which an agent on a planned path has to stop, because it would otherwise touch
-    /// something. `stand` is the agent's stop on its route.
+    /// The place where an agent on a planned path has to stop, because it would otherwise touch something.
+    /// `stand` is the agent's stop on its route.
     fn guard(&self, agent: AgentIndex, input: &ControllerInput, stand: Stand) -> Option<Stand> {
         let kind = self
             .types
@@ -621,11 +620,10 @@ impl View<'_> {
         Some(Stand { way, firm, ..stand })
     }
 
-    /// Excess of a speed over the speed limit of a lanelet, as a fraction of the limit. `allowed`
-    /// is the allowed speed, m/s.
+    /// Fraction by which a speed exceeds the speed limit of a lanelet. `allowed` is the allowed speed, m/s.
     fn speeding(&self, lanelet: LaneletIndex, speed: f64, allowed: f64) -> f64 {
-        // The allowed speed never exceeds the limit except by rounding to single precision. A vehicle that
-        // keeps to it keeps to the limit, which then need not be looked up.
+        // The allowed speed never exceeds the limit, except by rounding to single precision. A vehicle that
+        // keeps to the allowed speed keeps to the limit, so the limit need not be looked up.
         if speed <= allowed * KEEPS_TO {
             return 0.0;
         }
@@ -634,8 +632,8 @@ impl View<'_> {
 
     /// Applies the wish of the agent's behaviour to a row. Returns the sample.
     ///
-    /// The counted speed is the allowed speed of the road, before the wish. So a behaviour that chooses to
-    /// drive slowly loses time.
+    /// The sampled speed is the allowed speed of the road before the wish, so that a behaviour that chooses
+    /// to drive slowly loses time.
     fn sample(&self, agent: AgentIndex, input: &mut ControllerInput) -> Sample {
         let allowed = self.apply_wish(agent, input);
         let speed = input.speed;
@@ -670,7 +668,7 @@ impl View<'_> {
             sample.is_uninvited =
                 granted_to <= at && self.ground.contested(position.lanelet).is_some();
         } else {
-            // There are no signs on open ground, so the allowed speed is the limit.
+            // There are no signs on open ground, so the allowed speed is used as the limit.
             sample.is_above_limit = speed > allowed.max(STANDING) * (1.0 + ABOVE_LIMIT);
         }
         sample
@@ -687,8 +685,8 @@ impl Statistics {
         self.off_lane += u32::from(sample.is_off_lane);
         self.uninvited += u32::from(sample.is_uninvited);
         self.above_limit += u32::from(sample.is_above_limit);
-        // Spawning, starting and coming to rest change the acceleration within one step whatever the driver
-        // does, so no jerk is counted there. Two samples give one jerk, so the first has none.
+        // Spawning, starting and stopping change the acceleration within one step regardless of the driver,
+        // so no jerk is counted there. A jerk needs two samples, so the first sample has none.
         let before = f64::from(self.sampled_acceleration);
         if self.samples > 1 && before.is_finite() && !sample.stands {
             let jerk = (sample.acceleration - before) / period;

@@ -1,4 +1,4 @@
-//! Reroutes one vehicle in a ring of full lanes that cannot be resolved otherwise.
+//! Reroutes one vehicle in a ring of full lanes that cannot be resolved in any other manner.
 
 use crate::agents::{AgentsRef, PlanColumns};
 use crate::clock::Clock;
@@ -10,7 +10,7 @@ use crate::traffic::{Delays, Detour, StuckRing};
 use crate::vehicle_type::VehicleTypes;
 use roadwright_ground::Ground;
 
-/// Inputs for the planners.
+/// Inputs of the planners.
 pub(crate) struct DetourInputs<'a> {
     pub(crate) clock: &'a Clock,
     pub(crate) ground: &'a Ground,
@@ -20,8 +20,8 @@ pub(crate) struct DetourInputs<'a> {
 }
 
 impl DetourInputs<'_> {
-    /// Reroutes the first head of a ring that can reach its goal by another route. Returns whether
-    /// there is such a head.
+    /// Reroutes the first vehicle at a head of the ring's queues that can reach its goal by another route.
+    /// Returns whether there is one.
     pub(crate) fn send_one(
         &self,
         ring: &StuckRing,
@@ -44,15 +44,15 @@ impl DetourInputs<'_> {
         true
     }
 
-    /// Route of an agent over another lane beyond the junction where the agent waits. `None` if no
-    /// such route leads to its next goal, or if the goal comes earlier.
+    /// Route of an agent over another lane beyond the junction where the agent waits. `None` if no such route
+    /// leads to its next goal, or if the goal is before that junction.
     fn route_by(&self, detour: &Detour, routes: &Routes, agents: AgentsRef<'_>) -> Option<Route> {
         let index = detour.agent.index();
         let progress = &agents.progress[index];
         let route = routes.get(progress.route);
         let goal_at = route.goal_at(progress.reached)?;
-        // Its goal comes before the place where it would turn off, or it is there already, so a detour does
-        // not help.
+        // If the goal is before the place where the agent would turn off, or the agent is already there, a
+        // detour does not help.
         if goal_at <= detour.at || progress.at >= detour.at {
             return None;
         }

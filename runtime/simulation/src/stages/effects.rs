@@ -1,7 +1,7 @@
-//! Effects: requests of behaviours beyond their output rows, and the table that carries them out.
+//! Effects: requests of behaviours beyond their output rows, and the table by which they are carried out.
 //!
 //! Effects are collected while behaviours are updated, possibly by several threads, and carried out
-//! afterwards by one. Each kind of effect has its file: `rerouting.rs` (other goals and routes),
+//! afterwards by a single thread. Each kind of effect has a file: `rerouting.rs` (other goals and routes),
 //! `excursions.rs` (off the lanes and back), `parking.rs`, `company.rs` (messages, added vehicles),
 //! `trailers.rs` (uncoupling and coupling).
 
@@ -27,9 +27,9 @@ use roadwright_geometry::Pose;
 use roadwright_ground::Ground;
 use roadwright_scenario::{ModuleSetting, NodeId};
 
-/// Maximum number of lanes near a place that are tried as the end of a route, nearest first.
+/// Maximum number of lanes near a place that are tried as the end of a route, from near to far.
 pub(super) const MOST_SPOTS: usize = 8;
-/// Highest deceleration that can be requested, m/s^2. Vehicles have their own limits.
+/// Maximum deceleration that can be requested, m/s^2. Vehicles have their own limits in addition.
 const MOST_BRAKING: f64 = 20.0;
 /// The parts of the world that effects act on.
 pub(crate) struct Effecting<'a> {
@@ -66,20 +66,20 @@ impl Effecting<'_> {
         let mut all: Vec<(AgentIndex, Effect)> = lists
             .map(|(agent, effect)| (agent.into(), effect))
             .collect();
-        // Agents are updated in the order of their indices, which depend on which agents left before. Effects
-        // can involve other agents: if two agents request the last free group, or write to one receiver, the
-        // same agent has to come first in every run. So effects are sorted by id. The sort is stable, which
-        // keeps the requests of one agent in order.
+        // Agents are updated in the order of their indices, which depend on which agents left earlier.
+        // Effects can involve other agents: if two agents request the last free group, or write to one
+        // receiver, the same agent has to come first in every run. So effects are sorted by id. The sort is
+        // stable, which keeps the requests of one agent in order.
         all.sort_by_key(|(agent, _)| self.id(*agent));
         let spawned = self.demand.spawned;
         for (agent, effect) in all {
-            // An earlier effect may have retired the agent.
+            // An earlier effect may have removed the agent.
             let is_held = moves(&effect) && self.hands.hold(self.id(agent));
             if self.agents.census().drives(agent) && !is_held {
                 self.apply_one(agent, effect);
             }
         }
-        // Added vehicles depart at once and are queued behind all pending departures.
+        // Added vehicles depart at once and are queued after all pending departures.
         if self.demand.spawned > spawned {
             self.demand.departures.sort();
         }
@@ -89,7 +89,7 @@ impl Effecting<'_> {
     /// behaviour can react. All other failures are logged as faults.
     fn apply_one(&mut self, agent: AgentIndex, effect: Effect) {
         match effect {
-            // Where it drives.
+            // Destination and route.
             Effect::GoTo(place) => self.go_to_or_tell(agent, place),
             Effect::Rejoin => self.rejoin(agent),
             Effect::Chase(id) => self.chase(agent, id),
@@ -111,7 +111,7 @@ impl Effecting<'_> {
                     comes_back,
                 },
             ),
-            // How it drives.
+            // Manner of driving.
             Effect::Indicate(indicator) => self.wish(agent).indicator = indicator,
             Effect::IgnoreLaw(ignores) => self.wish(agent).ignores_law = ignores,
             Effect::Brake(braking) => self.wish(agent).braking = braking.clamp(0.0, MOST_BRAKING),
@@ -127,7 +127,7 @@ impl Effecting<'_> {
             // Trailers.
             Effect::Uncouple(from) => self.uncouple_or_complain(agent, from),
             Effect::Couple => self.couple_or_complain(agent),
-            // Added vehicles and messages.
+            // Added vehicles, and messages.
             Effect::Spawn {
                 vehicle,
                 stack,
@@ -164,12 +164,12 @@ impl Effecting<'_> {
             // Output for the user.
             Effect::Log(text) => self.write_log(agent, text),
             Effect::Mark { at, text } => self.mark(agent, at, text),
-            // The module counts the call that it could not answer.
+            // The module counts a call that the script could not answer.
             Effect::Fault(text) => self.write_fault(agent, text),
         }
     }
 
-    /// Wishes of an agent's behaviour, for modification.
+    /// Mutable wishes of an agent's behaviour.
     fn wish(&mut self, agent: AgentIndex) -> &mut Wish {
         &mut self.agents.wish[agent.index()]
     }
@@ -187,7 +187,7 @@ impl Effecting<'_> {
         }
     }
 
-    /// Shows a mark at a place, or at the agent.
+    /// Shows a mark at a place, or at the agent if `at` is `None`.
     fn mark(&mut self, agent: AgentIndex, at: Option<DVec2>, text: String) {
         let at = at.unwrap_or(self.place(agent));
         let (time, id) = (self.clock.time(), self.id(agent));
@@ -300,7 +300,7 @@ impl Effecting<'_> {
         }
     }
 
-    /// Switches one agent to another module, or to the same module with another parameter.
+    /// Changes the module in a slot of an agent's stack, or a parameter of that module, for this agent only.
     fn choose(
         &mut self,
         agent: AgentIndex,
@@ -335,7 +335,7 @@ impl Effecting<'_> {
         }
     }
 
-    /// Number of goals that an agent has reached, including the one at which it has just arrived.
+    /// Number of goals that an agent has reached, including the goal at which it has just arrived.
     pub(super) fn goals_behind(&self, agent: AgentIndex) -> u32 {
         self.agents.progress[agent.index()].reached + u32::from(self.has_arrived(agent))
     }
@@ -349,7 +349,7 @@ impl Effecting<'_> {
     /// Gives an agent a route whose current leg is off the lanes.
     pub(super) fn move_to_route(&mut self, agent: AgentIndex, route: Route) {
         self.travel(agent).move_to(route);
-        // Off the lanes both are measured along the path, which begins at the agent.
+        // Off the lanes, both are measured along the path, which begins at the agent.
         let position = &mut self.agents.position[agent.index()];
         (position.s, position.t) = (0.0, 0.0);
     }
@@ -386,7 +386,7 @@ pub(crate) fn give_up_grants(
     }
 }
 
-/// Selects another module in a slot. If the agent already uses the module, its parameters stay.
+/// Selects another module in a slot. If the module is already in use, its parameters stay.
 fn use_module(settings: &mut Vec<ModuleSetting>, module: &str) {
     let own = settings.iter().position(|own| own.module == module);
     *settings = match own {
@@ -395,8 +395,8 @@ fn use_module(settings: &mut Vec<ModuleSetting>, module: &str) {
     };
 }
 
-/// Sets a parameter in the first module of a slot that has the parameter. If none has it, it is set for the
-/// first module, so that the error names a module and lists its parameters.
+/// Sets a parameter in the first module of a slot that has the parameter. If no module has it, the first
+/// module gets it, so that the error message names a module and lists its parameters.
 fn set_parameter(
     registry: &Registry,
     slot: Slot,
@@ -417,7 +417,7 @@ fn set_parameter(
     let own = infos.iter().find(|(info, _)| info.id == setting.module);
     let own = own.map_or(&[][..], |(_, parameters)| *parameters);
     match own.iter().find(|own| own.key == key) {
-        // A setting contains all cells of a table or none.
+        // A setting contains either all cells of a table or none.
         Some(cell) if cell.cell.is_some() => write_value(&mut setting.parameters, own, cell, value),
         _ => {
             setting.parameters.insert(key, value);

@@ -1,12 +1,12 @@
 //! Precise starts and stops on paths that are driven to their ends, such as the moves of a vehicle that parks.
 //!
-//! Controllers are made for the road. They stop roughly where they should, and turn the wheels while they drive. A
-//! vehicle in a narrow bay has no room for that, so the host acts like a careful driver: it turns the wheels before the
-//! vehicle drives off, and brakes so that the vehicle stands at the end of the path. In between, controllers steer
-//! and accelerate as usual.
+//! Controllers are made for the road. They stop approximately where they should, and turn the wheels while
+//! the vehicle moves. A narrow bay has no space for that. Therefore the host acts like a careful driver: it
+//! turns the wheels before the vehicle drives off, and brakes so that the vehicle stops exactly at the end of
+//! the path. In between, controllers steer and accelerate as usual.
 //!
-//! Parts of other planned manoeuvres begin where the vehicle changes gear. There the wheels are turned in the same
-//! manner, but the vehicle need not stand at the end of a part.
+//! Parts of other planned manoeuvres begin where the vehicle changes gear. There, the wheels are turned in
+//! the same manner, but the vehicle need not stop exactly at the end of a part.
 
 use super::control::Stand;
 use crate::open_ground::scale_of;
@@ -19,55 +19,60 @@ use roadwright_plugin_api::ControllerInput;
 const STOPPING: f64 = 1.0;
 /// Distance from the end of a path within which the vehicle is stopped at once, m.
 const AT_END: f64 = 0.03;
-/// Speed in the direction of the path up to which a vehicle has not driven off, m/s. One that still rolls against its
-/// new gear is slower. At some levels it passes through a standstill within a step, so it is never seen to stand.
+/// Speed in the direction of the path below which a vehicle has not driven off yet, m/s. A vehicle that still
+/// rolls against its new gear is below this speed. At some levels, such a vehicle reverses its motion within
+/// a step, so it is never seen at a standstill.
 const STANDS: f64 = 0.02;
-/// Distance from the end of a path within which the host keeps a vehicle rolling that its controller slows down too
-/// early, m.
+/// Distance from the end of a path within which the host keeps a vehicle rolling if its controller slows down
+/// too early, m.
 const CREEPING: f64 = 0.6;
-/// Speed up to which it does so, m/s.
+/// Maximum speed at which the host keeps a vehicle rolling, m/s.
 const CREEP: f64 = 0.3;
-/// Deceleration with which the vehicle then approaches the end, m/s^2.
+/// Deceleration towards the end of the path while the host keeps a vehicle rolling, m/s^2.
 const APPROACH: f64 = 0.4;
-/// Acceleration per unit of speed error meanwhile, 1/s.
+/// Acceleration per unit of speed error while the host keeps a vehicle rolling, 1/s.
 const CREEP_GAIN: f64 = 2.0;
-/// Maximum acceleration meanwhile, m/s^2.
+/// Maximum acceleration while the host keeps a vehicle rolling, m/s^2.
 const CREEP_ACCELERATION: f64 = 0.5;
-/// Deceleration that a controller commands for other reasons than the end of the path, m/s^2.
+/// Deceleration above which a controller is assumed to brake for another reason than the end of the path,
+/// m/s^2.
 const HARD: f64 = 0.6;
-/// Distance from the start of a path within which wheels are turned while the vehicle stands, m.
+/// Distance from the start of a path within which the wheels are turned at a standstill, m.
 const AT_START: f64 = 0.3;
-/// Like `AT_START`, for parts of a manoeuvre. The vehicle changes to the next part before it stands, m.
+/// Like `AT_START`, for parts of a manoeuvre, m. It is longer because a vehicle changes to the next part
+/// before it has stopped.
 const AT_PART_START: f64 = 0.6;
-/// Length of path whose curvature the wheels are set to, m.
+/// Length of the first piece of the path, whose curvature determines the initial wheel angle, m.
 const FIRST: f64 = 0.4;
-/// Error of the wheel angle above which the vehicle does not drive off yet, rad.
+/// Error of the wheel angle above which the vehicle waits before it drives off, rad.
 const TURNED: f64 = 0.02;
-/// Maximum time for which a character stands to turn, s. The wheels of standing vehicles turn at all levels.
+/// Maximum standing time of a character that turns, s. Vehicles need no limit, because the wheels of
+/// stationary vehicles turn at all levels.
 const PATIENCE_ON_FOOT: f64 = 2.5;
-/// Maximum time for which a vehicle stands to turn its wheels before a part of a manoeuvre, s. It may have stood for
-/// a while before it found one.
+/// Maximum standing time of a vehicle that turns its wheels before a part of a manoeuvre, s. It includes the
+/// time for which the vehicle stood before it found the manoeuvre.
 const PATIENCE_IN_PARTS: f64 = 12.0;
-/// Deceleration commanded meanwhile, m/s^2.
+/// Deceleration commanded while the wheels are turned, m/s^2.
 const HOLDING: f64 = 1.0;
 
-/// Start and stop of an agent on a path that is driven to its end.
+/// Start and stop on a path that is driven to its end.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct ExactDrive {
-    /// The end of the path; `None` if the vehicle need not stand there, or if the controller stops by itself.
+    /// The end of the path, where the vehicle has to stop; `None` if it need not stop there, or if the
+    /// controller stops by itself.
     end: Option<Stand>,
-    /// Speed with which the vehicle still rolls against the direction of a part of a manoeuvre, m/s; `None` if it does
-    /// not.
+    /// Speed at which the vehicle still rolls against the direction of a part of a manoeuvre, m/s; `None` if
+    /// it does not.
     rolls_back: Option<f64>,
-    /// Wheel angle with which the vehicle has to drive off, rad; `None` if the wheels have it already, or if the
-    /// vehicle has driven off.
+    /// Wheel angle that the vehicle needs before it drives off, rad; `None` if the wheels already have it, or
+    /// if the vehicle has driven off.
     wheels: Option<f64>,
     /// Whether the agent is a character, which stops by itself.
     is_on_foot: bool,
 }
 
 impl ExactDrive {
-    /// Applies the start and the stop to the order of a controller that holds for `period` seconds.
+    /// Modifies the order of a controller, which applies for `period` seconds, for the start and the stop.
     pub(super) fn over(self, order: Order, period: f64) -> Order {
         if let Some(steering) = self.wheels {
             let wanted = order.command.acceleration;
@@ -105,8 +110,8 @@ impl ExactDrive {
 impl ExactDrive {
     /// Acceleration that keeps a vehicle rolling just before the end of its path; `None` farther away.
     ///
-    /// The speed laws of controllers approach a stop asymptotically, and would take seconds for the last centimetres of
-    /// each move.
+    /// Controllers approach a stop asymptotically, and would take seconds for the last centimetres of each
+    /// move.
     fn creeping(self, end: Stand) -> Option<f64> {
         let Stand { speed, way, .. } = end;
         (way < CREEPING && !self.is_on_foot).then(|| {
@@ -117,8 +122,8 @@ impl ExactDrive {
 }
 
 impl View<'_> {
-    /// Start and stop of an agent on a path that is driven to its end, and start on a planned path or on one that its
-    /// behaviour gives; `None` on other paths.
+    /// Start and stop of an agent on a path that is driven to its end. Only the start for other planned paths
+    /// and for paths set by a behaviour; `None` without a path.
     #[inline]
     pub(super) fn exact_drive(
         &self,

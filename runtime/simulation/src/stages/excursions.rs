@@ -1,9 +1,9 @@
 //! Driving beside or off the lanes at the request of a behaviour: along a path, around other vehicles, to the
 //! kerb, and back onto a lane.
 //!
-//! An excursion is a path over open ground. The agent leaves its lane for it. Until it joins a lane again, it
-//! ignores junctions, leaders and lane changes, and watches out for bodies instead. After a swerve, the agent
-//! continues to its remaining goals on lanes, whereas a path from its behaviour replaces them.
+//! An excursion is a path over open ground, for which the agent leaves its lane. Until the agent joins a lane
+//! again, it ignores junctions, leaders and lane changes, and watches out for bodies instead. After a swerve,
+//! the agent continues on lanes to its remaining goals, whereas a path that its behaviour sets replaces them.
 
 use super::effects::{Effecting, give_up_grants};
 use crate::records::{AgentIndex, LanePosition, LaneSpot, Phase, keeps_to_lanes};
@@ -18,24 +18,24 @@ use std::f64::consts::PI;
 
 /// Distance between the points of a line beside a lane, m.
 const SPACING: f64 = 1.0;
-/// Lowest speed along a line beside a lane, m/s.
+/// Minimum speed along a line beside a lane, m/s.
 const SLOWEST: f64 = 3.0;
-/// Distance below which two points of a path count as one, m.
+/// Distance below which two points of a path are merged, m.
 const LEAST_STEP: f64 = 0.1;
 /// Speed where a path changes between forwards and reverse, m/s.
 const CREEP: f64 = 0.5;
-/// Maximum length of a path, m; longer paths are cut.
+/// Maximum length of a path, m. Longer paths are cut off.
 const LONGEST: f64 = 2000.0;
-/// Greatest distance at which an agent can join a lane, m.
+/// Maximum distance from a lane at which an agent can join it, m.
 const JOIN_REACH: f64 = 4.0;
-/// Greatest angle between an agent and a lane at which the agent can join the lane, rad.
+/// Maximum angle to a lane at which an agent can join it, rad.
 const JOIN_ANGLE: f64 = 0.8;
-/// Greatest offset from the lane's centre line at which a trip over open ground continues on the lane, m.
+/// Maximum offset from the lane's centre line at which a trip over open ground continues on the lane, m.
 const JOINED_OFFSET: f64 = 1.2;
-/// Greatest distance from the place where a trip over open ground is to join a lane, at which the trip may join
-/// that lane or another one, m.
+/// Maximum distance from the planned joining place at which a trip over open ground may join the planned lane
+/// or another one, m.
 const JOINED_WITHIN: f64 = 45.0;
-/// Greatest angle to the lane at which a trip over open ground continues on the lane, rad.
+/// Maximum angle to the lane at which a trip over open ground continues on the lane, rad.
 const JOINED_ANGLE: f64 = 0.45;
 
 /// Offset of an agent from the centre line of its lane during a swerve.
@@ -52,7 +52,7 @@ impl Swerve {
         (self.within + self.along + back).min(LONGEST)
     }
 
-    /// Offset to the left of the lane's centre line after the given distance, m.
+    /// Offset from the lane's centre line after the given distance, m to the left.
     fn at(&self, distance: f64) -> f64 {
         //  offset |      .-------------.
         //         |    .'               '.
@@ -76,8 +76,8 @@ impl Swerve {
 }
 
 impl Effecting<'_> {
-    /// Drives an agent along the line from its behaviour, and around fixed obstacles on it. Logs a fault if the line
-    /// is invalid, or if the vehicle finds no path around an obstacle.
+    /// Drives an agent along the line that its behaviour has set, with detours around fixed obstacles. Logs a
+    /// fault if the line is invalid, or if the vehicle finds no path around an obstacle.
     pub(super) fn drive_own_path(&mut self, agent: AgentIndex, line: &[(DVec2, f64)]) {
         let paths = paths_along(self.bodies().pose(agent), line);
         if paths.is_empty() {
@@ -105,8 +105,8 @@ impl Effecting<'_> {
         }
     }
 
-    /// Drives an agent along a line over the ground, given as places and speeds. A negative speed means
-    /// reverse. The remaining goals are replaced by `later`. Returns whether the line is valid.
+    /// Drives an agent along a line over the ground, given as positions (m) and speeds (m/s). A negative
+    /// speed means reverse. The remaining goals are replaced by `later`. Returns whether the line is valid.
     fn drive_path(&mut self, agent: AgentIndex, line: &[(DVec2, f64)], later: Vec<Goal>) -> bool {
         let paths = paths_along(self.bodies().pose(agent), line);
         if paths.is_empty() {
@@ -116,7 +116,7 @@ impl Effecting<'_> {
         true
     }
 
-    /// Makes an agent follow paths over the ground, one after the other, and then continue to its goals.
+    /// Makes an agent follow paths over the ground one after another, and then continue to its goals.
     pub(super) fn take_paths(
         &mut self,
         agent: AgentIndex,
@@ -125,7 +125,8 @@ impl Effecting<'_> {
     ) {
         self.leave_lane(agent);
         let reached = self.goals_behind(agent);
-        // Each path ends in a separate goal on open ground. Goals on lanes, for the return, come after them.
+        // Each path ends in a separate goal on open ground. They are followed by the goals on lanes, for the
+        // return.
         let end = |path: &Vec<Waypoint>| path.last().map(|w| Goal::Ground(w.pose.position));
         let goals: Vec<Goal> = paths.iter().filter_map(end).chain(later).collect();
         let mut route = self.route_of(agent).with_goals(reached, &goals);
@@ -139,9 +140,10 @@ impl Effecting<'_> {
         self.agents.identity[agent.index()].phase = Phase::Driving;
     }
 
-    /// Makes an agent swerve from the centre line of its lane. Logs a fault if it is not on a lane.
+    /// Makes an agent swerve from the centre line of its lane. Logs a fault if the agent is not on a lane.
     pub(super) fn swerve(&mut self, agent: AgentIndex, swerve: &Swerve) {
-        // It would stop in the junction or across it. Its behaviour asks again in its next turn.
+        // The agent would stop in or across the junction. Its behaviour requests the swerve again in its next
+        // update.
         if !swerve.comes_back && self.meets_junction(agent, swerve.length()) {
             return;
         }
@@ -153,7 +155,7 @@ impl Effecting<'_> {
         if !self.drive_path(agent, &line, later) {
             self.complain(
                 agent,
-                "not on a lane, so there is no lane to swerve from".into(),
+                "the agent is not on a lane, so it cannot swerve".into(),
             );
         }
     }
@@ -170,7 +172,7 @@ impl Effecting<'_> {
         lanelets.any(|lanelet| self.ground.contested(lanelet).is_some())
     }
 
-    /// Line of a swerve: the centre lines of the lanelets ahead, moved sideways. Empty off the lanes.
+    /// Line of a swerve: the centre lines of the lanelets ahead, shifted sideways. Empty off the lanes.
     fn line_beside(&self, agent: AgentIndex, swerve: &Swerve) -> Vec<(DVec2, f64)> {
         let index = agent.index();
         let position = self.agents.position[index];
@@ -185,7 +187,7 @@ impl Effecting<'_> {
         let steps = (swerve.length() / SPACING).floor() as u32;
         for step in 1..=steps {
             s += SPACING;
-            // Continues on the next lanelet of the route as long as it follows without a lane change.
+            // Continues onto the next lanelet of the route as long as no lane change is needed.
             while s > self.ground.length(lanelet) {
                 let Some(next) = route.lanelet(at + 1) else {
                     break;
@@ -210,13 +212,13 @@ impl Effecting<'_> {
         if !self.agents.position[index].is_on_lane() {
             return;
         }
-        // Level `lane` only knows lanes. The agent changes to a level that can drive anywhere and keeps it
+        // Level `lane` only works on lanes. The agent changes to a level that works everywhere, and keeps it
         // after it has joined a lane again.
         if keeps_to_lanes(self.agents.identity[index].level) {
             let (ground, level) = (self.ground, DynamicsLevel::OneTrack);
             self.dynamics.assign(ground, self.agents, agent, level);
         }
-        // Off the lanes it looks for bodies by place, already in this step.
+        // Off the lanes, the agent looks for bodies by position, starting in this step.
         self.locate_bodies();
         // An agent off the lanes must not keep others waiting at a junction.
         self.traffic.claims.forget(agent);
@@ -229,7 +231,7 @@ impl Effecting<'_> {
         self.agents.touch();
     }
 
-    /// Moves an agent from its lane to open ground if its next goal lies off the lanes.
+    /// Moves an agent from its lane to open ground if its next goal is off the lanes.
     pub(crate) fn leave_for_ground(&mut self, agent: AgentIndex) {
         self.leave_lane(agent);
     }
@@ -244,7 +246,7 @@ impl Effecting<'_> {
             .copied()
             .collect();
         let pose = self.bodies().pose(agent);
-        // A short cut may lead back to the lane that the agent has just left.
+        // A shortcut may lead back to the lane that the agent has just left.
         let planned = self.route_of(agent).next_goal(reached - 1);
         let planned = planned.map(|goal| goal.position(self.ground.graph()));
         if planned.is_none_or(|place| (place - pose.position).length() > JOINED_WITHIN) {
@@ -278,27 +280,28 @@ impl Effecting<'_> {
         true
     }
 
-    /// Counts the place where an agent is to leave the lanes as reached if the agent has already left them.
+    /// Counts the planned exit from the lanes as reached if the agent has already left the lanes.
     pub(crate) fn pass_exit(&mut self, agent: AgentIndex) {
         let reached = self.agents.progress[agent.index()].reached + 1;
         self.travel(agent).reach(reached);
     }
 
-    /// Moves an agent from its lane to open ground because a user drives it. Its goals stay.
+    /// Moves an agent from its lane to open ground because a user takes manual control. The agent keeps its
+    /// goals.
     pub(crate) fn take_over(&mut self, agent: AgentIndex) {
         self.leave_lane(agent);
         let goals = self.goals_left(agent, self.goals_behind(agent));
         if goals.is_empty() {
-            // It is already on open ground and stays there.
+            // The agent is already on open ground and stays there.
             return;
         }
-        // The path to these goals no longer applies: nothing of it is behind or ahead of the agent.
+        // The path to these goals no longer applies, because the agent may drive anywhere.
         let step = self.clock.step;
         self.travel(agent).start_over(Route::unplanned(goals), step);
         self.travel(agent).reach(0);
     }
 
-    /// Ends manual control of an agent, which then continues to its goals from a lane close by, or over open
+    /// Ends manual control of an agent. The agent continues to its goals from a nearby lane, or over open
     /// ground.
     pub(crate) fn resume(&mut self, agent: AgentIndex) {
         let goals = self.goals_left(agent, self.agents.progress[agent.index()].reached);
@@ -321,8 +324,7 @@ impl Effecting<'_> {
         self.agents.touch();
     }
 
-    /// Remaining goals of an agent on lanes. The agent continues to them after the path that it is
-    /// driving.
+    /// Remaining goals of an agent on lanes, to which it continues after its current path.
     fn goals_left(&self, agent: AgentIndex, reached: u32) -> Vec<Goal> {
         let goals = self.route_of(agent).goals.iter().skip(reached as usize);
         goals
@@ -362,7 +364,7 @@ impl Effecting<'_> {
         self.take_lane(agent, spot, route)
     }
 
-    /// A lane close to an agent and in its direction.
+    /// A nearby lane that leads in the agent's direction.
     fn lane_beside(&self, agent: AgentIndex) -> Option<Spot> {
         let pose = self.bodies().pose(agent);
         let spots = self
@@ -375,7 +377,7 @@ impl Effecting<'_> {
         })
     }
 
-    /// Route from a place on a lane to goals, in order.
+    /// Route from a place on a lane to several goals, in order.
     fn route_from(&self, agent: AgentIndex, start: LaneSpot, goals: Vec<Goal>) -> Option<Route> {
         let class = self.vehicle_type(agent).class;
         let mut lanelets = vec![start.lanelet];
@@ -386,7 +388,7 @@ impl Effecting<'_> {
                 lanelet: input.goal_lanelet.into(),
                 s: input.goal_s,
             };
-            // Each leg begins with the lanelet on which the previous one ends.
+            // Each leg begins with the lanelet on which the previous leg ends.
             lanelets.extend_from_slice(&self.asking(agent).route(input)?[1..]);
             legs.push(Leg::Lanes {
                 end: lanelets.len() as u32 - 1,
@@ -421,30 +423,30 @@ impl Effecting<'_> {
     }
 }
 
-/// Returns the place on the lane, without the lateral offset.
+/// Position along the lane, without the lateral offset.
 fn on_lane(spot: Spot) -> LaneSpot {
     let (lanelet, s, _) = spot;
     LaneSpot { lanelet, s }
 }
 
-/// Returns the paths from a pose through places with speeds, cut off at the maximum length. Each forward or
-/// reverse section is a separate path. Places with a negative speed are reached in reverse. The vehicle
-/// creeps where it changes direction.
+/// Returns the paths from a pose through a line of positions and speeds, cut off at the maximum length. Each
+/// forward or reverse section is a separate path. Positions with a negative speed are reached in reverse. The
+/// vehicle creeps where it changes direction.
 fn paths_along(here: Pose, line: &[(DVec2, f64)]) -> Vec<Vec<Waypoint>> {
     let mut paths: Vec<Vec<Waypoint>> = Vec::new();
     let (mut before, mut length, mut gear) = (here.position, 0.0, 1);
     for &(place, speed) in line {
         let step = (place - before).length();
         length += step;
-        // Scripts compute places and speeds. The first value that is not finite ends the line.
+        // Positions and speeds are computed by scripts. The first value that is not finite ends the line.
         if !place.is_finite() || !speed.is_finite() || length > LONGEST {
             break;
         }
-        // Two points at the same place have no direction.
+        // Two points at the same position have no direction.
         if step <= LEAST_STEP {
             continue;
         }
-        // It reaches a stop in its current gear.
+        // The vehicle reaches a point with speed 0 in its current gear.
         if speed != 0.0 {
             gear = if speed < 0.0 { -1 } else { 1 };
         }
@@ -523,7 +525,7 @@ mod tests {
         let nonsense = [(f64::NAN, 0.0, 1.0), (9.0, 0.0, f64::INFINITY)];
         assert!(nonsense.into_iter().all(|point| along(&[point]).is_empty()));
         assert!(along(&[(LONGEST + 1.0, 0.0, 1.0)]).is_empty());
-        // Limited to the highest speed of any vehicle.
+        // Speeds are limited to the highest speed of any vehicle.
         assert_eq!(along(&[(5.0, 0.0, 1e9)])[0][1], (5.0, 100.0, 1));
     }
 
@@ -539,7 +541,7 @@ mod tests {
         let paths = paths_along(Pose::default(), &line);
         let headings = paths.iter().flatten().map(|w| w.pose.heading.abs());
         assert!(headings.fold(0.0, f64::max) < 1e-9, "{paths:?}");
-        // Back at once.
+        // The vehicle reverses at once.
         assert_eq!(along(&[(-9.0, 0.0, -1.0)])[0][0], (0.0, 1.0, -1));
     }
 }

@@ -21,15 +21,14 @@ use roadwright_plugin_api::{ControllerInput, ControllerOutput, NOTHING};
 use roadwright_scenario::DynamicsLevel;
 use std::sync::Arc;
 
-/// Waypoint distances at which the steering of a controller is also measured if the controller does not steer
-/// sharply enough at its lookahead distance, m. Controllers that follow the circle to their waypoint steer
-/// more sharply towards near waypoints.
+/// Waypoint distances at which a controller's steering is also probed if it does not steer sharply enough at
+/// its lookahead distance, m. Controllers that follow the circle to their waypoint steer more sharply towards
+/// nearby waypoints.
 const PROBE_DISTANCES: [f64; 2] = [1.5, 0.5];
 /// Maximum factor by which the sine of the angle to a waypoint may grow when the waypoint is moved farther
-/// away, for a driver whose steering is not known.
+/// away, for a driver with unknown steering response.
 const MOST_SHARPER: f64 = 4.0;
-/// Lower bound of the curvature limit of planned bends, 1/m. It applies even if the driver steers
-/// gently.
+/// Minimum curvature limit of planned bends, 1/m. It applies even if the driver cannot steer that sharply.
 const LEAST_CURVATURE: f64 = 0.02;
 
 /// Parts of the world that the stage reads, besides routes and agents.
@@ -50,13 +49,13 @@ struct Planned {
     agent: AgentIndex,
     id: u64,
     goal: DVec2,
-    /// Place on a lane where the agent joins the lane at its goal, if it does.
+    /// Place where the agent joins a lane at its goal; `None` if it does not join a lane.
     lane: Option<LaneSpot>,
     planning: GroundPlanning,
 }
 
-/// Plans paths for agents that are due for planning or have no plan yet. Returns the ids of agents that have
-/// just been found to have no path.
+/// Plans paths for agents that are due for planning or have no plan yet. Returns the ids of agents for which
+/// no path has been found in this call.
 pub(crate) fn plan_ground(
     given: OffRoad<'_>,
     plans: &mut GroundPlans,
@@ -75,14 +74,15 @@ pub(crate) fn plan_ground(
     rota.update(pool, agents.census);
     given.update_map(plans, &planned, routes, agents.lent());
     let mut without_path = Vec::new();
-    // In the order of ids, because the map is shared. A plan is visible to other agents only in later steps.
+    // Agents plan in the order of ids, because they share the map. A plan is visible to other agents only in
+    // later steps.
     for one in planned {
         let index = one.agent.index();
         let had_path = plans.has_path(one.id);
         let mut planner = given.planner(one, routes, agents.lent());
         planner.is_due = rota.is_due(one.agent, given.clock.step);
         if planner.standing > 0.0 && given.waits_for_gap(one.agent, routes, agents.lent()) {
-            // It is not stuck, so it needs no manoeuvre.
+            // The agent is not stuck, so it needs no manoeuvre.
             planner.standing = 0.0;
         }
         let asked = Asked {
@@ -117,7 +117,7 @@ pub(crate) fn plan_ground(
     without_path
 }
 
-/// Updates the map to the state of the world at the end of a step, or after a change between two steps.
+/// Updates the map to the state of the world, at the end of a step or after a change between two steps.
 pub(crate) fn update_map(
     given: OffRoad<'_>,
     plans: &mut GroundPlans,
@@ -131,7 +131,7 @@ pub(crate) fn update_map(
     given.update_map(plans, &planned, routes, agents);
 }
 
-/// Inspects an agent that plans over open ground; `None` for others.
+/// Returns the planning state of an agent that plans over open ground; `None` for other agents.
 pub(crate) fn inspect(
     given: OffRoad<'_>,
     plans: &GroundPlans,
@@ -239,8 +239,8 @@ impl OffRoad<'_> {
         goal.on_lane().is_none().then_some(goal)
     }
 
-    /// The next goals off the lanes of an agent, as [`goal`](Self::goal) gives the first one. The last one is the last
-    /// goal of the trip, unless there are more than fit or the trip continues along lanes.
+    /// The next goals of an agent off the lanes, beginning with that of [`goal`](Self::goal). They end at the
+    /// last goal of the trip, unless the list is full or the trip continues along lanes.
     pub(super) fn goals(
         &self,
         agent: AgentIndex,
@@ -269,7 +269,7 @@ impl OffRoad<'_> {
         }
     }
 
-    /// The inputs of a planner that is not due.
+    /// Inputs of an agent's planner, marked as not due for planning.
     fn planner<'b>(
         &'b self,
         one: Planned,
@@ -317,7 +317,7 @@ impl OffRoad<'_> {
         }
     }
 
-    /// Angle from the heading of an agent's first trailer to that of its vehicle, rad; 0 without a trailer.
+    /// Angle between the headings of an agent's vehicle and its first trailer, rad; 0 without a trailer.
     fn hitch(&self, agent: AgentIndex, agents: AgentsRef<'_>) -> f64 {
         let train = (self.types).train(agents.identity[agent.index()].vehicle_type);
         if train.is_empty() {
@@ -345,7 +345,7 @@ impl OffRoad<'_> {
         self.surroundings(routes).with(agents).waits_for_gap(agent)
     }
 
-    /// Why an agent disagrees with its plan; `None` if it does not.
+    /// Reason why an agent's driver disagrees with its plan; `None` if it agrees.
     fn disagreement(
         &self,
         agent: AgentIndex,
@@ -355,9 +355,9 @@ impl OffRoad<'_> {
         self.surroundings(routes).with(agents).disagreement(agent)
     }
 
-    /// A driver's steering: the sharpest turn of the vehicle, or a gentler one if its controller steers gently.
-    /// Only built-in controllers are probed, because the probe inputs are artificial and other controllers might
-    /// remember them.
+    /// A driver's steering limits: those of the vehicle, or of the controller if it steers more gently. Only
+    /// built-in controllers are probed, because probe inputs are artificial and other controllers might store
+    /// them.
     fn steering(&self, agent: AgentIndex, agents: AgentsRef<'_>) -> Steering {
         let who = &agents.identity[agent.index()];
         let limits = &self.types.get(who.vehicle_type).limits;
@@ -376,8 +376,8 @@ impl OffRoad<'_> {
         }
     }
 
-    /// How a controller steers towards waypoints at its lookahead distance, or at a shorter distance if it
-    /// steers more sharply there. `most` is the sharpest curvature of its vehicle, 1/m.
+    /// Steering response of a controller at its lookahead distance, or at a shorter distance if it steers
+    /// more sharply there. `most` is the maximum curvature of the vehicle, 1/m.
     fn response(&self, agent: AgentIndex, agents: AgentsRef<'_>, most: f64) -> SteeringResponse {
         let who = &agents.identity[agent.index()];
         let farthest = self.modules.controller(who.modules).lookahead().distance;
@@ -458,7 +458,8 @@ impl OffRoad<'_> {
         plans.update_map(self.ground, &shown, &planners);
     }
 
-    /// Removes the planned paths of agents that now drive straight or are under manual control.
+    /// Removes the planned paths of agents that now drive straight to their goals or are under manual
+    /// control.
     fn end_straight(&self, routes: &mut Routes, agents: &mut GroundColumns<'_>) {
         let straight: Vec<AgentIndex> = agents
             .census

@@ -1,8 +1,8 @@
 //! Trips over open ground and paths around obstacles at the request of behaviours.
 //!
-//! A trip to a place off the lanes, or back to them, is planned like the trips of a scenario: on lanes and over
-//! open ground, whichever takes less time. Where a path that a behaviour gives leads through a fixed obstacle, a
-//! search finds a path around it.
+//! A trip to a place off the lanes, or from there back to the lanes, is planned like the trips of a scenario:
+//! on lanes and over open ground, whichever is quicker. Where a path that a behaviour sets leads through a
+//! fixed obstacle, a search finds a detour.
 
 use super::effects::{Effecting, MOST_SPOTS};
 use crate::open_ground::{End, MixedTrips, Traveller, settings_for};
@@ -19,39 +19,41 @@ use roadwright_planning::open_ground::{
 };
 use roadwright_scenario::OffRoad;
 
-/// Greatest distance of a place from the middle of a lane at which a trip to it ends on the lane, m.
+/// Maximum distance of a place from the middle of a lane at which a trip to the place ends on that lane, m.
 const BESIDE_LANES: f64 = 25.0;
-/// Distance between two places of a path at which it is checked for obstacles, m.
+/// Spacing of the poses of a path that are checked for obstacles, m.
 const STEP: f64 = 0.5;
-/// Clearance with which a given path is checked, m. Below 0, so that a path may touch what it ends at.
+/// Clearance with which a path that a behaviour sets is checked, m. Negative, so that a path may end in
+/// contact with an object.
 const CLEARANCE: f64 = -0.05;
-/// Clearance of a single bend into a bay, m. Where it does not fit, a search finds a path with as much room as there is.
+/// Clearance required for a single bend into a bay, m. If there is less space, a search finds a path with as
+/// much clearance as possible.
 pub(super) const BAY_CLEARANCE: f64 = 0.2;
-/// Number of poses that the search for a path around an obstacle expands at most.
+/// Maximum number of poses that the search for a path around an obstacle expands.
 const MOST_POSES: u64 = 40_000;
-/// Distance around a path within which obstacles are read, m.
+/// Distance around a path within which obstacles are added to the map, m.
 const AROUND: f64 = 120.0;
 /// Edge length of the cells of the search, m.
 const CELL: f64 = 0.5;
-/// Radius of planned bends, as a multiple of the vehicle's minimum turning radius.
+/// Minimum radius of planned bends, as a multiple of the vehicle's minimum turning radius.
 const EASE: f64 = 1.15;
 /// Maximum speeds forwards and in reverse on a path around an obstacle, m/s.
 const FORWARDS: f64 = 4.0;
 const REVERSE: f64 = 2.0;
-/// Speed at the end of each part of such a path, m/s.
+/// Speed at the end of each part of a path around an obstacle, m/s.
 const CREEP: f64 = 0.5;
-/// Distance between the waypoints of such a path, m. If they were farther apart, its line would not follow their headings,
-/// and would cut the beginnings and ends of bends.
+/// Distance between the waypoints of a path around an obstacle, m. With a larger spacing, the line of the
+/// path would not follow their headings, and would cut the beginnings and ends of bends.
 const WAYPOINTS: f64 = 0.25;
-/// Deceleration towards the end of a part, m/s^2.
+/// Deceleration towards the end of each part, m/s^2.
 const SLOWING: f64 = 1.0;
-/// Height of other vehicles, m.
+/// Assumed height of other vehicles, m.
 const VEHICLE_HEIGHT: f64 = 2.0;
 
-/// Obstacles near a path, and the vehicle that drives along it.
+/// Obstacles near a path, and the vehicle that follows the path.
 pub(super) struct Scene {
     map: OpenGround,
-    /// Vehicles on the map, which the next scene does not contain.
+    /// Vehicles on the map, which are removed before the next scene uses it.
     guests: Vec<ItemId>,
     profile: ProfileId,
     vehicle: DrivableVehicle,
@@ -59,7 +61,7 @@ pub(super) struct Scene {
 }
 
 impl Effecting<'_> {
-    /// Whether no lane lies beside a place.
+    /// Whether there is no lane near a place.
     pub(super) fn is_off_lanes(&self, place: DVec2) -> bool {
         let graph = self.ground.graph();
         let nearest = self.ground.finder().near(graph, place).into_iter().next();
@@ -68,8 +70,8 @@ impl Effecting<'_> {
         })
     }
 
-    /// Settings of an agent's ground planner; `None` if its planner has no map, or if its vehicle never leaves
-    /// the lanes.
+    /// Settings of an agent's ground planner; `None` if the planner has no map, or if the vehicle never
+    /// leaves the lanes.
     fn ground_planning(&self, agent: AgentIndex) -> Option<GroundPlanning> {
         let who = &self.agents.identity[agent.index()];
         if self.types.off_road(who.vehicle_type) == OffRoad::Never {
@@ -82,8 +84,8 @@ impl Effecting<'_> {
         planning.search.uses_map().then_some(planning)
     }
 
-    /// Gives an agent a trip over lanes and open ground to a place, or to the lane beside it. Returns whether
-    /// there is such a trip.
+    /// Gives an agent a trip over lanes and open ground to a place, or to the lane near that place. Returns
+    /// whether there is such a trip.
     pub(super) fn go_over_ground(&mut self, agent: AgentIndex, place: DVec2) -> bool {
         if self.ground_planning(agent).is_none() {
             return false;
@@ -118,7 +120,7 @@ impl Effecting<'_> {
             };
             Some(itinerary.changes().chain([end]).collect())
         };
-        // People walk to the place itself, also beside a lane and on it.
+        // Characters walk to the place itself, even if it is near or on a lane.
         if graph.lanelets().is_empty() || self.vehicle_type(agent).is_disc {
             return Some(vec![Goal::Ground(place)]);
         }
@@ -142,16 +144,16 @@ impl Effecting<'_> {
         }
     }
 
-    /// The fixed obstacles and the vehicles that stand within reach of a path from an agent to other places; `None` if
-    /// its planner has no map, or if it has trailers. [`Self::leave_scene`] returns the map.
-    /// Loose obstacles are left out, because a behaviour may want to push them.
+    /// Returns the fixed obstacles and the stationary vehicles near possible paths from an agent to `places`.
+    /// `None` if the agent's planner has no map, or if the vehicle has trailers. [`Self::leave_scene`]
+    /// returns the map. Loose obstacles are left out, because a behaviour may want to push them.
     pub(super) fn scene(&mut self, agent: AgentIndex, places: &[DVec2]) -> Option<Scene> {
         let planning = self.ground_planning(agent)?;
         let number = self.agents.identity[agent.index()].vehicle_type;
         let kind = self.types.get(number);
         let cell = CellSize::new(CELL)?;
         if kind.tows {
-            // The search does not know where trailers go.
+            // The search does not know how trailers follow the vehicle.
             return None;
         }
         let vehicle = DrivableVehicle {
@@ -177,7 +179,7 @@ impl Effecting<'_> {
         })
     }
 
-    /// Ends the use of a scene, so that the next scene can have its map.
+    /// Gives the map of a scene back for the next scene.
     pub(super) fn leave_scene(&mut self, scene: Scene) {
         let Scene {
             mut map, guests, ..
@@ -188,7 +190,7 @@ impl Effecting<'_> {
         self.trips.take_back_obstacles(map);
     }
 
-    /// Other vehicles that stand within reach of a path from an agent to other places.
+    /// Other stationary vehicles near possible paths from an agent to `places`.
     fn standing_near(&self, agent: AgentIndex, places: &[DVec2]) -> impl Iterator<Item = Item> {
         let here = self.place(agent);
         let low = places.iter().copied().fold(here, DVec2::min) - AROUND;
@@ -212,7 +214,7 @@ fn fixed_obstacles(ground: &Ground) -> OpenGround {
     let mut map = OpenGround::new();
     ground.obstacles().for_each_upright(|upright| {
         if !upright.is_loose {
-            // Shapes that the map cannot hold are left out.
+            // Shapes that the map cannot represent are left out.
             let _ = map.insert(Item::obstacle(upright.shape, upright.heights));
         }
     });
@@ -225,7 +227,8 @@ impl Scene {
         self.map.is_free(self.profile, None, &body)
     }
 
-    /// Whether the vehicle touches nothing between two places of a path. Its heading is that of the second one.
+    /// Whether the vehicle keeps `clearance` between two waypoints of a path. Its heading is that of the
+    /// second waypoint.
     fn is_free_between(&self, before: &Waypoint, next: &Waypoint, clearance: f64) -> bool {
         let (from, to) = (before.pose.position, next.pose.position);
         let steps = ((to - from).length() / STEP).ceil().max(1.0) as u32;
@@ -238,12 +241,13 @@ impl Scene {
         })
     }
 
-    /// Whether the vehicle keeps a clearance on paths, m. True if it touches something where it stands.
+    /// Whether the vehicle keeps a clearance (m) along all paths. Also `true` if it already touches an
+    /// obstacle at the start.
     pub(super) fn are_free(&self, paths: &[Vec<Waypoint>], clearance: f64) -> bool {
         self.first_blocked(paths, clearance).is_none()
     }
 
-    /// The place before the first obstacle on paths: number of the path, and of the waypoint before the obstacle.
+    /// The last free waypoint before the first obstacle on the paths: index of the path and of the waypoint.
     fn first_blocked(&self, paths: &[Vec<Waypoint>], clearance: f64) -> Option<(usize, usize)> {
         let start = paths.first()?.first()?;
         if !self.is_free(start.pose, CLEARANCE) {
@@ -261,7 +265,7 @@ impl Scene {
     /// Returns the paths with detours around all obstacles on them.
     ///
     /// # Errors
-    /// The place of an obstacle around which the vehicle finds no path.
+    /// The position on the path at which an obstacle blocks it, if there is no path around the obstacle.
     pub(super) fn around(
         &mut self,
         paths: Vec<Vec<Waypoint>>,
@@ -278,7 +282,8 @@ impl Scene {
             if at > 0 {
                 done.push(path[..=at].to_vec());
             }
-            // It returns to the path at the first place at which it fits and from which it can drive on.
+            // The detour returns to the path at the first waypoint where the vehicle has enough space and
+            // which it can reach.
             let back = (at + 1..path.len()).find_map(|next| {
                 let to = path[next];
                 if !self.is_free(to.pose, CLEARANCE) {
@@ -306,7 +311,8 @@ impl Scene {
         Ok(done)
     }
 
-    /// A path of the vehicle from pose to pose of its rear axle, each part in one gear; `None` if none is found.
+    /// Searches for a drivable path between two poses of the rear axle. Each part of the path has one gear.
+    /// `None` if no path is found.
     pub(super) fn drive(&mut self, from: Pose, to: Pose) -> Option<Vec<Vec<Waypoint>>> {
         let trip = DrivableTrip {
             profile: self.profile,
@@ -328,7 +334,7 @@ impl Scene {
     }
 }
 
-/// Parts of a path, each in one gear, with speeds at which the vehicle can stop at the end of each part.
+/// Splits a path into parts with one gear each. The speeds allow the vehicle to stop at the end of each part.
 fn parts(path: &DrivablePath) -> Vec<Vec<Waypoint>> {
     let poses = path.poses(WAYPOINTS);
     let runs = poses.chunk_by(|a, b| a.gear == b.gear);

@@ -1,7 +1,7 @@
 //! Parking manoeuvres: into bays, forwards or in reverse, and out of them in reverse.
 //!
-//! A vehicle enters a bay along one clothoid from its current place. If this clothoid bends too sharply for
-//! the vehicle, it reverses in along a clothoid from a place farther along its lane:
+//! A vehicle enters a bay along a clothoid from its current position. If this clothoid is too sharp for the
+//! vehicle, the vehicle drives farther along its lane and reverses into the bay along another clothoid:
 //!
 //! ```text
 //!   forwards                in reverse
@@ -10,7 +10,7 @@
 //!   ------ [bay] -------    [bay]__/ ---------------
 //! ```
 //!
-//! Out of a bay without an onward lane, it reverses until it stands along a lane nearby.
+//! A bay that has no exit ahead is left in reverse, until the vehicle is aligned with a nearby lane.
 
 use super::effects::Effecting;
 use super::over_ground::BAY_CLEARANCE;
@@ -20,8 +20,8 @@ use roadwright_geometry::math::{tan, wrap_angle};
 use roadwright_geometry::{Pose, ReferenceLine};
 use std::f64::consts::PI;
 
-/// Distance between the waypoints of a path, m. If they were farther apart, the line of the path would not follow their
-/// headings.
+/// Distance between the waypoints of a path, m. With a larger spacing, the line of the path would not follow
+/// their headings.
 const SPACING: f64 = 0.25;
 /// Maximum speed into and out of bays, m/s.
 const FASTEST: f64 = 3.0;
@@ -31,19 +31,18 @@ const SLOWEST: f64 = 0.5;
 const SLOWING: f64 = 1.0;
 /// Maximum curvature of paths as a fraction of the vehicle's limit, so that a controller can follow them.
 const MARGIN: f64 = 0.9;
-/// Lengths that are tried for the straight end of a path, m.
+/// Lengths that are tried for the straight section at the end of a path, m.
 const STRAIGHT_ENDS: [f64; 3] = [0.8, 0.4, 0.0];
 /// Maximum length of a path into or out of a bay, m.
 const LONGEST: f64 = 60.0;
-/// Greatest distance that a vehicle drives past a bay before it reverses into the bay, m.
+/// Maximum distance that a vehicle drives past a bay before it reverses into the bay, m.
 const OVERSHOOT: f64 = 24.0;
-/// Distances back along the lane at which the end position is tried for a vehicle that reverses out
+/// Distances behind the vehicle, along the lane, that are tried for the end of its path when it reverses out
 /// of a bay, m.
 const BACK: [f64; 7] = [3.0, 5.0, 7.0, 9.0, 11.0, 13.0, 16.0];
-/// Offsets from the lane's centre line at which the end position is tried, m.
+/// Offsets from the lane's centre line that are tried for the end of this path, m.
 const BESIDE: [f64; 7] = [0.0, 1.0, -1.0, 2.0, -2.0, 3.0, -3.0];
-/// Maximum distance between a bay and a lane for which the lane counts as reachable from the bay,
-/// m.
+/// Maximum distance between a bay and a lane at which vehicles can leave the bay onto the lane, m.
 const LANE_DISTANCE: f64 = 8.0;
 
 impl Effecting<'_> {
@@ -60,11 +59,11 @@ impl Effecting<'_> {
         }
     }
 
-    /// Returns the paths into a bay, in driving order. The vehicle drives in forwards, or past the
-    /// bay along the lane and then in reverse, or along any path that touches no obstacle.
+    /// Returns the paths into a bay, in driving order: forwards, or past the bay along the lane and then in
+    /// reverse, or along any path that touches no obstacle.
     fn paths_into(&mut self, agent: AgentIndex, middle: Pose) -> Option<Vec<Vec<Waypoint>>> {
         let vehicle = self.vehicle_type(agent);
-        // Paths guide the centre of the rear axle, while a bay is given for the centre of the body.
+        // Paths refer to the centre of the rear axle, whereas a bay is given for the centre of the body.
         let bay = Pose {
             position: middle.point(-vehicle.body_centre, 0.0),
             heading: wrap_angle(middle.heading),
@@ -75,7 +74,7 @@ impl Effecting<'_> {
         let Some(mut scene) = self.scene(agent, &[bay.position]) else {
             return forwards.or_else(|| self.reverse_into(agent, bay, sharpest));
         };
-        // A single bend may be too tight, or lead through a house.
+        // A single bend may be too tight, or lead through an obstacle.
         let free = forwards.filter(|paths| scene.are_free(paths, BAY_CLEARANCE));
         let free = free.or_else(|| {
             let backwards = self.reverse_into(agent, bay, sharpest);
@@ -92,7 +91,7 @@ impl Effecting<'_> {
         MARGIN * tan(vehicle.limits.max_steering) / vehicle.limits.wheelbase
     }
 
-    /// Paths that lead past a bay along the lane and then in reverse into the bay.
+    /// Paths that lead past a bay along the lane, and then in reverse into the bay.
     fn reverse_into(
         &self,
         agent: AgentIndex,
@@ -107,32 +106,32 @@ impl Effecting<'_> {
         let line = self.ground.line(position.lanelet);
         let last = (line.length() - position.s).min(OVERSHOOT);
         let turnings = (2..).map(f64::from).take_while(|on| *on <= last);
-        // All turning points are tried with the longest straight end before a shorter one, because a vehicle
-        // that straightens before it stops stands straight in its bay. A turning point farther on is better
-        // than no straight end.
+        // All turning points are tried with the longest straight end before a shorter end is tried, because a
+        // vehicle that straightens before it stops is aligned with its bay. Any straight end is better than
+        // none, even if the turning point is farther along the lane.
         let tries = STRAIGHT_ENDS
             .into_iter()
             .flat_map(|end| turnings.clone().map(move |on| (end, on)));
         tries.into_iter().find_map(|(end, on)| {
             let turning = line.pose(position.s + on);
-            // Reversing from the turning point into the bay equals driving forwards with both poses turned
-            // around, so it is one clothoid as well.
+            // Reversing from the turning point into the bay is equivalent to driving forwards with both poses
+            // turned around, so it is also one clothoid.
             let back = curve_with_end(about(turning), about(bay), sharpest, end)?;
             let on = curve(here, turning, sharpest)?;
             Some(vec![path(&on, 1), path(&back, -1)])
         })
     }
 
-    /// Reverses an agent onto a lane nearby, and drives it from there to the lane nearest to a place. Returns
+    /// Reverses an agent onto a nearby lane, and then drives it to the lane nearest to a place. Returns
     /// whether there is a path.
     pub(super) fn back_out(&mut self, agent: AgentIndex, place: glam::DVec2) -> bool {
         let here = self.bodies().pose(agent);
         let sharpest = self.sharpest(agent);
         let (ground, graph) = (self.ground, self.ground.graph());
         let near = ground.finder().near(graph, here.position);
-        // Out of a bay: curves from the vehicle, turned around, to places behind it along the two nearest
-        // lanes. The first drivable curve is used. Places on the centre line are tried before those beside
-        // it, and near ones before far ones.
+        // Candidate paths out of a bay are curves from the turned-around vehicle to poses behind it along the
+        // two nearest lanes. The first drivable curve is used. Poses on the centre line are tried before
+        // poses beside it, and near ones before far ones.
         let near = near.into_iter().filter(|(_, _, t)| t.abs() < LANE_DISTANCE);
         let Some(back) = near.take(2).find_map(|(lanelet, s, _)| {
             let line = ground.line(lanelet);
@@ -165,7 +164,7 @@ impl Effecting<'_> {
     }
 }
 
-/// Turns a pose around.
+/// Turns a pose around by half a circle.
 fn about(pose: Pose) -> Pose {
     Pose {
         heading: wrap_angle(pose.heading + PI),
@@ -173,14 +172,14 @@ fn about(pose: Pose) -> Pose {
     }
 }
 
-/// Clothoid between two poses; `None` if its curvature would exceed `sharpest`, 1/m. Ends with a straight
-/// section if there is room, so that the vehicle comes out straight.
+/// Clothoid between two poses; `None` if its curvature would exceed `sharpest`, 1/m. If there is enough
+/// space, it ends with a straight section, so that the vehicle is aligned at the end.
 fn curve(from: Pose, to: Pose, sharpest: f64) -> Option<ReferenceLine> {
     let mut ends = STRAIGHT_ENDS.into_iter();
     ends.find_map(|end| curve_with_end(from, to, sharpest, end))
 }
 
-/// Like `curve`, but with a straight end of a given length, m.
+/// Like `curve`, but with a straight section of a given length (m) at the end.
 fn curve_with_end(from: Pose, to: Pose, sharpest: f64, end: f64) -> Option<ReferenceLine> {
     let before = Pose {
         position: to.point(-end, 0.0),
@@ -206,8 +205,7 @@ fn path(line: &ReferenceLine, gear: i8) -> Vec<Waypoint> {
         let left = length - s;
         Waypoint {
             pose: if gear < 0 { about(along) } else { along },
-            // From this speed the vehicle can stop at the end. It is never so slow that the vehicle does not
-            // get there.
+            // From this speed, the vehicle can stop at the end. The lower limit ensures that it gets there.
             speed: (2.0 * SLOWING * left).sqrt().clamp(SLOWEST, FASTEST),
             gear,
         }

@@ -1,9 +1,9 @@
-//! Turns tracked vehicles and characters on the spot if their path leads far to the side or back.
+//! Turns tracked vehicles and characters on the spot if their path leads far to the side or backwards.
 //!
-//! Controllers are made for cars. None of them steers so far that a track has to run backwards.
-//! Controllers that follow a circle drive straight on if the waypoint is behind the vehicle. So the
-//! host acts like the driver of a tracked vehicle. It slows the vehicle down, turns it on the spot,
-//! and then returns control.
+//! Controllers are made for cars. None of them steers so sharply that a track has to run backwards, and
+//! controllers that follow a circle drive straight on if the waypoint is behind the vehicle. Therefore the
+//! host acts like the driver of a tracked vehicle: it slows the vehicle down, turns it on the spot, and then
+//! gives control back to the controller.
 
 use crate::perception::View;
 use crate::records::{AgentIndex, Command, Order};
@@ -18,10 +18,11 @@ const FROM: f64 = 1.2;
 const UNTIL: f64 = 0.2;
 /// Yaw rate above which a vehicle counts as turning, rad/s.
 const TURNING: f64 = 0.05;
-/// Factor applied to the wheel angle at which one track stands still. It ensures that this angle is
-/// actually reached.
+/// Factor by which the steering exceeds the wheel angle at which one track stands still. It ensures that this
+/// angle is actually reached.
 const BEYOND: f64 = 1.03;
-/// Distance to an obstacle ahead below which the controller decides how to pass it, m.
+/// Distance to an obstacle ahead below which the vehicle does not turn on the spot, because its controller
+/// decides how to pass the obstacle, m.
 const CLEAR: f64 = 8.0;
 /// Acceleration commanded during the turn to signal the intention to move, m/s^2.
 const GOING: f64 = 0.5;
@@ -31,9 +32,9 @@ const FROM_ON_FOOT: f64 = 1.4;
 const FACES_FROM: f64 = 0.5;
 /// Speed below which a character stops in order to turn, m/s.
 const WALKS_SLOWLY: f64 = 0.35;
-/// Turn rate of a character on the spot, rad/s.
+/// Maximum yaw rate of a character that turns on the spot, rad/s.
 const TURN_ON_FOOT: f64 = 2.3;
-/// Turn rate of a character on the spot per radian left, 1/s.
+/// Yaw rate of a character that turns on the spot, per radian of remaining angle, 1/s.
 const TURNS_TOWARDS: f64 = 4.0;
 /// Deceleration before the turn, m/s^2.
 const SLOWING: f64 = 2.0;
@@ -41,17 +42,17 @@ const SLOWING: f64 = 2.0;
 /// A turn on the spot that the path requires.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Pivot {
-    /// Wheel angle of the car that represents the tracks, rad.
+    /// Equivalent wheel angle that represents the track speeds, rad.
     steering: f64,
-    /// Whether the vehicle is slow enough, and whether its wheels have the required angle.
+    /// Whether the vehicle is slow enough to turn, and whether its wheels have the required angle.
     is_slow: bool,
     is_ready: bool,
-    /// Acceleration during the turn once the wheels have their angle, m/s^2.
+    /// Acceleration during the turn, once the wheels have the required angle, m/s^2.
     acceleration: f64,
 }
 
 impl Pivot {
-    /// Replaces an order by the order for the turn. An order to stand still is kept.
+    /// Replaces an order by the order for the turn. An order to stand still remains.
     pub(super) fn over(self, order: Order) -> Order {
         let command = order.command;
         if !self.is_slow {
@@ -66,7 +67,8 @@ impl Pivot {
         }
         Order {
             command: Command {
-                // It stands until the wheels have the angle; otherwise it would drive a bend.
+                // The vehicle stands until the wheels have the required angle. Otherwise it would drive a
+                // bend.
                 acceleration: if self.is_ready {
                     self.acceleration
                 } else {
@@ -92,7 +94,7 @@ impl View<'_> {
         }
     }
 
-    /// Like `pivot`, but for an agent of level `rigid`.
+    /// Like `pivot`, but for an agent at level `rigid`.
     fn pivot_of_body(&self, agent: AgentIndex, input: &ControllerInput) -> Option<Pivot> {
         let who = &self.agents.identity[agent.index()];
         let kind = self.types.get(who.vehicle_type);
@@ -118,7 +120,7 @@ impl View<'_> {
         })
     }
 
-    /// Like `pivot`, but for a character, which stands while it turns.
+    /// Like `pivot`, but for a character, which stops before it turns.
     fn pivot_on_foot(&self, agent: AgentIndex, input: &ControllerInput) -> Option<Pivot> {
         let (angle, motion) = (input.waypoint_angle, &self.agents.motion[agent.index()]);
         let is_slow = motion.speed.abs() < WALKS_SLOWLY;
@@ -130,7 +132,7 @@ impl View<'_> {
         let kind = self
             .types
             .get(self.agents.identity[agent.index()].vehicle_type);
-        // Slower towards the end, so that it does not turn too far.
+        // The character turns more slowly towards the end, so that it does not overshoot.
         let rate = (TURNS_TOWARDS * angle).clamp(-TURN_ON_FOOT, TURN_ON_FOOT);
         Some(Pivot {
             steering: walker::steering(&kind.limits, motion.speed, rate),

@@ -14,32 +14,31 @@ use roadwright_plugin_api::PlannerInput;
 use roadwright_scenario::VehicleClass;
 use roadwright_scenario::lane_graph::LaneletIndex;
 
-/// Standing time after which an agent searches for another route, s. If its previous route is still
-/// the best, the next attempt follows after the same time, and later ones after twice this time,
-/// four times and so on. Red lights are shorter than this.
+/// Standing time after which an agent searches for another route, s. It is longer than the red phases of
+/// signals. If the old route is still the best, the agent tries again after the same time, and later after
+/// two, four and eight times this time.
 const REROUTE_AFTER: f64 = 45.0;
 /// Maximum number of times that [`REROUTE_AFTER`] is doubled.
 const MOST_DOUBLED: u8 = 3;
-/// Standing time after which a vehicle that waits for a gap gives up the lane change, s. By then,
-/// no vehicle has let it in, and it blocks others.
+/// Standing time after which a vehicle that waits for a gap gives up the lane change, s. By then, it has not
+/// been let in, and it blocks others.
 const WAITS_FOR_GAP: f64 = 12.0;
-/// Distance to the place where a lane change is given up, m. A vehicle that stands within this
-/// distance counts as waiting for a gap.
+/// Distance to the place where a lane change is given up, m. A vehicle that stands closer to this place
+/// counts as waiting for a gap.
 const WAITING_PLACE: f64 = 3.0;
-/// Distance within which a detour of a stuck agent returns to its route, m. Every other attempt searches for
-/// a completely new route to the goal, which costs much more.
+/// Distance after which a detour of a stuck agent returns to its route, m. Every second attempt searches for
+/// a completely new route to the goal instead, which costs much more.
 const REJOIN: f64 = 1500.0;
-/// Time until the next attempt after a missed lane change, s.
+/// Time between attempts after a missed lane change, s.
 const NEXT_ATTEMPT: f64 = 1.0;
 
-/// Numbers of replans in a step, by reason. A lane change that is deferred to the next road does
-/// not count as a missed turn. Neither does one that is given up because the goal is beside the
-/// agent.
+/// Number of replans in a step, by reason. A lane change that is deferred to the next road does not count as
+/// a missed turn, and neither does one that is given up because the goal is beside the agent.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Planned {
     /// Replans for agents that had been standing for too long.
     pub(crate) stuck: u64,
-    /// Replans for agents that had missed their lane and got another route.
+    /// Replans for agents that had missed their lane and took another route.
     pub(crate) missed_turns: u64,
 }
 
@@ -57,7 +56,7 @@ struct Need {
     input: PlannerInput,
 }
 
-/// Inputs for deciding about replanning.
+/// Inputs for the decision whether to replan.
 struct PlanInputs<'a> {
     clock: &'a Clock,
     ground: &'a Ground,
@@ -78,7 +77,7 @@ pub(crate) struct Planning<'a> {
 }
 
 /// Replans the routes of agents that have stood for too long or cannot change lanes in time. All requests to
-/// an instance are sent as one batch.
+/// a planner instance are sent in one batch.
 pub(crate) fn plan(
     given: Planning<'_>,
     rota: &mut Rota,
@@ -149,8 +148,8 @@ fn replan(
     travel.replan(route, clock.step);
 }
 
-/// Lets an agent that cannot reach the lane of its last goal arrive beside the goal, if the goal lies on a
-/// neighbour lane.
+/// If the last goal is on a neighbouring lane that an agent cannot reach, makes the agent arrive beside the
+/// goal.
 fn end_beside(
     clock: &Clock,
     ground: &Ground,
@@ -166,8 +165,7 @@ fn end_beside(
     }
 }
 
-/// Replaces a sequence of lanelets in an agent's route with a planner's answer. Returns whether the two
-/// differ.
+/// Replaces a sequence of lanelets in an agent's route by a planner's answer. Returns whether they differ.
 fn take_answer(
     clock: &Clock,
     agent: AgentIndex,
@@ -181,7 +179,7 @@ fn take_answer(
     let progress = &mut agents.progress[index];
     progress.planned_at = clock.step;
     let route = routes.get(progress.route);
-    // If the answer is the same sequence or none, the agent asks less often while it stands.
+    // If the answer is empty or the old sequence, the agent asks less often while it stands.
     let is_new =
         |lanelets: &Vec<LaneletIndex>| route.lanelets[from as usize..=to as usize] != lanelets[..];
     let Some(lanelets) = answer.filter(is_new) else {
@@ -195,8 +193,8 @@ fn take_answer(
 }
 
 impl PlanInputs<'_> {
-    /// Collects requests to the planner for agents that need another route, each with its trigger and the
-    /// part of the route to replace. Returns the agents whose new route needs no planner.
+    /// Collects planner requests for agents that need another route, each with its trigger and the part of
+    /// the route to replace. Returns the agents whose new route needs no planner.
     fn ask_for(
         &self,
         agents: &[u32],
@@ -231,18 +229,20 @@ impl PlanInputs<'_> {
     }
 
     /// Route of an agent without the lane change that it has missed; `None` if a planner is needed. The agent
-    /// changes lanes one road later, or ends beside its goal if no vehicle could change in time.
+    /// changes lanes one road later. If no vehicle could have changed lanes in time, it ends its trip beside
+    /// the goal.
     fn without_change(&self, agent: AgentIndex) -> Option<Route> {
         let progress = &self.agents.progress[agent.index()];
         let (at, reached) = (progress.at, progress.reached);
         let (route, graph) = (self.routes.get(progress.route), self.ground.graph());
-        // Granted lanelets are always driven.
+        // Granted lanelets always stay on the route.
         let may_defer = self.kept_to(agent) <= at + 1;
         let later = || route.deferred(at, reached, graph, self.class(agent));
         if may_defer && let Some(run) = later() {
             return Some(route.with_run(at, run.to, reached, &run.lanelets));
         }
-        // A detour would lead to the same place, where it would be too late again, endlessly.
+        // The goal can be reached by a detour. Without space for the lane change, a detour would return to
+        // the same place forever.
         if route.has_room_for_goal(at, reached, graph) {
             return None;
         }
@@ -261,22 +261,22 @@ impl PlanInputs<'_> {
         self.types.get(identity.vehicle_type).class
     }
 
-    /// Reason why an agent needs another route; `None` if it does not.
+    /// Reason why an agent needs another route; `None` if it needs none.
     #[inline]
     fn trigger(&self, agent: AgentIndex) -> Option<Trigger> {
         let index = agent.index();
         let (position, progress) = (&self.agents.position[index], &self.agents.progress[index]);
         let since = self.clock.since(progress.planned_at);
-        // 45, 90, 180, 360 s: a search through a jam visits much of the network, and a route that was the
-        // best twice is probably still the best.
+        // The times are 45, 90, 180 and 360 s. A search through a jam visits much of the network, and a route
+        // that was the best twice is probably still the best.
         let patience = REROUTE_AFTER * f64::from(1u32 << progress.attempts.min(MOST_DOUBLED));
         let is_stuck = progress.standing > REROUTE_AFTER && since > patience;
         if !is_stuck && since <= NEXT_ATTEMPT || !position.is_on_lane() {
             return None;
         }
-        // A lane change is missed when the end of the lane is closer than the stopping distance. One of
-        // several is missed when the others would have no room. Most roads have one lane per direction, so
-        // the route need not be examined.
+        // A lane change is missed when the end of the lane is closer than the stopping distance. If several
+        // are required, one is missed when there is no space left for the others. Most roads have one lane
+        // per direction, so the route need not be examined.
         if !self.ground.has_beside(position.lanelet) {
             return is_stuck.then_some(Trigger::Stuck);
         }
@@ -307,19 +307,19 @@ impl PlanInputs<'_> {
         }
     }
 
-    /// Remaining length of the lanelet under an agent, m.
+    /// Remaining length of the lanelet that an agent is on, m.
     #[inline]
     fn remaining(&self, agent: AgentIndex) -> f64 {
         let position = &self.agents.position[agent.index()];
         self.ground.lanelet(position.lanelet).length() - position.s
     }
 
-    /// The part of an agent's route that needs replanning, and the request to the planner.
+    /// The part of an agent's route that has to be replaced, and the request to the planner.
     fn need(&self, agent: AgentIndex, trigger: Trigger) -> Option<Need> {
         let index = agent.index();
         let (position, progress) = (&self.agents.position[index], &self.agents.progress[index]);
         let route = self.routes.get(progress.route);
-        // Granted lanelets are kept: the new run begins with the first lanelet after them.
+        // Granted lanelets stay on the route, so the new run begins with the first lanelet after them.
         let granted_to = self.kept_to(agent);
         let from = if granted_to > progress.at + 1 {
             granted_to
@@ -331,8 +331,8 @@ impl PlanInputs<'_> {
         if from > goal_at {
             return None;
         }
-        // A search to the goal through the delays of a jam visits much of the network. So attempts alternate
-        // between a detour back to the route, which comes first, and a full search.
+        // A search to the goal through a jam visits much of the network. Therefore attempts alternate between
+        // a detour back to the route, which is tried first, and a full search.
         let is_detour = trigger == Trigger::Stuck && progress.attempts.is_multiple_of(2);
         let rejoin = is_detour
             .then(|| self.rejoin(route, from, goal_at))
@@ -342,7 +342,7 @@ impl PlanInputs<'_> {
             None => (goal_at, route.next_goal(progress.reached)?),
         };
         let is_here = from == progress.at;
-        // A planner that may change lanes at once would choose the very change that was missed.
+        // A planner that may change lanes immediately would choose the very lane change that was missed.
         let is_near_end = is_here && self.remaining(agent) < 2.0 * GIVE_UP_DISTANCE;
         let s = if is_here { position.s } else { 0.0 };
         let is_too_late = trigger == Trigger::TooLate;
@@ -353,7 +353,7 @@ impl PlanInputs<'_> {
         Some(Need { from, to, input })
     }
 
-    /// Place where a detour from lanelet `from` returns to the route: the end of the first lane beyond
+    /// Place where a detour from lanelet `from` returns to the route: the end of the first lane farther than
     /// [`REJOIN`]. `None` if the goal is closer.
     fn rejoin(&self, route: &Route, from: u32, goal_at: u32) -> Option<(u32, Goal)> {
         let mut distance = 0.0;
@@ -361,8 +361,8 @@ impl PlanInputs<'_> {
             let id = route.lanelet(at)?;
             let lanelet = self.ground.lanelet(id);
             distance += lanelet.length();
-            // Where a lane change follows, the route continues on the adjacent lane, so a detour cannot
-            // return here.
+            // If a lane change follows, the route continues on the adjacent lane, so a detour cannot return
+            // here.
             let goes_on = route.lane_change_at(at, self.ground.graph()) == 0.0;
             if distance > REJOIN && !lanelet.is_connection() && goes_on {
                 let s = lanelet.length();
@@ -398,9 +398,8 @@ mod tests {
         }
     }
 
-    /// Need of an agent at `s` on the right lane of a road of 300 m, with its goal on lane `to`. It
-    /// has the given standing time and number of attempts, and its last route was planned `since`
-    /// seconds ago.
+    /// Need of an agent at position `s` on the right lane of a road of 300 m with its goal on lane `to`, for
+    /// the given speed, standing time and number of attempts. Its last route was planned `since` seconds ago.
     fn need(
         to: usize,
         s: f64,
@@ -432,7 +431,7 @@ mod tests {
         // (lane of the goal, place, m, speed, m/s, standing for, s, attempts, last routed, s ago)
         let cases = [
             ((0, 100.0, 10.0, 0.0, 0, 100.0), None),
-            // Standing: after 45 s, and after two and four times as long.
+            // Standing agents replan after 45 s, and then after two and four times as long.
             ((0, 100.0, 0.0, 44.0, 0, 100.0), None),
             ((0, 100.0, 0.0, 46.0, 0, 100.0), Some("stuck")),
             ((0, 100.0, 0.0, 46.0, 0, 40.0), None),
@@ -446,11 +445,11 @@ mod tests {
             ((1, 290.0, 2.0, 0.0, 0, 0.5), None),
             ((1, 265.0, 14.0, 0.0, 0, 100.0), Some("too late")),
             ((1, 265.0, 5.0, 0.0, 0, 100.0), None),
-            // It has waited for a gap at the last possible place, or stands farther back.
+            // The agent has waited for a gap at the last possible place, or stands farther back.
             ((1, 286.0, 0.0, 11.0, 0, 100.0), None),
             ((1, 286.0, 0.0, 13.0, 0, 100.0), Some("too late")),
             ((1, 280.0, 0.0, 13.0, 0, 100.0), None),
-            // On the lane of the goal nothing is missed.
+            // An agent on the lane of its goal has missed nothing.
             ((0, 290.0, 2.0, 0.0, 0, 100.0), None),
         ];
         for ((to, s, speed, standing, attempts, since), expected) in cases {
@@ -490,7 +489,7 @@ mod tests {
         for s in [8.0, 17.0] {
             assert_eq!(ends_beside(s), beside(s));
         }
-        // Here it could have changed, so it takes a detour and tries again.
+        // Here it could have changed lanes, so it takes a detour and tries again.
         assert_eq!(ends_beside(20.0), None);
     }
 

@@ -1,4 +1,4 @@
-//! Clips that agents with move trees play instead of a step of their level, or follow.
+//! Clips that agents with move trees play in place of a step of their level, or follow with their level.
 
 use super::ground_plan::OffRoad;
 use crate::agents::{AgentsRef, ControlColumns};
@@ -38,7 +38,7 @@ pub(crate) fn play(
     trees.step(&players, view(&given, agents))
 }
 
-/// Inspects an agent with a move tree; `None` for others.
+/// Returns the planning state of an agent with a move tree; `None` for other agents.
 pub(crate) fn inspect(
     given: OffRoad<'_>,
     trees: &MoveTrees,
@@ -60,7 +60,7 @@ fn view<'a>(given: &'a OffRoad<'a>, agents: AgentsRef<'a>) -> MoveTreeView<'a> {
     }
 }
 
-/// Replaces the commands of agents that play or follow clips with those of the clips.
+/// Replaces the commands of agents that play or follow clips by the commands of the clips.
 pub(crate) fn order(frames: &PlayedFrames, agents: &mut ControlColumns<'_>) {
     for (id, order) in frames.orders() {
         if let Some(agent) = agents.census.find(id) {

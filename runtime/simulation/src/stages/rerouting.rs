@@ -11,27 +11,27 @@ use roadwright_scenario::lane_graph::{LaneletIndex, NO_LANELET};
 
 /// Minimum time between replans while chasing or fleeing, s.
 const REPLAN_TIME: f64 = 0.5;
-/// Distance for which the route of a fleeing agent is planned, m.
+/// Length of the planned route of a fleeing agent, m.
 const FLIGHT: f64 = 400.0;
 /// Maximum number of lanelets in the route of a fleeing agent.
 const FLIGHT_LANELETS: usize = 24;
-/// Minimum gap to vehicles on the other lane for an optional lane change, m.
+/// Minimum gap to vehicles on the adjacent lane for an optional lane change, m.
 const CHANGE_GAP: f64 = 3.0;
-/// Time gap, s. Multiplied by the closing speed, it is added to [`CHANGE_GAP`].
+/// Time that is multiplied by the closing speed and added to [`CHANGE_GAP`], s.
 const CHANGE_TIME: f64 = 1.5;
-/// Distance to the end of a lane below which no optional lane change begins, m.
+/// Distance to the end of a lane below which no optional lane change is begun, m.
 const LATEST_CHANGE: f64 = 30.0;
-/// Deceleration with which a vehicle that gives up its turn at the end of its lane can stop before that end,
-/// m/s^2.
+/// Deceleration with which a vehicle must still be able to stop before the end of its lane if it gives up its
+/// grant there, m/s^2.
 const GENTLE_BRAKING: f64 = 2.0;
 /// Maximum extra length of the route after an optional lane change, m.
 const DETOUR: f64 = 60.0;
 
 impl Effecting<'_> {
-    /// Gives an agent a route to the lane nearest to a place, or over open ground to a place that no lane is
-    /// beside. Notifies the agent if there is no route.
+    /// Gives an agent a route to the lane nearest to a place, or over open ground if there is no lane near
+    /// the place. Notifies the agent if there is no route.
     pub(super) fn go_to_or_tell(&mut self, agent: AgentIndex, place: DVec2) {
-        // An agent that has never been on lanes drives to the place itself.
+        // An agent that has never been on lanes drives to the exact position.
         let is_off_road = self.route_of(agent).lanelets.is_empty();
         let goes_itself = is_off_road || self.is_off_lanes(place);
         let goes = goes_itself && self.go_over_ground(agent, place)
@@ -42,12 +42,12 @@ impl Effecting<'_> {
         }
     }
 
-    /// Gives an agent a new last goal on the lane nearest to a place. Returns whether a route leads there;
-    /// otherwise, the old goals stay.
+    /// Replaces the goals of an agent by one on the lane nearest to a place. Returns whether a route leads
+    /// there. If not, the old goals stay.
     fn go_to(&mut self, agent: AgentIndex, place: DVec2) -> bool {
         if !self.agents.position[agent.index()].is_on_lane() {
-            // Off the lanes, in this order: onto a lane close by, in reverse out of a parking bay, or
-            // straight over the ground if it has never been on lanes.
+            // Off the lanes, these are tried in order: joining a nearby lane, reversing out of a parking bay,
+            // or driving straight over the ground if the agent has never been on lanes.
             let is_off_road = self.route_of(agent).lanelets.is_empty();
             return self.join_lane(agent, place)
                 || self.back_out(agent, place)
@@ -66,14 +66,14 @@ impl Effecting<'_> {
         self.set_goals(agent, &[goal])
     }
 
-    /// Replaces all remaining goals of an agent. Returns whether the goals before the first one off the lanes can be
-    /// reached.
+    /// Replaces all remaining goals of an agent. Returns whether all goals before the first goal off the
+    /// lanes can be reached.
     pub(super) fn set_goals(&mut self, agent: AgentIndex, goals: &[Goal]) -> bool {
         let Some(&goal) = goals.first() else {
             return false;
         };
         let index = agent.index();
-        // A last goal at which the agent waits counts as reached.
+        // The last goal counts as reached if the agent waits there.
         let reached = self.goals_behind(agent);
         let candidate = self.route_of(agent).with_goals(reached, goals);
         let (route, gives_up_grants) = match goal {
@@ -113,7 +113,7 @@ impl Effecting<'_> {
             >= REPLAN_TIME
     }
 
-    /// Makes an agent chase another agent: the position of the other agent becomes its goal.
+    /// Makes an agent chase another agent, whose position becomes its goal.
     pub(super) fn chase(&mut self, agent: AgentIndex, id: u64) {
         let Some(other) = self.agents.census().find(id) else {
             return;
@@ -122,7 +122,7 @@ impl Effecting<'_> {
         let is_on_lane = self.agents.position[agent.index()].is_on_lane();
         if !is_on_lane || !target.is_on_lane() {
             let place = self.place(other);
-            // From a lane it drives to the lane nearest to the other agent.
+            // On a lane, the agent drives to the lane nearest to the other agent.
             if !is_on_lane || self.may_replan(agent) {
                 self.go_to(agent, place);
             }
@@ -134,8 +134,9 @@ impl Effecting<'_> {
         };
         let reached = self.agents.progress[agent.index()].reached;
         match self.route_of(agent).next_goal(reached) {
-            // If the target is still on the lanelet of the goal, the goal moves along and the route stays. A
-            // planner is asked only when the target reaches another lanelet, and even then not in every step.
+            // If the target is still on the lanelet of the goal, the goal is moved along and the route stays.
+            // The planner is called only when the target reaches another lanelet, and even then not in every
+            // step.
             Some(Goal::Lane { lanelet, .. })
                 if lanelet == target.lanelet && !self.has_arrived(agent) =>
             {
@@ -152,8 +153,9 @@ impl Effecting<'_> {
         }
     }
 
-    /// Gives an agent a route along the lanelets that lead farthest away from another agent. No planner is
-    /// involved, because fleeing has no destination and the direction is chosen at each junction separately.
+    /// Gives an agent a route along the lanelets that lead farthest away from another agent. It is built
+    /// without a planner, because fleeing has no destination and the direction is chosen separately at each
+    /// junction.
     pub(super) fn flee(&mut self, agent: AgentIndex, id: u64) {
         let Some(other) = self.agents.census().find(id) else {
             return;
@@ -164,7 +166,7 @@ impl Effecting<'_> {
         }
         let danger = self.place(other);
         let route = self.route_of(agent);
-        // Granted lanelets are driven first; the flight begins at their end.
+        // The agent first drives the granted lanelets and flees from their end.
         let from = self.agents.claim[index]
             .granted_to
             .max(self.agents.progress[index].at)
@@ -181,9 +183,8 @@ impl Effecting<'_> {
         self.agents.identity[index].phase = Phase::Driving;
     }
 
-    /// Lanelets that follow `from`, up to the limits of a flight. At each step, the successor whose
-    /// end is farthest from the danger is taken. At equal distance, the one with the smaller index
-    /// is taken.
+    /// Lanelets that follow `from`, up to the limits of a flight. At each fork, the successor whose end is
+    /// farthest from the danger is chosen. If two are equally far, the one with the smaller index is chosen.
     fn flight(&self, from: LaneletIndex, danger: DVec2, class: VehicleClass) -> Vec<LaneletIndex> {
         let graph = self.ground.graph();
         let mut flight: Vec<LaneletIndex> = Vec::new();
@@ -197,7 +198,7 @@ impl Effecting<'_> {
             let own = graph.lanelet(at).road_access;
             let open = open.filter(|&next| {
                 let lanelet = graph.lanelet(next);
-                // Agents do not flee into a yard, because they would have to leave it on the same road.
+                // Agents do not flee into yards, because they would have to leave them on the same road.
                 let is_open = lanelet.road_access.strictness() <= own.strictness();
                 let is_free = is_open && lanelet.access.admits(class);
                 is_free && next != from && !flight.contains(&next)
@@ -208,7 +209,7 @@ impl Effecting<'_> {
             length += graph.lanelet(best).length();
             at = best;
         }
-        // A route ends on a lane and not in a junction, where a waiting vehicle would block others.
+        // A route has to end on a lane rather than in a junction, where a waiting vehicle would block others.
         while flight
             .last()
             .is_some_and(|&last| graph.lanelet(last).is_connection())
@@ -218,8 +219,8 @@ impl Effecting<'_> {
         flight
     }
 
-    /// Reroutes an agent over the adjacent lane, if there is room on that lane and the goals can be
-    /// reached from there. Returns whether the agent was rerouted.
+    /// Reroutes an agent over the adjacent lane, if there is space on that lane and the goals can be reached
+    /// from it. Returns whether the agent was rerouted.
     pub(super) fn lead_through(&mut self, agent: AgentIndex, target: LaneletIndex) -> bool {
         let Some(route) = self.route_through(agent, target) else {
             return false;
@@ -232,19 +233,20 @@ impl Effecting<'_> {
         true
     }
 
-    /// Whether a junction has admitted an agent from its current lane and reserves the connection for it.
+    /// Whether a junction has admitted an agent from its current lane, and reserves the connection for the
+    /// agent.
     fn is_committed(&self, agent: AgentIndex) -> bool {
         let index = agent.index();
         self.agents.claim[index].granted_to > self.agents.progress[index].at + 1
     }
 
-    /// Whether an agent that a junction has admitted may still leave its lane for the given one. It may where its
-    /// lane ends, if it can stop gently before the end in case that it is not admitted again, and where the
-    /// lane beside it ends, if the other lane needs no admission.
+    /// Whether an agent that a junction has admitted may still change to the lane `target`. It may if its own
+    /// lane ends, as long as it can stop gently before the end, in case it is not admitted again. It also may
+    /// if an adjacent lane ends and `target` needs no admission.
     fn may_give_up_merge(&self, agent: AgentIndex, target: LaneletIndex) -> bool {
         let index = agent.index();
         let (position, progress) = (&self.agents.position[index], &self.agents.progress[index]);
-        // Nothing but the next connection has been granted.
+        // The agent also holds grants beyond the next connection.
         if self.agents.claim[index].granted_to != progress.at + 2 {
             return false;
         }
@@ -286,8 +288,8 @@ impl Effecting<'_> {
             && view.has_room_beside(agent, target, CHANGE_GAP, CHANGE_TIME)
     }
 
-    /// Returns a route over the adjacent lane to an agent's next goal, from which it continues as before.
-    /// `None` if the lane change is not allowed now or would make the route much longer.
+    /// Returns a route over the adjacent lane to an agent's next goal, and from there the old route. `None`
+    /// if the lane change is not allowed now, or if it would make the route much longer.
     fn route_through(&self, agent: AgentIndex, target: LaneletIndex) -> Option<Route> {
         if !self.may_change_to(agent, target) {
             return None;
@@ -306,8 +308,8 @@ impl Effecting<'_> {
         };
         let beyond = asking.route(input)?;
         let goal_at = route.goal_at(progress.reached)?;
-        // A lane that is left sideways does not count twice: part of the distance is driven on it, and the
-        // rest on the adjacent lane.
+        // A lane that is left sideways is not counted twice: one part of the distance is driven on it, and
+        // the rest on the adjacent lane.
         let length = |lanelets: &[LaneletIndex]| -> f64 {
             let pairs = lanelets.windows(2);
             let driven = pairs.filter(|pair| self.ground.leads_to(pair[0], pair[1]));

@@ -1,7 +1,7 @@
 //! Removal of agents. An agent is scored, leaves one result row, and releases everything that it
 //! holds except its claims.
 //!
-//! Junctions release its claims: in every step, they check which holders of a grant still drive
+//! Its claims are released by the junctions, which check in every step which holders of a grant still drive
 //! (`traffic/claims`).
 
 use crate::agents::{Agents, Finished, FinishedRow, Score, Status};
@@ -17,10 +17,10 @@ use roadwright_agent::{Conduct, Rate, Step};
 use roadwright_ground::Ground;
 use roadwright_plugin_api::{FitnessInput, FitnessOutput, NOTHING};
 
-/// Parts of the world that are needed to remove an agent.
+/// Parts of the world that are involved when an agent is removed.
 pub(crate) struct Exit<'a> {
     pub(crate) clock: &'a Clock,
-    /// `None` during an edit, because agents may still have places on the roads before it.
+    /// `None` during an edit, because the positions of agents may still refer to the old roads.
     pub(crate) ground: Option<&'a Ground>,
     pub(crate) types: &'a VehicleTypes,
     pub(crate) modules: &'a Modules,
@@ -38,7 +38,7 @@ impl Exit<'_> {
         let index = agent.index();
         let statistics = self.agents.statistics[index];
         let who = &self.agents.identity[index];
-        // Scored first, while its columns and its modules still exist.
+        // The agent is scored first, while its columns and modules still exist.
         let scored = Scored {
             clock: self.clock,
             ground: self.ground,
@@ -78,7 +78,8 @@ impl Exit<'_> {
             claim: &mut self.agents.claim[index],
         };
         travel.finish();
-        // Its index will be reused, its id will not. Mail is keyed by index, groups by id.
+        // The agent's index will be reused, but not its id. Mail is keyed by index, and groups are keyed by
+        // id.
         self.messages.forget(agent);
         self.messages.quit_all(self.agents.identity[index].id);
         self.dynamics.remove(agent);
@@ -91,7 +92,7 @@ impl Exit<'_> {
 #[derive(Clone, Copy)]
 pub(crate) struct Scored<'a> {
     pub(crate) clock: &'a Clock,
-    /// `None` if places of agents may not be on this ground. The remaining distance then counts as 0.
+    /// `None` if positions of agents may not refer to this ground. The remaining distance is then 0.
     pub(crate) ground: Option<&'a Ground>,
     pub(crate) types: &'a VehicleTypes,
     pub(crate) modules: &'a Modules,
@@ -112,7 +113,7 @@ impl Scored<'_> {
         let step = Step {
             indices: &[agent.number()],
             ids: &[who.id],
-            // A fitness is evaluated once for a whole drive, so the period has no meaning.
+            // A fitness function is evaluated once for a whole drive, so the period is arbitrary.
             ..clock.moment(Rate::new(1.0, clock.dt))
         };
         let mut input = fitness_input(statistics, clock.dt, status);
@@ -171,7 +172,7 @@ fn conduct(statistics: &Statistics, dt: f64, status: Status) -> Conduct {
     Conduct {
         collision_exposure: mean(statistics.collision_exposure),
         tailgating: mean(statistics.tailgating),
-        // 0 means no encounter, which is the best value and not the worst.
+        // 0 means that there was no encounter, which is the best value rather than the worst.
         least_post_encroachment: match statistics.least_post_encroachment {
             least if least > 0.0 => f64::from(least),
             _ => NOTHING,

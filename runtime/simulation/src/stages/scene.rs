@@ -1,7 +1,7 @@
 //! The scene that behaviours see: all driving agents, their mail, and the positions of objects.
 //!
-//! A scene is a copy, built once per step for all behaviours that look at others. Although they may run on
-//! several threads and change the world afterwards, they all see the same moment.
+//! A scene is a copy, built once per step for all behaviours that see other agents. They all see the same
+//! moment, although they may run on several threads and their requests change the world afterwards.
 
 use crate::agents::AgentsRef;
 use crate::clock::Clock;
@@ -46,14 +46,15 @@ impl Onlooking<'_> {
             })
             .unzip();
         note_followers(&mut facts, &leaders);
-        // Lists that rarely change are shared with the world and not copied for each scene.
+        // Lists that rarely change are shared with the world rather than copied for each scene.
         let names = (view.types.names.clone(), self.modules.names.clone());
         let mut scene = Surroundings::new(facts, mail, names.0, names.1);
         scene.groups = self.messages.groups.clone();
         scene.lane_middles = ground.lane_middles().clone();
         scene.places = ground.places().clone();
         scene.time_of_day = self.clock.time_of_day();
-        // Only for agents that are updated in this step, because each outlook is a walk along the route.
+        // Only for agents that are updated in this step, because each outlook requires iterating along the
+        // route.
         let outlook = |&agent: &AgentIndex| (agent.number(), view.outlook(agent));
         scene.outlooks = looking.iter().map(outlook).collect();
         scene
@@ -137,7 +138,8 @@ impl Onlooking<'_> {
         by_node
     }
 
-    /// Smallest node id of the junction of a connection, and the stages in which the connection has green.
+    /// Smallest node id of the junction that a connection belongs to, and the stages in which the connection
+    /// has green.
     fn signal_ahead(&self, path: Connection) -> (u32, u32) {
         let nodes = self.view.ground.junction_nodes(path.junction).iter();
         let node = nodes.map(|node| node.0).min().unwrap_or(0);
@@ -161,8 +163,8 @@ impl Onlooking<'_> {
         Some(path)
     }
 
-    /// Offset of an agent to the left of the centre line of its lane, m. For an agent off the lanes, it is
-    /// the offset from the nearest lane in its direction, or 0 if there is none nearby.
+    /// Offset of an agent from the centre line of its lane, m to the left. Off the lanes, it is the offset
+    /// from the nearest lane in the agent's direction, or 0 if there is none nearby.
     fn beside_lane(&self, position: &LanePosition, pose: Pose) -> f64 {
         if position.is_on_lane() {
             return position.t;
@@ -177,7 +179,7 @@ impl Onlooking<'_> {
         spot.map_or(0.0, |(_, _, t)| t)
     }
 
-    /// Speed limit at the place of an agent, m/s.
+    /// Speed limit at an agent's position, m/s.
     fn speed_limit(&self, position: &LanePosition) -> f64 {
         if position.is_on_lane() {
             self.view.ground.lanelet(position.lanelet).speed_limit
@@ -187,8 +189,8 @@ impl Onlooking<'_> {
     }
 }
 
-/// Records the nearest follower of each agent. `leaders` contains the leader of each agent, in the
-/// order of `agents`, which are sorted by index.
+/// Finds the nearest follower of each agent. `leaders` contains the leader of each agent, in the order of
+/// `agents`, which are sorted by index.
 fn note_followers(agents: &mut [AgentFacts], leaders: &[Option<AgentIndex>]) {
     let mut nearest: Vec<Option<(f64, u64)>> = vec![None; agents.len()];
     for (own, leader) in agents.iter().zip(leaders) {
@@ -199,7 +201,7 @@ fn note_followers(agents: &mut [AgentFacts], leaders: &[Option<AgentIndex>]) {
         });
         let Some(at) = at else { continue };
         let found = ((agents[at].position - own.position).length(), own.id);
-        // By distance, then by id, so that ties are resolved alike in every run.
+        // Compared by distance, then by id, so that ties are resolved in the same manner in every run.
         if nearest[at].is_none_or(|known| found < known) {
             nearest[at] = Some(found);
         }

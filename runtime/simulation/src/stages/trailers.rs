@@ -1,4 +1,4 @@
-//! Uncoupling and coupling of trailers, by behaviours and by users between steps.
+//! Uncoupling and coupling of trailers, by behaviours during a step and by users between steps.
 
 use super::effects::Effecting;
 use crate::coupling::{CouplingError, Couplings};
@@ -22,8 +22,8 @@ impl Effecting<'_> {
         }
     }
 
-    /// Uncouples the trailers of an agent and returns their number. `from` is the first of them;
-    /// `None` uncouples only the last one.
+    /// Uncouples the trailers of an agent from number `from` to the last, and returns how many there were.
+    /// With `None`, only the last trailer is uncoupled.
     pub(crate) fn uncouple(
         &mut self,
         agent: AgentIndex,
@@ -34,7 +34,7 @@ impl Effecting<'_> {
         Ok(count)
     }
 
-    /// Couples the trailers at the free coupling of an agent. Returns their number.
+    /// Couples the trailers that are within reach of an agent's free coupling. Returns their number.
     pub(crate) fn couple(&mut self, agent: AgentIndex) -> Result<usize, CouplingError> {
         let count = self.couplings().couple(agent)?;
         self.find_all();
@@ -50,8 +50,8 @@ impl Effecting<'_> {
         }
     }
 
-    /// Updates the index with the current places of all agents. This is needed because agents may have been
-    /// removed or moved onto or off a lane between steps.
+    /// Updates the position index. This is needed because agents may have been removed or moved onto or off a
+    /// lane between steps.
     pub(crate) fn find_all(&mut self) {
         let bodies = Bodies {
             ground: self.ground,

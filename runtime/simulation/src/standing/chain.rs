@@ -7,7 +7,7 @@ use glam::DVec2;
 use roadwright_scenario::RoadId;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Distance ahead within which a vehicle may have to stop because of what the chain explains, m.
+/// Maximum distance to a place where a vehicle has to stop for it to count as a reason for waiting, m.
 const REACH: f64 = 120.0;
 
 /// A vehicle in a chain of waiting vehicles.
@@ -23,7 +23,7 @@ pub struct WaitLink {
     pub speed: f64,
     /// Time at which the vehicle came to a stop, s; `None` while it drives.
     pub since: Option<f64>,
-    /// Place where the vehicle has to stop, with the reason; `None` if only its controller decides.
+    /// Place where the vehicle has to stop, and the reason; `None` if only its controller stops it.
     pub stop: Option<StopTarget>,
 }
 
@@ -43,24 +43,24 @@ impl WaitLink {
 /// How a chain of waiting vehicles ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ChainEnd {
-    /// The last vehicle waits for no standing vehicle. It is the root.
+    /// The last vehicle is the root: it waits for no other stationary vehicle.
     Root,
-    /// The last vehicle waits for the vehicle with this index in the chain. The vehicles from there
-    /// on form a deadlock.
+    /// The last vehicle waits for the vehicle with this index in the chain. The vehicles from this index
+    /// onwards form a deadlock.
     Ring(usize),
 }
 
-/// A vehicle, the vehicle that it waits for, and so on.
+/// A chain of vehicles, each of which waits for the next one.
 #[derive(Debug, Clone, PartialEq)]
 pub struct WaitChain {
-    /// The vehicles, beginning with the one in question. Never empty.
+    /// The vehicles, beginning with the one that was asked about. Never empty.
     pub links: Vec<WaitLink>,
     /// How the chain ends.
     pub end: ChainEnd,
 }
 
 impl WaitChain {
-    /// Whether the vehicle in question stands.
+    /// Whether the first vehicle of the chain stands.
     pub fn begins_standing(&self) -> bool {
         self.links.first().is_some_and(|link| link.since.is_some())
     }
@@ -73,15 +73,15 @@ impl WaitChain {
         }
     }
 
-    /// Why the last vehicle stands, in one word: `deadlock`, [`StopReason::name`]
-    /// of the last vehicle, or `controller` if nothing stops it.
+    /// Reason why the last vehicle stands, in one word: `deadlock`, [`StopReason::name`] of the last vehicle,
+    /// or `controller` if only its controller stops it.
     pub fn cause(&self) -> &'static str {
         let last = self.links.last().and_then(|link| link.stop.as_ref());
         cause_of(self.end, last)
     }
 }
 
-/// Cause of a chain with this end, whose last vehicle stops for `last`.
+/// Cause of a chain with the given end. `last` is the stop of its last vehicle.
 fn cause_of(end: ChainEnd, last: Option<&StopTarget>) -> &'static str {
     match end {
         ChainEnd::Ring(_) => "deadlock",
@@ -89,10 +89,10 @@ fn cause_of(end: ChainEnd, last: Option<&StopTarget>) -> &'static str {
     }
 }
 
-/// The stops of vehicles that have been looked at.
+/// Stops of the vehicles that have been examined so far.
 pub(super) type Stops = BTreeMap<AgentIndex, Option<StopTarget>>;
 
-/// Agents in the order in which they wait, and how the order ends.
+/// Agents in waiting order, and how the chain ends.
 pub(super) struct Walk {
     agents: Vec<AgentIndex>,
     end: ChainEnd,
@@ -107,7 +107,7 @@ impl Walk {
         }
     }
 
-    /// Cause at the end of the walk, as [`WaitChain::cause`].
+    /// Cause at the end of the chain, as in [`WaitChain::cause`].
     pub(super) fn cause(&self, stops: &Stops) -> &'static str {
         let last = self.agents.last().and_then(|last| stops.get(last));
         cause_of(self.end, last.and_then(Option::as_ref))
@@ -140,15 +140,16 @@ impl Standing<'_> {
         }
     }
 
-    /// Walks from an agent to the vehicles that it waits for. Vehicles that have not stood for longer than
-    /// `stood` seconds are left out. Prefers a ring. Otherwise follows the vehicle that has stood the longest.
+    /// Follows the chain from an agent to the vehicles that it waits for. Vehicles that have stood for
+    /// `stood` seconds or less are left out. If there is a ring, the chain ends in it. Otherwise, it always
+    /// continues with the vehicle that has stood the longest.
     pub(super) fn walk(&self, from: AgentIndex, stood: f64, stops: &mut Stops) -> Walk {
         if let Some(found) = self.find_ring(from, stood, stops, &mut BTreeSet::new()) {
             return found;
         }
         let mut agents = vec![from];
         let mut at = from;
-        // There is no ring, so this ends.
+        // There is no ring, so this loop ends.
         while let Some(&next) = self.waited_for(at, stood, stops).first() {
             agents.push(next);
             at = next;
@@ -159,8 +160,8 @@ impl Standing<'_> {
         }
     }
 
-    /// Searches depth first for a ring among the vehicles that an agent waits for, directly or not. Leaves out
-    /// agents that have been `seen` by earlier searches, and adds those of this one.
+    /// Searches depth first for a ring among the vehicles that an agent waits for, directly or indirectly.
+    /// Skips agents that earlier searches have `seen`, and adds the agents of this search.
     pub(super) fn find_ring(
         &self,
         from: AgentIndex,
@@ -191,8 +192,8 @@ impl Standing<'_> {
         None
     }
 
-    /// The vehicles that an agent waits for and that have stood for longer than `stood` seconds, the longest
-    /// first.
+    /// The vehicles that an agent waits for and that have stood for longer than `stood` seconds, in
+    /// descending order of standing time.
     fn waited_for(&self, agent: AgentIndex, stood: f64, stops: &mut Stops) -> Vec<AgentIndex> {
         let stop = stops
             .entry(agent)

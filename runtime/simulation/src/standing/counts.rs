@@ -1,4 +1,4 @@
-//! The number of vehicles that have stood for longer than a minute, by cause.
+//! Counts of the vehicles that have stood for longer than a minute, by cause.
 
 use super::Standing;
 use super::chain::{Stops, Walk};
@@ -11,19 +11,19 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// Time after which a standing vehicle is counted, s.
 const STANDS_LONG: f64 = 60.0;
-/// How often standing vehicles are counted, Hz.
+/// Frequency at which stationary vehicles are counted, Hz.
 const RATE: f64 = 0.2;
-/// Causes that are not counted: signals may show red for longer than a minute, and vehicles may stay at a
+/// Causes that are not counted. Signals may show red for longer than a minute, and vehicles may stay at a
 /// destination as long as their behaviour or the person who drives them wants.
 const NOT_COUNTED: [&str; 3] = ["red", "destination", "hand"];
 
-/// The counts of a world. They are part of its saves, but not of its state hash.
+/// Numbers of stationary vehicles by cause. They are part of saves but not of the state hash.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct StandingCounts {
     by_cause: BTreeMap<String, StandingCount>,
     /// Agents that have been counted and have not moved since.
     counted: BTreeSet<u64>,
-    /// Agents of rings that have been counted, while they stand.
+    /// Agents of rings that have been counted and that still stand.
     deadlocked: BTreeSet<u64>,
 }
 
@@ -38,7 +38,7 @@ impl StandingCounts {
         self.by_cause.values().cloned().collect()
     }
 
-    /// Whether these counts are valid in a save.
+    /// Whether the counts are valid after being read from a save.
     pub(crate) fn is_sound(&self) -> bool {
         let is_finite = |count: &StandingCount| {
             count.time.is_finite() && count.at.iter().all(|value| value.is_finite())
@@ -47,8 +47,8 @@ impl StandingCounts {
         self.by_cause.values().all(is_finite) && are_countable(counts)
     }
 
-    /// Counts the vehicles that have stood for a minute since the last update. Returns the agents of each new
-    /// ring.
+    /// Counts the vehicles that have reached a minute of standing since the last update. Returns the agents
+    /// of each new ring.
     pub(crate) fn update(&mut self, standing: &Standing<'_>) -> Vec<Vec<u64>> {
         let long = standing.standing_long();
         if long.is_empty() {
@@ -72,7 +72,8 @@ impl StandingCounts {
         self.new_rings(&ids, standing, &mut stops)
     }
 
-    /// The agents of each ring that has not been counted yet. O(vehicles that have stood for a minute).
+    /// Returns the agents of each ring that has not been counted yet. O(vehicles that have stood for a
+    /// minute).
     fn new_rings(
         &mut self,
         long: &BTreeMap<u64, AgentIndex>,

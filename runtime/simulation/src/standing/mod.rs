@@ -1,8 +1,9 @@
-//! Why vehicles stand: what stops each one, which vehicles it waits for, and the chains that they form.
+//! Reasons why vehicles stand: what stops each vehicle, which vehicles it waits for, and the chains that
+//! waiting vehicles form.
 //!
-//! A chain leads from one vehicle to the vehicle that it waits for, and so on, to a root that waits for no
-//! other standing vehicle, or back to one of its own members. Such a ring is a deadlock. The reasons are those
-//! that perception and junctions have acted on in the last step; nothing is decided again here.
+//! A chain leads from one vehicle to the vehicle that it waits for, and so on. It ends at a root, which waits
+//! for no other stationary vehicle, or leads back to one of its own members. Such a ring is a deadlock. The
+//! reasons are those that perception and junctions used in the last step. Nothing is decided again here.
 //!
 //! | file | contents |
 //! | --- | --- |
@@ -27,7 +28,7 @@ use crate::records::AgentIndex;
 use crate::traffic::{Claims, Setting};
 use glam::DVec2;
 
-/// Everything that may be the reason why a vehicle stands. It is read between two steps.
+/// Parts of the world that can explain why a vehicle stands. They are read between two steps.
 #[derive(Clone, Copy)]
 pub(crate) struct Standing<'a> {
     pub(crate) clock: &'a Clock,

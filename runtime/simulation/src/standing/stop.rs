@@ -12,11 +12,14 @@ use roadwright_scenario::NodeId;
 use roadwright_scenario::lane_graph::LaneletKind;
 use std::fmt;
 
-/// Distance from a vehicle within which an obstacle that another vehicle perceives is that vehicle, m.
+/// Maximum distance between a perceived obstacle and a vehicle at which the obstacle is taken to be that
+/// vehicle, m.
 const IS_IT: f64 = 0.5;
-/// Speed below which a vehicle stands, and below which a limit of its behaviour stops it, m/s.
+/// Speed below which a vehicle counts as standing, m/s. A speed limit below this value that a behaviour sets
+/// counts as a stop.
 const STOPPED: f64 = 0.1;
-/// Maximum distance to the place where a vehicle has to stop for this to be the reason why its behaviour brakes, m.
+/// Maximum distance to a place where a vehicle has to stop at which this place explains why its behaviour
+/// brakes, m.
 const NEAR: f64 = 10.0;
 
 /// A place where a vehicle has to stop.
@@ -24,7 +27,7 @@ const NEAR: f64 = 10.0;
 pub struct StopTarget {
     /// Distance from the vehicle's front, m.
     pub distance: f64,
-    /// Place, m.
+    /// Position of the place, m.
     pub at: DVec2,
     /// Reason why the vehicle has to stop.
     pub reason: StopReason,
@@ -37,13 +40,13 @@ pub enum StopReason {
     Leader(u64),
     /// A junction does not admit the vehicle, or makes it wait inside.
     Junction(Waits),
-    /// A junction has not admitted the vehicle yet, because it is not close enough to send a request.
+    /// A junction has not admitted the vehicle yet, because the vehicle is not close enough to request it.
     NotAsked(NodeId),
     /// An obstacle.
     Obstacle,
     /// The vehicle's destination.
     Destination,
-    /// The vehicle's lane leads elsewhere, so the vehicle has to change lanes.
+    /// The vehicle's lane leads elsewhere, and the vehicle has to change lanes.
     LaneChange,
     /// The vehicle waits on open ground for a gap in the traffic of a road.
     Gap,
@@ -56,7 +59,7 @@ pub enum StopReason {
 }
 
 impl StopReason {
-    /// The cause in one word, for tables and `--json`. The reasons of junctions are named one by one.
+    /// The reason in one word, for tables and `--json`. Each reason of a junction has its own word.
     pub fn name(&self) -> &'static str {
         match self {
             Self::Leader(_) => "vehicle_ahead",
@@ -109,7 +112,8 @@ impl Standing<'_> {
             true => self.stop_on_lane(agent, reach),
             false => self.stop_off_lanes(agent),
         };
-        // Behaviours brake for junctions and other vehicles, too. Then these are the reason.
+        // Behaviours also brake for junctions and other vehicles. In that case, the junction or vehicle is
+        // the reason.
         let is_near = |stop: &StopTarget| stop.distance < NEAR;
         if self.is_stopped_by_behaviour(agent) && !nearest.as_ref().is_some_and(is_near) {
             return Some(self.stop_here(agent, StopReason::Behaviour));
@@ -195,7 +199,7 @@ impl Standing<'_> {
         })
     }
 
-    /// Id of another vehicle whose body is at a place. O(driving agents).
+    /// Id of another vehicle whose body covers the position `at`. O(driving agents).
     fn vehicle_at(&self, at: DVec2, agent: AgentIndex) -> Option<u64> {
         let mut others = self.view.agents.driving().filter(|&other| other != agent);
         let is_there = |other: &AgentIndex| {

@@ -33,8 +33,8 @@ impl Accounts {
             );
             deviation.add(scene.dt, position.t, motion.speed.abs());
         }
-        // Each driving agent has a record after the loop, so if there are more records than agents, some
-        // agents have left.
+        // After the loop, each driving agent has a record. If there are more records than agents, some agents
+        // have left.
         if self.of.len() > agents.count() {
             self.of.retain(|&id, _| agents.find(id).is_some());
             self.deviations.retain(|&id, _| agents.find(id).is_some());
@@ -42,7 +42,7 @@ impl Accounts {
         self.count_collisions(scene.bodies.agents, scene.collisions);
     }
 
-    /// Counts the collisions that have begun in a step. `collisions` is the log of the run.
+    /// Counts the collisions that have begun in this step. `collisions` is the collision log of the run.
     pub(crate) fn count_collisions(&mut self, agents: AgentsRef<'_>, collisions: &[Collision]) {
         for collision in &collisions[self.counted.min(collisions.len())..] {
             for id in std::iter::once(collision.agent).chain(collision.with.agent()) {
@@ -69,7 +69,8 @@ impl Account {
         self.goal_distance = place.goal_distance(agent);
         if progress.reached != self.reached {
             let now = Odometer::of(&scene.statistics[index]);
-            // After a change of goals fewer may have been reached than before, which ends no segment.
+            // After a change of goals, fewer goals may have been reached than before. This does not end a
+            // segment.
             if progress.reached > self.reached {
                 self.segments.add(self.begin, now, scene.dt);
             }

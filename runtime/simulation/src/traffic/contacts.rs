@@ -1,4 +1,5 @@
-//! Collisions: vehicles and obstacles whose bodies overlap. They are counted, not resolved.
+//! Collisions: vehicles and obstacles whose bodies overlap. Collisions are counted but have no effect on the
+//! bodies.
 //!
 //! There are two searches. Bodies that move freely are compared as boxes with bodies near them
 //! ([`Search::contacts`], `neighbours.rs`). Bodies that follow their lanes are compared by their
@@ -33,13 +34,13 @@ pub(crate) struct Contact {
 }
 
 impl Contact {
-    /// Sort key that puts the deepest of several contacts of a pair first.
+    /// Sort key that puts the deepest contact of a pair first.
     pub(crate) fn shallowness(&self) -> Reverse<u64> {
-        // Depths are positive, so the order of their bits is that of their values.
+        // Depths are positive, so their bits have the same order as their values.
         Reverse(self.depth.to_bits())
     }
 
-    /// Sort key for counting contacts. It uses ids rather than indices.
+    /// Sort key for counting contacts, with ids rather than indices.
     pub(crate) fn order(&self, id_of: impl Fn(AgentIndex) -> u64) -> (u64, u64, Party) {
         let own = id_of(self.agent);
         let other = self.other.map_or(u64::MAX, id_of);
@@ -47,7 +48,7 @@ impl Contact {
     }
 }
 
-/// Inputs of the search for contacts.
+/// Inputs of the contact search.
 #[derive(Clone, Copy)]
 pub(crate) struct Search<'a> {
     pub(crate) bodies: Bodies<'a>,
@@ -66,7 +67,7 @@ impl Search<'_> {
         self.types.get(number)
     }
 
-    /// Range of heights that the vehicle or a trailer of an agent covers.
+    /// Range of heights that an agent's vehicle or trailer covers.
     fn span(&self, agent: AgentIndex, part: u8) -> VerticalSpan {
         let number = self.bodies.agents.identity[agent.index()].vehicle_type;
         self.types.span(number, part)
@@ -76,7 +77,7 @@ impl Search<'_> {
         self.bodies.agents.identity[agent.index()].id
     }
 
-    /// Whether contacts between an agent and other lane-following agents are found by their order along the
+    /// Whether contacts between an agent and other lane-following agents are found from their order along the
     /// lanes.
     fn keeps_order(&self, agent: AgentIndex) -> bool {
         keeps_order(&self.bodies.agents.identity[agent.index()], self.verify)
@@ -87,7 +88,7 @@ impl Search<'_> {
         (lanelet != NO_LANELET).then(|| self.bodies.ground.lanelet(lanelet).layer)
     }
 
-    /// A contact of two agents, attributed to the one with the smaller id.
+    /// A contact of two agents, attributed to the agent with the smaller id.
     fn contact(&self, a: AgentIndex, b: AgentIndex, place: DVec2, depth: f64) -> Contact {
         let (agent, other) = if self.id(a) < self.id(b) {
             (a, b)
@@ -104,7 +105,8 @@ impl Search<'_> {
     }
 
     /// Collects the contacts of an agent that follows its lane: with obstacles, and with vehicles ahead on
-    /// this lane and on the next lanelets of its route. `at` is the position of its entry in the index.
+    /// this lane and on the next lanelets of its route. `at` is the position of the agent's entry in the
+    /// index.
     pub(crate) fn contacts_in_order(&self, at: usize, out: &mut Vec<Contact>) {
         let entries = self.index.entries();
         let own = entries[at];
@@ -112,11 +114,12 @@ impl Search<'_> {
             return;
         }
         let ground = self.bodies.ground;
-        // An agent in a lane change has two entries. Both look ahead along their lanelet; only the one on
-        // the lane that it follows considers obstacles and the lanelets after it.
+        // An agent in a lane change has two entries. Both are compared with vehicles ahead on their lanelet.
+        // Only the entry on the lane that the agent follows is compared with obstacles and with the lanelets
+        // after it.
         let is_on = self.bodies.agents.position[own.agent.index()].lanelet == own.lanelet;
         let has_standing = !self.bodies.dynamics.standing.is_empty();
-        // Farther ahead no rear can overlap the agent's front, whatever the other vehicle is.
+        // Farther ahead, no rear can overlap the agent's front, whatever the other vehicle.
         let reach = self.vehicle_type(own.agent).front + self.types.largest_overhang;
         let mut distance = ground.length(own.lanelet) - own.s;
         if is_on && (has_standing || self.is_near_obstacles(&own, distance <= reach)) {
@@ -134,10 +137,10 @@ impl Search<'_> {
             self.contact_with(&own, other, other.s - own.s, out);
         }
         if !is_on {
-            // Only its own lane leads to the next lanelet.
+            // Only the agent's own lane leads to the next lanelet.
             return;
         }
-        // Usually the lane continues beyond that distance, and the route is not read.
+        // Usually the lane continues beyond this distance, and the route need not be read.
         if distance > reach {
             return;
         }
@@ -167,7 +170,7 @@ impl Search<'_> {
         (progress.at + 1..).map_while(|at| route.lanelet(at))
     }
 
-    /// Whether an agent may touch obstacles at its place. Its front may already be on the next lanelet.
+    /// Whether an agent may touch obstacles at its position. Its front may already be on the next lanelet.
     fn is_near_obstacles(&self, own: &LaneEntry, is_at_end: bool) -> bool {
         if self.bodies.ground.obstacles().is_empty() {
             return false;
@@ -187,8 +190,8 @@ impl Search<'_> {
         is_near(own.lanelet) || is_at_end && next().is_some_and(is_near)
     }
 
-    /// The contact between an agent that follows its lane and another such agent whose rear axle is
-    /// `distance` metres farther ahead.
+    /// The contact between two agents that follow their lanes. The other agent's rear axle is `distance`
+    /// metres ahead.
     fn contact_with(
         &self,
         own: &LaneEntry,
@@ -206,8 +209,8 @@ impl Search<'_> {
         }
         let beside = self.bodies.offset_on(own.agent, own.lanelet)
             - self.bodies.offset_on(other.agent, other.lanelet);
-        // Both overlaps are lengths, along and across the lane. The smaller one is the distance by which
-        // the bodies would have to move apart, as for boxes.
+        // Both overlaps are lengths, along and across the lane. The depth is the smaller one: the distance by
+        // which the bodies would have to move apart, as for boxes.
         let across = 0.5 * (own_type.width + other_type.width) - beside.abs();
         if across > 0.0 {
             let place = self.bodies.pose(own.agent).point(own_type.front, 0.0);
@@ -216,7 +219,7 @@ impl Search<'_> {
         }
     }
 
-    /// Contacts of the box of a body with obstacles and with bodies that have larger numbers.
+    /// Contacts of the box of a body with obstacles, and with bodies that have larger numbers.
     pub(crate) fn contacts(&self, number: usize, out: &mut Vec<Contact>) {
         let Some((agent, part)) = self.neighbours.body(number) else {
             return;
@@ -264,7 +267,7 @@ impl Search<'_> {
     }
 
     /// Contacts of a body with uncoupled trailers, given a circle around the body. Only the deepest contact
-    /// with each train counts.
+    /// with each train is kept.
     fn contacts_with_standing(
         &self,
         agent: AgentIndex,
@@ -281,7 +284,7 @@ impl Search<'_> {
                 if (standing.centre - middle).length_squared() > reach * reach {
                     return 0.0;
                 }
-                // By design a vehicle reaches below a trailer that it couples to or backs up to.
+                // A vehicle is meant to reach below a trailer that it couples to or reverses towards.
                 if at == 0 && self.bodies.lines_up_with(agent, train, self.types) {
                     return 0.0;
                 }
@@ -327,7 +330,7 @@ impl Search<'_> {
                         tree,
                     },
                 };
-                // An obstacle may have several bodies, and counts once, by the deepest contact.
+                // An obstacle may have several bodies. Only the deepest contact is counted.
                 if let Some(known) = out[first..].iter_mut().find(|contact| contact.with == with) {
                     known.depth = known.depth.max(depth);
                     return;
@@ -373,7 +376,7 @@ impl Contacts {
         take(&mut self.touching, &mut self.log, time, contacts, 1, agents);
     }
 
-    /// Records the contacts that are found by the order along lanes. Called every `steps` steps.
+    /// Records the contacts that are found from the order along lanes. Called every `steps` steps.
     pub(crate) fn take_in_order(
         &mut self,
         time: f64,
@@ -392,7 +395,7 @@ impl Contacts {
     }
 }
 
-/// Logs new contacts, and adds all contacts to the crash ratings, counted for `steps` steps.
+/// Logs new contacts, and adds all contacts to the crash ratings. Each contact is counted for `steps` steps.
 fn take(
     known: &mut Touching,
     log: &mut Vec<Collision>,
@@ -407,8 +410,8 @@ fn take(
     let mut touching = Touching::new();
     for contact in contacts {
         let id = agents.identity[contact.agent.index()].id;
-        // Both agents are rated. The depth counts in every step of an overlap, so a long and deep overlap
-        // is worse than a scrape.
+        // Both agents are rated. The depth is added in every step of an overlap, so that a long and deep
+        // overlap is rated worse than a scrape.
         for agent in [Some(contact.agent), contact.other].into_iter().flatten() {
             let statistics = &mut agents.statistics[agent.index()];
             let (depth, steps) = (contact.depth as f32, steps as f32);
@@ -416,10 +419,10 @@ fn take(
             statistics.squared_penetration += depth * depth * steps;
         }
         touching.insert((id, contact.with));
-        // The log has one line when bodies begin to overlap, and another when they do so again after a
+        // The log has one line when bodies begin to overlap, and another line when they overlap again after a
         // separation.
         if known.contains(&(id, contact.with)) {
-            // Its line has the largest depth. It is mostly among the last ones.
+            // The line contains the largest depth so far. It is usually near the end of the log.
             let of_pair = |line: &&mut Collision| line.agent == id && line.with == contact.with;
             if let Some(line) = log.iter_mut().rev().find(of_pair) {
                 line.depth = line.depth.max(contact.depth);
@@ -460,7 +463,7 @@ mod tests {
             let found: Vec<Contact> = found.collect();
             contacts.take(time, &found, &mut ContactColumns::of(&mut stand.agents));
         };
-        // Two contacts with a separation in between, which reach 0.5 m and 0.2 m.
+        // Two contacts with a separation in between. They reach depths of 0.5 m and 0.2 m.
         for (time, depths) in [
             (0.0, &[0.1][..]),
             (1.0, &[0.5]),
@@ -506,7 +509,7 @@ mod tests {
                 &mut ContactColumns::of(&mut stand.agents),
             );
         }
-        // One lasting collision, which the search by boxes does not end.
+        // A lasting collision is counted once and is not ended by the search with boxes.
         assert_eq!(contacts.log.len(), 1);
         for agent in [a, b] {
             let counted = &stand.agents.statistics[agent.index()];

@@ -1,4 +1,5 @@
-//! Post-encroachment time: how soon a vehicle reaches a conflict in a junction after another has left it.
+//! Post-encroachment time: the time between a vehicle's departure from a conflict in a junction and another
+//! vehicle's arrival there.
 //!
 //! A conflict concerns two connections of a junction and has an interval on each of them. A vehicle leaves a
 //! conflict with its rear, and reaches it with its front [Allen 1978].
@@ -12,7 +13,7 @@
 //! ```
 //!
 //! Only vehicles that hold a grant are considered. Other vehicles either do not drive through contested
-//! junctions or enter without a grant, which is counted separately.
+//! junctions, or they enter without a grant, which is counted separately.
 
 use super::Claims;
 use super::claims::Held;
@@ -26,24 +27,24 @@ use roadwright_scenario::junction::Interval;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// Delay after which an arriving vehicle counts as undisturbed, s.
+/// Post-encroachment time above which an arriving vehicle counts as undisturbed, s.
 const LATEST: f64 = 5.0;
 
 /// Time recorded if one vehicle arrives in the same step in which the other leaves, s. It is not 0, because 0
 /// means that there was no other vehicle.
 const LEAST: f32 = 1e-3;
 
-/// A conflict, given by its junction and its number within the junction.
+/// A conflict: its junction and its index within the junction.
 type Place = (JunctionIndex, u32);
 
-/// Times at which vehicles last left each side of each conflict, s. Recorded only if a fitness function needs
-/// them.
+/// Times at which vehicles last left each side of each conflict, s. They are recorded only if a fitness
+/// function needs them.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Encroachment {
     left: BTreeMap<Place, [Option<f64>; 2]>,
 }
 
-/// Inputs of the observation.
+/// Inputs of the observation of a step.
 #[derive(Clone, Copy)]
 pub(crate) struct EncroachmentInputs<'a> {
     pub(crate) ground: &'a Ground,
@@ -52,8 +53,8 @@ pub(crate) struct EncroachmentInputs<'a> {
     pub(crate) claims: &'a Claims,
 }
 
-/// A vehicle at a conflict, with the side of the conflict. Positions of the vehicle's ends on the
-/// connection are given before and after the step, m.
+/// A vehicle at a conflict, with the side of the conflict. The positions of the vehicle's front and rear
+/// along the connection are from before and after the step, m.
 struct Passing {
     agent: AgentIndex,
     place: Place,
@@ -87,7 +88,7 @@ impl Encroachment {
         for held in scene.claims.grants.held() {
             collect(held, dt, scene, agents.lent(), &mut passing);
         }
-        // All departures come before any arrival, so that their order does not matter.
+        // All departures are recorded before any arrival, so that their order does not matter.
         for vehicle in passing.iter().filter(|vehicle| vehicle.leaves()) {
             self.left.entry(vehicle.place).or_default()[vehicle.side] = Some(time);
         }
@@ -104,14 +105,14 @@ impl Encroachment {
                 passed
             };
         }
-        // Old times are dropped, because they affect no arriving vehicle, and the map stays small.
+        // Old times do not affect any arriving vehicle. They are dropped to keep the map small.
         let is_recent = |left: Option<f64>| left.is_some_and(|left| time - left < LATEST);
         self.left
             .retain(|_, sides| sides.iter().any(|&left| is_recent(left)));
     }
 }
 
-/// Collects the conflicts that a vehicle with a grant is passing or about to pass.
+/// Collects the conflicts that a vehicle with a grant is passing or is about to pass.
 fn collect(
     held: Held,
     dt: f64,
@@ -127,9 +128,9 @@ fn collect(
             .lanelet(at)
             .map(|lanelet| scene.ground.length(lanelet))
     };
-    // The front is ahead of the rear axle and the rear behind it, so a vehicle passes positions of the
-    // connection while its axle is on the lanelet before, on it, or on the one after. `along` is the
-    // distance of the rear axle along the connection.
+    // The front is ahead of the rear axle, and the rear is behind it. Therefore a vehicle passes positions of
+    // the connection while its axle is on the previous lanelet, on the connection, or on the next lanelet.
+    // `along` is the position of the rear axle along the connection.
     let along = match progress.at {
         at if at == held.at => Some(position.s),
         at if at + 1 == held.at => length(at).map(|length| position.s - length),
@@ -139,7 +140,7 @@ fn collect(
     let Some(along) = along else { return };
     let vehicle_type = scene.types.get(agents.identity[agent].vehicle_type);
     let distance = agents.motion[agent].speed * dt;
-    // Positions of both ends one step ago. They passed each position in between.
+    // Positions of front and rear one step ago and now. They passed each position in between.
     let ends = |offset: f64| (along + offset - distance, along + offset);
     let conflicts = scene.ground.car_conflicts(held.junction);
     for (number, conflict) in (0u32..).zip(conflicts.list()) {
@@ -150,10 +151,10 @@ fn collect(
         };
         let (first, second) = conflict.intervals;
         let mut interval = if side == 0 { first } else { second };
-        // Connections that only end in one lane do not meet in the junction.
+        // Connections that only end in the same lane do not cross in the junction.
         let is_met = interval.from < interval.to;
         if conflict.is_merge {
-            // From where they meet, one vehicle follows the other.
+            // From the point where they meet, one vehicle follows the other.
             interval.to = interval.from;
         }
         if is_met {
@@ -202,9 +203,8 @@ mod tests {
         }
     }
 
-    /// Two cars cross at constant speed, and the second one comes later by `delay` seconds. Returns
-    /// the least post-encroachment time of the second car (s), and the intervals of the conflict
-    /// (m).
+    /// Two cars cross at constant speed, and the second car arrives `delay` seconds later. Returns the
+    /// shortest post-encroachment time of the second car (s), and the intervals of the conflict (m).
     fn crossing(delay: f64) -> (f32, Interval, Interval) {
         let mut stand = Stand::crossing();
         let mut routes = Vec::new();
@@ -262,7 +262,7 @@ mod tests {
             let seen = f64::from(seen);
             assert!((seen - (came - left)).abs() <= DT + 1e-6, "{delay}: {seen}");
         }
-        // A vehicle that arrives long after the other is not disturbed.
+        // A vehicle that arrives long after the other vehicle is not disturbed.
         assert_eq!(crossing(12.0).0, 0.0);
     }
 }

@@ -1,4 +1,4 @@
-//! Positions of vehicles, by lanelet and in a grid.
+//! Positions of vehicles by lanelet, and of all bodies in a grid.
 
 use crate::agents::AgentsRef;
 use crate::dynamics::Bodies;
@@ -12,7 +12,7 @@ use roadwright_scenario::lane_graph::{LaneletIndex, NO_LANELET};
 /// The position of a vehicle on a lanelet.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub(crate) struct LaneEntry {
-    /// Position of the rear axle, m.
+    /// Position of the rear axle along the lanelet, m.
     pub(crate) s: f64,
     pub(crate) lanelet: LaneletIndex,
     pub(crate) agent: AgentIndex,
@@ -20,7 +20,7 @@ pub(crate) struct LaneEntry {
 
 /// Size of a grid cell, m.
 const CELL: f64 = 20.0;
-/// Value that means "no entry".
+/// Marks a missing entry.
 const ABSENT: u32 = u32::MAX;
 
 /// The entries of one lanelet.
@@ -37,7 +37,7 @@ struct Range {
 //   entries    [4, s 3.1] [4, s 20.5] [0, s 7.0] [2, s 1.2] [2, s 9.9]
 //
 // The vehicle ahead of another on its lanelet is the next entry, if that is on the same lanelet. The rearmost
-// vehicle of a lanelet is the first of its range. Neither needs a search.
+// vehicle of a lanelet is the first of its range. Neither requires a search.
 
 /// A body off the lanes.
 #[derive(Debug, Clone, Copy)]
@@ -56,12 +56,12 @@ pub(crate) struct Index {
     ranges: Vec<Range>,
     /// Lanelets with a vehicle.
     occupied: Vec<LaneletIndex>,
-    /// Occupied lanelets, one bit per lanelet. Most look-ups find an empty lanelet, and the bits of a whole
-    /// city fit into the first-level cache.
+    /// One bit per lanelet: whether it is occupied. Most look-ups find an empty lanelet, and the bits of a
+    /// whole city fit into the first-level cache.
     is_occupied: Vec<u64>,
-    /// The entry of each agent on its own lanelet.
+    /// Index of each agent's entry on the lanelet that it follows.
     entry_of: Vec<u32>,
-    /// Whether the grid is up to date.
+    /// Whether the grid contains the current positions.
     is_located: bool,
     /// Agent of each body in the grid.
     located: Vec<AgentIndex>,
@@ -76,7 +76,7 @@ pub(crate) struct Index {
     pub(crate) any_off_lane: bool,
     /// Bodies off the lanes: vehicles with their trailers, and uncoupled trailers.
     pub(crate) off_lanes: Vec<OffLane>,
-    /// Radius of the largest body in the grid around its centre, m.
+    /// Largest radius of a body in the grid, measured from its centre, m.
     pub(crate) largest: f64,
 }
 
@@ -89,23 +89,23 @@ impl Index {
         }
     }
 
-    /// Lists all agents on their current lanes, and also in the grid if any of them is off the lanes.
+    /// Lists all agents on their current lanes. If any body is off the lanes, also lists them in the grid.
     /// O(agents), plus sorting on crowded lanelets.
     pub(crate) fn rebuild(&mut self, bodies: &Bodies<'_>, types: &VehicleTypes) {
         let agents = bodies.agents;
         self.clear(agents.capacity());
         for agent in agents.driving() {
             let position = &agents.position[agent.index()];
-            // In a lane change a body is on two lanes, and vehicles that follow on either must see it. It
-            // is entered on both with the s of its new lane, which is accurate enough because the two lie
-            // side by side.
+            // During a lane change, a body is on two lanes, and followers on both lanes must see it. It is
+            // entered on both with its position s on the new lane, which is accurate enough because the lanes
+            // are side by side.
             lanelets_of(position).for_each(|lanelet| self.count(lanelet));
             self.driving += 1;
             self.any_off_lane |= !position.is_on_lane();
         }
         self.fill(agents);
         self.note_off_lanes(bodies, types);
-        // On lanes the order of vehicles shows which are near. Off the lanes bodies are searched by
+        // On lanes, the order of vehicles shows which ones are near. Off the lanes, bodies are searched by
         // position in every step.
         if self.any_off_lane {
             self.locate(bodies, types);
@@ -175,8 +175,8 @@ impl Index {
         self.grid = GridIndex::new();
     }
 
-    /// Calls `visit` with the number and the centre of each body around a place. All bodies within `reach`
-    /// metres are included, and perhaps others.
+    /// Calls `visit` with the number and the centre of each body near a position. All bodies within `reach`
+    /// metres are included, and possibly others.
     #[inline]
     pub(crate) fn for_each_near(&self, place: DVec2, reach: f64, visit: impl FnMut(u32, DVec2)) {
         debug_assert!(self.is_located, "the grid has not been built");
@@ -210,7 +210,8 @@ impl Index {
     }
 
     fn clear(&mut self, capacity: usize) {
-        // Only lanelets that had a vehicle, because a city has many thousands, most of them empty.
+        // Only lanelets that had a vehicle are cleared, because a city has many thousands of lanelets, most
+        // of them empty.
         for &lanelet in &self.occupied {
             self.ranges[lanelet.index()] = Range::default();
             self.is_occupied[lanelet.index() / 64] = 0;
@@ -234,19 +235,19 @@ impl Index {
 
     /// Groups the entries by lanelet, from back to front.
     fn fill(&mut self, agents: AgentsRef<'_>) {
-        // A counting sort: the vehicles of each lanelet have been counted, so every lanelet first gets its
-        // range of the entries, and then each entry is put into its range. The lanelets are in the order of
+        // This is a counting sort. The vehicles of each lanelet have been counted, so each lanelet first gets
+        // a range of entries, and then each entry is put into its range. The lanelets are in the order of
         // their first vehicle, which has no meaning.
         let mut first = 0;
         for &lanelet in &self.occupied {
             let range = &mut self.ranges[lanelet.index()];
             (range.first, first) = (first, first + range.count);
-            // Counted again while the range is filled.
+            // The count is built up again while the range is filled.
             range.count = 0;
         }
         self.entries.resize(first as usize, LaneEntry::default());
-        // The vehicles of a flow are ordered from front to back by index, so that none has to be moved in
-        // reverse order.
+        // In reverse order of indices, because the vehicles of a flow are ordered from front to back by
+        // index, so no entry has to be shifted.
         for agent in agents.driving().rev() {
             let position = &agents.position[agent.index()];
             let s = position.s;
@@ -254,7 +255,8 @@ impl Index {
                 self.enter(LaneEntry { s, lanelet, agent }, agents);
             }
         }
-        // The entry on the lanelet that an agent follows, not the one on a lanelet that it is leaving.
+        // Only the entry on the lanelet that an agent follows counts, and not the entry on a lanelet that it
+        // is leaving.
         for (place, entry) in (0u32..).zip(&self.entries) {
             if agents.position[entry.agent.index()].lanelet == entry.lanelet {
                 self.entry_of[entry.agent.index()] = place;
@@ -269,7 +271,7 @@ impl Index {
         let start = range.first as usize;
         let mut at = start + range.count as usize;
         range.count += 1;
-        // Few vehicles share a lanelet, so entries in front are shifted one by one.
+        // Few vehicles share a lanelet, so entries of vehicles ahead are shifted one by one.
         while at > start && is_behind(&entry, &self.entries[at - 1], agents) {
             self.entries[at] = self.entries[at - 1];
             at -= 1;
@@ -329,7 +331,7 @@ fn lanelets_of(position: &LanePosition) -> impl Iterator<Item = LaneletIndex> {
     lanelets.into_iter().filter(|&id| id != NO_LANELET)
 }
 
-/// Orders two vehicles on a lanelet. At the same position, the one with the smaller id is behind.
+/// Order of two vehicles on a lanelet. At the same position, the vehicle with the smaller id is behind.
 fn is_behind(a: &LaneEntry, b: &LaneEntry, agents: AgentsRef<'_>) -> bool {
     let id = |entry: &LaneEntry| agents.identity[entry.agent.index()].id;
     a.s.total_cmp(&b.s).then_with(|| id(a).cmp(&id(b))).is_lt()
@@ -371,7 +373,7 @@ mod tests {
         fn lanelets_hold_their_vehicles_from_back_to_front(
             places in proptest::collection::vec((0u32..6, 0u32..8, 0.0..50.0f64), 0..40),
         ) {
-            // A leaving lanelet of 6 or 7 stands for none.
+            // The leaving lanelets 6 and 7 mean that no lanelet is being left.
             let places: Vec<_> = places
                 .into_iter()
                 .map(|(on, leaving, s)| {
@@ -383,7 +385,7 @@ mod tests {
             let types = VehicleTypes::new(&Scenario::new("types"));
             let all = agents(&places);
             let mut index = Index::new(6);
-            // Twice, so that leftovers of the first time would show.
+            // Done twice, so that data left over from the first time would show.
             let ground = Ground::new(&Scenario::new("ground"));
             let mut dynamics = Dynamics::default();
             dynamics.grow(DynamicsLevel::OneTrack, 40);

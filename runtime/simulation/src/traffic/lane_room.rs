@@ -1,4 +1,4 @@
-//! Room beside a lane: how far a vehicle may deviate before it touches an obstacle.
+//! Free space beside a lane: how far a vehicle may deviate before it touches an obstacle.
 
 use crate::records::LanePosition;
 use crate::vehicle_type::VehicleType;
@@ -6,7 +6,7 @@ use roadwright_geometry::math::wrap_angle;
 use roadwright_ground::Ground;
 use roadwright_scenario::lane_graph::{LaneletIndex, NO_LANELET};
 
-/// Computes the free room around a vehicle with a given heading: the room beside its lane, minus the
+/// Computes the free space around a vehicle with a given heading: the space beside its lane, minus the
 /// deviation of its body from the lane.
 ///
 /// ```text
@@ -26,7 +26,7 @@ impl LaneRoom<'_> {
     /// 0 or less if unknown.
     pub(super) fn of(&self, position: &LanePosition) -> f64 {
         let &LanePosition { lanelet, s, t, .. } = position;
-        // Nothing is known of the surroundings before the start or beyond the end of a lanelet.
+        // The space before the start and beyond the end of a lanelet is unknown.
         let is_on = lanelet != NO_LANELET && (0.0..=self.ground.length(lanelet)).contains(&s);
         if !is_on {
             return 0.0;
@@ -40,15 +40,15 @@ impl LaneRoom<'_> {
         room - t.abs() - ahead.max(behind)
     }
 
-    /// Room beside a lanelet, m; 0 if unknown.
+    /// Free space beside a lanelet, m; 0 if unknown.
     fn beside(&self, lanelet: LaneletIndex) -> f64 {
         let lanes = self.ground.lane_obstacles();
         lanes.room_aside(lanelet, self.vehicle_type.is_long())
     }
 
-    /// Greatest distance by which the body deviates from the lane between two positions on a lanelet, m. The
-    /// second position may lie beyond the end of the lanelet. Infinite near obstacles, or if the lanes beyond
-    /// are unknown or short.
+    /// Maximum deviation of the body from the lane between two positions on a lanelet, m. The second position
+    /// may be beyond the end of the lanelet. Infinite near obstacles, or if the lanes beyond are unknown or
+    /// short.
     fn drift_ahead(&self, lanelet: LaneletIndex, from: f64, to: f64) -> f64 {
         let here = self.drift_on(lanelet, from, to);
         let over = to - self.ground.length(lanelet);
@@ -58,7 +58,7 @@ impl LaneRoom<'_> {
         here + self.drift_beyond(self.ground.successors(lanelet), over, |_| (0.0, over))
     }
 
-    /// Like `drift_ahead`, but the first position may lie before the start of the lanelet.
+    /// Like `drift_ahead`, but the first position may be before the start of the lanelet.
     fn drift_behind(&self, lanelet: LaneletIndex, from: f64, to: f64) -> f64 {
         let here = self.drift_on(lanelet, from, to);
         if from >= 0.0 {
@@ -68,9 +68,8 @@ impl LaneRoom<'_> {
         here + self.drift_beyond(before, -from, |length| (length + from, length))
     }
 
-    /// Greatest deviation on the lanelets beyond one end of a lanelet. `over` metres of each of
-    /// them are examined. `stretch` returns the interval to examine for a lanelet of the given
-    /// length, m.
+    /// Maximum deviation on the lanelets beyond one end of a lanelet, m. `over` metres of each lanelet are
+    /// examined. `stretch` returns the interval to examine for a lanelet of the given length, m.
     fn drift_beyond(
         &self,
         lanelets: &[LaneletIndex],
@@ -91,11 +90,11 @@ impl LaneRoom<'_> {
         drifts.reduce(f64::max).unwrap_or(f64::INFINITY)
     }
 
-    /// Greatest deviation between two positions on a lanelet. Positions beyond its ends are clamped.
+    /// Maximum deviation between two positions on a lanelet, m. Positions beyond its ends are clamped.
     fn drift_on(&self, lanelet: LaneletIndex, from: f64, to: f64) -> f64 {
         let line = self.ground.line(lanelet);
         let (spacing, last) = (line.spacing(), line.count() - 1);
-        // Whole pieces, including those that are only partly covered.
+        // Whole pieces are used, even if they are only partly covered.
         let first = ((from / spacing).max(0.0) as usize).min(last);
         let end = ((to / spacing).max(0.0).ceil() as usize).min(last);
         let poses = line.poses()[first..=end].iter();

@@ -1,5 +1,4 @@
-//! Room on lanes: how far vehicles can drive onto a lane, and whether they can complete a change to an
-//! adjacent one.
+//! Room on lanes: how far vehicles can drive onto a lane, and whether they can complete a lane change.
 
 use super::{Index, LaneEntry, space};
 use crate::agents::AgentsRef;
@@ -11,7 +10,7 @@ use roadwright_scenario::lane_graph::{LaneletIndex, NO_LANELET};
 
 /// Distance that a body has to drive to leave its old lane in a lane change, m.
 const DISTANCE_TO_CHANGE: f64 = 10.0;
-/// Deceleration that is expected of the vehicle ahead during a lane change, m/s^2.
+/// Deceleration that is assumed for the vehicle ahead during a lane change, m/s^2.
 const STOPPING: f64 = 2.0;
 
 /// Data for computing room on lanes.
@@ -23,24 +22,23 @@ pub(crate) struct Lanes<'a> {
     pub(crate) agents: AgentsRef<'a>,
 }
 
-/// The part of a lane that is open to vehicles entering it at its start.
+/// The part of a lane that vehicles can reach if they enter the lane at its start.
 #[derive(Clone, Copy)]
 pub(super) struct Tail<'a> {
-    /// Greatest distance that entering vehicles can drive onto the lane, m.
+    /// Maximum distance that entering vehicles can drive along the lane, m.
     pub(super) reach: f64,
     /// Vehicles within `reach`, from back to front.
     pub(super) there: &'a [LaneEntry],
-    /// Whether this is the whole lane, with no vehicle between it and another lane.
+    /// Whether this is the whole lane, because no vehicle is between this lane and another one.
     pub(super) is_whole: bool,
 }
 
 impl<'a> Lanes<'a> {
-    /// The part of a lane that entering vehicles can reach. It ends at the rearmost vehicle that is between
-    /// this lane and an adjacent one, because that vehicle may have to wait there for vehicles on the other
-    /// lane.
+    /// The part of a lane that entering vehicles can reach. It ends at the rearmost vehicle between this lane
+    /// and an adjacent one, because that vehicle may have to wait there for vehicles on the other lane.
     pub(super) fn tail(self, lanelet: LaneletIndex) -> Tail<'a> {
         let all = self.index.on_lanelet(lanelet);
-        // From back to front. Entering vehicles may have to stop at the first vehicle that is between two
+        // From back to front. Entering vehicles may have to stop behind the first vehicle that is between two
         // lanes.
         match all.iter().position(|entry| self.is_between(entry, lanelet)) {
             None => Tail {
@@ -56,8 +54,8 @@ impl<'a> Lanes<'a> {
         }
     }
 
-    /// Position at which the first vehicle waits at the end of a lane, m: the end, or the stop line before
-    /// the end.
+    /// Position at which the first vehicle in a queue at the end of a lane waits, m: the end of the lane, or
+    /// the stop line if it is before the end.
     pub(super) fn queue_end(self, lanelet: LaneletIndex) -> f64 {
         self.ground.length(lanelet) - self.line_before_end(lanelet)
     }
@@ -77,17 +75,17 @@ impl<'a> Lanes<'a> {
         lines.fold(0.0, f64::max)
     }
 
-    /// Whether a vehicle on a lane is partly on another one.
+    /// Whether a vehicle is partly on this lane and partly on another.
     fn is_between(self, entry: &LaneEntry, lanelet: LaneletIndex) -> bool {
         let position = &self.agents.position[entry.agent.index()];
-        // It is changing from this lane or to it.
+        // The vehicle is changing from this lane or to it.
         position.lanelet != lanelet || position.leaving != NO_LANELET
     }
 
-    /// Whether a vehicle at the given position on a lane can drive far enough to complete a change
-    /// to the adjacent lane, even if the vehicle ahead of it stops. It has to complete the change
-    /// within `room` metres in any case. If it stopped between two lanes, it would block both. It
-    /// might then block the very vehicles for which it waits.
+    /// Whether a vehicle at the given position on a lane can drive far enough to complete a change to the
+    /// adjacent lane, even if the vehicle ahead of it stops. It has to complete the change within `room`
+    /// metres in any case. If it stopped between two lanes, it would block both, and possibly even the
+    /// vehicles that it waits for.
     pub(crate) fn has_room_to_get_over(self, agent: AgentIndex, spot: LaneSpot, room: f64) -> bool {
         let LaneSpot { lanelet, s } = spot;
         let mut others = self.index.on_lanelet(lanelet).iter();
@@ -96,7 +94,7 @@ impl<'a> Lanes<'a> {
         };
         let gap = self.rear(leader) - (s + self.vehicle_type(agent).front);
         let speed = self.agents.motion[leader.agent.index()].speed.max(0.0);
-        // If the vehicle ahead stops, it still covers its braking distance, which is room as well.
+        // If the vehicle ahead stops, it still covers its braking distance, which is also available.
         gap + speed * speed / (2.0 * STOPPING) >= DISTANCE_TO_CHANGE.min(room)
     }
 
@@ -151,7 +149,7 @@ mod tests {
         stand.look();
         let tail = lanes(&stand).tail(right);
         assert_eq!((tail.reach, tail.there.len()), (300.0, 3));
-        // The second vehicle has begun to change to the left lane, and stands.
+        // The second vehicle has begun to change to the left lane and stands still.
         stand.agents.position[1].lanelet = left;
         stand.agents.position[1].leaving = right;
         stand.look();

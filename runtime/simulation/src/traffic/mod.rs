@@ -36,7 +36,7 @@ pub(crate) use signals::{Shown, SignalStates, Wish as StageWish, look as look_at
 pub(crate) struct Traffic {
     /// Positions of agents.
     pub(crate) index: Index,
-    /// Bodies that could touch each other.
+    /// Pairs of bodies that could touch each other.
     pub(crate) neighbours: Neighbours,
     /// Grants of junctions.
     pub(crate) claims: Claims,
@@ -44,7 +44,7 @@ pub(crate) struct Traffic {
     pub(crate) signals: SignalStates,
     /// Contacts between bodies.
     pub(crate) contacts: Contacts,
-    /// Delays caused by standing vehicles.
+    /// Expected delays caused by stationary vehicles.
     pub(crate) delays: Delays,
     /// Times at which vehicles left conflicts in junctions.
     pub(crate) encroachment: Encroachment,
@@ -53,7 +53,7 @@ pub(crate) struct Traffic {
 }
 
 impl Traffic {
-    /// Traffic without agents.
+    /// Creates the traffic state without agents.
     pub(crate) fn new(ground: &Ground) -> Self {
         let lanelets = ground.graph().lanelets().len();
         Self {
@@ -68,7 +68,7 @@ impl Traffic {
         }
     }
 
-    /// The inputs for decisions at junctions.
+    /// The inputs of decisions at junctions.
     pub(crate) fn setting<'a>(
         &'a self,
         clock: &Clock,

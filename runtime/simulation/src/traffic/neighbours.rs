@@ -1,10 +1,11 @@
-//! Lists of nearby bodies and obstacles that could touch, updated only when bodies have moved far enough.
+//! Lists of nearby bodies that could touch each other or obstacles. They are updated only when bodies have
+//! moved far enough.
 //!
 //! In a hundredth of a second, a vehicle moves a few centimetres, and most vehicles have metres of room
-//! around them. So pairs of nearby bodies are listed with the room between them, and are not compared again
-//! until the sum of their movements exceeds this room. The list is valid until any body has moved by half of
-//! [`MARGIN`]. Such lists are used in molecular dynamics ([Verlet 1967]). Obstacles do not move, so only the
-//! movement of the vehicle counts.
+//! around them. Therefore pairs of nearby bodies are listed with the distance between them, and are not
+//! compared again until the sum of their movements exceeds this distance. The list is valid until any body
+//! has moved by half of [`MARGIN`]. Molecular dynamics uses such lists, too ([Verlet 1967]). Obstacles do not
+//! move, so only the movement of the vehicle counts.
 //!
 //! ```text
 //!         .---.               .---.      Circles around A and B are 3 m apart. Since then A has moved by
@@ -12,7 +13,7 @@
 //!         '---'               '---'      reaches 3 m, their boxes are compared in each step.
 //! ```
 //!
-//! This affects only the running time, because all bodies that could touch are still compared.
+//! This only reduces the running time, because all bodies that could touch are still compared.
 
 use super::lane_room::LaneRoom;
 use super::{Index, find};
@@ -27,12 +28,12 @@ use roadwright_geometry::math::wrap_angle;
 
 /// Maximum gap between the bounding circles of two neighbours, m.
 const MARGIN: f64 = 8.0;
-/// Maximum room to obstacles that is computed, m. Larger room is stored as this value.
+/// Maximum computed distance to obstacles, m. Larger distances are stored as this value.
 const OBSTACLE_MARGIN: f64 = 1.0;
-/// Length that moves must reach before they are added up, m. Shorter moves could be lost to
-/// rounding.
+/// Minimum movement that is added up, m. Shorter movements could be lost to rounding, so they accumulate
+/// first.
 const LEAST_MOVE: f64 = 1e-3;
-/// Safety margin on room, m. It covers moves that have not been added up yet, and rounding to single
+/// Safety margin on distances, m. It covers movements that have not been added up yet, and rounding to single
 /// precision.
 const SLACK: f64 = 0.01;
 
@@ -45,11 +46,10 @@ pub(crate) struct Shapes<'a> {
     pub(crate) verify: bool,
 }
 
-/// A body with the distance that it has moved since neighbours were listed.
+/// A body, with the distance that it has moved since neighbours were listed.
 #[derive(Debug, Clone, Copy)]
 struct Followed {
-    /// Position of the vehicle's rear axle, or of the centre of the trailer, when moves were last
-    /// added up.
+    /// Position of the vehicle's rear axle, or of the trailer's centre, when movements were last added up.
     place: DVec2,
     heading: f32,
     /// Upper bound on the distance that any point of the body has moved since neighbours were listed, m.
@@ -65,32 +65,32 @@ struct Followed {
     state: State,
 }
 
-/// State of a followed body.
+/// Whether and how a followed body is compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum State {
-    /// The body drives and is compared with all other bodies.
+    /// The body is driving and is compared with all other bodies.
     Free,
-    /// The body drives, and is not compared with other bodies in the state `KeepsOrder`.
+    /// The body is driving, but is not compared with other bodies in the state `KeepsOrder`.
     KeepsOrder,
-    /// The agent of the body has left.
+    /// The agent of the body has been removed.
     Gone,
 }
 
-/// A pair of nearby bodies, stored with the one that has the lower number.
+/// A pair of nearby bodies, stored with the body that has the lower number.
 #[derive(Debug, Clone, Copy)]
 struct Pair {
     other: u32,
-    /// The bodies cannot touch until the sum of their moves exceeds this distance, m; negative if their
+    /// The bodies cannot touch until the sum of their movements exceeds this distance, m; negative if their
     /// circles overlap.
     room: f32,
 }
 
-/// The bodies that are compared, each with its neighbours.
+/// The bodies that are compared, and their neighbours.
 #[derive(Default)]
 pub(crate) struct Neighbours {
     bodies: Vec<Followed>,
     pairs: Vec<Pair>,
-    /// Maximum gap between listed bodies, m.
+    /// Maximum gap between bodies that are listed as a pair, m.
     margin: f32,
 }
 
@@ -122,8 +122,7 @@ impl Shapes<'_> {
         }
     }
 
-    /// Lower bound of the distance that a body may move without touching an obstacle, m. It is
-    /// capped at `most`.
+    /// Lower bound on the distance that a body may move without touching an obstacle, m, capped at `most`.
     fn room_to_obstacles(&self, body: &Followed, most: f64) -> f64 {
         if most == 0.0 {
             return 0.0;
@@ -139,8 +138,8 @@ impl Shapes<'_> {
         self.bodies.ground.obstacles().room_around(&covered, most)
     }
 
-    /// Like `room_to_obstacles`, but for a vehicle, and derived from the data of its lane; 0 or
-    /// less if unknown.
+    /// Like `room_to_obstacles`, but only for a vehicle and computed from the data of its lane. 0 or less if
+    /// unknown.
     fn room_on_lane(&self, agent: AgentIndex) -> f64 {
         let Bodies { ground, agents, .. } = self.bodies;
         let vehicle_type = agents.identity[agent.index()].vehicle_type;
@@ -153,26 +152,26 @@ impl Shapes<'_> {
     }
 }
 
-/// Whether contacts between an agent and other lane-following agents are found by their order along the
+/// Whether contacts between an agent and other lane-following agents are found from their order along the
 /// lanes.
 pub(super) fn keeps_order(who: &Identity, verify: bool) -> bool {
     keeps_to_lanes(who.level) && !verify
 }
 
-/// Upper bound on the distance of a vehicle's points from the centre of its rear axle, m.
+/// Upper bound on the distance between a vehicle's points and the centre of its rear axle, m.
 fn reach(kind: &VehicleType) -> f64 {
     kind.body_centre.abs() + kind.radius
 }
 
 impl Neighbours {
-    /// Follows all bodies to their positions at the end of a step. The index must be up to date.
+    /// Updates all bodies to their positions at the end of a step. The index must be up to date.
     pub(crate) fn follow(
         &mut self,
         shapes: Shapes<'_>,
         index: &mut Index,
         helpers: Option<&rayon::ThreadPool>,
     ) {
-        // With a vehicle off the lanes the grid is rebuilt in each step, so the list needs no margin.
+        // If a vehicle is off the lanes, the grid is rebuilt in each step, so the list needs no margin.
         if index.any_off_lane || !self.holds_still(shapes, index.driving, helpers) {
             self.list(shapes, index, helpers);
         }
@@ -219,8 +218,8 @@ impl Neighbours {
         size_of_val(&self.bodies[..]) + size_of_val(&self.pairs[..])
     }
 
-    /// Adds up the distances that bodies have moved. Returns whether the list is still valid: no body is
-    /// missing or has changed, and none has moved by half the margin.
+    /// Adds up the distances that bodies have moved. Returns whether the list is still valid: no body has
+    /// been added, removed or changed, and none has moved by half the margin.
     fn holds_still(
         &mut self,
         shapes: Shapes<'_>,
@@ -243,7 +242,7 @@ impl Neighbours {
             }
             let (place, heading, lever) = shapes.find(body.agent, body.part);
             body.go_to(place, heading, lever);
-            // Also false if the distance is not a number.
+            // Also `false` if the distance is NaN.
             2.0 * body.moved <= margin
         };
         let is_vehicle = |body: &&Followed| body.part == 0 && body.state != State::Gone;
@@ -256,7 +255,7 @@ impl Neighbours {
         index.locate(&shapes.bodies, shapes.types);
         self.list_located(shapes, index, helpers);
         if !index.any_off_lane {
-            // The grid is not needed by others in most steps.
+            // In most steps, no other part of the program needs the grid.
             index.forget_places();
         }
     }
@@ -291,7 +290,7 @@ impl Neighbours {
         find(helpers, bodies.len(), &mut found, |number, found| {
             add_pairs(number, bodies, shapes, index, margin, found);
         });
-        // Counts first, then sums.
+        // Counts are stored first, and then replaced by their running sums.
         for (own, _) in &found {
             self.bodies[*own as usize].first += 1;
         }
@@ -303,7 +302,7 @@ impl Neighbours {
         self.pairs.extend(found.into_iter().map(|(_, pair)| pair));
     }
 
-    /// Recomputes the room to obstacles of bodies that have used it up.
+    /// Recomputes the distance to obstacles for bodies that have used it up.
     fn look_for_obstacles(&mut self, shapes: Shapes<'_>, helpers: Option<&rayon::ThreadPool>) {
         let obstacles = shapes.bodies.ground.obstacles();
         let displaced = shapes.bodies.dynamics.rigid.displaced();
@@ -323,8 +322,8 @@ impl Neighbours {
     }
 }
 
-/// Calls `visit` for all bodies, distributed over the threads of `helpers`, until it returns `false` for one
-/// of them. Returns whether all calls returned `true`.
+/// Calls `visit` for all bodies, distributed over the threads of `helpers`, until a call returns `false`.
+/// Returns whether all calls returned `true`.
 fn all(
     bodies: &mut [Followed],
     helpers: Option<&rayon::ThreadPool>,
@@ -340,7 +339,7 @@ fn all(
 }
 
 impl Followed {
-    /// Adds up a move.
+    /// Adds up a movement.
     #[inline]
     fn go_to(&mut self, place: DVec2, heading: f64, lever: f64) {
         let turned = wrap_angle(heading - f64::from(self.heading)).abs();
@@ -367,11 +366,11 @@ fn add_pairs(
     let middle = index.middles[number];
     let radius_of = |number: usize| index.radius(number, &shapes.bodies, shapes.types);
     let radius = radius_of(number);
-    // Larger than the margin, to allow for motion that has not been added up yet.
+    // Slightly larger than the margin, to allow for movements that have not been added up yet.
     let margin = margin + SLACK;
     index.for_each_near(middle, radius + index.largest + margin, |other, place| {
         let other_number = other as usize;
-        // Each pair is found twice in the grid.
+        // The grid returns each pair twice.
         if other_number <= number {
             return;
         }
@@ -409,7 +408,7 @@ mod tests {
         for (from, to) in [((-60.0, 0.0), (60.0, 0.0)), ((0.0, -60.0), (0.0, 60.0))] {
             draw_street(&mut scenario, from, to, &street(1, 1));
         }
-        // Posts along this street are out of reach of vehicles that keep to their lanes.
+        // The posts along this street are out of reach for vehicles that stay in their lanes.
         draw_street(&mut scenario, (-60.0, -90.0), (60.0, -90.0), &street(1, 1));
         for number in 0..32 {
             let (x, side) = (7.0 * f64::from(number / 2) - 55.0, f64::from(number % 2));
@@ -516,7 +515,8 @@ mod tests {
             let id = stand.agents.identity[index].id;
             let motion = &mut stand.agents.motion[index];
             let place = motion.pose.point(motion.speed * dt, 0.0);
-            // A third of them stay close to their lanes, so that the known room beside lanes matters.
+            // A third of the vehicles stay close to their lanes, so that the known space beside lanes
+            // matters.
             let wild = if id.is_multiple_of(3) { 0.02 } else { 1.5 };
             motion.pose.heading += wild * stream.next_in(-1.0, 1.0) * dt;
             motion.pose.position = place;
@@ -547,7 +547,7 @@ mod tests {
             stand.agents.release();
             stand.agents.note_told();
             if stand.agents.census().count() < 16 || step % 97 == 0 {
-                // Half of them where the lane has known room beside it.
+                // Half of the vehicles are placed where the space beside the lane is known.
                 let any = stream.next_u64();
                 let lane = match step % 2 {
                     0 => free[(any % free.len() as u64) as usize],
@@ -557,7 +557,7 @@ mod tests {
                 let (s, speed) = (stream.next_in(0.0, length), stream.next_in(0.0, 14.0));
                 let id = ids.next().expect("ids do not end");
                 let agent = stand.car(id, &[lane], s, speed);
-                // Buses as well, whose tails extend before the start of a lanelet.
+                // Buses are included, because their tails extend before the start of a lanelet.
                 stand.agents.identity[agent.index()].vehicle_type = (id % kinds) as u16;
                 stand.agents.motion[agent.index()].pose.heading += stream.next_in(-0.6, 0.6);
             }
@@ -583,7 +583,7 @@ mod tests {
                 types: &stand.types,
                 verify: false,
             };
-            // With and without helper threads in turn.
+            // Alternately with and without helper threads.
             let helpers = (step % 5 < 2).then_some(&pool);
             neighbours.follow(shapes, &mut stand.index, helpers);
             lists += u32::from(neighbours.bodies.iter().all(|body| body.moved == 0.0));
@@ -607,7 +607,7 @@ mod tests {
         for (from, to) in [((-60.0, 0.0), (60.0, 0.0)), ((0.0, -60.0), (0.0, 60.0))] {
             draw_street(&mut scenario, from, to, &street(1, 1));
         }
-        // As near to connections as posts may stand while the lanes still have room beside them.
+        // As close to connections as posts can be without making the space beside the lanes unknown.
         let bare = Ground::new(&scenario);
         let of_lanelet = |id: LaneletIndex| bare.graph().lanelet(id);
         let lanes = bare.graph().indices();

@@ -1,4 +1,4 @@
-//! Trips of `TripFinder` along a path that the vehicle can drive.
+//! Trips of `TripFinder` along drivable paths.
 
 use super::{LegKind, TripAnswer, TripFinder, TripLeg, TripPlan, TripQuestion, spot};
 use crate::open_ground::{STRAIGHT, only_trailer, settings_for};
@@ -14,21 +14,21 @@ use roadwright_planning::open_ground::{
 use roadwright_scenario::VehicleType;
 use std::f64::consts::TAU;
 
-/// Distance between two poses of a path, m.
+/// Spacing of the poses of a path, m.
 const STEP: f64 = 0.5;
-/// Number of poses that are expanded between two checks of whether to continue.
+/// Number of poses that are expanded between two calls of `goes_on`.
 const PORTION: u64 = 10_000;
 /// Radius of planned bends, as a multiple of the vehicle's minimum turning radius.
 const EASE: f64 = 1.15;
-/// Speed forwards from which the time of a path is computed, m/s.
+/// Assumed forward speed for computing the time of a path, m/s.
 const FORWARDS: f64 = 8.0;
-/// Speed in reverse from which the time of a path is computed, m/s.
+/// Assumed reverse speed for computing the time of a path, m/s.
 const REVERSE: f64 = 2.5;
 /// Units of cost per metre of plain ground.
 const UNITS: f64 = 100.0;
 
 impl TripFinder {
-    /// Plans a trip along a path that the vehicle can drive.
+    /// Plans a trip along a drivable path.
     pub(super) fn drivable(
         &mut self,
         question: &TripQuestion<'_>,
@@ -36,7 +36,8 @@ impl TripFinder {
     ) -> TripAnswer {
         let profile = self.profile(question);
         let vehicle = question.vehicle;
-        // The cells tell quickly and with a reason if there is no path at all.
+        // A search over cells is done first, because it is fast and gives a reason if there is no path at
+        // all.
         let inquiry = Inquiry {
             trip: Trip {
                 profile,
@@ -89,7 +90,7 @@ impl TripFinder {
             DrivableProgress::GoalBlocked => "the vehicle would touch an obstacle at the goal",
             DrivableProgress::TooFar => "start and goal are more than 1,000 m apart",
             DrivableProgress::NoPath => {
-                "the ground is connected, but the vehicle cannot drive any path that was searched"
+                "the ground is connected, but the search found no path that the vehicle can drive"
             }
         };
         let trailers = train(vehicle).trailers().len();
@@ -99,8 +100,8 @@ impl TripFinder {
         })
     }
 
-    /// Pose of the rear axle at the start. If the start has no heading, this is the first free pose of
-    /// several headings, beginning with the heading towards the goal. `None` if no pose is free.
+    /// Pose of the rear axle at the start. If the start has no heading, several headings are tried, beginning
+    /// with the heading towards the goal, and the first free pose is returned. `None` if no pose is free.
     fn start(&self, question: &TripQuestion<'_>, profile: ProfileId) -> Option<Pose> {
         let TripEnd { position, heading } = question.from;
         if let Some(heading) = heading {

@@ -1,16 +1,16 @@
-//! Vehicle types as records, for controllers that ask for their vehicle.
+//! Vehicle types as records, for controllers that request vehicle data.
 
 use super::VehicleTypes;
 use roadwright_plugin_api::{HitchData, VehicleData};
 use roadwright_scenario::{DynamicsLevel, VehiclePart};
 
-/// One record for each vehicle type at each level of dynamics.
+/// One record for each vehicle type at each dynamics level.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct VehicleRecords {
     pub(crate) vehicles: Vec<VehicleData>,
-    /// Trailers of all types. The records of a type at all levels refer to the same ones.
+    /// Trailers of all types. The records of a type share them at all levels.
     pub(crate) hitches: Vec<HitchData>,
-    /// Hash of all records. It is never 0.
+    /// Hash of all records, never 0.
     pub(crate) version: u64,
 }
 
@@ -47,7 +47,7 @@ impl VehicleRecords {
     }
 }
 
-/// Record of a type without its trailers. No level models dead times or lags, so these are 0.
+/// Record of a type without its trailers. Dead times and lags are 0, because no level models them.
 fn record(types: &VehicleTypes, number: u16, level: DynamicsLevel) -> VehicleData {
     let kind = types.get(number);
     let limits = &kind.limits;

@@ -1,4 +1,4 @@
-//! Two streams of cars on a street whose middle is too narrow for two.
+//! Tests with two streams of cars on a street whose middle is too narrow for two cars.
 
 use super::*;
 use crate::builtin_modules;
@@ -10,7 +10,7 @@ use roadwright_scenario::{
 
 /// A double-decker bus.
 const BUS: &str = "enviro_400";
-/// Time after which no more vehicles enter, s.
+/// Time after which no more vehicles spawn, s.
 const END: f64 = 600.0;
 
 fn street(width: f64) -> RoadStyle {
@@ -39,12 +39,12 @@ fn draw(scenario: &mut Scenario, x: f64, y: f64, to_x: f64, to_y: f64, width: f6
     roads.map(|(id, _)| id).max().unwrap()
 }
 
-/// Lanes of 3.25 m, and of 1.65 m from 120 to 180 m.
+/// Sets the lane width to 3.25 m, and to 1.65 m from 120 to 180 m.
 fn narrow_middle(scenario: &mut Scenario, road: RoadId) {
     narrow_to(scenario, road, 1.65);
 }
 
-/// Lanes of 3.25 m, and narrower ones from 120 to 180 m.
+/// Sets the lane width to 3.25 m, and to `width` from 120 to 180 m.
 fn narrow_to(scenario: &mut Scenario, road: RoadId, width: f64) {
     let slope = 0.1 * (3.25 - width);
     let piece = |s: f64, a: f64, b: f64| Poly3 {
@@ -87,7 +87,7 @@ fn flow(scenario: &mut Scenario, vehicle: &str, from: Place, to: Place, rate: f6
         .unwrap();
 }
 
-/// A street of 300 m with a stream of cars in each direction.
+/// Creates a street of 300 m with a stream of cars in each direction.
 fn alley(rate: f64) -> Scenario {
     let mut scenario = with_vehicles();
     let road = draw(&mut scenario, 0.0, 0.0, 300.0, 0.0, 3.25);
@@ -128,7 +128,7 @@ fn two_streams_pass_an_alley_by_turns() {
             run_to(&mut world, 1200.0);
             world.summary()
         });
-        // Control run: vehicles do not wait, and bodies touch.
+        // Control: without waiting, bodies touch.
         assert!(!left.collisions.is_empty(), "{level}");
         assert_eq!(heeded.collisions, [], "{level}");
         let (agents, law) = (heeded.agents, heeded.law);
@@ -138,12 +138,12 @@ fn two_streams_pass_an_alley_by_turns() {
             "{level}: {agents:?}"
         );
         assert!(agents.spawned > 60, "{agents:?}");
-        // When a vehicle has waited for six seconds, those inside leave and few go before it.
+        // After a vehicle has waited for six seconds, the vehicles inside leave and only a few go before it.
         let waits = crate::alley_waits(&Ground::new(&scenario), RoadId(1));
         let [wait] = &waits[..] else {
             panic!("{waits:?}");
         };
-        // Two lanes lead to an alley of about 74 m: 6 + 3 * 2 * (74 + 12) / 3 s.
+        // Two lanes lead to an alley of about 74 m, so the bound is 6 + 3 * 2 * (74 + 12) / 3 s.
         assert!((170.0..190.0).contains(&wait.bound), "{wait:?}");
         assert!(
             law.longest_wait < 60.0 && law.longest_wait < wait.bound,
@@ -184,7 +184,7 @@ fn who_waits_for_an_alley_is_told_for_whom() {
     assert!(told > 100, "{told}");
 }
 
-/// A square of streets with a side of 200 m. The street between the lower corners has the given width.
+/// Creates a square of streets with sides of 200 m. The street between the lower corners has the given width.
 fn square(width: f64) -> Scenario {
     let mut scenario = with_vehicles();
     draw(&mut scenario, -100.0, 0.0, 0.0, 0.0, 3.25);
@@ -198,7 +198,7 @@ fn square(width: f64) -> Scenario {
 
 #[test]
 fn a_street_that_is_narrow_all_along_is_waited_for_at_its_stop_lines_and_buses_drive_round() {
-    // The direct route is 380 m, and the one around the square 400 m longer.
+    // The direct route is 380 m long, and the route around the square is 400 m longer.
     for (vehicle, rate, ways) in [
         ("car", 120.0, 300.0..450.0),
         ("enviro_400", 30.0, 700.0..850.0),
@@ -225,7 +225,7 @@ fn a_street_that_is_narrow_all_along_is_waited_for_at_its_stop_lines_and_buses_d
         let drives = world.drives();
         assert!(drives.len() > 6);
         let driven: Vec<f64> = drives.iter().map(|drive| drive.distance).collect();
-        // A few cars may reroute while the street is taken.
+        // A few cars may reroute while the street is occupied.
         let as_expected = driven.iter().filter(|way| ways.contains(*way)).count();
         assert!(
             10 * as_expected >= 9 * driven.len(),
@@ -259,9 +259,9 @@ fn alleys_are_the_same_with_any_number_of_threads_and_after_a_save() {
     assert_eq!(one.state_hash(), restored.state_hash());
 }
 
-/// A narrow street of 120 m along the x-axis between two wide streets, with side streets at the
-/// given distance. Two cars start near its ends and drive towards each other. Asserts that only one
-/// of them is spawned at first.
+/// Creates a narrow street of 120 m along the x axis between two wide streets, with side streets at the given
+/// distance. Two cars start near its ends and would drive towards each other. Asserts that only one of them
+/// is spawned at first.
 fn assert_do_not_face_each_other(between: f64) {
     let mut scenario = with_vehicles();
     let west = draw(&mut scenario, -160.0, 0.0, -60.0, 0.0, 3.25);
@@ -293,7 +293,7 @@ fn assert_do_not_face_each_other(between: f64) {
     let mut world = world(&scenario, DynamicsLevel::OneTrack, 1);
     assert_eq!(world.ground().alleys().list().len(), narrow.len());
     world.step();
-    // One of them waits until the other one has left.
+    // One car waits until the other has left.
     assert_eq!(world.snapshot().vehicles.len(), 1);
     run_to(&mut world, 120.0);
     let summary = world.summary();
@@ -301,7 +301,7 @@ fn assert_do_not_face_each_other(between: f64) {
     assert!(summary.collisions.is_empty());
 }
 
-/// Cars that depart at once.
+/// Adds cars that depart at once.
 fn put_trips(scenario: &mut Scenario, trips: [(Place, Place); 2]) {
     for (number, (start, destination)) in (1..).zip(trips) {
         let agent = Agent {
@@ -323,8 +323,8 @@ fn put_trips(scenario: &mut Scenario, trips: [(Place, Place); 2]) {
 
 #[test]
 fn who_begins_in_an_alley_leaves_it_through_the_next_one_before_who_waits_for_both() {
-    // Two alleys without a place between them. One car comes to the first of them. The other one, which
-    // begins at the far end of the second, reaches the end of that long before.
+    // There are two alleys without a place to wait between them. One car approaches the first alley and needs
+    // both. The other car starts inside the second alley, at its far end, and comes the other way.
     let mut scenario = with_vehicles();
     let west = draw(&mut scenario, -160.0, 0.0, -60.0, 0.0, 3.25);
     draw(&mut scenario, -60.0, 0.0, 0.0, 0.0, 1.65);
@@ -364,13 +364,13 @@ fn two_that_begin_in_alleys_far_from_each_other_without_a_place_between_do_not_f
     assert_do_not_face_each_other(20.0);
 }
 
-/// A street with a bend of 90 degrees and 14 m radius, with the given lane width and a stream of vehicles in
-/// each direction; the second drives on the inside of the bend.
+/// Creates a street with a bend of 90 degrees and a radius of 14 m, with the given lane width and a stream of
+/// vehicles in each direction. The second stream drives on the inside of the bend.
 fn bend(width: f64, vehicles: [&str; 2], rate: f64) -> Scenario {
     bend_of(14.0, width, vehicles, rate)
 }
 
-/// As [`bend`], with a bend of the given radius, m.
+/// Like [`bend`], but with the given radius, m.
 fn bend_of(radius: f64, width: f64, vehicles: [&str; 2], rate: f64) -> Scenario {
     let mut scenario = with_vehicles();
     let segments = vec![
@@ -411,12 +411,12 @@ fn a_bus_and_cars_pass_a_bend_by_turns_and_cars_pass_each_other() {
             (summary.collisions.len(), summary.law.longest_wait)
         };
         let mixed = ["car", BUS];
-        // Control run: vehicles do not wait, and fronts of buses touch cars.
+        // Control: without waiting, the fronts of buses touch cars.
         assert!(run(mixed, true).0 > 0, "{level}");
         let (contacts, longest) = run(mixed, false);
         assert_eq!(contacts, 0, "{level}");
         assert!(longest > 0.0 && longest < 60.0, "{level}: {longest} s");
-        // Cars alone do not wait, in a world without buses and in one with a few.
+        // Cars alone do not wait, whether or not there are a few buses in the world.
         assert_eq!(run(["car", "car"], false), (0, 0.0), "{level}");
         let mut few = bend(3.25, ["car", "car"], 120.0);
         let road = few.network().roads().next().unwrap().0;
@@ -433,7 +433,7 @@ fn a_bus_and_cars_pass_a_bend_by_turns_and_cars_pass_each_other() {
     }
 }
 
-/// An agent that departs only after all others have left.
+/// Creates an agent that departs only after all others have left.
 fn parked(road: RoadId) -> Agent {
     Agent {
         name: String::new(),
@@ -453,7 +453,7 @@ fn parked(road: RoadId) -> Agent {
 fn two_buses_pass_a_street_by_turns_in_which_a_bus_and_a_car_fit() {
     let street = |vehicles: [&str; 2]| {
         let mut scenario = with_vehicles();
-        // Wide at both ends, so that there is a place to wait.
+        // The street is wide at both ends, so that there is a place to wait.
         let road = draw(&mut scenario, 0.0, 0.0, 300.0, 0.0, 3.25);
         narrow_to(&mut scenario, road, 2.78);
         for (vehicle, lane, from, to) in [

@@ -1,4 +1,4 @@
-//! A block of four one-way streets, with more vehicles than can pass.
+//! Tests with a block of four one-way streets and more vehicles than can pass.
 //!
 //! ```text
 //!            ^ exit        |
@@ -26,10 +26,10 @@ use roadwright_scenario::{
 const SIDE: f64 = 70.0;
 /// Length of the streets beyond the block, m.
 const BEYOND: f64 = 60.0;
-/// Time after which no more vehicles enter, s.
+/// Time after which no more vehicles spawn, s.
 const END: f64 = 90.0;
 
-/// Ends of the four streets, in driving order around the block.
+/// Start and end of each of the four streets, in driving order around the block.
 fn streets() -> [(DVec2, DVec2); 4] {
     let (low, high) = (-BEYOND, SIDE + BEYOND);
     [
@@ -50,7 +50,7 @@ fn one_way() -> RoadStyle {
     }
 }
 
-/// The block of streets; `buses` is the fraction of buses.
+/// Creates the block of streets. `buses` is the fraction of buses.
 fn block(control: Option<Control>, buses: f64) -> Scenario {
     let mut scenario = Scenario::new("block");
     crate::testing::equip(&mut scenario);
@@ -87,7 +87,7 @@ fn rule(scenario: &mut Scenario, control: Option<Control>) {
     scenario.apply(Edit::Batch(edits)).unwrap();
 }
 
-/// Place near an end of the map where vehicles enter or leave.
+/// A place near the edge of the map where vehicles enter or leave.
 fn gate(scenario: &Scenario, at: DVec2, end: RoadEnd) -> Place {
     let network = scenario.network();
     let is_there = |id| {
@@ -161,7 +161,7 @@ fn a_full_block_of_one_way_streets_locks_unless_its_rings_turn() {
         run_to(&mut world, 1800.0);
         world.summary()
     });
-    // Control run: no vehicle has left in the last ten minutes.
+    // Control: without the resolution of rings, no vehicle has left in the last ten minutes.
     assert!(left.agents.active > 20, "{:?}", left.agents);
     assert_eq!(left.law.rotations, 0);
     let agents = turning.agents;
@@ -175,7 +175,7 @@ fn a_full_block_of_one_way_streets_locks_unless_its_rings_turn() {
     lawful(&left, "left as it is");
 }
 
-/// Asserts that no vehicles have touched and that none has entered a junction without a grant.
+/// Asserts that no vehicles have touched, and that none has entered a junction without a grant.
 fn lawful(summary: &Summary, what: &str) {
     assert!(
         summary.collisions.is_empty(),
@@ -235,7 +235,7 @@ fn a_ring_in_which_buses_do_not_fit_is_counted_once_and_nobody_is_taken_out() {
 #[test]
 fn who_has_another_way_is_sent_round() {
     let mut scenario = block(None, 0.3);
-    // From each exit beyond the block to the next entry.
+    // Extra roads lead from each exit of the block to the next entry.
     for (number, (_, exit)) in streets().into_iter().enumerate() {
         let (entry, _) = streets()[(number + 2) % 4];
         let line = ReferenceLine::straight(exit, entry).unwrap();
@@ -263,7 +263,7 @@ fn turning_rings_are_the_same_with_any_number_of_threads_and_after_a_save() {
     for control in [None, Some(Control::Signals)] {
         let scenario = block(control, 0.1);
         let [mut one, mut three] = [1, 3].map(|threads| world(&scenario, threads));
-        // Between two searches for rings, while some agents request green.
+        // This is between two searches for rings, while some agents request green.
         run_to(&mut one, 300.45);
         run_to(&mut three, 300.45);
         assert_eq!(one.state_hash(), three.state_hash());
@@ -298,7 +298,7 @@ fn a_locked_block_is_explained_as_a_deadlock_and_counted_once() {
     let chains: Vec<_> = chains.filter(|chain| chain.begins_standing()).collect();
     assert!(chains.len() > 20, "{}", chains.len());
     for chain in &chains {
-        // Each vehicle of a ring waits for the next one, and the last for the first.
+        // Each vehicle of the ring waits for the next one, and the last vehicle waits for the first.
         let ring = chain.deadlocked();
         assert!(ring.len() > 3, "{chain:?}");
         assert_eq!(chain.cause(), "deadlock");

@@ -1,4 +1,4 @@
-//! Checks that notifications and log lines are in the order of ids, independent of agent indices.
+//! Tests that notifications and log lines are in the order of ids, independent of agent indices.
 
 use super::*;
 use crate::builtin_modules;
@@ -25,7 +25,7 @@ fn two_streets() -> Scenario {
     scenario
 }
 
-/// Agents 1 and 2, each on its own street.
+/// Creates agents 1 and 2, each on a separate street.
 fn with_two_agents(stack: &str) -> Scenario {
     let mut scenario = two_streets();
     for number in 1..=2u32 {
@@ -66,7 +66,7 @@ fn who_stands_on_lanes_that_are_too_steep_is_told_by_id() {
         world.agents.scatter(&order);
         (0..500).for_each(|_| world.step());
         let told: Vec<u64> = world.log().map(|line| line.agent).collect();
-        // All have the same text, which is logged for the first of them.
+        // Both agents log the same text, of which only the line of the first agent is stored.
         assert_eq!(told, [1], "{order:?}");
     }
 }
@@ -116,7 +116,7 @@ impl Controller for Listener {
     }
 }
 
-/// The built-in modules and a listener, with the list of notifications that the listener records.
+/// Returns the built-in modules with a listener, and the notifications that the listener records.
 fn listening(scenario: &mut Scenario) -> (Registry, Told) {
     let told = Told::default();
     let ears = told.clone();
@@ -143,7 +143,7 @@ fn modules_are_told_of_agents_by_id() {
         scenario.apply(edit).unwrap();
     }
     let mut world = World::new(&scenario, &registry, &RunOptions::default()).unwrap();
-    // The last index of the list is assigned first: agent 1 gets 1 and agent 2 gets 0.
+    // Indices are assigned from the end of the list: agent 1 gets index 1, and agent 2 gets index 0.
     world.agents.scatter(&[0, 1].map(AgentIndex::new));
     while !world.is_over() {
         world.step();

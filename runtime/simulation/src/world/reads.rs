@@ -29,12 +29,13 @@ impl World {
         self.clock.dt
     }
 
-    /// Status of the path of an agent off the lanes; `None` if the agent does not plan.
+    /// Status of the planned path of an agent off the lanes; `None` if the agent does not plan.
     pub fn path_status(&self, id: u64) -> Option<&PathStatus> {
         self.ground_plans.status(id)
     }
 
-    /// Statuses of the agents off the lanes that have no path or do not yet know whether there is one, by id.
+    /// The agents off the lanes that have no path, or for which the search has not ended, with the status of
+    /// their paths, by id.
     pub fn without_known_path(&self) -> impl Iterator<Item = (u64, &PathStatus)> {
         self.ground_plans.without_known_path()
     }
@@ -44,25 +45,25 @@ impl World {
         self.clock.step
     }
 
-    /// Lanelets of the roads.
+    /// Graph of the lanelets of the roads.
     pub fn lane_graph(&self) -> &LaneGraph {
         self.ground.graph()
     }
 
-    /// Returns the agent under manual control, with its controls. If there are several, returns the
+    /// Returns the agent under manual control and its controls. If there are several such agents, returns the
     /// one with the lowest id.
     pub fn driven_by_hand(&self) -> Option<(u64, HandControls)> {
         self.hands.first()
     }
 
-    /// Key of the vehicle type of an agent; `None` if it is not driving.
+    /// Key of an agent's vehicle type; `None` if the agent is not driving.
     pub fn vehicle_type_of(&self, id: u64) -> Option<&Arc<str>> {
         let agent = self.agents.census().find(id)?;
         let who = &self.agents.lent().identity[agent.index()];
         Some(self.types.key(who.vehicle_type))
     }
 
-    /// Slope of the ground under an agent, as rise over run; `None` if it is not driving.
+    /// Slope of the ground under an agent, as rise over run; `None` if the agent is not driving.
     pub fn slope_under(&self, id: u64) -> Option<f64> {
         let agent = self.agents.census().find(id)?;
         let who = &self.agents.lent().identity[agent.index()];
@@ -75,16 +76,15 @@ impl World {
         &self.ground
     }
 
-    /// Whether all agents have arrived or were refused, no flow can add more, and no pedestrians are present
-    /// or will arrive.
+    /// Whether all agents have arrived or were refused, no flow can add more agents, and no pedestrians are
+    /// present or will arrive.
     pub fn is_over(&self) -> bool {
         let has_people = !self.traffic.people.is_over();
         !has_people && self.agents.census().count() == 0 && self.demand.is_over(self.time())
     }
 
-    /// Smallest node ids of the junctions that a pending edit waits for. Until the edit is applied,
-    /// these junctions admit no vehicles or hold back approaching ones. Empty if no edit is
-    /// pending.
+    /// Smallest node ids of the junctions that a pending edit waits for. Until the edit is applied, these
+    /// junctions admit no vehicles or hold back approaching vehicles. Empty if no edit is pending.
     pub fn closing_nodes(&self) -> Vec<NodeId> {
         let closed = self.traffic.claims.closing.changing().iter();
         closed.filter_map(|&at| self.ground.node(at)).collect()
@@ -100,7 +100,7 @@ impl World {
         self.modules.records()
     }
 
-    /// Access to the places of all bodies.
+    /// Access to the positions of all bodies.
     pub(crate) fn bodies(&self) -> Bodies<'_> {
         Bodies {
             ground: &self.ground,
@@ -124,7 +124,7 @@ impl World {
         self.dynamics.rigid.counts(&self.ground).unwrap_or_default()
     }
 
-    /// One row for each agent that no longer drives, in the order in which their drives ended.
+    /// One row for each drive that has ended, in the order in which the drives ended.
     pub fn finished(&self) -> impl ExactSizeIterator<Item = Drive<'_>> {
         self.finished.iter()
     }
@@ -155,13 +155,13 @@ impl World {
         self.ground.signal_heads(self.types.sets_lines_back, light)
     }
 
-    /// Reason why an agent waits. The agent is given by its index.
+    /// Reason why the agent with an index waits.
     pub(crate) fn waits_of(&self, agent: AgentIndex) -> Option<Waits> {
         let claims = &self.traffic.claims;
         claims.waits(agent, self.setting(), self.agents.lent())
     }
 
-    /// Data that steps never change.
+    /// The parts of the world that steps never change.
     pub(crate) fn fixed(&self) -> Fixed<'_> {
         Fixed {
             ground: &self.ground,
@@ -169,13 +169,13 @@ impl World {
         }
     }
 
-    /// Inputs for decisions at junctions.
+    /// Inputs of decisions at junctions.
     pub(crate) fn setting(&self) -> Setting<'_> {
         self.traffic
             .setting(&self.clock, self.fixed(), &self.routes)
     }
 
-    /// Current view of an agent's behaviour; `None` if the agent does not drive. This costs a pass over all
+    /// Current view of an agent's behaviour; `None` if the agent is not driving. The cost is a pass over all
     /// agents.
     pub fn behaviour_view(&self, id: u64) -> Option<BehaviourView> {
         let onlooking = Onlooking {
@@ -188,14 +188,15 @@ impl World {
         onlooking.behaviour_view(id)
     }
 
-    /// Why a driving agent stands, with the chain of vehicles that it waits for; `None` if it does not
-    /// drive. O(vehicles in the chain), and O(driving vehicles) for each of them that is off the lanes.
+    /// The reason why a driving agent stands, with the chain of vehicles that it waits for; `None` if the
+    /// agent is not driving. O(vehicles in the chain), plus O(driving vehicles) for each vehicle of the chain
+    /// that is off the lanes.
     pub fn wait_chain(&self, id: u64) -> Option<WaitChain> {
         let agent = self.agents.census().find(id)?;
         Some(self.standing().chain(agent))
     }
 
-    /// Everything that may be the reason why a vehicle stands.
+    /// Parts of the world that can explain why a vehicle stands.
     pub(crate) fn standing(&self) -> Standing<'_> {
         Standing {
             clock: &self.clock,

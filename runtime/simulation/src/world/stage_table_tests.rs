@@ -1,5 +1,5 @@
-//! Table of the stages that read and write each column, in `docs/stages.md`. It is generated from the source
-//! and checked against runs.
+//! Generates the table of the stages that read and write each column, in `docs/stages.md`. The table is
+//! derived from the source and checked against runs.
 
 use super::*;
 use crate::agents::{
@@ -25,7 +25,7 @@ const COLUMNS: [&str; 11] = [
     "accounts",
 ];
 
-/// Stages in their order, with their files or folders.
+/// Stages in order, with their files or folders.
 const STAGES: [(&str, &[&str]); 16] = [
     ("appear", &["stages/appear.rs"]),
     ("claims", &["traffic/claims"]),
@@ -70,7 +70,7 @@ const STAGES: [(&str, &[&str]); 16] = [
     ("retire", &["stages/retire.rs"]),
 ];
 
-/// Methods of agents that write columns, with the columns that they write.
+/// Methods that write to columns of agents, with the columns that they write.
 const VERBS: [(&str, &[&str]); 4] = [
     ("agents.give(", &["command", "pedals"]),
     ("agents.insert(", &COLUMNS),
@@ -78,10 +78,10 @@ const VERBS: [(&str, &[&str]); 4] = [
     ("agents.set_level(", &["identity"]),
 ];
 
-/// Methods that write to rows and columns.
+/// Names of methods that write to rows and columns.
 const WRITING: [&str; 5] = ["put", "add", "note_kept", "note_free", "iter_mut"];
 
-/// Columns that are only read, and columns that are also written.
+/// Columns that are read but not written, and columns that are written.
 #[derive(Debug, Default, Clone)]
 struct Access {
     read: BTreeSet<&'static str>,
@@ -117,7 +117,7 @@ fn text_of(place: &str) -> String {
     all
 }
 
-/// Returns the text after an index in brackets.
+/// Skips an index in brackets and returns the text after it.
 fn behind_index(text: &str) -> &str {
     let mut depth = 0;
     for (at, letter) in text.char_indices() {
@@ -133,8 +133,8 @@ fn is_part_of_word(letter: char) -> bool {
     letter.is_alphanumeric() || letter == '_'
 }
 
-/// Whether the text after the name of a column writes to the column, by setting a field or calling a method
-/// that writes.
+/// Whether the text after the name of a column writes to the column, either by setting a field or by calling
+/// a writing method.
 fn is_written(behind: &str) -> bool {
     let mut rest = behind_index(behind).trim_start();
     while let Some(field) = rest.strip_prefix('.') {
@@ -154,7 +154,7 @@ fn is_written(behind: &str) -> bool {
     }
 }
 
-/// Columns that a source text accesses.
+/// Columns that are accessed in a source text.
 fn access(text: &str) -> Access {
     let mut found = Access::default();
     let mut seen = BTreeSet::new();
@@ -245,7 +245,7 @@ fn columns_are_found_in_the_source() {
     );
 }
 
-/// Columns that are borrowed, and the stages that borrow them.
+/// Columns that stages borrow, and the stages that borrow them.
 const BORROWED: [(&[&str], &[&str]); 6] = [
     (ClaimColumns::WRITES, &["claims"]),
     (PlanColumns::WRITES, &["plan", "detour"]),
@@ -291,7 +291,7 @@ fn changed(before: &Agents, after: &Agents) -> BTreeSet<&'static str> {
         .collect()
 }
 
-/// Rows of the table, and the part of a step that they describe.
+/// Rows of the table, with the part of a step that they describe.
 type Part = (&'static [&'static str], fn(&mut World));
 
 #[test]
@@ -333,6 +333,6 @@ fn no_stage_writes_a_column_that_the_table_does_not_say() {
             world.clock.step += 1;
         }
     }
-    // Control: most columns are written in these runs.
+    // Control: these runs write to most columns.
     assert!(written.len() >= 7, "{written:?}");
 }

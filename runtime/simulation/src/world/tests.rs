@@ -13,7 +13,7 @@ use roadwright_geometry::{Pose, unit};
 use roadwright_scenario::operation::draw::RoadStyle;
 use roadwright_scenario::{Agent, AgentId, CrossSection, DynamicsLevel, Edit, Place, Stack};
 
-/// An agent on open ground that follows a given path.
+/// Creates an agent on open ground that follows a given path.
 fn on_a_path(controller: &str, waypoints: Vec<Waypoint>) -> World {
     let mut scenario = Scenario::new("open ground");
     let stack = Stack::with_controller(controller);
@@ -55,7 +55,7 @@ fn on_a_path(controller: &str, waypoints: Vec<Waypoint>) -> World {
 
 #[test]
 fn every_controller_follows_a_path_over_open_ground() {
-    // A half circle of 30 m, with a speed that rises and falls.
+    // The path is a half circle with a radius of 30 m. The speed rises and falls along it.
     let radius = 30.0;
     let waypoint = |i: i32| {
         let angle = f64::from(i) * std::f64::consts::PI / 24.0;
@@ -69,7 +69,7 @@ fn every_controller_follows_a_path_over_open_ground() {
         }
     };
     let waypoints: Vec<Waypoint> = (0..=24).map(waypoint).collect();
-    // Drivers of manoeuvres use rows that their courses make, and do not follow paths.
+    // These controllers drive manoeuvres with rows from their own courses, and do not follow paths.
     let of_courses = ["bay_parking", "pole_balance", "trailer_backing"];
     let controllers = builtin_modules().infos(ModuleKind::Controller);
     let controllers = controllers.iter().map(|(info, _)| info.id);
@@ -88,12 +88,12 @@ fn every_controller_follows_a_path_over_open_ground() {
         }
         let first = world.finished().next().unwrap();
         assert_eq!(first.status, Status::Arrived, "{controller}");
-        // The straight path, which an agent without a given path takes, has y = 0.
+        // Without the given path, the agent would drive straight along y = 0.
         assert!(reach > 0.8 * radius, "{controller}: {reach}");
         let tolerance = match controller {
-            // It turns with a radius of at least 25 m, and late.
+            // Its minimum turning radius is 25 m, and it reacts late.
             "fuzzy_driver" => 12.0,
-            // It drives from one waypoint to the next, as over open ground.
+            // It drives from waypoint to waypoint, as it does over open ground.
             "fuzzy_mechanic" => 12.0,
             _ => 2.0,
         };
@@ -131,7 +131,7 @@ fn where_agents_are_stored_changes_nothing() {
             (world.state_hash(), world.summary(), watch.figures(&world))
         };
         let plain = run(&[], 1);
-        // Backwards, and scattered with gaps.
+        // In reverse order, and scattered with gaps.
         let backwards: Vec<AgentIndex> = (0..200).map(AgentIndex::new).collect();
         let scattered: Vec<AgentIndex> =
             (0..400).map(|i| AgentIndex::new((i * 173) % 400)).collect();
@@ -140,7 +140,7 @@ fn where_agents_are_stored_changes_nothing() {
     }
 }
 
-/// A road of 120 m with one lane.
+/// Creates a road of 120 m with one lane.
 fn straight_road() -> Scenario {
     let mut scenario = Scenario::new("road");
     let style = RoadStyle {
@@ -181,14 +181,14 @@ fn whose_level_holds_commands_is_asked_where_strides_begin() {
         let mut world = World::new(&scenario, &builtin_modules(), &options).unwrap();
         while world.time() < 2.0 {
             world.step();
-            // No agent drives by a command older than its stride.
+            // No agent drives with a command that is older than its stride.
             for agent in world.agents.census().driving().collect::<Vec<_>>() {
                 let who = &world.agents.identity[agent.index()];
                 let begins = (world.clock.step - 1 + who.id)
                     .is_multiple_of(crate::dynamics::stride(level, dt));
                 let mut wants = world.agents.command[agent.index()].acceleration;
                 if level == DynamicsLevel::Lane {
-                    // That level stores it in single precision.
+                    // Level `lane` stores the command in single precision.
                     wants = f64::from(wants as f32);
                 }
                 let drives = world.agents.motion[agent.index()].acceleration;
@@ -240,7 +240,7 @@ fn a_flow_leaves_nothing_but_one_row_for_each_agent() {
     }
     let arrived = world.counts().arrived;
     assert!(arrived > 900, "{arrived}");
-    // Indices are reused, so a run three times as long needs hardly any more.
+    // Indices are reused, so a run that is three times as long needs hardly any more of them.
     assert!(most[0] < 20 && most[1] <= most[0] + 4, "{most:?}");
     assert!(world.routes.count() <= 1);
     assert_eq!(world.finished.rows.len(), arrived);

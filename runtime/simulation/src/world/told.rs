@@ -6,7 +6,7 @@ use crate::records::ModuleFailure;
 use std::collections::BTreeMap;
 
 impl World {
-    /// The last lines that modules have logged, oldest first, at most 10,000.
+    /// The last lines that modules have logged (at most 10,000), oldest first.
     pub fn log(&self) -> impl ExactSizeIterator<Item = &LogLine> {
         self.messages.log.lines.iter()
     }
@@ -16,18 +16,18 @@ impl World {
         self.messages.log.count
     }
 
-    /// Faults of modules so far, with their counts.
+    /// Faults of modules so far, and how often each has occurred.
     pub fn faults(&self) -> &BTreeMap<String, u64> {
         &self.messages.log.faults
     }
 
-    /// Failures of plugins and scripts so far, by module id. The results of a run in which a module
-    /// failed do not measure that module.
+    /// Failures of plugins and scripts so far, by module id. If a module has failed, the results of the run
+    /// do not show its performance.
     pub fn failures(&self) -> BTreeMap<String, ModuleFailure> {
         self.modules.failures(self.clock.time())
     }
 
-    /// Marks that modules show on the map now.
+    /// Marks that modules currently show on the map.
     pub fn marks(&self) -> impl Iterator<Item = &Mark> {
         self.messages.log.marks.values()
     }

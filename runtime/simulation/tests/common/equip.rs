@@ -1,5 +1,4 @@
-//! Copies vehicles and stacks from one scenario to another, for the tests in this folder and those in the
-//! source.
+//! Copies vehicles and stacks between scenarios, for the tests in this folder and for unit tests.
 
 use roadwright_scenario::{Edit, Scenario};
 

@@ -30,7 +30,7 @@ pub(crate) fn equip(scenario: &mut Scenario, name: &str) {
     equip::equip_as(scenario, &shipped(name));
 }
 
-/// Restores a world from the bytes of its save. Everything must be as in the saved world.
+/// Restores a world from the bytes of its save, with the same scenario and options.
 pub(crate) fn restored(world: &World, scenario: &Scenario, options: &RunOptions) -> World {
     let saved = SavedWorld::from_bytes(&world.save().unwrap().to_bytes()).unwrap();
     let ground = Ground::new(scenario);
@@ -59,7 +59,7 @@ pub(crate) fn draw_street(scenario: &mut Scenario, from: DVec2, to: DVec2, style
     scenario.apply(edit).unwrap();
 }
 
-/// A flow of cars per hour from one place to another, with `idm`, for the whole run.
+/// Creates a flow of cars with stack `idm` between two places, at `rate_per_hour` for the whole run.
 pub(crate) fn cars(origin: Place, destination: Place, rate_per_hour: f64) -> Flow {
     Flow {
         vehicle: "car".into(),
@@ -90,7 +90,7 @@ pub(crate) fn all_shipped() -> Vec<String> {
     names
 }
 
-/// Whether a stack of a scenario names a script. Such scenarios are driven by a test of the crate that loads
+/// Whether any stack of a scenario uses a script. Such scenarios are run by a test of the crate that loads
 /// scripts.
 pub(crate) fn has_scripts(scenario: &Scenario) -> bool {
     let stacks = scenario.stacks().values();
@@ -98,7 +98,7 @@ pub(crate) fn has_scripts(scenario: &Scenario) -> bool {
     settings.any(|setting| setting.module.ends_with(".rhai"))
 }
 
-/// A shipped vehicle, with changes, as it is stored in a scenario.
+/// A shipped vehicle with modifications, in the form in which scenarios store it.
 pub(crate) fn vehicle(name: &str, change: impl Fn(&mut VehicleFile)) -> VehicleType {
     let path = format!("vehicles/{name}.vehicle.json");
     let mut vehicle = VehicleFile::load(&scenarios().join(&path)).unwrap();
@@ -114,7 +114,7 @@ pub(crate) fn vehicle(name: &str, change: impl Fn(&mut VehicleFile)) -> VehicleT
     }
 }
 
-/// The scenario with all vehicle types replaced.
+/// Replaces all vehicle types of a scenario.
 pub(crate) fn driven_by(mut scenario: Scenario, kind: &VehicleType) -> Scenario {
     for key in scenario.vehicle_types().clone().into_keys() {
         let edit = Edit::VehicleType(key, Some(Box::new(kind.clone())));
@@ -123,7 +123,7 @@ pub(crate) fn driven_by(mut scenario: Scenario, kind: &VehicleType) -> Scenario 
     scenario
 }
 
-/// The scenario without a stack and its agents, because tests of this crate cannot load scripts.
+/// Removes a stack and its agents from a scenario, because tests of this crate cannot load scripts.
 pub(crate) fn without_stack(mut scenario: Scenario, stack: &str) -> Scenario {
     for (id, agent) in scenario.agents().clone() {
         if agent.stack == stack {
@@ -134,7 +134,8 @@ pub(crate) fn without_stack(mut scenario: Scenario, stack: &str) -> Scenario {
     scenario
 }
 
-/// Makes agents drive straight to their goals, because a planner would avoid bodies that can be pushed.
+/// Options that make agents drive straight to their goals, because a planner would avoid obstacles that can
+/// be pushed.
 pub(crate) fn straight() -> RunOptions {
     let mut modules = ModuleOverrides::default();
     let before = modules.set(Slot::GroundPlanner, vec!["straight".into()]);
@@ -145,13 +146,13 @@ pub(crate) fn straight() -> RunOptions {
     }
 }
 
-/// A world with the built-in modules.
+/// Creates a world with the built-in modules.
 pub(crate) fn world(scenario: &Scenario, options: &RunOptions) -> World {
     World::new(scenario, &builtin_modules(), options).unwrap()
 }
 
-/// Runs until all agents have arrived, but for at most the given number of seconds. Returns the ids of the agents
-/// that arrived.
+/// Runs until all agents have arrived, but for at most the given number of seconds. Returns the ids of the
+/// agents that arrived.
 pub(crate) fn run(
     scenario: &Scenario,
     options: &RunOptions,
@@ -166,7 +167,7 @@ pub(crate) fn run(
     (arrived.map(|agent| agent.id).collect(), world.summary())
 }
 
-/// Terrain that rises to the east.
+/// Creates terrain that rises to the east.
 pub(crate) fn plane(rise: f64) -> HeightField {
     let (low, high) = (DVec2::new(-100.0, -100.0), DVec2::new(2100.0, 100.0));
     let flat = HeightField::level(low, high, 50.0).unwrap();

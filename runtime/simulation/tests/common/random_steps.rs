@@ -2,9 +2,9 @@
 
 use std::fmt::{self, Display};
 
-/// Longest time before a save, s.
+/// Maximum time before a save, s.
 const LONGEST: f64 = 20.0;
-/// Length of the comparison after a save, s.
+/// Duration of the comparison after a save, s.
 const LATER: f64 = 5.0;
 
 /// A stream of random numbers (SplitMix64).
@@ -14,7 +14,7 @@ pub(crate) struct Random {
 }
 
 impl Random {
-    /// The stream with the seed from the environment.
+    /// Creates the stream with the seed from the environment.
     pub(crate) fn from_environment() -> Self {
         let seed = roadwright_testing::seed(1);
         Self { seed, state: seed }
@@ -28,7 +28,8 @@ impl Random {
         mixed ^ (mixed >> 31)
     }
 
-    /// The step at which a world is saved, at least 1, and the number of further steps that are compared.
+    /// Returns the step at which a world is saved (at least 1), and the number of further steps that are
+    /// compared.
     pub(crate) fn moments(&mut self, dt: f64) -> (u64, u64) {
         let steps = |seconds: f64| (seconds / dt).round() as u64;
         (1 + self.next() % steps(LONGEST), steps(LATER))

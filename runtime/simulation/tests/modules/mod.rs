@@ -124,7 +124,7 @@ static UNLAWFUL: ModuleInfo = ModuleInfo {
 };
 
 fn unlawful(input: &ControllerInput) -> ControllerOutput {
-    // Speed from which 3 m/s^2 are enough behind a leader that brakes equally hard.
+    // Maximum speed at which 3 m/s^2 are enough behind a leader that brakes equally hard.
     let distance = (input.leader_gap - 3.0).max(0.0) + input.leader_speed.powi(2) / 6.0;
     let safe = (6.0 * distance).sqrt().min(input.road_speed);
     ControllerOutput {
@@ -168,7 +168,7 @@ impl Behaviour for Reckless {
     }
 }
 
-/// A behaviour that leaves its lane after three seconds, and stops at a place to the left of a road along x.
+/// A behaviour that leaves its lane after three seconds and stops at a place to the left of a road along x.
 struct Truant;
 
 static TRUANT: ModuleInfo = ModuleInfo {
@@ -198,7 +198,7 @@ impl Behaviour for Truant {
     }
 }
 
-/// A behaviour that limits its speed to a fraction of the allowed road speed.
+/// A behaviour that limits its speed to a fraction of the speed allowed by the road.
 struct Pace;
 
 static PACE: ModuleInfo = ModuleInfo {

@@ -3,8 +3,8 @@
 //! [Gerdelan 2011], section 9.4: a vehicle starts on a circle with a radius of 300 m around its goal, at a
 //! random point and with a random heading. It drives over hills and between trees and buildings of many sizes
 //! to the goal among the three largest buildings. A drive ends within 6 m of the goal or after 3 minutes. As
-//! in the source, the arena itself is the same for all seeds; they only determine the position and heading of
-//! the start. The hills are only visual and do not slow down vehicles.
+//! in the source, the arena itself is the same for all seeds. A seed only determines the position and heading
+//! of the start. The hills are only visual and do not slow down vehicles.
 
 use super::draft::{Draft, Trip};
 use super::{Course, Ends, Kind};
@@ -19,9 +19,9 @@ const RADIUS: f64 = 300.0;
 const TIME: f64 = 180.0;
 /// Seed from which the arena is generated.
 const ARENA: u64 = 94;
-/// Smallest distance between buildings and the goal, m.
+/// Minimum distance between buildings and the goal, m.
 const INNERMOST: f64 = 45.0;
-/// Largest distance between buildings and the goal, m.
+/// Maximum distance between buildings and the goal, m.
 const OUTERMOST: f64 = 270.0;
 /// Number of buildings.
 const BUILDINGS: usize = 60;
@@ -114,11 +114,10 @@ fn trees(draft: &mut Draft) {
     }
 }
 
-/// A position in the built-up ring, uniform by area.
+/// Returns a random position in the built-up ring, uniformly distributed by area.
 fn in_ring(stream: &mut Stream) -> DVec2 {
     let (inner, outer) = (INNERMOST * INNERMOST, OUTERMOST * OUTERMOST);
-    // The square of the distance is drawn, because drawing the distance itself would crowd positions in the
-    // middle.
+    // The square of the distance is drawn, because otherwise positions would be denser near the centre.
     let distance = stream.next_in(inner, outer).sqrt();
     distance * unit(stream.next_in(-PI, PI))
 }

@@ -9,9 +9,9 @@
 //!   _____|______|___|______|____
 //! ```
 //!
-//! Kerbs are obstacles, so a vehicle that crosses one has touched it. The side of the street on which the bay lies, the
-//! lane and direction from which the car arrives, its start, and the places of the two parked cars are random. In a
-//! perpendicular bay, the direction that the car has to face is random too.
+//! Kerbs are obstacles, so a vehicle that crosses a kerb touches an obstacle. The side of the street with the
+//! bay, the lane and direction from which the car arrives, its start, and the positions of the two parked
+//! cars are random. In a perpendicular bay, the direction that the car has to face is also random.
 
 use super::draft::{Draft, Trip};
 use super::manoeuvre::parking::a_box;
@@ -39,7 +39,7 @@ const BAY_DEPTH: f64 = 5.0;
 const OTHER: (f64, f64) = (4.5, 1.8);
 /// Distance of parked cars from the kerb, m.
 const FROM_KERB: f64 = 0.3;
-/// Maximum deviation of parked cars from their places, m.
+/// Maximum deviation of parked cars from their positions, m.
 const OTHERS_OFF: f64 = 0.1;
 /// Maximum deviation of parked cars in heading, rad.
 const OTHERS_ASKEW: f64 = 0.03;
@@ -55,12 +55,12 @@ pub(super) enum Bay {
     Perpendicular,
 }
 
-/// Maximum deviations of a parked vehicle from its place.
+/// Maximum deviations at which a vehicle counts as parked.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Parked {
-    /// Distance of the rear axle from its place, m.
+    /// Distance of the rear axle from its target position, m.
     pub(crate) distance: f64,
-    /// Difference in heading, rad.
+    /// Difference from the target heading, rad.
     pub(crate) angle: f64,
     /// Speed below which the vehicle stands, m/s.
     pub(crate) speed: f64,
@@ -105,7 +105,7 @@ pub(super) fn course(bay: Bay) -> Course {
 }
 
 impl Course {
-    /// Deviations up to which a vehicle counts as parked; `None` if the course does not end in a bay.
+    /// Maximum deviations at which a vehicle counts as parked; `None` if the course does not end in a bay.
     pub(crate) fn parked(&self) -> Option<Parked> {
         matches!(self.kind, Kind::Bay(_)).then_some(PARKED)
     }
@@ -131,7 +131,7 @@ pub(super) fn draft(bay: Bay, seed: u64) -> Draft {
         position: mirrored(pose.position, mirror),
         heading: wrap_angle(mirror * pose.heading),
     };
-    // The street leads along x, its middle is y = 0, and the bay lies at negative y.
+    // The street is along x with its middle at y = 0, and the bay is at negative y.
     let edge = -0.5 * width;
     let depth = match bay {
         Bay::Parallel => OTHER.1 + 2.0 * FROM_KERB,
@@ -144,7 +144,7 @@ pub(super) fn draft(bay: Bay, seed: u64) -> Draft {
     for side in [-0.5, 0.5] {
         let mut off = |most: f64| stream.next_in(-most, most);
         let along = match bay {
-            // The gap is never shorter than it is called.
+            // Deviations never make the gap shorter than its nominal length.
             Bay::Parallel => side * (beside + off(OTHERS_OFF).abs()),
             Bay::Perpendicular => side * beside + off(OTHERS_OFF),
         };
@@ -188,7 +188,7 @@ pub(super) fn draft(bay: Bay, seed: u64) -> Draft {
     draft
 }
 
-/// Mirrors a position at the x axis if `mirror` is -1.
+/// Mirrors a position in the x axis if `mirror` is -1.
 fn mirrored(position: DVec2, mirror: f64) -> DVec2 {
     DVec2::new(position.x, mirror * position.y)
 }

@@ -1,4 +1,4 @@
-//! A scenario of a course under construction, which is changed only by edits.
+//! A scenario of a course under construction. It is changed only by edits.
 
 use super::{Course, CourseError, Setup};
 use roadwright_geometry::math::Stream;
@@ -10,10 +10,10 @@ use roadwright_scenario::{
 /// Time step of courses on open ground, s. The controllers run at the same rate of 30 Hz.
 const TIME_STEP: f64 = 1.0 / 30.0;
 
-/// A trip of an agent whose vehicle and driver are not assigned yet.
+/// A trip of an agent. Its vehicle and driver are assigned later.
 pub(super) struct Trip {
     pub(super) start: Place,
-    /// Whether the start is given by the middle of the vehicle instead of its rear axle.
+    /// Whether the start is the position of the vehicle's centre rather than its rear axle.
     pub(super) starts_by_middle: bool,
     pub(super) via: Vec<Place>,
     pub(super) destination: Place,
@@ -103,8 +103,8 @@ impl Draft {
             dynamics,
             ..settings
         }));
-        // Agents and flows may have a level of their own, which would override that of the settings. It is
-        // removed if the setup has a level.
+        // Agents and flows may have their own levels, which would override that of the settings. If the setup
+        // has a level, these levels are removed.
         if setup.dynamics.is_none() {
             return;
         }
@@ -172,7 +172,7 @@ impl Draft {
         Ok(())
     }
 
-    /// Distributes drivers among the existing agents and flows.
+    /// Distributes drivers over the existing agents and flows.
     pub(super) fn give_drivers(
         &mut self,
         course: &Course,
@@ -278,14 +278,14 @@ fn driver_key(number: usize) -> String {
     format!("{DRIVER}{number}")
 }
 
-/// Returns the number of the driver whose stack has this key; 0 for other stacks.
+/// Returns the number of the driver that uses the stack with this key; 0 for other stacks.
 pub(crate) fn driver_of(stack: &str) -> usize {
     let number = stack.strip_prefix(DRIVER);
     number.and_then(|n| n.parse().ok()).unwrap_or_default()
 }
 
-/// Assigns a driver to each of `agents`. The numbers of agents per driver differ by at most one, and the
-/// order is drawn from the seed.
+/// Assigns one of the drivers to each agent. The numbers of agents per driver differ by at most one, and the
+/// order is random, depending on the seed.
 fn deal(seed: u64, agents: usize, drivers: usize) -> Vec<usize> {
     // Dealt in turn and then shuffled, so the numbers differ by at most one and the order is random.
     let mut dealt: Vec<usize> = (0..agents).map(|agent| agent % drivers.max(1)).collect();

@@ -14,19 +14,19 @@ pub struct Ends {
     pub time: f64,
     /// Distance after which a drive is complete, m. `None` if drives are complete only on arrival.
     pub mileage: Option<f64>,
-    /// Maximum distance between the middle of a vehicle and the goal at which the vehicle has arrived,
-    /// m. `None` for the default rule.
+    /// Distance between the centre of a vehicle and the goal within which the vehicle has arrived, m. `None`
+    /// for the default rule.
     pub goal_radius: Option<f64>,
-    /// Roll of the body to either side beyond which the vehicle has tipped over, rad.
+    /// Roll angle to either side beyond which the vehicle has tipped over, rad.
     pub roll: Option<f64>,
     /// Rule by which a vehicle counts as stuck.
     pub stuck: Option<Stuck>,
-    /// Whether a vehicle that touches an obstacle or another vehicle counts as stuck. Used where bodies would
-    /// otherwise pass through each other.
+    /// Whether a vehicle that touches an obstacle or another vehicle counts as stuck. This is used where
+    /// bodies would otherwise pass through each other.
     pub contact: bool,
 }
 
-/// Rule for stuck vehicles. A vehicle is stuck if it is still near the position that it had some time ago.
+/// Rule for stuck vehicles. A vehicle is stuck if it is still near the position that it had some time before.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Stuck {
     /// Distance from the earlier position below which the vehicle is stuck, m.
@@ -51,7 +51,7 @@ pub enum End {
     RolledOver,
     /// The vehicle got stuck.
     Stuck,
-    /// The vehicle touched an object through which its body would have passed.
+    /// The vehicle touched an object through which its body would otherwise pass.
     Struck,
     /// The pole was still upright when the time ran out.
     Held,
@@ -97,14 +97,14 @@ pub(crate) struct Moment {
     pub(crate) mileage: f64,
     /// Time driven, s.
     pub(crate) time: f64,
-    /// Straight distance from the middle of the body to the goal, m.
+    /// Straight-line distance from the centre of the body to the goal, m.
     pub(crate) to_goal: f64,
     /// Roll of the body, rad.
     pub(crate) roll: f64,
     /// Distance from the position that the vehicle had `stuck.time` seconds ago, m. `None` if the
     /// vehicle has not driven for that long.
     pub(crate) moved: Option<f64>,
-    /// Whether the vehicle touches an object through which its body would pass.
+    /// Whether the vehicle touches an object through which its body would otherwise pass.
     pub(crate) struck: bool,
 }
 
@@ -134,21 +134,22 @@ impl Ends {
         }
     }
 
-    /// Whether vehicles may continue after their drives have ended.
+    /// Whether vehicles may continue driving after their drives have ended.
     pub(crate) fn leaves_vehicles(&self) -> bool {
         self.mileage.is_some() || self.looks_closely()
     }
 
-    /// Whether anything other than time and distance has to be checked.
+    /// Whether conditions other than time and distance have to be checked.
     pub(crate) fn looks_closely(&self) -> bool {
         self.goal_radius.is_some() || self.roll.is_some() || self.stuck.is_some() || self.contact
     }
 
     /// Returns how a drive ends at this moment; `None` if it continues. Failures are checked in the order of
-    /// [Gerdelan 2011], algorithm 2, so a vehicle has not arrived if it reaches the goal just when its time
-    /// runs out.
+    /// [Gerdelan 2011], algorithm 2. Therefore a vehicle that reaches the goal just when its time runs out
+    /// has not arrived.
     pub(crate) fn end_of(&self, moment: &Moment) -> Option<End> {
-        // Reaching the mileage completes a drive, even if another condition holds at the same check.
+        // Reaching the required distance completes a drive, even if another condition holds at the same
+        // check.
         if self
             .mileage
             .is_some_and(|mileage| moment.mileage >= mileage)
@@ -196,7 +197,7 @@ mod tests {
             (0.0, 0.0, None),
             (299.9, 59.9, None),
             (300.0, 10.0, Some(End::Mileage)),
-            // Both at once: the drive is complete.
+            // If both happen at once, the drive is complete.
             (300.0, 60.0, Some(End::Mileage)),
             (299.9, 60.0, Some(End::Time)),
             (0.0, 1e9, Some(End::Time)),

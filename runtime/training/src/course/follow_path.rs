@@ -1,7 +1,7 @@
 //! The course `follow-path`, which measures how closely a controller keeps to its lane.
 //!
-//! Two cars drive on the road of the shipped scenario `figure-eight`, one in each direction, at 8 m/s in
-//! steps of 10 ms. They start on their lanes, and the first 10 s are not measured. The drive ends one lap
+//! Two cars drive on the road of the shipped scenario `figure-eight`, one in each direction, at 8 m/s with a
+//! time step of 10 ms. They start on their lanes, and the first 10 s are not measured. The drive ends one lap
 //! later. It is the same for all seeds.
 
 use super::draft::{Draft, Trip};
@@ -54,7 +54,7 @@ pub(super) fn draft(seed: u64) -> Draft {
     }));
     for lane in [-1, 1] {
         let place = |road: u32, s: f64| Place::lane(RoadId(road), lane, s);
-        // The route has two laps, so that no vehicle arrives before its time is over.
+        // The route has two laps, so that no vehicle arrives before its time is up.
         let (bridge, below) = (place(3, 40.0), place(1, 40.0));
         draft.trip(Trip {
             start: place(1, 30.0),

@@ -2,8 +2,8 @@
 //!
 //! [Gerdelan 2011], chapter 12: 21 columns and 10 rows of posts, which measure 2 x 2 x 10 m and weigh a
 //! tonne. They are 10 m apart, but each is moved by up to 4 m along both axes, so that there are clusters and
-//! gaps. The field is twice as wide as it is long, so that vehicles do not drive around it. The middle of the
-//! vehicle starts at the origin, 10 m before the lattice and heading along it; the goal is 120 m ahead.
+//! gaps. The field is twice as wide as it is long, so that vehicles do not drive around it. The centre of the
+//! vehicle starts at the origin, 10 m before the lattice and heading into it. The goal is 120 m ahead.
 
 use super::draft::{Draft, Trip};
 use super::{Course, Ends, Kind, Stuck};
@@ -16,7 +16,7 @@ const COLUMNS: usize = 21;
 const ROWS: usize = 10;
 /// Distance between posts in the lattice, m.
 const SPACING: f64 = 10.0;
-/// Largest displacement of a post from its lattice point, m.
+/// Maximum displacement of a post from its lattice point, m.
 const SHIFT: f64 = 4.0;
 /// Side length of a post, m.
 const SIDE: f64 = 2.0;

@@ -1,4 +1,4 @@
-//! Courses. A course is a scenario generated from a seed, with end conditions and a fitness.
+//! Courses: scenarios generated from a seed, with end conditions and a fitness function.
 
 mod arena;
 mod bays;
@@ -26,11 +26,11 @@ use roadwright_simulation::{Ground, SimulationError};
 use std::sync::Arc;
 use thiserror::Error;
 
-/// First seed for evaluation. No built-in value was chosen on courses with this or a later seed. Hand-made
-/// rules were chosen on seeds starting at 1, which experiments also use for breeding.
+/// First seed for evaluation. Built-in values were never chosen on courses with this seed or a larger one.
+/// Rules made by hand were chosen on seeds starting at 1, which experiments also use for breeding.
 pub const UNSEEN_SEED: u64 = 300_001;
 
-/// A course: a scenario, end conditions and a fitness.
+/// A course: a scenario, end conditions and a fitness function.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Course {
     /// Name on the command line.
@@ -41,14 +41,14 @@ pub struct Course {
     pub vehicle: &'static str,
     /// Default controller of the course's drivers.
     pub driver: &'static str,
-    /// Default fitness of a drive.
+    /// Default fitness function of a drive.
     pub fitness: &'static str,
     /// End conditions of a drive.
     pub ends: Ends,
     kind: Kind,
 }
 
-/// Source of the scenario of a course.
+/// Source of a course's scenario.
 #[derive(Debug, Clone, PartialEq)]
 enum Kind {
     ObstacleStream,
@@ -61,7 +61,7 @@ enum Kind {
     FollowPath,
     OpenGround(open_ground::Site),
     Bay(bays::Bay),
-    /// A user's scenario. It is the same for all seeds except for random draws during its run.
+    /// A user's scenario. It is the same for all seeds, apart from random draws during its run.
     Own(Box<Scenario>),
 }
 
@@ -136,7 +136,7 @@ pub enum CourseError {
         /// The module that failed, the time, and the reason.
         reason: String,
     },
-    /// No agent drove.
+    /// No agent has driven.
     #[error("course {course}, seed {seed}: no agent has driven, so there is nothing to rate")]
     NobodyDrove {
         /// The course.
@@ -181,19 +181,20 @@ impl Course {
         })
     }
 
-    /// The fitness of shipped courses that have no separate score ([Gerdelan 2011], equation 10.1).
+    /// The fitness function of shipped courses that have no score of their own ([Gerdelan 2011], equation
+    /// 10.1).
     pub const GENERAL_FITNESS: &'static str = "crash_and_speed";
-    /// The fitness of users' scenarios, which is the default of stacks.
+    /// The fitness function of users' scenarios, which is also the default of stacks.
     pub const ARRIVAL_FITNESS: &'static str = "safe_arrival";
 
-    /// Whether drivers on this course have a destination that they can reach. If not, drives end
-    /// only after a distance or a time.
+    /// Whether the course has a destination that its drivers can reach. If not, drives end only after a
+    /// distance or a time.
     pub fn has_arrival(&self) -> bool {
         !matches!(self.kind, Kind::ObstacleStream)
     }
 
     /// Creates a course from a user's scenario, whose agents drive until they arrive or the time runs out.
-    /// The seed is used for the run and therefore changes only random draws, such as the vehicles of flows.
+    /// The seed is the seed of the run, so it only affects random draws, such as the vehicles of flows.
     pub fn own(name: &str, scenario: Scenario) -> Self {
         Self {
             name: name.into(),
@@ -231,8 +232,8 @@ impl Course {
         draft.finish(self, seed, vehicle, &drivers)
     }
 
-    /// Returns [`Course::scenario`] with the time step and the level of dynamics of the setup, so that it
-    /// runs like the course without further options.
+    /// Returns [`Course::scenario`] with the time step and dynamics level of the setup, so that running it
+    /// without further options is the same as running the course.
     ///
     /// # Errors
     /// As [`Course::scenario`], and if the course simulates its vehicle itself.
@@ -248,7 +249,7 @@ impl Course {
         draft.sound(self)
     }
 
-    /// Rejects other levels of dynamics for a course that simulates its vehicle itself.
+    /// Rejects a setup with another dynamics level if the course simulates its vehicle itself.
     fn check_dynamics(&self, setup: &Setup) -> Result<(), CourseError> {
         let level = setup.dynamics.unwrap_or(DynamicsLevel::OneTrack);
         if !self.is_manoeuvre() || level == DynamicsLevel::OneTrack {
@@ -273,7 +274,7 @@ impl Course {
         dressed.collect()
     }
 
-    /// The ground of the course's runs; `None` if seeds or setups have different grounds.
+    /// The ground that all runs of the course share; `None` if it depends on the seed or the setup.
     pub(crate) fn shared_ground(&self) -> Option<Arc<Ground>> {
         matches!(self.kind, Kind::OldTown).then(old_town::ground)
     }
@@ -284,8 +285,8 @@ impl Course {
     /// # Errors
     /// If the scenario cannot be generated.
     pub fn hash(&self) -> Result<String, CourseError> {
-        // For generated courses this is the scenario of the first seed, which changes whenever the generator
-        // does.
+        // For generated courses, this is the scenario of the first seed, which changes whenever the generator
+        // changes.
         let mut draft = Draft::of(match &self.kind {
             Kind::Own(scenario) => (**scenario).clone(),
             _ => self.scenario(0, &Setup::default())?,
@@ -298,15 +299,15 @@ impl Course {
         Ok(crate::experiment::digits(text.as_bytes()))
     }
 
-    /// Whether drivers on this course head straight for their goals unless a setup specifies
-    /// otherwise. This applies to courses on which the source measures controllers without a
-    /// planner ([Gerdelan 2011], chapters 8 to 10 and 12).
+    /// Whether drivers on this course head straight for their goals unless a setup specifies a planner. This
+    /// is the case on courses where the source measures controllers without a planner ([Gerdelan 2011],
+    /// chapters 8 to 10 and 12).
     fn is_without_planner(&self) -> bool {
         matches!(self.kind, Kind::ObstacleStream | Kind::Arena | Kind::Forest)
     }
 
     /// Whether a controller can be compared with others on this course. Controllers made for a manoeuvre do
-    /// not use lanes and goals, so each of them drives only on the course with its manoeuvre.
+    /// not use lanes and goals, so each of them only drives on the course of its manoeuvre.
     pub fn is_for(&self, controller: &str) -> bool {
         let special = |course: &Self| course.is_manoeuvre() && course.driver == controller;
         self.driver == controller || !Self::all().iter().any(special)
@@ -317,7 +318,8 @@ impl Course {
         matches!(self.kind, Kind::Own(_))
     }
 
-    /// Returns a user's scenario, with the vehicles and drivers of the setup if it specifies any.
+    /// Returns a user's scenario. If the setup specifies vehicles or drivers, they replace those of the
+    /// scenario.
     fn own_scenario(
         &self,
         scenario: &Scenario,
@@ -329,8 +331,8 @@ impl Course {
         if let Some(vehicle) = &setup.vehicle {
             draft.give_vehicle(self, vehicle)?;
         }
-        // If the setup has no drivers, the scenario keeps its own, with the setup's modules and fitness
-        // functions.
+        // If the setup has no drivers, the scenario keeps its own drivers, with the setup's modules and
+        // fitness functions.
         if setup.drivers.is_empty() {
             draft.dress_stacks(self, setup)?;
         } else {

@@ -11,7 +11,7 @@ use roadwright_geometry::{DVec2, unit};
 use roadwright_scenario::{Place, Shape};
 use std::f64::consts::TAU;
 
-/// Number of agents. The source trains the same number at once.
+/// Number of agents, the same as the source trains at once.
 const AGENTS: usize = 40;
 /// Half the side length of the square that contains the waypoints, m.
 const HALF: f64 = 160.0;
@@ -28,7 +28,7 @@ const LEG: f64 = 60.0;
 const APART: f64 = 14.0;
 /// Minimum distance between obstacles and starts or waypoints, m.
 const CLEAR: f64 = 8.0;
-/// Maximum number of attempts to find a random position. If all fail, the last one is used.
+/// Maximum number of attempts to draw a random position. If all fail, the last position is used.
 const DRAWS: usize = 200;
 
 /// Number of boxes.
@@ -82,13 +82,13 @@ pub(super) fn draft(seed: u64) -> Draft {
     draft
 }
 
-/// Returns the trip of an agent, which is too long for any vehicle to complete within the time limit.
+/// Returns the trip of an agent. It is so long that no vehicle can complete it within the time limit.
 fn trip(seed: u64, agent: u64, start: DVec2, shapes: &[Shape]) -> Trip {
     let mut stream = Stream::new(seed, "way-points", agent);
     let heading = stream.next_in(-0.5 * TAU, 0.5 * TAU);
     let (mut length, mut here, mut goals) = (0.0, start, Vec::new());
-    // There are so many waypoints that even the fastest vehicle does not reach the last one, because a drive
-    // has to end by mileage or time.
+    // There are so many waypoints that even the fastest vehicle cannot reach the last one, because a drive
+    // has to end by distance or time.
     while length < FASTEST * TIME {
         let next = clear_place(&mut stream, shapes, |place| (place - here).length() >= LEG);
         length += (next - here).length();
@@ -108,7 +108,7 @@ fn trip(seed: u64, agent: u64, start: DVec2, shapes: &[Shape]) -> Trip {
 fn clear_place(stream: &mut Stream, shapes: &[Shape], accept: impl Fn(DVec2) -> bool) -> DVec2 {
     let mut draw = || DVec2::new(stream.next_in(-HALF, HALF), stream.next_in(-HALF, HALF));
     let is_clear = |place: DVec2| shapes.iter().all(|shape| shape.distance(place) >= CLEAR);
-    // After too many attempts the last position is used, because training must not hang in a crowded field.
+    // After too many attempts, the last position is used, because training must not hang in a crowded field.
     let mut place = draw();
     for _ in 0..DRAWS {
         if accept(place) && is_clear(place) {

@@ -1,8 +1,8 @@
-//! The course `old-town`: random trips through the streets of the scenario of that name.
+//! The course `old-town`: random trips through the streets of the scenario with this name.
 //!
 //! Streets, junctions, signs and houses are those of the shipped scenario and are the same for all seeds. The
-//! trips depend on the seed. Their ends are on different lanes, at least 200 m apart and connected by a
-//! route.
+//! trips depend on the seed. Start and destination are on different lanes, at least 200 m apart, and
+//! connected by a route.
 
 use super::draft::{Draft, Trip};
 use super::{Course, Ends, Kind};
@@ -14,15 +14,15 @@ use roadwright_simulation::Ground;
 use std::sync::{Arc, OnceLock};
 
 const TOWN: &str = include_str!("../../../../scenarios/old-town.scenario.json");
-/// Number of agents of a run.
+/// Number of agents in a run.
 const AGENTS: usize = 60;
 /// Time limit, s. It is about twice the duration of a trip.
 const TIME: f64 = 180.0;
-/// Minimum straight distance between start and destination, m.
+/// Minimum straight-line distance between start and destination, m.
 const TRIP: f64 = 200.0;
 /// Minimum distance between starts on the same lane, m.
 const APART: f64 = 18.0;
-/// Minimum distance between starts and the ends of the lane, m.
+/// Minimum distance between starts and the ends of their lanes, m.
 const FROM_END: f64 = 12.0;
 /// Minimum length of lanes for starts and destinations, m.
 const SHORTEST: f64 = 40.0;
@@ -33,7 +33,7 @@ const DRAWS: usize = 10_000;
 struct Town {
     scenario: Scenario,
     ground: Arc<Ground>,
-    /// Lanelets for starts and destinations. Each can be reached from all others.
+    /// Lanelets for starts and destinations. Each of them can be reached from all others.
     lanelets: Vec<LaneletIndex>,
 }
 
@@ -100,7 +100,7 @@ fn town() -> &'static Town {
             gone.expect("no object needs an agent");
         }
         let ground = Ground::new(&scenario);
-        // All streets of the main component can be reached from each other, so every random trip has a route.
+        // The streets of the main component are all connected, so every random trip has a route.
         let main = ground.graph().main_component().iter().copied();
         let lanelets = main.filter(|&id| is_place(&scenario, ground.graph(), id));
         let lanelets = lanelets.collect();
@@ -112,7 +112,7 @@ fn town() -> &'static Town {
     })
 }
 
-/// Whether trips may begin and end on a lanelet. It must be long enough and belong to a public street.
+/// Whether trips may begin and end on a lanelet: it has to be long enough and part of a public street.
 fn is_place(scenario: &Scenario, graph: &LaneGraph, id: LaneletIndex) -> bool {
     let lanelet = graph.lanelet(id);
     let road = lanelet
@@ -137,8 +137,8 @@ impl Town {
     fn place(&self, id: LaneletIndex, s: f64) -> Option<Place> {
         let lanelet = self.ground.graph().lanelet(id);
         let (from, to) = lanelet.road_span;
-        // Places are measured along the road. A lanelet may have the opposite direction, and in bends it may
-        // be longer or shorter.
+        // Places are measured along the road. A lanelet may lead in the opposite direction, and in bends its
+        // length differs from that of the road.
         match lanelet.kind {
             LaneletKind::Lane { road, lane, .. } => Some(Place::lane(
                 road,

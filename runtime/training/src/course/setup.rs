@@ -1,4 +1,4 @@
-//! Options of a course.
+//! Options for running a course.
 
 use super::{Course, CourseError};
 use roadwright_scenario::{DynamicsLevel, ModuleSetting, Slot, Stack};
@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 pub struct Setup {
     /// Key of the vehicle type of all drivers.
     pub vehicle: Option<String>,
-    /// Level of dynamics of the bodies.
+    /// Dynamics level of the bodies.
     pub dynamics: Option<DynamicsLevel>,
     /// Time step, s.
     pub dt: Option<f64>,
@@ -21,12 +21,12 @@ pub struct Setup {
     /// Modules that replace those of all drivers, by the name of the slot. If a driver already has the
     /// module, the driver's parameters for it are kept.
     pub modules: BTreeMap<String, Vec<ModuleSetting>>,
-    /// Fitness modules. The first one is the fitness of the drive.
+    /// Fitness modules. The first one scores the drive.
     pub fitness: Option<Vec<ModuleSetting>>,
 }
 
 impl Setup {
-    /// A setup with one driver.
+    /// Creates a setup with one driver.
     pub fn with_driver(driver: Stack) -> Self {
         Self {
             drivers: vec![driver],
@@ -34,7 +34,7 @@ impl Setup {
         }
     }
 
-    /// Id of the first fitness of a drive on a course.
+    /// Id of the fitness module that scores a drive on a course.
     pub(crate) fn first_fitness(&self, course: &Course) -> String {
         let first = self.fitness.as_ref().and_then(|settings| settings.first());
         first.map_or_else(|| course.fitness.into(), |setting| setting.module.clone())
@@ -51,8 +51,8 @@ impl Setup {
             let slot = Slot::from_name(name)
                 .ok_or_else(|| wrong("its setup names a slot that does not exist"))?;
             let own = stack.settings(slot);
-            // A module that the stack already has keeps its parameters, because a setup selects modules
-            // without resetting them.
+            // A module that the stack already has keeps its parameters, because setups select modules without
+            // resetting parameters.
             let tuned = settings.iter().map(|setting| {
                 let known = own.iter().find(|own| own.module == setting.module);
                 known.unwrap_or(setting).clone()

@@ -190,7 +190,7 @@ fn the_forest_has_210_posts_and_a_start_that_is_clear() {
                 let moved = (DVec2::new(x.get(), y.get()) - lattice).abs();
                 assert!(moved.x <= 4.0 && moved.y <= 4.0, "{number}: {moved}");
             }
-            // The longest vehicle starts clear of all posts.
+            // Even the longest vehicle starts clear of all posts.
             let front = start.point(kind.front(), 0.0);
             let clear = scenario.obstacles().values();
             assert!(
@@ -218,7 +218,7 @@ fn paths_lead_to_the_goals_of_courses_without_lanes() {
                 "{} {seed}",
                 course.name
             );
-            // The first trip leads around something.
+            // The first trip leads around an obstacle.
             let (first, time) = free[0];
             let agent = &scenario.agents()[&first];
             let speed = scenario.vehicle_types()[&agent.vehicle]

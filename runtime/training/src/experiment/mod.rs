@@ -1,8 +1,8 @@
-//! Experiments: a measurement is repeated with many seeds until the result is precise enough.
+//! Experiments: measurements that are repeated with many seeds until the result is precise enough.
 //!
-//! Rows depend only on the head of an experiment, and not on the number of threads, on pauses, or on the
-//! machine. They are computed in parallel and processed in the order of seeds. The stopping rule is evaluated
-//! after each row, and rows that were computed beyond the stopping point are discarded.
+//! Rows depend only on the head of an experiment. The number of threads, pauses and the machine have no
+//! effect on them. They are computed in parallel and processed in the order of seeds. The stopping rule is
+//! evaluated after each row, and rows that were computed beyond the stopping point are discarded.
 
 mod pairs;
 mod paths;
@@ -45,9 +45,9 @@ pub struct RunSeries<'a> {
     pub first_seed: u64,
     /// The stopping rule.
     pub stop: Stop,
-    /// The results with which a rule about differences compares the rows. Other rules do not need them.
+    /// Results with which a stopping rule for differences compares the rows. Other rules do not need them.
     pub against: Option<&'a Results>,
-    /// Confidence level of intervals.
+    /// Confidence level of the intervals.
     pub level: f64,
     /// Number of concurrent runs.
     pub threads: usize,
@@ -65,7 +65,7 @@ pub enum ExperimentError {
     /// The stopping rule cannot be used.
     #[error(transparent)]
     Stop(#[from] StopError),
-    /// The range of seeds ends before all runs are done.
+    /// The seed range ends before all runs are done.
     #[error("seed {first}: fewer than {runs} seeds remain from this seed onwards")]
     Seeds {
         /// The first seed.
@@ -76,7 +76,7 @@ pub enum ExperimentError {
     /// Threads cannot be started.
     #[error("cannot start {0} threads")]
     Threads(usize),
-    /// The results to compare with have no row for a seed.
+    /// The results for comparison have no row for this seed.
     #[error("seed {0}: the results to compare with have no such row; choose others, or fewer runs")]
     NoPartner(u64),
     /// A module failed in every run.
@@ -87,7 +87,7 @@ pub enum ExperimentError {
         /// Reason why the first run failed.
         reason: String,
     },
-    /// Rows were made with other external modules, or with other builds of them.
+    /// The rows were made with other external modules or other builds.
     #[error("the results were made {0}")]
     Modules(String),
     /// The earlier results belong to another experiment.
@@ -114,12 +114,12 @@ pub trait Watcher: Sync {
     /// Reports the rows so far, and the expected total.
     fn progress(&self, _: &Results, _: u64) {}
 
-    /// Whether the watcher needs the mileage logs of runs.
+    /// Whether the watcher requires the mileage logs of runs.
     fn wants_marks(&self) -> bool {
         false
     }
 
-    /// Receives the mileage log of a run with its seed, in the order of seeds.
+    /// Receives the seed and mileage log of each run, in the order of seeds.
     fn marks(&self, _: u64, _: &[MileageMark]) {}
 }
 
@@ -137,7 +137,7 @@ impl RunSeries<'_> {
             return Err(StopError::Level(self.level).into());
         }
         let runs = self.stop.most();
-        // Checked for the maximum number of runs, because the actual number is known only at the end.
+        // Checked for the maximum number of runs, because the actual number is not known before the end.
         if self.first_seed.checked_add(runs).is_none() {
             return Err(ExperimentError::Seeds {
                 first: self.first_seed,
@@ -157,7 +157,7 @@ impl RunSeries<'_> {
             ),
             setup: self.setup.clone(),
             modules: Vec::new(),
-            // A missing module is reported by the first run, like any other problem of a module.
+            // A missing module is reported by the first run, like all problems with modules.
             lower_is_better: entry.is_none_or(|entry| entry.make().logic.lower_is_better()),
             fitness,
             first_seed: self.first_seed,
@@ -167,7 +167,8 @@ impl RunSeries<'_> {
         })
     }
 
-    /// Runs the experiment to its end, or until the watcher stops it. Earlier results are continued.
+    /// Runs the experiment until it ends or the watcher stops it. If there are earlier results, the
+    /// experiment continues from them.
     ///
     /// # Errors
     /// If the experiment cannot be carried out, or if the earlier results belong to another experiment.
@@ -178,20 +179,20 @@ impl RunSeries<'_> {
     ) -> Result<Results, ExperimentError> {
         let head = self.head()?;
         let mut results = Results::new(head);
-        // Input of the stopping rule.
+        // Input to the stopping rule.
         let mut fitness = Moments::default();
         self.check_partners()?;
         if let Some(earlier) = earlier {
             same(&results.head, &earlier.head)?;
             same_direction(&results.head, &earlier.head)?;
             results.head.modules.clone_from(&earlier.head.modules);
-            // Checked before the first run, because a finished experiment has no further run.
+            // Checked before the first run, because a finished experiment makes no more runs.
             if !earlier.fitnesses().is_empty() {
                 let ours = builds(self.course, self.setup, self.modules, self.first_seed)?;
                 same_modules(&results.head, &ours)?;
             }
-            // Earlier rows pass through the rule again in order, so that the sums are bit-identical to those
-            // without a pause and rows beyond the end are dropped.
+            // Earlier rows are passed to the stopping rule again, in order. The sums are then bit-identical
+            // to those without a pause, and rows beyond the end are dropped.
             for row in earlier.rows {
                 if self.push(&mut results, &mut fitness, row) {
                     break;
@@ -209,7 +210,7 @@ impl RunSeries<'_> {
         Ok(results)
     }
 
-    /// Runs batch by batch until the stopping rule is satisfied.
+    /// Makes runs in batches until the stopping rule is satisfied.
     fn run_batches(
         &self,
         results: &mut Results,
@@ -218,8 +219,8 @@ impl RunSeries<'_> {
     ) -> Result<(), ExperimentError> {
         while results.stopped.is_none() {
             let done = results.rows.len() as u64;
-            // Each batch waits for its slowest run. Several runs per thread compensate for that, but with
-            // more of them too many would be discarded when the rule stops in the middle of a batch.
+            // Each batch waits for its slowest run. Several runs per thread compensate for that. With even
+            // more runs, too many would be discarded when the rule stops in the middle of a batch.
             let size = (self.threads.max(1) * RUNS_A_THREAD) as u64;
             let next = done..(done + size).min(self.stop.most());
             let wants_marks = watcher.wants_marks();
@@ -232,7 +233,7 @@ impl RunSeries<'_> {
                 })
                 .collect();
             for measured in batch {
-                // The rows after a missing one would not be consecutive.
+                // If a row is missing, the following rows would not be consecutive.
                 let Some((measured, marks)) = measured.transpose()? else {
                     return Ok(());
                 };
@@ -255,8 +256,8 @@ impl RunSeries<'_> {
         Ok(())
     }
 
-    /// If the stopping rule depends on differences, checks that the results to compare with have a
-    /// row for every seed that may be run.
+    /// If the stopping rule uses differences, checks that the results for comparison have a row for every
+    /// seed that may be run.
     fn check_partners(&self) -> Result<(), ExperimentError> {
         if !self.stop.looks_at_differences() {
             return Ok(());
@@ -271,7 +272,7 @@ impl RunSeries<'_> {
     /// Returns the row to compare with the row of a seed.
     fn partner(&self, seed: u64) -> Option<&RunRow> {
         let other = self.against?;
-        // There is one row per seed in order, which was checked when the results were read.
+        // There is one row per seed, in order. This was checked when the results were read.
         let index = seed.checked_sub(other.head.first_seed)?;
         other.rows.get(usize::try_from(index).ok()?)
     }
@@ -284,17 +285,17 @@ impl RunSeries<'_> {
         Ok((measured, Vec::new()))
     }
 
-    /// Adds a row. Returns whether it was the last one.
+    /// Adds a row. Returns whether the experiment ends with it.
     fn push(&self, results: &mut Results, fitness: &mut Moments, row: RunRow) -> bool {
         results.stopped = self.tell(fitness, &row);
         results.rows.push(row);
         results.stopped.is_some()
     }
 
-    /// Passes the next row to the stopping rule. Returns the reason if the experiment stops there.
+    /// Passes the next row to the stopping rule. If the experiment stops there, returns the reason.
     fn tell(&self, fitness: &mut Moments, row: &RunRow) -> Option<Stopped> {
-        // There is a row for comparison for each seed, as checked before the first run, but it may have
-        // failed.
+        // There is a row for comparison for each seed, as checked before the first run. However, that row may
+        // have failed.
         let partner = if self.stop.looks_at_differences() {
             self.partner(row.seed).and_then(|row| row.fitness)
         } else {
@@ -308,7 +309,7 @@ impl RunSeries<'_> {
     }
 }
 
-/// Returns an error if no run can be expected to succeed any more.
+/// Returns an error if no run has succeeded and none can be expected to.
 fn check_some_succeed(results: &Results) -> Result<(), ExperimentError> {
     // Evaluated in the order of seeds, so that the point of giving up does not depend on the number of
     // threads.
@@ -339,8 +340,8 @@ fn same_modules(head: &Head, modules: &[String]) -> Result<(), ExperimentError> 
     }
 }
 
-/// Compares the external modules in use, and their builds, with those used to make a file. Returns the
-/// difference as a phrase that continues "made", or `None` if they are the same.
+/// Compares the external modules in use and their builds with those with which a file was made. Returns the
+/// difference as a phrase that continues "made", or `None` if there is no difference.
 pub(crate) fn other_builds(made_with: &[String], modules: &[String]) -> Option<String> {
     let without = |ours: &[String], theirs: &[String]| -> Vec<String> {
         ours.iter()
@@ -371,8 +372,8 @@ fn same_direction(ours: &Head, theirs: &Head) -> Result<(), ExperimentError> {
     differ("the better direction", word(theirs), word(ours))
 }
 
-/// Checks that two heads belong to the same experiment. Builds of modules are not compared, because they are
-/// reported by the runs.
+/// Checks that two heads belong to the same experiment. Module builds are not compared here, because they
+/// come from the runs.
 fn same(ours: &Head, theirs: &Head) -> Result<(), ExperimentError> {
     // Results of earlier versions do not contain the hash.
     let unknown = String::new();
@@ -408,7 +409,7 @@ fn same(ours: &Head, theirs: &Head) -> Result<(), ExperimentError> {
             ("the time step", setting(&setup.dt)),
             ("the list of drivers", setting(&setup.drivers)),
             ("the choice of modules", setting(&setup.modules)),
-            ("the choice of fitnesses", setting(&setup.fitness)),
+            ("the choice of fitness functions", setting(&setup.fitness)),
             ("the first seed", head.first_seed.to_string()),
             ("the stopping rule", head.stop.to_string()),
             ("the level", head.level.to_string()),

@@ -1,4 +1,4 @@
-//! Comparison of results in pairs with the same seed.
+//! Paired comparison of results with the same seeds.
 
 use super::results::{Head, Results};
 use std::collections::BTreeMap;
@@ -16,8 +16,8 @@ pub struct Incomparable {
     pub other: String,
 }
 
-/// Checks whether results can be compared. Courses are identified by their hashes, so two files of a scenario
-/// that differ only in their stacks are the same course.
+/// Checks whether results can be compared. Courses are identified by their hashes, so two scenario files that
+/// differ only in their stacks are the same course.
 ///
 /// # Errors
 /// If the courses, fitness functions or versions differ, because the comparison would then be meaningless.
@@ -56,8 +56,8 @@ pub fn check_comparable(first: &Head, other: &Head) -> Result<(), Incomparable> 
     Ok(())
 }
 
-/// Returns pairs of fitness values for the seeds on which both results have a fitness, in the order of the
-/// rows of `other`. Failed rows are left out.
+/// Returns the pairs of fitness values for the seeds at which both results have a fitness, in the order of
+/// the rows of `other`. Failed rows are left out.
 ///
 /// # Errors
 /// If the results cannot be compared.

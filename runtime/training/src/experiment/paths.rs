@@ -19,7 +19,7 @@ const SPACING: f64 = 1.0;
 pub struct DrivePath {
     /// Seed of the run.
     pub seed: u64,
-    /// The agent.
+    /// Id of the agent.
     pub agent: u64,
     /// Whether the drive was completed.
     pub is_complete: bool,
@@ -34,7 +34,7 @@ pub struct RunPaths {
     pub scenario: Scenario,
     /// Number of runs that were driven.
     pub runs: usize,
-    /// Number of runs whose rows differ from those in the results. Such results were made by
+    /// Number of runs whose rows differ from those in the results. This happens if the results were made by
     /// another version or with other modules.
     pub differing: usize,
     /// The paths, in the order of seeds and agents.
@@ -72,8 +72,8 @@ impl RunPaths {
             return Err(PathsError::Own(head.course.clone()));
         }
         let course = Course::named(&head.course)?;
-        // The scenario is the map behind the paths. On a generated course, its obstacles are those of the
-        // first seed.
+        // The scenario is the map on which the paths are drawn. On a generated course, it shows the obstacles
+        // of the first seed.
         let scenario = course.whole_scenario(head.first_seed, &head.setup)?;
         // A failed run has no drives to show.
         let rows = results.rows.iter().filter(|row| row.failed.is_none());
@@ -103,7 +103,7 @@ impl RunPaths {
     }
 }
 
-/// Positions of vehicles so far, by agent.
+/// Positions of the vehicles so far, by agent.
 #[derive(Default)]
 struct Trail(BTreeMap<u64, Vec<DVec2>>);
 
@@ -173,7 +173,7 @@ mod tests {
             );
             assert!(path.points.len() > 20);
             let steps = path.points.windows(2).map(|pair| pair[0].distance(pair[1]));
-            // The vehicle moves for a tenth of a second between two checks.
+            // Between two checks, the vehicle moves for a tenth of a second.
             assert!(
                 steps
                     .clone()

@@ -1,4 +1,4 @@
-//! The results of an experiment as a file, which is checked when it is read.
+//! Results files of experiments, which are checked when they are read.
 
 use super::stop::{Stop, Stopped};
 use crate::course::Setup;
@@ -8,7 +8,7 @@ use std::fmt::Write;
 use thiserror::Error;
 
 const FORMAT: &str = "roadwright-results";
-/// Version of the format that is written. Files of version 1 had no seal, and their hash covers only the
+/// Version of the format that is written. Files of version 1 have no seal, and their hash only covers the
 /// rows.
 const VERSION: u32 = 2;
 
@@ -16,9 +16,9 @@ const VERSION: u32 = 2;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Head {
-    /// Name of the course, or of the file of a user's scenario.
+    /// Name of the course, or of the file with the user's scenario.
     pub course: String,
-    /// Hash of the course without its drivers, 16 hexadecimal digits. Results are comparable if their hashes
+    /// Hash of the course without its drivers, 16 hexadecimal digits. Results can be compared if their hashes
     /// are equal. Empty in results of versions that did not write it.
     #[serde(default)]
     pub course_hash: String,
@@ -52,9 +52,9 @@ pub struct Results {
     version: u32,
     /// Definition of the experiment.
     pub head: Head,
-    /// The machine that computed the rows. It has no effect on them.
+    /// The machine on which the rows were computed. It has no effect on them.
     pub machine: String,
-    /// Reason why the experiment ended; absent while it is not finished.
+    /// Reason why the experiment ended; absent if it has not ended.
     pub stopped: Option<Stopped>,
     /// Hash of all rows, 16 hexadecimal digits.
     pub hash: String,
@@ -83,7 +83,7 @@ impl std::fmt::Display for FailedRun {
 /// Reason why a file cannot be read as results.
 #[derive(Debug, Error)]
 pub enum ResultsError {
-    /// The syntax is not that of a results file. The parser's error is not a source of this error, because
+    /// The syntax is not that of a results file. The parser's error is not the source of this error, because
     /// its message would be repeated.
     #[error("cannot be read as results: {0}")]
     Syntax(String),
@@ -93,28 +93,28 @@ pub enum ResultsError {
     /// The file has an unknown format.
     #[error("the format is \"{0}\"; expected a results file")]
     Format(String),
-    /// The file was written by a newer program.
+    /// The file was written by a newer version of the program.
     #[error(
         "version {0} is newer than {VERSION}, the newest that this program reads; use a newer program"
     )]
     Newer(u32),
-    /// There has never been such a version.
+    /// This version does not exist.
     #[error("version {0} of the format has never existed: the file was changed")]
     NoVersion(u32),
-    /// The file has a seal, which its version does not have.
+    /// The file has a seal, although files of its version have none.
     #[error(
         "the file has a seal, but files of version 1 have none: the version was changed after the file \
          had been written"
     )]
     SealOfLater,
-    /// The stopping rule is invalid. The rule's error is not a source of this error, because its message
+    /// The stopping rule is invalid. The rule's error is not the source of this error, because its message
     /// would be repeated.
     #[error("head.stop: {0}")]
     Stop(String),
     /// A row does not fit the others.
     #[error("row {number} (seed {seed}): {what}")]
     Row {
-        /// Number of the row, from 1.
+        /// Number of the row, starting at 1.
         number: usize,
         /// Seed of the row.
         seed: u64,
@@ -165,8 +165,9 @@ impl Results {
         self.seal = self.seal_of();
     }
 
-    /// Hash of everything in the file, 64 hexadecimal digits. Fields that are added to the format must not be
-    /// written while they have their default; otherwise the seals of earlier files would no longer match.
+    /// Computes the hash of everything in the file, 64 hexadecimal digits. A field that is added to the
+    /// format must be skipped when it has its default value. Otherwise, the seals of earlier files would no
+    /// longer match.
     fn seal_of(&self) -> String {
         let all = (
             self.version,
@@ -183,7 +184,7 @@ impl Results {
         self.version
     }
 
-    /// Whether a hash covers the whole file. In files of version 1 it covers only the rows.
+    /// Whether a hash covers the whole file. In files of version 1, the hash only covers the rows.
     pub fn is_sealed(&self) -> bool {
         self.version >= 2
     }
@@ -193,7 +194,7 @@ impl Results {
         self.rows.iter().filter_map(|row| row.fitness).collect()
     }
 
-    /// Failed rows in the order of seeds, each with its seed and reason.
+    /// Failed rows in the order of seeds, with their reasons.
     pub fn failures(&self) -> Vec<FailedRun> {
         let failed = self.rows.iter().filter_map(|row| {
             let reason = row.failed.clone()?;
@@ -208,10 +209,10 @@ impl Results {
     /// Reads results, even if their rows do not match the hash.
     ///
     /// # Errors
-    /// If they cannot be read, with the problem.
+    /// If the results cannot be read. The error describes the problem.
     pub fn parse(text: &str) -> Result<Self, ResultsError> {
-        /// The fields that are parsed first. A file of another format might not parse at all, and the message
-        /// would then not help.
+        /// The fields that are parsed first. Otherwise, parsing a file of another format could fail with a
+        /// message that does not help.
         #[derive(Deserialize)]
         struct Header {
             format: Option<String>,
@@ -261,7 +262,7 @@ impl Results {
             Err("its seed does not follow that of the previous row")
         } else if let Some(reason) = &row.failed {
             let is_bare = *row == RunRow::failed(row.seed, reason.clone());
-            let has_figures = "it failed, but has figures nevertheless";
+            let has_figures = "it failed, but has values";
             is_bare.then_some(()).ok_or(has_figures)
         } else if row.drives == 0 || ended != row.drives {
             Err("the number of ends differs from the number of drives")
@@ -277,7 +278,7 @@ impl Results {
     /// Checks the hashes of the rows and the file.
     ///
     /// # Errors
-    /// If they do not match.
+    /// If a hash does not match.
     pub fn check_hash(&self) -> Result<(), ResultsError> {
         let found = hash_of(&self.rows);
         if found != self.hash {
@@ -292,7 +293,7 @@ impl Results {
         Ok(())
     }
 
-    /// Returns the results as a file, without changing the hashes.
+    /// Returns the text of the results file, without changing the hashes.
     pub fn to_text(&self) -> String {
         let mut sealed = self.clone();
         sealed.seal();
@@ -312,7 +313,7 @@ impl Results {
         format!("{{\n{}\n}}\n", lines.join(",\n"))
     }
 
-    /// Returns the rows as a table with one line each.
+    /// Returns the rows as a table with one line per row.
     pub fn to_csv(&self) -> String {
         let mut text = String::from(
             "course,scenario_hash,roadwright,seed,drives,completed,fitness,time_s,ends,hash,failed\n",
@@ -324,7 +325,7 @@ impl Results {
                 .map(|(end, count)| format!("{end}:{count}"))
                 .collect();
             let (hash, version) = (&head.scenario_hash, &head.roadwright);
-            // A failed row has no figures.
+            // A failed row has no values.
             let number = |number: Option<f64>| number.map_or_else(String::new, |n| n.to_string());
             let (fitness, time) = (number(row.fitness), number(row.fitness.map(|_| row.time)));
             let failed = row.failed.as_deref().map_or_else(String::new, quoted);

@@ -5,9 +5,9 @@ use serde::{Deserialize, Serialize};
 use std::fmt;
 use thiserror::Error;
 
-/// Minimum number of runs for an adaptive rule. With fewer runs, the standard error is unreliable.
+/// Minimum number of runs for an adaptive stopping rule. With fewer runs, the standard error is unreliable.
 pub const MIN_RUNS: u64 = 30;
-/// Maximum number of runs for an adaptive rule.
+/// Maximum number of runs for an adaptive stopping rule.
 pub const MAX_RUNS: u64 = 1000;
 /// Maximum number of runs of an experiment.
 pub const MOST_RUNS: u64 = 1_000_000;
@@ -30,7 +30,7 @@ pub enum Stop {
         /// Maximum number of runs.
         max_runs: u64,
     },
-    /// Stops when the interval of the mean fitness is narrow enough.
+    /// Stops when the confidence interval of the mean fitness is narrow enough.
     Width {
         /// Target, in the unit of the fitness.
         at_most: f64,
@@ -39,7 +39,7 @@ pub enum Stop {
         /// Maximum number of runs.
         max_runs: u64,
     },
-    /// Stops when the fitness is significantly better or worse than that of other results on the same seeds.
+    /// Stops when the fitness differs significantly from that of other results on the same seeds.
     Difference {
         /// Hash of the rows to compare with, as a number.
         #[serde(with = "digits")]
@@ -51,7 +51,7 @@ pub enum Stop {
     },
 }
 
-/// Stores a hash in files as 16 hexadecimal digits.
+/// Serialises a hash as 16 hexadecimal digits.
 mod digits {
     use serde::{Deserialize, Deserializer, Serializer};
 
@@ -73,10 +73,10 @@ mod digits {
 /// Reason why a stopping rule cannot be used.
 #[derive(Debug, Clone, PartialEq, Error)]
 pub enum StopError {
-    /// A number of runs is out of range.
+    /// The number of runs is out of range.
     #[error("{0} runs: expected 1 to {MOST_RUNS}")]
     Runs(u64),
-    /// The bounds are in the wrong order.
+    /// The minimum and maximum are in the wrong order.
     #[error(
         "at least {min} and at most {max} runs: the minimum must be at least 2 and not exceed the maximum"
     )]
@@ -86,10 +86,10 @@ pub enum StopError {
         /// Maximum.
         max: u64,
     },
-    /// The target is not a positive number.
+    /// The target is not positive.
     #[error("{0}: a standard error or width to stop at must be a number above 0")]
     AtMost(f64),
-    /// The level of the interval is out of range.
+    /// The confidence level of the interval is out of range.
     #[error("level {0}: expected more than 0 and less than 1")]
     Level(f64),
 }
@@ -130,7 +130,7 @@ impl Stop {
     /// Checks whether the rule can be used.
     ///
     /// # Errors
-    /// If a value is out of range, with that value.
+    /// If a value is out of range. The error contains the value.
     pub fn check(&self) -> Result<(), StopError> {
         match *self {
             Self::Runs { runs } => in_range(runs),
@@ -164,8 +164,8 @@ impl Stop {
         }
     }
 
-    /// Number of runs after which the rule starts to evaluate intermediate results. From then on, intervals
-    /// have to stay valid under continuous monitoring. `None` for a fixed number of runs.
+    /// Number of runs after which the rule starts to evaluate intermediate results. From then on, confidence
+    /// intervals have to remain valid under continuous monitoring. `None` for a fixed number of runs.
     pub fn watches_from(&self) -> Option<u64> {
         match *self {
             Self::Runs { .. } => None,
@@ -175,14 +175,13 @@ impl Stop {
         }
     }
 
-    /// Whether the rule evaluates differences to other results instead of the fitness alone.
+    /// Whether the rule evaluates differences from other results rather than the fitness itself.
     pub fn looks_at_differences(&self) -> bool {
         matches!(self, Self::Difference { .. })
     }
 
-    /// Ratio of the monitored quantity to its target, given the spread so far. The rule stops when
-    /// the ratio is at most 1. `None` as long as the rule is not allowed to stop, and for a fixed
-    /// number of runs.
+    /// Ratio of the monitored quantity to its target, given the runs so far. The rule stops when the ratio is
+    /// at most 1. `None` while the rule is not allowed to stop, and for a fixed number of runs.
     fn excess(&self, fitness: &Moments, level: f64) -> Option<f64> {
         let (is, at_most, min_runs) = match *self {
             Self::Runs { .. } => return None,
@@ -192,7 +191,8 @@ impl Stop {
             Self::Width {
                 at_most, min_runs, ..
             } => {
-                // The sequence is tightest at the first possible stop, because it is not evaluated earlier.
+                // The confidence sequence is tightest at the first possible stop, because it is not evaluated
+                // earlier.
                 let sequence = AsymptoticSequence::new(level, min_runs);
                 let interval = sequence.interval(fitness)?;
                 (interval.width(), at_most, min_runs)
@@ -200,12 +200,12 @@ impl Stop {
             Self::Difference { min_runs, .. } => {
                 let sequence = AsymptoticSequence::new(level, min_runs);
                 let interval = sequence.interval(fitness)?;
-                // This is below 1 as soon as 0 lies outside the interval, which never happens for equal
+                // The ratio is below 1 as soon as 0 is outside the interval, which never happens for equal
                 // results.
                 let mean = fitness.mean().abs().max(f64::MIN_POSITIVE);
                 let excess = 0.5 * interval.width() / mean;
                 let is_apart = !interval.contains(0.0);
-                // The interval decides, because rounding may put the ratio on the other side of 1.
+                // The interval decides, because rounding could move the ratio to the other side of 1.
                 let excess = if is_apart {
                     excess.min(1.0)
                 } else {
@@ -217,9 +217,9 @@ impl Stop {
         (fitness.count() >= min_runs).then_some(is / at_most)
     }
 
-    /// The reason to stop. `None` if the runs so far, in the order of seeds, are not enough. `done`
-    /// includes failed runs. Failed runs have no fitness and are not observations, but the
-    /// experiment still ends after its last run.
+    /// Reason to stop after the runs so far, in the order of seeds; `None` if they are not enough. `done`
+    /// includes failed runs, which have no fitness and are not observations. The experiment still ends after
+    /// its last run.
     pub fn verdict(&self, fitness: &Moments, done: u64, level: f64) -> Option<Stopped> {
         if self
             .excess(fitness, level)
@@ -234,7 +234,7 @@ impl Stop {
     pub fn expected(&self, fitness: &Moments, level: f64) -> u64 {
         let least = self.watches_from().unwrap_or(self.most());
         let needed = match self.excess(fitness, level) {
-            // Errors and widths shrink with the square root of the number of runs.
+            // Errors and widths are inversely proportional to the square root of the number of runs.
             Some(excess) => (fitness.count() as f64 * excess * excess).ceil() as u64,
             None => least,
         };
@@ -297,7 +297,7 @@ mod tests {
         let runs = Stop::Runs { runs: 7 };
         assert_eq!(verdict(runs, &spread(6)), None);
         assert_eq!(verdict(runs, &spread(7)), Some(Stopped::Runs));
-        // The deviation is about a half: the error is 0.05 after about 100 runs.
+        // The standard deviation is about 0.5, so the error is 0.05 after about 100 runs.
         let error = Stop::StandardError {
             at_most: 0.05,
             min_runs: 30,
@@ -312,7 +312,8 @@ mod tests {
         };
         assert_eq!(verdict(width, &spread(100)), None);
         assert_eq!(verdict(width, &spread(200)), Some(Stopped::Runs));
-        // All values are equal: exact at once, but not before the minimum number of runs.
+        // If all values are equal, the result is exact at once, but the rule does not stop before the minimum
+        // number of runs.
         let equal = |count| Moments::of(&vec![3.0; count]);
         assert_eq!(verdict(error, &equal(29)), None);
         assert_eq!(verdict(error, &equal(30)), Some(Stopped::Reached));
@@ -333,7 +334,7 @@ mod tests {
         assert_eq!(serde_json::from_str::<Stop>(&text).unwrap(), rule);
         let bad = text.replace("00000000000000ab", "z");
         assert!(serde_json::from_str::<Stop>(&bad).is_err());
-        // Differences that alternate between 0 and 1 are 0.5 on average; with -1 and 1 there is no visible
+        // Differences that alternate between 0 and 1 have a mean of 0.5. With -1 and 1, there is no visible
         // difference.
         assert_eq!(verdict(rule, &spread(9)), None);
         assert_eq!(verdict(rule, &spread(60)), Some(Stopped::Reached));

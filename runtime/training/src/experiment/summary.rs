@@ -1,4 +1,4 @@
-//! Summary of an experiment: means with error bars.
+//! Summary of an experiment: means with confidence intervals.
 
 use super::results::{FailedRun, Results};
 use super::stop::{Stop, Stopped};
@@ -9,7 +9,7 @@ use crate::statistics::{
 };
 use serde::Serialize;
 
-/// An estimate with its spread and error.
+/// A mean with its standard deviation, standard error and confidence interval.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Estimate {
     /// Mean over the runs.
@@ -20,14 +20,14 @@ pub struct Estimate {
     pub standard_error: f64,
     /// Confidence interval of the mean, from low to high; `None` for a single run.
     pub interval: Option<[f64; 2]>,
-    /// Method of the interval.
+    /// Method by which the interval was computed.
     pub method: Option<Method>,
     /// Confidence level of the interval.
     pub level: f64,
 }
 
 impl Estimate {
-    /// Returns the mean of some values, with an interval by Student's t.
+    /// Returns the mean of some values, with a confidence interval by Student's t.
     pub fn of(values: &[f64], level: f64) -> Self {
         let moments = Moments::of(values);
         Self::new(&moments, student_t(&moments, level), level)
@@ -61,22 +61,23 @@ pub struct Summary {
     pub drives: usize,
     /// Number of drives that were completed.
     pub completed: usize,
-    /// Fraction of the drives of a run that were completed.
+    /// Fraction of the drives in a run that were completed.
     pub completed_share: Estimate,
     /// Id of the fitness.
     pub fitness_module: String,
     /// Whether a lower fitness is better.
     pub lower_is_better: bool,
-    /// Mean fitness of the drives of a run.
+    /// Mean fitness of the drives in a run.
     pub fitness: Estimate,
-    /// Mean of the middle half of the fitness values of runs.
+    /// Interquartile mean of the fitness values: the mean of their middle half.
     pub interquartile_mean: f64,
-    /// Mean time of the drives of a run, s.
+    /// Mean duration of the drives in a run, s.
     pub time: f64,
-    /// Mean number of changes between forwards and reverse of a drive; absent for courses that do not end in a bay.
+    /// Mean number of changes between forwards and reverse per drive; absent for courses that do not end in a
+    /// bay.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub gear_changes: Option<f64>,
-    /// Reason why the experiment ended; absent if it is not finished.
+    /// Reason why the experiment ended; absent if it has not ended.
     pub stopped: Option<Stopped>,
     /// Hash of all rows.
     pub hash: String,
@@ -133,8 +134,8 @@ fn fitness_interval(moments: &Moments, stop: Stop, level: f64) -> Option<Interva
     }
 }
 
-/// Fraction of completed drives. The drives of a run are not independent trials, so Wilson's interval is used
-/// only for runs with a single drive.
+/// Estimates the fraction of completed drives. The drives of a run are not independent trials, so Wilson's
+/// interval is used only for runs with a single drive.
 fn share_estimate(rows: &[&RunRow], stop: Stop, level: f64) -> Estimate {
     let share = |row: &&RunRow| row.completed as f64 / row.drives.max(1) as f64;
     let shares: Vec<f64> = rows.iter().map(share).collect();
@@ -145,7 +146,7 @@ fn share_estimate(rows: &[&RunRow], stop: Stop, level: f64) -> Estimate {
         let completed: usize = rows.iter().map(|row| row.completed).sum();
         wilson(completed as u64, rows.len() as u64, level)
     } else {
-        // Fractions lie between 0 and 1, for which a betting sequence is valid under monitoring.
+        // Fractions are between 0 and 1, for which a betting confidence sequence is valid under monitoring.
         let mut sequence = BettingSequence::new(level);
         shares.iter().for_each(|&share| sequence.push(share));
         Some(sequence.interval())

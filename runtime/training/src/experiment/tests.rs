@@ -4,7 +4,7 @@ use roadwright_scenario::{ModuleSetting, Stack};
 use roadwright_simulation::builtin_modules;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Returns a short course, which is the arena with a time limit of half a minute.
+/// Returns a short course: the arena with a time limit of half a minute.
 fn short() -> Course {
     let mut course = Course::named("arena").unwrap();
     course.ends.time = 20.0;
@@ -71,7 +71,7 @@ fn rows_and_the_decision_to_stop_are_the_same_for_any_number_of_threads() {
         assert_eq!(one.rows.len() as u64, Summary::of(&one).unwrap().runs);
     }
     let watched = lab.experiment(WATCHED, 3).run(None, &()).unwrap();
-    // It stopped at the first number of runs that is good enough, which is not the end of a batch.
+    // It stopped at the first number of runs with sufficient precision, which is not at the end of a batch.
     let fitnesses = watched.fitnesses();
     let error = |count: usize| Moments::of(&fitnesses[..count]).standard_error();
     let count = watched.rows.len();
@@ -92,7 +92,7 @@ fn an_interrupted_experiment_goes_on_to_the_same_rows() {
             .run(None, &After(AtomicUsize::new(runs)));
         let part = part.unwrap();
         assert_eq!((part.rows.len(), part.stopped), (runs, None));
-        // Through the file, as users do.
+        // The results pass through a file, as they do for users.
         let read = Results::parse(&part.to_text()).unwrap();
         assert_eq!(read, part);
         let done = lab.experiment(WATCHED, 2).run(Some(read), &()).unwrap();
@@ -128,7 +128,7 @@ fn results_of_another_experiment_are_refused() {
     assert!(error.unwrap_err().to_string().contains("the stopping rule"));
 }
 
-/// Returns the numbers of all rows.
+/// Returns the indices of all rows.
 fn all_of(results: &Results) -> Vec<usize> {
     (0..results.rows.len()).collect()
 }
@@ -247,7 +247,7 @@ fn files_of_version_1_are_read_and_say_what_their_hash_does_not_cover() {
     assert_eq!(experiment.check(&old).unwrap(), Vec::<String>::new());
     // Continuing such results writes the current version.
     assert_eq!(experiment.run(Some(old.clone()), &()).unwrap(), results);
-    // There the head is covered by no hash; here the seal covers it.
+    // In version 1, no hash covers the head. In the current version, the seal covers it.
     for (mut results, is_found) in [(old, false), (results, true)] {
         results.head.level = 0.5;
         assert_eq!(results.check_hash().is_err(), is_found);
@@ -265,9 +265,9 @@ fn a_draw_is_a_sample_and_its_risk_is_that_of_an_urn() {
     assert_eq!(order, draw(40, 7));
     assert_ne!(order, draw(40, 8));
     let near = |is: f64, expected: f64| assert!((is - expected).abs() < 1e-12, "{is} {expected}");
-    // One forged row of 30, five drawn: it escapes in 25 of 30 cases.
+    // One of 30 rows is forged and five are drawn: it escapes in 25 of 30 cases.
     near(escape_chance(30, 1, 5), 25.0 / 30.0);
-    // 20 of 30: 10 over 5 of 30 over 5.
+    // 20 of 30 rows are forged: C(10, 5) / C(30, 5).
     near(escape_chance(30, 20, 5), 252.0 / 142_506.0);
     near(escape_chance(30, 0, 5), 1.0);
     near(escape_chance(30, 1, 30), 0.0);
@@ -319,7 +319,7 @@ fn rows_that_failed_are_counted_and_are_in_no_figure() {
         failed.ends_with(",3,0,0,,,,,\"com.example.x failed at 0.2 s (panic)\""),
         "{failed}"
     );
-    // A failed row with figures is rejected.
+    // A failed row with values is rejected.
     let text = failing.to_text();
     let forged = text.replacen("\"fitness\":null", "\"fitness\":1.5", 1);
     let error = Results::parse(&forged).unwrap_err().to_string();

@@ -1,4 +1,4 @@
-//! Verification of results: checks whether their head, end and rows match the experiment.
+//! Verification of results: checks whether their head, stopping point and rows match the experiment.
 
 use super::{ExperimentError, Results, RunSeries, Stop, Watcher};
 use crate::measure::{RunRow, measure};
@@ -6,10 +6,10 @@ use crate::statistics::Moments;
 use rayon::prelude::*;
 use roadwright_geometry::math::Stream;
 
-/// Minimum number of rows that are run again, if there are that many.
+/// Minimum number of rows that are run again, as far as there are enough rows.
 const LEAST: usize = 5;
-/// Highest acceptable probability that a sample of [`enough_rows`] rows contains no forged row, if
-/// a tenth of all rows are forged.
+/// Maximum probability that a sample of [`enough_rows`] rows contains no forged row if a tenth of all rows
+/// are forged.
 const RISK: f64 = 0.05;
 
 /// A row whose result differs when it is run again.
@@ -17,11 +17,11 @@ const RISK: f64 = 0.05;
 pub struct Difference {
     /// The row in the file.
     pub written: RunRow,
-    /// The row that the new run gave.
+    /// The row from the repeated run.
     pub found: RunRow,
 }
 
-/// A field of a file that is not checked by running the rows again.
+/// A field of a file that is not checked by running rows again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct NotChecked {
     /// Name of the field.
@@ -30,9 +30,11 @@ pub struct NotChecked {
     pub why: &'static str,
 }
 
-/// Returns a random order of `count` rows. Its first `n` rows are a sample of `n` rows without replacement.
+/// Returns a random order of `count` rows. The first `n` of them are a sample of `n` rows without
+/// replacement.
 ///
-/// The verifier has to choose the seed. Otherwise, a forger could forge only rows outside the sample.
+/// The verifier has to choose the seed. Otherwise, a forger could leave the sampled rows unchanged and forge
+/// only the others.
 pub fn draw(count: usize, seed: u64) -> Vec<usize> {
     let mut stream = Stream::new(seed, "verify", 0);
     let mut rows: Vec<usize> = (0..count).collect();
@@ -43,8 +45,8 @@ pub fn draw(count: usize, seed: u64) -> Vec<usize> {
     rows
 }
 
-/// Probability that none of `forged` rows out of `count` is among `sampled` rows drawn without
-/// replacement (hypergeometric), 0 to 1.
+/// Probability that a random sample of `sampled` out of `count` rows contains none of the `forged` rows
+/// (hypergeometric distribution).
 pub fn escape_chance(count: usize, forged: usize, sampled: usize) -> f64 {
     let forged = forged.min(count);
     let sampled = sampled.min(count);
@@ -60,15 +62,15 @@ pub fn tenth(count: usize) -> usize {
     count.div_ceil(10)
 }
 
-/// Returns the size of the smallest sample of `count` rows that misses a forged tenth with a
-/// probability of at most 5 %. The size is at least five.
+/// Returns the smallest sample size that misses a forged tenth of `count` rows with a probability of at most
+/// 5 %. It is at least five.
 pub fn enough_rows(count: usize) -> usize {
     let is_enough = |sampled: &usize| escape_chance(count, tenth(count), *sampled) <= RISK;
     let enough = (LEAST.min(count)..count).find(is_enough);
     enough.unwrap_or(count)
 }
 
-/// Returns the fields of results that are not checked by running the rows again.
+/// Returns the fields of results that are not checked by running rows again.
 pub fn not_checked(results: &Results) -> Vec<NotChecked> {
     let mut fields = vec![
         NotChecked {
@@ -107,8 +109,8 @@ pub fn not_checked(results: &Results) -> Vec<NotChecked> {
 }
 
 impl RunSeries<'_> {
-    /// Compares the head and the end of results with this experiment, without running anything. Returns the
-    /// errors as messages.
+    /// Compares the head and the stopping point of results with this experiment, without running anything.
+    /// Returns the differences as messages.
     ///
     /// # Errors
     /// If the results belong to another experiment, or the experiment cannot be carried out.
@@ -135,7 +137,7 @@ impl RunSeries<'_> {
         Ok(wrong)
     }
 
-    /// Returns an error if the stopping rule would end the rows at another row or for another reason.
+    /// Returns a message if the stopping rule would end at another row or for another reason.
     fn check_end(&self, results: &Results) -> Option<String> {
         let rows = &results.rows;
         if rows.is_empty() {
@@ -195,8 +197,8 @@ impl RunSeries<'_> {
         None
     }
 
-    /// Runs the given rows of results again and returns the rows that differ in any bit, in the order of
-    /// `rows`. Rows that were not run because the watcher stopped are left out.
+    /// Runs the given rows of results again. Returns the rows that differ in any bit, in the order of `rows`.
+    /// Rows that were not run because the watcher stopped the runs are left out.
     ///
     /// # Errors
     /// If the rows were made with other builds of modules, or cannot be run.
@@ -228,13 +230,13 @@ impl RunSeries<'_> {
     }
 }
 
-/// Whether a row is equal to the row in the file. A failed run has to fail again, but possibly with another
-/// message, because the time and manner of a failure may depend on the machine.
+/// Whether a repeated row is equal to the row in the file. A failed run has to fail again, but the message
+/// may be different, because the time and manner of a failure can depend on the machine.
 fn is_same(written: &RunRow, found: &RunRow) -> bool {
     if written.failed.is_some() {
         return found.failed.is_some();
     }
-    // 0 and -0 are equal as numbers, but their bits differ.
+    // 0 and -0 compare as equal, but their bits differ.
     let bits = |row: &RunRow| (row.fitness.map(f64::to_bits), row.time.to_bits());
     found == written && bits(found) == bits(written)
 }

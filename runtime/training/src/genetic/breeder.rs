@@ -1,9 +1,9 @@
 //! The ask-and-tell interface of breeding: candidates to evaluate, and their results.
 //!
 //! A breeder does not know how candidates are evaluated. The caller asks it for the candidates of a
-//! generation, evaluates them, and tells it the results. Random numbers come from streams of (seed,
-//! generation, number of the individual), so the only state is the pool and the number of the generation.
-//! Given the same results, a breeder proposes the same candidates.
+//! generation, evaluates them, and tells it the results. Random numbers come from streams that are identified
+//! by seed, generation and number of the individual. Therefore the only state is the pool and the number of
+//! the generation, and given the same results, a breeder proposes the same candidates.
 
 use super::cross_entropy::Learning;
 use super::genes::{Chromosome, Genome};
@@ -26,18 +26,18 @@ pub struct Candidate {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Method {
-    /// Crossover and mutation of the best.
+    /// Crossover and mutation of the best individuals.
     #[default]
     Genetic,
-    /// A distribution for each gene, which moves towards the values of the best individuals
+    /// A probability distribution for each gene, which moves towards the values of the best individuals
     /// ([Rubinstein 1999]).
     CrossEntropy,
-    /// Uniform random individuals, as a baseline.
+    /// Baseline: uniform random individuals.
     Random,
-    /// Changes one gene after another of the best individual by one level, up or down ([Gerdelan 2011],
-    /// section 9.3), as a baseline.
+    /// Baseline: changes the genes of the best individual one after another by one level, up or down
+    /// ([Gerdelan 2011], section 9.3).
     HillClimbing,
-    /// Covariance matrix adaptation ([Hansen 2016]), as a baseline.
+    /// Baseline: covariance matrix adaptation ([Hansen 2016]).
     CmaEs,
 }
 
@@ -56,8 +56,8 @@ pub enum Start {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Elite {
-    /// The best individuals are evaluated again on the courses of each generation, so that a lucky
-    /// individual does not stay.
+    /// The best individuals are evaluated again on the courses of each generation, so that an individual does
+    /// not stay in the pool by luck.
     #[default]
     Rerun,
     /// The best individuals are not evaluated again. Their first evaluation counts, as in the source.
@@ -83,17 +83,18 @@ pub struct Plan {
 
 /// Proposes candidates and learns from their fitness.
 pub trait Breeder: Send + Sync {
-    /// Returns the candidates of the next generation. Returns the same candidates until `tell` is called.
+    /// Returns the candidates of the next generation. Until `tell` is called, repeated calls return the same
+    /// candidates.
     fn ask(&mut self) -> Vec<Candidate>;
 
-    /// Takes the fitness values of the candidates in order. Each fitness is a mean of scores, and lower is
-    /// better. `None` marks a candidate that could not be judged. It never enters the pool.
+    /// Receives the fitness values of the candidates, in order. Each fitness is a mean of scores, and lower
+    /// is better. `None` marks a candidate that could not be judged, which never enters the pool.
     fn tell(&mut self, fitness: &[Option<f64>]);
 
     /// The best individuals so far.
     fn pool(&self) -> &Pool;
 
-    /// The individual that the breeder would choose now. This is the best one of the pool, unless the method
+    /// The individual that the breeder currently prefers. This is the best one of the pool, unless the method
     /// offers a more reliable choice. The champion is chosen among these individuals.
     fn leader(&self) -> Option<Chromosome> {
         self.pool().best().map(|best| best.genes.clone())
@@ -108,14 +109,14 @@ pub trait Breeder: Send + Sync {
     fn generation(&self) -> u32;
 }
 
-/// The breeder for all methods that do not use a distribution.
+/// The breeder for methods that do not use a distribution.
 #[derive(Debug, Clone)]
 pub struct Nursery<'a> {
     genome: &'a Genome,
     plan: Plan,
     pool: Pool,
     generation: u32,
-    /// Number of one-gene changes that hill climbing has tried.
+    /// Number of one-gene changes that hill climbing has tried so far.
     climbed: usize,
 }
 
@@ -131,7 +132,7 @@ impl<'a> Nursery<'a> {
         }
     }
 
-    /// Number of children of the next generation.
+    /// Number of children in the next generation.
     fn children(&self) -> usize {
         let Operators { n, first, .. } = self.plan.operators;
         let has_parents = self.plan.start == Start::Stack || !self.pool.members().is_empty();
@@ -139,8 +140,8 @@ impl<'a> Nursery<'a> {
     }
 
     fn child(&self, birth: Birth) -> Chromosome {
-        // Each child has its own stream, identified by its birth, so that it depends only on its parents and
-        // its number. Asking twice therefore gives the same children, on which `tell` relies.
+        // Each child has a random stream that is identified by its birth, so it depends only on its parents
+        // and its number. Therefore asking twice gives the same children, which `tell` relies on.
         let mut stream = Stream::new(
             mix64(self.plan.seed ^ mix64(u64::from(birth.generation))),
             "breeding",
@@ -170,8 +171,8 @@ impl<'a> Nursery<'a> {
             (None, Start::Stack) => self.genome.start(),
             (None, Start::Random) => return self.genome.random(stream),
         };
-        // There are two changes for each gene, up and down. They are tried one after another through all
-        // genes, and then again. `climbed` continues where the previous generation ended.
+        // There are two changes for each gene, up and down. They are tried one after another for all genes,
+        // and then from the start again. `climbed` continues where the previous generation ended.
         let change = self.climbed + birth.number as usize;
         let index = change / 2 % genes.len();
         let gene = &self.genome.genes()[index];
@@ -189,8 +190,8 @@ impl<'a> Nursery<'a> {
     }
 }
 
-/// Returns individuals that are evaluated in addition to the new ones: the individuals of the pool and, in
-/// the first generation, the baseline (the values before training).
+/// Returns individuals that are evaluated in addition to the new ones: those of the pool and, in the first
+/// generation, the baseline (the values before training).
 pub(super) fn elite(genome: &Genome, plan: &Plan, pool: &Pool, generation: u32) -> Vec<Candidate> {
     if generation == 0 {
         let start = (plan.start == Start::Stack).then(|| Candidate {
@@ -229,7 +230,8 @@ impl Breeder for Nursery<'_> {
     }
 
     fn tell(&mut self, fitness: &[Option<f64>]) {
-        // Asked before the pool changes, because the fitness values belong to the current candidates.
+        // The candidates are requested before the pool changes, because the fitness values belong to the
+        // current candidates.
         let (asked, children) = (self.ask(), self.children());
         self.pool.begin_generation(self.plan.elite);
         self.pool.offer_all(asked, fitness);

@@ -6,13 +6,14 @@ use super::genes::{Chromosome, Genome};
 use super::pool::{Birth, Pool};
 use roadwright_geometry::math::Stream;
 
-/// Initial standard deviation as a fraction of the range of a gene, as the tutorial proposes for bounded
+/// Initial standard deviation as a fraction of the range of a gene, as the tutorial suggests for bounded
 /// ranges.
 const SIGMA: f64 = 0.3;
 
 /// A breeder that samples from a normal distribution and moves it towards the better samples.
 ///
-/// Ranges are scaled to 0 to 1. Values outside are clamped, and whole numbers are rounded.
+/// Gene ranges are scaled to 0 to 1. Values outside the range are clamped, and values of integer genes are
+/// rounded.
 pub struct CmaEs<'a> {
     genome: &'a Genome,
     plan: Plan,
@@ -83,11 +84,11 @@ impl Breeder for CmaEs<'_> {
     fn tell(&mut self, fitness: &[Option<f64>]) {
         let asked = self.ask();
         self.pool.begin_generation(self.plan.elite);
-        // The elite precedes the samples and is evaluated again only for the pool, because it was not drawn
-        // from the distribution.
+        // The elite comes before the samples. It was not drawn from the distribution, so its evaluation is
+        // only used for the pool.
         let samples = fitness.len().saturating_sub(self.plan.operators.n);
-        // Only the order counts, so unfit candidates are worse than all others. Of equal ones the first counts
-        // as better.
+        // Only the order matters, so unfit candidates rank below all others. If two candidates are equal, the
+        // first one ranks higher.
         let mut ranked: Vec<(f64, &[f64])> = fitness[samples..]
             .iter()
             .map(|fitness| fitness.unwrap_or(f64::INFINITY))

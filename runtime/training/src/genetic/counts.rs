@@ -1,10 +1,10 @@
-//! An evaluator for tests of methods that save runs.
+//! An evaluator for tests of methods that reduce the number of runs.
 
 use super::judge::{CandidateRun, Evaluate};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// An evaluator that scores the gene on every course and counts the runs. A run with gene 13 fails on course
-/// 2, and with gene 16 hardly any vehicle moves.
+/// An evaluator that returns the gene as the score on every course, and counts the runs. A run with gene 13
+/// fails on course 2, and with gene 16 hardly any vehicle moves.
 #[derive(Default)]
 pub(super) struct Counts(AtomicUsize);
 

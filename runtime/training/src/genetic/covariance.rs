@@ -1,18 +1,19 @@
-//! Covariance matrix adaptation [Hansen 2016]: a normal distribution that moves towards the better
-//! samples, and learns in which directions they lie.
+//! Covariance matrix adaptation [Hansen 2016]: a normal distribution that moves towards the better samples
+//! and adapts its shape to their directions.
 //!
-//! Parameters are the defaults of table 1 of the tutorial, with negative weights for the worse half. All sums
-//! run in a fixed order, so equal samples and ranks give bit-identical results.
+//! The parameters are the defaults in table 1 of the tutorial, with negative weights for the worse half. All
+//! sums are computed in a fixed order, so equal samples and ranks give bit-identical results.
 
 use super::symmetric::{Eigen, Matrix};
 use roadwright_geometry::math::{Stream, cos, exp, ln, pow};
 use std::f64::consts::TAU;
 
-/// Limits of the step size. Far outside of these limits, all samples lie at the ends of the ranges of the
-/// genes, or have the same value.
+/// Limits of the step size. Far beyond these limits, all samples are at the ends of the gene ranges, or have
+/// the same value.
 const STEPS: [f64; 2] = [1e-12, 1e3];
 
-/// Weights of the ranks, and learning rates. They depend on the numbers of samples and dimensions.
+/// Weights of the ranks, and learning rates. They depend on the number of samples and the number of
+/// dimensions.
 #[derive(Debug, Clone, PartialEq)]
 struct Rates {
     /// Weight of each rank, best first. The weights of the better half add up to 1. The weights of
@@ -20,8 +21,8 @@ struct Rates {
     weights: Vec<f64>,
     /// Number of positive weights.
     parents: usize,
-    /// Number of samples that count in the weighted mean of the better half: the mean of this
-    /// number of equally weighted samples has the same variance.
+    /// Variance-effective number of samples in the better half: the mean of this number of equally weighted
+    /// samples has the same variance as the weighted mean.
     effective: f64,
     path: f64,
     rank_one: f64,
@@ -47,7 +48,7 @@ impl Rates {
         let rank_mu = (wanted / ((n + 2.0) * (n + 2.0) + effective)).min(1.0 - rank_one);
         let step = (effective + 2.0) / (n + effective + 5.0);
         let excess = ((effective - 1.0) / (n + 1.0)).max(0.0).sqrt() - 1.0;
-        // Equations 50 to 53: together the negative weights may not undo more than the positive ones do.
+        // Equations 50 to 53: in total, the negative weights may not outweigh the positive ones.
         let least = [
             1.0 + rank_one / rank_mu,
             1.0 + 2.0 * effective_of_rest / (effective + 2.0),
@@ -91,7 +92,7 @@ pub(super) struct Covariance {
 }
 
 impl Covariance {
-    /// The distribution at its start: spherical around `mean`, with a standard deviation of `sigma`, for
+    /// Creates the initial distribution: spherical around `mean` with a standard deviation of `sigma`, for
     /// generations of `samples` samples.
     pub(super) fn new(mean: Vec<f64>, sigma: f64, samples: usize) -> Self {
         let n = mean.len();
@@ -113,7 +114,7 @@ impl Covariance {
         self.generation
     }
 
-    /// The point at `step` from the mean, as drawn by [`step`](Self::step).
+    /// The point at `step` from the mean, where `step` was drawn by [`step`](Self::step).
     pub(super) fn point(&self, step: &[f64]) -> Vec<f64> {
         let along = self.mean.iter().zip(step);
         along.map(|(mean, step)| mean + self.sigma * step).collect()
@@ -145,7 +146,8 @@ impl Covariance {
         let count = n as f64;
         let expected = count.sqrt() * (1.0 - 1.0 / (4.0 * count) + 1.0 / (21.0 * count * count));
 
-        // While the step path is long, the step size grows, and the path of the matrix is not extended.
+        // While the path of the step size is long, the step size grows, and the path of the matrix is not
+        // extended.
         let settled = 1.0 - pow(1.0 - rates.step, 2.0 * f64::from(self.generation));
         let is_short = length / settled.sqrt() < (1.4 + 2.0 / (count + 1.0)) * expected;
         scale(&mut self.path, 1.0 - rates.path);
@@ -163,7 +165,7 @@ impl Covariance {
         self.matrix.add_outer(rates.rank_one, &self.path);
         for (step, &weight) in steps.iter().zip(&rates.weights) {
             let weight = match weight < 0.0 {
-                // A long step of a bad sample must not make the matrix lose its positive values.
+                // A long step of a bad sample must not make the matrix lose its positive definiteness.
                 true => weight * count / squares(&self.eigen.whitened(step)).max(1e-300),
                 false => weight,
             };
@@ -175,7 +177,7 @@ impl Covariance {
     }
 }
 
-/// A standard normal number by the method of Box and Muller.
+/// Draws a standard normal number with the Box-Muller method.
 fn normal(stream: &mut Stream) -> f64 {
     // The logarithm of 0 is infinite; 1 minus a number in [0, 1) is above 0.
     let radius = (-2.0 * ln(1.0 - stream.next_unit())).sqrt();
@@ -206,7 +208,7 @@ mod tests {
 
     #[test]
     fn rates_are_those_of_the_tutorial() {
-        // Ten dimensions and as many samples as the tutorial proposes for them, 4 + 3 ln 10.
+        // Ten dimensions, with the number of samples that the tutorial proposes for them: 4 + 3 ln 10.
         let rates = Rates::new(10, 10);
         assert_eq!(rates.parents, 5);
         assert!((total(&rates.weights[..5]) - 1.0).abs() < 1e-12);
@@ -217,12 +219,12 @@ mod tests {
         );
         assert!(rates.weights.windows(2).all(|pair| pair[0] > pair[1]));
         assert!(total(&rates.weights[5..]) < 0.0);
-        // The sum of all weights is about 0 by default, so that nearly nothing of the matrix decays.
+        // By default, all weights add up to about 0, so that the matrix hardly decays.
         let decay = rates.rank_one + rates.rank_mu * total(&rates.weights);
         assert!((-1e-9..0.1).contains(&decay), "{decay}");
     }
 
-    /// Lowest value found after some generations on a function whose minimum of 0 is at 0.
+    /// Smallest value found after some generations on a function with a minimum of 0 at the origin.
     fn minimum(value: impl Fn(&[f64]) -> f64, generations: usize) -> f64 {
         let mut covariance = Covariance::new(vec![0.5; 6], 0.3, 12);
         let mut best = f64::INFINITY;
@@ -245,7 +247,7 @@ mod tests {
     fn it_finds_minima_along_narrow_valleys() {
         let sphere = |x: &[f64]| squares(x);
         assert!(minimum(sphere, 150) < 1e-10);
-        // A thousand times as steep in one direction as in another, and the axes turned.
+        // A thousand times as steep in one direction as in another, with rotated axes.
         let ellipsoid = |x: &[f64]| {
             let turned = (0..6).map(|i| x[i] + 0.5 * x[(i + 1) % 6]);
             let scales = turned

@@ -1,10 +1,9 @@
 //! The cross-entropy method [Rubinstein 1999]. Every gene has a distribution over its values, from which
 //! children are drawn, and the distributions move towards the values of the best individuals of a generation.
 //!
-//! If there are few courses, a single individual may be lucky, but hardly a whole generation. Here
-//! a value is judged by all individuals that have it. This method can therefore learn from many
-//! children that drive little. Breeding from a few parents would keep a lucky individual with all
-//! its genes.
+//! On few courses, a single individual may be lucky, but hardly a whole generation. Here, a value of a gene
+//! is judged by all individuals that have it. Therefore this method can learn from many children with few
+//! drives each, whereas breeding from a few parents would keep a lucky individual with all its genes.
 //!
 //! The best individual counts most, because weights fall with the logarithm of the rank, as in [Hansen 2016].
 
@@ -18,7 +17,7 @@ use serde::{Deserialize, Serialize};
 
 /// Maximum number of values of a gene. Each value has a separate probability.
 const MOST_LEVELS: f64 = 1000.0;
-/// Initial probability of the stack's value, if training starts from the stack. The rest is distributed
+/// Initial probability of the stack's value if training starts from the stack. The rest is distributed
 /// uniformly.
 const TRUST: f64 = 0.5;
 
@@ -26,17 +25,17 @@ const TRUST: f64 = 0.5;
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Learning {
-    /// Share of a distribution that a generation replaces, above 0 and up to 1; with 1 it forgets everything
-    /// before.
+    /// Fraction of a distribution that each generation replaces, greater than 0 and at most 1. With 1, all
+    /// earlier generations are forgotten.
     #[schemars(range(min = 0.0, max = 1.0))]
     pub rate: f64,
-    /// Lower limit of the probability of a value before the sum is normalised to 1, 0 to 0.1. It allows a
-    /// lost value to be found again.
+    /// Minimum probability of a value before the probabilities are normalised to a sum of 1, 0 to 0.1. It
+    /// keeps values that have disappeared reachable.
     #[schemars(range(min = 0.0, max = 0.1))]
     pub least: f64,
     /// Number of generations after which the search restarts from the initial distribution, 2 to 100000;
-    /// absent for no restarts. The end of a search depends partly on luck, and the champion is chosen among
-    /// the last individuals of all restarts.
+    /// absent for no restarts. The result of a search depends partly on luck, and the champion is chosen
+    /// among the last individuals of all restarts.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 2, max = 100_000))]
     pub restart: Option<u32>,
@@ -53,8 +52,8 @@ impl Default for Learning {
 }
 
 impl Learning {
-    /// Returns the number of the search to which a generation belongs, and its number within that search.
-    /// Both start from 1.
+    /// Returns the number of the search that a generation belongs to, and the number of the generation within
+    /// that search. Both start at 1.
     pub fn beginning(self, generation: u32) -> (u32, u32) {
         let before = generation.saturating_sub(1);
         match self.restart {
@@ -88,7 +87,7 @@ impl Learning {
     }
 }
 
-/// Probabilities of the values of a gene, in steps from its smallest value. Their sum is 1.
+/// Probabilities of the values of a gene, indexed in steps from its smallest value. Their sum is 1.
 #[derive(Debug, Clone, PartialEq)]
 struct Distribution(Vec<f64>);
 
@@ -98,8 +97,8 @@ impl Distribution {
         Self(vec![1.0 / count as f64; count])
     }
 
-    /// Creates a distribution that has half of its probability at the step nearest to the initial value. The
-    /// rest is uniform.
+    /// Creates a distribution with half of its probability at the step nearest to the initial value. The rest
+    /// is uniform.
     fn around_start(gene: &Gene) -> Self {
         let mut distribution = Self::uniform(gene);
         distribution.0.iter_mut().for_each(|p| *p *= 1.0 - TRUST);
@@ -120,7 +119,7 @@ impl Distribution {
         last
     }
 
-    /// Returns the most probable value. On a tie, this is the smallest one.
+    /// Returns the most probable value or, on a tie, the smallest of the most probable values.
     fn mode(&self) -> usize {
         let mut best = 0;
         for (level, probability) in self.0.iter().enumerate() {
@@ -131,7 +130,8 @@ impl Distribution {
         best
     }
 
-    /// Moves towards the values of the best individuals. Each has a weight, and the weights add up to 1.
+    /// Moves the distribution towards the values of the best individuals. Each individual has a weight, and
+    /// the weights add up to 1.
     fn follow(&mut self, best: &[(usize, f64)], learning: Learning) {
         for probability in &mut self.0 {
             *probability *= 1.0 - learning.rate;
@@ -160,7 +160,7 @@ fn level_of(gene: &Gene, value: f64) -> usize {
 }
 
 fn value_of(gene: &Gene, level: usize) -> f64 {
-    // Rounding may lift the last step above the maximum, which would not be a value of the gene.
+    // Rounding may put the last step above the maximum, which is not a valid value of the gene.
     (gene.min + level as f64 * gene.step).min(gene.max)
 }
 
@@ -212,7 +212,7 @@ impl<'a> CrossEntropy<'a> {
         self.has_learned = false;
     }
 
-    /// Restarts the search if a restart is due. This happens in `ask`, so that the finished search still
+    /// Restarts the search if a restart is due. This is done in `ask`, so that the finished search still
     /// provides the leader until the next generation.
     fn begin_if_due(&mut self) {
         let (times, number) = self.plan.learning.beginning(self.generation + 1);
@@ -221,7 +221,7 @@ impl<'a> CrossEntropy<'a> {
         }
     }
 
-    /// The most probable individual; `None` until something has been learned.
+    /// The most probable individual; `None` before the first generation.
     fn mode(&self) -> Option<Chromosome> {
         let is_something = self.has_learned || self.plan.start == Start::Stack;
         let genes = self.genome.genes().iter().zip(&self.distributions);
@@ -232,8 +232,8 @@ impl<'a> CrossEntropy<'a> {
         })
     }
 
-    /// Number of children of the next generation. It is `first` until at least `p` individuals are
-    /// fit. Distributions that follow only a few individuals would adopt all of their values.
+    /// Number of children in the next generation. It is `first` until at least `p` individuals are fit,
+    /// because distributions that follow only a few individuals would adopt all of their values.
     fn children(&self) -> usize {
         let Operators { p, n, first, .. } = self.plan.operators;
         let is_many = self.has_learned && self.pool.members().len() >= p;
@@ -242,7 +242,7 @@ impl<'a> CrossEntropy<'a> {
     }
 
     fn draw(&self, number: u32) -> Chromosome {
-        // Each child has its own stream, identified by its birth, as in all breeders.
+        // As in all breeders, each child has a random stream that is identified by its birth.
         let generation = u64::from(self.generation + 1);
         let mut stream = Stream::new(
             mix64(self.plan.seed ^ mix64(generation)),
@@ -261,8 +261,8 @@ impl<'a> CrossEntropy<'a> {
             return;
         }
         self.has_learned = true;
-        // A few individuals are less reliable than many. If fewer than p were fit, less is learned from them,
-        // down to half.
+        // A few individuals are less reliable than many. If fewer than `p` individuals were fit, the learning
+        // rate is reduced, down to a half.
         let share = best.len() as f64 / self.plan.operators.p as f64;
         let learning = Learning {
             rate: self.plan.learning.rate * share.sqrt().max(0.5),
@@ -311,7 +311,7 @@ impl Breeder for CrossEntropy<'_> {
 
     fn tell(&mut self, fitness: &[Option<f64>]) {
         let asked = self.ask();
-        // The best individuals are those of this generation, because the distributions already reflect
+        // Only the best individuals of this generation are used, because the distributions already reflect
         // earlier ones.
         self.pool.begin_generation(Elite::Rerun);
         self.pool.offer_all(asked, fitness);
@@ -396,7 +396,8 @@ mod tests {
         let mut fitness = [None; 100];
         fitness[3] = Some(1.0);
         breeder.tell(&fitness);
-        // One of six: its values are now more probable than the rest, but not certain.
+        // This is one of six individuals, so its values are now more probable than the others, but not
+        // certain.
         assert_eq!(breeder.leader().unwrap(), second[3].genes);
         let third = breeder.ask();
         assert_eq!(third.len(), 100, "one is too few to be founded on");
@@ -405,7 +406,7 @@ mod tests {
             genes.filter(|(a, b)| a == b).count()
         };
         let mean = third[1..].iter().map(alike).sum::<usize>() as f64 / 99.0;
-        // Of 36 genes 0.3 + 0.7 / 5 have its values.
+        // Of the 36 genes, a fraction of 0.3 + 0.7 / 5 is expected to have its values.
         assert!((13.0..19.0).contains(&mean), "{mean}");
     }
 
@@ -480,7 +481,7 @@ mod tests {
             assert_eq!(breeder.beginning(), generation / 5);
             leaders.push(breeder.leader().unwrap().iter().sum::<f64>());
         }
-        // It improves, and after each restart begins again.
+        // The search improves, and begins again after each restart.
         assert!(
             leaders[4] < leaders[0] && leaders[9] < leaders[5],
             "{leaders:?}"

@@ -23,24 +23,24 @@ pub const FORMAT: &str = "roadwright-experiment";
 /// Version of the format.
 pub const VERSION: u32 = 1;
 
-/// Number of drives or test courses below which a result is hardly meaningful ([Gerdelan 2011], table 10.4).
+/// Number of drives or test courses below which results are hardly meaningful ([Gerdelan 2011], table 10.4).
 const FEW: usize = 30;
 
-/// Default fitness of experiments on scenarios. It is also the default on courses that have no
-/// separate score but on which vehicles can arrive. It counts contacts, time above the speed limit
-/// and drives that do not arrive.
+/// Default fitness function of experiments on scenarios, and on courses that have no score of their own and
+/// on which vehicles can arrive. It counts contacts, time above the speed limit and drives that do not
+/// arrive.
 pub const DEFAULT_FITNESS: &str = Course::ARRIVAL_FITNESS;
 
 /// Maximum size of an experiment file, bytes.
 pub const LARGEST: u64 = 16 * roadwright_files::MEBIBYTE;
 
-/// An item given by name, or in full as in scenarios.
+/// An item, either given by name or in full as in scenarios.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(untagged)]
 pub enum NameOr<T> {
     /// Name of the item.
     Name(String),
-    /// The item in full.
+    /// The full item.
     Own(Box<T>),
 }
 
@@ -65,7 +65,7 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for NameOr<T> {
             }
         }
 
-        // Not derived, because errors of untagged enums do not name the invalid key.
+        // Implemented by hand, because the errors of derived untagged enums do not name the invalid key.
         deserializer.deserialize_any(Either(PhantomData))
     }
 }
@@ -84,30 +84,32 @@ impl<T: JsonSchema> JsonSchema for NameOr<T> {
     }
 }
 
-/// Seeds of courses. The ranges include both ends and may not overlap.
+/// Seeds of courses. Ranges include both ends and must not overlap.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Seeds {
-    /// Courses on which generations are evaluated.
+    /// Seeds of the courses on which generations are evaluated.
     pub train: [u64; 2],
-    /// Courses on which the champion is chosen.
+    /// Seeds of the courses on which the champion is chosen.
     pub validate: [u64; 2],
-    /// Courses on which the champion is evaluated. No individual has driven them before.
+    /// Seeds of the courses on which the champion is evaluated. No individual has driven these courses
+    /// before.
     pub test: [u64; 2],
 }
 
-/// Selection of the courses of a generation.
+/// How the courses of a generation are selected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Courses {
-    /// Each generation uses the next courses of the range, which starts again after its end.
+    /// Each generation uses the next courses of the range. After the end of the range, they start again from
+    /// its beginning.
     #[default]
     Fresh,
     /// All generations use the first courses of the range, as in the source.
     Fixed,
 }
 
-/// End of training. Training ends when the first condition is met.
+/// When training ends: as soon as one of the conditions is met.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Stop {
@@ -133,26 +135,26 @@ pub struct Experiment {
     /// Description for readers.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub about: String,
-    /// A built-in course; alternatively `scenario`.
+    /// Name of a built-in course; alternative to `scenario`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub course: Option<String>,
-    /// A scenario file, relative to the folder of this file; alternatively `course`.
+    /// Path of a scenario file, relative to the folder of this file; alternative to `course`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scenario: Option<String>,
-    /// Vehicle type of all drivers; by default that of the course.
+    /// Vehicle type of all drivers. The default is that of the course.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub vehicle: Option<String>,
-    /// Level of dynamics of the bodies; by default that of the course.
+    /// Dynamics level of the bodies. The default is that of the course.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dynamics: Option<DynamicsLevel>,
-    /// Stack whose parameters are trained, by name or in full. The name is that of a stack in the scenario
-    /// or, on a course, of a stack that new scenarios have.
+    /// Stack whose parameters are trained, by name or in full. A name refers to a stack of the scenario or,
+    /// on a course, to one of the stacks that new scenarios have.
     pub stack: NameOr<Stack>,
     /// Parameters that are genes: `module.parameter`, `module.*` or `module.prefix*`.
     pub genes: Vec<String>,
-    /// The fitness module that scores drives, with its weights if they are not 1. The module defines whether
-    /// lower or higher is better. The default is the fitness of the course if the course has a separate score
-    /// or no drive can arrive, otherwise `safe_arrival`.
+    /// The fitness module that scores drives, with its weights if they differ from 1. The module defines
+    /// whether lower or higher is better. The default is the fitness function of the course if the course has
+    /// its own score or no drive can arrive, and otherwise `safe_arrival`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fitness: Option<NameOr<ModuleSetting>>,
     /// Seeds of the courses.
@@ -175,26 +177,28 @@ pub struct Experiment {
     /// Whether the best individuals are evaluated again in each generation.
     #[serde(default)]
     pub elite: Elite,
-    /// Stops evaluating individuals as soon as they cannot win; if absent, all individuals drive all courses.
+    /// Settings for racing, which stops evaluating an individual as soon as it cannot win. If absent, all
+    /// individuals drive all courses.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub racing: Option<Racing>,
-    /// Lets all individuals drive a few courses, the better ones more, and only the best ones all courses; if
-    /// absent, all individuals drive all courses. Cannot be combined with `racing`.
+    /// Settings for successive halving: all individuals drive a few courses, better individuals drive more,
+    /// and only the best drive all of them. If absent, all individuals drive all courses. Cannot be combined
+    /// with `racing`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub halving: Option<Halving>,
-    /// Seed of all draws of breeding.
+    /// Seed of all random draws in breeding.
     #[serde(default = "one")]
     pub seed: u64,
-    /// Minimum number of drives of each individual in a generation, 1 to 100000, rounded up to whole runs of
+    /// Minimum number of drives per individual and generation, 1 to 100000. It is rounded up to whole runs of
     /// the course.
     #[schemars(range(min = 1, max = 100_000))]
     pub runs: usize,
-    /// Growth of the number of drives from generation to generation; absent for none. The better the pool,
-    /// the more drives are needed to detect further progress.
+    /// Growth of the number of drives per generation; absent for none. The better the pool, the more drives
+    /// are needed to detect further progress.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub growth: Option<Growth>,
-    /// Factor on the time step while breeding, 1 to 8. With larger factors, drives are cheaper but less
-    /// exact. Champions are evaluated with a factor of 1.
+    /// Factor by which the time step is increased during breeding, 1 to 8. With larger factors, drives are
+    /// cheaper but less accurate. Champions are always evaluated with a factor of 1.
     #[serde(default = "uncompressed", skip_serializing_if = "is_uncompressed")]
     #[schemars(range(min = 1.0, max = 8.0))]
     pub time_compression: f64,
@@ -238,7 +242,7 @@ impl Experiment {
     /// Reads an experiment from the text of its file.
     ///
     /// # Errors
-    /// If it is invalid, with the position, the problem, and what was expected.
+    /// If the text is invalid. The error has the position, the problem, and what was expected.
     pub fn from_text(text: &str) -> Result<Self, TextError> {
         let mut experiment: Self = from_json(text)?;
         match experiment.fault() {
@@ -255,9 +259,9 @@ impl Experiment {
         }
     }
 
-    /// Creates an experiment on a course with a stack, given by their names. All other settings are defaults:
-    /// no genes, seeds that do not overlap, and numbers of drives and courses according to [Gerdelan 2011],
-    /// table 10.4.
+    /// Creates an experiment on a course with a stack, given by their names. All other settings have
+    /// defaults: no genes, seeds that do not overlap, and numbers of drives and courses as in [Gerdelan
+    /// 2011], table 10.4.
     pub fn new(course: &str, stack: &str) -> Self {
         let mut experiment = Self {
             format: FORMAT.into(),
@@ -296,9 +300,9 @@ impl Experiment {
         experiment
     }
 
-    /// Sets the default fitness of an experiment without one. Does nothing if the course has a
-    /// separate score or vehicles cannot arrive on it. In records of older versions, a missing
-    /// fitness stands for the fitness of the course.
+    /// Sets the default fitness function in an experiment without one. Does nothing if the course has its own
+    /// score or vehicles cannot arrive on it. In records of older versions, a missing fitness function means
+    /// that of the course.
     fn name_fitness(&mut self) {
         let course = self.course.as_deref();
         let takes_course_fitness = course.is_some_and(|name| {
@@ -311,14 +315,14 @@ impl Experiment {
         }
     }
 
-    /// Returns the text of its file.
+    /// Returns the text of the experiment file.
     pub fn to_text(&self) -> String {
         let mut text = serde_json::to_string_pretty(self).expect("an experiment is plain data");
         text.push('\n');
         text
     }
 
-    /// Returns the first invalid key and the problem, if there is any.
+    /// Returns the first invalid key and the problem with it; `None` if the experiment is valid.
     pub fn fault(&self) -> Option<(&'static str, String)> {
         if self.format != FORMAT {
             let message = format!("\"{}\": expected \"{FORMAT}\"", self.format);
@@ -378,15 +382,14 @@ impl Experiment {
         Some(("seeds", message))
     }
 
-    /// Returns a code and a reason for each value that is allowed but of little use.
+    /// Returns a code and a reason for each value that is valid but of little use.
     pub fn warnings(&self) -> Vec<(&'static str, String)> {
         let mut found = Vec::new();
         let runs = self.growth.map_or(self.runs, |growth| growth.most);
         // With this method, a gene is judged by a mean over many individuals.
         if runs < FEW && self.method != Method::CrossEntropy {
-            let why = format!(
-                "runs: with {runs} drives a fitness is mostly luck: the guideline is {FEW}"
-            );
+            let why =
+                format!("runs: with {runs} drives, the fitness is mostly luck; use {FEW} or more");
             found.push(("few-runs", why));
         }
         let [first, last] = self.seeds.test;
@@ -399,7 +402,7 @@ impl Experiment {
         found
     }
 
-    /// Returns the settings of breeding.
+    /// Returns the breeding settings.
     pub fn plan(&self) -> Plan {
         Plan {
             method: self.method,
@@ -411,11 +414,11 @@ impl Experiment {
         }
     }
 
-    /// Number of runs of each individual in a generation, given the number of drives in a run. Generations
-    /// are numbered from 1.
+    /// Number of runs per individual in a generation, given the number of drives per run. Generations are
+    /// numbered from 1.
     pub fn runs_of(&self, generation: u32, drives: usize) -> usize {
         let first = self.runs;
-        // After a restart the number of drives is small again.
+        // After a restart, the number of drives is small again.
         let generation = match self.method {
             Method::CrossEntropy => self.learning.beginning(generation).1,
             _ => generation,
@@ -429,15 +432,15 @@ impl Experiment {
         wanted.div_ceil(drives.max(1))
     }
 
-    /// Courses of a generation, given the number of drives in a run. All individuals of the generation have
-    /// the same courses. Generations are numbered from 1.
+    /// Courses of a generation, given the number of drives per run. They are the same for all individuals of
+    /// the generation. Generations are numbered from 1.
     pub fn courses_of(&self, generation: u32, drives: usize) -> Vec<u64> {
         let [first, last] = self.seeds.train;
         let range = u128::from(last - first) + 1;
         let count = self.runs_of(generation, drives);
         let earlier = u128::from(generation.saturating_sub(1));
-        // Fresh courses follow those of all earlier generations, and start again at the end of the range.
-        // Computed in 128 bits, because generations times runs may exceed 64 bits.
+        // Fresh courses follow the courses of all earlier generations, and start again at the end of the
+        // range. Computed with 128 bits, because generations times runs may exceed 64 bits.
         let begin = match (self.courses, self.growth) {
             (Courses::Fixed, _) => 0,
             (Courses::Fresh, None) => earlier * count as u128,
@@ -458,7 +461,7 @@ pub fn schema() -> String {
     text
 }
 
-/// Maximum number of seeds in the ranges on which champions are chosen and evaluated.
+/// Maximum number of seeds in the ranges in which champions are chosen and evaluated.
 const MOST: u64 = 100_000;
 
 impl Seeds {
@@ -484,7 +487,7 @@ impl Seeds {
             for (other, [low, high]) in &named[..index] {
                 if first <= high && low <= last {
                     return Some(format!(
-                        "{other} and {name} overlap: individuals must not be judged where they have trained"
+                        "{other} and {name} overlap: individuals must not be judged on seeds they trained with"
                     ));
                 }
             }
@@ -498,7 +501,7 @@ impl Seeds {
     }
 }
 
-/// Returns the line of a key of the outermost object, from 1; 0 if it does not exist.
+/// Returns the number of the line with a key of the outermost object, starting at 1; 0 if there is none.
 fn line_of(text: &str, key: &str) -> usize {
     let quoted = format!("\"{key}\"");
     let place = text.lines().position(|line| {
@@ -536,8 +539,8 @@ mod tests {
         let experiment = Experiment::from_text(TEXT).unwrap();
         assert_eq!(experiment.operators, Operators::default());
         assert_eq!(experiment.plan().elite, Elite::Rerun);
-        // An experiment without a fitness gets one that does not reward speeding, unless vehicles cannot
-        // arrive. An explicit fitness stays.
+        // An experiment without a fitness function gets one that does not reward speeding, unless vehicles
+        // cannot arrive. An explicit fitness function stays.
         assert_eq!(experiment.fitness, None);
         let arrives = TEXT.replace("obstacle-stream", "old-town");
         assert_eq!(
@@ -653,7 +656,7 @@ mod tests {
     #[test]
     fn generations_get_fresh_courses_round_and_round_or_fixed_ones() {
         let mut experiment = Experiment::from_text(TEXT).unwrap();
-        // 30 drives in runs of 8 are 4 runs.
+        // 30 drives in runs of 8 drives take 4 runs.
         assert_eq!(experiment.courses_of(1, 8), [1, 2, 3, 4]);
         assert_eq!(experiment.courses_of(3, 8), [9, 10, 1, 2]);
         experiment.courses = Courses::Fixed;
@@ -671,7 +674,7 @@ mod tests {
         assert_eq!(runs, [30, 40, 45, 45]);
         assert_eq!(experiment.courses_of(3, 1)[0], 70);
         assert_eq!(experiment.runs_of(u32::MAX, 1), 45);
-        // Restarts after every third generation, which only the cross-entropy method can do.
+        // This restarts after every third generation, which only the cross-entropy method supports.
         experiment.learning.restart = Some(3);
         assert_eq!(experiment.runs_of(4, 1), 45);
         experiment.method = Method::CrossEntropy;

@@ -1,5 +1,5 @@
-//! Comparison of drivers by several objectives. Drivers that are not dominated by another one form the Pareto
-//! front.
+//! Comparison of drivers by several objectives. Drivers that are not dominated by any other driver form the
+//! Pareto front.
 //!
 //! A fast driver passes closer to obstacles, and a careful one takes longer. Training optimises a
 //! single number. The front shows what this costs in other objectives.
@@ -13,8 +13,7 @@ use crate::statistics::{holm, paired};
 use rayon::prelude::*;
 use serde::Serialize;
 
-/// Probability above which a difference may have arisen by chance. Below it, the difference counts
-/// as certain.
+/// Probability of a chance difference below which a difference counts as certain.
 const DOUBT: f64 = 1.0 - LEVEL;
 
 /// An objective by which drivers are compared.
@@ -52,14 +51,13 @@ pub struct Standing {
     pub drives: usize,
     /// Number of these drives that were completed.
     pub completed: usize,
-    /// Mean of each objective with its interval.
+    /// Mean of each objective with its confidence interval.
     pub estimates: Vec<Estimate>,
-    /// A driver that is no worse in any mean and better in at least one. If there are several such
-    /// drivers, this is the first of them. `None` if this driver is on the front.
+    /// A driver that is no worse in any mean and better in at least one mean. If there are several such
+    /// drivers, the first of them. `None` if this driver is on the front.
     pub beaten_by: Option<String>,
-    /// Whether a driver that beats this one is better by more than chance. Results are compared
-    /// course by course. After Holm's correction for all objectives, p must be below 0.05 in at
-    /// least one of them.
+    /// Whether a driver that dominates this one is better by more than chance. Results are compared course by
+    /// course. After Holm's correction over all objectives, p has to be below 0.05 in at least one of them.
     pub is_sure: bool,
 }
 
@@ -68,8 +66,8 @@ pub struct Standing {
 pub struct Front {
     /// The objectives of the comparison.
     pub objectives: Vec<Objective>,
-    /// The drivers. Those on the front come first. Within both groups, drivers that are better in the first
-    /// objective come first.
+    /// The drivers. Those on the front come first. In both groups, drivers are sorted by the first objective,
+    /// best first.
     pub drivers: Vec<Standing>,
     /// Number of courses that were left out because a module failed on them.
     pub failed: usize,
@@ -80,7 +78,7 @@ pub struct Front {
 pub enum Failed {
     /// Refuses the comparison, because failures are not random.
     Refuse,
-    /// Leaves these courses out for all drivers.
+    /// Leaves out these courses for all drivers.
     LeaveOut,
 }
 
@@ -137,7 +135,7 @@ fn mean(values: &[f64]) -> f64 {
     values.iter().sum::<f64>() / values.len().max(1) as f64
 }
 
-/// Whether the first driver is no worse in any mean and better in at least one.
+/// Whether the first driver dominates the second: no worse in any mean, and better in at least one.
 fn beats(first: &[Vec<f64>], second: &[Vec<f64>]) -> bool {
     let pairs = first.iter().zip(second);
     let differences: Vec<f64> = pairs.map(|(a, b)| mean(a) - mean(b)).collect();
@@ -145,7 +143,7 @@ fn beats(first: &[Vec<f64>], second: &[Vec<f64>]) -> bool {
         && differences.iter().any(|&difference| difference < 0.0)
 }
 
-/// Whether any of the drivers that beat a driver is better by more than chance.
+/// Whether any of the drivers that dominate a driver is better by more than chance.
 fn is_sure<'a>(others: impl Iterator<Item = &'a Vec<Vec<f64>>>, own: &[Vec<f64>]) -> bool {
     let mut p = Vec::new();
     for other in others {
@@ -165,10 +163,11 @@ fn first_failure(runs: &[Measured]) -> Option<(u64, String)> {
 }
 
 impl Problem {
-    /// Drives courses with several sets of genes, on the threads of the current pool, and compares
-    /// them. The objectives are the fitness and, for bodies that can lean and knock obstacles over,
-    /// two more: the number of felled obstacles, and the additional angle by which the vehicle
-    /// could have leaned without ending the drive. `note` is called after each driver.
+    /// Drives courses with several sets of genes on the threads of the current pool, and compares the
+    /// results. One objective is the fitness. For bodies that can lean and knock obstacles over, there are
+    /// two more: the number of felled obstacles, and the remaining lean angle before the drive would have
+    /// ended.
+    /// `note` is called after each driver.
     ///
     /// # Errors
     /// If a course cannot be driven, if a module failed on a course that is not left out, or if modules failed on
@@ -201,7 +200,7 @@ impl Problem {
                     reason,
                 });
             }
-            // Individual drives are dropped, because they are not used and there may be many.
+            // The individual drives are dropped, because they are not needed and there may be many.
             let rows = runs.into_iter().map(|run| Measured {
                 drives: Vec::new(),
                 ..run
@@ -243,7 +242,7 @@ impl Problem {
             });
             objectives.push(Objective {
                 name: "roll_margin".into(),
-                doc: "how much further it could have leaned before tipping over, rad".into(),
+                doc: "remaining lean angle before tipping over, rad".into(),
                 lower_is_better: false,
             });
         }

@@ -1,4 +1,4 @@
-//! Genes: parameters that training may change.
+//! Genes, that is, parameters that training may change.
 
 use roadwright_agent::{ModuleKind, ParameterInfo, ParameterKind, Registry};
 use roadwright_control::fuzzy::{CHROMOSOME, RulePlace, rule_place};
@@ -7,13 +7,14 @@ use roadwright_scenario::{ModuleSetting, Slot, Stack};
 use std::collections::{BTreeMap, BTreeSet};
 use thiserror::Error;
 
-/// Number of steps in the range of a number. One level of mutation changes it by a twentieth of its range.
+/// Number of steps in the range of a numeric gene. One level of mutation changes it by a twentieth of its
+/// range.
 const STEPS_OF_NUMBERS: f64 = 20.0;
 
-/// The values of all genes, in the order of their [`Genome`].
+/// The values of all genes, in the order of the [`Genome`].
 pub type Chromosome = Vec<f64>;
 
-/// Parameters by module and key, as used in stacks.
+/// Parameters by module and key, as in stacks.
 pub type Preset = BTreeMap<String, BTreeMap<String, f64>>;
 
 /// A parameter that training may change.
@@ -33,9 +34,9 @@ pub struct Gene {
     pub step: f64,
     /// Whether the gene's values are whole numbers.
     pub is_whole: bool,
-    /// Value before training: the value in the stack, or else the module's default.
+    /// Value before training: the value in the stack if it is set, otherwise the module's default.
     pub start: f64,
-    /// The terms that the gene's values represent; empty if the values are numbers.
+    /// The terms that the gene's values stand for; empty if the values are numbers.
     pub words: &'static [&'static str],
     /// The rule of the fuzzy driver that the gene represents, if there is one.
     pub rule: Option<RulePlace>,
@@ -76,7 +77,7 @@ impl Gene {
         format!("{}.{}", self.module, self.key)
     }
 
-    /// Describes a value by its term, or else as a number.
+    /// Describes a value by its term or, without terms, as a number.
     pub fn in_words(&self, value: f64) -> String {
         match self.words.get(value as usize) {
             Some(word) => (*word).to_owned(),
@@ -84,17 +85,17 @@ impl Gene {
         }
     }
 
-    /// Draws a uniform random value in the range of the gene. Numbers are drawn from the steps of the range.
+    /// Draws a uniform random value from the range of the gene. Numeric genes are restricted to steps of the
+    /// range.
     pub fn random(&self, stream: &mut Stream) -> f64 {
-        // On the steps of the gene, so that values are the same as those after mutation and the numbers in
-        // files are short.
+        // Values are on the steps of the gene, as after mutation, so that numbers in files are short.
         let levels = ((self.max - self.min) / self.step).round() as usize + 1;
         let value = self.min + stream.next_index(levels) as f64 * self.step;
-        // Rounding may lift the last step above the maximum, which would not be a value of the gene.
+        // Rounding may put the last step above the maximum, which is not a valid value of the gene.
         value.min(self.max)
     }
 
-    /// Returns the nearest value that the parameter can have.
+    /// Returns the valid value of the parameter that is nearest to `value`.
     pub fn nearest(&self, value: f64) -> f64 {
         let value = if self.is_whole { value.round() } else { value };
         value.clamp(self.min, self.max)
@@ -142,9 +143,9 @@ pub enum GeneError {
         expected: usize,
     },
     /// A value cannot be read or is out of range.
-    #[error("gene {number} ({name}): \"{found}\" is not a value of {min} to {max}")]
+    #[error("gene {number} ({name}): \"{found}\" is not a value from {min} to {max}")]
     Value {
-        /// Number of the gene, from 0.
+        /// Index of the gene, starting at 0.
         number: usize,
         /// Name of the gene.
         name: String,
@@ -161,17 +162,18 @@ pub enum GeneError {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Genome {
     genes: Vec<Gene>,
-    /// Cells that are not genes, in tables in which other cells are genes. These cells keep their values, but
-    /// a table is written as a whole.
+    /// Cells that are not genes, in tables with other cells that are genes. They keep their values, but
+    /// tables are written as a whole.
     other_cells: Vec<Gene>,
 }
 
 impl Genome {
     /// Returns the genes that patterns select among the parameters of a stack's modules.
     ///
-    /// A pattern is `module.parameter`, `module.*`, or `module.prefix*`. A table has one gene for each cell,
-    /// called `key[row][column]`; its key selects all of them. The genes are in the order of slots
-    /// and of the lists of their modules, regardless of the order of the patterns, and no gene is repeated.
+    /// A pattern is `module.parameter`, `module.*`, or `module.prefix*`. A table has one gene per cell,
+    /// called `key[row][column]`, and the key of the table selects all of them. The genes are in the order of
+    /// the slots and of the modules' parameter lists, regardless of the order of the patterns, and no gene is
+    /// repeated.
     ///
     /// # Errors
     /// If a pattern selects nothing, or a parameter's range cannot be searched.
@@ -208,7 +210,7 @@ impl Genome {
         }
         let bad = |gene: &&Gene| {
             let range = gene.max - gene.min;
-            // Written so that NaN is rejected as well.
+            // Written so that NaN is also rejected.
             !(range.is_finite() && range > 0.0)
         };
         match genes.iter().find(bad) {
@@ -236,15 +238,15 @@ impl Genome {
         genes.map(|gene| gene.random(stream)).collect()
     }
 
-    /// Whether the values of all genes are single digits.
+    /// Whether the values of all genes have a single digit.
     fn is_digits(&self) -> bool {
-        // The source prints chromosomes with one digit per gene; other genes need spaces in between.
+        // The source prints chromosomes with one digit per gene. Other genes have to be separated by spaces.
         let is_digit = |gene: &Gene| gene.is_whole && gene.min >= 0.0 && gene.max <= 9.0;
         self.genes.iter().all(is_digit)
     }
 
-    /// Returns a chromosome as text. If all genes are single digits it is a row of digits ([Gerdelan 2011],
-    /// table 10.3), otherwise numbers with spaces in between.
+    /// Returns a chromosome as text. If all genes have a single digit, the text is a row of digits ([Gerdelan
+    /// 2011], table 10.3). Otherwise, the values are separated by spaces.
     pub fn print(&self, chromosome: &[f64]) -> String {
         let values = chromosome.iter().map(|value| value.to_string());
         let between = if self.is_digits() { "" } else { " " };
@@ -298,11 +300,11 @@ impl Genome {
         preset
     }
 
-    /// Writes the values to the stack from which the genes were chosen.
+    /// Writes the values to the stack that the genes were chosen from.
     pub fn apply(&self, chromosome: &[f64], stack: &mut Stack) {
         for (gene, value) in self.values(chromosome) {
-            // A slot may contain a module more than once, such as a fitness with other weights. A gene
-            // applies to all of them.
+            // A slot may contain a module more than once, for example a fitness module with other weights. A
+            // gene applies to all of them.
             let settings = stack.settings_mut(gene.slot).iter_mut();
             for setting in settings.filter(|setting| setting.module == gene.module) {
                 setting.parameters.insert(gene.key.to_owned(), value);
@@ -316,7 +318,7 @@ impl Genome {
         genes.chain(self.other_cells.iter().map(|cell| (cell, cell.start)))
     }
 
-    /// Describes the values: first the rules, as tables, and then the other genes.
+    /// Describes the values: first the rules as tables, then the other genes.
     pub fn in_words(&self, chromosome: &[f64]) -> String {
         let mut text = String::new();
         for (table, controller) in CHROMOSOME.iter().enumerate() {
@@ -349,7 +351,7 @@ impl Genome {
         text
     }
 
-    /// Returns the rules of a table that are among the genes, described by their terms.
+    /// Returns the rules of a table that are among the genes, with the terms of their values.
     fn rules_of<'a>(
         &'a self,
         table: usize,
@@ -363,11 +365,10 @@ impl Genome {
     }
 }
 
-/// Sets the values of a preset in the modules of a stack to which they belong. Other parameters stay the
-/// same.
+/// Sets the values of a preset in the corresponding modules of a stack. Other parameters stay the same.
 ///
 /// # Errors
-/// If the stack does not use a module, with its id.
+/// If the stack does not use one of the modules. The error is the id of that module.
 pub fn put_preset(preset: &Preset, stack: &mut Stack) -> Result<(), String> {
     for (module, values) in preset {
         let mut found = false;
@@ -386,15 +387,15 @@ pub fn put_preset(preset: &Preset, stack: &mut Stack) -> Result<(), String> {
     Ok(())
 }
 
-/// Returns all parameters of a stack's modules as genes, in the order of slots and of the lists of the
-/// modules. Parameters of a module that is used twice are listed only once.
+/// Returns all parameters of a stack's modules as genes, in the order of the slots and of the modules'
+/// parameter lists. If a module is used twice, its parameters are listed only once.
 pub fn parameters(stack: &Stack, registry: &Registry) -> Vec<Gene> {
     let mut all: Vec<Gene> = Vec::new();
     for slot in Slot::ALL {
         let infos = infos(registry, slot.kind());
         for setting in stack.settings(slot) {
             // Genes are identified by module and parameter, so a repeated module contributes its genes only
-            // at its first position.
+            // once.
             if all.iter().any(|gene| gene.module == setting.module) {
                 continue;
             }
@@ -405,14 +406,15 @@ pub fn parameters(stack: &Stack, registry: &Registry) -> Vec<Gene> {
     all
 }
 
-/// Returns the parameters of the modules of a kind. If two modules share an id, the first one counts.
+/// Returns the parameters of all modules of a kind by module id. If two modules have the same id, the first
+/// one is used.
 fn infos(
     registry: &Registry,
     kind: ModuleKind,
 ) -> BTreeMap<&'static str, &'static [ParameterInfo]> {
     let mut infos = BTreeMap::new();
     for (info, parameters) in registry.infos(kind) {
-        // The first module with an id is used, as when a world looks up its modules.
+        // The first module with an id is used, as in a world.
         infos.entry(info.id).or_insert(parameters);
     }
     infos
@@ -612,7 +614,8 @@ mod tests {
         assert_eq!(names("weighing.w[1][2]").unwrap(), ["weighing.w[1][2]"]);
         let error = names("weighing.x").unwrap_err();
         assert!(error.ends_with("it has: gain, w"), "{error}");
-        // One row is trained; the stack gets all of them, because it has a table as a whole or not at all.
+        // One row is trained. The stack gets all rows, because a table is written either as a whole or not at
+        // all.
         let genome = Genome::choose(&["weighing.w[1]*".to_owned()], &stack, &registry).unwrap();
         let preset = genome.preset(&[0.25, -0.25, 0.0]);
         assert_eq!(preset["weighing"].len(), 6);
@@ -624,7 +627,7 @@ mod tests {
         let written = serde_json::to_value(&stack.fitness).unwrap();
         let rows = serde_json::json!([[0.5, 0.5, 0.5], [0.25, -0.25, 0.0]]);
         assert_eq!(written["parameters"]["w"], rows, "{written}");
-        // The next training begins with them.
+        // The next training starts with these values.
         let genome = Genome::choose(&["weighing.w".to_owned()], &stack, &registry).unwrap();
         assert_eq!(genome.start(), [0.5, 0.5, 0.5, 0.25, -0.25, 0.0]);
     }

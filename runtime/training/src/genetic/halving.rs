@@ -1,10 +1,10 @@
 //! Successive halving: all individuals drive a few courses, better individuals drive more, and only
 //! the best drive all of them.
 //!
-//! This follows [Jamieson 2016], with a configurable share instead of a half. A single course is usually
-//! enough to recognise a bad individual, but finding the best one takes many. Most runs are therefore spent
-//! on the best individuals. With three rounds and a share of a third, a generation costs a third of what it
-//! would cost if all individuals drove all courses.
+//! This follows [Jamieson 2016], with a configurable fraction instead of a half. A single course is usually
+//! enough to recognise a bad individual, but finding the best individual takes many courses. Therefore most
+//! runs are spent on the best individuals. With three rounds and a fraction of a third, a generation costs a
+//! third of what it would cost if all individuals drove all courses.
 //!
 //! The pool is evaluated together with the new individuals, in the same rounds. All decisions are made
 //! on the same courses in the same order, so the number of threads does not matter.
@@ -23,9 +23,9 @@ pub struct Halving {
     #[serde(default = "default_rounds")]
     #[schemars(range(min = 2, max = 10))]
     pub rounds: u32,
-    /// Share of the remaining individuals that advances to the next round, 0.05 to 0.95. At least
-    /// as many individuals advance as there are parents. The number of courses in a round is the
-    /// same share of the number of courses in the next round.
+    /// Fraction of the remaining individuals that advances to the next round, 0.05 to 0.95. At least as many
+    /// individuals advance as there are parents. The number of courses in a round is the same fraction of the
+    /// number of courses in the next round.
     #[serde(default = "default_share")]
     #[schemars(range(min = 0.05, max = 0.95))]
     pub share: f64,
@@ -89,8 +89,8 @@ impl Halving {
     }
 }
 
-/// Evaluates candidates on courses as [`judge`](super::judge()) does, but only the better ones advance to the
-/// next round. At least the best `places` candidates advance.
+/// Evaluates candidates on courses as [`judge`](super::judge()) does, except that only the better candidates
+/// advance to the next round. At least the best `places` candidates advance.
 pub fn halve(
     evaluate: &dyn Evaluate,
     candidates: &[Candidate],
@@ -111,7 +111,7 @@ pub fn halve(
             break;
         }
         // All remaining individuals have driven the same courses, so their sums rank them in the same order
-        // as their means. On a tie the older one advances, as it would stay in the pool.
+        // as their means. On a tie, the older individual advances, because it would also stay in the pool.
         let rank = |number: usize| -> (f64, Birth) {
             let scores = runs[number].iter().flatten().map(|run| run.score);
             (scores.sum(), candidates[number].birth)
@@ -177,7 +177,8 @@ mod tests {
         let courses: Vec<u64> = (1..=9).collect();
         let halving = Halving::default();
         let judged = halve(&counts, &candidates(&genes), &courses, halving, 3);
-        // 13 leads after the first course and fails on the second; 16 is dropped at once.
+        // The individual with gene 13 leads after the first course and fails on the second. The one with gene
+        // 16 is dropped at once.
         assert!(judged[0].failure.is_some() && !judged[0].raced_out);
         assert!(judged[1].ended_early && !judged[1].raced_out);
         let fitness: Vec<_> = judged.iter().map(Judgement::fitness).collect();
@@ -202,7 +203,7 @@ mod tests {
         };
         let one = with(1);
         let whole: Vec<usize> = (0..30).filter(|&i| !one[i].raced_out).collect();
-        // 30, then 10: there are two rounds, because a ninth of four courses is none.
+        // 30 runs, then 10. There are only two rounds, because a ninth of four courses is none.
         assert_eq!(whole, (0..10).collect::<Vec<_>>());
         assert_eq!(one, with(3));
     }

@@ -1,4 +1,4 @@
-//! Evaluation of candidates, which drive courses in parallel and are scored.
+//! Evaluation of candidates, which drive courses in parallel and get scores.
 
 use super::breeder::Candidate;
 use crate::course::End;
@@ -19,12 +19,12 @@ pub struct CandidateRun {
     pub completed: usize,
     /// Hash of the visible state during the run; 0 if nothing is visible.
     pub hash: u64,
-    /// Whether the run was stopped early because hardly any vehicle moved.
+    /// Whether the run ended early because hardly any vehicle moved.
     pub ended_early: bool,
-    /// The run as `bench` reports it; `None` if there is no course.
+    /// The run in the form that `bench` reports; `None` if there is no course.
     pub row: Option<RunRow>,
-    /// Behaviour of the vehicles in its drives, independent of the fitness. Only available for runs that
-    /// evaluate a champion.
+    /// Behaviour of the vehicles in the run's drives, independent of the fitness. Only available for runs
+    /// that evaluate a champion.
     pub manners: Option<Manners>,
 }
 
@@ -43,8 +43,8 @@ pub struct Manners {
 }
 
 impl Manners {
-    /// Ids of the fitness functions that measure this behaviour. They are computed beside the fitness of the
-    /// experiment.
+    /// Ids of the fitness functions that measure this behaviour. They are computed in addition to the fitness
+    /// function of the experiment.
     pub(super) const TOLD_BY: [&'static str; 2] = ["contacts", "time_above_limit"];
 
     /// Adds up the scores of these fitness functions; `None` if a drive lacks any of them.
@@ -99,7 +99,7 @@ pub trait Evaluate: Sync {
     /// Drives the course of a seed with the given genes.
     ///
     /// # Errors
-    /// If a module failed, with a message. Only the candidate is lost, and training continues.
+    /// If a module failed. The error is a message. Only this candidate is lost, and training continues.
     fn run(&self, genes: &[f64], course: u64) -> Result<CandidateRun, String>;
 
     /// Drives a course like `run`, but without the approximations that make breeding cheaper and less exact.
@@ -116,7 +116,7 @@ pub trait Evaluate: Sync {
         1
     }
 
-    /// Whether a lower fitness is better. If not, scores are fitness values with the opposite sign.
+    /// Whether a lower fitness is better. Otherwise, scores are fitness values with the opposite sign.
     fn lower_is_better(&self) -> bool {
         true
     }
@@ -141,14 +141,13 @@ pub struct Judgement {
     pub scores: Vec<f64>,
     /// Number of drives in all runs.
     pub drives: usize,
-    /// Whether the evaluation was stopped early because the candidate was unfit ([Gerdelan 2011], section
-    /// 10.6).
+    /// Whether the evaluation ended early because the candidate was unfit ([Gerdelan 2011], section 10.6).
     #[serde(default)]
     pub ended_early: bool,
-    /// Whether the evaluation was stopped because the candidate could not win.
+    /// Whether the evaluation ended early because the candidate could not win.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub raced_out: bool,
-    /// Whether the user has struck the candidate out.
+    /// Whether the user has struck out the candidate.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub struck_out: bool,
     /// Reason why the candidate could not be run; `None` if it was run.
@@ -178,7 +177,7 @@ impl Judgement {
                     judgement.ended_early |= run.ended_early;
                 }
                 Err(failure) => {
-                    // The first failure is enough, because the others are usually the same.
+                    // Only the first failure is recorded, because the others are usually the same.
                     judgement.failure.get_or_insert(failure);
                 }
             }
@@ -187,10 +186,9 @@ impl Judgement {
     }
 }
 
-/// Evaluates candidates, all on the same courses. All candidates drive the first course first.
-/// Candidates that are unfit there skip the other courses. Runs are distributed among the threads
-/// of the current pool, and combined in the order of candidates and courses. The result therefore
-/// does not depend on the number of threads.
+/// Evaluates candidates, all on the same courses. All candidates drive the first course first, and those that
+/// are unfit there skip the other courses. Runs are distributed over the threads of the current pool and
+/// combined in the order of candidates and courses, so the result does not depend on the number of threads.
 pub fn judge(evaluate: &dyn Evaluate, candidates: &[Candidate], courses: &[u64]) -> Vec<Judgement> {
     let (first, others) = courses.split_at(courses.len().min(1));
     let mut runs = vec![Runs::new(); candidates.len()];
@@ -202,8 +200,8 @@ pub fn judge(evaluate: &dyn Evaluate, candidates: &[Candidate], courses: &[u64])
     judged.collect()
 }
 
-/// A run, or the reason why it failed. The reason states the seed of the course, the module, the
-/// time, and the cause.
+/// A run, or the reason why it failed. The reason includes the seed of the course, the module, the time, and
+/// the cause.
 pub type RunOrFailure = Result<CandidateRun, String>;
 
 /// Runs of a candidate so far, in the order of the courses.
@@ -215,7 +213,7 @@ pub(super) fn is_fit(runs: &Runs) -> bool {
         .all(|run| run.as_ref().is_ok_and(|run| !run.ended_early))
 }
 
-/// Lets the remaining candidates drive further courses in parallel, and appends their runs in the order of
+/// Drives further courses with the remaining candidates in parallel, and appends their runs in the order of
 /// the courses.
 pub(super) fn drive_on(
     evaluate: &dyn Evaluate,
@@ -241,7 +239,7 @@ pub(super) fn drive_on(
 /// order of the courses.
 ///
 /// # Errors
-/// If a run fails; the error of the first failed course is returned.
+/// If a run fails. The error is that of the first course that failed.
 pub fn run_all(
     evaluate: &dyn Evaluate,
     genes: &[f64],
@@ -263,7 +261,7 @@ fn run(evaluate: &dyn Evaluate, genes: &[f64], course: u64) -> Result<CandidateR
     guarded(course, || evaluate.run(genes, course))
 }
 
-/// Runs a closure. A panic, or a score that is not a number, counts as a failure of the modules.
+/// Runs a closure. A panic or a NaN score counts as a failure of the modules.
 fn guarded(
     course: u64,
     run: impl Fn() -> Result<CandidateRun, String>,
@@ -294,8 +292,8 @@ mod tests {
         genes.iter().enumerate().map(candidate).collect()
     }
 
-    /// An evaluator that returns gene x course. With gene 13 the run fails on course 2, with 14 it panics,
-    /// with 15 it returns NaN, and with 16 hardly any vehicle moves.
+    /// An evaluator that returns gene x course. With gene 13 the run fails on course 2, with gene 14 it
+    /// panics, with gene 15 it returns NaN, and with gene 16 hardly any vehicle moves.
     struct Times(AtomicUsize);
 
     impl Evaluate for Times {
@@ -335,7 +333,7 @@ mod tests {
         assert!(judged[2].failure.as_ref().unwrap().contains("panicked"));
         assert!(judged[3].failure.as_ref().unwrap().contains("not a number"));
         assert!(judged[4].ended_early && judged[4].failure.is_none());
-        // 6 on the first course; three continue.
+        // Six candidates drive the first course, and three continue.
         assert_eq!(times.0.load(Ordering::SeqCst), 6 + 3 * 2);
     }
 

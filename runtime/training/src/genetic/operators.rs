@@ -6,16 +6,16 @@ use roadwright_geometry::math::Stream;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Treatment of a gene that a mutation has moved out of its range.
+/// How a gene is treated that a mutation has moved out of its range.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Bounds {
     /// The value is clamped to the end of the range.
     #[default]
     Clamp,
-    /// The value re-enters at the other end.
+    /// The value re-enters the range at the other end.
     Wrap,
-    /// The value is reflected at the end.
+    /// The value is reflected at the end of the range.
     Reflect,
 }
 
@@ -26,13 +26,13 @@ impl Bounds {
         let range = max - min;
         let value = match self {
             Self::Clamp => value,
-            // The last whole value is followed by the first one, which is one step further.
+            // For integers, the last value is followed by the first value, which is one step further.
             Self::Wrap if gene.is_whole => min + (value - min).rem_euclid(range + 1.0),
             Self::Wrap if (min..=max).contains(&value) => value,
             Self::Wrap => min + (value - min).rem_euclid(range),
             Self::Reflect => {
-                // This is a triangle wave over twice the range. From 0 to `range` it counts up from the lower
-                // end, and then down again.
+                // This is a triangle wave over twice the range. From 0 to `range` it rises from the lower
+                // end, and then it falls again.
                 let along = (value - min).rem_euclid(2.0 * range);
                 min + along.min(2.0 * range - along)
             }
@@ -45,15 +45,16 @@ impl Bounds {
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Operators {
-    /// Number of parents, 1 to 1000. They are the best individuals, which are kept and used for breeding.
+    /// Number of parents, 1 to 1000. The parents are the best individuals, which are kept and used for
+    /// breeding.
     #[schemars(range(min = 1, max = 1000))]
     pub p: usize,
     /// Number of children in each generation, 1 to 10000.
     #[schemars(range(min = 1, max = 10000))]
     pub n: usize,
-    /// Number of children in generations without parents, up to 100000. Used only if it is more
-    /// than `n`. A large number helps a random start to find individuals that move at all. With the
-    /// method `cross_entropy`, it applies until `p` individuals are fit.
+    /// Number of children in generations without parents, up to 100000. Used only if it exceeds `n`. A large
+    /// number helps a random start to find individuals that move at all. With the method `cross_entropy`, it
+    /// applies until `p` individuals are fit.
     #[serde(skip_serializing_if = "is_zero")]
     #[schemars(range(min = 0, max = 100_000))]
     pub first: usize,
@@ -63,9 +64,9 @@ pub struct Operators {
     /// Maximum number of levels by which a mutation moves a gene, 0 to 1000.
     #[schemars(range(min = 0, max = 1000))]
     pub m: u32,
-    /// Treatment of values beyond the ends of a range.
+    /// How values beyond the ends of a range are treated.
     pub bounds: Bounds,
-    /// Whether the rules of children are sorted along distance and angle.
+    /// Whether the rules of children are sorted by distance and angle.
     pub repair: bool,
 }
 
@@ -119,8 +120,8 @@ impl Operators {
         Ok(())
     }
 
-    /// Returns a child. Each gene is taken from a random parent, and with probability `r` a uniform whole
-    /// number of levels in -m..=m is added to it. Without parents, all genes are random.
+    /// Returns a child. Each gene comes from a random parent. With probability `r`, it is changed by a
+    /// uniform random whole number of levels in -m..=m. Without parents, all genes are random.
     pub fn breed(&self, genome: &Genome, parents: &[&[f64]], stream: &mut Stream) -> Chromosome {
         let mut child = if parents.is_empty() {
             genome.random(stream)
@@ -139,8 +140,8 @@ impl Operators {
         child
     }
 
-    /// Probability that a child of one parent is equal to that parent, 0 to 1. It is 1 if no gene
-    /// can change.
+    /// Probability that a child of a single parent is equal to that parent, 0 to 1. It is 1 if no gene can
+    /// change.
     pub fn clones(&self, genome: &Genome) -> f64 {
         // A mutation draws one of 2 m + 1 changes, one of which is 0.
         let levels = 2.0 * f64::from(self.m);
@@ -158,21 +159,21 @@ impl Operators {
     }
 }
 
-/// For each table of the chromosome: whether outputs grow with the distance, and whether they grow
-/// with the angle. Turns towards a waypoint grow with its distance and angle, and speeds fall with
-/// the angle. Turns away from an obstacle fall with its distance and angle, and speeds grow with
-/// them.
+/// For each table of the chromosome: whether outputs increase with the distance, and whether they increase
+/// with the angle. Turns towards a waypoint increase with its distance and angle, whereas speeds decrease
+/// with the angle. Turns away from an obstacle decrease with its distance and angle, whereas speeds increase
+/// with them.
 const GROWS: [(bool, bool); 4] = [(true, true), (true, false), (false, false), (true, true)];
 
-/// Sorts the rules of tables along distance and angle, so that no rule contradicts its neighbours. For
-/// example, a nearer obstacle never leads to a gentler turn ([Gerdelan 2011], section 9.3). Tables that are
-/// only partly trained stay unchanged.
+/// Sorts the rules of tables by distance and angle, so that no rule contradicts its neighbours. For example,
+/// a nearer obstacle never leads to a gentler turn ([Gerdelan 2011], section 9.3). Tables that are only
+/// partly trained stay unchanged.
 pub fn repair(genome: &Genome, chromosome: &mut [f64]) {
     for (table, (by_distance, by_angle)) in GROWS.into_iter().enumerate() {
         let Some(places) = places(genome, table) else {
             continue;
         };
-        // If the rows of a table are sorted, they remain sorted when the columns are sorted.
+        // If the rows of a table are sorted, they stay sorted when the columns are sorted.
         for row in places {
             sort(chromosome, row, by_distance);
         }
@@ -281,13 +282,13 @@ mod tests {
             .iter()
             .find(|g| g.key == "rule_route_steer_mid_medium")
             .unwrap();
-        // Seven terms and seven levels, so with wrapping all values are equally likely.
+        // There are seven terms and seven levels, so with wrapping, all values are equally likely.
         let mut counts = [0; 7];
         let mut stream = Stream::new(5, "t", 0);
         for _ in 0..70_000 {
             counts[operators.mutate(gene, 2.0, &mut stream) as usize] += 1;
         }
-        // 0.8 stay, and a seventh of 0.2 stays as well.
+        // A fraction of 0.8 does not mutate, and a seventh of the other 0.2 mutates to the same value.
         let stayed = f64::from(counts[2]) / 70_000.0;
         assert!((stayed - (0.8 + 0.2 / 7.0)).abs() < 0.01, "{stayed}");
         for (value, count) in counts.iter().enumerate().filter(|(value, _)| *value != 2) {

@@ -1,13 +1,13 @@
-//! Patterns of experiment files that select given genes.
+//! Patterns for experiment files that select the chosen genes.
 
 use super::genes::Gene;
 
 /// Prefix of the keys of fuzzy rules, which are usually trained together.
 const RULES: &str = "rule_";
 
-/// Returns the patterns that select the chosen genes from the [`parameters`](super::parameters) of
-/// a stack. The pattern is `module.*` if all genes of a module are chosen, and `module.rule_*` if
-/// all its rules are chosen. Other genes are listed individually.
+/// Returns the patterns that select the chosen genes from the [`parameters`](super::parameters) of a stack.
+/// If all genes of a module are chosen, the pattern is `module.*`; if all its rules are chosen, the pattern
+/// is `module.rule_*`. All other genes are listed individually.
 pub fn patterns_of(all: &[Gene], is_chosen: impl Fn(&Gene) -> bool) -> Vec<String> {
     let mut patterns = Vec::new();
     let mut modules: Vec<&str> = all.iter().map(|gene| gene.module.as_str()).collect();

@@ -4,12 +4,12 @@ use super::breeder::{Candidate, Elite};
 use super::genes::Chromosome;
 use std::hash::Hasher;
 
-/// Origin of an individual, which identifies it.
+/// Generation and number of an individual, which identify it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Birth {
-    /// Generation, from 1.
+    /// Generation, starting at 1.
     pub generation: u32,
-    /// Number within the generation, from 0.
+    /// Number within the generation, starting at 0.
     pub number: u32,
 }
 
@@ -57,7 +57,7 @@ impl Pool {
         }
         let rank = |member: &Individual| (member.fitness, member.birth);
         let own = rank(&individual);
-        // At equal fitness the earlier birth comes first, so the pool does not depend on the order in which
+        // At equal fitness, the earlier birth comes first, so the pool does not depend on the order in which
         // individuals are offered.
         let place = self.members.partition_point(|member| rank(member) <= own);
         self.members.insert(place, individual);
@@ -77,7 +77,7 @@ impl Pool {
         }
     }
 
-    /// Empties the pool if its members are to be evaluated again together with the new individuals.
+    /// Empties the pool if its members will be evaluated again together with the new individuals.
     pub fn begin_generation(&mut self, elite: Elite) {
         if elite == Elite::Rerun {
             self.members.clear();

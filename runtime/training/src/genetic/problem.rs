@@ -16,20 +16,20 @@ use std::collections::BTreeMap;
 use std::hash::Hasher;
 use thiserror::Error;
 
-/// Time within which an individual has to move, s. [Gerdelan 2011], section 10.6, stops the evaluation of
+/// Time by which an individual has to have moved, s. [Gerdelan 2011], section 10.6, stops the evaluation of
 /// individuals that stand or only tremble, and section 12.3 counts less than half a metre in 12 s as
 /// standing.
 const PATIENCE: f64 = 12.0;
 /// Distance that counts as moving, m.
 const SOMEWHERE: f64 = 0.5;
-/// Fraction of moving vehicles below which an individual is unfit. It is small, because only some vehicles
-/// move in a jam.
+/// Fraction of moving vehicles below which an individual is unfit. It is small, because in a jam only some
+/// vehicles move.
 const FEW: f64 = 0.1;
 
-/// Fraction of children identical to their parent above which a warning is given.
+/// Fraction of children identical to their parent above which a warning is issued.
 const MANY_CLONES: f64 = 0.5;
 
-/// Level of confidence intervals.
+/// Confidence level of intervals.
 pub const LEVEL: f64 = 0.95;
 
 /// Reason why an experiment cannot start.
@@ -57,7 +57,7 @@ pub enum ProblemError {
     NoScenario,
 }
 
-/// An experiment with everything needed to run it.
+/// An experiment, with everything that is needed to run it.
 pub struct Problem {
     course: Course,
     setup: Setup,
@@ -69,16 +69,16 @@ pub struct Problem {
     lower_is_better: bool,
     /// External modules with their builds.
     builds: Vec<String>,
-    /// Time step while breeding, s; `None` for the time step of the course.
+    /// Time step during breeding, s; `None` for the time step of the course.
     breeding_dt: Option<f64>,
 }
 
-/// The end of a course driven by an individual.
+/// How a course ends when it is driven with a set of genes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CourseEnd {
     /// Number of steps of the world until all drives have ended.
     pub steps: u64,
-    /// Number of drives for each way of ending.
+    /// Number of drives by kind of end.
     pub ends: BTreeMap<End, usize>,
 }
 
@@ -96,8 +96,8 @@ impl From<SimulationError> for ProblemError {
 }
 
 impl Problem {
-    /// Prepares an experiment. `scenario` is the scenario named in the experiment, if any. All agents of the
-    /// scenario use the stack under training.
+    /// Creates a problem from an experiment. `scenario` is the scenario named in the experiment, if any. All
+    /// agents of the scenario use the stack under training.
     ///
     /// # Errors
     /// If the course, vehicle, stack, modules or genes do not exist.
@@ -137,8 +137,8 @@ impl Problem {
             drives: trial.agents().len().max(1),
             hash: hasher.finish(),
             builds: builds_of(&world),
-            // Steps are longer only while breeding; champions are chosen and evaluated with the scenario's
-            // own step.
+            // The time step is increased only during breeding. Champions are chosen and evaluated with the
+            // scenario's own time step.
             breeding_dt: (experiment.time_compression > 1.0)
                 .then(|| trial.settings().dt * experiment.time_compression),
             lower_is_better: entry.is_none_or(|entry| entry.make().logic.lower_is_better()),
@@ -155,8 +155,8 @@ impl Problem {
         &self.genome
     }
 
-    /// Runs a set of genes on consecutive courses, starting with a seed, and returns results like those of
-    /// `bench`. `None` if one of the runs has neither a row nor a failure.
+    /// Runs a set of genes on consecutive courses, starting at a seed, and returns results like those of
+    /// `bench`. `None` if any run has neither a row nor a failure.
     ///
     /// # Errors
     /// If the course cannot be driven with these genes.
@@ -193,8 +193,8 @@ impl Problem {
         Ok(rows.map(|rows| Results::of_rows(head, rows)))
     }
 
-    /// Returns a scenario in which a set of genes drives a course. If it is run unchanged, every step is the
-    /// same as in the evaluation of champions. The scenario continues after the end of that run, see
+    /// Returns the scenario in which a set of genes drives a course. If it is run unchanged, every step is
+    /// the same as in the evaluation of champions. The scenario continues after the end of that run; see
     /// [`end_of`](Self::end_of).
     ///
     /// # Errors
@@ -289,8 +289,8 @@ impl Problem {
     }
 }
 
-/// Returns the stack that an experiment trains. The name of a controller stands for a stack with this
-/// controller and built-in modules.
+/// Returns the stack that an experiment trains. The name of a controller means a stack with this controller
+/// and built-in modules.
 ///
 /// # Errors
 /// If neither the scenario nor the program has such a stack.
@@ -303,7 +303,7 @@ pub fn stack_of(
         NameOr::Own(stack) => return Ok((**stack).clone()),
         NameOr::Name(name) => name,
     };
-    // A course has no stacks of its own, but new scenarios have a stack for each driving style.
+    // Courses have no stacks of their own, but new scenarios have a stack for each driving style.
     let fresh = Scenario::new("stacks");
     let stacks = scenario.unwrap_or(&fresh).stacks();
     let controllers = modules
@@ -323,7 +323,7 @@ pub fn stack_of(
 }
 
 impl Problem {
-    /// Drives a course. If any module failed, the run says nothing about the genes.
+    /// Drives a course. If any module failed, the run gives no information about the genes.
     fn drive(&self, setup: &Setup, course: u64) -> Result<CandidateRun, String> {
         let mut watch = Watch::default();
         let goes_on = &mut |world: &World| watch.goes_on(world);
@@ -382,7 +382,8 @@ impl Evaluate for Problem {
     }
 }
 
-/// Detects that hardly any vehicle moves. Vehicles that get stuck later have moved before and are scored.
+/// Detects runs in which hardly any vehicle moves. Vehicles that get stuck later have moved before, so they
+/// are scored.
 #[derive(Default)]
 struct Watch {
     /// Positions of vehicles at the first check, by agent.
@@ -394,7 +395,7 @@ struct Watch {
 impl Watch {
     fn goes_on(&mut self, world: &World) -> bool {
         let is_time = world.time() >= PATIENCE;
-        // Between the first check and the time limit, there is nothing to check.
+        // Nothing has to be checked between the first check and the time limit.
         if self.has_looked || (!is_time && !self.starts.is_empty()) {
             return true;
         }
@@ -406,7 +407,7 @@ impl Watch {
         }
         let (mut known, mut moved) = (0, 0);
         for (agent, place) in places {
-            // Vehicles of a snapshot are sorted by id.
+            // The vehicles in a snapshot are sorted by id.
             let start = self
                 .starts
                 .binary_search_by_key(&agent, |(agent, _)| *agent);

@@ -1,15 +1,15 @@
 //! Racing: individuals are no longer evaluated once they cannot win.
 //!
-//! The individuals from earlier generations, which have to be beaten, drive all courses first. The new ones
-//! follow on the same courses in the same order, a block at a time. A new individual skips the remaining
-//! courses if even the best possible score on each of them would not get it into the pool. Nothing else
-//! changes. The pool is bit-identical to the pool without racing, and it does not depend on the number of
+//! The individuals from earlier generations, which have to be beaten, drive all courses first. The new
+//! individuals then drive the same courses in the same order, one block of courses at a time. A new
+//! individual skips the remaining courses if even the best possible score on each of them would not get it
+//! into the pool. The pool is bit-identical to the pool without racing and does not depend on the number of
 //! threads.
 //!
-//! With `doubt`, individuals also skip the remaining courses if they were significantly worse,
-//! course by course, than the individual that they have to beat. This may drop an individual that
-//! would have won. The decision is made on the same courses in the same order, so the number of
-//! threads does not matter here either.
+//! With `doubt`, individuals also skip the remaining courses if a course-by-course comparison shows that they
+//! are significantly worse than the individual that they have to beat. This may drop an individual that would
+//! have won. The decision is made on the same courses in the same order, so it does not depend on the number
+//! of threads either.
 
 use super::breeder::Candidate;
 use super::judge::{Evaluate, Judgement, Runs, drive_on, judge};
@@ -17,23 +17,23 @@ use crate::statistics::{Moments, student_t};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Settings of racing.
+/// Racing settings.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Racing {
-    /// Lower bound of the score of a run, such as the time of the straight route at the speed limit. The
-    /// closer it is to the best possible score, the sooner a race is decided. A bound that is too high leads
-    /// to wrong decisions.
+    /// Lower bound of the score of a run, such as the travel time on the straight route at the speed limit.
+    /// The closer it is to the best possible score, the sooner a race is decided. A bound that is too high
+    /// causes wrong decisions.
     #[serde(default)]
     pub least: f64,
     /// Number of courses between two decisions, 1 to 1000.
     #[serde(default = "default_block")]
     #[schemars(range(min = 1, max = 1000))]
     pub block: usize,
-    /// Significance level, above 0 and below 0.5. The scores of an individual on the courses so far
-    /// are compared with those of the last individual in the pool. The individual is dropped if the
-    /// probability that chance alone makes its scores so much worse is below this level. If absent,
-    /// only individuals that cannot win are dropped.
+    /// Significance level, greater than 0 and less than 0.5. The scores of an individual on the courses so
+    /// far are compared with those of the last individual in the pool. The individual is dropped if the
+    /// probability of scores that are this much worse by chance is below this level. If absent, only
+    /// individuals that cannot win are dropped.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0.0, max = 0.5))]
     pub doubt: Option<f64>,
@@ -68,8 +68,8 @@ impl Racing {
 }
 
 /// Evaluates candidates on courses as [`judge`] does, but stops evaluating a candidate as soon as it cannot
-/// enter the pool of `places` individuals. If earlier generations have fewer than `places` individuals, all
-/// candidates drive all courses.
+/// enter the pool of `places` individuals. If earlier generations provide fewer than `places` individuals,
+/// all candidates drive all courses.
 pub fn race(
     evaluate: &dyn Evaluate,
     candidates: &[Candidate],
@@ -77,8 +77,8 @@ pub fn race(
     racing: Racing,
     places: usize,
 ) -> Vec<Judgement> {
-    // Lower scores are better. The best possible value is given as a fitness, so its sign is changed like
-    // that of scores.
+    // Lower scores are better. The lower bound is given as a fitness, so its sign is changed like that of
+    // scores.
     let racing = Racing {
         least: if evaluate.lower_is_better() {
             racing.least
@@ -90,7 +90,7 @@ pub fn race(
     let newest = candidates.iter().map(|c| c.birth.generation).max();
     let is_new = |candidate: &Candidate| Some(candidate.birth.generation) == newest;
     let (new, old): (Vec<Candidate>, Vec<Candidate>) = candidates.iter().cloned().partition(is_new);
-    // Earlier individuals drive everything first, because their means have to be beaten.
+    // Earlier individuals drive all courses first, because their means have to be beaten.
     let mut olds = judge(evaluate, &old, courses);
     let mut ranked: Vec<(f64, &[f64])> = olds
         .iter()
@@ -122,7 +122,7 @@ pub fn race(
     back.collect()
 }
 
-/// The race of the new individuals against the earlier ones.
+/// The race of the new individuals against the earlier individuals.
 struct Race<'a> {
     evaluate: &'a dyn Evaluate,
     courses: &'a [u64],
@@ -137,7 +137,7 @@ impl Race<'_> {
     fn run(&self, candidates: &[Candidate]) -> Vec<Judgement> {
         let mut runs = vec![Runs::new(); candidates.len()];
         let mut under_way: Vec<usize> = (0..candidates.len()).collect();
-        // All remaining individuals drive one block, then the next, so that they are dropped at the same
+        // All remaining individuals drive one block, and then the next, so that they are dropped at the same
         // point for any number of threads.
         for block in self.courses.chunks(self.racing.block) {
             drive_on(self.evaluate, candidates, &under_way, block, &mut runs);
@@ -153,7 +153,7 @@ impl Race<'_> {
         judged.collect()
     }
 
-    /// Whether the fitness of an individual could still get below the fitness to beat.
+    /// Whether the fitness of an individual can still become as low as the fitness to beat.
     fn can_win(&self, runs: &Runs) -> bool {
         let mut sum = 0.0;
         for run in runs {
@@ -168,16 +168,17 @@ impl Race<'_> {
         sum / self.courses.len() as f64 <= self.to_beat && !self.is_beaten(runs)
     }
 
-    /// Whether an individual was significantly worse, course by course, than the individual it has to beat.
+    /// Whether a course-by-course comparison shows that an individual is significantly worse than the
+    /// individual to beat.
     fn is_beaten(&self, runs: &Runs) -> bool {
         let Some(doubt) = self.racing.doubt else {
             return false;
         };
-        // All individuals drive the courses in the same order, so the runs so far are on the first courses in
-        // `scores`. A result without failure has a score for each of them.
+        // All individuals drive the courses in the same order, so the runs so far belong to the first courses
+        // in `scores`. A result without a failure has a score for each course.
         let pairs = runs.iter().flatten().zip(self.scores);
         let differences: Vec<f64> = pairs.map(|(run, score)| run.score - score).collect();
-        // The test is one-sided: below 0 the individual may still be better.
+        // The test is one-sided. If the interval extends below 0, the individual may still be better.
         let interval = student_t(&Moments::of(&differences), 1.0 - 2.0 * doubt);
         interval.is_some_and(|interval| interval.low > 0.0)
     }
@@ -214,12 +215,13 @@ mod tests {
         let judged = race(&counts, &all, &courses, RACING, 2);
         let fitness: Vec<_> = judged.iter().map(Judgement::fitness).collect();
         assert_eq!(fitness, [Some(2.0), None, Some(4.0), Some(3.0), None, None]);
-        // The value to beat is 4 on 10 courses: 9 on each is too much after 5, which is detected after 6.
+        // The value to beat is a mean of 4 on 10 courses. With 9 on each, the sum exceeds 40 after 5 courses,
+        // which is detected after 6.
         assert!(judged[1].raced_out && judged[1].scores.len() == 6);
         assert!(!judged[4].raced_out && judged[4].failure.is_some());
         assert!(!judged[5].raced_out && judged[5].ended_early);
         assert_eq!(counts.runs(), 10 + 10 + 10 + 6 + 2 + 2);
-        // With a lower bound of 2 per run it is detected after 4: 36 + 12 is more than 40.
+        // With a lower bound of 2 per run, this is detected after 4 courses, because 36 + 12 exceeds 40.
         let sharp = Racing {
             least: 2.0,
             ..RACING
@@ -238,8 +240,8 @@ mod tests {
             ..RACING
         };
         let judged = race(&counts, &all, &courses, doubting, 2);
-        // 4.5 on each course against 4: it could still win, but after two courses it is clear that it will
-        // not.
+        // The individual has 4.5 on each course and the value to beat is 4. It could still win, but after two
+        // courses it is significantly worse.
         assert!(judged[2].raced_out && judged[2].scores.len() == 2);
         // An individual that is better or equal drives all courses.
         assert!(judged[3..].iter().all(|judged| judged.scores.len() == 10));

@@ -1,8 +1,8 @@
-//! A training record as a file, with the candidates of each generation and their scores.
+//! Training records: files with the candidates of each generation and their scores.
 //!
-//! The record serves as a checkpoint. Breeders use counter-based random streams, and their state depends only
-//! on the results that they have received. A training run is therefore resumed by giving a new breeder the
-//! results of all generations. Nothing is driven twice, and a record that does not match is detected.
+//! A record serves as a checkpoint. Breeders use counter-based random streams, and their state depends only
+//! on the results that they have received. Therefore a training run is resumed by giving a new breeder the
+//! results of all generations. No drive is repeated, and a record that does not match is detected.
 
 use super::breeder::{Breeder, Candidate};
 use super::experiment::Experiment;
@@ -17,10 +17,10 @@ use thiserror::Error;
 /// The value of the key `format` in every record.
 pub const FORMAT: &str = "roadwright-training";
 
-/// Version of the format that is written. The hash of records of version 1 covers only their generations.
+/// Version of the format that is written. In records of version 1, the hash only covers the generations.
 pub const VERSION: u32 = 2;
 
-/// Maximum size of a record, bytes. This is enough for thousands of generations.
+/// Maximum size of a record, bytes. It is enough for thousands of generations.
 pub const LARGEST: u64 = 512 * roadwright_files::MEBIBYTE;
 
 /// A candidate of a generation with its results.
@@ -43,14 +43,14 @@ pub struct RecordedChampion {
     pub genes: String,
     /// Values of the genes by module and key.
     pub preset: Preset,
-    /// Value of each gene before and after training, as text: the name of the choice for a gene that selects
+    /// Value of each gene before and after training, as text: the name of the term for a gene that selects
     /// one, otherwise the number.
     pub changes: Vec<(String, String)>,
     /// Score on each test course; `None` if a module failed.
     pub held_out: Vec<Option<f64>>,
     /// Scores of the baseline (the values before training) on the same courses.
     pub start: Vec<Option<f64>>,
-    /// Behaviour of the champion's vehicles on the test courses. Earlier versions did not write it.
+    /// Behaviour of the champion's vehicles on the test courses; absent in records of earlier versions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub manners: Option<Manners>,
 }
@@ -105,12 +105,11 @@ pub struct Record {
     pub genes: Vec<String>,
     /// Hash of the course, 16 hexadecimal digits.
     pub course_hash: String,
-    /// External modules used in the drives, each with its build. `None` in records of versions that
-    /// did not write this field.
+    /// External modules used in the drives, with their builds; absent in records of earlier versions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub modules: Option<Vec<String>>,
     /// Hash of everything in the record, 64 hexadecimal digits. A damaged record cannot be resumed, compared
-    /// or applied. In records of version 1, the hash covers only the generations and has 16 digits.
+    /// or applied. In records of version 1, the hash only covers the generations and has 16 digits.
     pub hash: String,
     /// The generations in order.
     pub generations: Vec<Generation>,
@@ -125,10 +124,10 @@ pub enum RecordError {
     /// The text is not a record.
     #[error("the file is not a training record: {0}")]
     Text(String),
-    /// The record was made by another version.
+    /// The version of the record cannot be read.
     #[error("version {0} of the format is unknown: the file was written by a newer Roadwright")]
     Version(u32),
-    /// There has never been such a version.
+    /// This version does not exist.
     #[error("version {0} of the format has never existed: the file was changed")]
     NoVersion(u32),
     /// The record has a field that does not exist in its version.
@@ -137,7 +136,7 @@ pub enum RecordError {
          changed"
     )]
     FieldOfLater(&'static str),
-    /// The experiment in the record breaks a rule of experiment files.
+    /// The experiment in the record violates a rule of experiment files.
     #[error("experiment.{key}: {message}")]
     Experiment {
         /// Key of the experiment.
@@ -145,7 +144,7 @@ pub enum RecordError {
         /// The problem.
         message: String,
     },
-    /// The record was made with other external modules, or with other builds of them.
+    /// The record was made with other external modules or other builds.
     #[error("the record was made {0}; only the same builds can resume or verify it")]
     Modules(String),
     /// The contents do not match the hash.
@@ -160,7 +159,7 @@ pub enum RecordError {
          Roadwright or of a module has made the record; start again with another --out"
     )]
     Generation {
-        /// Number of the generation, from 1.
+        /// Number of the generation, starting at 1.
         generation: usize,
     },
 }
@@ -193,9 +192,10 @@ impl Record {
         self.generations.push(generation.collect());
     }
 
-    /// Strikes out an individual of the last generation, identified by its birth. It then counts as unfit, so
-    /// it is neither kept nor used for breeding. The training no longer follows from its experiment alone and
-    /// can only be resumed from this record. Returns whether there was such an individual.
+    /// Strikes out an individual of the last generation, identified by its birth. The individual then counts
+    /// as unfit, so it is neither kept nor used for breeding. The training no longer follows from its
+    /// experiment alone and can only be resumed from this record. Returns whether there was such an
+    /// individual.
     pub fn strike_out(&mut self, birth: (u32, u32)) -> bool {
         let last = self.generations.last_mut().into_iter().flatten();
         let mut own = last.filter(|judged| judged.birth == birth && !judged.judgement.struck_out);
@@ -212,13 +212,13 @@ impl Record {
         all.filter(|judged| judged.judgement.struck_out).count()
     }
 
-    /// Whether the hash covers the whole record. In records of version 1 it covers only the generations.
+    /// Whether the hash covers the whole record. In records of version 1, it only covers the generations.
     pub fn is_sealed(&self) -> bool {
         self.version >= 2
     }
 
-    /// Hash of everything in the record. Fields that are added to the format must not be written while they
-    /// have their default; otherwise the hashes of earlier records would no longer match.
+    /// Computes the hash of everything in the record. A field that is added to the format must be skipped
+    /// when it has its default value. Otherwise, the hashes of earlier records would no longer match.
     fn seal(&self) -> String {
         let all = (
             self.version,
@@ -237,7 +237,7 @@ impl Record {
         blake3::hash(&text).to_hex().to_string()
     }
 
-    /// Returns the record as the text of a file, in the current version of the format.
+    /// Returns the text of the record's file, in the current version of the format.
     pub fn to_text(&mut self) -> String {
         self.version = VERSION;
         self.hash = self.seal();
@@ -257,8 +257,8 @@ impl Record {
             version: u32,
         }
         let no_record = |error: serde_json::Error| RecordError::Text(error.to_string());
-        // The header is read separately first, because the rest of another format or version may not even
-        // parse, and the message would be useless.
+        // The header is parsed separately first. Otherwise, parsing another format or version could fail with
+        // a message that does not help.
         let header: Header = serde_json::from_str(text).map_err(no_record)?;
         if header.format != FORMAT {
             let message = format!("its format is \"{}\", not \"{FORMAT}\"", header.format);
@@ -281,7 +281,7 @@ impl Record {
         if record.hash != hash {
             return Err(RecordError::Damaged);
         }
-        // The experiment has to obey the rules of experiment files. Violations are rejected before anything
+        // The experiment has to follow the rules of experiment files. Violations are rejected before anything
         // is bred, driven or allocated.
         if let Some((key, message)) = record.experiment.fault() {
             return Err(RecordError::Experiment { key, message });
@@ -300,15 +300,15 @@ impl Record {
         Ok(())
     }
 
-    /// Checks that a training run that has just started can continue this record. The builds of modules must
-    /// be the same. Only the stopping condition may differ.
+    /// Checks that a training run that has just started can continue this record. The builds of the modules
+    /// have to be the same. Only the stopping condition and the description may differ.
     ///
     /// # Errors
-    /// If the training differs, with the difference.
+    /// If anything else differs. The error describes the difference.
     pub fn check_same(&self, fresh: &Self) -> Result<(), RecordError> {
         let mut experiment = self.experiment.clone();
-        // These two may change without affecting the individuals: training may run for longer, and a text may
-        // be corrected.
+        // These two fields do not affect the individuals: training may run for longer, and a text may be
+        // corrected.
         experiment.stop = fresh.experiment.stop;
         experiment.about.clone_from(&fresh.experiment.about);
         if experiment != fresh.experiment {
@@ -342,14 +342,14 @@ impl Record {
 }
 
 /// Gives a breeder the results of a generation. Returns the candidates that it proposed, or `None` if they
-/// differ from the candidates in the record.
+/// differ from those in the record.
 pub(super) fn tell_again(
     genome: &Genome,
     breeder: &mut dyn Breeder,
     generation: &Generation,
 ) -> Option<Vec<Candidate>> {
     let asked = breeder.ask();
-    // Genes are compared as text, because that is what a file contains.
+    // Genes are compared as text, because that is how the file contains them.
     let is_same = |(candidate, judged): (&Candidate, &Judged)| {
         let (generation, number) = judged.birth;
         let birth = Birth { generation, number };
@@ -364,7 +364,7 @@ pub(super) fn tell_again(
     Some(asked)
 }
 
-/// Returns the hash as in records of version 1.
+/// Computes the hash as in records of version 1.
 fn hash_of(generations: &[Generation]) -> String {
     let text = serde_json::to_vec(generations).expect("generations are plain data");
     let mut hasher = twox_hash::XxHash3_64::with_seed(0);

@@ -1,9 +1,9 @@
-//! Parameter studies on the controlled benchmark, with error bars over seeds. They are compared
-//! with the statements of [Gerdelan 2011] on figures 10.7 to 10.12 and tables 10.3 and 10.4.
+//! Parameter studies on the controlled benchmark, with error bars over seeds. Their results are compared with
+//! the statements of [Gerdelan 2011] on figures 10.7 to 10.12 and tables 10.3 and 10.4.
 //!
-//! The source drove vehicles for its figures 10.9 to 10.11. Here all curves are bred on the sum of the genes,
-//! so that only breeding has an effect. The source does not print its data, so only the statements in its
-//! text are compared. If our results differ, the report says so; nothing is tuned to make them agree.
+//! The source drove vehicles for its figures 10.9 to 10.11. Here, the fitness of all curves is the sum of the
+//! genes, so that only breeding has an effect. The source does not print its data, so only the statements in
+//! its text are compared. If our results differ, the report says so. Nothing is tuned to make them agree.
 
 use super::breeder::{Breeder, Elite, Method, Nursery, Plan, Start};
 use super::cma::CmaEs;
@@ -15,7 +15,8 @@ use rayon::prelude::*;
 use roadwright_simulation::Statistic;
 use serde::Serialize;
 
-/// A study. For each line of a figure, individuals are bred until a given number of them have been evaluated.
+/// A study with one line of a figure per setting. For each line, generations are bred until a given number of
+/// individuals have been evaluated.
 #[derive(Debug, Clone)]
 pub struct Study {
     /// Name of the study on the command line.
@@ -36,7 +37,7 @@ struct Line {
     operators: Operators,
 }
 
-/// Result of a line of the figure.
+/// Result for one line of the figure.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct LineResult {
     /// Label of the line in the figure.
@@ -57,9 +58,9 @@ pub struct Point {
     pub evaluations: usize,
     /// Number of complete generations among these individuals.
     pub generation: usize,
-    /// Best fitness of the pool, with its spread over the seeds.
+    /// Best fitness in the pool, with its standard deviation over the seeds.
     pub fitness: Statistic,
-    /// Best fitness of the last generation alone, as printed in table 10.3.
+    /// Best fitness of the last generation alone, as in table 10.3.
     pub best_of_generation: Statistic,
 }
 
@@ -100,7 +101,7 @@ pub struct GenerationRow {
     pub fitness: f64,
 }
 
-/// Generations printed in table 10.3.
+/// Generations that table 10.3 prints.
 const PRINTED: [u32; 18] = [
     5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 25, 50, 75, 100, 200, 500, 999,
 ];
@@ -203,7 +204,7 @@ pub fn studies() -> Vec<Study> {
 }
 
 impl Study {
-    /// Trains each line with this number of seeds, on the threads of the current pool. The result does not
+    /// Breeds each line with this number of seeds, on the threads of the current pool. The result does not
     /// depend on the number of threads.
     pub fn run(&self, seeds: usize) -> StudyResult {
         let genome = sum_of_genes::genome();
@@ -248,11 +249,11 @@ impl Study {
         }
     }
 
-    /// Returns ten numbers of individuals at which the curves are sampled. Each is a whole number of
-    /// generations of all lines.
+    /// Returns the ten numbers of individuals at which the curves are sampled. Each is a whole number of
+    /// generations for all lines.
     fn marks(&self) -> Vec<usize> {
-        // Lines are compared at the same numbers of individuals. At the first of them, even the line with the
-        // largest generations has finished one.
+        // Lines are compared at the same numbers of individuals. At the smallest number, even the line with
+        // the largest generations has completed one generation.
         let largest = self.lines.iter().map(|line| line.operators.n).max();
         let first = largest.unwrap_or(1).max(self.evaluations / 10);
         (1..=10)
@@ -276,7 +277,7 @@ fn curve(genome: &Genome, line: &Line, seed: u64, marks: &[usize]) -> Curve {
     let (mut evaluated, mut best) = (0, f64::NAN);
     let mut curve = Curve::new();
     for &mark in marks {
-        // Only complete generations count, so a line never has more individuals than the mark.
+        // Only complete generations are counted, so a line never has more individuals than the mark.
         while evaluated + line.operators.n <= mark {
             best = breed(&mut *breeder);
             evaluated += line.operators.n;
@@ -293,13 +294,13 @@ fn plan(method: Method, operators: Operators, seed: u64) -> Plan {
         operators,
         learning: Learning::default(),
         start: Start::Random,
-        // The fitness has no noise, so another evaluation would change nothing.
+        // The fitness has no noise, so evaluating again would not change anything.
         elite: Elite::Keep,
         seed,
     }
 }
 
-/// Runs a generation on the benchmark. Returns the fitness of its best individual.
+/// Breeds and evaluates a generation on the benchmark. Returns the fitness of its best individual.
 fn breed(breeder: &mut dyn Breeder) -> f64 {
     let asked = breeder.ask();
     let sums: Vec<f64> = asked.iter().map(|c| c.genes.iter().sum()).collect();
@@ -308,7 +309,7 @@ fn breed(breeder: &mut dyn Breeder) -> f64 {
     sums.into_iter().fold(f64::INFINITY, f64::min)
 }
 
-/// Returns the rows of table 10.3, bred with a seed.
+/// Returns the rows of table 10.3, bred with the given seed.
 pub fn chromosomes(seed: u64) -> Vec<GenerationRow> {
     let genome = sum_of_genes::genome();
     let plan = plan(Method::Genetic, Operators::default(), seed);
@@ -344,17 +345,18 @@ fn difference(first: &Statistic, second: &Statistic) -> (f64, f64) {
 /// Whether the last point of the first line is lower by more than two standard errors.
 fn ends_lower(first: &LineResult, second: &LineResult) -> bool {
     let (difference, error) = difference(&first.last, &second.last);
-    // Two standard errors of the difference, so that about 1 of 40 such claims is false.
+    // The threshold is two standard errors of the difference, so that about 1 of 40 such claims is false.
     difference > 2.0 * error
 }
 
-/// Whether the first line learns faster: on average, its curve is lower by more than two standard errors.
+/// Whether the first line learns faster, that is, its mean over the curve is lower by more than two standard
+/// errors.
 fn is_faster(first: &LineResult, second: &LineResult) -> bool {
     let (difference, error) = difference(&first.average, &second.average);
     difference > 2.0 * error
 }
 
-/// Formats a mean of each line, with its standard error.
+/// Formats a statistic of each line as a mean with its standard error.
 fn means(lines: &[LineResult], of: fn(&LineResult) -> &Statistic) -> String {
     let mean = |line: &LineResult| {
         let Statistic {
@@ -387,7 +389,7 @@ fn compare_learning(lines: &[LineResult]) -> Vec<Statement> {
     let points = &lines[0].points;
     let (first, end) = (points[0].fitness, &points[points.len() - 1]);
     let (last, printed) = (end.fitness, end.best_of_generation);
-    // Random genes of 0 to 4 have a mean of 2.
+    // 36 random genes of 0 to 4 have a mean of 2 each.
     let chance = 72.0;
     let share = (chance - first.mean) / (chance - last.mean);
     vec![
@@ -528,7 +530,7 @@ mod tests {
     fn without_mutation_nothing_is_learnt_and_with_it_much() {
         let result = run("mutation-probability", 40);
         assert!(result.statements[0].holds, "{:?}", result.statements);
-        // Control: the line is not better than itself.
+        // Control: a line is not better than itself.
         assert!(!ends_lower(&result.lines[0], &result.lines[0]));
         assert!(!ends_lower(&result.lines[0], &result.lines[2]));
         assert!(is_faster(&result.lines[2], &result.lines[0]));

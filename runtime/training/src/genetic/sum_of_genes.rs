@@ -5,12 +5,12 @@ use super::genes::{Gene, Genome};
 use super::judge::{CandidateRun, Evaluate};
 use roadwright_scenario::Slot;
 
-/// Number of genes of the benchmark; the fuzzy driver has the same number.
+/// Number of genes of the benchmark, the same as for the fuzzy driver.
 const COUNT: usize = 36;
-/// Largest value of a gene, because there are five output terms.
+/// Maximum value of a gene, because there are five output terms.
 const LARGEST: f64 = 4.0;
 
-/// Returns 36 genes of 0 to 4, which start in the middle.
+/// Returns 36 genes of 0 to 4, which start at the middle of the range.
 pub fn genome() -> Genome {
     let gene = Gene {
         slot: Slot::Controller,
@@ -28,7 +28,7 @@ pub fn genome() -> Genome {
     Genome::new(vec![gene; COUNT]).expect("the benchmark has genes with a range")
 }
 
-/// An evaluator whose score is the sum of the genes on every course.
+/// An evaluator that scores every course with the sum of the genes.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct SumOfGenes;
 

@@ -1,9 +1,9 @@
 //! Symmetric matrices and their eigenvalues.
 
-/// Smallest eigenvalue divided by the largest one. Without this limit, rounding could make small
-/// eigenvalues negative.
+/// Minimum ratio between an eigenvalue and the largest eigenvalue. Without this limit, rounding could make
+/// small eigenvalues negative.
 const LEAST: f64 = 1e-14;
-/// Maximum number of sweeps. Ten are enough for hundreds of dimensions.
+/// Maximum number of sweeps. Ten sweeps are enough for hundreds of dimensions.
 const SWEEPS: usize = 60;
 
 /// A square matrix, row by row.
@@ -42,7 +42,8 @@ impl Matrix {
     pub(super) fn add_outer(&mut self, factor: f64, vector: &[f64]) {
         for (row, a) in self.values.chunks_mut(self.size.max(1)).zip(vector) {
             for (value, b) in row.iter_mut().zip(vector) {
-                // The product of both first, so that the matrix stays symmetric to the last bit.
+                // The product of the two elements is computed first, so that the matrix stays symmetric to
+                // the last bit.
                 *value += factor * (a * b);
             }
         }
@@ -64,8 +65,8 @@ impl Matrix {
         (0..self.size).map(column).collect()
     }
 
-    /// Eigenvalues and eigenvectors by Jacobi's method. Eigenvalues that are not clearly positive are raised
-    /// to a small share of the largest one. O(size^3).
+    /// Computes eigenvalues and eigenvectors by Jacobi's method. Eigenvalues that are not clearly positive
+    /// are raised to a small fraction of the largest eigenvalue. O(size^3).
     pub(super) fn eigen(&self) -> Eigen {
         let n = self.size;
         let mut rotated = self.clone();
@@ -94,7 +95,7 @@ impl Matrix {
         }
     }
 
-    /// Rotates the axes `p` and `q` such that the matrix element between them vanishes.
+    /// Rotates the axes `p` and `q` so that the off-diagonal matrix element between them becomes zero.
     fn rotate(&mut self, p: usize, q: usize, vectors: &mut Self) {
         let between = self.at(p, q);
         if between == 0.0 {
@@ -174,7 +175,7 @@ mod tests {
         let mut values = matrix.eigen().values;
         values.sort_by(f64::total_cmp);
         assert!((values[0] - 1.0).abs() < 1e-14 && (values[1] - 3.0).abs() < 1e-14);
-        // By the inverse root, a vector along an axis is divided by the root of its value.
+        // The inverse square root divides a vector along an eigenvector by the square root of its eigenvalue.
         let whitened = matrix.eigen().whitened(&[1.0, 1.0]);
         assert!(
             whitened

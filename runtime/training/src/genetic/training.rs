@@ -1,5 +1,5 @@
-//! Manages a training run: asks the breeder for candidates, has them evaluated, keeps the record, and chooses
-//! a champion.
+//! Management of a training run: asks the breeder for candidates, has them evaluated, keeps the record, and
+//! chooses the champion.
 
 use super::breeder::{Breeder, Candidate, Method, Nursery, Start};
 use super::cma::CmaEs;
@@ -15,13 +15,13 @@ use serde::Serialize;
 use std::fmt;
 use thiserror::Error;
 
-/// Number of recent leaders of the pool among which the champion is chosen.
+/// Number of most recent leaders of the pool among which the champion is chosen.
 const FINALISTS: usize = 10;
 
 /// Report of a generation.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct GenerationReport {
-    /// Number of the generation, from 1.
+    /// Number of the generation, starting at 1.
     pub generation: usize,
     /// Fitness of the best individual of the generation; `None` if no candidate could be judged.
     pub best: Option<f64>,
@@ -29,9 +29,9 @@ pub struct GenerationReport {
     pub mean: Option<f64>,
     /// Fitness of the best individual of the pool.
     pub pool_best: Option<f64>,
-    /// Number of individuals whose evaluation was stopped early because they were unfit.
+    /// Number of individuals whose evaluation ended early because they were unfit.
     pub ended_early: usize,
-    /// Number of individuals whose evaluation was stopped because they could not win.
+    /// Number of individuals whose evaluation ended early because they could not win.
     pub raced_out: usize,
     /// Number of individuals whose modules failed.
     pub failed: usize,
@@ -57,15 +57,14 @@ fn is_zero(number: &usize) -> bool {
 pub struct Champion {
     /// Genes of the champion.
     pub genes: Chromosome,
-    /// Mean score of the champion on the validation courses; lower is better. The champion was
-    /// chosen on these courses.
+    /// Mean score of the champion on the validation courses, on which it was chosen; lower is better.
     pub validation: f64,
     /// Number of finalists that drove the validation courses.
     pub finalists: usize,
-    /// Reasons why finalists were ruled out: each names a validation course on which a module failed.
+    /// Reasons why finalists were ruled out. Each names a validation course on which a module failed.
     pub failed_finalists: Vec<String>,
-    /// Runs of the champion on the held-out test courses, in order. Runs in which a module failed
-    /// are not results.
+    /// Runs of the champion on the held-out test courses, in order. Runs in which a module failed do not
+    /// count as results.
     pub held_out: Vec<RunOrFailure>,
     /// Runs of the baseline (the values before training) on the same courses.
     pub start: Vec<RunOrFailure>,
@@ -74,9 +73,9 @@ pub struct Champion {
 /// An individual that could not be evaluated because a module failed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FailedIndividual {
-    /// Number of the generation, from 1.
+    /// Number of the generation, starting at 1.
     pub generation: usize,
-    /// Course, module, time and reason of the failure.
+    /// Course and module of the failure, with its time and reason.
     pub reason: String,
 }
 
@@ -93,19 +92,19 @@ pub enum TrainingError {
     /// The record cannot be resumed.
     #[error(transparent)]
     Record(#[from] RecordError),
-    /// No candidate was fit to be the champion.
+    /// No candidate was fit to become the champion.
     #[error(
         "no individual was fit to be champion in {0} generations: {1}; train for longer, or start from a stack \
          that drives"
     )]
     Nobody(usize, String),
-    /// The method that creates generations cannot be set up.
+    /// The breeding method cannot be set up.
     #[error("{0}")]
     Method(String),
     /// The champion failed on all test courses.
     #[error("the champion fails on all test courses: {0}")]
     Champion(String),
-    /// The baseline (the values before training) cannot be run, but the champion has to be compared with it.
+    /// The baseline (the values before training), with which the champion has to be compared, cannot be run.
     #[error("the baseline (values before training) cannot be run: {0}")]
     Start(String),
 }
@@ -118,7 +117,7 @@ pub struct Training<'a> {
     breeder: Box<dyn Breeder + 'a>,
     record: Record,
     reports: Vec<GenerationReport>,
-    /// Successive leaders of the breeder, each with the number of restarts before it.
+    /// Successive leaders of the breeder, with the number of restarts before each of them.
     leaders: Vec<(u32, Chromosome)>,
 }
 
@@ -143,7 +142,7 @@ impl<'a> Training<'a> {
         })
     }
 
-    /// Creates a training run that continues a record.
+    /// Creates a training run that continues from a record.
     ///
     /// # Errors
     /// If the record belongs to another experiment, was made with other builds of modules, or contains
@@ -156,16 +155,17 @@ impl<'a> Training<'a> {
     ) -> Result<Self, TrainingError> {
         let mut training = Self::new(experiment, genome, evaluate)?;
         record.check_same(&training.record)?;
-        // If a record does not contain builds, it is unknown which ones drove its generations.
+        // If a record does not contain builds, it is unknown which builds drove its generations.
         training.record.modules.clone_from(&record.modules);
-        // Generation by generation, so that the leaders of the pool are collected as in the first training.
+        // Generation by generation, so that the leaders of the pool are collected as in the original
+        // training.
         for generation in &record.generations {
             training.take_over(generation)?;
         }
         Ok(training)
     }
 
-    /// Replays the next recorded generation, with its recorded results. Returns its candidates.
+    /// Replays the next generation of a record with its recorded results. Returns its candidates.
     ///
     /// # Errors
     /// If the breeder proposes candidates that differ from the recorded ones.
@@ -193,7 +193,8 @@ impl<'a> Training<'a> {
         self.note();
     }
 
-    /// Evaluates the candidates of a generation, numbered from 1, on the threads of the current pool.
+    /// Evaluates the candidates of generation `number` on the threads of the current pool. Generations are
+    /// numbered from 1.
     pub(super) fn judge_generation(&self, number: u32, asked: &[Candidate]) -> Vec<Judgement> {
         let drives = self.evaluate.drives_of_a_run();
         let courses = self.experiment.courses_of(number, drives);
@@ -205,7 +206,7 @@ impl<'a> Training<'a> {
         }
     }
 
-    /// Records the results of the last generation.
+    /// Adds the report of the last generation.
     fn note(&mut self) {
         let Some(generation) = self.record.generations.last() else {
             return;
@@ -229,8 +230,8 @@ impl<'a> Training<'a> {
         }
     }
 
-    /// Converts a score back to the fitness. A lower score is always better, whereas a higher
-    /// fitness may be better.
+    /// Converts a score back to a fitness. For scores, lower is always better, whereas a higher fitness may
+    /// be better.
     pub fn as_fitness(&self, score: f64) -> f64 {
         if self.evaluate.lower_is_better() {
             score
@@ -243,7 +244,7 @@ impl<'a> Training<'a> {
     pub fn is_over(&self) -> bool {
         let stop = self.experiment.stop;
         let best = self.breeder.pool().best().map(|best| best.fitness);
-        // Changing the sign twice gives the same value, so this also converts a fitness to a score.
+        // Changing the sign twice gives the original value, so this also converts a fitness to a score.
         let enough = stop.fitness.map(|fitness| self.as_fitness(fitness));
         let is_good = enough
             .zip(best)
@@ -282,7 +283,8 @@ impl<'a> Training<'a> {
     }
 
     /// Chooses the champion on the validation courses and evaluates it on the test courses. The baseline (the
-    /// values before training) is also a finalist, so that training makes nothing worse except by chance.
+    /// values before training) is also a finalist, so that training cannot make the result worse, except by
+    /// chance.
     ///
     /// # Errors
     /// If no individual could be judged, or if the champion or the baseline fails on all test courses.
@@ -291,8 +293,8 @@ impl<'a> Training<'a> {
         let courses = Seeds::all(self.experiment.seeds.validate);
         let mut best: Option<(f64, &Chromosome)> = None;
         let mut failed_finalists = Vec::new();
-        // Finalists drive one after another, with the courses of each in parallel. A finalist that fails on
-        // any course cannot be champion.
+        // Finalists drive one after another, each on all courses in parallel. A finalist that fails on any
+        // course cannot become champion.
         for genes in &finalists {
             let runs = match run_all(self.evaluate, genes, &courses) {
                 Ok(runs) => runs,
@@ -302,7 +304,7 @@ impl<'a> Training<'a> {
                 }
             };
             let mean = mean_score(&runs);
-            // On a tie the earlier finalist stays, and the baseline comes first.
+            // On a tie, the earlier finalist stays, and the baseline comes first.
             if best.is_none_or(|(lowest, _)| mean < lowest) {
                 best = Some((mean, genes));
             }
@@ -312,7 +314,7 @@ impl<'a> Training<'a> {
         let test = Seeds::all(self.experiment.seeds.test);
         let start = run_each(self.evaluate, &self.genome.start(), &test);
         let held_out = run_each(self.evaluate, genes, &test);
-        // The verdict reports the number of failures, but if no run succeeds there is no verdict.
+        // The verdict reports the number of failures, but there is no verdict if no run succeeds.
         some_succeeded(&start).map_err(TrainingError::Start)?;
         some_succeeded(&held_out).map_err(TrainingError::Champion)?;
         Ok(Champion {
@@ -326,7 +328,7 @@ impl<'a> Training<'a> {
     }
 
     /// Returns the candidates for champion: the baseline, and the last leaders of the pool. Individuals that
-    /// the user struck out are not included, even if they were leaders before.
+    /// the user has struck out are excluded, even if they were leaders.
     pub fn finalists(&self) -> Vec<Chromosome> {
         let all = self.record.generations.iter().flatten();
         let struck = all.filter(|judged| judged.judgement.struck_out);
@@ -336,7 +338,7 @@ impl<'a> Training<'a> {
         let mut finalists: Vec<Chromosome> = begun.into_iter().filter(is_in).collect();
         let leaders = self.leaders.iter().filter(|(_, genes)| is_in(genes));
         let leaders: Vec<&(u32, Chromosome)> = leaders.collect();
-        // Each restart contributes its last leaders, and about the same number of them.
+        // Each restart contributes about the same number of its last leaders.
         let groups: Vec<_> = leaders.chunk_by(|a, b| a.0 == b.0).collect();
         let each = FINALISTS.div_ceil(groups.len().max(1));
         for group in groups {
@@ -362,8 +364,8 @@ impl<'a> Training<'a> {
         failed.collect()
     }
 
-    /// Reason for the first failure; `None` unless the training has only one generation and all its
-    /// individuals failed.
+    /// Reason for the first failure, if the training has only one generation and all its individuals failed;
+    /// otherwise `None`.
     pub fn failed_from_the_start(&self) -> Option<String> {
         let [first] = &self.record.generations[..] else {
             return None;
@@ -373,8 +375,8 @@ impl<'a> Training<'a> {
         failures.and_then(|failures| failures.into_iter().next())
     }
 
-    /// Returns the error of a training run without a champion. It states why all finalists failed.
-    /// If there were no finalists, it states why all individuals failed.
+    /// Returns the error of a training run without a champion. It explains why all finalists failed or,
+    /// without finalists, why all individuals failed.
     fn nobody(&self, failed_finalists: &[String], finalists: usize) -> TrainingError {
         let mut all = self.record.generations.iter().flatten();
         let why = match failed_finalists.first() {
@@ -412,7 +414,7 @@ fn breeder<'a>(
 /// Checks that at least one run succeeded.
 ///
 /// # Errors
-/// If all runs failed, with the first failure.
+/// If all runs failed. The error is the first failure.
 fn some_succeeded(runs: &[RunOrFailure]) -> Result<(), String> {
     match runs.first() {
         Some(Err(failure)) if runs.iter().all(Result::is_err) => Err(failure.clone()),
@@ -420,7 +422,7 @@ fn some_succeeded(runs: &[RunOrFailure]) -> Result<(), String> {
     }
 }
 
-/// Summary of the candidates of a generation.
+/// Returns the report on the candidates of a generation.
 fn figures(generation: &Generation) -> GenerationReport {
     let judgements = || generation.iter().map(|judged| &judged.judgement);
     let fitness: Vec<f64> = judgements().filter_map(Judgement::fitness).collect();
@@ -545,7 +547,7 @@ mod tests {
         assert!(record.strike_out(birth));
         assert!(!record.strike_out(birth), "twice");
         assert!(!record.strike_out((99, 0)), "nobody");
-        // As a file, too.
+        // The same through a file.
         let record = Record::from_text(&record.to_text()).unwrap();
         let mut other = Training::resume(&experiment, &genome, &SumOfGenes, &record).unwrap();
         assert_ne!(other.pool_hash(), training.pool_hash());
@@ -585,7 +587,7 @@ mod tests {
             resume(&other, &text),
             Err(RecordError::Other("the experiment file"))
         );
-        // With one score changed, the hash does not match.
+        // If a score is changed, the hash no longer matches.
         let scores = text.find("\"scores\":[").unwrap() + 10;
         let mut damaged = text.clone();
         let digit = if &text[scores..=scores] == "9" {
@@ -595,7 +597,7 @@ mod tests {
         };
         damaged.replace_range(scores..=scores, digit);
         assert_eq!(resume(&experiment, &damaged), Err(RecordError::Damaged));
-        // With a matching hash, it does not match what the experiment asks for.
+        // If the hash is changed to match, the record still does not match the experiment.
         let mut record = Record::from_text(&text).unwrap();
         record.generations[1][0].birth.1 += 7;
         let forged = record.to_text();
@@ -649,7 +651,7 @@ mod tests {
         assert!(mean(&champion.held_out) <= mean(&champion.start));
     }
 
-    /// An evaluator that returns the sum of the genes, but modules fail on all validation courses.
+    /// An evaluator that returns the sum of the genes. Modules fail on all validation courses.
     struct FailsLate;
 
     impl Evaluate for FailsLate {
@@ -674,7 +676,7 @@ mod tests {
         assert!(!said.contains("stood"), "{said}");
     }
 
-    /// An evaluator that returns the sum of the genes, driven by a module of the given build.
+    /// [`SumOfGenes`], whose runs report a module of the given build.
     struct Built(&'static str);
 
     impl Evaluate for Built {
@@ -707,7 +709,8 @@ mod tests {
         let said = resume(&record, "2").unwrap_err();
         let expected = "made with controller x 1, but controller x 2 is used here";
         assert!(said.contains(expected), "{said}");
-        // A record of an earlier version does not state builds, is read, and states none when it continues.
+        // A record of an earlier version has no builds. It can be read, and still has none when training
+        // continues from it.
         record.modules = None;
         let older = Record::from_text(&record.to_text()).unwrap();
         assert_eq!(resume(&older, "2"), Ok(None));

@@ -1,4 +1,5 @@
-//! The champion and the baseline (the values before training) on courses that no individual has driven.
+//! Evaluation of the champion and the baseline (the values before training) on courses that no individual has
+//! driven.
 
 use super::genes::Genome;
 use super::judge::{Manners, RunOrFailure};
@@ -8,17 +9,17 @@ use super::training::{Champion, Training, scores_of};
 use crate::experiment::{Estimate, ExperimentError, FailedRun, Summary};
 use thiserror::Error;
 
-/// Result of a training run, with error bars.
+/// Result of a training run, with confidence intervals.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Verdict {
     /// The champion.
     pub champion: Champion,
-    /// The champion's runs on the test courses, as `bench run` reports them.
+    /// The champion's runs on the test courses, in the form that `bench run` reports.
     pub held_out: Summary,
     /// The runs of the baseline on the same courses.
     pub start: Summary,
-    /// Fitness of the champion minus that of the baseline, course by course. Courses on which either failed
-    /// are left out.
+    /// Fitness of the champion minus fitness of the baseline, course by course. Courses on which either of
+    /// them failed are left out.
     pub difference: Estimate,
     /// Behaviour of the champion's vehicles on the test courses, independent of the fitness; `None` if it
     /// could not be observed.
@@ -36,7 +37,7 @@ pub enum NoRows {
     Empty,
 }
 
-/// Behaviour of vehicles in runs. Runs in which a module failed are left out.
+/// Combined behaviour of vehicles in several runs. Runs in which a module failed are left out.
 pub(super) fn manners(runs: &[RunOrFailure]) -> Option<Manners> {
     let runs = runs.iter().flatten();
     let all: Option<Vec<Manners>> = runs.map(|run| run.manners).collect();
@@ -44,7 +45,7 @@ pub(super) fn manners(runs: &[RunOrFailure]) -> Option<Manners> {
 }
 
 impl Verdict {
-    /// Creates the verdict on a champion. The test courses begin with the given seed.
+    /// Creates the verdict on a champion. The test courses start at the given seed.
     ///
     /// # Errors
     /// If the course cannot be driven with the values, or the runs produced no rows.
@@ -54,8 +55,8 @@ impl Verdict {
         training: &Training<'_>,
         champion: Champion,
     ) -> Result<Self, NoRows> {
-        // Both drove the same courses in the same order, so luck with a course affects both and cancels out.
-        // A course on which either failed gives no information about the difference.
+        // Both drove the same courses in the same order, so lucky and unlucky courses affect both and cancel
+        // out. A course on which either of them failed gives no information about the difference.
         let pairs = champion.held_out.iter().zip(&champion.start);
         let difference = |(trained, before): (&RunOrFailure, &RunOrFailure)| {
             let (trained, before) = (trained.as_ref().ok()?, before.as_ref().ok()?);
@@ -78,13 +79,13 @@ impl Verdict {
         })
     }
 
-    /// Failed runs on the test courses, first those of the champion and then those of the baseline.
+    /// Failed runs on the test courses, first those of the champion, then those of the baseline.
     pub fn failures(&self) -> Vec<&FailedRun> {
         let all = self.held_out.failures.iter().chain(&self.start.failures);
         all.collect()
     }
 
-    /// The champion as stored in records.
+    /// The champion in the form that records contain.
     pub fn recorded(&self, genome: &Genome) -> RecordedChampion {
         let Champion {
             genes,

@@ -1,5 +1,5 @@
-//! Verification of a training record: checks whether its generations, its end and its champion match the
-//! experiment.
+//! Verification of a training record: checks whether its generations, its stopping point and its champion
+//! match the experiment.
 
 use super::breeder::Candidate;
 use super::experiment::{Experiment, Seeds};
@@ -9,7 +9,7 @@ use super::record::{Record, RecordedChampion};
 use super::training::{Training, TrainingError, scores_of};
 use super::verdict::manners;
 
-/// A record, and a training run that repeats its generations from the scores.
+/// A record, and a training run that replays its generations from the recorded scores.
 pub struct Verification<'a> {
     training: Training<'a>,
     record: &'a Record,
@@ -20,7 +20,7 @@ pub struct Verification<'a> {
 }
 
 impl<'a> Verification<'a> {
-    /// Breeds the generations of a record again from its scores, without driving.
+    /// Breeds the generations of a record again from their recorded scores, without driving.
     ///
     /// # Errors
     /// If the record belongs to another experiment or was made with other builds of modules, or if the genes
@@ -49,7 +49,7 @@ impl<'a> Verification<'a> {
         })
     }
 
-    /// Returns errors in the record's end and champion that can be found without driving.
+    /// Returns the errors in the record's stopping point and champion that can be found without driving.
     pub fn check(&self) -> Vec<String> {
         let generations = self.asked.len();
         let mut wrong = Vec::new();
@@ -99,8 +99,8 @@ impl<'a> Verification<'a> {
         wrong
     }
 
-    /// Drives some generations again, numbered from 0, on the threads of the current pool. Returns the
-    /// differences.
+    /// Drives some generations again, given by their indices (starting at 0), on the threads of the current
+    /// pool. Returns the differences from the record.
     pub fn run_again(&self, generations: &[usize]) -> Vec<String> {
         let mut different = Vec::new();
         for &index in generations {
@@ -111,8 +111,8 @@ impl<'a> Verification<'a> {
                 if !is_same(&judged.judgement, found) {
                     let (generation, number) = judged.birth;
                     different.push(format!(
-                        "generation {}: the result of the individual born as number {number} of generation \
-                         {generation} was different",
+                        "generation {}: the result of individual {number} of generation {generation} differs \
+                         from the record",
                         index + 1
                     ));
                 }
@@ -121,11 +121,11 @@ impl<'a> Verification<'a> {
         different
     }
 
-    /// Chooses the champion again and drives its test courses, on the threads of the current pool. Returns
-    /// the differences, which are empty if the record has no champion.
+    /// Repeats the selection of the champion and its test drives on the current thread pool. Returns the
+    /// differences from the record; empty if the record has no champion.
     ///
     /// # Errors
-    /// If no individual qualifies as champion, or no drive is possible.
+    /// If no individual qualifies as champion, or if a test course cannot be driven.
     pub fn judge_again(&self) -> Result<Vec<String>, TrainingError> {
         let Some(recorded) = &self.record.champion else {
             return Ok(Vec::new());
@@ -158,7 +158,7 @@ impl<'a> Verification<'a> {
                 }
             }
         }
-        // Only records of version 1 may leave them out.
+        // Only records of version 1 may lack these values.
         let is_told = recorded.manners.is_some() || self.record.is_sealed();
         let found = manners(&found.held_out);
         if is_told && recorded.manners != found {
@@ -171,8 +171,8 @@ impl<'a> Verification<'a> {
     }
 }
 
-/// Whether the results of a candidate equal those in a record. Striking out is not compared, because it is
-/// the user's choice. Messages of failures are not compared, because the time and manner of a failure may
+/// Whether the results of a candidate are equal to those in a record. Striking out is not compared, because
+/// it is the user's choice. Failure messages are not compared, because the time and manner of a failure can
 /// depend on the machine.
 fn is_same(recorded: &Judgement, found: &Judgement) -> bool {
     if recorded.failure.is_some() {

@@ -8,11 +8,11 @@ use roadwright_scenario::{DynamicsLevel, Scenario};
 use roadwright_simulation::{Status, World};
 use std::collections::BTreeMap;
 
-/// Maximum distance between the middle of a vehicle and a goal that a person has to pass, m, unless the course has
-/// another one. Vehicles that a person drives do not arrive by themselves.
+/// Radius within which a person has to pass a goal, m, unless the course has its own radius. Vehicles under
+/// manual control do not arrive automatically.
 const PERSON_RADIUS: f64 = 6.0;
 
-/// Judge of the drives of a run.
+/// Judge of the drives in a run: decides when they have ended, and how.
 pub struct Judge {
     ends: Ends,
     pub(super) watch: Watch,
@@ -27,12 +27,12 @@ pub struct Judge {
 /// An agent that a person drives.
 struct Person {
     agent: u64,
-    /// Goals that have not been passed, except the destination, the next one last.
+    /// Goals that have not been passed, except the destination. The next goal is last.
     ahead: Vec<DVec2>,
 }
 
 impl Judge {
-    /// Creates a judge of a scenario of a course, at a level of dynamics.
+    /// Creates a judge for a scenario of a course at a dynamics level.
     pub fn new(course: &Course, level: DynamicsLevel, scenario: &Scenario) -> Self {
         Self {
             ends: course.ends,
@@ -43,7 +43,7 @@ impl Judge {
         }
     }
 
-    /// Creates a judge of a scenario whose first agent a person drives.
+    /// Creates a judge for a scenario whose first agent is driven by a person.
     pub fn of_person(course: &Course, level: DynamicsLevel, scenario: &Scenario) -> Self {
         let mut course = course.clone();
         course.ends.goal_radius.get_or_insert(PERSON_RADIUS);
@@ -72,7 +72,7 @@ impl Judge {
         self.ended.get(&self.person.as_ref()?.agent)
     }
 
-    /// Whether a person drives, and the drive has ended.
+    /// Whether a person drives and this drive has ended.
     pub(super) fn has_person_ended(&self) -> bool {
         self.person_drive().is_some()
     }
@@ -82,7 +82,7 @@ impl Judge {
         in_steps(self.ends.time, dt)
     }
 
-    /// Whether drives have to be checked after the present step.
+    /// Whether drives have to be checked after the current step.
     pub(super) fn is_due(&self, world: &World) -> bool {
         let (step, dt) = (world.steps(), world.dt());
         step.is_multiple_of(in_steps(LOOK, dt)) || step == self.last_step(dt)
@@ -127,14 +127,14 @@ impl Judge {
             });
             self.ended.extend(row.map(|row| (agent, row)));
         }
-        // Vehicles that continue after the ends of their drives keep the world running, but there is nothing
+        // Vehicles that continue after their drives have ended keep the world running, but there is nothing
         // left to measure.
         let all_have_come = || world.counts().waiting == 0;
         let goes_on = self.ends.leaves_vehicles();
         is_last || world.is_over() || (goes_on && under_way == 0 && all_have_come())
     }
 
-    /// Notes the goals that a person passes before the destination.
+    /// Records the goals that the person passes before the destination.
     fn pass_goals(&mut self, world: &World) {
         let Some(person) = self
             .person
@@ -159,7 +159,7 @@ impl Judge {
     fn note_gone(&mut self, world: &World) {
         for drive in world.finished().skip(self.gone) {
             let end = match drive.status {
-                // It has arrived, but does not stand in its bay.
+                // The vehicle has arrived but does not stand in its bay.
                 Status::Arrived if self.watch.was_in_place(drive.id) == Some(false) => End::Removed,
                 Status::Arrived => End::Arrived,
                 Status::Removed | Status::Active => End::Removed,

@@ -6,7 +6,7 @@ use roadwright_agent::Registry;
 use roadwright_simulation::World;
 use std::collections::BTreeMap;
 
-/// Distance between two entries of a drive, m.
+/// Distance between consecutive entries of a drive, m.
 const EVERY: f64 = 10.0;
 
 /// An entry of a drive.
@@ -16,16 +16,16 @@ pub struct MileageMark {
     pub agent: u64,
     /// Index of the driver in the setup.
     pub driver: usize,
-    /// Distance driven so far, m. An entry is made at each multiple of 10 m or at the first check after it.
+    /// Distance driven so far, m. Entries are made at each multiple of 10 m, or at the first check after it.
     pub distance: f64,
     /// Time since the drive began, s.
     pub time: f64,
-    /// Value of the first fitness so far.
+    /// Current value of the first fitness function.
     pub fitness: f64,
 }
 
-/// Runs a course as [`crate::measure`] does and logs each drive every 10 m, up to the mileage at which drives
-/// on the course end. Entries are sorted by time, then by agent.
+/// Runs a course as [`crate::measure`] does, and logs each drive every 10 m up to the distance at which
+/// drives on the course end. Entries are sorted by time, then by agent.
 ///
 /// # Errors
 /// As [`crate::measure`].
@@ -64,7 +64,7 @@ impl Log {
             if distance < *next || *next > self.last {
                 continue;
             }
-            // A fast vehicle may pass several distances between two checks, for which there is a single
+            // A fast vehicle may pass several of these distances between two checks. They share a single
             // entry.
             *next = EVERY * ((distance / EVERY).floor() + 1.0);
             due.push((agent, started, distance));

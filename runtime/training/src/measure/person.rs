@@ -1,4 +1,4 @@
-//! Tries of a person on a course: the controls of each step, kept so that a try can be driven again.
+//! Tries of a person on a course, with the controls of each step, so that a try can be repeated.
 
 use super::{Measured, RunRow, measure_driven};
 use crate::course::{Course, CourseError, Setup};
@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 const FORMAT: &str = "roadwright-try";
 /// Version of the format.
 const VERSION: u32 = 1;
-/// Maximum number of changes of the controls in a file, more than an hour at 100 Hz.
+/// Maximum number of control changes in a file: more than an hour at 100 Hz.
 const MOST_CHANGES: usize = 400_000;
 
 /// A change of the controls before a step.
@@ -45,7 +45,7 @@ pub struct PersonTry {
     pub setup: Setup,
     /// Seed of the course.
     pub seed: u64,
-    /// The controls. Steps do not fall.
+    /// The control changes, in the order of steps.
     pub controls: Vec<ControlChange>,
     /// The result.
     pub row: RunRow,
@@ -53,10 +53,10 @@ pub struct PersonTry {
     pub roadwright: String,
 }
 
-/// Reason why a file is not a try.
+/// Reason why a file cannot be read as a try.
 #[derive(Debug, thiserror::Error)]
 pub enum TryError {
-    /// The syntax is not that of a try.
+    /// The syntax is not that of a try file.
     #[error("cannot be read as a person's try: {0}")]
     Syntax(String),
     /// The file has an unknown format or version.
@@ -67,22 +67,22 @@ pub enum TryError {
         /// Its version.
         version: u32,
     },
-    /// A change of the controls is out of range.
+    /// A control change is out of range.
     #[error(
-        "controls[{0}]: expected a step that does not fall, and pedals and steering of -1 to 1"
+        "controls[{0}]: expected steps in ascending order, and pedals and steering from -1 to 1"
     )]
     Control(usize),
-    /// There are too many changes of the controls.
+    /// There are too many control changes.
     #[error("controls: there are more than {MOST_CHANGES} changes")]
     TooMany,
 }
 
-/// Result of driving a try again.
+/// Result of repeating a try.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TryOutcome {
-    /// The result now.
+    /// The row of the repeated try.
     pub row: RunRow,
-    /// Reasons why the try is not reproduced; empty if it is.
+    /// Reasons why the try was not reproduced; empty if it was.
     pub wrong: Vec<String>,
 }
 
@@ -102,7 +102,7 @@ struct Document {
 }
 
 impl PersonTry {
-    /// Drives a course with recorded controls.
+    /// Drives a course with the given control changes.
     ///
     /// # Errors
     /// If the course cannot be driven.
@@ -125,7 +125,7 @@ impl PersonTry {
         })
     }
 
-    /// Drives the try again and compares the result.
+    /// Repeats the try and compares the result.
     ///
     /// # Errors
     /// If the course cannot be driven.
@@ -145,7 +145,7 @@ impl PersonTry {
         let driven = measure_driven(course, &self.setup, modules, self.seed, &self.controls)?;
         if driven.row != self.row {
             wrong.push(format!(
-                "the file has {}, but the drive now has {}",
+                "the result in the file is {}, but the repeated drive gives {}",
                 words(&self.row),
                 words(&driven.row)
             ));
@@ -156,7 +156,7 @@ impl PersonTry {
         })
     }
 
-    /// Whether a text is a try, judged by its format alone.
+    /// Whether a text is a try. Only the format key is checked.
     pub fn is_try(text: &str) -> bool {
         #[derive(Deserialize)]
         struct Header {
@@ -209,7 +209,7 @@ impl PersonTry {
         })
     }
 
-    /// Returns the try as a file.
+    /// Returns the text of the try's file.
     pub fn to_text(&self) -> String {
         let changes = self.controls.iter();
         let document = Document {
@@ -230,7 +230,7 @@ impl PersonTry {
     }
 }
 
-/// A result in words.
+/// Describes a result in words.
 fn words(row: &RunRow) -> String {
     let ends: Vec<String> = (row.ends.iter())
         .map(|(end, count)| format!("{end} {count}"))

@@ -84,7 +84,7 @@ fn drivers_are_told_apart() {
 fn a_run_on_shared_ground_is_one_on_ground_of_its_own() {
     let course = Course::named("old-town").unwrap();
     let shared = measure(&course, &Setup::default(), &builtin_modules(), 7).unwrap();
-    // The same scenario as a user's own has no ground to share.
+    // If the same scenario is a user's own, it has no shared ground.
     let scenario = course.scenario(7, &Setup::default()).unwrap();
     let mut own = Course::own("own", scenario);
     own.ends = course.ends;
@@ -119,7 +119,7 @@ fn nobody_to_rate_is_an_error() {
     assert!(error.to_string().contains("no agent has driven"), "{error}");
 }
 
-/// A fitness that always returns NaN.
+/// A fitness function that always returns NaN.
 struct Nothing;
 
 impl roadwright_agent::Logic for Nothing {}
@@ -177,7 +177,7 @@ fn a_drive_through_the_forest_ends_as_the_course_says_and_scores_equation_12_2()
             match drive.end {
                 End::Arrived => {
                     assert!((score - drive.time).abs() < 1e-9 && drive.time < 60.0);
-                    // 114 m at 8 m/s, and done.
+                    // The drive covers 114 m at 8 m/s, and then ends.
                     assert!(drive.time > 14.0);
                     arrived += 1;
                 }
@@ -203,7 +203,7 @@ fn a_drive_through_the_forest_ends_as_the_course_says_and_scores_equation_12_2()
     );
 }
 
-/// Controls that drive straight on for some steps, then brake.
+/// Controls that drive straight on for some steps and then brake.
 fn straight_on() -> Vec<ControlChange> {
     let change = |step, pedals, steering| ControlChange {
         step,
@@ -226,7 +226,7 @@ fn a_persons_try_is_driven_again_from_its_controls() {
     assert_eq!((own.row.drives, own.row.seed), (1, 3));
     assert_eq!(own, drive(straight_on()));
     assert_ne!(own.row.hash, run("forest", &setup, 3).row.hash);
-    // Other controls give another drive.
+    // Other controls result in another drive.
     let mut other = straight_on();
     other[1].steering = 0.2;
     assert_ne!(own.row.hash, drive(other).row.hash);
@@ -239,7 +239,7 @@ fn a_persons_try_is_driven_again_from_its_controls() {
         (again.row, again.wrong),
         (own.row.clone(), Vec::<String>::new())
     );
-    // A result that was changed, and another course.
+    // The result has been changed, and the course is another one.
     let mut wrong = read.clone();
     wrong.row.time -= 1.0;
     let wrong = wrong.drive_again(&course, &modules).unwrap().wrong;
@@ -256,7 +256,7 @@ fn a_try_judges_the_first_agent_alone_and_as_the_live_judge_does() {
     let (setup, modules) = (Setup::default(), builtin_modules());
     let measured = measure_driven(&course, &setup, &modules, 1, &straight_on()).unwrap();
     assert_eq!(measured.drives.len(), 1);
-    // The same drive step by step, as the editor drives it.
+    // The same drive step by step, as in the editor.
     let scenario = course.whole_scenario(1, &setup).unwrap();
     let level = scenario.settings().dynamics;
     let mut judge = Judge::of_person(&course, level, &scenario);
@@ -297,7 +297,7 @@ fn damaged_tries_are_refused_with_the_reason() {
         let refused = PersonTry::from_text(text);
         assert!(matches!(refused, Err(TryError::Syntax(_))), "{text}");
     }
-    // A course that simulates its own vehicle has no world to drive in.
+    // A course that simulates its vehicle itself has no world to drive in.
     let bay = Course::named("parking").unwrap();
     assert!(measure_driven(&bay, &setup, &modules, 1, &[]).is_err());
 }

@@ -1,4 +1,4 @@
-//! Observation of vehicles at each check, for courses whose drives do not end only by time and distance.
+//! Observation of vehicles at each check, for courses with end conditions other than time and distance.
 
 use super::Handling;
 use crate::course::{Course, LOOK, Moment, Parked, passes_through};
@@ -8,26 +8,27 @@ use roadwright_scenario::{DynamicsLevel, Scenario};
 use roadwright_simulation::{Party, VehicleRecord, World};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-/// Current and earlier positions of vehicles. Empty if a course does not need them.
+/// Current and earlier observations of vehicles; empty if a course does not need them.
 pub(super) struct Watch {
     /// Whether anything is observed.
     looks: bool,
-    /// Number of checks within the time after which a vehicle counts as stuck.
+    /// Number of checks in the time after which a vehicle counts as stuck.
     memory: usize,
-    /// Last goals of vehicles, by agent.
+    /// Last goal of each vehicle, by agent.
     goals: BTreeMap<u64, Pose>,
-    /// When a vehicle counts as parked; `None` if the course does not end in a bay.
+    /// Deviations within which a vehicle counts as parked; `None` if the course does not end in a bay.
     parked: Option<Parked>,
     /// Latest observations of vehicles on a course that ends in a bay, by agent.
     moves: BTreeMap<u64, Moves>,
     seen: BTreeMap<u64, VecDeque<DVec2>>,
-    /// Current roll of vehicles, rad. Only available at levels at which bodies can roll.
+    /// Current roll of each vehicle, rad. Only available at levels at which bodies can roll.
     rolls: BTreeMap<u64, f64>,
-    /// Largest roll of any vehicle so far in either direction, rad.
+    /// Maximum roll of any vehicle so far, in either direction, rad.
     most_roll: f64,
     /// Roll at which a vehicle has tipped over, rad; `None` if the roll is not limited.
     roll_limit: Option<f64>,
-    /// Whether contacts are recorded: bodies pass through objects that they touch, or must not touch any.
+    /// Whether contacts are recorded, because bodies either pass through objects that they touch or must not
+    /// touch any.
     records_contacts: bool,
     /// Number of collisions that have been processed.
     collisions: usize,
@@ -37,9 +38,9 @@ pub(super) struct Watch {
 /// Observations of a vehicle that parks.
 #[derive(Debug, Clone, Copy, Default)]
 struct Moves {
-    /// Whether the vehicle is in its place.
+    /// Whether the vehicle is in its target position.
     is_in_place: bool,
-    /// Whether the vehicle stands there.
+    /// Whether the vehicle stands in its target position.
     is_parked: bool,
     /// Number of changes between forwards and reverse.
     gear_changes: u32,
@@ -48,7 +49,7 @@ struct Moves {
 }
 
 impl Moves {
-    /// Speed above which a vehicle moves, m/s.
+    /// Speed above which a vehicle counts as moving, m/s.
     const MOVING: f64 = 0.1;
 
     fn look(&mut self, vehicle: &VehicleRecord, goal: Pose, parked: &Parked) {
@@ -67,7 +68,7 @@ impl Moves {
 }
 
 impl Watch {
-    /// Creates the observation of agents on a course, at a level of dynamics.
+    /// Creates the observation of the agents of a course at a dynamics level.
     pub(super) fn new(course: &Course, level: DynamicsLevel, scenario: &Scenario) -> Self {
         let ends = course.ends;
         let looks = ends.looks_closely();
@@ -105,8 +106,8 @@ impl Watch {
         }
         for vehicle in world.snapshot().vehicles {
             let places = self.seen.entry(vehicle.agent).or_default();
-            // Until this number of positions is known, which span the time for being stuck, no vehicle counts
-            // as stuck.
+            // No vehicle counts as stuck before this number of positions, which spans the time limit for
+            // being stuck.
             if places.len() == self.memory {
                 places.pop_front();
             }
@@ -123,7 +124,7 @@ impl Watch {
         if !self.records_contacts {
             return;
         }
-        // The list in the world only grows, so each check processes only the new entries.
+        // The world's list only grows, so each check only processes the new entries.
         for collision in &world.collisions()[self.collisions..] {
             self.struck.insert(collision.agent);
             if let Party::Agent(other) = collision.with {
@@ -148,8 +149,8 @@ impl Watch {
         Some(self.moves.get(&agent).is_some_and(|moves| moves.is_parked))
     }
 
-    /// Whether a vehicle was in its place when it was last seen, at most 0.1 s before it despawned; `None` if the course
-    /// does not end in a bay.
+    /// Whether a vehicle was in its target position when it was last seen, at most 0.1 s before it despawned;
+    /// `None` if the course does not end in a bay.
     pub(super) fn was_in_place(&self, agent: u64) -> Option<bool> {
         self.parked?;
         let moves = self.moves.get(&agent);

@@ -3,7 +3,7 @@
 use super::Moments;
 use serde::Serialize;
 
-/// Mean of the first observations, with its error.
+/// Mean of the first observations, with its standard error.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Accumulated {
     /// Number of observations.
@@ -31,11 +31,10 @@ pub fn accumulate(values: &[f64]) -> Vec<Accumulated> {
     values.iter().enumerate().map(add).collect()
 }
 
-/// Smallest number of runs at and above which the error bars of two means (one standard error to each side) do
-/// not overlap.
-/// `None` if the bars overlap at the end, or if either mean has fewer than two runs.
+/// Smallest number of runs from which onwards the error bars of two means (one standard error to each side)
+/// do not overlap. `None` if the bars overlap at the end, or if either mean has fewer than two runs.
 ///
-/// Two means that separate and overlap again later have not separated.
+/// Means that separate but overlap again later do not count as separated.
 pub fn separation(first: &[Accumulated], second: &[Accumulated]) -> Option<usize> {
     let overlap = |(a, b): (&Accumulated, &Accumulated)| {
         // A single run has no error bar. Written so that NaN counts as an overlap.
@@ -61,7 +60,7 @@ mod tests {
         let means: Vec<f64> = found.iter().map(|point| point.mean).collect();
         assert_eq!(means, [2.0, 3.0, 5.0]);
         assert_eq!((found[0].runs, found[0].standard_error), (1, 0.0));
-        // Deviation sqrt(13) of three.
+        // The standard deviation of the three values is sqrt(13).
         assert!((found[2].standard_deviation - 13f64.sqrt()).abs() < 1e-12);
         assert!((found[2].standard_error - (13f64 / 3.0).sqrt()).abs() < 1e-12);
         assert!(accumulate(&[]).is_empty());
@@ -75,10 +74,11 @@ mod tests {
         assert_eq!(separation(&low, &low), None);
         assert_eq!(separation(&[], &high), None);
         assert_eq!(separation(&low[..1], &high[..1]), None);
-        // Separate at first, together at the end.
+        // The means are separate at first but overlap at the end.
         let falls = accumulate(&[9.0, 7.0, -4.0, -4.0, -2.0, 6.0]);
         assert_eq!(separation(&low, &falls), None);
-        // Together at first; the fourth run moves the mean by 4.5, and its bar grows by as much.
+        // The means overlap at first. The fourth run moves one mean by 4.5, and its error bar grows by as
+        // much.
         let rises = accumulate(&[2.0, 2.0, 2.0, 20.0, 20.0, 20.0]);
         assert_eq!(separation(&low, &rises), Some(5));
     }

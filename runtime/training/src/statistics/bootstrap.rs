@@ -1,4 +1,4 @@
-//! The bootstrap method, which estimates the spread of a statistic by resampling the values.
+//! The bootstrap method, which estimates the variability of a statistic by resampling the values.
 
 use super::distributions::{normal_cdf, normal_quantile};
 use super::intervals::{Interval, Method};
@@ -10,7 +10,8 @@ pub struct Bootstrap {
     estimate: f64,
     /// The statistic for each resample, ascending.
     replicates: Vec<f64>,
-    /// Change of the spread with the size of the statistic, estimated by leaving out one value at a time.
+    /// Acceleration: how the standard error of the statistic changes with its value, estimated by leaving out
+    /// one value at a time.
     acceleration: f64,
 }
 
@@ -47,21 +48,21 @@ impl Bootstrap {
         self.estimate
     }
 
-    /// Returns the interval between percentiles of the replicates.
+    /// Returns the percentile interval of the replicates.
     pub fn percentile(&self, level: f64) -> Interval {
         let tail = 0.5 * (1.0 - level);
         self.between(tail, 1.0 - tail, Method::Percentile, level)
     }
 
-    /// Returns the interval corrected for bias and acceleration. If all replicates lie on one side of the
-    /// estimate, no correction is possible and the percentile interval is returned.
+    /// Returns the interval corrected for bias and acceleration (BCa). If all replicates are on one side of
+    /// the estimate, no correction is possible, and the percentile interval is returned.
     pub fn bca(&self, level: f64) -> Interval {
         let bias = normal_quantile(self.share_below());
         if !bias.is_finite() {
             return self.percentile(level);
         }
         let corrected = |p: f64| {
-            // Without bias and acceleration this equals `p`, so the interval is the percentile interval.
+            // Without bias and acceleration, this equals `p`, which gives the percentile interval.
             let from = bias + normal_quantile(p);
             normal_cdf(bias + from / (1.0 - self.acceleration * from))
         };
@@ -69,9 +70,9 @@ impl Bootstrap {
         self.between(corrected(tail), corrected(1.0 - tail), Method::Bca, level)
     }
 
-    /// Fraction of the replicates below the estimate. Replicates equal to it count half.
+    /// Fraction of the replicates below the estimate. Replicates equal to the estimate count half.
     fn share_below(&self) -> f64 {
-        // With few values, many replicates equal the estimate. Counting all of them on one side would look
+        // With few values, many replicates equal the estimate. Counting all of these on one side would look
         // like a bias.
         let below = self.replicates.partition_point(|&r| r < self.estimate);
         let up_to = self.replicates.partition_point(|&r| r <= self.estimate);
@@ -100,7 +101,7 @@ impl Bootstrap {
 
 /// Returns the statistic of all values except one, for each value that can be left out.
 fn without_each(values: &[f64], statistic: impl Fn(&[f64]) -> f64) -> Vec<f64> {
-    // The omitted value moves to the end, so that no list has to be copied.
+    // The omitted value is swapped to the end, so that no list has to be copied.
     let mut rest = values.to_vec();
     let last = rest.len() - 1;
     let of_rest = |left_out: usize| {
@@ -112,11 +113,12 @@ fn without_each(values: &[f64], statistic: impl Fn(&[f64]) -> f64) -> Vec<f64> {
     (0..values.len()).map(of_rest).collect()
 }
 
-/// Skewness of the changes caused by leaving out one value, divided by six.
+/// One sixth of the skewness of the changes caused by leaving out one value.
 fn acceleration(jackknife: &[f64]) -> f64 {
     let mean = jackknife.iter().sum::<f64>() / jackknife.len() as f64;
     let sum = |power: i32| -> f64 { jackknife.iter().map(|j| (mean - j).powi(power)).sum() };
-    // If no single value changes the statistic, this is 0 and only the bias is corrected.
+    // If leaving out any single value does not change the statistic, this is 0, and only the bias is
+    // corrected.
     let squares = sum(2);
     if squares > 0.0 {
         sum(3) / (6.0 * squares * squares.sqrt())
@@ -181,7 +183,7 @@ mod tests {
             Bootstrap::of(&VALUES, 0, Stream::new(1, "test", 0), mean),
             None
         );
-        // A statistic other than the mean: all replicates of the maximum are at or below it.
+        // For a statistic other than the mean, here the maximum, all replicates are at or below the estimate.
         let most = |values: &[f64]| values.iter().copied().fold(f64::MIN, f64::max);
         let most = Bootstrap::of(&VALUES, 100, Stream::new(1, "test", 0), most).unwrap();
         assert!(most.bca(0.95).high <= 8.9);

@@ -9,24 +9,23 @@ use roadwright_geometry::math::Stream;
 /// Number of bootstrap replicates in a comparison.
 const RESAMPLES: usize = 2000;
 
-/// Difference between two lists of values measured in pairs, for example on the same courses.
-/// Pairing removes the luck of the course from the difference.
+/// Difference between two lists of paired values, for example from the same courses. Pairing removes the
+/// effect of easy and difficult courses from the difference.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Paired {
     /// Number of pairs.
     pub count: u64,
-    /// Mean of the second value minus the first one.
+    /// Mean of the second value minus the first value.
     pub mean: f64,
     /// Standard deviation of the differences.
     pub standard_deviation: f64,
     /// Standard error of the mean.
     pub standard_error: f64,
-    /// The interval by Student's t.
+    /// Confidence interval by Student's t.
     pub t: Interval,
-    /// The interval by the bootstrap.
+    /// Confidence interval by the bootstrap.
     pub bootstrap: Interval,
-    /// Probability that the mean would be at least as far from 0 if there were no difference
-    /// (two-sided, by Student's t).
+    /// Probability of a mean at least this far from 0 if there is no difference (two-sided, by Student's t).
     pub p: f64,
 }
 
@@ -34,7 +33,7 @@ pub struct Paired {
 pub fn paired(pairs: &[(f64, f64)], level: f64) -> Option<Paired> {
     let differences: Vec<f64> = pairs.iter().map(|(first, second)| second - first).collect();
     let moments = Moments::of(&differences);
-    // A fixed stream gives the same interval each time for the same two results.
+    // A fixed stream gives the same interval for the same two results every time.
     let stream = Stream::new(0, "paired bootstrap", pairs.len() as u64);
     let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;
     let bootstrap = Bootstrap::of(&differences, RESAMPLES, stream, mean)?;
@@ -49,28 +48,28 @@ pub fn paired(pairs: &[(f64, f64)], level: f64) -> Option<Paired> {
     })
 }
 
-/// Probability that chance gives a mean at least as far from 0.
+/// Two-sided probability of a mean at least this far from 0 by chance.
 fn two_sided(moments: &Moments) -> f64 {
     let (mean, error) = (moments.mean(), moments.standard_error());
     if error > 0.0 {
         let freedom = (moments.count() - 1) as f64;
         return 2.0 * student_t_cdf(-(mean / error).abs(), freedom);
     }
-    // If the differences have no spread, the difference is certain, or it is zero.
+    // If the differences do not vary, the difference is either certain or zero.
     if mean == 0.0 { 1.0 } else { 0.0 }
 }
 
-/// Corrects the probabilities of several comparisons, so that the chance of any false positive is no larger
-/// than for a single comparison [Holm 1979]. The results are in the given order.
+/// Corrects the p-values of several comparisons, so that the probability of any false positive is no higher
+/// than for a single comparison [Holm 1979]. The results are in the order of the inputs.
 pub fn holm(p: &[f64]) -> Vec<f64> {
     let mut order: Vec<usize> = (0..p.len()).collect();
     order.sort_by(|&a, &b| p[a].total_cmp(&p[b]));
     let mut corrected = vec![0.0; p.len()];
     let mut least = 0.0f64;
     for (rank, &index) in order.iter().enumerate() {
-        // The smallest is multiplied by the number of comparisons, the next by one less, and so on. The
-        // running maximum keeps the order: 0.01, 0.02, 0.02 become 0.03, 0.04, 0.04 instead of 0.03, 0.04,
-        // 0.02.
+        // The smallest p-value is multiplied by the number of comparisons, the next by one less, and so on.
+        // The running maximum preserves the order: 0.01, 0.02, 0.02 become 0.03, 0.04, 0.04 rather than 0.03,
+        // 0.04, 0.02.
         least = least.max((p[index] * (p.len() - rank) as f64).min(1.0));
         corrected[index] = least;
     }

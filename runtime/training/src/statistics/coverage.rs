@@ -1,4 +1,4 @@
-//! Coverage of intervals, each measured with 10,000 simulated experiments.
+//! Tests of the coverage of intervals, each with 10,000 simulated experiments.
 
 use super::*;
 use rayon::prelude::*;
@@ -8,7 +8,7 @@ use std::f64::consts::TAU;
 const EXPERIMENTS: u64 = 10_000;
 
 fn uniform(stream: &mut Stream) -> f64 {
-    // Never 0, because the logarithm of 0 does not exist.
+    // Never 0, because the logarithm of 0 is not finite.
     1.0 - stream.next_unit()
 }
 
@@ -27,7 +27,7 @@ fn lognormal(stream: &mut Stream) -> f64 {
     exp(0.5 * normal(stream))
 }
 
-/// Fraction of the experiments in which a condition holds.
+/// Fraction of simulated experiments in which a condition holds.
 fn share(name: &str, experiment: impl Fn(&mut Stream) -> bool + Sync) -> f64 {
     let all = (0..EXPERIMENTS).into_par_iter();
     let count = all
@@ -40,7 +40,7 @@ fn draw(stream: &mut Stream, count: usize, law: fn(&mut Stream) -> f64) -> Vec<f
     (0..count).map(|_| law(stream)).collect()
 }
 
-/// Whether an interval at 95 % covers the mean as often as claimed.
+/// Whether the coverage of a 95 % interval is as claimed.
 fn keeps_its_word(share: f64) -> bool {
     (0.935..=0.96).contains(&share)
 }
@@ -51,7 +51,7 @@ fn students_t_covers_normal_means() {
         share("t", |stream| {
             let moments = Moments::of(&draw(stream, count, normal));
             let interval = student_t(&moments, 0.95).unwrap();
-            // Control: an interval that is narrower by a tenth.
+            // Control: the same with an interval that is narrower by a tenth.
             let reach = scale * 0.5 * interval.width();
             moments.mean().abs() <= reach
         })
@@ -104,7 +104,7 @@ const WATCHED: usize = 1000;
 
 #[test]
 fn the_betting_sequence_may_be_watched() {
-    // Bets against the true mean. The sequence misses it if any bet succeeds, at any time.
+    // The bets are against the true mean. The sequence misses the mean if any of them succeeds at any time.
     let missed = |p: f64| {
         share("betting", |stream| {
             let mut sequence = BettingSequence::against_one(0.95, p);
@@ -118,7 +118,7 @@ fn the_betting_sequence_may_be_watched() {
         let found = missed(p);
         assert!(found <= 0.05, "{p}: {found}");
     }
-    // Control: an interval for a fixed number of trials misses far more often.
+    // Control: an interval for a fixed number of trials misses the mean far more often.
     let watched_fixed = share("betting", |stream| {
         let mut successes = 0;
         (1..=WATCHED as u64).any(|count| {
@@ -153,7 +153,7 @@ fn the_asymptotic_sequence_may_be_watched_from_the_planned_number_on() {
     ] {
         assert!(found <= 0.05, "{name}: {found}");
     }
-    // Control: the same with the interval for a fixed number.
+    // Control: the same with an interval for a fixed number of values.
     let watched_t = share("asymptotic", |stream| {
         let mut moments = Moments::default();
         (0..WATCHED).any(|_| {

@@ -1,4 +1,4 @@
-//! The normal distribution and Student's distribution, with their quantiles.
+//! The normal distribution and Student's t distribution, with their quantiles.
 
 use roadwright_geometry::math::{erfc, exp, ln, ln_gamma};
 use std::f64::consts::FRAC_1_SQRT_2;
@@ -11,7 +11,7 @@ pub fn normal_cdf(x: f64) -> f64 {
 /// Quantile of the standard normal distribution at probability `p`: infinite at 0 and 1, and NaN outside this
 /// range.
 pub fn normal_quantile(p: f64) -> f64 {
-    // Computed from the smaller tail, because probabilities close to 1 have few significant digits.
+    // Computed in the lower tail, because probabilities close to 1 have few significant digits.
     if p > 0.5 {
         -quantile_below(1.0 - p, normal_cdf)
     } else {
@@ -19,15 +19,16 @@ pub fn normal_quantile(p: f64) -> f64 {
     }
 }
 
-/// Probability that a value of Student's distribution is at most `x`. The degrees of freedom must be above 0.
+/// Probability that a value of Student's t distribution is at most `x`. The degrees of freedom must be
+/// positive.
 pub fn student_t_cdf(x: f64, freedom: f64) -> f64 {
     // At `freedom / (freedom + x²)`, this is the probability of both tails together. The distribution is
-    // symmetric, so each tail has half of it.
+    // symmetric, so each tail has half of this probability.
     let tail = 0.5 * incomplete_beta(0.5 * freedom, 0.5, freedom / (freedom + x * x));
     if x > 0.0 { 1.0 - tail } else { tail }
 }
 
-/// Quantile of Student's distribution at probability `p`.
+/// Quantile of Student's t distribution at probability `p`.
 pub fn student_t_quantile(p: f64, freedom: f64) -> f64 {
     if p > 0.5 {
         -quantile_below(1.0 - p, |x| student_t_cdf(x, freedom))
@@ -44,15 +45,15 @@ fn quantile_below(p: f64, cdf: impl Fn(f64) -> f64) -> f64 {
     if p == 0.0 {
         return f64::NEG_INFINITY;
     }
-    // Both distributions are symmetric about 0 and `p` is at most a half, so 0 is the upper end and only the
+    // Both distributions are symmetric about 0 and `p` is at most 0.5, so the upper end is 0, and only the
     // lower end has to be found.
     let mut low = -1.0;
     while cdf(low) > p {
         low *= 2.0;
     }
     let mut high = 0.0;
-    // Bisection gains one bit per iteration and ends when there is no number in between. It is slow but safe
-    // for any p.
+    // Bisection gains one bit per iteration and ends when no number lies between the bounds. It is slow but
+    // reliable for any `p`.
     loop {
         let middle = 0.5 * (low + high);
         if middle <= low || middle >= high {
@@ -66,13 +67,14 @@ fn quantile_below(p: f64, cdf: impl Fn(f64) -> f64) -> f64 {
     }
 }
 
-/// The regularised incomplete beta function, computed by its continued fraction ([DLMF], 8.17.22).
+/// The regularised incomplete beta function, computed with its continued fraction ([DLMF], 8.17.22).
 fn incomplete_beta(a: f64, b: f64, x: f64) -> f64 {
     if x <= 0.0 || x >= 1.0 {
         return x.clamp(0.0, 1.0);
     }
     let factor = exp(ln_gamma(a + b) - ln_gamma(a) - ln_gamma(b) + a * ln(x) + b * ln(1.0 - x));
-    // The fraction converges fast on this side of the mean, and the other side is one minus it.
+    // The fraction converges fast on this side of the mean. The value on the other side is one minus the
+    // mirrored value.
     if x < (a + 1.0) / (a + b + 2.0) {
         factor / a * beta_fraction(a, b, x)
     } else {
@@ -85,12 +87,12 @@ const TERMS: u32 = 10_000;
 /// Replacement for a denominator of 0.
 const TINY: f64 = 1e-300;
 
-/// The continued fraction, evaluated from its beginning [Lentz 1976].
+/// The continued fraction, evaluated from front to back [Lentz 1976].
 fn beta_fraction(a: f64, b: f64, x: f64) -> f64 {
     let guarded = |value: f64| if value.abs() < TINY { TINY } else { value };
-    // The first term is the odd one for m = 0: -(a + b) x / (a + 1). `c` is the ratio of a numerator to the
-    // previous one, and `d` that of the previous denominator to the current one. Each term multiplies the
-    // fraction by `c · d`, so the number of terms need not be chosen in advance.
+    // The first term is the odd term for m = 0: -(a + b) x / (a + 1). `c` is the ratio of a numerator to the
+    // previous numerator, and `d` is the ratio of the previous denominator to the current one. Each term
+    // multiplies the fraction by `c · d`, so the number of terms need not be chosen in advance.
     let mut d = 1.0 / guarded(1.0 - (a + b) * x / (a + 1.0));
     let (mut c, mut fraction) = (1.0, d);
     for m in 1..TERMS {
@@ -120,7 +122,7 @@ mod tests {
         assert!(error < 1e-9, "{found} instead of {expected}");
     }
 
-    // The numbers are those of scipy 1.17.1, `stats.norm` and `stats.t`.
+    // The expected values are from scipy 1.17.1, `stats.norm` and `stats.t`.
     #[test]
     fn the_normal_distribution_agrees_with_scipy() {
         for (p, x) in [

@@ -10,11 +10,11 @@ use serde::{Deserialize, Serialize};
 pub enum Method {
     /// Student's t for a mean.
     StudentT,
-    /// Wilson's score for a fraction.
+    /// Wilson's score method for a fraction.
     Wilson,
-    /// Percentiles of a bootstrap.
+    /// Percentiles of the bootstrap.
     Percentile,
-    /// Bootstrap corrected for bias and acceleration.
+    /// Bootstrap corrected for bias and acceleration (BCa).
     Bca,
     /// Asymptotic confidence sequence for a mean, which remains valid under monitoring.
     AsymptoticSequence,
@@ -36,7 +36,7 @@ impl Method {
     }
 }
 
-/// An interval that contains the estimated quantity in a given fraction of all experiments.
+/// A confidence interval: it contains the estimated quantity in a given fraction of all experiments.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Interval {
     /// Lower end of the interval.
@@ -45,7 +45,7 @@ pub struct Interval {
     pub high: f64,
     /// Method by which the interval was computed.
     pub method: Method,
-    /// Confidence level: the fraction of experiments whose interval contains the quantity, 0 to 1.
+    /// Confidence level: fraction of experiments whose interval contains the quantity, 0 to 1.
     pub level: f64,
 }
 
@@ -61,13 +61,13 @@ impl Interval {
     }
 }
 
-/// Returns the interval of a mean by Student's t [Student 1908]; `None` for fewer than two values.
+/// Returns the confidence interval of a mean by Student's t [Student 1908]; `None` for fewer than two values.
 pub fn student_t(moments: &Moments, level: f64) -> Option<Interval> {
     if moments.count() < 2 {
         return None;
     }
     let freedom = (moments.count() - 1) as f64;
-    // The remaining probability is divided between two tails: at 95 % the ends are at 2.5 % and 97.5 %.
+    // The remaining probability is divided between two tails. At 95 %, the ends are at 2.5 % and 97.5 %.
     let reach = student_t_quantile(0.5 + 0.5 * level, freedom) * moments.standard_error();
     Some(Interval {
         low: moments.mean() - reach,
@@ -77,8 +77,8 @@ pub fn student_t(moments: &Moments, level: f64) -> Option<Interval> {
     })
 }
 
-/// Returns the interval of a fraction by the score method [Wilson 1927]. Its width is not zero even for
-/// fractions of 0 and 1. `None` without trials.
+/// Returns the confidence interval of a fraction by the score method [Wilson 1927]. Its width is not zero
+/// even for fractions of 0 and 1. `None` without trials.
 pub fn wilson(successes: u64, trials: u64, level: f64) -> Option<Interval> {
     if trials == 0 {
         return None;
@@ -86,12 +86,12 @@ pub fn wilson(successes: u64, trials: u64, level: f64) -> Option<Interval> {
     let n = trials as f64;
     let share = successes.min(trials) as f64 / n;
     let z = normal_quantile(0.5 + 0.5 * level);
-    // The ends are the two fractions p with |share - p| = z · sqrt(p (1 - p) / n). The error is that of p and
-    // not of the observed fraction, which would be 0 if all trials or none succeed.
+    // The ends are the two fractions p with |share - p| = z · sqrt(p (1 - p) / n). The standard error is that
+    // of p rather than of the observed fraction, which would be 0 if all trials or none succeeded.
     let middle = (share + z * z / (2.0 * n)) / (1.0 + z * z / n);
     let variance = share * (1.0 - share) / n + z * z / (4.0 * n * n);
     let reach = z * variance.sqrt() / (1.0 + z * z / n);
-    // Otherwise rounding would leave a small residue instead of exactly 0 or 1.
+    // Otherwise, rounding would leave a small residue rather than exactly 0 or 1.
     let low = if successes == 0 { 0.0 } else { middle - reach };
     let high = if successes >= trials {
         1.0

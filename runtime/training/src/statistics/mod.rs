@@ -1,5 +1,5 @@
-//! Statistics with error bars: means and their intervals, differences, and intervals that remain valid under
-//! monitoring.
+//! Statistics with error bars: means with confidence intervals, differences, and confidence sequences, which
+//! remain valid under monitoring.
 //!
 //! Methods and their conditions:
 //!

@@ -1,11 +1,11 @@
-//! Mean, spread and interquartile mean.
+//! Mean, standard deviation and interquartile mean.
 
-/// Count, mean and spread of values that are added one by one [Welford 1962].
+/// Count, mean and variance of values that are added one by one [Welford 1962].
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Moments {
     count: u64,
     mean: f64,
-    /// Sum of the squared distances from the mean.
+    /// Sum of the squared deviations from the mean.
     squares: f64,
 }
 
@@ -19,8 +19,8 @@ impl Moments {
 
     /// Adds a value.
     pub fn push(&mut self, value: f64) {
-        // The difference between a sum of squares and the square of a sum would lose all digits if the mean
-        // is large.
+        // The difference between the sum of squares and the square of the sum would lose all digits if the
+        // mean is large.
         self.count += 1;
         let from_old = value - self.mean;
         self.mean += from_old / self.count as f64;
@@ -56,13 +56,13 @@ impl Moments {
     }
 }
 
-/// Mean of the middle half of the values [Agarwal 2021]. At each end, a quarter of the values (rounded down)
-/// is left out. `None` without values.
+/// Interquartile mean: the mean of the middle half of the values [Agarwal 2021]. A quarter of the values
+/// (rounded down) is left out at each end. `None` without values.
 pub fn interquartile_mean(values: &[f64]) -> Option<f64> {
     let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);
     let left_out = sorted.len() / 4;
-    // Of fewer than four values, none is left out, which gives the plain mean.
+    // With fewer than four values, none is left out, which gives the plain mean.
     let middle = &sorted[left_out..sorted.len() - left_out];
     (!middle.is_empty()).then(|| Moments::of(middle).mean())
 }
@@ -92,7 +92,7 @@ mod tests {
         let moments = Moments::of(&values);
         assert_eq!((moments.count(), moments.mean()), (4, 1e9 + 10.0));
         assert_eq!(moments.variance(), 30.0);
-        // The plain formula on the same values, which shows why it is not used.
+        // The plain formula on the same values shows why it is not used.
         let squares: f64 = values.iter().map(|v| v * v).sum();
         let plain = (squares - 4.0 * moments.mean() * moments.mean()) / 3.0;
         assert!((plain - 30.0).abs() > 1.0, "{plain}");
@@ -107,7 +107,7 @@ mod tests {
 
     #[test]
     fn quartiles_between_two_values_are_interpolated() {
-        // By hand: a quarter of five steps is 1.25, which lies a quarter of the distance from 2 to 4.
+        // Computed by hand: a quarter of five steps is 1.25, which is a quarter of the distance from 2 to 4.
         let values = [32.0, 2.0, 4.0, 16.0, 8.0, 1.0];
         assert_eq!(five_numbers(&values), Some([1.0, 2.5, 6.0, 14.0, 32.0]));
         assert_eq!(five_numbers(&[7.0]), Some([7.0; 5]));
@@ -116,7 +116,8 @@ mod tests {
 
     #[test]
     fn the_middle_half_has_no_outliers() {
-        // scipy 1.17: trim_mean([1, 2, 3, 4, 5, 6, 7, 1000], 0.25) = 4.5, of the first seven 4.0.
+        // According to scipy 1.17, trim_mean([1, 2, 3, 4, 5, 6, 7, 1000], 0.25) is 4.5, and that of the first
+        // seven values is 4.0.
         let values = [1000.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 1.0];
         assert_eq!(interquartile_mean(&values), Some(4.5));
         assert_eq!(

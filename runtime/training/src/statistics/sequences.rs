@@ -1,9 +1,9 @@
-//! Confidence sequences: intervals that remain valid under monitoring. At 95 %, all intervals of an
-//! experiment contain the mean in 95 % of all experiments, so an experiment may stop as soon as they are
-//! narrow enough.
+//! Confidence sequences: intervals that remain valid under monitoring. At a level of 95 %, all intervals of
+//! an experiment contain the mean in 95 % of all experiments, so an experiment may stop as soon as the
+//! intervals are narrow enough.
 //!
-//! If an interval for a fixed number of values is monitored and the experiment stops when it looks good, it
-//! misses the mean far more often than claimed.
+//! An interval for a fixed number of values misses the mean far more often than claimed if it is monitored
+//! and the experiment stops when the interval looks good.
 
 use super::intervals::{Interval, Method};
 use super::moments::Moments;
@@ -22,9 +22,9 @@ pub struct AsymptoticSequence {
 }
 
 impl AsymptoticSequence {
-    /// Creates a sequence with a level of 0 to 1 that is tightest at a planned number of values.
+    /// Creates a sequence with a confidence level of 0 to 1 that is tightest at the planned number of values.
     pub fn new(level: f64, planned: u64) -> Self {
-        // This minimises the width at that number.
+        // This choice minimises the width at that number.
         let twice = -2.0 * ln(1.0 - level);
         Self {
             level,
@@ -39,7 +39,7 @@ impl AsymptoticSequence {
         }
         let n = moments.count() as f64;
         // The theorem uses standard deviations. With standard errors, as here, the denominator has one factor
-        // `n` less.
+        // of `n` less.
         let grown = n * self.rho_squared + 1.0;
         let bound = 2.0 * grown / (n * self.rho_squared) * ln(grown.sqrt() / (1.0 - self.level));
         let reach = for_few(bound.sqrt(), n - 1.0) * moments.standard_error();
@@ -52,9 +52,9 @@ impl AsymptoticSequence {
     }
 }
 
-/// Converts a number of standard errors from the normal distribution to Student's distribution with the same
-/// tail ([Abramowitz 1964], 26.7.5). This matters for few values, because their standard deviation is an
-/// estimate as well.
+/// Converts a number of standard errors of the normal distribution to that of Student's t distribution with
+/// the same tail ([Abramowitz 1964], 26.7.5). This matters for few values, because their standard deviation
+/// is also an estimate.
 fn for_few(z: f64, freedom: f64) -> f64 {
     let squared = z * z;
     let first = (squared + 1.0) / (4.0 * freedom);
@@ -62,18 +62,18 @@ fn for_few(z: f64, freedom: f64) -> f64 {
     z * (1.0 + first + second)
 }
 
-/// Number of intervals between the means that are tested.
+/// Number of intervals between the possible means that are tested.
 const PLACES: usize = 1000;
-/// Largest fraction of the capital that a single bet risks.
+/// Maximum fraction of the capital that a single bet risks.
 const RISK: f64 = 0.5;
 
-/// Confidence sequence for the mean of values between 0 and 1, by betting against every possible mean
-/// ([Waudby-Smith 2023], section 4). If a bettor against a possible mean gets rich, the true mean is probably
-/// a different one.
+/// Confidence sequence for the mean of values between 0 and 1, based on bets against every possible mean
+/// ([Waudby-Smith 2023], section 4). If a bettor against a possible mean gets rich, this is probably not the
+/// true mean.
 #[derive(Debug, Clone, PartialEq)]
 pub struct BettingSequence {
     level: f64,
-    /// The possible means that remain, with the capital of bets on higher and on lower values.
+    /// The remaining possible means, with the capital of the bets on higher and on lower values.
     means: Vec<Bet>,
     /// Distance between the possible means.
     spacing: f64,
@@ -92,7 +92,7 @@ struct Bet {
 }
 
 impl BettingSequence {
-    /// Creates a sequence with a level of 0 to 1.
+    /// Creates a sequence with a confidence level of 0 to 1.
     pub fn new(level: f64) -> Self {
         let spacing = 1.0 / PLACES as f64;
         let means = (0..=PLACES).map(|place| place as f64 * spacing);
@@ -115,17 +115,17 @@ impl BettingSequence {
         }
     }
 
-    /// Adds a value, clamped to 0 to 1.
+    /// Adds a value, clamped to the range 0 to 1.
     pub fn push(&mut self, value: f64) {
         let value = value.clamp(0.0, 1.0);
-        // The stake must not depend on the value. Only then do bets on the true mean gain nothing on average,
-        // which the level requires.
+        // The stake must not depend on the value. Otherwise, bets on the true mean could gain on average, and
+        // the confidence level would not hold.
         let stake = self.stake();
         for bet in &mut self.means {
             // The worst value for the bet on higher values is 0, which costs `stake · mean` of the capital,
-            // and for the other bet it is 1. With this limit at least half of the capital remains, because a
-            // bettor could not recover from 0. At a mean of 0 or 1 the limit is infinite, but there one of
-            // the two bets cannot lose.
+            // and the worst value for the other bet is 1. With this limit, at least half of the capital
+            // remains, because a bettor could not recover from 0. At a mean of 0 or 1, the limit is infinite,
+            // but then one of the two bets cannot lose.
             bet.on_more *= 1.0 + stake.min(RISK / bet.mean) * (value - bet.mean);
             bet.on_less *= 1.0 - stake.min(RISK / (1.0 - bet.mean)) * (value - bet.mean);
         }
@@ -139,15 +139,16 @@ impl BettingSequence {
     /// Returns the stake on the next value, which depends only on earlier values.
     fn stake(&self) -> f64 {
         let next = (self.count + 1) as f64;
-        // Computed as if there had been one value before all others, half a unit from its mean.
+        // Computed as if there had been one more value before all others, at a distance of 0.5 from the mean.
         let variance = (0.25 + self.squares) / next;
         (2.0 * ln(2.0 / (1.0 - self.level)) / (variance * next * ln(next + 1.0))).sqrt()
     }
 
-    /// Removes the possible means against which a bettor got rich. The last ones are never removed, so that
-    /// an interval is never empty.
+    /// Removes the possible means against which a bettor has got rich. The last possible means are never
+    /// removed, so that the interval is never empty.
     fn drop_losers(&mut self) {
-        // Fair bets reach this with a probability of at most 1 - level, for any duration of monitoring.
+        // Fair bets reach this capital with a probability of at most 1 - level, however long the monitoring
+        // lasts.
         let rich = 1.0 / (1.0 - self.level);
         // Each of the two bettors has half of the capital.
         let is_left = |bet: &Bet| 0.5 * bet.on_more.max(bet.on_less) < rich;
@@ -161,7 +162,7 @@ impl BettingSequence {
         let ends = self.means.first().zip(self.means.last());
         let (low, high) = ends.map_or((0.0, 1.0), |(first, last)| (first.mean, last.mean));
         Interval {
-            // The true mean may lie between two means that were tested.
+            // The true mean may be between two of the tested means.
             low: (low - self.spacing).max(0.0),
             high: (high + self.spacing).min(1.0),
             method: Method::BettingSequence,
@@ -207,7 +208,7 @@ mod tests {
             last = now;
         }
         assert!(last.contains(0.5) && last.width() < 0.25, "{last:?}");
-        // An adversarial case: first only values of 1, then only values of 0.
+        // An adversarial case: first only values of 1, and then only values of 0.
         let turned = watched((0..400).map(|n| f64::from(n < 200))).interval();
         assert!(turned.low <= turned.high, "{turned:?}");
     }
@@ -233,7 +234,8 @@ mod tests {
             (ours, ours / student_t(&moments, 0.95).unwrap().width())
         };
         assert!(at(1000).0 < at(100).0);
-        // Compared with an interval that must not be monitored, it is tightest at the planned number.
+        // Compared with an interval that must not be monitored, the sequence is tightest at the planned
+        // number.
         let (early, planned, late) = (at(10).1, at(100).1, at(1000).1);
         assert!(planned < 1.6 && planned > 1.2, "{planned}");
         assert!(

@@ -5,8 +5,8 @@ use roadwright_scenario::vehicle_file::{Engine, Interpolation};
 /// The torque of an engine at full throttle.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TorqueCurve {
-    /// Points of the curve by increasing engine speed, at least one. Each has an engine speed (rpm) and a
-    /// torque (N m).
+    /// Points of the curve in the order of increasing engine speed, at least one. Each has an engine speed
+    /// (rpm) and a torque (N m).
     points: Vec<(f64, f64)>,
     /// Slopes at the points, N m per rpm; empty for linear interpolation.
     slopes: Vec<f64>,
@@ -37,14 +37,14 @@ impl TorqueCurve {
         self.points[self.points.len() - 1].0
     }
 
-    /// Highest torque, N m. It occurs at a point, because the curve never exceeds its points.
+    /// Maximum torque, N m. It occurs at a point, because the curve never exceeds its points.
     pub fn peak(&self) -> f64 {
         let torques = self.points.iter().map(|point| point.1);
         torques.fold(0.0, f64::max)
     }
 
     /// Torque at full throttle, N m. Between the points, it follows equation 11.1 of [Gerdelan 2011]. Below
-    /// the first point, the torque of that point applies; above the last one, there is none.
+    /// the first point, it is the torque of that point. Above the last point, it is 0.
     pub fn torque(&self, rpm: f64) -> f64 {
         let after = self.points.partition_point(|point| point.0 <= rpm);
         if after == 0 {
@@ -69,8 +69,8 @@ impl TorqueCurve {
     }
 }
 
-/// Returns the slopes of a cubic that never exceeds its neighbouring points, [Fritsch 1980]: the harmonic
-/// mean of the slopes of the two lines, or 0 if their signs differ.
+/// Returns slopes for a cubic that never exceeds its neighbouring points ([Fritsch 1980]): the harmonic mean
+/// of the slopes of the two adjacent lines, or 0 if their signs differ.
 fn monotone_slopes(points: &[(f64, f64)]) -> Vec<f64> {
     let lines: Vec<f64> = points
         .windows(2)
@@ -81,10 +81,10 @@ fn monotone_slopes(points: &[(f64, f64)]) -> Vec<f64> {
             let before = number.checked_sub(1).and_then(|n| lines.get(n));
             match (before, lines.get(number)) {
                 // The harmonic mean is close to the slope of the flatter line, which keeps the cubic between
-                // its points. If the signs differ there is a peak or a dip, and the slope is 0.
+                // its points. If the signs differ, there is a peak or a dip, and the slope is 0.
                 (Some(&a), Some(&b)) if a * b > 0.0 => 2.0 * a * b / (a + b),
                 (Some(_), Some(_)) => 0.0,
-                // The end points have one neighbouring line, a single point has none.
+                // An end point has one adjacent line, and a single point has none.
                 (only, other) => only.or(other).copied().unwrap_or_default(),
             }
         })
@@ -121,7 +121,7 @@ mod tests {
             let torque = willys(Interpolation::Smooth).torque(rpm);
             let (low, high) = if rpm < 2000.0 { (119.31, 143.72) } else { (105.75, 143.72) };
             prop_assert!(torque > low - 1e-9 && torque < high + 1e-9, "{torque}");
-            // It differs from the straight lines, but not by much.
+            // The cubic differs from the straight lines, but not by much.
             let line = willys(Interpolation::Linear).torque(rpm);
             prop_assert!((torque - line).abs() < 8.0);
         }

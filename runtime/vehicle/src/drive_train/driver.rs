@@ -1,4 +1,4 @@
-//! The actuator stage, which converts a controller's request to pedals and a gear.
+//! The actuator stage, which converts a controller's request to pedal positions and a gear.
 
 use super::DriveTrain;
 use super::shifting::Shifting;
@@ -11,9 +11,9 @@ const STANDING: f64 = 0.05;
 /// Pedal positions, 0 to 1.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 pub struct Pedals {
-    /// Fraction of the torque curve.
+    /// Fraction of the torque at full throttle.
     pub throttle: f64,
-    /// Fraction of the foot brake.
+    /// Fraction of full braking.
     pub brake: f64,
 }
 
@@ -47,8 +47,8 @@ impl PedalCommand {
         Self { pedals, ..self }
     }
 
-    /// Returns the command for models without individual wheels: a hand brake that holds a fraction of the
-    /// wheels acts like that fraction of the foot brake.
+    /// Returns the command for models without individual wheels. A hand brake that holds a fraction of the
+    /// wheels acts like the same fraction of the foot brake.
     pub fn with_held(self, share: f64) -> Self {
         if !self.hand_brake {
             return self;
@@ -78,7 +78,7 @@ pub struct DriveState {
     speed: f64,
 }
 
-/// A driver who requests an acceleration, and operates the pedals of a drive train.
+/// A driver that requests an acceleration and operates the pedals of a drive train.
 #[derive(Debug)]
 pub struct Driver<'a> {
     /// The drive train.
@@ -93,14 +93,14 @@ pub struct Driver<'a> {
     /// Acceleration due to gravity along the heading, for models that do not include it, m/s^2. Negative
     /// uphill.
     pub pull: f64,
-    /// Pedal positions that are used directly, instead of the acceleration.
+    /// Pedal positions that are applied directly, in place of the requested acceleration.
     pub pedals: Option<PedalCommand>,
 }
 
 impl DriveTrain {
-    /// Returns the pedals that give the acceleration `acceleration` in the direction of travel
-    /// (m/s^2) at the speed `along` in that direction (m/s). Drag and rolling resistance are
-    /// compensated as far as engine and brakes allow.
+    /// Returns the pedals for the acceleration `acceleration` in the direction of travel (m/s^2) at the speed
+    /// `along` in that direction (m/s). Drag and rolling resistance are compensated as far as the engine and
+    /// brakes allow.
     pub fn pedals(&self, shifting: &Shifting, along: f64, acceleration: f64) -> Pedals {
         if !acceleration.is_finite() {
             return Pedals {
@@ -118,8 +118,8 @@ impl DriveTrain {
             };
         }
         let gear = shifting.gear_of(self);
-        // Converted back to a speed along the body, which determines the engine speed. In reverse gear both
-        // are negative.
+        // Converted back to a speed along the body, from which the engine speed follows. In reverse gear,
+        // both are negative.
         let signed = if gear.ratio < 0.0 { -along } else { along };
         let full = self.full_force(gear, signed).abs();
         let throttle = if full > 0.0 {
@@ -133,7 +133,7 @@ impl DriveTrain {
         }
     }
 
-    /// Returns the forces divided by the mass of the vehicle at the given speed along the body, m/s.
+    /// Returns the forces at the given speed along the body (m/s), divided by the mass of the vehicle.
     pub fn push(&self, shifting: &Shifting, pedals: Pedals, speed: f64) -> Push {
         let gear = shifting.gear_of(self);
         Push {
@@ -148,8 +148,8 @@ impl DriveTrain {
 }
 
 impl Driver<'_> {
-    /// Returns the acceleration that the pedals have to provide, m/s^2. On a slope, the engine also
-    /// has to overcome gravity. If the vehicle is to stand still, the brake is applied.
+    /// Returns the acceleration that the pedals have to provide, m/s^2. On a slope, the engine also has to
+    /// overcome gravity. If the vehicle has to stand still, the brake is applied.
     fn wanted(&self, along: f64, dt: f64) -> f64 {
         if self.pull == 0.0 {
             return self.acceleration;
@@ -184,18 +184,18 @@ impl Propulsion for Driver<'_> {
     fn push(&mut self, speed: f64, dt: f64) -> Push {
         let direction = if self.is_reversing { -1.0 } else { 1.0 };
         let along = speed * direction;
-        // Acceleration under the throttle of the last step: a vehicle that slows at full throttle shifts
+        // Acceleration at the throttle of the last step. A vehicle that slows down at full throttle shifts
         // down.
         let acceleration = (speed - self.state.speed) / dt * direction;
         let shifting = &mut self.state.shifting;
         shifting.choose_direction(self.train, speed, self.is_reversing);
-        // The gear comes before the pedals, because the throttle for a force depends on the gear.
+        // The gear is chosen before the pedals, because the throttle for a force depends on the gear.
         match self.pedals.map_or(0, |held| held.gear) {
             0 => shifting.shift(self.train, speed, self.state.throttle, acceleration, dt),
             gear => shifting.engage(self.train, speed, gear, dt),
         }
-        // A gear in the other direction is engaged only at a standstill, so the vehicle brakes until then. A
-        // vehicle without such a gear stays where it is.
+        // A gear in the other direction is engaged only at a standstill, so the vehicle brakes first. A
+        // vehicle without such a gear stays at rest.
         let has_gear = shifting.is_reverse == self.is_reversing;
         let can = has_gear && self.pedals.is_none() && (along > -STANDING || self.is_too_steep());
         let wanted = if can {

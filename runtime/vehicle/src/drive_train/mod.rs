@@ -1,13 +1,13 @@
-//! From the engine to the road: torque curve, clutch, gearbox, resistance, brakes.
+//! The drive train from the engine to the road: torque curve, clutch, gearbox, resistance, brakes.
 //!
 //! Equations 11.1 to 11.8 of [Gerdelan 2011]. The engine turns with the wheels, `rpm = v / r x gear x final
 //! drive x 60 / 2 pi`. Below the first point of its curve, it idles at that point and the **clutch** slips.
-//! Forces act at the radius of the wheels, because equation 11.8 as printed mixes N and N m. A closed
-//! throttle gives no torque, and the moving mass consists of body and wheels.
+//! Torques are divided by the wheel radius to get forces, because equation 11.8 as printed mixes N and N m. A
+//! closed throttle gives no torque, and the moving mass consists of body and wheels.
 //!
 //! The [`Driver`] is the actuator stage: it converts a requested acceleration to throttle, brake and gear,
-//! within the capabilities of the vehicle at its speed. Everything is in f64 and independent of the level of
-//! dynamics.
+//! within the capabilities of the vehicle at its current speed. Everything is in f64 and independent of the
+//! dynamics level.
 
 mod curve;
 mod driver;
@@ -26,8 +26,7 @@ use roadwright_geometry::math::{asin, atan};
 use roadwright_scenario::vehicle_file::{Gearbox, VehicleFile};
 use std::f64::consts::TAU;
 
-/// A gear: its ratio including the final drive, and the distribution of its force between the
-/// wheels.
+/// A gear: its ratio including the final drive, and how its force is distributed over the wheels.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Gear {
     /// Name of the gear.
@@ -45,7 +44,7 @@ pub struct Gear {
 pub struct DriveTrain {
     /// Mass of body, wheels and trailers, kg.
     pub mass: f64,
-    /// Fraction of the mass that belongs to the vehicle itself, 0 to 1.
+    /// Fraction of the mass that belongs to the vehicle itself, without trailers, 0 to 1.
     pub own_share: f64,
     /// Radius of the wheels, m.
     pub radius: f64,
@@ -63,13 +62,13 @@ pub struct DriveTrain {
     pub down_rpm: f64,
     /// Total force of the foot brakes, N.
     pub foot_brake: f64,
-    /// Drag divided by the square of the speed, N s^2/m^2: equation 11.4.
+    /// Drag divided by the square of the speed, N s^2/m^2 (equation 11.4).
     pub drag: f64,
-    /// Rolling resistance divided by the speed, N s/m: equation 11.5.
+    /// Rolling resistance divided by the speed, N s/m (equation 11.5).
     pub rolling: f64,
     /// Fraction of the weight on the rear axle at rest, 0 to 1.
     pub rear_load: f64,
-    /// Friction coefficient of the tyres; infinite if the file states none.
+    /// Friction coefficient of the tyres; infinite if the file has none.
     pub friction: f64,
 }
 
@@ -82,7 +81,7 @@ impl DriveTrain {
         let (front, rear) = file.axles();
         let mut gears = all_gears(file, gearbox);
         let backwards = gears.iter().position(|gear| gear.ratio < 0.0);
-        // The first reverse gear is used and further ones are dropped, so that forward gears can be counted.
+        // The first reverse gear is used and all others are dropped, so that forward gears can be counted.
         let reverse = backwards.map(|number| gears.remove(number));
         gears.retain(|gear| gear.ratio > 0.0);
         Some(Self {
@@ -99,8 +98,8 @@ impl DriveTrain {
             foot_brake: brakes.foot * wheels * (1.0 + file.towed_mass() / file.mass()),
             drag: 0.5 * resistance.air_density * resistance.drag * resistance.area,
             rolling: resistance.rolling.get(),
-            // Axle positions are in m ahead of the centre of mass, negative for the rear axle: the lever of
-            // the front axle divided by the wheelbase.
+            // Axle positions are in m ahead of the centre of mass, and the rear axle is at a negative
+            // position. The rear load is the lever of the front axle divided by the wheelbase.
             rear_load: front / (front - rear),
             friction: file.wheels.friction.unwrap_or(f64::INFINITY),
         })
@@ -116,9 +115,9 @@ impl DriveTrain {
         rpm * TAU / 60.0 / gear.ratio * self.radius
     }
 
-    /// Force of the wheels on the ground at full throttle, N; negative in reverse. This is equation
-    /// 11.2 at the radius of the wheels. While the engine idles and the clutch slips, the torque is
-    /// that of the first point of the curve.
+    /// Force of the wheels on the ground at full throttle, N; negative in reverse. This is equation 11.2,
+    /// divided by the wheel radius. While the engine idles and the clutch slips, the torque is that of the
+    /// first point of the curve.
     pub fn full_force(&self, gear: &Gear, speed: f64) -> f64 {
         let torque = self.curve.torque(self.rpm(gear, speed).max(0.0));
         torque * gear.ratio * self.efficiency / self.radius
@@ -129,8 +128,8 @@ impl DriveTrain {
         self.drag * speed * speed + self.rolling * speed.abs()
     }
 
-    /// Acceleration at full throttle on level ground without slip and with the clutch closed,
-    /// m/s^2. This is equation 11.8 times the number of driven wheels, divided by radius and mass.
+    /// Acceleration at full throttle on level ground, without slip and with the clutch closed, m/s^2. This is
+    /// equation 11.8 times the number of driven wheels, divided by wheel radius and mass.
     pub fn full_acceleration(&self, gear: &Gear, speed: f64) -> f64 {
         (self.full_force(gear, speed) - self.resistance(speed)) / self.mass
     }
@@ -138,7 +137,7 @@ impl DriveTrain {
     /// Maximum acceleration on level ground over all gears and engine speeds, m/s^2.
     pub fn hardest_acceleration(&self) -> f64 {
         let (idle, limit) = (self.curve.idle_rpm(), self.curve.limit_rpm());
-        // Sampled instead of solved, because the curve may have any shape between its points.
+        // Sampled rather than solved, because the curve may have any shape between its points.
         let speeds = (0..=200).map(|part| idle + f64::from(part) / 200.0 * (limit - idle));
         let pulls = speeds.flat_map(|rpm| {
             let gears = self.gears.iter();
@@ -147,10 +146,10 @@ impl DriveTrain {
         pulls.fold(0.0, f64::max)
     }
 
-    /// Grip at rest of the wheels that a gear drives. `load` is the total load, and the result has the same
-    /// unit: N, or a fraction of the vehicle's weight.
+    /// Maximum tyre force at rest of the wheels that a gear drives. `load` is the total load, and the result
+    /// has the same unit: N, or a fraction of the vehicle's weight.
     pub fn traction(&self, gear: &Gear, load: f64) -> f64 {
-        // A gear that drives wheels of both axles uses the grip of the whole weight.
+        // A gear that drives wheels of both axles uses the grip under the whole weight.
         let share = if gear.front == 0.0 {
             self.rear_load
         } else if gear.front == 1.0 {
@@ -158,14 +157,14 @@ impl DriveTrain {
         } else {
             1.0
         };
-        // The weight of trailers rests on their own wheels.
+        // The weight of trailers is on their own wheels.
         self.friction * load * share * self.own_share
     }
 
-    /// Maximum acceleration that engine and driven wheels provide in the best gear, less drag and rolling
+    /// Maximum acceleration that the engine and driven wheels provide in the best gear, less drag and rolling
     /// resistance, m/s^2. `along` is the speed in the direction of travel, m/s. `load` is the fraction of the
-    /// weight that acts perpendicular to the ground. `grip` is the factor on tyre friction. A vehicle without
-    /// a reverse gear uses the forward gears.
+    /// weight that acts perpendicular to the ground. `grip` is a factor on tyre friction. A vehicle without a
+    /// reverse gear uses the forward gears.
     pub fn strongest(&self, along: f64, is_reversing: bool, load: f64, grip: f64) -> f64 {
         let gears = match &self.reverse {
             Some(reverse) if is_reversing => std::slice::from_ref(reverse),
@@ -182,20 +181,21 @@ impl DriveTrain {
         ((best - self.resistance(along)) / self.mass).max(0.0)
     }
 
-    /// Maximum deceleration that brakes and grip allow, m/s^2.
+    /// Maximum deceleration that the brakes and the grip allow, m/s^2.
     pub fn hardest_braking(&self) -> f64 {
         (self.foot_brake / self.mass).min(self.friction * GRAVITY)
     }
 
-    /// Top speed on level ground, m/s: where full throttle balances the resistance in one of the gears, or
-    /// where the engine reaches its rev limit.
+    /// Top speed on level ground, m/s. In some gear, either full throttle balances the resistance at this
+    /// speed, or the engine reaches its rev limit.
     pub fn top_speed(&self) -> f64 {
         let top = self.gears.iter().map(|gear| {
             let limit = self.speed(gear, self.curve.limit_rpm());
             if self.full_acceleration(gear, limit) >= 0.0 {
                 return limit;
             }
-            // In the relevant range force minus resistance falls with speed, so the interval is halved.
+            // In the relevant range, force minus resistance decreases with speed, so the interval is
+            // bisected.
             let (mut low, mut high) = (0.0, limit);
             for _ in 0..60 {
                 let middle = 0.5 * (low + high);
@@ -210,24 +210,25 @@ impl DriveTrain {
         top.fold(0.0, f64::max)
     }
 
-    /// Steepest grade on which the vehicle can start, rad. It is limited by the force from rest in
-    /// the lowest gear or by the grip of the driven wheels. The smaller of the two equals the
-    /// component of the weight along the slope.
+    /// Steepest grade on which the vehicle can start, rad. It is limited by the force from rest in the lowest
+    /// gear and by the grip of the driven wheels: the smaller of the two equals the component of the weight
+    /// along the slope.
     pub fn limiting_grade(&self) -> f64 {
         let gear = &self.gears[0];
         let weight = self.mass * GRAVITY;
         let by_force = asin((self.full_force(gear, 0.0) / weight).min(1.0));
-        // On a grade the load falls with the cosine and the pull grows with the sine, so the grip under unit
-        // load is the tangent of the steepest grade.
+        // On a grade, the load decreases with the cosine and the component of the weight along the slope
+        // increases with the sine. So the grip under unit load is the tangent of the steepest grade.
         by_force.min(atan(self.traction(gear, 1.0)))
     }
 }
 
-/// Returns all gears of a vehicle with the distribution of their force.
+/// Returns all gears of a vehicle, each with the distribution of its force.
 fn all_gears(file: &VehicleFile, gearbox: &Gearbox) -> Vec<Gear> {
     let steered = &file.steering.wheels;
     let gears = gearbox.gears.iter().map(|gear| {
-        // Wheels are driven in the order of their numbers: of four, two are rear wheels.
+        // Wheels are driven in the order of their numbers. If four wheels are driven, two of them are rear
+        // wheels.
         let front = (0..gear.wheels)
             .filter(|number| steered.contains(number))
             .count();
@@ -271,7 +272,7 @@ pub(crate) mod tests {
         let wheel = (engine * 1.551 * 5.38 * 0.7 - resistance * 0.41) / n;
         let acceleration = n * wheel / 0.41 / 1040.0;
         assert!((train.full_acceleration(&train.gears[1], speed) - acceleration).abs() < 1e-6);
-        // The straight drive of the proving ground gives the same.
+        // The straight drive on the proving ground gives the same value.
         let mut run = StraightRun::new(&train, speed, 0.0);
         run.shifting.gear = 1;
         let pedals = Pedals {
@@ -290,11 +291,11 @@ pub(crate) mod tests {
 
     #[test]
     fn top_speeds_are_those_of_revs() {
-        // Both are limited by engine speed: 4000 and 2600 rpm in the last gear.
+        // Both vehicles are limited by engine speed: 4000 and 2600 rpm in the highest gear.
         let top = |rpm: f64, radius: f64| rpm / 60.0 * TAU * radius / 5.38;
         assert!((willys().top_speed() / top(4000.0, 0.41) - 1.0).abs() < 1e-9);
         assert!((enviro().top_speed() / top(2600.0, 0.55) - 1.0).abs() < 1e-9);
-        // With the drag of a barn door, power is the limit.
+        // With the drag of a barn door, the power is the limit.
         let barn = DriveTrain {
             drag: 5.0,
             ..willys()

@@ -9,7 +9,7 @@ pub struct DriveReading {
     pub rpm: f64,
     /// Idle speed, below which the clutch slips, rpm.
     pub idle_rpm: f64,
-    /// Highest engine speed, rpm.
+    /// Maximum engine speed (rev limit), rpm.
     pub limit_rpm: f64,
     /// Current gear: 1 is the first forward gear, -1 the reverse gear.
     pub gear: i8,
@@ -19,7 +19,7 @@ pub struct DriveReading {
     pub throttle: f64,
     /// Brake pedal, 0 to 1.
     pub brake: f64,
-    /// Closure of the clutch, 0 to 1; it slips below the idle speed.
+    /// Clutch engagement, 0 to 1. The clutch slips below the idle speed.
     pub clutch: f64,
 }
 

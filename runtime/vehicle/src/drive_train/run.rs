@@ -1,4 +1,4 @@
-//! A straight drive with pedals, and its energy balance.
+//! A straight drive with given pedals, and its energy balance.
 
 use super::shifting::Shifting;
 use super::{DriveTrain, Pedals};
@@ -6,7 +6,7 @@ use crate::dynamic::GRAVITY;
 use roadwright_geometry::math::{cos, sin};
 use std::f64::consts::TAU;
 
-/// Energy since the start, J.
+/// Energies since the start, J.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Energy {
     /// Energy from the engine.
@@ -28,8 +28,8 @@ pub struct Energy {
 }
 
 impl Energy {
-    /// Returns the fraction of the engine's energy that is not accounted for, or of all converted energy if
-    /// the engine gave none.
+    /// Returns the unaccounted fraction of the engine's energy or, if the engine gave none, of all converted
+    /// energy.
     pub fn unaccounted(&self) -> f64 {
         let lost = self.clutch + self.gearbox + self.drag + self.rolling + self.brakes;
         let missing = self.engine - (lost + self.height + self.kinetic);
@@ -37,7 +37,7 @@ impl Energy {
     }
 }
 
-/// A vehicle that drives straight ahead.
+/// A vehicle on a straight road.
 #[derive(Debug, Clone, PartialEq)]
 pub struct StraightRun<'a> {
     train: &'a DriveTrain,
@@ -58,8 +58,8 @@ pub struct StraightRun<'a> {
 }
 
 impl<'a> StraightRun<'a> {
-    /// Creates a vehicle in the gear for its speed. `speed` is in m/s, `grade` is the grade of the
-    /// road in rad.
+    /// Creates a vehicle in the gear for its speed. `speed` is in m/s, and `grade` is the grade of the road
+    /// in rad.
     pub fn new(train: &'a DriveTrain, speed: f64, grade: f64) -> Self {
         let mut shifting = Shifting::default();
         while train.rpm(shifting.gear_of(train), speed) >= train.up_rpm
@@ -79,14 +79,14 @@ impl<'a> StraightRun<'a> {
         }
     }
 
-    /// Drives for `dt` seconds. Throttle and brake are limited by the grip. The vehicle does not roll
+    /// Drives for `dt` seconds. Throttle and brake are limited by the grip, and the vehicle does not roll
     /// backwards.
     pub fn step(&mut self, pedals: Pedals, dt: f64) {
         let (train, speed) = (self.train, self.speed);
         (self.shifting).shift(train, speed, pedals.throttle, self.acceleration, dt);
-        // Midpoint rule: a half step finds the speed in the middle. The forces at that speed, over the
-        // distance at the mean speed, do exactly the work that changes the kinetic energy, so that the
-        // balance closes.
+        // Midpoint rule: a half step gives the speed at the middle. The forces at that speed, acting over the
+        // distance at the mean speed, do exactly the work that changes the kinetic energy, so the balance
+        // closes.
         let first = self.forces(pedals, self.speed);
         let middle = (self.speed + 0.5 * dt * first.sum() / self.train.mass).max(0.0);
         let forces = self.forces(pedals, middle);
@@ -110,7 +110,8 @@ impl<'a> StraightRun<'a> {
         let (train, gear) = (self.train, self.shifting.gear_of(self.train));
         let load = train.mass * GRAVITY * cos(self.grade);
         let drive = pedals.throttle * train.full_force(gear, speed);
-        // A standing vehicle is not braked backwards; one that stops within the step is braked until then.
+        // The brakes do not push a stationary vehicle backwards. A vehicle that stops within the step is
+        // braked until it stops.
         let moves = self.speed > 0.0;
         let held = |force: f64| if moves { force } else { 0.0 };
         Forces {
@@ -122,17 +123,19 @@ impl<'a> StraightRun<'a> {
         }
     }
 
-    /// Adds the energies of a step over `travelled` metres. The engine's energy follows from its speed and
-    /// torque, the others from force and distance.
+    /// Adds the energies of a step over `travelled` metres. The engine's energy is computed from its speed
+    /// and torque, and the other energies from force and distance.
     fn account(&mut self, forces: &Forces, after: f64, travelled: f64, time: f64) {
         let (train, gear) = (self.train, self.shifting.gear_of(self.train));
-        // Derived from the force at the wheels, because grip may have reduced what the throttle asked for.
+        // Computed from the force at the wheels, because the grip may have reduced the force that the
+        // throttle requested.
         let torque = forces.drive * train.radius / (gear.ratio * train.efficiency);
-        // Rotation of the shaft behind the clutch in this step, rad.
+        // Rotation of the shaft after the clutch in this step, rad.
         let turned = travelled / train.radius * gear.ratio;
         let idles = train.curve.idle_rpm() * TAU / 60.0 * time;
         let energy = &mut self.energy;
-        // The engine turns with the shaft but never below idle; the difference slips in the clutch.
+        // The engine turns with the shaft but never below its idle speed. The difference is lost in the
+        // slipping clutch.
         energy.engine += torque * turned.max(idles);
         energy.clutch += torque * (idles - turned).max(0.0);
         energy.gearbox += torque * turned * (1.0 - train.efficiency);
@@ -202,7 +205,7 @@ mod tests {
                 let end = run(StraightRun::new(&train, speed, grade), pedals, 30.0, 0.005);
                 let missing = end.energy.unaccounted();
                 assert!(missing < 0.01, "{missing} of {:?}", end.energy);
-                // No component is negative, and work was done.
+                // No component is negative, and the engine has done work.
                 let energy = end.energy;
                 assert!(energy.engine + energy.brakes > 1000.0, "{energy:?}");
                 assert!(energy.clutch >= 0.0 && energy.gearbox >= 0.0, "{energy:?}");

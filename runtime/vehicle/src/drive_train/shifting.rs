@@ -5,9 +5,10 @@ use serde::{Deserialize, Serialize};
 
 /// Minimum time between two shifts, s.
 const REST: f64 = 0.5;
-/// Fraction of the rev limit at which the gearbox shifts up, before the engine's torque ends.
+/// Fraction of the rev limit at which the gearbox shifts up. It is below 1, because the engine gives no
+/// torque beyond the limit.
 const UP: f64 = 0.995;
-/// Throttle that counts as full.
+/// Throttle position above which the throttle counts as fully open.
 const FULL: f64 = 0.99;
 /// Speed below which a gear in the other direction can be engaged, m/s.
 const STANDING: f64 = 0.05;
@@ -15,7 +16,7 @@ const STANDING: f64 = 0.05;
 /// State of an automatic gearbox.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 pub struct Shifting {
-    /// Index of the forward gear, from 0.
+    /// Index of the forward gear, starting at 0.
     pub gear: u8,
     /// Whether the reverse gear is engaged.
     pub is_reverse: bool,
@@ -33,7 +34,7 @@ impl Shifting {
         }
     }
 
-    /// Changes between the forward gears and the reverse gear. Does nothing until the vehicle stands, or if
+    /// Changes between the forward gears and the reverse gear. Does nothing before the vehicle stands, or if
     /// it has no reverse gear.
     pub fn choose_direction(&mut self, train: &DriveTrain, speed: f64, is_reversing: bool) {
         if speed.abs() < STANDING && train.reverse.is_some() {
@@ -41,9 +42,9 @@ impl Shifting {
         }
     }
 
-    /// Engages a requested gear, from 1 for the first forward gear, limited to the last one. As in the
-    /// automatic gearbox, this waits for the minimum time between shifts, and until the gear would not push
-    /// the engine beyond its limit.
+    /// Engages a requested gear, counted from 1 for the first forward gear and limited to the last one. Like
+    /// the automatic gearbox, this waits for the minimum time between shifts, and until the gear would not
+    /// push the engine beyond its rev limit.
     pub fn engage(&mut self, train: &DriveTrain, speed: f64, gear: u8, dt: f64) {
         self.rests = (self.rests - dt).max(0.0);
         if self.is_reverse || self.rests > 0.0 {
@@ -57,8 +58,8 @@ impl Shifting {
         }
     }
 
-    /// Shifts if necessary. Shifts up at the rev limit. Shifts down if the engine turns too slowly,
-    /// or if the vehicle slows at full throttle and the lower gear allows the speed.
+    /// Shifts if necessary. Shifts up at the rev limit. Shifts down if the engine is too slow, or if the
+    /// vehicle slows down at full throttle and its speed is low enough for the lower gear.
     pub fn shift(
         &mut self,
         train: &DriveTrain,
@@ -68,7 +69,7 @@ impl Shifting {
         dt: f64,
     ) {
         self.rests = (self.rests - dt).max(0.0);
-        // There is one reverse gear. The forward gear is remembered meanwhile.
+        // There is a single reverse gear. The forward gear is remembered while it is engaged.
         if self.is_reverse || self.rests > 0.0 {
             return;
         }

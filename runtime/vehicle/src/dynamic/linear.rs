@@ -5,7 +5,7 @@ use super::SingleTrack;
 /// State of the linear single-track model, at the centre of gravity.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct LinearState {
-    /// Speed, m/s. Above 0, because the model divides by it.
+    /// Speed, m/s. Must be positive, because the model divides by it.
     pub speed: f64,
     /// Side slip angle between the body and its velocity, rad, positive if the vehicle drifts to the left.
     pub side_slip: f64,
@@ -23,10 +23,10 @@ pub struct LinearRates {
 }
 
 impl LinearState {
-    /// Returns the rates of the two-state bicycle model with cornering stiffness and axle loads that shift
-    /// with the acceleration: [CommonRoad models 2020], section 5, equation of the single-track model.
+    /// Returns the rates of the two-state bicycle model with cornering stiffness and acceleration-dependent
+    /// axle loads ([CommonRoad models 2020], section 5, equation of the single-track model).
     ///
-    /// `steering` is the angle of the front wheels, rad; `acceleration` is in m/s^2.
+    /// `steering` is the angle of the front wheels in rad, and `acceleration` is in m/s^2.
     pub fn rates(&self, model: &SingleTrack, steering: f64, acceleration: f64) -> LinearRates {
         let &SingleTrack {
             mass,
@@ -38,7 +38,7 @@ impl LinearState {
         } = model;
         let [front_load, rear_load] = model.axle_loads(acceleration);
         let (turned, speed) = (self.yaw_rate / self.speed, self.speed);
-        // For small slip angles sines equal angles, and the speed along the body equals the speed.
+        // For small slip angles, the sines equal the angles, and the speed along the body equals the speed.
         let front_force = stiffness[0] * front_load * (steering - self.side_slip - front * turned);
         let rear_force = stiffness[1] * rear_load * (rear * turned - self.side_slip);
         LinearRates {
@@ -99,7 +99,7 @@ mod tests {
                 rates.side_slip.abs() < 1e-12 && rates.yaw_rate.abs() < 1e-12,
                 "{speed}"
             );
-            // With another steering angle the state is not steady.
+            // With another steering angle, the state is not steady.
             assert!(steady.rates(&bmw_320i(), 0.03, 0.0).yaw_rate.abs() > 0.1);
         }
     }

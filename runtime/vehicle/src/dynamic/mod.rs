@@ -1,13 +1,13 @@
 //! The dynamic one-track model: a bicycle with tyre slip.
 //!
 //! State: velocity of the centre of gravity along and across the body, and yaw rate. Lateral forces follow
-//! from the slip angles and loads of the two axles, where the loads shift with the acceleration, and from the
-//! [`Tyre`]. Longitudinal and lateral forces share the grip of an axle (friction circle). The [`linear`] form
-//! has a given speed and small angles: [CommonRoad models 2020], single-track model.
+//! from the slip angles and loads of the two axles and from the [`Tyre`]. The loads shift with the
+//! acceleration. Longitudinal and lateral forces share the grip of an axle (friction circle). The [`linear`]
+//! form is for a given speed and small angles ([CommonRoad models 2020], single-track model).
 //!
-//! Slip angles are meaningless when the vehicle comes to rest. In the speed range [`BLEND`], the motion
-//! therefore blends into that of the kinematic model, as in [Kabzan 2020]. State and tyre equations continue
-//! below it, and the body moves by the mean of both motions, weighted by speed.
+//! Slip angles are meaningless when the vehicle comes to rest. Therefore, in the speed range [`BLEND`], the
+//! motion blends into that of the kinematic model, as in [Kabzan 2020]. Below this range, the state and tyre
+//! equations still apply. The body moves by the mean of both motions, weighted by speed.
 //!
 //! ```
 //! use roadwright_scenario::VehicleType;
@@ -39,20 +39,21 @@ use roadwright_scenario::vehicle_file::{TyreModel, VehicleFile};
 
 /// Acceleration of gravity, m/s^2.
 pub const GRAVITY: f64 = 9.81;
-/// Speed range in which the kinematic model blends into the dynamic one, m/s. Below it, slip speeds of a few
-/// mm/s would dominate the slip angles. Its upper end is a brisk walk, at which side slip is still
-/// negligible.
+/// Speed range in which the kinematic model blends into the dynamic model, m/s. Below it, slip speeds of a
+/// few mm/s would dominate the slip angles. Its upper end is a brisk walking pace, at which side slip is
+/// still negligible.
 pub const BLEND: [f64; 2] = [1.0, 3.0];
 /// Friction coefficient, and cornering stiffness divided by load (1/rad), of a passenger car's tyre
 /// on dry asphalt. The values are p_dy1 and -p_ky1 of [CommonRoad models 2020], table of tyre
 /// parameters.
 pub const CAR_TYRE: (f64, f64) = (1.0489, 21.92);
-/// Default height of the centre of gravity as a fraction of the overall height: 0.37 to 0.40 for common cars.
+/// Default height of the centre of gravity as a fraction of the overall height. Common cars have 0.37 to
+/// 0.40.
 pub(crate) const CENTRE_HEIGHT: f64 = 0.38;
 /// Minimum distance of the centre of gravity from both axles as a fraction of the wheelbase, if its position
 /// is not given.
 const CENTRE_MARGIN: f64 = 0.3;
-/// Maximum number of substeps of a step.
+/// Maximum number of substeps per step.
 const MOST_SUBSTEPS: f64 = 4096.0;
 
 /// Parameters of the dynamic one-track model.
@@ -72,7 +73,7 @@ pub struct SingleTrack {
     pub friction: f64,
     /// Cornering stiffness of front and rear axle divided by their loads, 1/rad.
     pub stiffness: [f64; 2],
-    /// Growth of lateral forces with slip.
+    /// How the lateral force grows with the slip.
     pub tyre: Tyre,
 }
 
@@ -131,8 +132,8 @@ impl SingleTrack {
         self.front + self.rear
     }
 
-    /// Returns the loads of front and rear axle at the given longitudinal acceleration (m/s^2), N.
-    /// The load of a lifted axle is 0.
+    /// Returns the loads of the front and rear axle at the given longitudinal acceleration (m/s^2), N. The
+    /// load of a lifted axle is 0.
     #[inline]
     pub fn axle_loads(&self, acceleration: f64) -> [f64; 2] {
         let share = self.mass / self.wheelbase();
@@ -143,9 +144,9 @@ impl SingleTrack {
         [front, rear]
     }
 
-    /// Understeer gradient, rad s^2/m: the additional steering angle on a circle compared with a
-    /// vehicle without slip, divided by the lateral acceleration. Positive if the front axle is
-    /// softer relative to its load.
+    /// Understeer gradient, rad s^2/m: the additional steering angle on a circle compared with a vehicle
+    /// without slip, divided by the lateral acceleration. Positive if the front axle is softer relative to
+    /// its load.
     pub fn understeer_gradient(&self) -> f64 {
         let [front, rear] = self.stiffness;
         (1.0 / front - 1.0 / rear) / GRAVITY
@@ -161,7 +162,7 @@ impl SingleTrack {
     }
 }
 
-/// Position and motion of a vehicle at the centre of its rear axle.
+/// Position and motion of a vehicle. They refer to the centre of its rear axle.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct DynamicState {
     /// Position of the centre of the rear axle, and heading of the body.
@@ -181,11 +182,12 @@ pub struct DynamicState {
 pub struct Push {
     /// Force of the driven wheels on the ground; negative backwards.
     pub drive: f64,
-    /// Fraction of `drive` on the front axle, 0 to 1; `None` to distribute it by axle load.
+    /// Fraction of `drive` on the front axle, 0 to 1; `None` to distribute it in proportion to the axle
+    /// loads.
     pub driven_front: Option<f64>,
-    /// Force of the brakes against the motion, at least 0; distributed by axle load.
+    /// Force of the brakes against the motion, at least 0. It is distributed in proportion to the axle loads.
     pub brake: f64,
-    /// Drag and rolling resistance against the motion, at least 0. It needs no grip.
+    /// Drag and rolling resistance against the motion, at least 0. They need no grip.
     pub resistance: f64,
     /// Acceleration due to gravity along the body; negative uphill. It needs no grip.
     pub slope: f64,
@@ -194,7 +196,7 @@ pub struct Push {
     pub bank: f64,
 }
 
-/// Source of a vehicle's propulsion: pedals, engine and brakes.
+/// Source of a vehicle's propulsion: pedals with engine and brakes.
 pub trait Propulsion {
     /// Returns the forces for the next `dt` seconds at the given speed along the body, m/s.
     fn push(&mut self, speed: f64, dt: f64) -> Push;
@@ -218,7 +220,7 @@ impl<P: Propulsion> Propulsion for Banked<'_, P> {
     }
 }
 
-/// A vehicle that follows the requested acceleration within its limits.
+/// Propulsion that follows the requested acceleration within the limits of the vehicle.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Wish {
     /// Requested acceleration in the intended direction of travel, m/s^2; non-finite values mean full
@@ -235,7 +237,8 @@ impl Propulsion for Wish {
         let direction = if self.is_reversing { -1.0 } else { 1.0 };
         let along = speed * direction;
         let wanted = self.limits.acceleration(self.acceleration);
-        // A gear is engaged only at a standstill; until then the vehicle brakes in its rolling direction.
+        // A gear is engaged only at a standstill. Until then, the vehicle brakes in the direction in which it
+        // rolls.
         if along < 0.0 {
             return Push {
                 brake: self.limits.max_braking,
@@ -248,7 +251,7 @@ impl Propulsion for Wish {
                 ..Push::default()
             };
         }
-        // The vehicle does not exceed its top speed, even within the step.
+        // The vehicle does not exceed its top speed even within the step.
         let room = (self.limits.max_speed - along).max(0.0) / dt;
         Push {
             drive: direction * wanted.min(room),

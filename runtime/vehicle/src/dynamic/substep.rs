@@ -13,8 +13,8 @@ struct Motions {
     slides: bool,
 }
 
-/// Motion of the centre of gravity: speeds along and across the body (m/s) and yaw rate (rad/s). Also used
-/// for the rates of change of these values.
+/// Motion of the centre of gravity: longitudinal and lateral speed (m/s) and yaw rate (rad/s). Also used for
+/// the rates of change of these values.
 #[derive(Debug, Clone, Copy)]
 struct Planar {
     along: f64,
@@ -31,7 +31,7 @@ impl Planar {
         }
     }
 
-    /// Weight of the tyre model in the motion, 0 to 1; 1 if the tyres slide on a bank.
+    /// Weight of the tyre model in the motion, 0 to 1. It is 1 if the tyres slide on a bank.
     fn weight(&self, slides: bool) -> f64 {
         if slides {
             return 1.0;
@@ -42,9 +42,9 @@ impl Planar {
 }
 
 impl DynamicState {
-    /// Returns the state after `dt` seconds. The wheels turn towards `steering` (rad) within lock
-    /// and steering rate. The forces of `propulsion` are queried in steps of at most 1 / `rate_hz`
-    /// seconds, or in shorter ones if the tyres are very stiff.
+    /// Returns the state after `dt` seconds. The wheels turn towards `steering` (rad) within the limits of
+    /// lock and steering rate. `propulsion` is queried for its forces at least every 1 / `rate_hz` seconds,
+    /// and more often if the tyres are very stiff.
     pub fn step(
         &self,
         model: &SingleTrack,
@@ -81,7 +81,7 @@ impl DynamicState {
             let middle = before.plus(first, 0.5 * time);
             let rates = rates(model, middle, middle_wheels, &push, wanted);
             after = before.plus(rates, time);
-            // Below the blending range only engine and brakes determine the speed.
+            // Below the blending range, only the engine and brakes determine the speed.
             acceleration = weight * rates.along + (1.0 - weight) * wanted;
         }
         let (along, moving) = roll(model, before.along, acceleration, &push, time);
@@ -98,8 +98,8 @@ impl DynamicState {
         self.moved(model, motions, wheels, travelled, moving)
     }
 
-    /// Moves the body by the weighted mean of the kinematic and the dynamic motion: `travelled` metres along
-    /// the body in `moving` seconds.
+    /// Moves the body by the weighted mean of the kinematic and dynamic motions: `travelled` metres along the
+    /// body in `moving` seconds.
     fn moved(
         &self,
         model: &SingleTrack,
@@ -124,7 +124,7 @@ impl DynamicState {
         let turned = 0.5 * (from.0 + to.0) * moving;
         let drift = 0.5 * (from.1 + to.1) * moving;
         let mut pose = self.pose;
-        // A standing vehicle keeps its pose exactly.
+        // A stationary vehicle keeps its pose exactly.
         if travelled != 0.0 || turned != 0.0 || drift != 0.0 {
             let (sin, cos) = sin_cos(pose.heading + 0.5 * turned);
             let step = DVec2::new(cos * travelled - sin * drift, sin * travelled + cos * drift);
@@ -162,7 +162,8 @@ fn rolling(model: &SingleTrack, along: f64, wheels: f64) -> Planar {
 }
 
 /// Returns the acceleration due to engine, brakes and resistance, limited by the grip of all wheels, m/s^2.
-/// Holding forces do not push backwards. A standing vehicle starts to move if the engine is stronger.
+/// Brakes and resistance do not push the vehicle backwards. A stationary vehicle starts to move if the engine
+/// is stronger.
 fn acceleration(model: &SingleTrack, along: f64, push: &Push) -> f64 {
     let grip = model.friction * GRAVITY;
     if push.slope != 0.0 {
@@ -176,8 +177,8 @@ fn acceleration(model: &SingleTrack, along: f64, push: &Push) -> f64 {
     tyres - push.resistance.copysign(along)
 }
 
-/// Returns the acceleration on a slope. The vehicle stands still if brakes and rolling resistance can hold
-/// it, as far as the grip allows.
+/// Returns the acceleration on a slope. The vehicle stands still if the brakes and rolling resistance can
+/// hold it within the available grip.
 fn on_slope(grip: f64, along: f64, push: &Push) -> f64 {
     if along == 0.0 {
         let net = push.drive.clamp(-grip, grip) + push.slope;
@@ -188,9 +189,9 @@ fn on_slope(grip: f64, along: f64, push: &Push) -> f64 {
     tyres - push.resistance.copysign(along) + push.slope
 }
 
-/// Whether a bank is so steep that the vehicle slides sideways with the grip that the longitudinal
-/// forces leave. Tyres that are nearly standing still hold as much as they can, and the vehicle
-/// slides under the remaining force.
+/// Whether a bank is so steep that the vehicle slides sideways with the grip that the longitudinal forces
+/// leave. Tyres that are nearly at rest hold as much as they can, and only the remaining force makes the
+/// vehicle slide.
 fn slides(model: &SingleTrack, push: &Push, wanted: f64) -> bool {
     if push.bank == 0.0 {
         return false;
@@ -224,9 +225,9 @@ fn roll(model: &SingleTrack, along: f64, acceleration: f64, push: &Push, time: f
 
 /// Returns the rates of change of a motion.
 fn rates(model: &SingleTrack, motion: Planar, wheels: f64, push: &Push, wanted: f64) -> Planar {
-    // The slope acts at the centre of gravity; only the reaction of the tyres shifts the loads.
+    // The slope acts at the centre of gravity. Only the reaction of the tyres shifts the loads.
     let loads = model.axle_loads(wanted - push.slope);
-    // Drag, rolling resistance and slope act on the body; the tyres transmit the rest.
+    // Drag, rolling resistance and the slope act on the body. The tyres transmit the rest.
     let resisted = match motion.along {
         0.0 => push.slope,
         along => push.resistance.copysign(-along) + push.slope,
@@ -251,8 +252,8 @@ fn rates(model: &SingleTrack, motion: Planar, wheels: f64, push: &Push, wanted: 
     }
 }
 
-/// Returns the longitudinal and lateral force of an axle, N. Both share its grip: a force beyond the grip is
-/// scaled down without changing its direction.
+/// Returns the longitudinal and lateral force of an axle, N. Both share its grip: if their sum exceeds the
+/// grip, it is scaled down without changing its direction.
 fn axle_force(
     model: &SingleTrack,
     axle: usize,
@@ -320,7 +321,7 @@ mod tests {
             friction: 0.3,
             ..bmw_320i()
         };
-        // v^2 / 2a with the 8 m/s^2 of the brakes, and v^2 / 2 mu g with less grip.
+        // The distance is v^2 / 2a with the 8 m/s^2 of the brakes, and v^2 / 2 mu g with less grip.
         for (model, braking) in [(bmw_320i(), 8.0), (slippery, 0.3 * GRAVITY)] {
             for dt in [0.0025, 0.01, 0.05] {
                 let end = drive(at(20.0), &model, -50.0, 0.0, 20.0, dt);
@@ -430,9 +431,9 @@ mod tests {
             state = state.step(&bmw_320i(), &car(), &mut wish, 0.3, 0.01, 200.0);
         }
         assert!(state.speed < -1.5 && state.pose.position.x < -1.0);
-        // Wheels to the left: in reverse the heading turns to the right.
+        // The wheels are turned to the left, so in reverse the heading turns to the right.
         assert!(state.pose.heading < -0.1, "{state:?}");
-        // With a gear in the other direction it brakes first, then drives forwards.
+        // With a gear in the other direction, the vehicle brakes first and then drives forwards.
         wish.is_reversing = false;
         state = state.step(&bmw_320i(), &car(), &mut wish, 0.3, 0.01, 200.0);
         assert!(state.speed > -1.93 && state.speed < -1.5, "{state:?}");

@@ -2,23 +2,23 @@
 
 use roadwright_geometry::math::atan;
 
-/// Growth of a tyre's lateral force with its slip angle.
+/// How a tyre's lateral force grows with its slip angle.
 ///
 /// Both models start with the same slope, the cornering stiffness.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Tyre {
-    /// Proportional to the slip angle without limit: the tyre of the linear model.
+    /// The force is proportional to the slip angle without limit, as in the linear model.
     Linear,
-    /// The brush model with a parabolic pressure distribution ([Pacejka 2012], section 3.2): the force
-    /// saturates at friction times load, beyond which the tyre slides.
+    /// Brush model with a parabolic pressure distribution ([Pacejka 2012], section 3.2). The force saturates
+    /// at friction times load, beyond which the tyre slides.
     #[default]
     Brush,
 }
 
 impl Tyre {
-    /// Returns the lateral force divided by the load, given the tangent of a slip angle. The force opposes
+    /// Returns the lateral force divided by the load, given the tangent of the slip angle. The force opposes
     /// the slip, but is returned with the sign of the slip. `stiffness` is the cornering stiffness divided by
-    /// the load, 1/rad; `friction` is the coefficient of tyre and ground.
+    /// the load, 1/rad, and `friction` is the friction coefficient between tyre and ground.
     #[inline]
     pub fn force_per_load(self, slip: f64, stiffness: f64, friction: f64) -> f64 {
         match self {
@@ -65,7 +65,7 @@ mod tests {
         let at_half_a_radian = |tyre: Tyre| tyre.force_per_load(0.5, 21.0, 0.9);
         assert!(at_half_a_radian(Tyre::Linear) > 9.0);
         assert_eq!(at_half_a_radian(Tyre::Brush), 0.9);
-        // It slides at three times friction divided by stiffness; just below, it nearly does.
+        // The tyre slides at three times friction divided by stiffness, and is close to sliding just below.
         let edge = 3.0 * 0.9 / 21.0;
         let near = Tyre::Brush.force_per_load(0.999 * edge, 21.0, 0.9);
         assert!(near < 0.9 && near > 0.899_99, "{near}");

@@ -1,7 +1,7 @@
 //! Reads recorded motion in the Biovision Hierarchy format (BVH).
 //!
-//! Of a recording, only the positions of five joints are needed: hips, feet and shoulders. All joints are read,
-//! because their rotations move the joints below them.
+//! Only the positions of five joints of a recording are needed: hips, feet and shoulders. All joints are
+//! read, because their rotations move the joints below them.
 
 use super::cycle::Frame;
 use glam::{DMat3, DVec3};
@@ -15,12 +15,12 @@ const MOST_JOINTS: usize = 1000;
 const MOST_DEPTH: usize = 100;
 /// Maximum number of frames.
 const MOST_FRAMES: usize = 100_000;
-/// Maximum number of values in all frames.
+/// Maximum number of values over all frames.
 const MOST_VALUES: usize = 20_000_000;
-/// Height of the hips above which lengths are taken as centimetres, in the units of the file.
+/// Height of the hips in the units of the file above which the unit is assumed to be centimetres.
 const CENTIMETRES_FROM: f64 = 10.0;
 
-/// A joint that a cycle of steps needs.
+/// A joint that a step cycle needs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Role {
     /// The hips.
@@ -56,7 +56,7 @@ impl Role {
         }
     }
 
-    /// Usual names of the joint, in lower case without separators.
+    /// Usual names of the joint, in lower case and without separators.
     fn usual(self) -> &'static [&'static str] {
         match self {
             Self::Hips => &["hips", "hip", "pelvis", "root"],
@@ -94,7 +94,7 @@ impl FromStr for Role {
     }
 }
 
-/// Joint of a recording that plays a role.
+/// A joint of a recording with its role.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NamedJoint {
     /// The role.
@@ -103,10 +103,10 @@ pub struct NamedJoint {
     pub joint: String,
 }
 
-/// Reason why a text is not a recording.
+/// Reason why a text cannot be read as a recording.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BvhError {
-    /// Line, from 1; 0 if the error concerns the whole text.
+    /// Line number, starting at 1; 0 if the error concerns the whole text.
     pub line: usize,
     /// The reason, for users.
     pub reason: String,
@@ -123,7 +123,7 @@ impl fmt::Display for BvhError {
 
 impl std::error::Error for BvhError {}
 
-/// A value of a joint in each frame.
+/// A value that each frame has for a joint.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Channel {
     /// Position along an axis.
@@ -140,18 +140,18 @@ struct Joint {
     channels: Vec<Channel>,
 }
 
-/// A recording.
+/// A motion recording.
 #[derive(Debug, Clone)]
 pub struct Bvh {
     joints: Vec<Joint>,
-    /// Time between two frames, s.
+    /// Time between consecutive frames, s.
     pub frame_time: f64,
-    /// Number of values of a frame.
+    /// Number of values per frame.
     width: usize,
     values: Vec<f64>,
 }
 
-/// A word of the text with its line.
+/// A word of the text, and the line that it is on.
 #[derive(Clone, Copy)]
 struct Word<'a> {
     text: &'a str,
@@ -231,7 +231,7 @@ impl Bvh {
     /// Reads a recording. Memory and time are proportional to the length of the text.
     ///
     /// # Errors
-    /// If the text is not in the format, with the line and the reason.
+    /// If the text does not have the format. The error has the line and the reason.
     pub fn from_text(text: &str) -> Result<Self, BvhError> {
         let mut words = Words::new(text);
         words.expect("HIERARCHY")?;
@@ -269,13 +269,14 @@ impl Bvh {
         self.values.len() / self.width.max(1)
     }
 
-    /// Names of the joints, from the root on.
+    /// Names of the joints, starting at the root.
     pub fn joints(&self) -> impl Iterator<Item = &str> {
         self.joints.iter().map(|joint| joint.name.as_str())
     }
 
-    /// Positions of the joints of a cycle. Joints that `named` does not map are found by their usual names. `scale` is
-    /// the length of a unit of the file, m; `None` for metres, or centimetres if the hips are more than 10 units high.
+    /// Positions of the joints of a cycle in each frame. Joints that `named` does not contain are found by
+    /// their usual names. `scale` is the length of a unit of the file, m. With `None`, the unit is taken to
+    /// be a metre, or a centimetre if the hips are more than 10 units high.
     ///
     /// # Errors
     /// If a joint is not found, with the names of all joints.
@@ -334,7 +335,7 @@ impl Bvh {
             let what = match given {
                 Some(given) => format!("no joint is called \"{}\"", given.joint),
                 None => format!(
-                    "no joint has a usual name of the {}",
+                    "no joint has one of the usual names for the {}",
                     role.name().replace('_', " ")
                 ),
             };
@@ -349,7 +350,7 @@ impl Bvh {
         })
     }
 
-    /// Places of all joints in a frame: x and y on the ground, z up.
+    /// Positions of all joints in a frame, with x and y on the ground and z upwards.
     fn places(&self, frame: usize) -> Vec<DVec3> {
         let mut values = self.values[frame * self.width..].iter().copied();
         let mut poses: Vec<(DMat3, DVec3)> = Vec::with_capacity(self.joints.len());
@@ -368,20 +369,20 @@ impl Bvh {
                 .map_or((DMat3::IDENTITY, DVec3::ZERO), |parent| poses[parent]);
             poses.push((of_parent * rotation, place + of_parent * offset));
         }
-        // In the format, y is up and z towards the viewer.
+        // In the file format, y is up and z points towards the viewer.
         let upright = |place: DVec3| DVec3::new(place.x, -place.z, place.y);
         poses.into_iter().map(|(_, place)| upright(place)).collect()
     }
 }
 
-/// A name in lower case without separators, and without a prefix such as `mixamorig:`.
+/// Converts a name to lower case, without separators and without a prefix such as `mixamorig:`.
 fn simple(name: &str) -> String {
     let name = name.rsplit(':').next().unwrap_or(name);
     let letters = name.chars().filter(|letter| letter.is_alphanumeric());
     letters.flat_map(char::to_lowercase).collect()
 }
 
-/// Rotation about an axis, rad.
+/// Rotation matrix about an axis, for an angle in rad.
 fn turned(axis: usize, angle: f64) -> DMat3 {
     let (s, c) = (sin(angle), cos(angle));
     let columns = match axis {
@@ -392,7 +393,7 @@ fn turned(axis: usize, angle: f64) -> DMat3 {
     DMat3::from_cols_array_2d(&columns)
 }
 
-/// Reads the joints of the hierarchy, each after its parent.
+/// Reads the joints of the hierarchy. Each joint comes after its parent.
 fn joints(words: &mut Words<'_>) -> Result<Vec<Joint>, BvhError> {
     let mut joints: Vec<Joint> = Vec::new();
     // Joints whose braces are open; `None` for an end site.
@@ -549,7 +550,7 @@ mod tests {
     }
 
     proptest! {
-        /// Nothing panics, whatever is cut from a recording or put into it.
+        /// Nothing panics, whatever is cut from a recording or inserted into it.
         #[test]
         fn damaged_recordings_are_refused_or_read(
             at in 0usize..6000,

@@ -1,4 +1,4 @@
-//! Recorded cycles of steps, and the gait that follows from one.
+//! Recorded step cycles, and the gaits that are derived from them.
 
 use super::{Gait, SAMPLES};
 use glam::DVec3;
@@ -6,20 +6,21 @@ use roadwright_geometry::DVec2;
 use roadwright_geometry::math::{atan2, cos, wrap_angle};
 use std::f64::consts::TAU;
 
-/// Minimum number of frames of a cycle.
+/// Minimum number of frames in a cycle.
 const LEAST_FRAMES: usize = 8;
 /// Minimum distance that the hips move in a cycle, m.
 const LEAST_DISTANCE: f64 = 0.2;
-/// Shortest duration of a cycle, s.
+/// Minimum duration of a cycle, s.
 const SHORTEST: f64 = 0.2;
-/// Longest duration of a cycle, s.
+/// Maximum duration of a cycle, s.
 const LONGEST: f64 = 5.0;
-/// Height above its lowest place up to which a foot counts as standing, as a fraction of its range of heights.
+/// Height above its lowest position below which a foot counts as on the ground, as a fraction of its range of
+/// heights.
 const DOWN: f64 = 0.12;
 /// Minimum lift of a foot, m.
 const LEAST_LIFT: f64 = 0.01;
 
-/// Positions of joints in one frame, m: x and y on the ground, z up.
+/// Positions of the joints in one frame, m, with x and y on the ground and z upwards.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Frame {
     /// The hips, which are the root joint.
@@ -30,7 +31,7 @@ pub struct Frame {
     pub shoulders: [DVec3; 2],
 }
 
-/// Reason why frames are not a cycle of steps.
+/// Reason why frames do not form a step cycle.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum CycleError {
     /// There are too few frames.
@@ -38,7 +39,7 @@ pub enum CycleError {
         "the recording has {0} frames; expected one cycle of two steps with at least {LEAST_FRAMES} frames"
     )]
     Short(usize),
-    /// The duration is implausible.
+    /// The duration is not plausible.
     #[error(
         "the recording takes {0:.2} s; expected one cycle of two steps, which takes {SHORTEST} to {LONGEST} s"
     )]
@@ -60,21 +61,22 @@ pub enum CycleError {
     NotFinite(usize),
 }
 
-/// A cycle of steps, factored into a base point that moves straight and evenly, and the motion relative to it.
+/// A step cycle, factored into a base point that moves straight at constant speed, and the motion relative to
+/// this point.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Cycle {
     /// Duration, s.
     pub duration: f64,
     /// Distance that the base point moves, m.
     pub distance: f64,
-    /// Joints relative to the base point: ahead, to the left and up, m. The last frame, which repeats the first, is
-    /// left out.
+    /// Joints relative to the base point: ahead, to the left and up, m. The last frame is left out, because
+    /// it repeats the first.
     pub frames: Vec<Frame>,
 }
 
-/// Steps of one foot.
+/// Steps of one foot in a cycle.
 struct Steps {
-    /// Frames in which it is on the ground, as the index of the first one and their number.
+    /// Frames in which the foot is on the ground: index of the first frame, and number of frames.
     landed: usize,
     standing: usize,
     lowest: f64,
@@ -82,8 +84,8 @@ struct Steps {
 }
 
 impl Cycle {
-    /// Factors a recorded cycle that walks roughly straight ahead. Its last frame repeats the pose of the first one,
-    /// farther ahead. `frame_time` is in seconds.
+    /// Factors a recorded cycle that walks approximately straight ahead. Its last frame repeats the pose of
+    /// the first frame farther ahead. `frame_time` is in seconds.
     ///
     /// # Errors
     /// If the frames are not one cycle of steps.
@@ -103,7 +105,7 @@ impl Cycle {
         if !(SHORTEST..=LONGEST).contains(&duration) {
             return Err(CycleError::Duration(duration));
         }
-        // [Kuffner 1998], section 7.2: the projections of the root in the first and the last frame.
+        // As in [Kuffner 1998], section 7.2: the projections of the root in the first and last frame.
         let from = frames[0].hips.truncate();
         let along = frames[steps].hips.truncate() - from;
         let distance = along.length();
@@ -129,10 +131,10 @@ impl Cycle {
         })
     }
 
-    /// The gait of the cycle.
+    /// Derives the gait of the cycle.
     ///
     /// # Errors
-    /// If a foot is never lifted, or never put down.
+    /// If a foot is never lifted or never on the ground.
     pub fn gait(&self) -> Result<Gait, CycleError> {
         let left = self.steps(0).ok_or(CycleError::NoStep("left"))?;
         let right = self.steps(1).ok_or(CycleError::NoStep("right"))?;
@@ -167,7 +169,7 @@ impl Cycle {
         })
     }
 
-    /// Longest time that a foot is on the ground; `None` if it is always or never there.
+    /// The longest period in which a foot is on the ground; `None` if it is always or never on the ground.
     fn steps(&self, side: usize) -> Option<Steps> {
         let heights = self.frames.iter().map(|frame| frame.feet[side].z);
         let lowest = heights.clone().fold(f64::INFINITY, f64::min);
@@ -183,7 +185,7 @@ impl Cycle {
             let standing = (at..at + count).take_while(|&at| is_down(at)).count();
             (standing, at)
         });
-        // The earliest one of equal length.
+        // If several periods are equally long, the earliest is used.
         let (standing, landed) =
             longest.max_by_key(|(standing, at)| (*standing, std::cmp::Reverse(*at)))?;
         Some(Steps {
@@ -194,12 +196,12 @@ impl Cycle {
         })
     }
 
-    /// Progress and height of a foot in the air, at equal times.
+    /// Progress and height of a foot during its swing, at equally spaced times.
     fn swing(&self, side: usize, steps: &Steps) -> [[f64; 2]; SAMPLES] {
         let count = self.frames.len();
         let first = steps.landed + steps.standing - 1;
         let flight = count - steps.standing + 1;
-        // Ahead of the base point at the first frame, where the foot is lifted.
+        // Position ahead of the base point at the frame in which the foot is lifted.
         let place = |at: usize| {
             let moved = self.distance * at as f64 / count as f64;
             self.frames[at % count].feet[side].x + moved
@@ -235,7 +237,7 @@ mod tests {
     use super::*;
     use roadwright_geometry::math::sin;
 
-    /// A cycle of steps along an axis, sampled from a gait.
+    /// A step cycle along an axis, sampled from a gait.
     pub(crate) fn recorded(speed: f64, duty: f64, heading: f64) -> Vec<Frame> {
         let (duration, count): (f64, usize) = (1.0, 60);
         let stride = speed * duration;

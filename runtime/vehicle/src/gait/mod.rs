@@ -1,13 +1,13 @@
-//! Gaits of characters: cycles of walking and jogging, and the strides that follow from them at any speed
+//! Gaits of characters: walking and jogging cycles, and the strides that are derived from them for any speed
 //! ([Kuffner 1998], section 7.2).
 //!
-//! A cycle of steps is factored into a base point, which moves straight and evenly, and the motion relative to
-//! it. The base point is the centre of the disc that moves over the ground ([`crate::walker`]). At other speeds
-//! than the one of the cycle, a table of factors shortens the stride. Between the speeds of two gaits, both are
-//! blended.
+//! A step cycle is factored into a base point, which moves straight at constant speed, and the motion
+//! relative to this point. The base point is the centre of the disc that moves over the ground
+//! ([`crate::walker`]). At other speeds than that of the cycle, a table of factors shortens the stride.
+//! Between the speeds of the two gaits, both are blended.
 //!
-//! [`Stride`] is the state of a walking character. A foot on the ground keeps its place, so it never slides. The
-//! feet are drawn with [`Stride::figure`], which is a pure function of this state.
+//! [`Stride`] is the state of a walking character. A foot on the ground stays in place, so it never slides.
+//! [`Stride::figure`] gives the feet for drawing and is a pure function of this state.
 
 mod bvh;
 mod cycle;
@@ -21,11 +21,12 @@ use roadwright_geometry::math::{cos, sin};
 use roadwright_scenario::{GaitNumbers, VehicleType};
 use std::f64::consts::{PI, TAU};
 
-/// Number of samples of the path of a foot through the air.
+/// Number of samples of a foot's swing.
 pub const SAMPLES: usize = roadwright_scenario::GAIT_SAMPLES;
 
-/// Factors of the stride by speed, as a fraction of the speed of the cycle. Slow people take shorter steps, and
-/// fewer of them. The cadence follows from speed and stride, so that feet on the ground do not slide.
+/// Factors that shorten the stride, by speed as a fraction of the speed of the cycle. Slow people take
+/// shorter steps and fewer of them. The cadence follows from speed and stride, so that feet on the ground do
+/// not slide.
 const FACTORS: [(f64, f64); 8] = [
     (0.0, 0.3),
     (0.15, 0.4),
@@ -44,17 +45,18 @@ pub struct Gait {
     pub speed: f64,
     /// Duration of the cycle, s.
     pub duration: f64,
-    /// Fraction of the cycle during which a foot is on the ground. Below 0.5 there is a phase of flight.
+    /// Fraction of the cycle during which a foot is on the ground. Below 0.5, there is a flight phase.
     pub duty: f64,
-    /// Distance of the feet from the line of the base point, m.
+    /// Lateral distance between each foot and the line of the base point, m.
     pub half_width: f64,
     /// Maximum height of a foot, m.
     pub lift: f64,
-    /// Progress of a foot through the air from one place to the next, 0 to 1, at equal times.
+    /// Progress of a foot from one footprint to the next during its swing, 0 to 1, at equally spaced times.
     pub swing: [f64; SAMPLES],
-    /// Height of a foot in the air as a fraction of `lift`, at equal times.
+    /// Height of a foot during its swing, as a fraction of `lift`, at equally spaced times.
     pub height: [f64; SAMPLES],
-    /// Amplitude of the rotation of the shoulders, rad. The shoulder of the side whose foot is in front is behind.
+    /// Amplitude of the rotation of the shoulders, rad. On the side of the front foot, the shoulder is
+    /// behind.
     pub twist: f64,
 }
 
@@ -72,7 +74,7 @@ impl Gait {
         }
     }
 
-    /// The shipped jogging cycle: 2.6 m/s, 83 double steps per minute, with a phase of flight.
+    /// The shipped jogging cycle: 2.6 m/s, 83 double steps per minute, with a flight phase.
     pub fn jog() -> Self {
         Self {
             speed: 2.6,
@@ -85,7 +87,7 @@ impl Gait {
         }
     }
 
-    /// A gait whose feet start and land gently.
+    /// A gait with smooth lift-off and landing of the feet.
     fn smooth() -> Self {
         let share = |at: usize| at as f64 / (SAMPLES - 1) as f64;
         Self {
@@ -105,7 +107,7 @@ impl Gait {
         self.speed * self.duration
     }
 
-    /// The blend of two gaits; `share` is 0 for this one and 1 for the other.
+    /// The blend of two gaits. `share` is 0 for this gait and 1 for the other.
     fn blended(&self, other: &Self, share: f64) -> Self {
         let mix = |a: f64, b: f64| a + share * (b - a);
         Self {
@@ -121,14 +123,14 @@ impl Gait {
     }
 }
 
-/// Strides by speed: two gaits, the factors that shorten their strides, and the blend between them.
+/// Strides by speed: two gaits, the factors that shorten their strides, and the blending between them.
 #[derive(Debug, Clone, PartialEq)]
 pub struct GaitTable {
     walk: Gait,
     jog: Gait,
 }
 
-/// Reason why two gaits do not form a table.
+/// The jogging cycle is not fast enough compared with the walking cycle.
 #[derive(Debug, Clone, Copy, PartialEq, thiserror::Error)]
 #[error(
     "the walking cycle has a speed of {walk:.2} m/s and the jogging cycle of {jog:.2} m/s; the jogging cycle has \
@@ -159,7 +161,7 @@ impl From<&GaitNumbers> for Gait {
 }
 
 impl Gait {
-    /// The gait as numbers of a vehicle type, rounded to four decimals.
+    /// The gait as values of a vehicle type, rounded to four decimals.
     pub fn numbers(&self) -> GaitNumbers {
         let rounded = |value: f64| (value * 1e4).round() / 1e4;
         let curve = |values: &[f64; SAMPLES]| values.map(rounded).to_vec().into();
@@ -177,7 +179,7 @@ impl Gait {
 }
 
 impl From<&VehicleType> for GaitTable {
-    /// The gaits of a vehicle type, or the shipped ones if it has none that fit each other.
+    /// The gaits of a vehicle type. If it has none or they do not fit together, the shipped gaits.
     fn from(kind: &VehicleType) -> Self {
         let own = kind.gaits.as_ref();
         let own = own.and_then(|gaits| Self::new((&gaits.walk).into(), (&gaits.jog).into()).ok());
@@ -208,7 +210,7 @@ impl GaitTable {
         Ok(Self { walk, jog })
     }
 
-    /// Share of the fast gait at a speed, 0 to 1.
+    /// Fraction of the fast gait at a speed, 0 to 1.
     fn blend(&self, speed: f64) -> f64 {
         let share = (speed - self.walk.speed) / (self.jog.speed - self.walk.speed);
         let share = share.clamp(0.0, 1.0);
@@ -238,12 +240,12 @@ impl GaitTable {
         self.walk.duty + self.blend(speed) * (self.jog.duty - self.walk.duty)
     }
 
-    /// Distance of the feet from the line of the base point at a speed in m/s, m.
+    /// Lateral distance between each foot and the line of the base point at a speed in m/s, m.
     pub fn half_width(&self, speed: f64) -> f64 {
         self.walk.half_width + self.blend(speed) * (self.jog.half_width - self.walk.half_width)
     }
 
-    /// The gait at a speed in m/s, with its heights and rotations reduced like its stride.
+    /// The gait at a speed in m/s, with its heights and rotations reduced in proportion to its stride.
     pub fn gait(&self, speed: f64) -> Gait {
         let share = self.blend(speed);
         let mut gait = self.walk.blended(&self.jog, share);
@@ -254,10 +256,10 @@ impl GaitTable {
         gait
     }
 
-    /// Rotation of the shoulders to the left at a phase of the left foot, rad.
+    /// Rotation of the shoulders to the left for a phase of the left foot, rad.
     fn twist(gait: &Gait, phase: f64) -> f64 {
-        // The left foot lands in front at phase 0, with the right shoulder forward, so the shoulders are turned to
-        // the left.
+        // At phase 0, the left foot lands in front and the right shoulder is forward, so the shoulders are
+        // turned to the left.
         gait.twist * cos(TAU * phase)
     }
 }
@@ -275,7 +277,7 @@ mod tests {
         for pair in speeds.windows(2) {
             let [slow, fast] = [pair[0], pair[1]].map(|speed| table.stride(speed));
             assert!(slow < fast, "{pair:?}: {slow} {fast}");
-            // People never take more than 110 double steps a minute.
+            // People never take more than 110 double steps per minute.
             assert!(pair[1] / fast < 110.0 / 60.0, "{pair:?}");
         }
         assert_eq!([table.duty(0.5), table.duty(3.0)], [0.62, 0.38]);

@@ -1,4 +1,4 @@
-//! The feet of a walking character.
+//! The feet of a moving character.
 
 use super::{Gait, GaitTable, SAMPLES};
 use roadwright_geometry::math::{sin, wrap_angle};
@@ -7,23 +7,24 @@ use serde::{Deserialize, Serialize};
 
 /// Speed at which a foot moves around the base point in a turn on the spot, per unit of turn rate, m.
 const TURN_ARM: f64 = 0.16;
-/// Rotation in a cycle of two steps in a turn on the spot, rad.
+/// Rotation of the body in a cycle of two steps during a turn on the spot, rad.
 const TURN: f64 = 1.5;
-/// Pace below which a character counts as standing, m/s.
+/// Foot speed below which a character counts as standing, m/s.
 const STANDING: f64 = 0.04;
-/// Cadence with which a character that stops puts its feet side by side, 1/s.
+/// Cadence with which a stopping character puts its feet side by side, 1/s.
 const SETTLING: f64 = 0.9;
-/// Distance of a foot from its place below the hips up to which a standing character leaves it there, m.
+/// Distance between a foot and its neutral position up to which a standing character leaves the foot in
+/// place, m.
 const NEAR: f64 = 0.06;
-/// Rotation of a foot up to which a standing character leaves it as it is, rad.
+/// Rotation of a foot relative to the body up to which a standing character leaves the foot in place, rad.
 const TURNED: f64 = 0.3;
-/// Distance from the base point at which a foot is lifted in any case, because the leg is not longer, m.
+/// Distance from the base point at which a foot is always lifted, because the leg is not longer, m.
 const REACH: f64 = 0.62;
-/// Maximum rotation that the place of the next step takes into account, rad.
+/// Maximum rotation of the body that is anticipated for the landing position, rad.
 const MOST_TURN: f64 = 0.9;
-/// Share of its path through the air up to which a foot follows the place where it is going to land.
+/// Fraction of its swing up to which a foot fully follows its changing landing position.
 const AIMING: f64 = 0.7;
-/// Share from which it keeps its aim.
+/// Fraction of its swing from which a foot no longer changes its aim.
 const AIMED: f64 = 0.9;
 /// Half the distance between the shoulders, m.
 const SHOULDERS: f64 = 0.2;
@@ -31,7 +32,7 @@ const SHOULDERS: f64 = 0.2;
 /// Motion of the base point of a character.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct BaseMotion {
-    /// Place and heading.
+    /// Position and heading.
     pub pose: Pose,
     /// Speed along the heading, m/s.
     pub speed: f64,
@@ -65,14 +66,14 @@ impl BaseMotion {
     }
 }
 
-/// A foot: where it stands, or where it was lifted.
+/// A foot, with the position where it stands or was lifted.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 struct Foot {
     place: DVec2,
     heading: f64,
-    /// Phase at which it was lifted; negative while it is on the ground.
+    /// Phase at which the foot was lifted; negative while it is on the ground.
     lifted_at: f64,
-    /// Where it will land.
+    /// Where the foot will land.
     aim: Pose,
 }
 
@@ -81,7 +82,7 @@ impl Foot {
         self.lifted_at < 0.0
     }
 
-    /// A foot on the ground.
+    /// Creates a foot on the ground.
     fn standing(at: Pose) -> Self {
         Self {
             place: at.position,
@@ -91,12 +92,13 @@ impl Foot {
         }
     }
 
-    /// Share of its path through the air, at a phase.
+    /// Fraction of the swing that is completed at a phase.
     fn share(&self, phase: f64) -> f64 {
         ((phase - self.lifted_at) / (1.0 - self.lifted_at).max(1e-6)).clamp(0.0, 1.0)
     }
 
-    /// Follows the place where it is going to land. Just before it lands it keeps its aim, so that it does not slide.
+    /// Adjusts the aim of the foot to a new landing position. Shortly before it lands, the foot keeps its
+    /// aim, so that it does not slide.
     fn follow(&mut self, landing: Pose, phase: f64) {
         let share = ((AIMED - self.share(phase)) / (AIMED - AIMING)).clamp(0.0, 1.0);
         self.aim.position += (landing.position - self.aim.position) * share;
@@ -105,31 +107,31 @@ impl Foot {
     }
 }
 
-/// State of the steps of a character.
+/// State of a character's steps.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 pub struct Stride {
-    /// Phase of the left foot, 0 to 1; 0 where it lands. The right foot is half a cycle later.
+    /// Phase of the left foot, 0 to 1, with 0 at its landing. The right foot is half a cycle behind.
     phase: f64,
     /// The left and the right foot.
     feet: [Foot; 2],
-    /// Whether the feet have places.
+    /// Whether the feet have positions yet.
     has_feet: bool,
 }
 
-/// A foot as it is drawn.
+/// A foot for drawing.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct FootPose {
-    /// Place of its middle, m.
+    /// Position of the middle of the foot, m.
     pub place: DVec2,
     /// Heading, rad.
     pub heading: f64,
     /// Height above the ground, m; 0 while the foot is on the ground.
     pub height: f64,
-    /// Whether it is on the ground.
+    /// Whether the foot is on the ground.
     pub is_down: bool,
 }
 
-/// Feet and shoulders of a character as they are drawn.
+/// Feet and shoulders of a character for drawing.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Figure {
     /// The left and the right foot.
@@ -154,7 +156,7 @@ impl Stride {
         self.phase
     }
 
-    /// Advances the stride by `dt` seconds. `base` is the motion of the body at the end of this time.
+    /// Advances the stride by `dt` seconds. `base` is the motion of the body at the end of the step.
     pub fn advance(&mut self, table: &GaitTable, base: &BaseMotion, dt: f64) {
         if !self.has_feet {
             self.stand(table, base);
@@ -172,7 +174,7 @@ impl Stride {
             let wrapped = now < from;
             let foot = self.feet[side];
             if foot.is_down() {
-                // A foot that just landed is on the ground at least until the next step.
+                // A foot that has just landed stays on the ground at least until the next step.
                 let is_far = (foot.place - base.pose.position).length() > REACH;
                 let other = self.feet[1 - side].is_down();
                 if !wrapped && (now >= rhythm.duty || is_far && other && now > 0.1) {
@@ -187,8 +189,8 @@ impl Stride {
         }
     }
 
-    /// Feet and shoulders at the given motion of the base point. At the end of a step this is the motion given to
-    /// [`Self::advance`].
+    /// Feet and shoulders for the given motion of the base point. At the end of a step, this is the motion
+    /// that was passed to [`Self::advance`].
     pub fn figure(&self, table: &GaitTable, base: &BaseMotion) -> Figure {
         let mut own = *self;
         if !own.has_feet {
@@ -206,7 +208,7 @@ impl Stride {
         }
     }
 
-    /// Share of the movements of the upper body: 0 for a standing character.
+    /// Factor on the movements of the upper body; 0 for a standing character.
     fn effort(&self, base: &BaseMotion) -> f64 {
         (base.pace() / 0.4).min(1.0)
     }
@@ -235,7 +237,7 @@ impl Stride {
         fraction(self.phase + 0.5 * side as f64)
     }
 
-    /// Puts both feet below the hips.
+    /// Puts both feet in their neutral positions.
     fn stand(&mut self, table: &GaitTable, base: &BaseMotion) {
         let half_width = table.half_width(0.0);
         self.feet = [half_width, -half_width].map(|left| {
@@ -244,7 +246,7 @@ impl Stride {
                 ..base.pose
             })
         });
-        // Both feet are on the ground, and the right foot is lifted next.
+        // Both feet are on the ground, and the right foot is the next to be lifted.
         self.phase = 0.05;
         self.has_feet = true;
     }
@@ -266,7 +268,7 @@ impl Stride {
         }
     }
 
-    /// Whether both feet of a standing character are on the ground and below its hips.
+    /// Whether a standing character has both feet on the ground and in their neutral positions.
     fn has_settled(&self, base: &BaseMotion, half_width: f64) -> bool {
         let sides = self.feet.iter().zip([half_width, -half_width]);
         let mut is_settled = sides.map(|(foot, left)| {
@@ -278,7 +280,8 @@ impl Stride {
     }
 }
 
-/// Place where a foot at the given phase lands: where the hips will be in the middle of its next time on the ground.
+/// Landing position of a foot at the given phase: the expected position of the hips in the middle of its next
+/// stance.
 fn landing(base: &BaseMotion, rhythm: Rhythm, side: usize, phase: f64) -> Pose {
     let cycles = (1.0 - phase) + 0.5 * rhythm.duty;
     let pose = base.after(cycles / rhythm.rate.max(1e-3));
@@ -297,7 +300,7 @@ fn fraction(value: f64) -> f64 {
     value - value.floor()
 }
 
-/// Value of a curve between its samples; `share` is 0 at the first one and 1 at the last one.
+/// Interpolates a sampled curve. `share` is 0 at the first sample and 1 at the last sample.
 fn sampled(curve: &[f64; SAMPLES], share: f64) -> f64 {
     let at = share.clamp(0.0, 1.0) * (SAMPLES - 1) as f64;
     let before = (at.floor() as usize).min(SAMPLES - 2);
@@ -311,31 +314,31 @@ mod tests {
     use std::f64::consts::PI;
 
     const DT: f64 = 1.0 / 60.0;
-    /// Number of steps of time after which the length of the legs is checked.
+    /// Number of time steps after which the leg length is checked.
     const STARTED: u32 = 60;
-    /// Height up to which a foot counts as standing, m.
+    /// Height below which a foot counts as on the ground, m.
     const DOWN: f64 = 0.005;
 
     /// Measurements of a walk.
     #[derive(Debug, Default)]
     struct Seen {
-        /// Largest distance that a foot moved while it stood, m.
+        /// Maximum distance that a foot slid while it was on the ground, m.
         slide: f64,
-        /// Largest distance between the base point and a standing foot, m.
+        /// Maximum distance between the base point and a foot on the ground, m.
         reach: f64,
         /// Number of landings.
         steps: u32,
-        /// Longest distance that a foot moved in a step of time, m.
+        /// Maximum distance that a foot moved in a time step, m.
         fastest: f64,
     }
 
-    /// Walks through motions (speed, sideways, turn rate) that depend on the time, s.
+    /// Walks with a motion (speed, lateral speed, turn rate) that depends on the time in s.
     fn walk(seconds: f64, motion: impl Fn(f64) -> [f64; 3]) -> Seen {
         let table = GaitTable::default();
         let mut stride = Stride::default();
         let mut base = BaseMotion::default();
         let mut seen = Seen::default();
-        // The feet get their places in the first step.
+        // The feet get their positions in the first step.
         stride.advance(&table, &base, DT);
         let mut before = stride.figure(&table, &base).feet;
         let mut stood = before.map(|foot| foot.place);
@@ -359,7 +362,7 @@ mod tests {
                     continue;
                 }
                 seen.slide = seen.slide.max((is.place - stood[side]).length());
-                // A walk that begins at full speed leaves the feet behind at first.
+                // If a walk begins at full speed, the feet are left behind at first.
                 if step > STARTED {
                     seen.reach = seen.reach.max((is.place - base.pose.position).length());
                 }
@@ -373,7 +376,7 @@ mod tests {
     fn assert_walks(name: &str, seen: &Seen) {
         assert!(seen.slide <= 0.02, "{name}: {seen:?}");
         assert!(seen.reach <= REACH + 0.1, "{name}: {seen:?}");
-        // A foot in the air is at most four times as fast as a jogger.
+        // A swinging foot is at most four times as fast as a jogger.
         assert!(seen.fastest <= 4.0 * 3.5 * DT + 0.12, "{name}: {seen:?}");
     }
 
@@ -410,7 +413,7 @@ mod tests {
                 assert_walks(&format!("{from} to {to} m/s, {radius} m"), &seen);
             }
         }
-        // In waves between standing and jogging.
+        // The speed varies in waves between standing and jogging.
         let seen = walk(40.0, |time| {
             let speed = 1.3 - 1.3 * roadwright_geometry::math::cos(0.5 * time);
             [speed, 0.0, 0.6 * sin(1.3 * time)]
@@ -482,7 +485,7 @@ mod tests {
             before = now;
         }
         assert!(landings.windows(2).all(|pair| pair[0].0 != pair[1].0));
-        // The foot stands for 0.62 of a stride of 1.45 m, half of it behind the hips.
+        // A foot is on the ground for 0.62 of a stride of 1.45 m, half of it behind the hips.
         for (_, ahead) in &landings[2..] {
             assert!((ahead - 0.5 * 0.62 * 1.449).abs() < 0.05, "{ahead}");
         }

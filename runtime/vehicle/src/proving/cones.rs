@@ -8,26 +8,26 @@ use roadwright_geometry::DVec2;
 use roadwright_geometry::math::atan;
 
 const DT: f64 = 0.01;
-/// Increment between the speeds that are tried, m/s.
+/// Increment of the tested speeds, m/s.
 const STEP: f64 = 0.5;
-/// Highest speed that is tried, m/s.
+/// Maximum tested speed, m/s.
 const FASTEST: f64 = 150.0;
 /// Maximum duration, s.
 const LONGEST: f64 = 60.0;
 /// Distance before the first cone, m.
 const RUN_UP: f64 = 10.0;
 
-/// A lane between cones.
+/// A lane between two rows of cones.
 #[derive(Debug, Clone, Copy)]
 struct Gate {
     from: f64,
     to: f64,
-    /// Position of the lane's centre, m to the left of the centre of the first lane.
+    /// Lateral position of the lane's centre, m to the left of the centre of the first lane.
     middle: f64,
     width: f64,
 }
 
-/// A course of three lanes in succession.
+/// A course of three consecutive lanes.
 pub(super) struct Course {
     gates: [Gate; 3],
     name: &'static str,
@@ -76,7 +76,7 @@ pub(super) fn iso_3888_2(width: f64) -> Course {
 }
 
 impl Course {
-    /// Path of the driver: centre lines of the lanes, joined by polynomials with continuous curvature.
+    /// Path of the driver: the centre lines of the lanes, joined by polynomials with continuous curvature.
     fn line(&self, x: f64) -> Aim {
         let [first, second, third] = self.gates;
         let level = |middle: f64| Aim {
@@ -95,9 +95,9 @@ impl Course {
         level(third.middle)
     }
 
-    /// Whether a point of the vehicle stays within the lane at its position.
+    /// Whether a point of the vehicle is between the cones at its position.
     fn stands(&self, x: f64, y: f64) -> bool {
-        // There are no cones between the lanes, so any position is allowed there.
+        // Between the lanes there are no cones, so any position is allowed.
         let mut gates = self.gates.iter();
         gates.all(|gate| {
             let within = x >= gate.from && x <= gate.to;
@@ -105,7 +105,7 @@ impl Course {
         })
     }
 
-    /// Returns the positions of the cones along both edges of the lanes, for a picture: five per edge.
+    /// Returns the positions of the cones along both edges of the lanes for a picture, five per edge.
     fn cones(&self) -> Vec<[f64; 2]> {
         let of = |gate: &Gate, side: f64| {
             let (gate, edge) = (*gate, gate.middle + 0.5 * side * gate.width);
@@ -127,7 +127,8 @@ impl Course {
         let play = 0.5 * (first.width + second.width) - body;
         let over = (second.middle - first.middle - play).max(0.01);
         let room = second.from - first.to + length;
-        // Half of the distance accelerating to one side and half to the other: y = a t^2 / 4.
+        // The point accelerates to one side for half of the distance and to the other side for the other
+        // half: y = a t^2 / 4.
         0.5 * room * (grip / over).sqrt()
     }
 }
@@ -147,8 +148,8 @@ fn over(before: Gate, after: Gate, x: f64) -> Aim {
     }
 }
 
-/// Highest speed such that no cone falls at this or any lower entry speed. The driver holds the speed as far
-/// as possible.
+/// Highest entry speed up to which no cone is hit at any speed. The driver holds the speed as far as
+/// possible.
 pub(super) fn run(
     subject: &Subject<'_>,
     model: &SingleTrack,
@@ -158,7 +159,7 @@ pub(super) fn run(
     let top = Car::top_speed(subject);
     let (mut highest, mut speed) = (0.0, 5.0f64);
     let mut trials = Trials::default();
-    // The first speed at which a cone falls ends the test, whatever would happen at higher ones.
+    // The test ends at the first speed at which a cone is hit, whatever would happen at higher speeds.
     while speed <= top.min(FASTEST) {
         let mut trace = Trace::default();
         let passed = passes(subject, model, course, speed, &mut trace);
@@ -222,14 +223,14 @@ fn passes(
     trace: &mut Trace,
 ) -> bool {
     let mut car = Car::new(subject, model, speed);
-    // The pose is that of the rear axle, and the centre of gravity is at the start of the run-up.
+    // The pose refers to the rear axle, and the centre of gravity is at the start of the run-up.
     car.state.pose.position.x = -RUN_UP - model.rear;
     let end = course.gates[2].to + subject.file.body.length;
     let mut time = 0.0;
     while car.centre().x < end {
         time += DT;
         let centre = car.centre();
-        // Looks ahead by a tenth of a second, because wheels and tyres need time.
+        // The driver looks ahead by a tenth of a second, because wheels and tyres need time.
         let ahead = course.line(centre.x + 0.1 * car.state.speed);
         let aim = Aim {
             offset: centre.y - course.line(centre.x).offset,
@@ -241,7 +242,7 @@ fn passes(
         let stands = corners
             .iter()
             .all(|corner| course.stands(corner.x, corner.y));
-        // A vehicle that spins or stops does not pass.
+        // A vehicle that spins or stops has failed.
         let drives = car.state.speed >= 1.0 && car.state.pose.heading.abs() < 1.2;
         if !stands || !drives || time > LONGEST {
             return false;
@@ -258,7 +259,7 @@ mod tests {
     fn courses_are_as_long_as_the_standards_say() {
         let lengths = [iso_3888_1(1.8), iso_3888_2(1.8)].map(|course| course.gates[2].to);
         assert_eq!(lengths, [125.0, 61.0]);
-        // The gap between the lanes of the second course is one metre.
+        // In the second course, the gap between the lanes is one metre.
         let [first, second, _] = iso_3888_2(1.8).gates;
         let gap = (second.middle - 0.5 * second.width) - (first.middle + 0.5 * first.width);
         assert!((gap - 1.0).abs() < 1e-12);

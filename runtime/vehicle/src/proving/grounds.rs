@@ -1,13 +1,14 @@
-//! Pieces of ground: slopes, bumps, steps and gaps, as felt by wheels of a given radius.
+//! Test grounds: slopes, bumps, steps and gaps, as felt by wheels of a given radius.
 //!
-//! A wheel rolls over an edge instead of following its profile. The wheel's height is taken from a circle
-//! that just touches the ground (the envelope of the profile), so that rays behave like round wheels.
+//! A wheel rolls over an edge rather than following the profile of the ground. The wheel's height is that of
+//! a circle that just touches the ground (the envelope of the profile), so that rays behave like round
+//! wheels.
 
 use crate::rigid::Surface;
 use glam::{DVec2, DVec3};
 use roadwright_geometry::math::{sin_cos, tan};
 
-/// A plane that rises along a heading. Both angles are in rad.
+/// A plane that rises in the direction of a heading. Both angles are in rad.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Slope {
     pub(super) angle: f64,
@@ -23,7 +24,7 @@ impl Surface for Slope {
     }
 }
 
-/// An obstruction across the path, at x = 0, on level ground.
+/// An obstruction across the path at x = 0, on level ground.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Obstruction {
     /// A half-round pipe with this radius, m.
@@ -42,17 +43,17 @@ pub(super) struct Course {
 }
 
 impl Course {
-    /// Returns height and slope that a wheel feels at x.
+    /// Returns the height and slope that a wheel feels at position x.
     fn profile(&self, x: f64) -> (f64, f64) {
         let radius = self.radius;
         match self.obstruction {
-            // The centre of a wheel that rolls over it moves on a circle of radius + bump; the contact is one
-            // radius lower.
+            // The centre of a wheel that rolls over the pipe moves on a circle of radius + bump. The contact
+            // is one radius lower.
             Obstruction::HalfRound(bump) => {
                 let (height, slope) = arc(radius + bump, x);
                 above_ground(height - radius, slope)
             }
-            // Before the edge the wheel leans against it, and its centre moves on a circle around it.
+            // Before the edge, the wheel leans against it, and its centre moves on a circle around the edge.
             Obstruction::Step(step) if x < 0.0 => {
                 let (height, slope) = arc(radius, x);
                 above_ground(step + height - radius, slope)
@@ -63,7 +64,7 @@ impl Course {
                     return (0.0, 0.0);
                 }
                 let (near, far) = (arc(radius, x), arc(radius, x - width));
-                // It rests on the edge that holds it higher.
+                // The wheel rests on the edge that holds it higher.
                 let (height, slope) = if near.0 > far.0 { near } else { far };
                 (height - radius, slope)
             }
@@ -71,7 +72,7 @@ impl Course {
     }
 }
 
-/// Returns height and slope of a half circle about the origin; 0 beside it.
+/// Returns the height and slope of a half circle around the origin; 0 outside it.
 fn arc(radius: f64, x: f64) -> (f64, f64) {
     let square = radius * radius - x * x;
     if square <= 0.0 {
@@ -111,10 +112,10 @@ mod tests {
         assert!((height(Obstruction::HalfRound(0.1), 0.0) - 0.1).abs() < 1e-12);
         assert_eq!(height(Obstruction::HalfRound(0.1), 0.31), 0.0);
         assert!(height(Obstruction::HalfRound(0.1), 0.29) > 0.0);
-        // The wheel meets the edge of a step before its centre is there.
+        // The wheel touches the edge of a step before its centre reaches the edge.
         assert!((height(Obstruction::Step(0.2), -1e-9) - 0.2).abs() < 1e-6);
         assert_eq!(height(Obstruction::Step(0.2), -0.35), 0.0);
-        // In the middle of a trench both edges carry it.
+        // In the middle of a trench, both edges support the wheel.
         let dip = 0.4 - (0.4f64 * 0.4 - 0.25 * 0.25).sqrt();
         assert!((height(Obstruction::Gap(0.5), 0.25) + dip).abs() < 1e-12);
         assert_eq!(height(Obstruction::Gap(1.0), 0.5), -0.4);

@@ -1,8 +1,8 @@
 //! The proving ground: manoeuvres that measure a vehicle and compare the results with the values in its file.
 //!
-//! Straight drives use the drive train alone ([`crate::drive_train::StraightRun`]); bends use the dynamic
+//! Straight drives use the drive train alone ([`crate::drive_train::StraightRun`]). Bends use the dynamic
 //! one-track model with that drive train, or with the file's `performance` if it has none. Side slopes,
-//! tipping over, bumps, steps and gaps use the rigid-body vehicle. Manoeuvres that need a suspension are
+//! tipping over, bumps, steps and gaps use the rigid-body model. Manoeuvres that need a suspension are
 //! skipped and reported for files without one.
 
 mod bends;
@@ -22,7 +22,7 @@ use roadwright_scenario::vehicle_file::VehicleFile;
 use serde::Serialize;
 use thiserror::Error;
 
-/// All manoeuvres, in report order.
+/// All manoeuvres, in the order of reports.
 pub const MANOEUVRES: [&str; 18] = [
     "acceleration",
     "top_speed",
@@ -69,7 +69,7 @@ pub struct Manoeuvre {
     pub unit: &'static str,
     /// Relation between the value and the limit.
     pub bound: Bound,
-    /// Limit, from a closed form of the vehicle's numbers or from `limits` of its file.
+    /// Limit, either computed from the vehicle's values or taken from `limits` in its file.
     pub limit: Option<f64>,
     /// Tolerance of [`Bound::Near`], as a fraction of the limit.
     pub tolerance: f64,
@@ -80,7 +80,7 @@ pub struct Manoeuvre {
 }
 
 impl Manoeuvre {
-    /// Describes the limit; empty without a limit.
+    /// Text that describes the limit; empty without a limit.
     pub fn limit_text(&self) -> String {
         self.limit
             .map_or_else(String::new, |limit| match self.bound {
@@ -114,19 +114,19 @@ pub enum ProvingError {
     UnknownManoeuvre(String),
 }
 
-/// A value of a manoeuvre, and its limit from the vehicle's numbers.
+/// Measured value of a manoeuvre, and its limit computed from the vehicle's values.
 struct Measured {
     value: f64,
     limit: Option<f64>,
     bound: Bound,
     tolerance: f64,
-    /// Whether other conditions are satisfied, such as equal results with other time steps.
+    /// Whether all other conditions are satisfied, such as equal results with other time steps.
     sound: bool,
     note: String,
 }
 
 impl Measured {
-    /// Creates a value that must be close to a closed form.
+    /// Creates a value that has to be close to a closed-form limit.
     fn near(value: f64, limit: f64, tolerance: f64, note: impl Into<String>) -> Self {
         Self {
             value,
@@ -147,7 +147,7 @@ pub fn prove(file: &VehicleFile) -> Result<Vec<Manoeuvre>, ProvingError> {
     prove_while(file, |_| true)
 }
 
-/// Drives manoeuvres one after another. Each result is passed to `goes_on`, which returns whether to
+/// Drives the manoeuvres one after another. Each result is passed to `goes_on`, which returns whether to
 /// continue.
 ///
 /// # Errors
@@ -159,8 +159,8 @@ pub fn prove_while(
     drive_all(file, |_| Recorder::off(), |one, _| goes_on(one))
 }
 
-/// Drives all manoeuvres, and records those that apply as numbers that can be drawn. The values equal those
-/// of [`prove`].
+/// Drives all manoeuvres, and records a plot of each manoeuvre that applies. The values equal those of
+/// [`prove`].
 ///
 /// # Errors
 /// As [`prove`].
@@ -198,7 +198,7 @@ fn drive_all(
     Ok(done)
 }
 
-/// Maximum mass of vehicles for ISO 3888, kg.
+/// Maximum mass of vehicles for the ISO 3888 courses, kg.
 const LIGHT: f64 = 3500.0;
 
 /// Reason why a manoeuvre that needs an engine does not apply.
@@ -218,8 +218,8 @@ impl Subject<'_> {
         let given = self.file.limits.get(name).copied();
         match measured {
             Ok(measured) => {
-                // Without brakes no distance is long enough, which is not a limit.
-                // A limit in the file takes precedence over that from its numbers.
+                // Without brakes, the limit is an infinite distance, which is not a limit. A limit in the
+                // file takes precedence over the computed one.
                 let limit = given.or(measured.limit).filter(|limit| limit.is_finite());
                 let is_value = measured.value.is_finite();
                 let keeps = |limit: f64| match measured.bound {
@@ -386,7 +386,7 @@ mod tests {
         }
     }
 
-    /// The same vehicles with the other kind of wheels agree with the same closed forms.
+    /// The same vehicles with the other kind of wheels also agree with the closed-form limits.
     #[test]
     fn other_wheels_keep_to_them_as_well() {
         for (name, shape) in [
@@ -407,8 +407,8 @@ mod tests {
 
     #[test]
     fn every_manoeuvre_ends_however_slow_the_vehicle_is() {
-        // Steps are counted, because a busy machine may take any time: at most 600 s in steps of 0.02 s, for
-        // each of twelve speeds.
+        // Steps are counted, because a busy machine may take any time. The maximum is 600 s in steps of 0.02
+        // s, for each of twelve speeds.
         let most = 12 * 30_000 + 100_000;
         for (name, speed) in [
             ("willys-mb", 1e-9),
@@ -435,7 +435,7 @@ mod tests {
             names.collect::<Vec<_>>()
         };
         assert_eq!(applies("semi-trailer-tractor"), Vec::<&str>::new());
-        // No engine, but tyres.
+        // The car has tyres but no engine.
         let escort = applies("ford-escort");
         assert!(
             escort.contains(&"circle_50") && !escort.contains(&"top_speed"),
@@ -463,7 +463,7 @@ mod tests {
             );
             assert!((one.value.unwrap() / exact - 1.0).abs() < 0.02, "{one:?}");
         }
-        // Its joint ends at 52 degrees; the tractor alone has none.
+        // The joint of the bus ends at 52 degrees, and the tractor alone has no joint.
         for name in ["articulated-bus", "semi-trailer-tractor"] {
             assert!(!driven(name).applies, "{name}");
         }
@@ -471,7 +471,7 @@ mod tests {
 
     #[test]
     fn a_manoeuvre_notices_a_vehicle_that_is_not_what_it_says() {
-        // On ice the circle is slower, and a limit from dry ground is not reached.
+        // On ice, the circle is slower, and a limit for dry ground is not reached.
         let mut jeep = shipped("willys-mb");
         let circle = |jeep: &VehicleFile| {
             let all = prove(jeep).unwrap();
@@ -482,7 +482,7 @@ mod tests {
         jeep.wheels.friction = Some(0.15).into();
         let ice = circle(&jeep);
         assert_eq!((dry.pass, ice.pass), (Some(true), Some(false)));
-        // The square root of the grip.
+        // The speed is proportional to the square root of the grip.
         let ratio = ice.value.unwrap() / dry.value.unwrap();
         assert!(
             (ratio / (0.15f64 / 0.5).sqrt() - 1.0).abs() < 0.1,
@@ -528,7 +528,7 @@ mod tests {
                     values.iter().flatten().all(|v| v.is_finite()),
                     "{number}: {one:?}"
                 );
-                // A drive that would take hours is not made at all.
+                // A drive that would take hours is skipped.
                 if number == 8 && one.name == "tip_over" {
                     assert!(!one.applies && one.note.contains("too stiff"), "{one:?}");
                 }

@@ -1,14 +1,14 @@
-//! Records of manoeuvres, as numbers that can be drawn.
+//! Records of manoeuvres for plots.
 //!
-//! A manoeuvre records while it measures, so that a picture shows the drive that gave the value. If no
-//! picture is needed, the recorder keeps nothing.
+//! A manoeuvre records while it measures, so that the plot shows the drive that gave the value. If no plot is
+//! needed, the recorder stores nothing.
 
 use serde::Serialize;
 
-/// Maximum number of points of a series. More points would exceed the columns of the picture.
+/// Maximum number of points in a series. More points would exceed the number of pixel columns of the picture.
 const MOST_POINTS: usize = 1000;
 
-/// A picture of a manoeuvre: series over two axes.
+/// A plot of a manoeuvre: series over two axes.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Plot {
     /// Name of the manoeuvre, one of [`MANOEUVRES`](super::MANOEUVRES).
@@ -19,13 +19,13 @@ pub struct Plot {
     pub x: &'static str,
     /// Quantity and unit of the vertical axis.
     pub y: &'static str,
-    /// Lines and dots; series with the same label belong together.
+    /// Lines and dots. Series with the same label belong together.
     pub series: Vec<Series>,
-    /// Limits and other values that are drawn across the whole picture.
+    /// Limits and other values that are drawn as lines across the whole plot.
     pub marks: Vec<Mark>,
 }
 
-/// A line or a cloud of dots.
+/// A line or a set of dots.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Series {
     /// Label.
@@ -44,13 +44,13 @@ pub enum Look {
     Line,
     /// A thin line, for context.
     Thin,
-    /// A dashed line, for a closed form.
+    /// A dashed line, for a closed-form result.
     Dashed,
     /// Dots.
     Dots,
 }
 
-/// A value that is drawn across a picture as a dashed line.
+/// A value that is drawn as a dashed line across the plot.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Mark {
     /// Label.
@@ -71,13 +71,13 @@ pub enum MarkAxis {
     Y,
 }
 
-/// Records a manoeuvre while it measures, or nothing.
+/// Recorder that records a manoeuvre while it measures, or does nothing.
 pub(super) struct Recorder {
     plot: Option<Plot>,
 }
 
 impl Recorder {
-    /// Creates a recorder that keeps nothing.
+    /// Creates a recorder that does nothing.
     pub(super) fn off() -> Self {
         Self { plot: None }
     }
@@ -103,13 +103,13 @@ impl Recorder {
         }
     }
 
-    /// Adds a point to the line with a label; the first point creates the line.
+    /// Adds a point to the line with a label. The first point creates the line.
     pub(super) fn sample(&mut self, label: &str, point: [f64; 2]) {
         let Some(plot) = &mut self.plot else { return };
         if !point.iter().all(|number| number.is_finite()) {
             return;
         }
-        // Manoeuvres sample few lines alternately, so the line is among the last ones.
+        // Manoeuvres sample a few lines alternately, so the line is near the end of the list.
         let known = plot.series.iter_mut().rev();
         match known.into_iter().find(|series| series.label == label) {
             Some(series) => series.points.push(point),
@@ -121,8 +121,8 @@ impl Recorder {
         }
     }
 
-    /// Adds a whole series. The iterator is not used if nothing is recorded. Non-finite points are left out,
-    /// and an empty series is not added.
+    /// Adds a whole series. The iterator is not used if recording is off. Non-finite points are left out, and
+    /// an empty series is not added.
     pub(super) fn series(
         &mut self,
         label: impl Into<String>,
@@ -141,7 +141,7 @@ impl Recorder {
         }
     }
 
-    /// Adds a dashed line across the picture at the given value, unless the value is not finite.
+    /// Adds a dashed line across the plot at the given value, unless the value is not finite.
     pub(super) fn mark(&mut self, axis: MarkAxis, at: f64, label: impl Into<String>) {
         if let Some(plot) = self.plot.as_mut().filter(|_| at.is_finite()) {
             let label = label.into();
@@ -149,7 +149,7 @@ impl Recorder {
         }
     }
 
-    /// Returns the record with a title; `None` if nothing was recorded.
+    /// Returns the plot with a title; `None` if nothing was recorded.
     pub(super) fn finish(self, title: impl FnOnce() -> String) -> Option<Plot> {
         let mut plot = self.plot.filter(|plot| !plot.series.is_empty())?;
         plot.title = title();
@@ -176,10 +176,10 @@ impl Series {
     }
 }
 
-/// Lines of a trial.
+/// Lines that belong to one trial.
 type Lines = Vec<(Look, Vec<[f64; 2]>)>;
 
-/// The hardest passed and the easiest failed trial among several of increasing difficulty.
+/// Of several trials of increasing difficulty, the hardest that passed and the easiest that failed.
 #[derive(Default)]
 pub(super) struct Trials {
     passed: Option<(f64, Lines)>,
@@ -205,7 +205,7 @@ impl Trials {
         self.passed.is_none() && self.failed.is_none()
     }
 
-    /// Draws both trials, with labels that state the value in a unit.
+    /// Draws both trials, with labels that give the value in a unit.
     pub(super) fn record(self, unit: &str, recorder: &mut Recorder) {
         let kinds = [
             (self.passed, "hardest passed"),

@@ -1,4 +1,4 @@
-//! Manoeuvres of rigid-body vehicles: slopes, tipping, bumps, steps and gaps.
+//! Manoeuvres of rigid-body vehicles: slopes, tipping over, bumps, steps and gaps.
 
 use super::grounds::{Course, Obstruction, Slope};
 use super::plot::{Look, MarkAxis, Recorder, Trials};
@@ -10,10 +10,10 @@ use roadwright_geometry::Pose;
 use roadwright_geometry::math::{atan, sin, sin_cos, tan, wrap_angle};
 use std::f64::consts::{FRAC_PI_2, PI};
 
-/// Minimum fraction of the rigid vehicle's limit at which a vehicle may tip. It is below 1 because the hull
-/// leans outwards on its springs.
+/// Minimum fraction of the limit for rigid springs at which a vehicle may tip. It is below 1, because the
+/// hull leans outwards on its springs.
 const SPRUNG: f64 = 0.85;
-/// Time until a pivot turn is steady, s.
+/// Time after which a pivot turn is steady, s.
 const PIVOT_START: f64 = 4.0;
 /// Duration of the measurement of a pivot turn, s.
 const PIVOT_TIME: f64 = 6.0;
@@ -23,31 +23,31 @@ const NO_TRACKS: &str = "only tracked vehicles can turn on the spot";
 const DT: f64 = 0.02;
 /// Update rate of the forces, Hz.
 const RATE_HZ: f64 = 200.0;
-/// Number of equal steps in which a slope, speed or height is tried to find the maximum.
+/// Number of equal steps in which a slope, speed or height is increased to find the maximum.
 const PARTS: u32 = 12;
-/// Time for a hull to settle on springs and tyres, s.
+/// Time in which a hull settles on its springs and tyres, s.
 const SETTLING: f64 = 25.0;
 /// Maximum number of wheels whose loads are drawn individually.
 const MOST_WHEELS: usize = 8;
 /// Maximum motion of a parked vehicle in a minute, m.
 const PARKED: f64 = 1e-3;
-/// Minimum friction of the tilt table, on which vehicles tip instead of sliding.
+/// Minimum friction of the tilt table, so that vehicles tip instead of sliding.
 const ROUGH: f64 = 1.2;
 /// Radius of the half-round obstacle, m. The NATO trials use 4 to 12 inches.
 const HALF_ROUND: f64 = 0.1;
 /// Maximum acceleration that a driver tolerates, m/s^2: 2.5 g.
 const BEARABLE: f64 = 2.5 * GRAVITY;
 
-/// Maximum duration of a drive over the half-round, s. Slower vehicles are not tested.
+/// Maximum duration of a drive over the half-round obstacle, s. Slower vehicles are not tested.
 const LONGEST: f64 = 600.0;
 
 #[cfg(test)]
 thread_local! {
-    /// Number of rigid-body steps in this thread.
+    /// Number of rigid-body steps taken in this thread.
     pub(super) static STEPS: std::cell::Cell<u64> = const { std::cell::Cell::new(0) };
 }
 
-/// A vehicle on a piece of ground.
+/// A vehicle on a test ground.
 struct Trial<'a, S> {
     model: &'a RigidModel,
     surface: &'a S,
@@ -63,13 +63,12 @@ impl<'a, S: Surface> Trial<'a, S> {
         }
     }
 
-    /// Simulates for the given time, s. Returns whether the numbers stayed valid.
+    /// Simulates for the given time, s. Returns whether the state has stayed valid.
     fn run(&mut self, seconds: f64, controls: Controls) -> bool {
         self.run_seen(seconds, controls, |_, _| {})
     }
 
-    /// Like `run`, but passes the state after each step to a callback, with the time since the
-    /// start in seconds.
+    /// Like `run`, but passes the state and the time since the start (s) to a callback after each step.
     fn run_seen(
         &mut self,
         seconds: f64,
@@ -103,7 +102,7 @@ const PARK: Controls = Controls {
 };
 
 /// Drift within a minute on a slope with the hand brake applied: nose up, nose down and across. The slope is
-/// 70 % of that on which the held wheels would slide with the nose down.
+/// 70 % of the slope on which the held wheels would slide with the nose down.
 pub(super) fn rest_on_slope(
     model: &RigidModel,
     recorder: &mut Recorder,
@@ -149,8 +148,8 @@ fn held_load(model: &RigidModel) -> f64 {
     held.map(|wheel| wheel.load).sum::<f64>() / (model.mass * GRAVITY)
 }
 
-/// Returns the tangent of the slope on which the held wheels slide with the nose down. The slope takes load
-/// off the rear wheels: tan a = mu s / (1 + mu h / L).
+/// Returns the tangent of the slope angle at which the held wheels slide with the nose down. The slope takes
+/// load off the rear wheels: tan a = mu s / (1 + mu h / L).
 fn holding_slope(model: &RigidModel, share: f64) -> f64 {
     let lift = model.friction * model.height / model.limits.wheelbase;
     model.friction * share / (1.0 + lift)
@@ -165,7 +164,7 @@ pub(super) fn tip_over(model: &RigidModel, recorder: &mut Recorder) -> Measured 
     rough.friction = ROUGH.max(1.5 * rigid / GRAVITY);
     let angle = tilt_until(&rough, 1.3 * atan(rigid / GRAVITY), recorder, |trial| {
         let upper = trial.model.wheels.iter().zip(&trial.state.loads);
-        // The table rises to the left, so the right wheels are the lower ones.
+        // The table rises to the left, so the right wheels are the lower wheels.
         let mut lifted = upper.filter(|(wheel, _)| wheel.contact.y > 0.0);
         lifted.all(|(_, load)| *load == 0.0)
     });
@@ -177,7 +176,7 @@ pub(super) fn tip_over(model: &RigidModel, recorder: &mut Recorder) -> Measured 
     )
 }
 
-/// Side slope on which the vehicle slides or tips with its own tyres. Compared with the smaller of atan(mu)
+/// Side slope on which the vehicle with its own tyres slides or tips. Compared with the smaller of atan(mu)
 /// and atan(T / 2 h), less the effect of the springs.
 pub(super) fn side_slope(model: &RigidModel, recorder: &mut Recorder) -> Measured {
     let (slides, tips) = (
@@ -188,7 +187,7 @@ pub(super) fn side_slope(model: &RigidModel, recorder: &mut Recorder) -> Measure
     recorder.mark(MarkAxis::X, slides, "slides, by closed form");
     recorder.mark(MarkAxis::X, tips, "tips, by closed form");
     let angle = tilt_until(model, 1.3 * limit, recorder, |trial| {
-        // Along the table, which turns about the axis below the vehicle.
+        // Measured along the table, which turns about the axis below the vehicle.
         let moved = trial.state.body.position.y.abs() - model.height * sin(1.3 * limit);
         moved > 0.5
             || trial
@@ -209,8 +208,8 @@ pub(super) fn side_slope(model: &RigidModel, recorder: &mut Recorder) -> Measure
     }
 }
 
-/// Tilts a table to the left until `is_over` holds, or up to the given angle. A vehicle stands
-/// across the table. Returns the angle.
+/// Tilts a table with a vehicle across it to the left, until `is_over` holds or up to the given angle.
+/// Returns the angle.
 fn tilt_until(
     model: &RigidModel,
     most: f64,
@@ -228,7 +227,8 @@ fn tilt_until(
             angle,
             heading: FRAC_PI_2,
         };
-        // Each angle starts from the end of the previous one, and the table moves the vehicle with it.
+        // Each angle starts from the final state of the previous angle, and the table moves the vehicle
+        // along.
         tilt(&mut state, step);
         let mut trial = Trial {
             model,
@@ -248,7 +248,7 @@ fn tilt_until(
     most
 }
 
-/// Rotates a vehicle about the axis of the table, which lies along x.
+/// Rotates a vehicle about the axis of the table, which is along x.
 fn tilt(state: &mut CarState, angle: f64) {
     let (sin, cos) = sin_cos(0.5 * angle);
     let turn = DQuat::from_xyzw(sin, 0.0, 0.0, cos);
@@ -260,8 +260,8 @@ fn tilt(state: &mut CarState, angle: f64) {
     }
 }
 
-/// Returns the groups of wheels whose loads are drawn as one line each, by wheel index. The table
-/// rises to the left. Each wheel is its own group, or each side if there would be too many lines.
+/// Returns the groups of wheels whose loads are drawn as one line each, by wheel index. The table rises to
+/// the left. Each wheel is a group or, if there would be too many lines, each side.
 fn groups_of(model: &RigidModel) -> Vec<(String, Vec<usize>)> {
     let side = |place: f64| if place > 0.0 { "upper" } else { "lower" };
     if model.wheels.len() > MOST_WHEELS {
@@ -286,7 +286,7 @@ fn groups_of(model: &RigidModel) -> Vec<(String, Vec<usize>)> {
     };
     let wheels = 0..model.wheels.len();
     let mut groups: Vec<_> = wheels.map(|number| (name(number), vec![number])).collect();
-    // Files may list rear wheels first.
+    // Files may list the rear wheels first.
     groups.sort();
     groups
 }
@@ -298,8 +298,8 @@ fn level() -> Slope {
     }
 }
 
-/// Highest speed, up to 15 m/s, over a half-round of 10 cm at which the upward acceleration of the hull is at
-/// most 2.5 g and the vehicle stays on its wheels.
+/// Highest speed up to 15 m/s at which the vehicle crosses a half-round obstacle of 10 cm with an upward hull
+/// acceleration of at most 2.5 g, and stays on its wheels.
 pub(super) fn half_round(model: &RigidModel, recorder: &mut Recorder) -> Measured {
     let top = model.limits.max_speed.min(15.0);
     let course = Course {
@@ -321,8 +321,8 @@ pub(super) fn half_round(model: &RigidModel, recorder: &mut Recorder) -> Measure
             return false;
         }
         let steps = (distance / speed / DT) as u32;
-        // Upwards only: a falling hull is at most weightless, and its landing is an upward acceleration
-        // again.
+        // Only upward accelerations are used. A falling hull is at most weightless, and its landing is an
+        // upward acceleration.
         let mut line = Vec::new();
         let keeps = (1..=steps).all(|number| {
             let before = trial.state.body.velocity.z;
@@ -365,8 +365,8 @@ const CENTRE_X: &str = "position of the centre of gravity, m";
 /// Label of the vertical axis in pictures of a hull that crosses an obstruction.
 const CENTRE_HEIGHT: &str = "height of the centre of gravity, m";
 
-/// Highest step, as a fraction of the radius, that the vehicle climbs from rest with full throttle. No wheel
-/// climbs more than its radius.
+/// Highest step that the vehicle climbs from rest with full throttle, as a fraction of the wheel radius. No
+/// wheel can climb more than its radius.
 pub(super) fn step_climb(model: &RigidModel, recorder: &mut Recorder) -> Measured {
     let mut trials = Trials::default();
     let crossed = |height: &f64| {
@@ -389,8 +389,8 @@ pub(super) fn step_climb(model: &RigidModel, recorder: &mut Recorder) -> Measure
     }
 }
 
-/// Widest trench, as a fraction of the wheel diameter, that the vehicle crosses at 2 m/s. A wheel falls into
-/// a trench wider than its diameter.
+/// Widest trench that the vehicle crosses at 2 m/s, as a fraction of the wheel diameter. A wheel falls into a
+/// trench that is wider than its diameter.
 pub(super) fn gap(model: &RigidModel, recorder: &mut Recorder) -> Measured {
     let diameter = 2.0 * model.radius;
     let mut trials = Trials::default();
@@ -414,10 +414,11 @@ pub(super) fn gap(model: &RigidModel, recorder: &mut Recorder) -> Measured {
     }
 }
 
-/// Label of the line of a pivot turn.
+/// Label of the curve of a pivot turn.
 const PIVOTS: &str = "at full lock";
 
-/// Turn rate on the spot at full lock. Compared with the balance of friction along and across the tracks.
+/// Yaw rate of a turn on the spot at full lock. Compared with the balance of the friction along and across
+/// the tracks.
 pub(super) fn pivot_turn(
     model: &RigidModel,
     recorder: &mut Recorder,
@@ -463,14 +464,14 @@ pub(super) fn pivot_turn(
     })
 }
 
-/// Returns equally spaced values up to exactly the given length, m.
+/// Returns equally spaced values from 0 to exactly the given length, m.
 fn parts_of(length: f64) -> impl Iterator<Item = f64> {
     let part = move |part: u32| length * f64::from(part) / f64::from(PARTS);
     (1..=PARTS).map(move |number| part(number).min(length))
 }
 
-/// Returns whether the vehicle crosses an obstruction within 20 s from the given start speed (m/s).
-/// Also returns the positions and heights of its centre of gravity, m.
+/// Returns whether the vehicle crosses an obstruction within 20 s at the given start speed (m/s). Also
+/// returns the positions and heights of its centre of gravity, m.
 fn crosses(model: &RigidModel, obstruction: Obstruction, speed: f64) -> (bool, Vec<[f64; 2]>) {
     let course = Course {
         obstruction,
@@ -480,7 +481,7 @@ fn crosses(model: &RigidModel, obstruction: Obstruction, speed: f64) -> (bool, V
     let mut trial = Trial::new(model, &course, Pose::new(-ahead, 0.0, 0.0));
     trial.state.roll(speed);
     let full = Controls {
-        // A request beyond nearly all engines: full throttle at every speed.
+        // A request that exceeds the capability of nearly all engines, for full throttle at every speed.
         acceleration: model.limits.max_acceleration.max(GRAVITY),
         ..Controls::default()
     };

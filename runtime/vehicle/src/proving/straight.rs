@@ -10,11 +10,11 @@ use roadwright_scenario::vehicle_file::VehicleFile;
 const DT: f64 = 0.005;
 /// Maximum duration, s.
 const LONGEST: f64 = 600.0;
-/// Number of parts of a speed interval for summing closed forms.
+/// Number of parts into which a speed interval is divided for numerical integration.
 const PARTS: u32 = 20_000;
-/// Interval at which parts are drawn: every n-th part.
+/// One in this many parts of the reference curve is plotted.
 const SHOWN: u32 = 100;
-/// Number of drawn points of a closed form.
+/// Number of plotted points of a closed-form curve.
 const POINTS: u32 = 100;
 
 const FULL: Pedals = Pedals {
@@ -42,7 +42,7 @@ pub(super) fn acceleration(train: &DriveTrain, recorder: &mut Recorder) -> Measu
         run.step(FULL, DT);
         recorder.sample(before, [run.time, run.speed]);
         if before != label(&run) {
-            // The line of the next gear starts where the previous one ends.
+            // The line of a gear starts where the line of the previous gear ends.
             recorder.sample(label(&run), [run.time, run.speed]);
         }
     }
@@ -59,7 +59,7 @@ pub(super) fn acceleration(train: &DriveTrain, recorder: &mut Recorder) -> Measu
     let mut gains = true;
     for (number, time) in (1..).zip(times) {
         exact += time;
-        // Where the resistance exceeds the force of the gear, time would run backwards.
+        // Where the resistance exceeds the force in a gear, the time would decrease.
         gains &= time > 0.0;
         if gains && number % SHOWN == 0 {
             closed.push([exact, f64::from(number) * part]);
@@ -76,7 +76,7 @@ pub(super) fn acceleration(train: &DriveTrain, recorder: &mut Recorder) -> Measu
     }
 }
 
-/// Returns the lowest gear whose shift speed is not reached at the given speed.
+/// Returns the lowest gear whose upshift speed is above the given speed.
 fn gear_for(train: &DriveTrain, speed: f64) -> &Gear {
     let mut gears = train.gears.iter();
     let turns = |gear: &&Gear| train.rpm(gear, speed) < 0.995 * train.up_rpm;
@@ -84,7 +84,8 @@ fn gear_for(train: &DriveTrain, speed: f64) -> &Gear {
     gears.find(turns).unwrap_or(last)
 }
 
-/// Speed after a long time at full throttle. Compared with the rev limit, or with the balance of forces.
+/// Speed after a long time at full throttle. Compared with the rev limit, or with the speed at which forces
+/// balance.
 pub(super) fn top_speed(train: &DriveTrain, recorder: &mut Recorder) -> Measured {
     recorder.axes("time, s", "speed, m/s");
     recorder.mark(
@@ -121,13 +122,13 @@ pub(super) fn coast_down(train: &DriveTrain, recorder: &mut Recorder) -> Measure
     let time_to = |to: f64| match (c > 0.0, r > 0.0) {
         (_, true) => train.mass / r * ln(from * (c * to + r) / (to * (c * from + r))),
         (true, false) => train.mass / c * (1.0 / to - 1.0 / from),
-        // Nothing slows it down.
+        // Nothing slows the vehicle down.
         (false, false) => LONGEST,
     };
     let exact = time_to(to);
     let speeds = parts_of(POINTS).map(|part| from + part * (to - from));
     let closed = speeds.map(|speed| [time_to(speed), speed]);
-    // There is nothing to compare beyond the time that was driven.
+    // Beyond the driven time there is nothing to compare.
     let closed = closed.filter(|[time, _]| *time <= LONGEST);
     recorder.series("integral of the resistance", Look::Dashed, closed);
     let note = format!("from {from:.1} to {to:.1} m/s");
@@ -144,7 +145,7 @@ pub(super) fn grade(train: &DriveTrain, recorder: &mut Recorder) -> Measured {
         }
         run.distance >= 20.0
     };
-    // From level ground to just below the vertical.
+    // From level ground to just below vertical.
     let (mut low, mut high) = (0.0, 1.5);
     let mut tried = Vec::new();
     for _ in 0..20 {
@@ -166,12 +167,12 @@ pub(super) fn grade(train: &DriveTrain, recorder: &mut Recorder) -> Measured {
     )
 }
 
-/// Draws the force of the first gear, the component of the weight, and the tried slopes.
+/// Plots the force in the first gear, the component of the weight along the slope, and the tested slopes.
 fn record_grades(train: &DriveTrain, tried: &[(f64, bool)], recorder: &mut Recorder) {
     recorder.axes("slope, rad", "force, kN");
     let (gear, weight) = (&train.gears[0], train.mass * GRAVITY);
     let limit = train.limiting_grade();
-    // Half as much again as it climbs, but never an empty picture.
+    // One and a half times the limiting slope, but never an empty plot.
     let steepest = (1.5 * limit).clamp(0.01, 1.5);
     let slopes = || parts_of(POINTS).map(|part| part * steepest);
     let needed = |slope: f64| weight * sin(slope) / 1e3;
@@ -193,7 +194,7 @@ fn record_grades(train: &DriveTrain, tried: &[(f64, bool)], recorder: &mut Recor
         let points = slopes.iter().map(|slope| [*slope, needed(*slope)]);
         recorder.series(label, Look::Dots, points);
     }
-    recorder.mark(MarkAxis::X, limit, "force or grip over weight");
+    recorder.mark(MarkAxis::X, limit, "force or grip divided by weight");
 }
 
 /// Returns equally spaced values from 0 to 1.

@@ -11,7 +11,7 @@ const RATE_HZ: f64 = 200.0;
 /// Gain of the speed control, 1/s.
 const SPEED_GAIN: f64 = 1.0;
 
-/// A path to be followed, seen from the vehicle: lateral offset, direction and curvature.
+/// A path to be followed, relative to the vehicle: lateral offset, direction and curvature.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Aim {
     /// Offset of the vehicle from the path, m to the left.
@@ -50,7 +50,7 @@ impl<'a> Car<'a> {
         }
     }
 
-    /// Drives a step. `acceleration` is the requested acceleration in m/s^2, `steering` the
+    /// Takes a step. `acceleration` is the requested acceleration in m/s^2, and `steering` is the requested
     /// steering angle in rad.
     pub(super) fn step(&mut self, acceleration: f64, steering: f64, dt: f64) {
         let limits = &self.subject.limits;
@@ -77,14 +77,14 @@ impl<'a> Car<'a> {
         };
     }
 
-    /// Steers along a path and holds a speed, m/s. The steering angle is that for the path's
-    /// curvature without slip, plus a correction for the offset and the heading error.
+    /// Steers along a path at a constant speed, m/s. The steering angle is that for the path's curvature
+    /// without slip, plus a correction for the offset and the heading error.
     pub(super) fn follow(&mut self, aim: Aim, speed: f64, dt: f64) {
         let along = self.state.speed.max(1.0);
-        // A second-order return to the path, with a time constant of 0.6 s and a damping ratio of 0.8 at any
-        // speed.
+        // The return to the path is of second order, with a time constant of 0.6 s and a damping ratio of 0.8
+        // at any speed.
         let (stiff, damped) = (1.0 / (0.6 * along), 1.6);
-        // Uses the direction of motion instead of the heading, because with slip the body points into the
+        // Uses the direction of motion rather than the heading, because with slip the body points into the
         // bend.
         let error = wrap_angle(self.course() - aim.heading);
         let back = -stiff * stiff * aim.offset - damped * stiff * error;

@@ -1,4 +1,4 @@
-//! Manoeuvres with trailers: the distance in reverse until a vehicle jackknifes.
+//! Manoeuvres with trailers: the distance that a vehicle can reverse before it jackknifes.
 
 use super::plot::{Look, Recorder};
 use super::{Measured, Subject};
@@ -10,19 +10,19 @@ use std::f64::consts::{FRAC_PI_3, PI};
 
 /// Angle of the first trailer at the start of the reverse drive, rad.
 const FROM: f64 = 5.0 * PI / 180.0;
-/// Angle at which the manoeuvre ends, rad.
+/// Angle of the first trailer at which the manoeuvre ends, rad.
 const TO: f64 = FRAC_PI_3;
-/// Speed backwards, m/s.
+/// Speed in reverse, m/s.
 const SPEED: f64 = 1.0;
 /// Maximum duration, s.
 const LONGEST: f64 = 3600.0;
-/// Time steps that must give the same result, s.
+/// Time steps that have to give the same result, s.
 const STEPS: [f64; 3] = [0.05, 0.02, 0.01];
-/// Number of drawn points of the closed form.
+/// Number of plotted points of the closed-form curve.
 const POINTS: u32 = 100;
 
-/// Distance in reverse with straight wheels over which the angle of the first trailer grows from 5
-/// to 60 degrees, m. Compared with d ln(tan 30 / tan 2.5), and between steps of 50, 20 and 10 ms.
+/// Distance in reverse with straight wheels over which the angle of the first trailer grows from 5 to 60
+/// degrees, m. Compared with d ln(tan 30 / tan 2.5), and between time steps of 50, 20 and 10 ms.
 pub(super) fn jackknife(
     subject: &Subject<'_>,
     recorder: &mut Recorder,
@@ -36,7 +36,7 @@ pub(super) fn jackknife(
     recorder.axes("distance in reverse, m", "angle of the first trailer, rad");
     let distances = STEPS.map(|dt| {
         let mut line = vec![[0.0, FROM]];
-        // A trailer may be so long that the closed form is infinite.
+        // For a very long trailer, the closed-form distance can be infinite.
         let most = (4.0 * exact).min(SPEED * LONGEST);
         let distance = distance(&train, &subject.limits, most, dt, &mut line);
         recorder.series(format!("steps of {} ms", 1e3 * dt), Look::Line, line);
@@ -62,8 +62,8 @@ pub(super) fn jackknife(
     })
 }
 
-/// Returns the distance until the first trailer reaches the angle, limited to `most` metres. Distances and
-/// angles are recorded as a line.
+/// Returns the distance until the first trailer reaches the angle, limited to `most` metres. Records
+/// distances and angles as a line.
 fn distance(
     train: &Train,
     limits: &OneTrackLimits,
@@ -71,7 +71,7 @@ fn distance(
     dt: f64,
     line: &mut Vec<[f64; 2]>,
 ) -> f64 {
-    // The model drives forwards only, so a reversing vehicle is one that is turned round.
+    // The model only drives forwards, so a reversing vehicle is represented by one that is turned around.
     let mut car = OneTrackState {
         pose: Pose::new(0.0, 0.0, PI),
         speed: SPEED,

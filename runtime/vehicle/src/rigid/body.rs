@@ -10,11 +10,11 @@ use serde::{Deserialize, Serialize};
 const SAG: f64 = 0.005;
 /// Speeds below which a loose body may come to rest, m/s and rad/s.
 const CALM: f64 = 0.03;
-/// Time after which a calm body comes to rest, s.
+/// Time for which a body has to be calm before it comes to rest, s.
 const PATIENCE: f64 = 0.5;
-/// Minimum number of corners that must touch the ground for a body to rest.
+/// Minimum number of corners on the ground for a body to come to rest.
 const FEET: usize = 3;
-/// Displacement by other bodies below which a body counts as not pushed, m.
+/// Displacement by other bodies up to which a body counts as not pushed, m.
 const UNTOUCHED: f64 = 1e-3;
 
 /// Position and motion of a rigid body, at its centre of gravity.
@@ -37,7 +37,7 @@ impl BodyState {
         self.velocity + self.spin.cross(arm)
     }
 
-    /// Whether all numbers are physically plausible.
+    /// Whether all values are physically plausible.
     pub(super) fn is_sound(&self) -> bool {
         let (speed, spin) = (self.velocity.length(), self.spin.length());
         self.position.is_finite()
@@ -48,7 +48,7 @@ impl BodyState {
     }
 }
 
-/// Maximum plausible value of a speed in m/s, and of an angular speed in rad/s.
+/// Maximum plausible speed in m/s and angular speed in rad/s.
 const FASTEST: f64 = 300.0;
 
 /// Returns a rotation about the vertical axis.
@@ -90,7 +90,7 @@ impl Wrench {
     }
 }
 
-/// Contact of a body's points with the ground.
+/// Contact between points of a body and the ground.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Scrape {
     pub(super) mass: f64,
@@ -99,8 +99,8 @@ pub(super) struct Scrape {
 }
 
 impl Scrape {
-    /// Adds the ground forces on the points of a body, given in its frame relative to its centre of gravity:
-    /// springs and dampers along the normal, friction across it.
+    /// Adds the ground forces on points of a body: springs and dampers along the normal, and friction across
+    /// it. Points are given in the body's frame, relative to its centre of gravity.
     pub(super) fn add(
         &self,
         points: &[DVec3],
@@ -120,8 +120,8 @@ impl Scrape {
             let load = self.load(depth, velocity.dot(normal));
             let across = velocity - normal * velocity.dot(normal);
             let speed = across.length();
-            // Limited to the force that stops it within the step, because friction brakes but does not
-            // reverse a motion.
+            // Limited to the force that stops the motion within the step, because friction brakes a motion
+            // but does not reverse it.
             let most = 0.15 * self.mass * speed / self.dt;
             let rubbed = (self.friction * load).min(most);
             let direction = if speed > 0.0 {
@@ -133,8 +133,8 @@ impl Scrape {
         }
     }
 
-    /// Normal force on a point, N. `depth` is its depth in the ground (m), and `rising` its upward speed
-    /// (m/s). The force is stiff enough for four points to carry the body.
+    /// Normal force on a point, N. `depth` is its depth in the ground (m), and `rising` is its upward speed
+    /// (m/s). The force is so stiff that four points can carry the body.
     fn load(&self, depth: f64, rising: f64) -> f64 {
         let stiffness = self.mass * GRAVITY / (4.0 * SAG);
         let damping = 0.5 * (stiffness * self.mass).sqrt();
@@ -145,7 +145,7 @@ impl Scrape {
 /// Model of a loose body, which has a mass and can be pushed.
 #[derive(Debug, Clone)]
 pub struct LooseModel {
-    /// Shape, about the centre of gravity.
+    /// Shape relative to the centre of gravity.
     pub solid: Solid,
     /// Mass, kg.
     pub mass: f64,
@@ -164,12 +164,12 @@ pub struct LooseState {
     pub body: BodyState,
     /// Time for which the body has been slow, s.
     pub calm: f64,
-    /// Whether the body rests, so that only a push moves it.
+    /// Whether the body rests, so that it moves only when pushed.
     pub rests: bool,
 }
 
 impl LooseModel {
-    /// Creates the state of the body standing upright on the ground, at rest.
+    /// Creates the state of the body at rest, upright on the ground.
     pub fn standing(&self, place: glam::DVec2, heading: f64, surface: &impl Surface) -> LooseState {
         let (height, _) = surface.at(place);
         LooseState {
@@ -209,9 +209,8 @@ impl LooseModel {
 }
 
 impl LooseState {
-    /// Sets the motion that a step of `dt` seconds has computed. A resting body that was not pushed
-    /// stays exactly as it is. A body that leans on something other than the ground does not come
-    /// to rest.
+    /// Sets the motion that was computed for a step of `dt` seconds. A resting body that was not pushed stays
+    /// exactly as it is. A body that leans on something other than the ground does not come to rest.
     pub(super) fn take(
         &mut self,
         body: BodyState,
@@ -229,7 +228,7 @@ impl LooseState {
         self.rests = self.calm >= PATIENCE && model.depths(&body, surface).1 >= FEET;
         self.body = body;
         if was_at_rest && !self.rests {
-            // A body that stood in a slope is lifted out of it instead of being thrown out.
+            // If the body was standing in a slope, it is lifted out of the slope rather than thrown out.
             let (deepest, _) = model.depths(&body, surface);
             self.body.position.z += (deepest - SAG).max(0.0);
         }
@@ -238,7 +237,7 @@ impl LooseState {
         }
     }
 
-    /// Whether the numbers are physically plausible. They may not be if a save is damaged.
+    /// Whether the values are physically plausible. They may not be if a save is damaged.
     pub fn is_sound(&self) -> bool {
         self.body.is_sound() && self.calm.is_finite()
     }

@@ -1,19 +1,19 @@
-//! Tyres modelled as a brush with a two-dimensional deflection.
+//! Brush tyre model with a two-dimensional deflection.
 
 use crate::dynamic::{GRAVITY, Tyre};
 use glam::DVec2;
 use serde::{Deserialize, Serialize};
 
-/// Relaxation length over which a lateral force builds up, m: 0.2 to 0.6 m for passenger cars ([Pacejka
+/// Relaxation length over which a lateral force builds up, m. It is 0.2 to 0.6 m for passenger cars ([Pacejka
 /// 2012], section 8).
 pub(super) const RELAXATION: f64 = 0.3;
-/// Stiffness of a wheel held by its brake, divided by its load, 1/m. With it, a car on a slope of 30 % moves
-/// by 3 mm.
+/// Stiffness of a wheel that its brake holds, divided by its load, 1/m. With this value, a car on a slope of
+/// 30 % moves by 3 mm.
 pub(super) const HELD_STIFFNESS: f64 = 100.0;
 /// Speed below which the lateral deflection is damped like that of a tyre at rest, m/s.
 const SLOW: f64 = 2.0;
 
-/// Grip of a tyre on the ground below it.
+/// Grip of a tyre on the ground at its contact.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Grip {
     /// Load, N.
@@ -25,7 +25,7 @@ pub(super) struct Grip {
     pub(super) tyre: Tyre,
 }
 
-/// Drive and brake of a wheel, N at its circumference.
+/// Drive and brake forces of a wheel at its circumference, N.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Torque {
     /// Force of the engine along the wheel; negative backwards.
@@ -37,19 +37,19 @@ pub(super) struct Torque {
 /// Deflection of a tyre, m.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 pub struct Brush {
-    /// Deflection along the wheel, while its brake holds it.
+    /// Longitudinal deflection while the brake holds the wheel.
     pub along: f64,
-    /// Deflection across the wheel.
+    /// Lateral deflection.
     pub across: f64,
 }
 
 impl Brush {
-    /// Returns the force of the ground on the tyre along and across the wheel, N. The contact moves
-    /// over the ground at `velocity`, m/s. Advances the deflection by `dt` seconds.
+    /// Returns the longitudinal and lateral force of the ground on the tyre, N. The contact moves over the
+    /// ground at `velocity`, m/s. Advances the deflection by `dt` seconds.
     ///
-    /// The brake holds the wheel as long as its force suffices. Otherwise the wheel rolls, and
-    /// engine and brake alone determine the longitudinal force. Forces beyond the grip are reduced
-    /// in proportion, along and across.
+    /// The brake holds the wheel as long as its force is sufficient. Otherwise the wheel rolls, and only the
+    /// engine and the brake determine the longitudinal force. If the combined force exceeds the grip, both
+    /// components are reduced in proportion.
     pub(super) fn force(
         &mut self,
         grip: &Grip,
@@ -85,7 +85,7 @@ impl Brush {
         self.along = if force == held {
             moved
         } else {
-            // Deflected according to the force, limited by the grip.
+            // The deflection follows from the force, limited by the grip.
             let most = grip.friction / HELD_STIFFNESS;
             (-force / (HELD_STIFFNESS * grip.load)).max(-most).min(most)
         };
@@ -95,9 +95,9 @@ impl Brush {
     fn across(&mut self, grip: &Grip, velocity: DVec2, dt: f64) -> f64 {
         let rolled = velocity.x.abs();
         let bristle = grip.stiffness / RELAXATION;
-        // dz/dt = v_y - |v_x| z / sigma, by the implicit rule, which is stable at any speed.
+        // dz/dt = v_y - |v_x| z / sigma, integrated implicitly, which is stable at any speed.
         let deflection = (self.across + velocity.y * dt) / (1.0 + rolled * dt / RELAXATION);
-        // Beyond this the whole contact slides, and more deflection would only delay the return.
+        // Beyond this deflection, the whole contact slides, and more deflection would only delay the return.
         let most = 3.0 * grip.friction / bristle;
         self.across = deflection.max(-most).min(most);
         let fade = (1.0 - rolled / SLOW).max(0.0);
@@ -170,7 +170,7 @@ mod tests {
                 );
             }
         }
-        // A held wheel that is pushed sideways slides, with a force against its motion.
+        // A held wheel that is pushed sideways slides with a force against its motion.
         let held = Torque {
             drive: 0.0,
             brake: f64::INFINITY,
@@ -189,7 +189,7 @@ mod tests {
         assert_eq!(settled(brake, DVec2::new(10.0, 0.0)).x, -500.0);
         assert_eq!(settled(brake, DVec2::new(-10.0, 0.0)).x, 500.0);
         assert_eq!(settled(brake, DVec2::ZERO), DVec2::ZERO);
-        // Without load there is no force, whatever is requested.
+        // Without load, there is no force, whatever is requested.
         let lifted = Grip { load: 0.0, ..GRIP };
         let mut brush = Brush {
             along: 0.1,

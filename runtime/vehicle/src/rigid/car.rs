@@ -23,7 +23,7 @@ pub struct Controls {
     pub is_reversing: bool,
     /// Whether the hand brake is applied.
     pub hand_brake: bool,
-    /// Pedal positions that are used directly, instead of the acceleration.
+    /// Pedal positions that are applied directly, in place of the requested acceleration.
     pub pedals: Option<PedalCommand>,
 }
 
@@ -36,13 +36,13 @@ pub struct CarState {
     pub steering: f64,
     /// State of the drive train, if there is one.
     pub drive: DriveState,
-    /// Tyre deflections, by wheel.
+    /// Tyre deflection of each wheel.
     pub brushes: Vec<Brush>,
     /// Wheel loads in the last step, N.
     pub loads: Vec<f64>,
-    /// Rotation of the wheels, by wheel.
+    /// Rotation state of each wheel.
     pub wheels: Vec<WheelState>,
-    /// Positions of the wheels, by wheel, if they are spheres; empty for rays.
+    /// Motion of each wheel if the wheels are spheres; empty for rays.
     pub spheres: Vec<SphereState>,
 }
 
@@ -55,7 +55,7 @@ impl CarState {
             rotation: heading_rotation(pose.heading),
             ..BodyState::default()
         };
-        // Tilted like the ground below the wheels.
+        // The vehicle is tilted like the ground below its wheels.
         let below = |wheel: &Wheel| {
             let place = flat.position + flat.rotation * wheel.contact;
             let (height, normal) = surface.at(place.truncate());
@@ -82,8 +82,8 @@ impl CarState {
         }
     }
 
-    /// Sets the vehicle in motion along its hull in the matching gear. `speed` is in m/s. The
-    /// wheels turn with the ground from the next step onwards.
+    /// Sets the vehicle in motion along its hull, in the gear for its speed. `speed` is in m/s. The wheels
+    /// roll from the next step onwards.
     pub fn roll(&mut self, speed: f64) {
         self.body.velocity = self.body.rotation * DVec3::X * speed;
         for sphere in &mut self.spheres {
@@ -119,11 +119,11 @@ impl CarState {
         self.body.rotation * DVec3::Z
     }
 
-    /// Sine of the slope of the ground below the wheels along the hull. Positive if the nose points
-    /// up. Corrected for the spring travel of the last step.
+    /// Sine of the slope angle of the ground below the wheels along the hull, corrected for the spring travel
+    /// of the last step. Positive if the nose points up.
     pub fn slope(&self, model: &RigidModel) -> f64 {
         let wheels = model.wheels.iter().zip(&self.wheels);
-        // Regression line of the wheel travels over their positions along the hull.
+        // Regression line of the wheel travel over the wheel positions along the hull.
         let sums = wheels.fold(DVec4::ZERO, |sums, (wheel, seen)| {
             let (x, travel) = (wheel.contact.x, seen.travel);
             sums + DVec4::new(x, travel, x * travel, x * x)
@@ -156,13 +156,13 @@ impl CarState {
             && self.wheels.iter().all(WheelState::is_sound)
     }
 
-    /// Whether positions and speeds of the vehicle's bodies are physically plausible.
+    /// Whether the positions and speeds of the vehicle's bodies are physically plausible.
     pub(super) fn is_sound(&self) -> bool {
         self.body.is_sound() && self.spheres.iter().all(SphereState::is_sound)
     }
 
-    /// Returns the mean speed by which the wheels that a gear drives exceed the speed of the ground, m/s.
-    /// Wheels that roll count as 0.
+    /// Returns the mean excess of the speed of the wheels that a gear drives over the speed of the ground,
+    /// m/s. Rolling wheels count as 0.
     pub(super) fn spinning(&self, model: &RigidModel, speed: f64) -> f64 {
         let Some(train) = &model.train else {
             return 0.0;

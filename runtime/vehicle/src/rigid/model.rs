@@ -13,7 +13,7 @@ use roadwright_scenario::VehicleType;
 use roadwright_scenario::vehicle_file::{Differential, Suspension, VehicleFile};
 use std::f64::consts::TAU;
 
-/// Longitudinal distance within which wheels belong to one axle, m.
+/// Longitudinal distance within which wheels are on the same axle, m.
 const ONE_AXLE: f64 = 0.2;
 /// Minimum load of a wheel at rest as a fraction of the mean, for files with a wheel that carries no load.
 pub(super) const LEAST_LOAD: f64 = 0.02;
@@ -31,15 +31,15 @@ const COMMON_WHEEL: f64 = 20.0;
 /// Default friction of hulls: painted sheet metal.
 pub(super) const HULL_FRICTION: f64 = 0.2;
 /// Amount by which hulls are shrunk on each side for contacts, m. Touching bodies therefore overlap slightly
-/// on the map, so that their collisions are counted as at the other levels of dynamics.
+/// on the map, so that their collisions are counted as at the other dynamics levels.
 pub(super) const SKIN: f64 = 0.02;
-/// Fraction of the width by which the corners of a hull are cut off in the plan view. Without this,
-/// vehicles that brush past each other would catch at their corners.
+/// Fraction of the width by which the corners of a hull are cut off in plan view. Otherwise, vehicles that
+/// brush past each other would catch at their corners.
 const CORNER: f64 = 0.15;
 /// Number of solver steps per radian of the oscillation of springs and tyres.
 const STEPS_PER_RADIAN: f64 = 2.0;
-/// Maximum rate of the force computation, Hz. Vehicles that need more are too slow to simulate; shipped
-/// vehicles need a few hundred.
+/// Maximum rate of the force computation, Hz. Vehicles that need a higher rate are too slow to simulate.
+/// Shipped vehicles need a few hundred.
 const MOST_RATE: f64 = 20_000.0;
 
 /// A wheel at rest under load.
@@ -55,7 +55,8 @@ pub struct Wheel {
     pub spring: f64,
     /// Damping, N s/m.
     pub damping: f64,
-    /// Factor on the steering angle: 1, 0, or -1.
+    /// Factor on the steering angle: 1 for steered wheels, -1 for wheels that are steered in the opposite
+    /// direction, and 0 for all others.
     pub steers: f64,
     /// Whether the hand brake acts on the wheel.
     pub hand_brake: bool,
@@ -69,7 +70,7 @@ impl Wheel {
         self.contact + DVec3::Z * radius
     }
 
-    /// Compression at the end of the spring's travel, m. Negative, because the wheel hangs there.
+    /// Spring compression at the end of the travel at which the wheel hangs free, m. Negative.
     pub(crate) fn longest(&self) -> f64 {
         -self.sprung / self.spring
     }
@@ -90,27 +91,28 @@ pub struct RigidModel {
     pub hull: DVec3,
     /// Height of the centre of gravity above level ground at rest, m.
     pub height: f64,
-    /// Distance from the centre of gravity back to the rear axle, m.
+    /// Distance from the rear axle to the centre of gravity, m.
     pub rear: f64,
     /// Radius of the wheels, m.
     pub radius: f64,
-    /// Inertia of a wheel, expressed as a mass at its circumference, kg.
+    /// Rotational inertia of a wheel, expressed as a mass at its circumference, kg.
     pub turning_mass: f64,
     /// Inertia of crankshaft and flywheel, kg m^2.
     pub engine_inertia: f64,
     /// Wheels, in file order.
     pub wheels: Vec<Wheel>,
-    /// Sphere data if the wheels are spheres; `None` for rays.
+    /// Data of the spheres if the wheels are spheres; `None` for rays.
     pub spheres: Option<Spheres>,
     /// Whether the wheels on one side share the load equally, as on the axles of a trailer.
     pub shares_load: bool,
-    /// Force of the anti-sway bars on a wheel divided by the difference between left and right, N/m.
+    /// Force of the anti-sway bars on a wheel, divided by the difference in compression between left and
+    /// right, N/m.
     pub anti_sway: f64,
     /// Friction coefficient of the tyres on asphalt.
     pub friction: f64,
     /// Cornering stiffness divided by the load, 1/rad.
     pub stiffness: f64,
-    /// Growth of lateral forces with slip.
+    /// How the lateral force grows with the slip.
     pub tyre: Tyre,
     /// Maximum deceleration by a trailer's service brakes, m/s^2; infinite if the trailer brakes as hard as
     /// the towing vehicle.
@@ -121,16 +123,16 @@ pub struct RigidModel {
     pub is_locked: bool,
     /// Tracks, if the vehicle has them instead of steered wheels.
     pub tracks: Option<Tracks>,
-    /// Limits for drivers, including wheelbase, lock and steering rate.
+    /// Limits for drivers, including wheelbase, steering lock and steering rate.
     pub limits: OneTrackLimits,
-    /// Drive train. Without it, the vehicle performs according to `limits`.
+    /// Drive train. Without it, the vehicle is driven within `limits`.
     pub train: Option<DriveTrain>,
     /// Trailers, from front to back.
     pub trailers: Vec<Towed>,
 }
 
-/// For a vehicle with only dimensions and limits: four wheels, the springs of a passenger car, a hull with
-/// evenly distributed mass, and otherwise the values of the dynamic one-track model.
+/// For a vehicle with only dimensions and limits, the model has four wheels, the springs of a passenger car,
+/// and a hull with evenly distributed mass. All other values are those of the dynamic one-track model.
 impl From<&VehicleType> for RigidModel {
     fn from(kind: &VehicleType) -> Self {
         if let Some(model) = kind
@@ -186,14 +188,14 @@ impl From<&VehicleType> for RigidModel {
 }
 
 impl RigidModel {
-    /// Creates the model of a vehicle file; `None` if the file lacks any key that
+    /// Creates the model of a vehicle file; `None` if the file lacks any of the keys that
     /// [`missing`](VehicleFile::missing) lists.
     pub fn of_file(file: &VehicleFile) -> Option<Self> {
         let suspension: &Suspension = file.suspension.as_ref()?;
         let single = SingleTrack::from(file);
         let body = &file.body;
         let size = DVec3::new(body.length.get(), body.width.get(), body.height.get());
-        // Positions in the file are relative to the middle of the body.
+        // Positions in the file are relative to the centre of the body.
         let middle = body.ground_clearance + 0.5 * body.height - single.height;
         let down = middle - file.wheels.radius;
         let places = file.wheels.positions.iter();
@@ -211,7 +213,7 @@ impl RigidModel {
             .map_or(&[][..], |brakes| &brakes.hand_wheels);
         let gearbox = file.gearbox.as_ref();
         let tracks = Tracks::of_file(file, &wheels);
-        // Other levels treat a tracked vehicle as a car; here none of its wheels is steered.
+        // Other levels treat a tracked vehicle as a car. Here, none of its wheels is steered.
         let (steered, inverted) = match tracks {
             Some(_) => (&[][..], &[][..]),
             None => (&file.steering.wheels[..], &file.steering.inverted[..]),
@@ -261,8 +263,8 @@ impl RigidModel {
         self.engine_inertia * ratio * ratio / (self.radius * self.radius)
     }
 
-    /// Minimum rate of the computation, Hz. Springs, bars and tyres are oscillators, and steps must be short
-    /// compared with the fastest of them.
+    /// Minimum rate of the force computation, Hz. Springs, bars and tyres are oscillators, and steps have to
+    /// be short compared with the period of the fastest one.
     pub fn least_rate(&self) -> f64 {
         let sum = |of: &dyn Fn(&Wheel) -> f64| self.wheels.iter().map(of).sum::<f64>();
         let roll = |wheel: &Wheel| {
@@ -272,7 +274,7 @@ impl RigidModel {
         let springs = (sum(&|wheel| wheel.spring) / self.mass)
             .max(sum(&roll) / self.inertia.x)
             .max(sum(&pitch) / self.inertia.y);
-        // Tyre forces act below the centre of gravity, so they turn the hull as well.
+        // Tyre forces act below the centre of gravity, so they also turn the hull.
         let lever = self.mass * self.height * self.height;
         let tilting = 1.0 + lever / self.inertia.x.min(self.inertia.y);
         let (rear, base) = (self.rear, self.limits.wheelbase);
@@ -283,9 +285,9 @@ impl RigidModel {
     }
 
     /// Whether springs or tyres are so stiff relative to the mass that forces would have to be computed more
-    /// than 20,000 times a second. A drive of one minute would then take hours.
+    /// than 20,000 times per second. Simulating one minute would then take hours.
     pub fn is_too_stiff(&self) -> bool {
-        // NaN counts as too stiff as well.
+        // NaN also counts as too stiff.
         !self.least_rate().is_finite() || self.least_rate() > MOST_RATE
     }
 
@@ -301,9 +303,9 @@ impl RigidModel {
             .map_or(0.0, |spheres| spheres.tyre_give(wheel))
     }
 
-    /// Force of the anti-sway bar on a wheel, N. `pressed` has the compressions of the wheel's own
-    /// spring and of its partner's spring, m. A wheel in the air hangs on the bar at the end of its
-    /// spring's travel.
+    /// Force of the anti-sway bar on a wheel, N. `pressed` contains the compressions of the wheel's own
+    /// spring and of its partner's spring, m. A wheel in the air hangs on the bar at the end of its spring
+    /// travel.
     pub(crate) fn bar_force(&self, number: usize, partner: usize, pressed: [f64; 2]) -> f64 {
         let hanging =
             |number: usize, compression: f64| compression.max(self.wheels[number].longest());
@@ -311,9 +313,9 @@ impl RigidModel {
         self.anti_sway * difference
     }
 
-    /// Roll gradient: roll angle divided by lateral acceleration on level ground, rad s^2/m. It is the
-    /// overturning moment divided by the stiffness of springs, bars and tyres, reduced by the effect of the
-    /// leaning weight ([Gillespie 1992], chapter 6).
+    /// Roll gradient, rad s^2/m: roll angle divided by lateral acceleration on level ground. It is the
+    /// overturning moment divided by the stiffness of springs, bars and tyres, where the stiffness is reduced
+    /// by the effect of the leaning weight ([Gillespie 1992], chapter 6).
     pub fn roll_gradient(&self) -> f64 {
         let stiffness = self.wheels.iter().enumerate().map(|(number, wheel)| {
             let bars = if wheel.partner.is_some() {
@@ -329,7 +331,7 @@ impl RigidModel {
         moment / (stiffness.sum::<f64>() - moment * GRAVITY)
     }
 
-    /// Lateral acceleration at which the inner wheels lift on rigid springs, m/s^2: g T / 2 h.
+    /// Lateral acceleration at which the inner wheels would lift on rigid springs, m/s^2: g T / 2 h.
     pub fn tip_acceleration(&self) -> f64 {
         let widths = self.wheels.iter().map(|wheel| wheel.contact.y.abs());
         let narrowest = widths.filter(|y| *y > 0.0).fold(f64::INFINITY, f64::min);
@@ -349,13 +351,13 @@ pub(super) fn common_spring(load: f64) -> (f64, f64) {
     (mass * pulse * pulse, 2.0 * ratio * mass * pulse)
 }
 
-/// Returns the collision shape of the hull: slightly smaller, with cut corners.
+/// Returns the collision shape of the hull, which is slightly smaller and has cut corners.
 pub(super) fn shell(half: DVec3) -> Solid {
     let inner = (half - SKIN).max(0.5 * half);
     Solid::hull(inner, CORNER * 2.0 * half.y.min(half.x))
 }
 
-/// Returns the inertia of a box with evenly distributed mass plus the wheels as points.
+/// Returns the moments of inertia of a box with evenly distributed mass, plus the wheels as point masses.
 fn inertia(file: &VehicleFile, places: &[DVec3]) -> DVec3 {
     let body = &file.body;
     let [x, y, z] =
@@ -371,8 +373,8 @@ fn inertia(file: &VehicleFile, places: &[DVec3]) -> DVec3 {
     whole.with_z(file.yaw_inertia())
 }
 
-/// Creates wheels at their positions with their static loads. `spring` returns stiffness and damping for a
-/// load.
+/// Creates wheels at the given positions with their static loads. `spring` returns the stiffness and damping
+/// for a load.
 fn axles(places: &[DVec3], mass: f64, spring: impl Fn(f64) -> (f64, f64)) -> Vec<Wheel> {
     let loads = static_loads(places, mass);
     let wheels = places.iter().zip(loads).map(|(&contact, load)| {
@@ -396,8 +398,8 @@ fn axles(places: &[DVec3], mass: f64, spring: impl Fn(f64) -> (f64, f64)) -> Vec
     wheels.collect()
 }
 
-/// Returns loads that carry the weight without turning the hull. With more than three wheels, the loads form
-/// a plane over the positions.
+/// Returns wheel loads that carry the weight without tilting the hull. With more than three wheels, the loads
+/// are a linear function of the positions.
 fn static_loads(places: &[DVec3], mass: f64) -> Vec<f64> {
     let one = |place: &DVec3| DVec3::new(1.0, place.x, place.y);
     let matrix = places.iter().fold(DMat3::ZERO, |sum, place| {

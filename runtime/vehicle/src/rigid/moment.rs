@@ -13,14 +13,15 @@ use crate::grade::{Ask, Climb, Grade};
 use glam::{DVec2, DVec3};
 use roadwright_geometry::math::{atan, sin_cos, tan};
 
-/// Speed below which the brake is applied if the driver does not want to move, m/s.
+/// Speed below which the brake is applied if the driver does not request motion, m/s.
 const STANDING: f64 = 0.05;
-/// Speed by which that limit grows with the sine of the slope, m/s. A vehicle that is put on a slope moves while
-/// its springs and tyres settle. A wish of zero would then keep that speed, and the vehicle would creep downhill.
+/// Increase of that limit per unit of the sine of the slope, m/s. A vehicle that is put on a slope moves
+/// while its springs and tyres settle. A request of zero acceleration would then keep that speed, and the
+/// vehicle would creep downhill.
 const SETTLING: f64 = 3.0;
-/// Cosine of the tilt beyond which all corners of a hull touch the ground: 60 degrees.
+/// Cosine of the tilt beyond which all corners of a hull are checked for ground contact: 60 degrees.
 const LEANING: f64 = 0.5;
-/// Minimum cosine between a wheel's spring axis and the ground normal for a contact.
+/// Minimum cosine of the angle between a wheel's spring axis and the ground normal for a contact.
 const FLAT: f64 = 0.2;
 
 /// Contact of a wheel with the ground.
@@ -33,7 +34,7 @@ pub(super) struct Contact {
     pub(super) compression: f64,
     /// Load, N; 0 in the air.
     pub(super) load: f64,
-    /// Force of the damper, N; negative if it pulls.
+    /// Force of the damper, N; negative in rebound.
     damper: f64,
     /// Forces on a spherical wheel.
     pub(super) sphere: SphereForces,
@@ -51,9 +52,9 @@ pub(super) struct Contact {
 /// Forces on a sphere along the axis of its spring.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct SphereForces {
-    /// Distance above the ground or the body below, m; negative if the sphere is pressed in.
+    /// Distance above the ground or the body below, m; negative if the tyre is compressed.
     pub(super) gap: f64,
-    /// Force with which rapier presses a body below against the sphere, N; 0 on the ground.
+    /// Force with which rapier presses a body below the sphere against it, N; 0 on the ground.
     pub(super) borne: f64,
     /// Force of the spring, upwards on the hull and downwards on the sphere, N.
     pub(super) spring: f64,
@@ -61,7 +62,7 @@ pub(super) struct SphereForces {
     pub(super) lift: f64,
 }
 
-/// A vehicle in a step of the solver.
+/// A vehicle within a solver step.
 pub(super) struct Moment<'a, S> {
     pub(super) model: &'a RigidModel,
     pub(super) surface: &'a S,
@@ -71,7 +72,7 @@ pub(super) struct Moment<'a, S> {
     pub(super) dt: f64,
 }
 
-/// Braking of a vehicle, which its trailers copy.
+/// Braking of a vehicle, which its trailers follow.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Braking {
     /// Force divided by the mass, m/s^2.
@@ -80,7 +81,7 @@ pub(super) struct Braking {
 }
 
 impl<S: Surface> Moment<'_, S> {
-    /// Returns force and torque on the hull for the next step of the solver, and the braking of the vehicle.
+    /// Returns the force and torque on the hull for the next solver step, and the braking of the vehicle.
     /// `towed` is the mass of its trailers, kg. Also advances the wheels, the gearbox and the tyre
     /// deflections.
     pub(super) fn forces(
@@ -102,7 +103,7 @@ impl<S: Surface> Moment<'_, S> {
         } else {
             self.push(state, controls, speed)
         };
-        // Trailers brake themselves; the vehicle provides all other forces for them.
+        // Trailers brake themselves. All other forces on them come from the towing vehicle.
         let whole = 1.0 + towed / model.mass;
         let pulling = Push {
             drive: push.drive * whole,
@@ -117,7 +118,7 @@ impl<S: Surface> Moment<'_, S> {
         (wrench, braking)
     }
 
-    /// Like `forces`, but for a trailer, whose brakes copy those of its vehicle.
+    /// Like `forces`, but for a trailer, whose brakes follow those of the towing vehicle.
     pub(super) fn towed_forces(
         &self,
         state: &mut CarState,
@@ -135,7 +136,7 @@ impl<S: Surface> Moment<'_, S> {
         self.roll(state, &controls, None, &push, contacts)
     }
 
-    /// Returns the forces of the ground and the air on a vehicle with the given drive and braking.
+    /// Returns the forces of the ground and the air on a vehicle for the given drive and braking.
     fn roll(
         &self,
         state: &mut CarState,
@@ -172,7 +173,8 @@ impl<S: Surface> Moment<'_, S> {
         wrench
     }
 
-    /// Turns the wheels. Returns the longitudinal and lateral force of the ground on each, N.
+    /// Advances the rotation of the wheels. Returns the longitudinal and lateral force of the ground on each
+    /// wheel, N.
     fn turn_wheels(
         &self,
         state: &mut CarState,
@@ -192,7 +194,7 @@ impl<S: Surface> Moment<'_, S> {
     /// Returns the forces of engine and brakes that the driver applies, divided by the mass.
     fn push(&self, state: &mut CarState, controls: &Controls, speed: f64) -> Push {
         let direction = if controls.is_reversing { -1.0 } else { 1.0 };
-        // On a slope the engine carries the weight as well.
+        // On a slope, the engine also has to overcome gravity.
         let sine = state.slope(self.model) * direction;
         let slope = GRAVITY * sine;
         let standing = STANDING + SETTLING * sine.abs();
@@ -226,7 +228,7 @@ impl<S: Surface> Moment<'_, S> {
         wish.push(speed, self.dt)
     }
 
-    /// Returns the effect of the given pedals on engine and brakes. Gravity acts on the body separately.
+    /// Returns the effect of the given pedals on the engine and brakes. Gravity acts on the body separately.
     fn pressed(
         &self,
         state: &mut CarState,
@@ -260,8 +262,9 @@ impl<S: Surface> Moment<'_, S> {
         foot.push(speed, self.dt)
     }
 
-    /// Returns the force of the engine if the wheels spin. The engine speed follows the wheels, up to its limit.
-    /// Gears are selected by the speed over the ground, so that spinning wheels do not cause an upshift.
+    /// Returns the force of the engine if the wheels spin. The engine speed follows the wheels up to the rev
+    /// limit. Gears are selected by the speed over the ground, so that spinning wheels do not cause an
+    /// upshift.
     fn spun(&self, push: Push, state: &CarState, speed: f64) -> Push {
         let faster = state.spinning(self.model, speed);
         let Some(train) = self.model.train.as_ref().filter(|_| faster != 0.0) else {
@@ -275,7 +278,7 @@ impl<S: Surface> Moment<'_, S> {
         }
     }
 
-    /// Returns the longitudinal and lateral force of a tyre, N. Also turns the wheel.
+    /// Returns the longitudinal and lateral force of a tyre, N. Also advances the rotation of the wheel.
     fn wheel_force(
         &self,
         number: usize,
@@ -351,7 +354,7 @@ impl<S: Surface> Moment<'_, S> {
             let arm = arm + up * compression;
             let velocity = state.body.velocity_at(arm);
             let rate = -velocity.dot(normal) / facing;
-            // The damper is integrated implicitly, so it stops the wheel at most.
+            // The damper is integrated implicitly, so it can stop the wheel but not reverse its motion.
             let damping = wheel.damping / (1.0 + wheel.damping * self.dt * GRAVITY / wheel.load);
             Contact {
                 compression,
@@ -368,7 +371,7 @@ impl<S: Surface> Moment<'_, S> {
     fn load(&self, number: usize, contacts: &[Contact]) -> f64 {
         let (wheel, contact) = (&self.model.wheels[number], &contacts[number]);
         let own = wheel.sprung + wheel.spring * contact.compression;
-        // In the air, or with its axis parallel to the ground.
+        // The wheel is in the air, or its axis is parallel to the ground.
         if own <= 0.0 || contact.normal == DVec3::ZERO {
             return 0.0;
         }
@@ -380,7 +383,7 @@ impl<S: Surface> Moment<'_, S> {
         (spring + contact.damper).max(0.0)
     }
 
-    /// Mean compression of the wheels on the same side, because connected air springs have equal pressure.
+    /// Mean compression of the wheels on the same side, because connected air springs have the same pressure.
     fn mean_compression(&self, wheel: &Wheel, contacts: &[Contact]) -> f64 {
         let all = self.model.wheels.iter().zip(contacts);
         let side = all.filter(|(other, _)| other.contact.y * wheel.contact.y > 0.0);
@@ -390,13 +393,13 @@ impl<S: Surface> Moment<'_, S> {
         sum / count
     }
 
-    /// Curvature of the path for the angle of the steered wheels, 1/m.
+    /// Curvature of the path for the current angle of the steered wheels, 1/m.
     pub(super) fn turn_of_wheels(&self, state: &CarState) -> f64 {
         tan(state.steering) / self.model.limits.wheelbase
     }
 
-    /// Creates the contact of a wheel with ground of a given normal at `arm` from the centre of gravity,
-    /// before its load is known.
+    /// Creates the contact of a wheel at `arm` from the centre of gravity with ground of the given normal.
+    /// The load is not known yet.
     pub(super) fn contact(
         &self,
         wheel: &Wheel,
@@ -422,7 +425,7 @@ impl<S: Surface> Moment<'_, S> {
         }
     }
 
-    /// Applies anti-sway bars, which press on the wheel that is compressed more than its partner.
+    /// Applies the anti-sway bars, which press on the wheel that is compressed more than its partner.
     fn sway(&self, contacts: &mut [Contact]) {
         if self.model.anti_sway == 0.0 {
             return;
@@ -440,7 +443,7 @@ impl<S: Surface> Moment<'_, S> {
         }
     }
 
-    /// Marks the wheels that the engine drives. Returns their shared data.
+    /// Marks the wheels that the engine drives. Returns the data that these wheels share.
     fn engage(&self, state: &CarState, contacts: &mut [Contact], push: &Push) -> Engaged {
         let model = self.model;
         let gear = model
@@ -492,7 +495,7 @@ impl<S: Surface> Moment<'_, S> {
         }
     }
 
-    /// Returns the drive and brake of a wheel.
+    /// Returns the drive and brake forces of a wheel.
     fn torque(
         &self,
         number: usize,
@@ -522,7 +525,7 @@ impl<S: Surface> Moment<'_, S> {
             torque.drive = match engaged.locked {
                 Some(locked) => locked.force(&self.grip(contact), contact.velocity.x),
                 None if model.train.is_none() => whole * share(engaged.load),
-                // An open differential gives all wheels the same torque, whatever their grip.
+                // An open differential gives the same torque to all driven wheels, whatever their grip.
                 None => whole / engaged.count,
             };
         }
@@ -552,7 +555,7 @@ impl<S: Surface> Moment<'_, S> {
     }
 }
 
-/// Shared data of the driven wheels.
+/// Data that the driven wheels share.
 #[derive(Debug, Clone, Copy)]
 struct Engaged {
     count: f64,

@@ -7,10 +7,10 @@ use rapier3d_f64::prelude::{Pose, SharedShape, Vector};
 /// Number of corners of the polygon that approximates a disc.
 const ROUND: u32 = 8;
 
-/// Minimum sine of the angle at a corner.
+/// Minimum sine of the angle by which an outline turns at a corner.
 const LEAST_TURN: f64 = 1e-6;
 
-/// A convex body relative to its centre.
+/// A convex shape relative to its centre.
 #[derive(Clone)]
 pub struct Solid {
     pub(super) shape: SharedShape,
@@ -65,9 +65,9 @@ impl Solid {
         Self::prism(&outline, half.z).unwrap_or_else(|| Self::cuboid(half))
     }
 
-    /// Creates an upright cylinder; dimensions in m.
+    /// Creates an upright cylinder with dimensions in m.
     pub fn cylinder(radius: f64, half_height: f64) -> Self {
-        // Rapier's cylinders are parallel to y; a quarter turn about x makes them upright.
+        // Rapier's cylinders are parallel to the y axis. A quarter turn about x makes them upright.
         let outline: Vec<DVec2> = (0..ROUND)
             .map(|corner| {
                 let angle = f64::from(corner) / f64::from(ROUND) * std::f64::consts::TAU;
@@ -76,14 +76,14 @@ impl Solid {
             .collect();
         Self {
             shape: SharedShape::cylinder(half_height, radius),
-            // Rapier's cylinders are parallel to y; a quarter turn about x makes them upright.
+            // Rapier's cylinders are parallel to the y axis. A quarter turn about x makes them upright.
             pose: Pose::rotation(Vector::new(std::f64::consts::FRAC_PI_2, 0.0, 0.0)),
             corners: ends(&outline, half_height),
             half_height,
         }
     }
 
-    /// Creates an upright prism over a convex, counter-clockwise outline about its centre, m; `None` if the
+    /// Creates an upright prism over a convex, counter-clockwise outline (m) around its centre; `None` if the
     /// outline is degenerate.
     pub fn prism(outline: &[DVec2], half_height: f64) -> Option<Self> {
         let outline = without_straight_corners(outline);
@@ -122,7 +122,7 @@ impl Solid {
     }
 }
 
-/// Removes corners at which an outline does not turn.
+/// Removes the corners at which an outline does not turn.
 fn without_straight_corners(outline: &[DVec2]) -> Vec<DVec2> {
     let count = outline.len();
     let turns = |corner: &usize| {

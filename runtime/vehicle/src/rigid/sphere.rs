@@ -9,12 +9,12 @@
 //! ```
 //!
 //! [Gerdelan 2011], chapter 11, uses this kind of wheel. The springs do not carry the weight of the wheels,
-//! and the wheels roll over obstacles: rapier solves their contacts with bodies. A wheel is light compared
-//! with its hull, so spring and tyre are far too stiff for an explicit step. Its motion along the spring is
-//! integrated implicitly, so that light wheels need no shorter steps.
+//! and the wheels roll over obstacles, because rapier solves their contacts with bodies. A wheel is light
+//! compared with its hull, so its spring and tyre are far too stiff for explicit steps. Therefore its motion
+//! along the spring is integrated implicitly, so that light wheels need no shorter steps.
 //!
 //! The longitudinal and lateral tyre forces are applied directly to the hull, as an ideal joint would
-//! transmit them. The joint itself only has to hold the inertia of a sphere and its collisions.
+//! transmit them. The joint itself only has to transmit the inertia of the sphere and its collisions.
 
 use super::body::{BodyState, Wrench};
 use super::car::CarState;
@@ -28,22 +28,23 @@ use roadwright_scenario::vehicle_file::{VehicleFile, WheelShape};
 use serde::{Deserialize, Serialize};
 use std::f64::consts::PI;
 
-/// Default deflection of a tyre under the static load, m. A tyre of a passenger car has about 200 N/mm
-/// ([Gillespie 1992], chapter 5).
+/// Default deflection of a tyre under its static load, m. Tyres of passenger cars have a stiffness of about
+/// 200 N/mm ([Gillespie 1992], chapter 5).
 const COMMON_DEFLECTION: f64 = 0.02;
-/// Default fraction of its impact speed that a wheel keeps when it bounces. It is high because tyres have
-/// little damping.
+/// Default fraction of the impact speed that a bouncing wheel keeps. It is high because tyres have little
+/// damping.
 const COMMON_BOUNCE: f64 = 0.5;
 /// Maximum travel of a sphere into the hull, as a fraction of its radius.
 const MOST_TRAVEL: f64 = 2.0;
-/// Minimum fraction of a wheel's load that its spring carries, for files with heavier wheels.
+/// Minimum fraction of a wheel's load that its spring carries, for files in which the wheels are heavier than
+/// their loads.
 const LEAST_SPRUNG: f64 = 0.02;
-/// Cosine of the angle to the spring within which a body in contact carries a sphere: 45 degrees.
+/// Cosine of the maximum angle to the spring axis at which a body in contact supports a sphere: 45 degrees.
 const BEARS: f64 = std::f64::consts::FRAC_1_SQRT_2;
 /// Minimum fraction of its inertia that the hull keeps, whatever the mass of its wheels.
 const LEAST_INERTIA: f64 = 0.1;
 
-/// Data of spherical wheels, and of the hull without them.
+/// Data of the spherical wheels, and of the hull without them.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Spheres {
     /// Mass of a wheel, kg.
@@ -58,7 +59,7 @@ pub struct Spheres {
     tyres: Vec<Radial>,
 }
 
-/// A tyre as a spring between wheel and ground.
+/// A tyre as a radial spring between wheel and ground.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Radial {
     /// Stiffness, N/m.
@@ -90,8 +91,8 @@ impl SphereState {
 }
 
 impl Spheres {
-    /// Creates the spheres of a vehicle file, and takes their weight off the springs. Returns
-    /// `None` if the wheels are not spheres.
+    /// Creates the spheres of a vehicle file, and takes their weight off the springs. Returns `None` if the
+    /// wheels are not spheres.
     pub(super) fn of_file(
         file: &VehicleFile,
         wheels: &mut [Wheel],
@@ -143,7 +144,7 @@ impl Spheres {
     }
 }
 
-/// Returns the damping ratio of a spring from which a body bounces with a given fraction of its speed.
+/// Returns the damping ratio of a spring on which a body bounces with a given fraction of its impact speed.
 fn damping_ratio(bounce: f64) -> f64 {
     let decay = -ln(bounce.clamp(1e-6, 1.0));
     decay / (PI * PI + decay * decay).sqrt()
@@ -155,8 +156,7 @@ impl RigidModel {
         [wheel.longest(), MOST_TRAVEL * self.radius]
     }
 
-    /// Creates the spheres below a hull at the height at which the ground just carries them. Empty
-    /// for rays.
+    /// Creates the spheres below a hull at the height at which the ground just carries them. Empty for rays.
     pub(super) fn spheres_at(&self, body: &BodyState, surface: &impl Surface) -> Vec<SphereState> {
         if self.spheres.is_none() {
             return Vec::new();
@@ -178,7 +178,7 @@ impl RigidModel {
 }
 
 impl<S: Surface> Moment<'_, S> {
-    /// Finds the ground contacts of the spheres, and the forces of springs and tyres in this step.
+    /// Finds the ground contacts of the spheres, and the forces of their springs and tyres in this step.
     pub(super) fn touch_spheres(
         &self,
         spheres: &Spheres,
@@ -204,10 +204,10 @@ impl<S: Surface> Moment<'_, S> {
         }
     }
 
-    /// Returns the normal of the surface below a sphere, and its support.
+    /// Returns the normal of the surface that supports a sphere, and the support forces.
     fn ground_below(&self, sphere: &SphereState, up: DVec3) -> (DVec3, SphereForces) {
-        // A sphere on a body is carried by that body instead of the ground below; a body that it runs into
-        // carries nothing.
+        // A sphere on a body is supported by the body rather than the ground below. A body that the sphere
+        // runs into does not support it.
         let upon = sphere.bearing.try_normalize();
         if let Some(upon) = upon.filter(|upon| upon.dot(up) > BEARS) {
             let forces = SphereForces {
@@ -224,7 +224,7 @@ impl<S: Surface> Moment<'_, S> {
         (normal, forces)
     }
 
-    /// Solves the tyre load and spring force at the end of the step implicitly.
+    /// Solves for the tyre load and spring force at the end of the step (implicit integration).
     fn settle(&self, spheres: &Spheres, state: &CarState, contacts: &mut [Contact], number: usize) {
         let model = self.model;
         let (wheel, sphere) = (&model.wheels[number], &state.spheres[number]);
@@ -252,7 +252,7 @@ impl<S: Surface> Moment<'_, S> {
             slope: -per_speed * facing,
         };
         let weight = spheres.mass * GRAVITY * up.z;
-        // Rapier provides the force for a sphere on a body.
+        // For a sphere on a body, rapier computes the force.
         let borne = contact.sphere.borne;
         let tyre = if borne > 0.0 || facing <= 0.0 {
             Line::NONE
@@ -275,8 +275,8 @@ impl<S: Surface> Moment<'_, S> {
         contact.load = if borne > 0.0 { borne } else { load };
     }
 
-    /// Transfers the forces of a spherical wheel to its hull. The remaining force, N along the spring, acts
-    /// on the sphere.
+    /// Transfers the forces of a spherical wheel to the hull, and stores the remaining force, which acts on
+    /// the sphere, N along the spring.
     pub(super) fn hand_on(
         &self,
         state: &CarState,
@@ -295,7 +295,7 @@ impl<S: Surface> Moment<'_, S> {
         let whole = tyre + contact.normal * pressed;
         let lifts = whole.dot(up);
         wrench.add(whole - up * lifts, contact.arm);
-        // The lift acts at the centre of the sphere; the lateral distance turns the hull.
+        // The lift acts at the centre of the sphere. Its lateral distance from the hub turns the hull.
         wrench.torque += (contact.arm - hub).cross(up * lifts);
         wrench.add(up * contact.sphere.spring, hub);
         contact.sphere.lift = lifts - contact.sphere.spring;
@@ -320,8 +320,8 @@ impl Line {
     }
 }
 
-/// Returns the change of speed along the spring at which `inertia` times the change equals the sum of tyre,
-/// spring and weight at the end of the step.
+/// Returns the change of speed along the spring at which `inertia` times the change equals the sum of tyre
+/// force, spring force and weight at the end of the step.
 fn balance(inertia: f64, spring: &Line, tyre: &Line, facing: f64, weight: f64) -> f64 {
     let sum = tyre.now * facing - spring.now - weight;
     sum / (inertia + spring.slope - tyre.slope * facing)

@@ -3,7 +3,7 @@
 use glam::{DVec2, DVec3};
 use roadwright_geometry::HeightField;
 
-/// A ground with height, normal and friction at each position.
+/// Ground with a height, normal and friction at each position.
 pub trait Surface {
     /// Height (m) and unit normal at the given position.
     fn at(&self, place: DVec2) -> (f64, DVec3);
@@ -13,8 +13,8 @@ pub trait Surface {
         1.0
     }
 
-    /// Factor on tyre friction for a vehicle on the given road layers (bit mask). The layers ensure
-    /// that a bridge does not affect the road below it.
+    /// Factor on tyre friction for a vehicle on the given road layers (bit mask). Because of the layers, a
+    /// bridge does not affect the road below it.
     fn friction_on(&self, place: DVec2, _layers: u32) -> f64 {
         self.friction(place)
     }
@@ -30,7 +30,7 @@ impl Surface for Flat {
     }
 }
 
-/// Beyond its edge, the field continues at the height of its border.
+/// Beyond the edge of the field, the height of the border continues.
 impl Surface for HeightField {
     fn at(&self, place: DVec2) -> (f64, DVec3) {
         self.surface(place)

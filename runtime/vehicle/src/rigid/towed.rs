@@ -1,9 +1,9 @@
 //! Trailers as rigid bodies, and their joints.
 //!
-//! A trailer is a hull on one or more undriven axles. A rapier joint connects its coupling to the
-//! towing vehicle. Two motions are not allowed: rolling independently, and turning beyond the angle
-//! at which the bodies touch. Additional torques limit them, and act on both bodies in opposite
-//! directions ([`Joint::torque`]).
+//! A trailer is a hull on one or more undriven axles. A rapier joint connects its coupling to the towing
+//! vehicle. The trailer must not roll independently if its joint does not allow this, and must not turn
+//! beyond the angle at which the bodies touch. Additional torques, which act on both bodies in opposite
+//! directions, limit these motions ([`Joint::torque`]).
 
 use super::body::BodyState;
 use super::car::CarState;
@@ -20,9 +20,9 @@ use roadwright_geometry::Pose;
 use roadwright_geometry::math::atan2;
 use roadwright_scenario::vehicle_file::{Trailer, TrailerJoint, VehicleFile};
 
-/// Fraction of an error that a torque corrects in one step of the solver.
+/// Fraction of an angle error that a torque corrects in one solver step.
 const STIFF: f64 = 0.2;
-/// Fraction of the speed that a torque damps in one step of the solver.
+/// Fraction of the angular speed that a torque damps in one solver step.
 const DAMPED: f64 = 0.5;
 
 /// A trailer with its joint.
@@ -47,7 +47,7 @@ pub struct Joint {
     pub kind: TrailerJoint,
 }
 
-/// A body that a joint holds.
+/// One of the two bodies that a joint connects.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Held<'a> {
     pub(super) model: &'a RigidModel,
@@ -63,7 +63,7 @@ impl Held<'_> {
 }
 
 impl Joint {
-    /// Torque on the trailer, N m; the opposite torque acts on the towing vehicle.
+    /// Torque on the trailer, N m. The opposite torque acts on the towing vehicle.
     pub(super) fn torque(&self, ahead: Held<'_>, behind: Held<'_>, dt: f64) -> DVec3 {
         let spin = behind.body.spin - ahead.body.spin;
         let hold = |axis: DVec3, error: f64| {
@@ -73,7 +73,7 @@ impl Joint {
         let mut torque = DVec3::ZERO;
         let up = ahead.body.rotation * DVec3::Z;
         if self.kind == TrailerJoint::Universal {
-            // One pin is upright in the towing vehicle, the other lies across the trailer; they stay
+            // One pin is upright in the towing vehicle, and the other is across the trailer. They stay
             // perpendicular.
             let across = behind.body.rotation * DVec3::Y;
             if let Some(axis) = up.cross(across).try_normalize() {
@@ -84,7 +84,7 @@ impl Joint {
         let seen = ahead.body.rotation.inverse() * forward;
         let angle = atan2(seen.y, seen.x);
         if angle.abs() > self.lock {
-            // Touching bodies push each other apart but do not pull.
+            // Bodies that touch push each other apart but do not pull.
             let inwards = -up * angle.signum();
             torque += inwards * hold(inwards, angle.abs() - self.lock).max(0.0);
         }
@@ -99,7 +99,7 @@ impl RigidModel {
             return Vec::new();
         };
         let anchor = DVec3::from(articulation.anchor.get());
-        // Positions in the file are relative to the middle of the body; the train is straight.
+        // Positions in the file are relative to the centre of the body, with the train straight.
         let mut ahead = (self.hull + anchor).with_y(0.0);
         let height = self.height + ahead.z;
         let towed = file.trailers.iter().map(|trailer| {
@@ -118,8 +118,8 @@ impl RigidModel {
         towed.collect()
     }
 
-    /// Creates a trailer with its own springs, and with wheels like those of this vehicle unless the file
-    /// states otherwise.
+    /// Creates a trailer with its own springs. Its wheels are like those of this vehicle unless the file
+    /// specifies otherwise.
     fn trailer(&self, trailer: &Trailer) -> RigidModel {
         let clearance = trailer.clearance();
         let size = DVec3::new(
@@ -165,7 +165,7 @@ impl RigidModel {
             friction: own.friction.unwrap_or(self.friction),
             stiffness: own.cornering_stiffness.unwrap_or(self.stiffness),
             anti_sway: (bars.unwrap_or((COMMON_ANTI_SWAY * wheels[0].spring).into())).get(),
-            // A single axle has nothing to share with.
+            // A single axle has no other axle to share its load with.
             shares_load: wheels.len() > 2,
             wheels,
             spheres: None,
@@ -191,7 +191,7 @@ fn axle_wheels(trailer: &Trailer, height: f64) -> Vec<Wheel> {
     let axles = trailer.axles();
     let centre = trailer.centre();
     let mean = axles.iter().sum::<f64>() / axles.len() as f64;
-    // The load that the coupling does not carry. Beams and bellows between the axles distribute it evenly.
+    // The load that is not on the coupling. Beams and bellows distribute it evenly over the axles.
     let share = (centre / mean).max(LEAST_LOAD);
     let load = 0.5 * share * trailer.mass * GRAVITY / axles.len() as f64;
     let (spring, damping) = match &trailer.suspension {

@@ -1,10 +1,11 @@
-//! Continuous tracks: the wheels on each side turn at one speed, and the speed difference steers.
+//! Continuous tracks: the wheels on each side turn at the same speed, and the speed difference between the
+//! sides steers the vehicle.
 //!
 //! The ground below a wheel yields to the track like a bristle, in the direction in which the track slides.
 //! The resulting force acts like a spring for small displacements, so that a parked vehicle stays in place,
-//! and like friction for large ones ([Wong 2008], chapter 6: turning needs the force to slide the tracks
-//! sideways). A rolling track continuously moves onto new ground, so that small slips give proportional
-//! forces, as for a tyre.
+//! and like friction for large displacements ([Wong 2008], chapter 6: turning requires the force that slides
+//! the tracks sideways). A rolling track continuously moves onto new ground, so that small slips give
+//! proportional forces, as for a tyre.
 
 use super::brush::{Brush, Grip, HELD_STIFFNESS};
 use super::car::{CarState, Controls};
@@ -16,22 +17,22 @@ use glam::DVec2;
 use roadwright_geometry::math::tan;
 use roadwright_scenario::vehicle_file::VehicleFile;
 
-/// Time constant for reaching the requested turn rate, s.
+/// Time constant with which the requested turn rate is reached, s.
 const RESPONSE: f64 = 0.006;
-/// Time constant for stopping the centre of a vehicle that turns on the spot, s.
+/// Time constant with which the motion of the vehicle's centre is stopped in a turn on the spot, s.
 const SETTLING: f64 = 0.3;
-/// Speed below which a vehicle does not turn if its driver does not want to move, m/s.
+/// Speed below which a vehicle does not turn if its driver does not request motion, m/s.
 const STANDING: f64 = 0.3;
 /// Maximum fraction of the grip that a driver uses in bends.
 const CAREFUL: f64 = 0.8;
-/// Holding force of a hand brake, N: more than any grip.
+/// Holding force of the hand brake, N: more than any grip.
 const HELD: f64 = 1e9;
 /// Speed above which a track no longer damps the deflection of the ground, m/s.
 const ROLLING: f64 = 2.0;
 /// Number of bisections in the search for the speed of a track.
 const HALVINGS: u32 = 44;
 
-/// Tracks of a vehicle.
+/// The tracks of a vehicle.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Tracks {
     /// Maximum force with which the steering drives one track against the other, N.
@@ -42,12 +43,12 @@ pub struct Tracks {
     pub tread: f64,
 }
 
-/// Requested turn.
+/// A requested turn.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Turn {
     /// Turn rate to the left, rad/s.
     rate: f64,
-    /// Whether this is a turn on the spot, with the centre of the vehicle held in place.
+    /// Whether this is a turn on the spot, in which the vehicle's centre stays in place.
     pub(super) is_pivot: bool,
 }
 
@@ -96,9 +97,9 @@ impl Tracks {
         }
     }
 
-    /// Turn rate on the spot, rad/s. At this rate, the turning moment of the friction along the tracks
+    /// Yaw rate of a turn on the spot, rad/s. At this rate, the moment of the friction along the tracks
     /// balances the moment of the friction across them. The tracks run at `pivot_speed` in opposite
-    /// directions, and friction is uniform. Without slip, the rate would be 2 v / B.
+    /// directions, and the friction is uniform. Without slip, the rate would be 2 v / B.
     pub fn pivot_rate(&self, model: &RigidModel) -> f64 {
         let moment = |rate: f64| {
             let wheels = model.wheels.iter().map(|wheel| {
@@ -121,9 +122,9 @@ impl Tracks {
     }
 }
 
-/// A track in a step of the solver.
+/// A track within a solver step.
 struct Side {
-    /// Drive force, N at its circumference.
+    /// Drive force at the circumference, N.
     drive: f64,
     /// Maximum holding force of the track's brake, N.
     brake: f64,
@@ -135,8 +136,8 @@ struct Side {
 }
 
 impl<S: Surface> Moment<'_, S> {
-    /// Returns the force of the engine that the driver uses during a turn on the spot, to keep the centre of
-    /// the vehicle in place.
+    /// Returns the force of the engine with which the driver keeps the vehicle's centre in place during a
+    /// turn on the spot.
     pub(super) fn hold_middle(&self, state: &mut CarState, speed: f64) -> Push {
         (state.drive.throttle, state.drive.brake) = (0.0, 0.0);
         Push {
@@ -145,7 +146,8 @@ impl<S: Surface> Moment<'_, S> {
         }
     }
 
-    /// Turns the tracks. Returns the longitudinal and lateral force of the ground on each wheel, N.
+    /// Advances the rotation of the tracks. Returns the longitudinal and lateral force of the ground on each
+    /// wheel, N.
     pub(super) fn run_tracks(
         &self,
         tracks: &Tracks,
@@ -160,7 +162,8 @@ impl<S: Surface> Moment<'_, S> {
         let spin = state.body.spin.dot(state.up());
         let gain = model.inertia.z / (tracks.tread * RESPONSE);
         let steer = (gain * (turn.rate - spin)).clamp(-tracks.force, tracks.force);
-        // On the spot both tracks run about rest, so that friction stops the middle as well.
+        // In a turn on the spot, the track speeds are symmetric about zero, so that friction also stops the
+        // centre.
         let (middle, reach) = if turn.is_pivot {
             (0.0, tracks.pivot_speed)
         } else {
@@ -201,7 +204,7 @@ impl<S: Surface> Moment<'_, S> {
         })
     }
 
-    /// Returns the speed of a track after the step, m/s. It is computed implicitly: drive, brake,
+    /// Returns the speed of a track after the step, m/s. It is computed implicitly, so that drive, brake,
     /// inertia and ground forces are in balance.
     fn track_speed(
         &self,
@@ -234,7 +237,7 @@ impl<S: Surface> Moment<'_, S> {
         0.5 * (low + high)
     }
 
-    /// Returns the force of the ground on a wheel of a track that runs at speed `rim`, m/s.
+    /// Returns the force of the ground on a wheel whose track runs at speed `rim`, m/s.
     fn lay(&self, number: usize, rim: f64, state: &mut CarState, contact: &Contact) -> DVec2 {
         let (model, grip) = (self.model, self.grip(contact));
         let brush = state.brushes[number];
@@ -249,9 +252,8 @@ impl<S: Surface> Moment<'_, S> {
     }
 }
 
-/// Returns the ground deflection after a step, and the longitudinal and lateral force that it
-/// causes, N. The piece of track runs at `rim`, and its wheel moves over the ground at `velocity`;
-/// both are in m/s.
+/// Returns the ground deflection after a step, and the longitudinal and lateral force that it causes, N. This
+/// part of the track runs at `rim`, and its wheel moves over the ground at `velocity`, both in m/s.
 fn give_way(brush: Brush, grip: &Grip, velocity: DVec2, rim: f64, dt: f64) -> (Brush, DVec2) {
     if grip.load <= 0.0 {
         return (Brush::default(), DVec2::ZERO);
@@ -339,7 +341,7 @@ mod tests {
                 assert!((sign * rate / exact - 1.0).abs() < 0.05, "{rate} {exact}");
             }
         }
-        // Without slip it would turn at 2 v / B; friction across the tracks takes more than half of it.
+        // Without slip, the yaw rate would be 2 v / B. Friction across the tracks takes more than half of it.
         assert!(exact < 0.5);
     }
 
@@ -384,7 +386,7 @@ mod tests {
         drive(&model, &mut state, stop, 6.0, 0.01);
         assert!(state.speed(&model).abs() < 1e-3);
         let train = model.train.as_ref().expect("it has an engine");
-        // The brakes stop the rotating parts as well.
+        // The brakes also stop the rotating parts.
         let turns = model.turning_mass * model.wheels.len() as f64 / model.mass;
         let exact = 100.0 / (2.0 * train.hardest_braking()) * (1.0 + turns);
         let travelled = state.pose(&model).position.x + model.rear;

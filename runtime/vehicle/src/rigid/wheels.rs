@@ -1,9 +1,10 @@
 //! Rotation of wheels, and their forces on the ground.
 //!
-//! A wheel **rolls** as long as its tyre transmits the forces of engine and brake: it turns with the ground,
-//! apart from a small slip that the force causes. Beyond that, it **slides**: a wheel with too much torque
-//! spins up against its inertia, a wheel with too much brake locks, and friction acts on the ground in the
-//! sliding direction of the contact. A wheel in the air keeps its rotation.
+//! A wheel **rolls** as long as its tyre transmits the forces of engine and brake. It then turns with the
+//! ground, apart from a small slip that the force causes. If the forces exceed the grip, the wheel
+//! **slides**: with too much torque it spins up against its inertia, with too much braking it locks, and
+//! friction acts on the ground in the sliding direction of the contact. A wheel in the air keeps its
+//! rotation.
 
 use super::brush::{Grip, Torque};
 use crate::dynamic::Tyre;
@@ -15,7 +16,7 @@ use serde::{Deserialize, Serialize};
 const SLIPLESS: f64 = 0.1;
 /// Maximum slip ratio of a rolling wheel.
 const MOST_CREEP: f64 = 0.3;
-/// Minimum reference speed for comparing the speeds of locked wheels, m/s.
+/// Minimum reference speed when the speeds of locked wheels are compared, m/s.
 const SLOWEST: f64 = 2.0;
 /// Number of bisections in the search for the speed of locked wheels.
 const HALVINGS: u32 = 48;
@@ -25,31 +26,31 @@ const HALVINGS: u32 = 48;
 pub struct WheelState {
     /// Rotational speed, rad/s; positive forwards.
     pub spin: f64,
-    /// Whether the wheel turns faster or slower than the ground would turn it.
+    /// Whether the wheel slides, that is, turns faster or slower than rolling on the ground would turn it.
     pub slides: bool,
     /// Steering angle, rad, positive to the left.
     pub steering: f64,
-    /// Spring travel from the rest position, m; negative if the wheel hangs.
+    /// Spring travel from the rest position, m; negative in rebound.
     pub travel: f64,
     /// Slip ratio: the excess of the wheel's circumferential speed over the ground speed, divided
     /// by the larger of the two. -1 for a locked wheel, 1 for a wheel that spins on the spot, 0 in
     /// the air and at rest.
     pub slip_ratio: f64,
-    /// Slip angle between the wheel's heading and its motion, rad. Positive if the wheel drifts to
-    /// the left; 0 in the air and at rest.
+    /// Angle between the wheel's heading and its motion, rad, positive if the wheel drifts to the left; 0 in
+    /// the air and at rest.
     pub slip_angle: f64,
 }
 
-/// Rotating parts of a wheel, in a step of the solver.
+/// The rotating parts of a wheel within a solver step.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Turning {
     /// Radius of the wheel, m.
     pub(super) radius: f64,
     /// Inertia, expressed as a mass at the circumference, kg.
     pub(super) mass: f64,
-    /// Whether excess torque spins up the wheel, which is the case for the torque of an engine.
+    /// Whether excess torque spins up the wheel, as the torque of an engine does.
     pub(super) is_engine: bool,
-    /// Maximum circumferential speed at which the engine turns the wheel, m/s.
+    /// Maximum circumferential speed to which the engine can turn the wheel, m/s.
     pub(super) fastest: f64,
     /// Time step, s.
     pub(super) dt: f64,
@@ -61,9 +62,9 @@ impl WheelState {
         self.spin * radius
     }
 
-    /// Returns the force of engine and brake on the ground before the response of the tyre. For a
-    /// rolling wheel, this is the whole force. For a sliding wheel it is friction, and the rest
-    /// changes the speed of the wheel.
+    /// Returns the force of the engine and brake on the ground before the response of the tyre. For a rolling
+    /// wheel, this is the whole force. For a sliding wheel, it is friction, and the rest changes the speed of
+    /// the wheel.
     pub(super) fn pull(
         &mut self,
         torque: Torque,
@@ -79,8 +80,8 @@ impl WheelState {
         let braked = held_back(rim, torque, per_force);
         let (slip, across) = (rim - velocity.x, velocity.y.abs());
         let size = DVec2::new(slip, across).length();
-        // Longitudinal friction and its growth with slip, by the implicit rule so that it never reverses the
-        // motion.
+        // Longitudinal friction and its increase with slip, integrated implicitly so that friction never
+        // reverses the motion.
         let (friction, slope) = if size > 0.0 {
             (
                 most * slip / size,
@@ -92,8 +93,9 @@ impl WheelState {
         let change = (braked - rim - friction * per_force) / (1.0 + slope * per_force);
         let mut after = rim + change;
         let left = after - velocity.x;
-        // However strong the brake is: a wheel that it locks does not slide in the sense of this state, because
-        // the tyre then decides whether it holds. Only a drive beyond the grip keeps the wheel spinning.
+        // A wheel that is locked by its brake does not count as sliding here, however strong the brake is,
+        // because the tyre then decides whether it holds. Only a drive force beyond the grip keeps the wheel
+        // spinning.
         let is_held = torque.drive.abs() - torque.brake <= most;
         if most > 0.0 && left * slip <= 0.0 && (is_held || size == 0.0) {
             self.slides = false;
@@ -111,8 +113,8 @@ impl WheelState {
         }
     }
 
-    /// Updates the rotation of a rolling wheel after its tyre has responded to the force `wanted`
-    /// with a longitudinal force, N. The difference makes the wheel slide or stops it.
+    /// Updates the rotation of a rolling wheel whose tyre has responded to the force `wanted` with a
+    /// longitudinal force, N. The difference between the forces makes the wheel slide or stops it.
     pub(super) fn roll(
         &mut self,
         torque: Torque,
@@ -133,7 +135,7 @@ impl WheelState {
         let rolling = speed + speed.abs() * creep;
         let is_cut = wanted.abs() > force.abs();
         let rim = if is_cut && torque.brake > torque.drive.abs() {
-            // It is braked harder than the ground can turn it.
+            // The wheel is braked harder than the ground can turn it.
             let slower = (wanted.abs() - force.abs()) * turning.dt / turning.mass;
             let before = self.rim(turning.radius).abs().min(rolling.abs());
             (before - slower).max(0.0).copysign(speed)
@@ -173,14 +175,15 @@ impl WheelState {
     }
 }
 
-/// Returns the circumferential speed under engine and brake alone. The brake can only stop the wheel.
+/// Returns the circumferential speed under the forces of engine and brake alone. The brake can stop the wheel
+/// but not reverse it.
 fn held_back(rim: f64, torque: Torque, per_force: f64) -> f64 {
     let driven = rim + torque.drive * per_force;
     let braked = torque.brake * per_force;
     (driven.abs() - braked).max(0.0).copysign(driven)
 }
 
-/// Wheels that a locked differential forces to one speed.
+/// Wheels that a locked differential forces to the same speed.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Locked {
     /// Circumferential speed, m/s.
@@ -217,8 +220,8 @@ impl Locked {
         }
     }
 
-    /// Returns the longitudinal force of one of the wheels. Its contact moves at the given speed,
-    /// m/s. The force grows with the slip up to the grip.
+    /// Returns the longitudinal force of one of the wheels, whose contact moves at the given speed, m/s. The
+    /// force increases with the slip, up to the grip.
     pub(super) fn force(self, grip: &Grip, speed: f64) -> f64 {
         let slip = (self.rim - speed) / speed.abs().max(SLOWEST);
         let force = grip.stiffness * slip * grip.load;

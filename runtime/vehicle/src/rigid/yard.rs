@@ -1,4 +1,4 @@
-//! Bodies that interact: rapier moves them and solves their contacts.
+//! Simulation of interacting bodies: rapier moves them and solves their contacts.
 
 use super::body::{BodyState, LooseModel, LooseState, Wrench, heading_rotation};
 use super::car::{CarState, Controls};
@@ -16,16 +16,16 @@ use rapier3d_f64::prelude::{
     Pose, RigidBody, RigidBodyBuilder, RigidBodyHandle, Rotation, SphericalJointBuilder, Vector,
 };
 
-/// Friction coefficient of obstacles and of vehicles at other levels. Between two touching bodies,
-/// the smaller coefficient counts.
+/// Friction coefficient of obstacles and of vehicles at other levels. For two touching bodies, the smaller
+/// coefficient is used.
 const STILL_FRICTION: f64 = 0.5;
 /// Layers of a vehicle on open ground. Vehicles on different layers, such as a bridge and the road below it,
 /// do not collide.
 pub const ALL_LAYERS: u32 = u32::MAX;
-/// Maximum number of solver steps per step.
+/// Maximum number of solver steps per time step.
 const MOST_SUBSTEPS: f64 = 4096.0;
 
-/// A vehicle in a step.
+/// A vehicle and its inputs in a step.
 #[derive(Debug)]
 pub struct CarEntry<'a> {
     /// Model.
@@ -36,8 +36,8 @@ pub struct CarEntry<'a> {
     pub controls: Controls,
     /// Road layers of the vehicle (bit mask); see [`ALL_LAYERS`].
     pub layers: u32,
-    /// States of the trailers, from front to back. If the model has more trailers, the others are
-    /// not simulated.
+    /// States of the trailers, from front to back. If the model has more trailers, the remaining ones are not
+    /// simulated.
     pub towed: &'a mut [CarState],
 }
 
@@ -61,7 +61,7 @@ pub struct Still {
     pub heading: f64,
 }
 
-/// A kinematic body that nothing can stop, such as a vehicle at another level.
+/// A kinematic body that other bodies cannot stop, such as a vehicle at another level.
 #[derive(Debug, Clone, Copy)]
 pub struct KinematicBody {
     /// Half the length, width and height, m.
@@ -78,7 +78,7 @@ pub struct KinematicBody {
     pub layers: u32,
 }
 
-/// A place with ground and bodies, for one step.
+/// Ground with bodies, for one step.
 pub struct Yard<'a, S> {
     surface: &'a S,
     rate_hz: f64,
@@ -86,7 +86,7 @@ pub struct Yard<'a, S> {
     kinematic_bodies: Vec<KinematicBody>,
 }
 
-/// A vehicle or a trailer in rapier; trailers directly follow their towing vehicle.
+/// A vehicle or trailer in rapier. Trailers directly follow their towing vehicle in lists.
 struct Car<'a> {
     model: &'a RigidModel,
     state: &'a mut CarState,
@@ -95,13 +95,13 @@ struct Car<'a> {
     /// State at the beginning of the step.
     before: BodyState,
     hull: RigidBodyHandle,
-    /// Wheels; empty for rays.
+    /// Spherical wheels; empty for rays.
     spheres: Vec<(RigidBodyHandle, ColliderHandle)>,
 }
 
 /// How a vehicle or trailer is controlled.
 enum Role<'a> {
-    /// Controlled by its driver; with the towed mass, kg.
+    /// Controlled by its driver. The second value is the towed mass, kg.
     Driven(Controls, f64),
     /// Towed by the vehicle ahead.
     Towed(&'a Joint),
@@ -115,7 +115,7 @@ impl Car<'_> {
         }
     }
 
-    /// Puts the vehicle back at its previous position, at rest.
+    /// Moves the vehicle back to its previous position, at rest.
     fn put_to_rest(&mut self, surface: &impl Surface) {
         put_to_rest(self.model, self.state, self.before, surface);
     }
@@ -149,9 +149,10 @@ impl<'a, S: Surface> Yard<'a, S> {
     }
 
     /// Advances vehicles and loose bodies by `dt` seconds. Returns the indices in `cars` of vehicles whose
-    /// numbers became invalid. These have been put back at their previous positions, at rest.
+    /// states became invalid. These vehicles have been moved back to their previous positions, at rest.
     ///
-    /// The order of bodies affects the result in the last bits, so callers have to pass them ordered by id.
+    /// The order of bodies affects the last bits of the result, so callers have to pass them in the order of
+    /// ids.
     pub fn step(&self, cars: Vec<CarEntry<'_>>, loose: Vec<LooseEntry<'_>>, dt: f64) -> Vec<usize> {
         let models = cars.iter().flat_map(|entry| {
             let towed = entry.model.trailers.iter().take(entry.towed.len());
@@ -224,7 +225,7 @@ impl<'a, S: Surface> Yard<'a, S> {
         (physics, Bodies { cars, loose })
     }
 
-    /// Sets the forces on all bodies for the next step of the solver.
+    /// Sets the forces on all bodies for the next solver step.
     fn push(
         &self,
         physics: &mut PhysicsWorld,
@@ -250,8 +251,8 @@ impl<'a, S: Surface> Yard<'a, S> {
         }
     }
 
-    /// Sets the forces on a vehicle. A trailer copies the braking of the vehicle ahead. Returns the
-    /// braking of the vehicle.
+    /// Sets the forces on a vehicle. A trailer follows the braking of the vehicle ahead. Returns the braking
+    /// of the vehicle.
     fn push_car(
         &self,
         physics: &mut PhysicsWorld,
@@ -286,12 +287,12 @@ impl<'a, S: Surface> Yard<'a, S> {
     }
 }
 
-/// Whether the second of two vehicles is a trailer, and therefore behind the first.
+/// Whether the second of two vehicles is a trailer, and therefore towed by the first.
 fn is_towed(_: &Car<'_>, next: &Car<'_>) -> bool {
     matches!(next.role, Role::Towed(_))
 }
 
-/// Applies the torques of a joint on both bodies, in addition to the coupling itself.
+/// Applies the additional torques of a joint to both bodies.
 fn hold_together(physics: &mut PhysicsWorld, ahead: &Car<'_>, behind: &Car<'_>, time: f64) {
     let Role::Towed(joint) = behind.role else {
         return;
@@ -332,8 +333,8 @@ fn read_back(physics: &PhysicsWorld, bodies: &mut Bodies<'_>, time: f64) {
     }
 }
 
-/// Returns the impulse of static obstacles on a sphere in the last step, N s. Tyres have grip on
-/// such obstacles. Loose bodies do not count, because they yield below a tyre.
+/// Returns the impulse of static obstacles on a sphere in the last step, N s. Tyres have grip on such
+/// obstacles. Loose bodies are left out, because they yield below a tyre.
 fn bearing(physics: &PhysicsWorld, sphere: ColliderHandle) -> DVec3 {
     let pairs = physics.narrow_phase.contact_pairs_with(sphere);
     let pressed = pairs.map(|pair| {
@@ -355,7 +356,7 @@ fn bearing(physics: &PhysicsWorld, sphere: ColliderHandle) -> DVec3 {
     pressed.sum()
 }
 
-/// Puts a vehicle back at its previous position, at rest.
+/// Moves a vehicle back to its previous position, at rest.
 fn put_to_rest(
     model: &RigidModel,
     state: &mut CarState,
@@ -439,8 +440,7 @@ fn insert_car<'a>(
     }
 }
 
-/// Creates a hull without its wheels. Its centre of gravity is above the centre of gravity of the
-/// vehicle.
+/// Creates a hull without its wheels. Its centre of gravity is above that of the whole vehicle.
 fn hull_above(state: &BodyState, spheres: &Spheres) -> RigidBodyBuilder {
     let centre = spheres.hull_centre;
     let velocity = state.velocity_at(state.rotation * centre);
@@ -457,8 +457,8 @@ fn hull_above(state: &BodyState, spheres: &Spheres) -> RigidBodyBuilder {
         .can_sleep(false)
 }
 
-/// Inserts spheres, which do not rotate in the solver: [`WheelState`](super::WheelState) has their rolling
-/// speed. A joint holds each of them on the axis of its spring.
+/// Inserts spheres, which do not rotate in the solver, because [`WheelState`](super::WheelState) has their
+/// rolling speed. A joint holds each sphere on the axis of its spring.
 fn insert_spheres(
     physics: &mut PhysicsWorld,
     model: &RigidModel,
@@ -493,7 +493,7 @@ fn insert_spheres(
 }
 
 fn insert_kinematic_body(physics: &mut PhysicsWorld, mover: &KinematicBody, dt: f64) {
-    // It ends at its final pose; during the step it moves there from its previous one.
+    // The body ends at its final pose. During the step, it moves there from its previous pose.
     let velocity = mover.velocity.extend(0.0);
     let turned = heading_rotation(mover.heading - mover.yaw_rate * dt);
     let body = RigidBodyBuilder::kinematic_velocity_based()
@@ -538,7 +538,7 @@ fn pose_of(position: DVec3, rotation: DQuat) -> Pose {
     Pose::from_parts(vector(position), Rotation::from_xyzw(x, y, z, w))
 }
 
-/// Returns the state of a body. Rapier disables bodies with invalid numbers; their state is invalid.
+/// Returns the state of a body. Rapier disables bodies with invalid values, so their state is invalid too.
 fn state_of(body: &RigidBody) -> BodyState {
     if !body.is_enabled() {
         return BodyState {

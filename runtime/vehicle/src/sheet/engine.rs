@@ -1,11 +1,11 @@
-//! Torque and power of the engine, and forces against speed.
+//! Torque and power of the engine, and traction forces against speed.
 
 use super::Sheet;
 use crate::drive_train::DriveTrain;
 use crate::dynamic::GRAVITY;
 use std::f64::consts::TAU;
 
-/// Number of points of a curve.
+/// Number of intervals of a plotted curve.
 const POINTS: u32 = 120;
 /// Speed up to which the resistance is drawn, as a multiple of the top speed.
 const BEYOND: f64 = 1.15;
@@ -21,7 +21,7 @@ pub struct EnginePoint {
     pub power: f64,
 }
 
-/// The force of a gear at full throttle.
+/// Force of a gear at full throttle against speed.
 #[derive(Debug, Clone, PartialEq)]
 pub struct GearForce {
     /// Name of the gear.
@@ -37,9 +37,9 @@ pub struct Traction {
     pub gears: Vec<GearForce>,
     /// Points with a speed (m/s) and the sum of drag and rolling resistance (N).
     pub resistance: Vec<[f64; 2]>,
-    /// Top speed, m/s: where force and resistance balance, or where the engine reaches its rev limit.
+    /// Top speed, m/s. At this speed, force and resistance balance, or the engine reaches its rev limit.
     pub top_speed: f64,
-    /// Maximum force of the tyres of all wheels, N; infinite if the file states no friction.
+    /// Maximum force of the tyres of all wheels, N; infinite if the file has no friction.
     pub grip: f64,
 }
 
@@ -80,7 +80,7 @@ impl DriveTrain {
     pub fn traction_curves(&self) -> Traction {
         let gears = self.gears.iter().map(|gear| {
             let limit = self.speed(gear, self.curve.limit_rpm());
-            // Slightly less, so that rounding does not exceed the rev limit.
+            // Slightly lower, so that rounding does not exceed the rev limit.
             let speeds = parts().map(|part| part * limit * (1.0 - 1e-12));
             GearForce {
                 name: gear.name.clone(),
@@ -125,7 +125,7 @@ mod tests {
         let (first, last) = (curve[0], curve[curve.len() - 1]);
         assert_eq!((first.rpm, first.torque), (600.0, 119.31));
         assert_eq!((last.rpm, last.torque), (4000.0, 105.75));
-        // 105.75 N m at 4000 rpm, by hand.
+        // 105.75 N m at 4000 rpm, computed by hand.
         assert!((last.power - 44_296.5).abs() < 1.0, "{last:?}");
         assert_eq!(willys().most_torque(), 143.72);
         assert_eq!(willys().most_power(), last.power);
@@ -137,7 +137,7 @@ mod tests {
             let curves = train.traction_curves();
             assert_eq!(curves.gears.len(), train.gears.len());
             let last = curves.gears.last().unwrap().points.last().unwrap();
-            // Both are limited by revs.
+            // Both are limited by engine speed.
             assert!((last[0] / curves.top_speed - 1.0).abs() < 1e-9);
             assert!(last[1] > train.resistance(last[0]), "{last:?}");
             // A higher gear has less force and a higher top speed.

@@ -15,13 +15,14 @@ pub struct Fact {
 }
 
 impl Sheet<'_> {
-    /// Returns the key figures. Figures that every vehicle has come first. Figures of tyres, drive train and
-    /// springs follow if the file describes such parts.
+    /// Returns the key figures. Figures that every vehicle has come first, followed by figures of the tyres,
+    /// drive train and springs if the file describes these parts.
     pub fn facts(&self) -> Vec<Fact> {
         let kind = self.file.vehicle_type();
         let mut facts = Vec::new();
         let mut add = |name, value: f64, unit| {
-            // A vehicle without brakes has no deceleration figure, one without friction no grip figure.
+            // A vehicle without brakes has no deceleration figure, and one without friction has no grip
+            // figure.
             if value.is_finite() {
                 facts.push(Fact { name, value, unit });
             }
@@ -77,7 +78,7 @@ mod tests {
         };
         assert_eq!(value("willys-mb", "Mass"), Some(1040.0));
         assert!((value("willys-mb", "Top speed").unwrap() - 31.9).abs() < 0.1);
-        // Half a metre behind the middle of the axles.
+        // The centre of gravity is half a metre behind the centre of the axles.
         assert!((value("willys-mb", "Weight in front").unwrap() - 44.9).abs() < 0.1);
         assert_eq!(value("ford-escort", "Top speed"), None);
         assert!(value("ford-escort", "Grip").is_some());

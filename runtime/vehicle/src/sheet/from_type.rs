@@ -1,4 +1,4 @@
-//! Vehicle files for vehicle types without one.
+//! Creation of vehicle files for vehicle types without one.
 
 use crate::dynamic::GRAVITY;
 use crate::rigid::RigidModel;
@@ -11,12 +11,12 @@ use roadwright_scenario::vehicle_file::{
 /// Maximum fraction of a vehicle type's mass that is assigned to its wheels, because a file lists body and
 /// wheels separately.
 const MOST_WHEELS: f64 = 0.2;
-/// Rounding factor of converted values: millimetres and grams.
+/// Rounding factor for converted values, which rounds them to millimetres and grams.
 const DECIMALS: f64 = 1e3;
 
-/// Creates a file with the values that the levels assume for a vehicle type. If the type already has a file,
-/// that file is returned. Otherwise the file has the wheels, springs and tyres of passenger cars, as used by
-/// level `rigid`, and no drive train.
+/// Creates a vehicle file with the values that the dynamics levels assume for a vehicle type. If the type
+/// already has a file, that file is returned. Otherwise, the file has no drive train, and the wheels, springs
+/// and tyres of passenger cars, as used by level `rigid`.
 pub fn file_of_type(kind: &VehicleType) -> VehicleFile {
     if let Some(file) = &kind.file {
         return file.vehicle.clone();
@@ -26,7 +26,8 @@ pub fn file_of_type(kind: &VehicleType) -> VehicleFile {
     let clearance = rounded(2.0 * (model.height + model.hull.z - model.half_size.z)) / 2.0;
     let height = kind.height - clearance;
     let middle = clearance + 0.5 * height;
-    // The model is relative to the centre of gravity, the file to the middle of the hull.
+    // Positions in the model are relative to the centre of gravity, and those in the file are relative to the
+    // centre of the hull.
     let ahead = |x: f64| rounded(x - model.hull.x);
     let places = model.wheels.iter().map(|wheel| {
         let place = wheel.contact;
@@ -138,7 +139,7 @@ mod tests {
                 assert!((one - other).abs() < 2e-3, "{}: {one} {other}", kind.name);
             }
             assert!(file.missing(DynamicsLevel::Rigid).is_empty());
-            // It behaves as the level does without a file.
+            // The file gives the same behaviour as the level without a file.
             let (given, made) = (RigidModel::from(&kind), RigidModel::of_file(&file).unwrap());
             assert!((given.height - made.height).abs() < 1e-3);
             assert!((given.inertia.z / made.inertia.z - 1.0).abs() < 1e-3);

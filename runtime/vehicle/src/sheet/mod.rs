@@ -1,7 +1,8 @@
-//! The data sheet of a vehicle: figures that follow from its file without driving.
+//! The data sheet of a vehicle: figures that are computed from its file without driving.
 //!
-//! The proving ground ([`crate::proving`]) compares manoeuvres with some of them. Front ends draw the others:
-//! torque against engine speed, force against speed, springs, roll, a side view and a rear view.
+//! The proving ground ([`crate::proving`]) compares its manoeuvres with some of these figures. User
+//! interfaces draw the others: torque against engine speed, force against speed, springs, roll, a side view
+//! and a rear view.
 
 mod engine;
 mod facts;
@@ -31,11 +32,11 @@ pub struct Sheet<'a> {
     pub file: &'a VehicleFile,
     /// Limits for drivers.
     pub limits: OneTrackLimits,
-    /// Drive train of the vehicle, if the file has all parts of it.
+    /// Drive train of the vehicle; `None` if the file lacks any of its parts.
     pub train: Option<DriveTrain>,
-    /// Dynamic one-track model, unless the file lacks keys for it.
+    /// Dynamic one-track model; `None` if the file lacks keys for it.
     pub model: Option<SingleTrack>,
-    /// Rigid-body model, unless the file lacks keys for it.
+    /// Rigid-body model; `None` if the file lacks keys for it.
     pub rigid: Option<RigidModel>,
 }
 
@@ -59,7 +60,7 @@ impl<'a> Sheet<'a> {
         self.rigid.as_ref().is_some_and(RigidModel::is_too_stiff)
     }
 
-    /// Returns the most detailed level of dynamics that the file supports and that runs in acceptable time.
+    /// Returns the most detailed dynamics level that the file supports and that runs in acceptable time.
     pub fn thickest_level(&self) -> DynamicsLevel {
         if self.rigid.is_some() && !self.is_too_stiff() {
             DynamicsLevel::Rigid
@@ -110,7 +111,7 @@ impl<'a> Sheet<'a> {
     }
 }
 
-/// Permitted relative difference between `performance` and the drive train.
+/// Permitted relative difference between `performance` and the values of the drive train.
 const TOLERANCE: f64 = 0.02;
 
 #[cfg(test)]

@@ -17,7 +17,8 @@ pub struct Outline {
     pub steers: Vec<bool>,
     /// Radius of the wheels.
     pub radius: f64,
-    /// Height of the centre of gravity, if the file states it. In plan view, it is at the centre of the body.
+    /// Height of the centre of gravity, if the file specifies it. In plan view, the centre of gravity is at
+    /// the centre of the body.
     pub centre: Option<f64>,
     /// Whether the hull has springs.
     pub is_sprung: bool,
@@ -30,7 +31,7 @@ pub struct Outline {
 pub struct TrailerOutline {
     /// Front and rear end of the trailer's body, m ahead.
     pub ends: [f64; 2],
-    /// Heights of the lower and upper edge of its body, m above the ground. Files state the upper one.
+    /// Heights of the lower and upper edge of its body, m above the ground. Files specify only the upper one.
     pub heights: [f64; 2],
     /// Position of the trailer's coupling, m ahead.
     pub coupling: f64,
@@ -66,7 +67,7 @@ impl From<&VehicleFile> for Outline {
     }
 }
 
-/// Returns the trailers of a file, in line.
+/// Returns the outlines of a file's trailers, in line.
 fn trailers(file: &VehicleFile) -> Vec<TrailerOutline> {
     let mut coupling = file.coupling().unwrap_or(-0.5 * file.body.length);
     let low = file.body.ground_clearance;
@@ -77,7 +78,8 @@ fn trailers(file: &VehicleFile) -> Vec<TrailerOutline> {
         let wheels = trailer.wheels.unwrap_or_default();
         TrailerOutline {
             ends: [joined + trailer.front, joined + trailer.rear()],
-            // A trailer that is lower than its towing vehicle stands on the ground.
+            // The lower edge is at the ground clearance of the towing vehicle, but no higher than half the
+            // trailer's height.
             heights: [low.min(0.5 * trailer.height), trailer.height.get()],
             coupling: joined,
             axles: axles.map(|axle| joined + axle).collect(),
@@ -89,7 +91,7 @@ fn trailers(file: &VehicleFile) -> Vec<TrailerOutline> {
 }
 
 impl Outline {
-    /// Returns the bounding box: the range ahead, the range to the left, and the height.
+    /// Returns the bounding box: the longitudinal range, the lateral range, and the height.
     pub fn extent(&self) -> ([f64; 2], [f64; 2], f64) {
         let mut ahead = [-self.half[0], self.half[0]];
         let mut left = [-self.half[1], self.half[1]];
@@ -160,7 +162,7 @@ mod tests {
             (first.axles.len(), first.radius),
             (1, file.wheels.radius.get())
         );
-        // The second trailer is coupled to the first as far behind it as the first behind the car.
+        // The second trailer is coupled to the first at the same distance as the first is coupled to the car.
         assert!((second.coupling - joined - kind.next_coupling()).abs() < 1e-12);
         let (ahead, left, top) = outline.extent();
         assert_eq!(ahead[0], second.ends[1]);

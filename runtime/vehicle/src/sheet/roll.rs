@@ -1,14 +1,14 @@
-//! Roll of a vehicle in a bend, and the acceleration at which it tips over.
+//! Roll of a vehicle in a bend, and the lateral acceleration at which it tips over.
 
 use super::Sheet;
 use crate::dynamic::GRAVITY;
 use crate::rigid::RigidModel;
 use roadwright_geometry::math::{atan, sin_cos};
 
-/// Number of roll angles that are examined.
+/// Number of roll angles that are evaluated.
 const ANGLES: u32 = 200;
-/// Largest roll angle that is examined, as a multiple of the angle at which an inner wheel hangs free. The
-/// hull tips before it is reached.
+/// Maximum roll angle that is evaluated, as a multiple of the angle at which an inner wheel hangs free. The
+/// hull tips over before it reaches this angle.
 const BEYOND: f64 = 2.0;
 /// Number of bisections in the search for the height of the hull.
 const HALVINGS: u32 = 40;
@@ -18,19 +18,18 @@ const HALVINGS: u32 = 40;
 pub struct RollCurve {
     /// Points up to the limit. Each has a lateral acceleration (m/s^2) and a roll angle (rad).
     pub points: Vec<[f64; 2]>,
-    /// Lateral acceleration at which the vehicle tips over if its tyres have enough grip, m/s^2. It
-    /// is less than g T / 2 h, the value for rigid springs, because a leaning hull moves its weight
-    /// outwards.
+    /// Lateral acceleration at which the vehicle tips over if its tyres have enough grip, m/s^2. It is less
+    /// than g T / 2 h, the value for rigid springs, because a leaning hull shifts its weight outwards.
     pub tips_at: f64,
 }
 
 impl RigidModel {
-    /// Computes the roll in a steady bend. At each angle, the springs determine the height of the hull,
+    /// Computes the roll angle in a steady bend. At each angle, the springs determine the height of the hull,
     /// unloaded inner wheels lift, and the moment of springs and bars gives the lateral acceleration. The
     /// initial slope is [`roll_gradient`](Self::roll_gradient).
     pub fn roll_curve(&self) -> RollCurve {
         let steepest = atan(self.tip_acceleration() / GRAVITY);
-        // Without springs nothing holds a hull at an angle.
+        // Without springs, the hull has no equilibrium at an angle.
         if !self.wheels.iter().all(|wheel| wheel.spring > 0.0) || steepest <= 0.0 {
             return RollCurve {
                 points: Vec::new(),
@@ -45,7 +44,7 @@ impl RigidModel {
         for part in 0..=ANGLES {
             let angle = steepest * f64::from(part) / f64::from(ANGLES);
             let acceleration = self.acceleration_at(angle);
-            // Where a larger angle needs less acceleration, it tips over by itself.
+            // If a larger angle needs less acceleration, the vehicle tips over by itself.
             if part > 0 && acceleration <= curve.tips_at {
                 break;
             }
@@ -61,12 +60,13 @@ impl RigidModel {
         let slope = sin / cos;
         let weight = self.mass * GRAVITY;
         let loads = |lift: f64| self.leaning_loads(slope, lift);
-        // Between hanging free and fully compressed.
+        // The search is between the heights at which the springs hang free and at which they are fully
+        // compressed.
         let widest = self.wheels.iter().map(|wheel| wheel.contact.y.abs());
         let reach = slope * widest.fold(0.0, f64::max);
         let sags = (0..self.wheels.len()).map(|wheel| self.static_sag(wheel));
-        // At the lower end even the outermost wheel has lost its sag and carries nothing; at the upper end no
-        // wheel carries less than at rest.
+        // At the lower end, even the outermost wheel has lost its static sag and carries no load. At the
+        // upper end, each wheel carries at least its static load.
         let (mut low, mut high) = (-reach - sags.fold(0.0, f64::max), reach);
         for _ in 0..HALVINGS {
             let middle = 0.5 * (low + high);
@@ -79,12 +79,12 @@ impl RigidModel {
         let wheels = self.wheels.iter().zip(loads(high));
         let righting: f64 = wheels.map(|(wheel, load)| load * wheel.contact.y).sum();
         let lever = self.mass * self.height;
-        // Moments about the middle of the track: m h (a cos + g sin) is balanced by the loads.
+        // Moments about the centre of the track: m h (a cos + g sin) is balanced by the loads.
         (righting - lever * GRAVITY * sin) / (lever * cos)
     }
 
-    /// Returns the wheel loads of a hull that leans to its left with the slope `slope` and is
-    /// lowered by `lift` metres.
+    /// Returns the wheel loads of a hull that leans to its left with the slope `slope` and is lowered by
+    /// `lift` metres.
     fn leaning_loads(&self, slope: f64, lift: f64) -> Vec<f64> {
         let pressed: Vec<f64> = self
             .wheels
@@ -101,7 +101,7 @@ impl RigidModel {
             if load(partner, [pair[1], pair[0]]) >= 0.0 {
                 return load(number, pair).max(0.0);
             }
-            // The other wheel is in the air, and hangs on the bar until its spring ends.
+            // The other wheel is in the air, and hangs on the bar until its spring travel ends.
             let stiffness = wheel.spring + self.anti_sway;
             let hanging = self.anti_sway * pair[1].max(self.wheels[partner].longest());
             let more = (stiffness * pair[0] - hanging) / (1.0 + stiffness * self.tyre_give(number));
@@ -110,8 +110,8 @@ impl RigidModel {
         loads.collect()
     }
 
-    /// Returns the load of a wheel in excess of its static load, N. The array states how far the
-    /// hull is lowered above the wheel and above its partner, m. Springs, bar and tyres of an axle
+    /// Returns the load of a wheel in excess of its static load, N. The array contains the distances by which
+    /// the hull is lowered above the wheel and above its partner, m. The springs, bar and tyres of an axle
     /// respond to the mean of both and to the lean.
     fn pair_load(&self, number: usize, [here, there]: [f64; 2]) -> f64 {
         let part = |stiffness: f64, travel: f64| {
@@ -160,7 +160,7 @@ mod tests {
             let measured = all.iter().find(|one| one.name == "tip_over").unwrap();
             let tips_at = model(name).roll_curve().tips_at;
             let ratio = tips_at / measured.value.unwrap();
-            // The table tilts the weight as well, so its springs are slightly less loaded.
+            // The table also tilts the weight, so the springs are slightly less loaded.
             assert!((ratio - 1.0).abs() < 0.08, "{name}: {ratio}");
             assert!(tips_at < model(name).tip_acceleration(), "{name}");
         }
@@ -187,7 +187,7 @@ mod tests {
         let mut jeep = model("willys-mb");
         jeep.wheels[0].spring = 0.0;
         assert_eq!(jeep.roll_curve().points, Vec::<[f64; 2]>::new());
-        // On very soft springs it falls over by itself.
+        // On very soft springs, the vehicle falls over by itself.
         let mut soft = model("willys-mb");
         soft.anti_sway = 0.0;
         for wheel in &mut soft.wheels {

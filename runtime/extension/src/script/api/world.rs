@@ -93,7 +93,7 @@ pub(super) fn places(api: &mut Registrar) {
         api,
         "is_within",
         "agent.is_within(x: float, y: float, radius: float) -> bool",
-        "Whether it is within radius metres of the position (x, y).",
+        "Whether the agent is within radius metres of the position (x, y).",
         |a: &mut Agent, x: Dynamic, y: Dynamic, radius: Dynamic| -> Outcome<bool> {
             let place = DVec2::new(number(&x)?, number(&y)?);
             Ok((a.place() - place).length() <= number(&radius)?)

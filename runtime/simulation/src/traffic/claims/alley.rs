@@ -1,4 +1,5 @@
-//! Alleys: stretches on which two vehicles do not fit side by side. The two directions use them in turn.
+//! Alleys: stretches of road that are too narrow for two vehicles side by side. The two directions use them
+//! in turn.
 //!
 //! ```text
 //!              hold                     hold
@@ -8,18 +9,19 @@
 //! ```
 //!
 //! A vehicle requests an alley as it requests a junction. On the open road it waits before the alley. If
-//! there is no room to stand between a junction and the alley, it is let into both at once or into neither.
-//! Vehicles in the same direction follow each other until a vehicle has waited at the other end for
-//! [`TURN_AFTER`]. From then on, vehicles at this end that requested later than that vehicle are not let in
-//! before it.
+//! there is no space to stand between a junction and the alley, the vehicle is let into both at once or into
+//! neither. Vehicles in the same direction follow each other until a vehicle at the other end has waited for
+//! [`TURN_AFTER`]. From then on, vehicles at this end that made their requests later than the waiting vehicle
+//! are not let in before it.
 //!
 //! **Why waiting never forms a circle:** a vehicle requests all alleys up to the first place where it can
-//! stand clear of alleys and junctions, and gets them all at once. It makes the request from such a place or
-//! from a stop line before all of them. So a vehicle that holds an alley never waits for another alley, and
-//! never has to give back an alley for which another vehicle could be waiting. Like any other vehicle, it
-//! waits only for vehicles that hold junction tickets, and those wait for no alley. A vehicle that waits for
-//! an alley holds neither alley nor ticket. It keeps other vehicles out of alleys but not out of junctions,
-//! and only if they requested later. The first vehicle to request is blocked only by vehicles inside.
+//! stand clear of alleys and junctions, and gets them all at once. It makes the request from such a place, or
+//! from a stop line before all these alleys. Therefore a vehicle that holds an alley never waits for another
+//! alley, and never has to give back an alley for which another vehicle could be waiting. Like any other
+//! vehicle, it waits only for vehicles that hold junction tickets, and those wait for no alley. A vehicle
+//! that waits for an alley holds neither alley nor ticket. It keeps other vehicles out of alleys but not out
+//! of junctions, and only if they requested later. The first vehicle to request is blocked only by vehicles
+//! inside.
 //!
 //! **Theorem.** Alleys that touch, with no place to stand between them, form a *section*. Assume that
 //!
@@ -31,9 +33,9 @@
 //! before it and `T` is the longest time that a vehicle takes through a section.
 //!
 //! *Proof.* A vehicle inside holds all alleys up to a place with room, and no vehicle is oncoming, so it
-//! leaves within `T`. Induction over `n`: the vehicles that requested earlier have entered by
-//! `TURN_AFTER + n T`, so this vehicle is the first before its alleys. It has waited for [`TURN_AFTER`], so
-//! no vehicle of the other direction is let in that requested later. Those inside leave within `T`.
+//! leaves within `T`. Induction over `n`: the vehicles that requested earlier have entered by `TURN_AFTER + n
+//! T`, so this vehicle is the first before its alleys. It has waited for [`TURN_AFTER`], so no vehicle from
+//! the other direction with a later request is let in. The vehicles inside leave within `T`.
 //!
 //! `alley/model.rs` tests this for all networks of up to four alleys. The assumptions are needed: full lanes that
 //! wait for each other's room in a ring are rotated by `gridlock.rs`, which does not succeed if the ring leads through an
@@ -41,8 +43,8 @@
 //! face each other, because a vehicle departs only when no vehicle is oncoming (`demand/departure.rs`);
 //! `check` reports agents that start facing each other (`facing-in-alley`).
 //!
-//! In some alleys, cars can pass each other but a bus can pass no vehicle; in others, only two buses cannot
-//! pass each other. There, only the vehicles concerned wait for each other
+//! In some alleys, two cars can pass each other, but a bus cannot pass any vehicle. In others, only two buses
+//! cannot pass each other. In such alleys, only vehicles that cannot pass each other wait for each other
 //! ([`Passing`](roadwright_scenario::alleys::Passing)). Such an alley extends beyond an alley for two cars
 //! that lies within it. A vehicle that needs both gets both at once, so no vehicle waits within one for the
 //! other.
@@ -71,10 +73,10 @@ use serde::{Deserialize, Serialize};
 
 /// Distance before an alley at which vehicles wait, m.
 const BEFORE: f64 = 1.0;
-/// Distance inside an alley beyond which a vehicle is no longer held back before the alley, m.
+/// Distance inside an alley beyond which a vehicle is no longer stopped before the alley, m.
 const INSIDE: f64 = 0.5;
 
-/// An alley that a vehicle may be in.
+/// An alley that a vehicle has been granted or is inside.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 struct Hold {
     agent: AgentIndex,
@@ -103,7 +105,7 @@ pub(crate) struct Alleys {
     held: Vec<Hold>,
     /// Waiting agents, ordered by index.
     waiting: Vec<Waiter>,
-    /// Whether alleys are treated as ordinary roads. Used as a baseline in tests.
+    /// Whether alleys are treated as ordinary roads, as a baseline in tests.
     #[cfg(test)]
     #[serde(skip)]
     pub(crate) leaves_alleys: bool,
@@ -111,7 +113,7 @@ pub(crate) struct Alleys {
     lists: Scratch<AlleyLists>,
 }
 
-/// Lists that each update refills.
+/// Lists that are refilled in each update.
 #[derive(Debug, Clone, Default)]
 struct AlleyLists {
     /// Agents that may reach an alley soon.
@@ -120,14 +122,14 @@ struct AlleyLists {
     requests: Vec<AlleyRequest>,
     /// Alleys that the current request needs.
     needs: Vec<AlleyNeed>,
-    /// Alleys that are kept for agents that have waited long.
+    /// Alleys that are reserved for agents that have waited long.
     kept: Vec<Kept>,
-    /// Agents that lose alleys because another vehicle is now ahead of them, with the route index from which they
-    /// lose them.
+    /// Agents that lose alleys because another vehicle is now ahead of them, and the route index from which
+    /// they lose them.
     overtaken: Vec<(AgentIndex, u32)>,
 }
 
-/// A place on an agent's route before an alley.
+/// A place before an alley on an agent's route.
 #[derive(Debug, Clone, Copy)]
 struct Before {
     /// Index of the lanelet in the route.
@@ -136,7 +138,7 @@ struct Before {
     s: f64,
 }
 
-/// An alley that a request needs: its side, and the index of its lanelet in the route.
+/// An alley that a request needs, with its direction and the index of its lanelet in the route.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct AlleyNeed {
     pub(super) side: AlleySide,
@@ -152,11 +154,11 @@ pub(super) struct AlleyRequest {
     pub(super) agent: AgentIndex,
     /// The first alley that the vehicle needs.
     first: AlleyNeed,
-    /// Position at which the vehicle waits: index in the route, and distance along the lanelet, m.
+    /// Place where the vehicle waits: route index, and distance along the lanelet, m.
     hold: Wall,
 }
 
-/// A vehicle that has waited long for an alley. Vehicles from the other end that requested later have to wait
+/// A vehicle that has waited long for an alley. Vehicles at the other end with later requests have to wait
 /// for it.
 #[derive(Debug, Clone, Copy)]
 struct Kept {
@@ -165,7 +167,7 @@ struct Kept {
 }
 
 impl Alleys {
-    /// The state for a hash, with ids instead of indices.
+    /// The state as it is hashed, with ids instead of indices.
     pub(super) fn hashed(&self, id_of: impl Fn(AgentIndex) -> u64) -> impl Serialize {
         let held = self.held.iter();
         let held = held.map(|hold| {
@@ -193,7 +195,7 @@ impl Alleys {
         (held.collect::<Vec<_>>(), waiting)
     }
 
-    /// Whether all indices are valid for a ground and this number of agents.
+    /// Whether all indices are valid on this ground and for this number of agents.
     pub(super) fn fits(&self, ground: &Ground, agents: usize) -> bool {
         let (alleys, lanelets) = (
             ground.alleys().list().len(),
@@ -209,7 +211,7 @@ impl Alleys {
             && self.waiting.is_sorted_by_key(|one| one.agent)
     }
 
-    /// Whether there are alleys that the two directions use in turn, and the alleys are not ignored.
+    /// Whether the ground has alleys in which the two directions take turns, and alleys are not ignored.
     #[cfg(test)]
     pub(super) fn are_heeded(&self, ground: &Ground) -> bool {
         !ground.alleys().is_empty() && !self.leaves_alleys
@@ -221,9 +223,8 @@ impl Alleys {
         !ground.alleys().is_empty()
     }
 
-    /// Releases the alleys that an agent holds from index `at` of its route onwards, unless the agent is
-    /// already in an alley. An agent in an alley keeps all its alleys, because it needs them in order to
-    /// leave.
+    /// Releases the alleys that an agent holds from route index `at` onwards, unless the agent is already in
+    /// an alley. An agent in an alley keeps all its alleys, because it needs them in order to leave.
     pub(super) fn forget_from(&mut self, agent: AgentIndex, at: u32) {
         let mut own = self.held.iter().filter(|hold| hold.agent == agent);
         if !own.any(|hold| hold.has_entered) {
@@ -236,8 +237,8 @@ impl Alleys {
         self.held.retain(|hold| hold.agent != agent);
     }
 
-    /// Route index up to which an agent holds alleys; 0 if it holds none. Its route is not replanned before
-    /// that index, because it could then lead through an alley that another vehicle holds.
+    /// Route index up to which an agent holds alleys; 0 if it holds none. The route is not replanned before
+    /// this index, because the new route could lead through an alley that another vehicle holds.
     pub(crate) fn held_to(&self, agent: AgentIndex) -> u32 {
         let own = self.held.iter().filter(|hold| hold.agent == agent);
         own.map(|hold| hold.at + 1).max().unwrap_or(0)
@@ -263,7 +264,7 @@ impl Alleys {
             if !position.is_on_lane() {
                 continue;
             }
-            // Most agents come to no alley soon, whatever their routes, and are skipped here.
+            // Most agents cannot reach an alley soon, whatever their routes, and are skipped here.
             let distance = situation.ground.distance_to_alleys(position.lanelet);
             if distance == f64::INFINITY {
                 continue;
@@ -277,7 +278,7 @@ impl Alleys {
         }
     }
 
-    /// Records an agent that is inside without having been let in.
+    /// Records an agent that is inside an alley without having been let in.
     fn watch(&mut self, agent: AgentIndex, situation: &Situation<'_>) {
         let at = situation.agents.progress[agent.index()].at;
         let lanelet = situation.agents.position[agent.index()].lanelet;
@@ -313,7 +314,7 @@ impl Alleys {
         self.has(request.agent, request.first)
     }
 
-    /// Vehicles that hold an alley in the other direction and cannot be passed there.
+    /// Vehicles that hold an alley in the other direction and that the agent cannot pass there.
     fn oncoming<'a>(
         &'a self,
         agent: AgentIndex,
@@ -325,7 +326,8 @@ impl Alleys {
         held.filter(move |hold| situation.hold_up(agent, hold.agent, hold.side))
     }
 
-    /// Collects the alley requests of the agents in `near` that wait on the open road, oldest request first.
+    /// Collects the alley requests of the agents in `near` that wait on the open road, from the oldest
+    /// request to the newest.
     pub(super) fn collect(&mut self, situation: &Situation<'_>) {
         let mut out = self.take_requests();
         out.clear();
@@ -360,7 +362,7 @@ impl Alleys {
         self.put_back(out);
     }
 
-    /// Takes the requests out so that the alleys can be changed while the requests are decided.
+    /// Takes the requests out, so that the alleys can be changed while decisions are made on the requests.
     pub(super) fn take_requests(&mut self) -> Vec<AlleyRequest> {
         std::mem::take(&mut self.lists.requests)
     }
@@ -370,20 +372,21 @@ impl Alleys {
         self.lists.requests = requests;
     }
 
-    /// Clears the list of alleys that were kept in the last update.
+    /// Clears the list of alleys that were reserved in the last update.
     pub(super) fn begin(&mut self) {
         self.lists.kept.clear();
     }
 
-    /// Makes vehicles that have not been let in wait before their alleys.
+    /// Adds a stop before the alley for each vehicle that has not been let in.
     pub(super) fn hold_before(&self, out: &mut Vec<(AgentIndex, Wall)>) {
         let waiting = self.lists.requests.iter();
         let waiting = waiting.filter(|one| !self.has_first(one));
         out.extend(waiting.map(|one| (one.agent, one.hold)));
     }
 
-    /// The next alley on an agent's route that it does not hold, and where the agent waits for it. `None`
-    /// if the alley is far away, or if the agent first needs a grant of a junction before it.
+    /// The next alley on an agent's route that the agent does not hold, and the place where the agent waits
+    /// for it. `None` if the alley is far away, or if the agent first needs a grant from a junction before
+    /// it.
     fn next(
         &self,
         agent: AgentIndex,
@@ -425,8 +428,8 @@ impl Alleys {
         None
     }
 
-    /// The alleys that an agent needs at once. They start at index `from` of its route and extend to the
-    /// first place beyond the lanelet at `beyond` where the vehicle can stand clear of alleys.
+    /// The alleys that an agent needs together. They start at route index `from` and extend to the first
+    /// place beyond the lanelet at index `beyond` where the vehicle can stand clear of alleys.
     fn chain(
         &self,
         agent: AgentIndex,
@@ -440,14 +443,14 @@ impl Alleys {
         let alleys = situation.ground.alleys();
         let route = situation.route(agent);
         let space = situation.space(agent);
-        // If the first alley is known, what lies before it does not count.
+        // If the first alley is known, alleys before it are not considered.
         let mut start = first.map_or(0.0, |side| alleys.direction(side).from);
         let (mut s, mut clear) = (start, 0.0);
         let mut at = from;
         while let Some(lanelet) = route.lanelet(at) {
             let length = situation.ground.length(lanelet);
             if situation.ground.lanelet(lanelet).is_connection() {
-                // No vehicle stands there, and the stop line before it is in the alley.
+                // Vehicles do not stand there, and the stop line before it is inside the alley.
                 clear = 0.0;
             } else {
                 for &side in alleys.on(lanelet) {
@@ -455,7 +458,7 @@ impl Alleys {
                     if direction.from < start || !situation.heeds_alley(agent, side) {
                         continue;
                     }
-                    // One alley may lie within another.
+                    // An alley may be inside another alley.
                     clear += (direction.from - s).max(0.0);
                     if clear >= space && at > beyond {
                         return;
@@ -480,7 +483,8 @@ impl Alleys {
         }
     }
 
-    /// Decides whether the alleys beyond a junction let an agent in, and records the alleys that it needs.
+    /// Decides whether an agent is let into the alleys beyond a junction, and records the alleys that it
+    /// needs.
     pub(super) fn decide_beyond(
         &mut self,
         request: &Request,
@@ -498,7 +502,7 @@ impl Alleys {
         refusal
     }
 
-    /// Decides a request from the open road. `age` is the waiting time so far, s.
+    /// Decides a request from the open road. `age` is the time for which it has been waiting, s.
     pub(super) fn decide_on_road(
         &mut self,
         request: &AlleyRequest,
@@ -517,7 +521,7 @@ impl Alleys {
         refusal
     }
 
-    /// Decides whether an agent may have alleys now. Returns the reason if it may not.
+    /// Decides whether an agent may have the alleys now. If not, returns the reason.
     fn decide(&self, agent: AgentIndex, needs: &[AlleyNeed], situation: &Situation<'_>) -> Refusal {
         let holds_up = |other, side| situation.hold_up(agent, other, side);
         if !self.are_free(agent, needs, holds_up) {
@@ -533,8 +537,9 @@ impl Alleys {
         }
     }
 
-    /// Whether no oncoming vehicle holds one of the alleys that an agent needs, and none of them is kept for an
-    /// oncoming vehicle. `holds_up` states whether the agent and another one cannot pass each other in an alley.
+    /// Whether no oncoming vehicle holds any alley that an agent needs, and none of these alleys is reserved
+    /// for an oncoming vehicle. `holds_up` returns whether the agent and another vehicle cannot pass each
+    /// other in an alley.
     fn are_free(
         &self,
         agent: AgentIndex,
@@ -554,7 +559,7 @@ impl Alleys {
         })
     }
 
-    /// Whether the vehicle `keeper`, for which alleys are kept, has to wait until `inside` has left. The
+    /// Whether the vehicle `keeper`, for which alleys are reserved, has to wait until `inside` has left. The
     /// vehicle `inside` spawned in one of these alleys, so it must not in turn wait for `keeper`.
     fn waits_for(&self, keeper: AgentIndex, inside: AgentIndex, kept: &[Kept]) -> bool {
         let mut sides = kept
@@ -567,9 +572,10 @@ impl Alleys {
         })
     }
 
-    /// Whether a vehicle would find room between the end of an alley and the end of the lane if all vehicles
-    /// there, and all vehicles let into the alley before it, stood in a queue. Otherwise, it might stop in
-    /// the alley. An alley that ends with its lane counts as an ordinary lane.
+    /// Whether there would be room for a vehicle between the end of an alley and the end of the lane if all
+    /// vehicles there, and all vehicles let into the alley before this one, stood in a queue. Without room,
+    /// the vehicle might stop in the alley. An alley that ends together with its lane counts as an ordinary
+    /// lane.
     fn has_room_behind(
         &self,
         agent: AgentIndex,
@@ -594,18 +600,18 @@ impl Alleys {
             .filter(|entry| is_behind(entry.s, entry.agent) && entry.s < end)
             .map(|entry| entry.agent);
         let held = self.held.iter().filter(|hold| hold.side == side);
-        // A vehicle that was let in from farther back cannot use its room before this one has passed.
+        // A vehicle that was let in farther back cannot use its room before this vehicle has passed.
         let promised = held
             .filter(|hold| !is_behind(situation.along(hold.agent, hold.at), hold.agent))
             .filter(|hold| !follows(hold, agent, situation))
             .map(|hold| hold.agent);
         let others = there.chain(promised).filter(|&other| other != agent);
         let taken: f64 = others.map(|other| situation.space(other)).sum();
-        // A vehicle that is longer than this stretch has to find it empty.
+        // If the vehicle is longer than the stretch, the stretch has to be empty.
         taken == 0.0 || taken + situation.space(agent) <= end - direction.to
     }
 
-    /// Grants an agent the alleys that were recorded for it.
+    /// Grants an agent the alleys that were recorded as needed.
     pub(super) fn grant(&mut self, agent: AgentIndex, situation: &Situation<'_>) {
         let needs = self.lists.needs.iter();
         self.held.extend(needs.map(|&AlleyNeed { side, at }| Hold {
@@ -617,8 +623,8 @@ impl Alleys {
         }));
     }
 
-    /// Keeps alleys for an agent that has waited long enough, so that vehicles at the other end that
-    /// requested later are not let in.
+    /// Reserves alleys for an agent that has waited long enough, so that vehicles at the other end with later
+    /// requests are not let in.
     pub(super) fn keep_for(&mut self, agent: AgentIndex, age: f64) {
         if age >= TURN_AFTER {
             let AlleyLists { needs, kept, .. } = &mut *self.lists;
@@ -630,8 +636,8 @@ impl Alleys {
         }
     }
 
-    /// Whether an agent that requests an alley from the open road is the first agent there that has not been
-    /// let in.
+    /// Whether an agent that requests an alley from the open road is the first agent in its queue that has
+    /// not been let in.
     pub(super) fn has_turn(&self, request: &AlleyRequest, situation: &Situation<'_>) -> bool {
         let (at, s) = request.hold;
         self.is_first_before(
@@ -642,7 +648,7 @@ impl Alleys {
         )
     }
 
-    /// Whether all vehicles between an agent and a place on its route hold the alley behind that place.
+    /// Whether all vehicles between an agent and a place on its route hold the alley after that place.
     fn is_first_before(
         &self,
         agent: AgentIndex,
@@ -673,8 +679,8 @@ impl Alleys {
     }
 
     /// Revokes alleys of vehicles on the open road that have not entered yet and are no longer the first
-    /// before their alley, because a vehicle has spawned or merged ahead of them. Otherwise, that vehicle
-    /// could wait for one at the other end, which waits for the vehicle behind it.
+    /// before their alley, because a vehicle has spawned or merged ahead of them. Otherwise, the vehicle
+    /// ahead could wait for an oncoming vehicle, which waits for the vehicle that holds the alley.
     pub(super) fn revoke_overtaken(&mut self, situation: &Situation<'_>) {
         let mut overtaken = std::mem::take(&mut self.lists.overtaken);
         overtaken.clear();
@@ -683,7 +689,7 @@ impl Alleys {
             let route = situation.route(hold.agent);
             let mut ahead = (here..=hold.at).filter_map(|at| route.lanelet(at));
             if ahead.any(|lanelet| situation.ground.contested(lanelet).is_some()) {
-                // A junction has let it in together with the alley, and checks its turn itself.
+                // The junction let the vehicle in together with the alley, and checks the order itself.
                 continue;
             }
             let s = situation.ground.alleys().direction(hold.side).from;
@@ -706,7 +712,7 @@ impl Alleys {
         out: &mut Vec<AlleyNeed>,
     ) {
         let AlleyNeed { side, at } = request.first;
-        // All of the first alley is needed, and the stretch behind it counts.
+        // The whole first alley is needed, and the stretch after it counts.
         self.chain(
             request.agent,
             at,
@@ -753,14 +759,14 @@ impl Alleys {
         }
     }
 
-    /// Whether an alley that an agent does not hold lies before index `at` of its route. If so, the agent
+    /// Whether there is an alley before route index `at` that an agent does not hold. If so, the agent
     /// requests nothing beyond that alley.
     pub(super) fn is_held_up_before(&self, agent: AgentIndex, at: u32) -> bool {
         let known = self.waiting.binary_search_by_key(&agent, |one| one.agent);
         known.is_ok_and(|place| self.waiting[place].at < at)
     }
 
-    /// Oncoming agents for which an agent has to wait before alleys.
+    /// Oncoming agents that an agent has to wait for before alleys.
     pub(super) fn whom(
         &self,
         agent: AgentIndex,
@@ -771,7 +777,7 @@ impl Alleys {
         others.map(|hold| hold.agent).collect()
     }
 
-    /// The oncoming agent that will leave first; others follow behind it.
+    /// The oncoming agent that will leave first. The others follow behind it.
     pub(super) fn first_of(
         &self,
         agent: AgentIndex,
@@ -798,7 +804,7 @@ impl Alleys {
     }
 }
 
-/// Whether the agent of a hold has to pass the place of another agent on its route to the alley.
+/// Whether the agent of a hold has to pass the position of another agent on its route to the alley.
 fn follows(hold: &Hold, other: AgentIndex, situation: &Situation<'_>) -> bool {
     let (own, place) = (
         &situation.agents.position[hold.agent.index()],
@@ -810,7 +816,7 @@ fn follows(hold: &Hold, other: AgentIndex, situation: &Situation<'_>) -> bool {
         .any(|at| route.lanelet(at) == Some(place.lanelet) && (at > here || own.s < place.s))
 }
 
-/// Distance ahead of its rear axle within which an agent makes requests, m.
+/// Distance ahead of the rear axle within which an agent makes requests, m.
 fn reach_of(agent: AgentIndex, situation: &Situation<'_>) -> f64 {
     let (motion, position) = (&situation.agents.motion, &situation.agents.position);
     let (motion, position) = (&motion[agent.index()], &position[agent.index()]);
@@ -840,7 +846,7 @@ fn hold_before(
     if situation.ground.contested(lanelet).is_some() {
         return None;
     }
-    // No vehicle stands on a connection, even if nothing crosses it.
+    // Vehicles do not wait on connections, even where no other connection crosses.
     if situation.ground.lanelet(lanelet).is_connection() && before > here {
         before -= 1;
         lanelet = route.lanelet(before)?;

@@ -1,12 +1,12 @@
-//! Junctions that an edit is to change: no more vehicles are let in until all have left.
+//! Closing of junctions that an edit will change: no more vehicles are let in until all have left.
 //!
 //! Where stop lines move outward, a vehicle that now stands before a line would find itself inside the
 //! junction. Approaching vehicles are therefore first held back at [`FAR`] before the junction, while nearer
 //! vehicles proceed as usual. The junction is closed once those nearer vehicles have passed it.
 //!
-//! Connections without a conflict need no ticket, for example a connection into a separate lane or
-//! out of a ring. Vehicles on such connections have to wait before the part of the road that
-//! changes. Otherwise, the road would change under them.
+//! Connections without a conflict, for example into a separate lane or out of a roundabout, need no ticket.
+//! Vehicles on such connections have to wait before the part of the road that changes. Otherwise, the road
+//! would change underneath them.
 
 use super::grants::{Grant, Grants};
 use super::request::Need;
@@ -25,33 +25,33 @@ const SIGHT: f64 = 100.0;
 /// Tolerance by which a held vehicle may stand closer to the junction than required, m.
 const SLACK: f64 = 0.5;
 
-/// The next connection of an agent into a junction from which vehicles are held back.
+/// The next connection on an agent's route into a junction that is being closed.
 struct ComingJunction {
     junction: JunctionIndex,
     /// Index of the connection in the route.
     at: u32,
     /// Distance from the agent's front to the start of the connection, m.
     distance: f64,
-    /// Distance before the connection at which the agent is held back, m; 0 if the lane is too
-    /// short to hold it back.
+    /// Distance before the connection at which the agent is stopped, m; 0 if the lane is too short to stop it
+    /// there.
     hold: f64,
 }
 
 impl ComingJunction {
-    /// Whether the agent has not yet passed the place where it is held back.
+    /// Whether the agent has not yet passed the place where it is stopped.
     fn is_before_hold(&self) -> bool {
         self.distance >= self.hold - SLACK
     }
 
-    /// Whether the agent can still stop before the place where it is held back.
+    /// Whether the agent can still stop before the place where it is stopped.
     fn can_be_held(&self, agent: AgentIndex, situation: &Situation<'_>) -> bool {
         let to_hold = (self.distance - self.hold).max(0.0);
         self.hold > 0.0 && self.is_before_hold() && situation.can_stop(agent, to_hold)
     }
 }
 
-/// A connection on an agent's route that conflicts with no other connection, although other connections of
-/// its junction conflict.
+/// A connection on an agent's route that conflicts with no other connection, in a junction that has conflicts
+/// elsewhere.
 struct FreeConnection {
     junction: JunctionIndex,
     /// Index of the connection in the route.
@@ -61,18 +61,18 @@ struct FreeConnection {
     distance: f64,
 }
 
-/// Junctions that pending edits are to change. Pending edits are not saved, so these junctions are
-/// not saved either.
+/// Junctions that pending edits will change. Pending edits are not saved, so these junctions are not saved
+/// either.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct Closing {
     /// Junctions that no longer let vehicles in.
     closed: Vec<JunctionIndex>,
-    /// Junctions from which approaching vehicles are held back, because their stop lines are to move outward.
+    /// Junctions from which approaching vehicles are held back because their stop lines will move outward.
     held_back: Vec<JunctionIndex>,
 }
 
 impl Closing {
-    /// Closes some junctions to further vehicles, and opens all others.
+    /// Closes the given junctions to further vehicles, and opens all others.
     pub(crate) fn close(&mut self, junctions: Vec<JunctionIndex>) {
         self.closed = junctions;
     }
@@ -97,8 +97,8 @@ impl Closing {
         self.closed.contains(&junction)
     }
 
-    /// Returns the junctions with a vehicle closer than the place where it would be held back, in
-    /// ascending order without duplicates. O(agents).
+    /// Returns the junctions that have a vehicle between the junction and the place where vehicles are held
+    /// back, in ascending order without duplicates. O(agents).
     pub(crate) fn approached(
         &self,
         setting: Setting<'_>,
@@ -117,7 +117,7 @@ impl Closing {
         junctions.all(|junction| near.binary_search(junction).is_err())
     }
 
-    /// Whether an agent is held back from one of the connections that it needs.
+    /// Whether an agent is held back from any of the connections that it needs.
     pub(super) fn is_held_back(
         &self,
         agent: AgentIndex,
@@ -131,7 +131,7 @@ impl Closing {
             })
     }
 
-    /// Whether a vehicle that has been let in is nevertheless held back, because it can still stop.
+    /// Whether a vehicle that has already been let in is held back, because it can still stop.
     pub(super) fn is_called_back(&self, grant: &Grant, situation: &Situation<'_>) -> bool {
         self.junction_to_hold_before(grant.agent, situation)
             .is_some_and(|connection| {
@@ -146,7 +146,7 @@ impl Closing {
         agent: AgentIndex,
         situation: &Situation<'_>,
     ) -> Option<ComingJunction> {
-        // Usually no vehicle is held back anywhere, and routes are not read.
+        // Usually no vehicle is held back anywhere, and routes need not be read.
         if self.held_back.is_empty() {
             return None;
         }
@@ -154,7 +154,8 @@ impl Closing {
         connections.find(|connection| self.held_back.contains(&connection.junction))
     }
 
-    /// Distance before the end of a lane at which vehicles are held back, m; 0 for most lanes.
+    /// Distance before the end of a lane at which vehicles are held back, m; 0 for lanes without such a
+    /// place.
     pub(super) fn kept_free_before_end(
         &self,
         lane: LaneletIndex,
@@ -184,8 +185,8 @@ impl Closing {
         );
     }
 
-    /// The junctions to be changed: the closed ones or, if no junction is closed, those from which
-    /// vehicles are held back.
+    /// The junctions that will be changed: the closed junctions or, if there are none, the junctions from
+    /// which vehicles are held back.
     pub(crate) fn changing(&self) -> &[JunctionIndex] {
         match self.closed.is_empty() {
             true => &self.held_back,
@@ -255,8 +256,8 @@ impl Claims {
         closed.all(|junction| occupied.binary_search(junction).is_err())
     }
 
-    /// Whether all vehicles at the stop lines of the closed junctions stand still. All other
-    /// vehicles, including those that have left the junctions, must be far away.
+    /// Whether all vehicles at the stop lines of the closed junctions stand still, and all other vehicles are
+    /// far away, including those that have left the junctions.
     pub(crate) fn queues_stand(&self, setting: Setting<'_>, agents: AgentsRef<'_>) -> bool {
         let situation = setting.with(agents);
         let asking = self.requests.all().iter();
@@ -335,7 +336,7 @@ impl Situation<'_> {
         agent: AgentIndex,
     ) -> impl Iterator<Item = (AgentIndex, FreeConnection)> {
         let route = self.route(agent);
-        // Its rear may still be on the previous one.
+        // The agent's rear may still be on the previous connection.
         let first = self.agents.progress[agent.index()].at.saturating_sub(1);
         let lanelets = (first..).map_while(move |at| Some((at, route.lanelet(at)?)));
         let near = lanelets.map(move |(at, lanelet)| (at, lanelet, -self.front(agent, at)));

@@ -1,9 +1,9 @@
-//! Follow-up times: how soon one vehicle may follow another over a stop line with a sign, where each driver
+//! Follow-up times: minimum headways between vehicles that cross a stop line with a sign, where each driver
 //! has to look for traffic.
 //!
 //! ```text
 //!                    | line
-//!   -----------------|~~~~~~       B may enter a follow-up time after A, or later, so
+//!   -----------------|~~~~~~       B may enter one follow-up time after A, so
 //!       [C]  [B]     |  [A]        one gap in the traffic with priority lets in fewer
 //!   -----------------|~~~~~~       vehicles than would fit into it.
 //! ```
@@ -18,16 +18,16 @@ use roadwright_scenario::{Connection, JunctionIndex};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// Age after which entries are forgotten, s. It exceeds every follow-up time.
+/// Age after which entries are dropped, s. It exceeds every follow-up time.
 const FORGOTTEN_AFTER: f64 = 10.0;
 
-/// For each stop line with a sign, the step in which a vehicle last drove over the line. Stop lines
-/// are identified by the lanelet that ends there.
+/// The step in which a vehicle last crossed each stop line with a sign. A stop line is identified by the
+/// lanelet that ends there.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct Entries(BTreeMap<LaneletIndex, u64>);
 
 impl Entries {
-    /// Returns the same entries for other roads. `lanelet` maps old lanelets to new ones.
+    /// Returns the entries for the roads after an edit. `lanelet` maps old lanelets to new ones.
     pub(super) fn moved(&self, lanelet: impl Fn(LaneletIndex) -> Option<LaneletIndex>) -> Self {
         let entries = self.0.iter();
         Self(
@@ -37,7 +37,7 @@ impl Entries {
         )
     }
 
-    /// Records that the holder of a grant is driving over its stop line now.
+    /// Records that the holder of a grant is crossing its stop line.
     pub(super) fn note(
         &mut self,
         junction: JunctionIndex,
@@ -52,8 +52,8 @@ impl Entries {
             return;
         }
         if let Some(line) = situation.lane_before(grant.agent, grant.at) {
-            // Old entries are removed here and not in each step, so the list is as long as the number of
-            // lines crossed recently.
+            // Old entries are removed here rather than in each step, so the map contains only recently
+            // crossed lines.
             let kept = (FORGOTTEN_AFTER / situation.dt) as u64;
             self.0.retain(|_, step| *step + kept > situation.step);
             self.0.insert(line, situation.step);
@@ -62,7 +62,7 @@ impl Entries {
 }
 
 impl Entries {
-    /// Whether a vehicle would follow the previous one sooner than the sign allows.
+    /// Whether a vehicle would follow the previous vehicle sooner than the follow-up time allows.
     pub(super) fn still_looks(
         &self,
         request: &Request,
@@ -83,7 +83,7 @@ impl Entries {
         let Some(line) = situation.lane_before(request.agent, need.at) else {
             return false;
         };
-        // Vehicles that have been let in and are still driving to the line have not been recorded yet.
+        // Vehicles that have been let in but have not reached the line have not been recorded yet.
         let grants = grants.of(need.junction).iter();
         let coming = grants.filter(|grant| {
             !grant.has_entered
@@ -98,7 +98,8 @@ impl Entries {
             )
         });
         let entered = self.0.get(&line);
-        // In seconds relative to the current step, so negative for a vehicle that has entered.
+        // In seconds relative to the current step, so the value is negative for a vehicle that has crossed
+        // the line.
         let entered =
             entered.map(|&step| situation.dt * -(situation.step.saturating_sub(step) as f64));
         let before = enters.chain(entered).reduce(f64::max);

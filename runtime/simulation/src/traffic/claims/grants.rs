@@ -8,21 +8,21 @@ use roadwright_scenario::lane_graph::LaneletIndex;
 use roadwright_scenario::{Connection, ConnectionIndex, JunctionIndex};
 use serde::{Deserialize, Serialize};
 
-/// First ticket. Lower numbers are reserved for vehicles that are already inside a junction without a ticket.
+/// First regular ticket. Lower numbers are reserved for vehicles that are inside a junction without a ticket.
 const FIRST_TICKET: u64 = 1 << 32;
-/// Difference between successive tickets. The numbers in between are for vehicles that are let in later but
-/// pass first.
+/// Difference between consecutive tickets. The numbers in between are for vehicles that are let in later but
+/// pass earlier.
 const TICKET_STEP: u64 = 1 << 20;
 
-/// Largest ticket that is accepted from a save. Beyond it, 2^42 more vehicles can be let in before
-/// tickets overflow.
+/// Maximum ticket that is accepted from a save. From there, 2^42 more vehicles can be let in before tickets
+/// overflow.
 const LAST_TICKET: u64 = 1 << 62;
 
 /// A connection that an agent may use.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub(super) struct Grant {
     pub(super) agent: AgentIndex,
-    /// Number of the connection in its junction.
+    /// Index of the connection within its junction.
     pub(super) path: ConnectionIndex,
     /// Index of the connection in the agent's route. It is needed because a route can lead through
     /// a junction twice.
@@ -32,30 +32,28 @@ pub(super) struct Grant {
     /// Number in the order of passing. On conflicting connections, the vehicle with the lower ticket passes
     /// first.
     pub(super) ticket: u64,
-    /// Expected delay caused by other vehicles, s.
+    /// Expected delay because of other vehicles, s.
     pub(super) delay: f32,
     /// Whether the agent's front has reached the connection.
     pub(super) has_entered: bool,
     /// Whether the agent was let in by the junction, rather than being inside when its grant was created.
     pub(super) is_invited: bool,
-    /// Whether this is the first grant of a chain. Signals are obeyed only at the first grant, or
-    /// after narrow bends.
+    /// Whether this is the first grant of a chain. Signals apply only to the first grant, and to grants after
+    /// narrow bends.
     pub(super) is_first: bool,
-    /// Whether the agent was let in to resolve a gridlock, together with a ring of full lanes.
+    /// Whether the agent was let in together with a ring of full lanes, to resolve a gridlock.
     pub(super) is_in_ring: bool,
-    /// Whether the agent was let in to turn on red.
+    /// Whether the agent was let in to turn at a red light.
     pub(super) is_on_red: bool,
-    /// Position of the agent's front at the time when an edit moved the stop line behind it, m; 0
-    /// if this did not happen. The agent may wait there for other vehicles, even if the conflict
-    /// begins earlier.
+    /// Position of the agent's front when an edit moved the stop line behind it, m; 0 if this did not happen.
+    /// The agent may wait at this position for other vehicles, even if the conflict begins earlier.
     pub(super) stands_at: f32,
     #[serde(skip)]
     pub(super) noted: Noted,
 }
 
-/// Position of the rear axle of a grant's holder along its connection, m. It is read often, so it
-/// is cached during an update, in which no vehicle moves. NaN outside an update; not part of the
-/// state.
+/// Cached position of the rear axle of a grant's holder along its connection, m. It is read often, and
+/// vehicles do not move during an update. NaN outside an update; not part of the state.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Noted(f64);
 
@@ -87,7 +85,7 @@ pub(crate) struct RouteConnection {
     pub(crate) path: Connection,
     /// Index of the connection in the agent's route.
     pub(crate) at: u32,
-    /// Lane behind the connection.
+    /// Lane after the connection.
     pub(crate) exit: LaneletIndex,
 }
 
@@ -112,21 +110,21 @@ impl Grant {
     }
 }
 
-/// Conditions of a grant. By default, a grant comes after all others and does not allow entering on red.
+/// Conditions of a grant. By default, a grant comes after all others and does not allow entry at a red light.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Terms {
     /// Ticket in front of which the grant is inserted; `None` appends it after all others.
     pub(super) before: Option<u64>,
-    /// Whether the vehicle enters the first junction on red.
+    /// Whether the vehicle enters the first junction at a red light.
     pub(super) is_on_red: bool,
 }
 
 /// The grants of all junctions.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Grants {
-    /// Grants of each junction, by ticket.
+    /// Grants of each junction, in the order of tickets.
     granted: Vec<Vec<Grant>>,
-    /// Junctions with a grant. They are few, and only they are visited in each step.
+    /// Junctions that have grants. They are few, and only these junctions are visited in each step.
     busy: Vec<JunctionIndex>,
     /// Next ticket.
     next_ticket: u64,
@@ -160,7 +158,7 @@ impl Grants {
         &mut self.granted[junction.index()]
     }
 
-    /// Junctions with a grant.
+    /// Junctions that have grants.
     pub(super) fn busy(&self) -> &[JunctionIndex] {
         &self.busy
     }
@@ -198,8 +196,8 @@ impl Grants {
         JunctionIndex::up_to(self.granted.len()).zip(&self.granted)
     }
 
-    /// Returns the contents for a hash. They have ids instead of indices, so that the hash does not
-    /// depend on where agents are stored.
+    /// Returns the contents as they are hashed, with ids instead of indices, so that the hash does not depend
+    /// on where agents are stored.
     pub(super) fn hashed(&self, id_of: impl Fn(AgentIndex) -> u64) -> impl Serialize {
         let mut granted = Vec::new();
         for (junction, grants) in self.by_junction() {
@@ -244,8 +242,8 @@ impl Grants {
         self.add(route.path.junction, grant);
     }
 
-    /// Gives the last ticket to an agent that is on a connection because of an edit. Its front is `front`
-    /// metres beyond the start of the connection.
+    /// Gives the last ticket to an agent that is on a connection because of an edit. The agent's front is
+    /// `front` metres beyond the start of the connection.
     pub(crate) fn hold_standing(&mut self, route: RouteConnection, front: f64) {
         let ticket = self.draw_ticket();
         let grant = Grant {
@@ -268,18 +266,18 @@ impl Grants {
         if list.is_empty() {
             self.busy.push(junction);
         }
-        // The grant goes after older grants with the same ticket.
+        // The grant is inserted after older grants with the same ticket.
         let place = list.partition_point(|other| other.ticket <= grant.ticket);
         list.insert(place, grant);
     }
 
-    /// Returns a free ticket of a junction that comes just before `ticket` and after all lower ones.
+    /// Returns a free ticket of a junction just before `ticket`, after all lower tickets.
     fn ticket_before(&self, junction: JunctionIndex, ticket: u64) -> u64 {
         let list = &self.granted[junction.index()];
         let place = list.partition_point(|grant| grant.ticket < ticket);
         let lower = place.checked_sub(1).map(|i| list[i].ticket);
-        // Each insertion halves the gap, so after twenty of them two tickets are equal. Then the order of the
-        // list decides.
+        // Each insertion halves the gap, so after twenty insertions, two tickets are equal. In that case, the
+        // order of the list decides.
         let lower = lower.unwrap_or(ticket.saturating_sub(TICKET_STEP));
         lower + (ticket - lower) / 2
     }
@@ -288,8 +286,8 @@ impl Grants {
     /// clear.
     pub(crate) fn hold_inside(&mut self, route: RouteConnection) {
         let next = self.draw_ticket();
-        // One below the lowest ticket, because a vehicle that is already inside waits for no other, and all
-        // others wait for it.
+        // One below the lowest ticket, because a vehicle that is already inside does not wait for others, and
+        // all others wait for it.
         let first = self.granted[route.path.junction.index()].first();
         let ticket = first.map_or(next, |first| first.ticket.saturating_sub(1));
         let grant = Grant {
@@ -310,13 +308,13 @@ impl Grants {
         tickets
     }
 
-    /// Grants all connections that a request needs, after all other grants and not on red. Returns the same
-    /// as [`Self::grant`].
+    /// Grants all connections that a request needs, after all other grants and without entry at a red light.
+    /// Returns the same as [`Self::grant`].
     pub(super) fn grant_last(&mut self, request: &Request, needs: &[Need]) -> u32 {
         self.grant(request, needs, Terms::default())
     }
 
-    /// Grants all connections that a request needs. Returns the route index up to which (exclusive) the agent
+    /// Grants all connections that a request needs. Returns the exclusive route index up to which the agent
     /// may now enter connections.
     pub(super) fn grant(
         &mut self,
@@ -324,8 +322,8 @@ impl Grants {
         needs: &[Need],
         Terms { before, is_on_red }: Terms,
     ) -> u32 {
-        // Only a vehicle that needs a single junction may pass before an earlier one. A chain of junctions
-        // always gets the last ticket.
+        // Only a vehicle that needs a single junction may pass before a vehicle that was let in earlier. A
+        // chain of junctions always gets the last ticket.
         let between = before.zip(needs.first());
         let ticket = match between {
             Some((before, need)) => self.ticket_before(need.junction, before),
@@ -356,9 +354,8 @@ impl Grants {
             .any(|grant| grant.agent == agent && grant.at == at)
     }
 
-    /// Carries over the grants from before an edit of the roads. For an agent, a junction and a
-    /// route index, `moved` returns the new connection and exit. It returns `None` to drop the
-    /// grant.
+    /// Carries grants over an edit of the roads. For an agent, a junction and a route index, `moved` returns
+    /// the new connection and exit, or `None` to drop the grant.
     pub(super) fn take_over(
         &mut self,
         held: &Self,
@@ -387,14 +384,14 @@ impl Grants {
                 }
             }
         }
-        // An edit can merge two junctions. Then a vehicle may hold two connections with one ticket, and
-        // they are sorted in the order of its route.
+        // If an edit merges two junctions, a vehicle may hold two connections with the same ticket. These are
+        // sorted in the order of its route.
         for grants in &mut self.granted {
             grants.sort_unstable_by_key(|grant| (grant.ticket, grant.at));
         }
     }
 
-    /// Smallest route index for which each agent holds a grant; `u32::MAX` for agents without grants.
+    /// Smallest route index at which each agent holds a grant; `u32::MAX` for agents without grants.
     pub(crate) fn firsts(&self, agents: usize) -> Vec<u32> {
         let mut firsts = vec![u32::MAX; agents];
         for grant in self.granted.iter().flatten() {
@@ -426,9 +423,9 @@ impl Grants {
         self.keep(|grant| grant.agent != agent);
     }
 
-    /// Keeps the grants for which `stays` is true. A junction without grants is no longer busy.
+    /// Keeps the grants for which `stays` returns `true`. A junction without grants is no longer busy.
     pub(super) fn keep(&mut self, stays: impl Fn(&Grant) -> bool) {
-        // A junction without grants is removed from the busy ones. `hold` adds it again.
+        // A junction without grants is removed from the list of busy junctions. `hold` adds it again.
         let granted = &mut self.granted;
         self.busy.retain(|&junction| {
             let list = &mut granted[junction.index()];
@@ -437,7 +434,7 @@ impl Grants {
         });
     }
 
-    /// Caches the positions of the holders of grants until they move.
+    /// Caches the positions of the holders of grants, for as long as vehicles do not move.
     pub(super) fn note_places(&mut self, situation: &Situation<'_>) {
         self.for_each_busy(|_, grants| {
             for grant in grants {

@@ -1,4 +1,4 @@
-//! Rings of full lanes: the first vehicle (head) of each lane waits for room on the next one.
+//! Rings of full lanes: the first vehicle (head) of each lane waits for room on the next lane.
 //!
 //! ```text
 //!      A ->  |             A waits for room behind B, B for room behind C, C behind D, D behind A.
@@ -10,11 +10,11 @@
 //!            |  <- C
 //! ```
 //!
-//! Each head waits for one lane, so rings are found by following one arrow from each head: O(heads). All
-//! heads of a ring are let in at once if each fits into the place that the next one leaves and no other
-//! vehicle blocks them. At signals, the heads request the stages that give them green and hold these stages,
-//! as any agent may, until all of them have green. If a ring has stood for long, a head that can take another
-//! route is rerouted. If none can, the ring is counted and stays; no vehicle is ever removed.
+//! Each head waits for one lane, so rings are found by following one link from each head: O(heads). All heads
+//! of a ring are let in at once if each fits into the space that the next head leaves and no other vehicle
+//! blocks them. At signals, the heads request the stages that give them green and hold these stages, as any
+//! agent may, until all of them have green. If a ring has stood for long, a head that can take another route
+//! is rerouted. If no head can, the ring is counted and stays. No vehicle is ever removed.
 
 use super::alley::Alleys;
 use super::grants::Grants;
@@ -34,43 +34,44 @@ use serde::{Deserialize, Serialize};
 
 /// Rate of the search for rings, Hz.
 const RATE: f64 = 1.0;
-/// Rate at which a head of an unresolved ring searches for another route, Hz. The search is expensive.
+/// Rate at which the heads of an unresolved ring look for another route, Hz. It is low because the search is
+/// expensive.
 const DETOUR_RATE: f64 = 0.1;
-/// Minimum standing time of a vehicle in a ring, s. Vehicles in moving queues also stand for a
-/// moment.
+/// Minimum standing time of a vehicle that counts as part of a ring, s. Vehicles in moving queues also stand
+/// briefly.
 pub(super) const STANDS: f64 = 3.0;
-/// Time that all heads of a ring stand before one of them is rerouted, s.
+/// Time for which all heads of a ring must stand before one of them is rerouted, s.
 const TURNS_WITHIN: f64 = 60.0;
-/// Like `TURNS_WITHIN`, but for a ring with heads that need green, s. They may have to wait two cycles of
-/// each signal for it.
+/// Like `TURNS_WITHIN`, but for a ring whose heads need green, s. Each head may have to wait for two signal
+/// cycles.
 const TURNS_WITHIN_AT_SIGNALS: f64 = 240.0;
 /// Standing time after which heads request green, s. Most queues have moved on by then.
 const ASKS_FOR_GREEN: f64 = 15.0;
-/// Maximum number of lanelets, starting at an exit, on which to search for the vehicle that blocks it.
+/// Maximum number of lanelets, starting at an exit, that are searched for the vehicle that blocks it.
 const QUEUE: usize = 12;
 /// Maximum number of adjacent lanes that are followed in the search for the blocking vehicle.
 const MOST_LANES_BESIDE: usize = 8;
-/// Maximum distance from its stop line at which a vehicle is let in with a ring, m. It is short
-/// because the other vehicles have to wait for this one. With a larger value, the signal might turn
-/// red before the vehicle gets there, and only part of the ring would have moved.
+/// Maximum distance from the stop line at which a vehicle is let in with a ring, m. It is short because the
+/// other vehicles of the ring rely on this vehicle. With a larger value, the signal might turn red before the
+/// vehicle reaches the line, so that only part of the ring would move.
 pub(super) const AT_LINE: f64 = 3.0;
 
-/// The first vehicle on a lane, which waits for room.
+/// The first vehicle in a lane, which waits for room.
 #[derive(Debug, Clone)]
 struct Head {
     request: Request,
-    /// Connections that the vehicle needs, all at once.
+    /// Connections that the vehicle needs together.
     needs: Vec<Need>,
     /// Index of the need that leads to the full lane.
     full: usize,
     /// The oncoming vehicle for which the head waits before an alley, if any.
     oncoming: Option<AgentIndex>,
-    /// Index of the head of the full lane in the list of heads; `None` if that lane may be moving.
+    /// Index of the head of the full lane in the list of heads; `None` if the lane may be moving.
     next: Option<usize>,
 }
 
 impl Head {
-    /// Whether the vehicle enters at a signal.
+    /// Whether there is a signal where the vehicle enters.
     fn needs_green(&self, situation: &Situation<'_>) -> bool {
         situation
             .ground
@@ -84,7 +85,7 @@ impl Head {
     }
 }
 
-/// A possible detour for the head of a ring.
+/// A possible detour for a head of a ring.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Detour {
     pub(crate) agent: AgentIndex,
@@ -108,7 +109,7 @@ pub(crate) struct StuckRing {
 type Batch = Vec<(Request, Vec<Need>)>;
 
 impl Claims {
-    /// Lets rings of full lanes move on, and collects rings that have stood for long.
+    /// Lets the heads of rings of full lanes enter, and collects rings that have stood for long.
     pub(super) fn turn_rings(
         &mut self,
         clock: &Clock,
@@ -130,12 +131,12 @@ impl Claims {
         let heads = self.rings().heads(&setting.with(agents.lent()));
         let rings = rings_among(&heads);
         let first_ids: Vec<u64> = rings.iter().map(|ring| first_id(ring, &heads)).collect();
-        // A ring that has dissolved may form again, and then counts again.
+        // A ring that has dissolved can form again, and is then counted again.
         self.gridlock.keep_counted(&first_ids);
         let may_search = is_due(DETOUR_RATE);
         for (ring, first_id) in rings.iter().zip(first_ids) {
-            // Renewed for each ring, so that vehicles let in with the ring before count. A head is in at
-            // most one ring, since it waits for one other head.
+            // Recreated for each ring, so that the grants of the previous ring are taken into account. A head
+            // is in at most one ring, because it waits for only one other head.
             let situation = &setting.with(agents.lent());
             if let Some(batch) = self.rings().batch(ring, &heads, situation) {
                 self.counts.rotations += 1;
@@ -173,18 +174,18 @@ impl Claims {
         }
     }
 
-    /// Counts a vehicle in a ring that was rerouted.
+    /// Counts a vehicle that was rerouted out of a ring.
     pub(crate) fn count_sent_round(&mut self) {
         self.counts.sent_round += 1;
     }
 
-    /// Counts a ring that could not be resolved. While the ring stands, it is counted only once.
+    /// Counts a ring that could not be resolved. The ring is counted only once while it stands.
     pub(crate) fn count_gridlock(&mut self, first_id: u64) {
         self.counts.gridlocks += u64::from(self.gridlock.is_new(first_id));
     }
 
-    /// Counts a ring of vehicles that wait for each other, for whatever reasons, unless it is a ring of full
-    /// lanes that has been counted already.
+    /// Counts a ring of vehicles that wait for each other for any reason, unless it is a ring of full lanes
+    /// that has already been counted.
     pub(crate) fn count_deadlock(&mut self, members: &[u64]) {
         self.counts.gridlocks += u64::from(!self.gridlock.has_counted_one_of(members));
     }
@@ -193,9 +194,10 @@ impl Claims {
 /// State of the search for rings of full lanes.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Gridlock {
-    /// Rings of full lanes that have been counted as gridlocks, by the smallest agent id of their heads.
+    /// Rings of full lanes that have been counted as gridlocks, identified by the smallest agent id of their
+    /// heads.
     gridlocked: Vec<u64>,
-    /// Whether rings are left unresolved. Used as a baseline in tests.
+    /// Whether rings are left unresolved, as a baseline in tests.
     #[cfg(test)]
     #[serde(skip)]
     pub(crate) leaves_rings: bool,
@@ -227,17 +229,17 @@ impl Gridlock {
         self.gridlocked.clone_from(&before.gridlocked);
     }
 
-    /// Whether one of these agents identifies a ring of full lanes that has been counted.
+    /// Whether any of these agents identifies a ring of full lanes that has been counted.
     fn has_counted_one_of(&self, agents: &[u64]) -> bool {
         self.gridlocked.iter().any(|id| agents.contains(id))
     }
 
-    /// Keeps the counted rings that still exist.
+    /// Drops the counted rings that no longer exist.
     fn keep_counted(&mut self, first_ids: &[u64]) {
         self.gridlocked.retain(|id| first_ids.contains(id));
     }
 
-    /// Counts a ring. Returns `false` if it has already been counted.
+    /// Records a ring as counted. Returns `false` if it was already recorded.
     fn is_new(&mut self, first_id: u64) -> bool {
         let is_new = !self.gridlocked.contains(&first_id);
         if is_new {
@@ -251,18 +253,18 @@ impl Gridlock {
         self.lists.asks_for_green.clear();
     }
 
-    /// Takes out the rings that stood in the last update and need a vehicle to be rerouted.
+    /// Takes the rings that stood in the last update and need a vehicle to be rerouted.
     pub(crate) fn stuck_rings(&mut self) -> Vec<StuckRing> {
         std::mem::take(&mut self.lists.stuck)
     }
 
-    /// Vehicles that wait for green as part of a ring of full lanes: id and connection.
+    /// Vehicles that request green as part of a ring of full lanes: id and connection.
     pub(crate) fn asks_for_green(&self) -> &[(u64, Connection)] {
         &self.lists.asks_for_green
     }
 }
 
-/// Inputs to the search for rings.
+/// Inputs of the search for rings.
 #[derive(Clone, Copy)]
 struct Rings<'a> {
     room: Room<'a>,
@@ -271,21 +273,21 @@ struct Rings<'a> {
 }
 
 impl Rings<'_> {
-    /// Vehicles that stand at a junction without room beyond, each with the vehicle that it waits for.
+    /// Vehicles that stand at a junction without room beyond it, each with the vehicle that it waits for.
     fn heads(&self, situation: &Situation<'_>) -> Vec<Head> {
         let agents = situation.agents;
         let standing = self.requests.all().iter().filter(|request| {
             let refused = agents.claim[request.agent.index()].refused;
             matches!(
                 refused,
-                // A vehicle at a red light may have no room either.
+                // A vehicle at a red light may also lack room.
                 Refusal::NoRoom | Refusal::Red | Refusal::Occupied | Refusal::Alley
             ) && agents.progress[request.agent.index()].standing >= STANDS
         });
         let mut heads: Vec<Head> = standing
             .filter_map(|request| self.head(request, situation))
             .collect();
-        // By id, so that rings are found in the same order wherever agents are stored.
+        // Sorted by id, so that rings are found in the same order wherever agents are stored.
         heads.sort_unstable_by_key(|head| head.request.id);
         let mut by_agent: Vec<(AgentIndex, usize)> = heads
             .iter()
@@ -326,7 +328,7 @@ impl Rings<'_> {
             let (room, trust) = (self.room, Trust::LetIn);
             !room.has_room(request, &needs[i], stay, &[], trust, situation)
         })?;
-        // The ring of a roundabout follows a separate rule, which keeps it from locking.
+        // Roundabouts have a separate rule, which prevents their rings from locking.
         let is_roundabout = situation.ground.ring(needs[full].exit).is_some();
         (!is_roundabout).then_some(Head {
             request: *request,
@@ -337,7 +339,7 @@ impl Rings<'_> {
         })
     }
 
-    /// The oncoming vehicle in an alley that a request needs at or beyond a junction.
+    /// The oncoming vehicle in an alley that a request needs at or after a junction.
     fn oncoming(
         &self,
         request: &Request,
@@ -363,24 +365,25 @@ impl Rings<'_> {
         !alleys.is_empty()
     }
 
-    /// The requests and needs of the heads of a ring; `None` unless all of them may enter now and find room
-    /// when all do so.
+    /// The requests and needs of the heads of a ring; `None` unless all heads may enter now and find room if
+    /// they enter together.
     fn batch(&self, ring: &[usize], heads: &[Head], situation: &Situation<'_>) -> Option<Batch> {
         let mut batch: Batch = Vec::with_capacity(ring.len());
         for &number in ring {
             let head = &heads[number];
             let next = &heads[head.next?];
-            // A vehicle that waits for an alley cannot go before all have left it.
+            // A vehicle that waits for an alley cannot enter before all oncoming vehicles have left the
+            // alley.
             if self.needs_alley(&head.request, &head.needs, situation) {
                 return None;
             }
-            // Lanes that are only passed have to be empty, and a ring does not empty them.
+            // Intermediate lanes have to be empty, because the ring does not empty them.
             let is_last = head.full + 1 == head.needs.len();
             let need = &head.needs[head.full];
             let (leaves, comes) = [next, head]
                 .map(|head| situation.space(head.request.agent))
                 .into();
-            // A lane that already holds more than fits must not become any fuller.
+            // A lane that is already overfull must not become any fuller.
             let fits = comes <= leaves
                 || self
                     .room
@@ -404,10 +407,9 @@ impl Rings<'_> {
         Some(batch)
     }
 
-    /// Whether a head may enter all connections that it needs, after all vehicles that have been
-    /// let in. The head must be the last, because a vehicle that passes before others must not rely
-    /// on others to move. It need not yield, because vehicles with right of way would not get far
-    /// anyway.
+    /// Whether a head may enter all connections that it needs, after all vehicles that have been let in. It
+    /// has to be the last, because a vehicle that passes before others must not rely on them to move. It need
+    /// not yield, because vehicles with right of way could not drive on either.
     fn may_come_last(&self, head: &Head, situation: &Situation<'_>) -> bool {
         head.needs.iter().all(|need| {
             if self.room.closing.is_closed(need.junction) {
@@ -415,7 +417,8 @@ impl Rings<'_> {
             }
             let distance = -situation.front(head.request.agent, need.at);
             let is_first = need.at == head.request.at;
-            // At amber the light may turn red before it has entered, and the others would wait for it.
+            // At amber, the light may turn red before the vehicle has entered, and the other heads would wait
+            // for it.
             let is_green =
                 situation.light(Connection::new(need.junction, need.path)) == Light::Green;
             if is_first && distance > AT_LINE || need.has_law && !is_green {
@@ -431,8 +434,8 @@ impl Rings<'_> {
         })
     }
 
-    /// Other lanes with room that the heads of a ring can enter from where they are, in the order of ids and
-    /// lanelets. Only planners know whether a route to their goals leads on from there.
+    /// Other lanes with room that the heads of a ring can enter from their current positions, in the order of
+    /// ids and lanelets. Whether a route to the goals leads on from there is left to the planners.
     fn detours(&self, ring: &[usize], heads: &[Head], situation: &Situation<'_>) -> Vec<Detour> {
         let mut ring = ring.to_vec();
         ring.sort_unstable();
@@ -487,8 +490,8 @@ impl Grants {
         }
     }
 
-    /// Makes a vehicle that is let in with a ring continue at amber, even if it could easily stop.
-    /// The other vehicles in the ring rely on it.
+    /// Makes a vehicle that was let in with a ring continue at amber, even if it could easily stop, because
+    /// the other vehicles of the ring rely on it.
     fn keep_at_amber(&mut self, agent: AgentIndex, needs: &[Need]) {
         for need in needs {
             let grants = self.of_mut(need.junction).iter_mut();
@@ -499,8 +502,8 @@ impl Grants {
     }
 }
 
-/// Whether the connections of two heads of a ring conflict in a junction. If so, one of the heads would wait
-/// inside for the other, which might itself wait for the room that the first one leaves.
+/// Whether the connections of two heads of a ring conflict in a junction. If so, one head would wait inside
+/// the junction for the other, which might itself wait for the room that the first head leaves.
 fn are_in_conflict(one: &[Need], other: &[Need], situation: &Situation<'_>) -> bool {
     one.iter().any(|a| {
         let same = other.iter().filter(|b| b.junction == a.junction);
@@ -510,8 +513,8 @@ fn are_in_conflict(one: &[Need], other: &[Need], situation: &Situation<'_>) -> b
     })
 }
 
-/// Returns the vehicle at the head of the queue that fills a lane. This is the foremost vehicle on
-/// the lane or on the lanes where the queue continues, up to the place where that vehicle waits.
+/// Returns the vehicle at the head of the queue that fills a lane: the foremost vehicle on the lane, or on
+/// the lanes where the queue continues.
 fn blocker(exit: LaneletIndex, situation: &Situation<'_>) -> Option<AgentIndex> {
     foremost_of(foremost(exit, situation)?, situation)
 }
@@ -521,7 +524,7 @@ fn foremost_of(mut first: AgentIndex, situation: &Situation<'_>) -> Option<Agent
     for _ in 0..QUEUE {
         let agent = first.index();
         let claim = &situation.agents.claim[agent];
-        // It has been let in, or waits at a junction.
+        // The vehicle has been let in, or is waiting at a junction.
         let at = situation.agents.progress[agent].at;
         let waits = !matches!(claim.refused, Refusal::None | Refusal::NotFirst);
         if waits || claim.granted_to > at + 1 {
@@ -536,8 +539,8 @@ fn foremost_of(mut first: AgentIndex, situation: &Situation<'_>) -> Option<Agent
     None
 }
 
-/// Returns the first vehicle in the queue at the start of a lane. It is the foremost vehicle on the
-/// lane, or on an adjacent lane if a vehicle in the queue waits for a gap there.
+/// Returns the first vehicle of the queue at the start of a lane. This is the foremost vehicle on the lane,
+/// or on an adjacent lane if a vehicle in the queue waits for a gap there.
 fn foremost(lane: LaneletIndex, situation: &Situation<'_>) -> Option<AgentIndex> {
     let mut lane = lane;
     for _ in 0..MOST_LANES_BESIDE {
@@ -551,7 +554,7 @@ fn foremost(lane: LaneletIndex, situation: &Situation<'_>) -> Option<AgentIndex>
     None
 }
 
-/// Time for which all heads of a ring have been standing, s.
+/// Time for which all heads of a ring have stood, s.
 fn stood_for(ring: &[usize], heads: &[Head], situation: &Situation<'_>) -> f64 {
     let agents = ring
         .iter()
@@ -566,11 +569,11 @@ fn first_id(ring: &[usize], heads: &[Head]) -> u64 {
     ids.min().unwrap_or_default()
 }
 
-/// The rings in which heads wait for each other, in the order of the smallest index in each.
+/// Returns the rings of heads that wait for each other, in the order of their smallest indices.
 ///
-/// Each head has at most one arrow, to the head that it waits for. A walk follows the arrows from an unmarked
-/// head and marks each head with the number of the walk. It ends at a head without an arrow, at a mark of an
-/// earlier walk, or at a mark of the same walk, which means a ring.
+/// Each head has at most one link, to the head that it waits for. A walk follows the links from an unmarked
+/// head and marks each head with the number of the walk. It ends at a head without a link, at a mark of an
+/// earlier walk, or at a mark of the same walk, which closes a ring.
 fn rings_among(heads: &[Head]) -> Vec<Vec<usize>> {
     let mut marks = vec![usize::MAX; heads.len()];
     let mut rings = Vec::new();

@@ -1,4 +1,4 @@
-//! The tickets of a junction and its free connections, as shown to users.
+//! The tickets and the free connections of a junction, for display.
 
 use super::grants::{Grant, Grants};
 use super::request::Requests;
@@ -13,27 +13,27 @@ use roadwright_scenario::{Connection, ConnectionIndex, JunctionIndex};
 /// A grant of an agent at a junction.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Ticket {
-    /// Position of the grant in the order of the junction, starting at 1. On conflicting
-    /// connections, the vehicle with the lower number passes first.
+    /// Position of the grant in the order of the junction, starting at 1. On conflicting connections, the
+    /// vehicle with the smaller number passes first.
     pub number: u32,
-    /// The agent.
+    /// Id of the agent.
     pub agent: u64,
-    /// Number of the agent's connection in the junction.
+    /// Index of the agent's connection in the junction.
     pub path: ConnectionIndex,
     /// Whether the front of the agent's vehicle has passed the stop line.
     pub has_entered: bool,
-    /// Whether the agent was let in. If `false`, it is inside without having been let in, and
-    /// others keep clear.
+    /// Whether the junction let the agent in. If `false`, the agent is inside without having been let in, and
+    /// others keep clear of it.
     pub is_invited: bool,
-    /// Place where the agent waits inside for vehicles that pass first, m along the connection;
-    /// `None` if it need not wait.
+    /// Position at which the agent waits inside for vehicles that pass first, m along the connection; `None`
+    /// if it need not wait.
     pub wall: Option<f64>,
     /// Ids of the vehicles that pass first, in ascending order.
     pub behind: Vec<u64>,
 }
 
 impl Grants {
-    /// The tickets of a junction in their order. O(tickets^2).
+    /// The tickets of a junction, in order. O(tickets^2).
     pub(crate) fn tickets_of(
         &self,
         junction: JunctionIndex,
@@ -47,7 +47,7 @@ impl Grants {
             let waits = claim.wall_at == grant.at + 1;
             let before = granted
                 .iter()
-                // The list is in the order of tickets, so vehicles that pass first stand before it.
+                // The list is in the order of tickets, so vehicles that pass first are earlier in the list.
                 .take_while(|other| other.ticket < grant.ticket);
             let met = before.filter(|other| {
                 let path = Connection::new(junction, grant.path);
@@ -77,10 +77,9 @@ impl Grants {
 }
 
 impl Claims {
-    /// Whether a connection of a junction is free. Its signal must be green, no pedestrian or
-    /// previously admitted vehicle may block it, and no vehicle with right of way may arrive within
-    /// the critical gap. Room beyond the junction and stop signs are not considered, because they
-    /// concern individual vehicles.
+    /// Whether a connection of a junction is free. Its signal must be green, no pedestrian or admitted
+    /// vehicle may block it, and no vehicle with right of way may arrive within the critical gap. Room beyond
+    /// the junction and stop signs are not considered, because they affect vehicles individually.
     pub(crate) fn is_free(
         &self,
         connection: Connection,
@@ -97,7 +96,8 @@ impl Claims {
         let granted = self.grants.of(junction);
         let own = granted.iter().find(|grant| grant.path == path);
         if let Some(own) = own {
-            // A vehicle has been let in along it already, or waits inside for vehicles before it.
+            // A vehicle has already been let in on this connection. The connection is free unless that
+            // vehicle waits inside for others.
             return agents.claim[own.agent.index()].wall_at != own.at + 1;
         }
         let is_in_the_way = |grant: &Grant| {

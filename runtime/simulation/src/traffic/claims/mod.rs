@@ -1,4 +1,4 @@
-//! Decides which vehicles may enter junctions, and keeps the grants that they receive.
+//! Decides which vehicles may enter junctions, and stores their grants.
 //!
 //! ```text
 //!        approach          |  junction  |   exit
@@ -8,39 +8,40 @@
 //!
 //! An agent requests entry when its braking distance reaches the stop line. A request names all connections
 //! that the agent needs at once. If its vehicle does not fit between two junctions, it needs the connections
-//! through both. `rule.rs` decides whether it may enter: signals, signs and right of way determine whose turn
-//! it is, and there must be room beyond. A vehicle that is let in draws a ticket. Where two connections
-//! conflict, the lower ticket passes first and the other vehicle waits before the conflict (`walls.rs`), so
-//! several vehicles can be inside at once. Unlike the reservation of space and time [Dresner 2008], an order
-//! does not require drivers to be punctual.
+//! through both. `rule.rs` decides whether the vehicle may enter: signals, signs and right of way determine
+//! the order, and there must be room beyond the junction. A vehicle that is let in draws a ticket. Where two
+//! connections conflict, the lower ticket passes first and the other vehicle waits before the conflict
+//! (`walls.rs`), so several vehicles can be inside at once. Unlike a reservation of space and time [Dresner
+//! 2008], this order does not require vehicles to be punctual.
 //!
 //! **Invariant:** of two agents whose connections conflict, only the agent with the lower ticket may be where
 //! the connections meet, until its rear has left that area. Tickets on one lane are in the order of its
-//! vehicles: a vehicle returns its ticket and requests again if another vehicle cuts in before it, or if its
-//! signal turns red before it has entered.
+//! vehicles. A vehicle returns its ticket and makes a new request if another vehicle cuts in ahead of it, or
+//! if its signal turns red before it has entered.
 //!
-//! **Why no vehicle waits indefinitely inside:** vehicles wait for lower tickets only, so waiting never forms
-//! a circle. The holder of the lowest ticket waits for no vehicle and has been promised room beyond the
-//! junction, so it leaves. Room is counted as if no vehicle there moved on, except vehicles that have been
-//! let into the next junction and will not lose their turn (`rule.rs`): such a vehicle keeps its turn if its
-//! signal turns amber when it is near its line, and also if its junction is to be changed. No other vehicle
-//! takes that room (`promise.rs`): vehicles that spawn or change lanes leave it free. A vehicle that relies
-//! on another may have to wait for it. The other vehicle has a lower ticket, even if it is in another
-//! junction, because the tickets of all junctions are drawn from one sequence. A vehicle that passes before
-//! others has a ticket out of sequence, so it does not rely on any vehicle.
+//! **Why no vehicle waits indefinitely inside:** vehicles wait only for lower tickets, so waiting never forms
+//! a circle. The holder of the lowest ticket does not wait for any vehicle and has been promised room beyond
+//! the junction, so it leaves. Room is computed as if no vehicle there moved on, except vehicles that have
+//! been let into the next junction and will not lose their turn (`rule.rs`). Such a vehicle keeps its turn if
+//! its signal turns amber when it is near its line, or if an edit is about to change its junction. No other
+//! vehicle takes the promised room (`promise.rs`): vehicles that spawn or change lanes leave it free. A
+//! vehicle that relies on another may have to wait for it. The other vehicle has a lower ticket, even in
+//! another junction, because the tickets of all junctions come from one sequence. A vehicle that passes
+//! before others has a ticket out of sequence, so it does not rely on any vehicle.
 //!
-//! **Why no vehicle waits indefinitely outside, while its exit drains:** after at most a minute of waiting a
-//! request is locked (`rule.rs`): the vehicle no longer has to yield, and no vehicle on a conflicting
+//! **Why no vehicle waits indefinitely outside, while its exit drains:** after at most a minute of waiting, a
+//! request is locked (`rule.rs`). The vehicle then no longer has to yield, and no vehicle on a conflicting
 //! connection is let in before it. A vehicle that cannot drive because of a queue holds no ticket
 //! (`request.rs`) if the queue stands on a connection without conflicts, where no grants are needed, or on
 //! the lane that the vehicle is leaving.
 //!
-//! **Why full lanes that wait for each other in a ring start to move:** they are let in together, or one of
-//! the vehicles is rerouted (`gridlock.rs`).
+//! **Why rings of full lanes that wait for each other start to move:** the vehicles at their heads are let in
+//! together, or one of them is rerouted (`gridlock.rs`).
 //!
-//! **How often:** every fifth of a second, or every step if that is longer; and in each step while
-//! pedestrians are at a crossing, because they walk in each step. Where the distance driven until the next
-//! decision matters, it is taken into account, so steps of 1 ms and of 100 ms are equally safe.
+//! **How often:** junctions make decisions every fifth of a second, or in every step if steps are longer.
+//! While pedestrians are at a crossing, they do so in every step, because pedestrians walk in every step. The
+//! distance that vehicles drive until the next decision is taken into account, so steps of 1 ms and of 100 ms
+//! are equally safe.
 //!
 //! # Example
 //!
@@ -68,12 +69,13 @@
 //!
 //! # Parts
 //!
-//! `request.rs` finds the requests and what they need; `situation.rs` knows where the agents are; `rule.rs`
-//! decides; `follow_up.rs` knows how soon one vehicle may follow another at a sign; `update.rs` runs all of
-//! this in each decision; `promise.rs` knows which vehicles rely on room beyond; `closing.rs` empties
-//! junctions that are to change; `alley.rs` lets vehicles into stretches that are too narrow for two;
-//! `walls.rs` enforces the order inside; `gridlock.rs` resolves rings of full lanes; `grants.rs` keeps the
-//! grants, and `revoked.rs` revokes them. Each of these parts has its own state, and [`Claims`] is their sum.
+//! `request.rs` finds the requests and the connections that they need. `situation.rs` provides the positions
+//! of the agents. `rule.rs` decides. `follow_up.rs` computes how soon one vehicle may follow another at a
+//! sign. `update.rs` runs all of this in each decision. `promise.rs` computes the room that vehicles rely on.
+//! `closing.rs` empties junctions that an edit will change. `alley.rs` lets vehicles into stretches that are
+//! too narrow for two. `walls.rs` enforces the order inside. `gridlock.rs` resolves rings of full lanes.
+//! `grants.rs` stores the grants, and `revoked.rs` revokes them. Each of these parts has its own state, and
+//! [`Claims`] combines them.
 
 mod alley;
 mod bound;
@@ -129,12 +131,11 @@ pub(crate) struct Claims {
     pub(crate) grants: Grants,
     counts: LawCounts,
     pub(crate) requests: Requests,
-    /// Time at which a vehicle last drove over each stop line with a sign.
+    /// Time at which a vehicle last crossed each stop line with a sign.
     entries: Entries,
     pub(crate) gridlock: Gridlock,
     pub(crate) alleys: Alleys,
-    /// Whether junctions decide in the next step even if no decision is due, because the roads have
-    /// changed.
+    /// Whether junctions make decisions in the next step even if none is due, because the roads have changed.
     is_overdue: bool,
     #[serde(skip)]
     pub(crate) closing: Closing,
@@ -146,8 +147,8 @@ pub(crate) struct Claims {
     scratch: Scratch<Lists>,
 }
 
-/// Lists that are refilled in each update. They are kept so that an update allocates nothing. They are not
-/// part of the state, so all of them compare equal.
+/// Lists that are refilled in each update and kept so that an update allocates no memory. They are not part
+/// of the state, so all of them compare equal.
 #[derive(Debug, Clone, Default)]
 struct Scratch<T>(T);
 
@@ -173,9 +174,9 @@ impl<T> DerefMut for Scratch<T> {
 
 #[derive(Debug, Clone, Default)]
 struct Lists {
-    /// Agents that have to give back their grants, each with the first revoked index in its route.
+    /// Agents that have to give back grants, and the first route index of these grants.
     revoked: Vec<(AgentIndex, u32)>,
-    /// Time for which pedestrians have kept vehicles from driving over each busy crossing, s.
+    /// Time for which pedestrians have kept vehicles waiting at each busy crossing, s.
     kept: Vec<f64>,
     walls: Vec<(AgentIndex, Wall)>,
     needs: Vec<Need>,
@@ -197,8 +198,8 @@ impl Claims {
         self.grants.count() * size_of::<Grant>() + self.requests.bytes()
     }
 
-    /// The state for a hash, with ids instead of indices, so that it does not depend on where agents are
-    /// stored.
+    /// The state as it is hashed, with ids instead of indices, so that the hash does not depend on where
+    /// agents are stored.
     pub(crate) fn hashed(&self, id_of: impl Fn(AgentIndex) -> u64 + Copy) -> impl Serialize {
         (
             (self.grants.hashed(id_of), self.alleys.hashed(id_of)),
@@ -230,9 +231,9 @@ impl Claims {
         self.counts.held_by_law += held;
     }
 
-    /// Carries over the grants from before an edit of the roads. `lanelet` maps old lanelets to new
-    /// ones. For a vehicle's grant in a junction at a route index, `moved` returns the new
-    /// connection and exit. It returns `None` to drop the grant.
+    /// Carries grants over an edit of the roads. `lanelet` maps old lanelets to new ones. For a vehicle's
+    /// grant at a junction and a route index, `moved` returns the new connection and exit, or `None` to drop
+    /// the grant.
     pub(crate) fn take_over(
         &mut self,
         held: &Self,
@@ -257,7 +258,7 @@ impl Claims {
         self.grants.forget(agent);
     }
 
-    /// Vehicles that approach signals; `None` in steps without decisions of junctions.
+    /// Vehicles that approach signals; `None` in steps in which junctions make no decisions.
     pub(crate) fn arrivals(&self) -> Option<&[Arrival]> {
         self.arrivals.of_this_step()
     }

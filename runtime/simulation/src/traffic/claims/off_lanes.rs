@@ -1,5 +1,5 @@
-//! Bodies off the lanes that are in junctions because they were pushed, placed or steered there by hand. They
-//! draw no tickets but block all connections that they touch. No vehicle is let in on these connections until
+//! Bodies off the lanes that are in junctions because they were pushed, placed or driven there by hand. They
+//! have no tickets but block all connections that they touch. No vehicle is let in on these connections until
 //! the bodies have gone.
 
 use super::request::Need;
@@ -11,7 +11,7 @@ use roadwright_scenario::Connection;
 
 /// Half the width that a car on a connection covers, including a small margin, m.
 const HALF_WIDTH: f64 = 1.1;
-/// Length of the pieces in which a connection is examined, m.
+/// Length of the sections of a connection that are examined, m.
 const PIECE: f64 = 1.0;
 
 /// Connections that are covered by bodies off the lanes, in order. Updated before each decision.
@@ -19,7 +19,7 @@ const PIECE: f64 = 1.0;
 pub(super) struct BlockedConnections(Vec<Connection>);
 
 impl BlockedConnections {
-    /// Records the connections that bodies off the lanes touch. O(bodies and the lanes near each).
+    /// Records the connections that bodies off the lanes touch. O(bodies and the lanes near each body).
     pub(super) fn look(&mut self, ground: &Ground, bodies: &[OffLane]) {
         let Self(taken) = self;
         taken.clear();

@@ -1,5 +1,5 @@
-//! Junctions and pedestrians: which vehicles have to wait for pedestrians, and which parts of
-//! crossings are taken by admitted vehicles.
+//! Interaction of junctions and pedestrians: which vehicles have to wait for pedestrians, and which parts of
+//! crossings are occupied by admitted vehicles.
 
 use super::Claims;
 use super::grants::{Grant, Grants};
@@ -10,8 +10,8 @@ use crate::records::{AgentIndex, Refusal};
 use crate::traffic::people::{Over, People};
 use roadwright_scenario::{Connection, ConnectionIndex, JunctionIndex};
 
-/// Minimum time between a vehicle and a pedestrian on each lane of a crossing, s. A vehicle is let
-/// in only if it leaves the lane at least this long before a pedestrian arrives there.
+/// Minimum time between a vehicle and a pedestrian in each lane of a crossing, s. A vehicle is let in only if
+/// it leaves the lane at least this long before a pedestrian gets there.
 const TIME_BEFORE_PEOPLE: f64 = 1.0;
 /// Deceleration above which a vehicle continues instead of stopping for pedestrians, as at amber,
 /// m/s^2.
@@ -19,7 +19,7 @@ const STOPPING_FOR_PEOPLE: f64 = 3.0;
 
 impl Situation<'_> {
     /// Whether a vehicle has to wait for pedestrians before it drives along the connection at index `at` of
-    /// its route. `slack` is the required time between the vehicle and the pedestrians, s.
+    /// its route. `slack` is the required time between the vehicle and pedestrians, s.
     fn is_kept_by_people(
         &self,
         agent: AgentIndex,
@@ -47,7 +47,7 @@ impl Situation<'_> {
         })
     }
 
-    /// Whether a pedestrian is, or soon will be, where vehicles drive along a connection of a junction.
+    /// Whether a pedestrian is, or soon will be, in the way of vehicles on a connection of a junction.
     pub(super) fn is_walked(&self, connection: Connection) -> bool {
         let (junction, path) = (connection.junction, connection.number);
         let crossings = self.ground.crossings();
@@ -77,9 +77,9 @@ impl Situation<'_> {
         )
     }
 
-    /// Whether the holder of a grant has to give the grant back because of pedestrians. This is
-    /// possible only if the holder has not entered and can still stop. `distance` is the distance
-    /// from its front to the stop line, m.
+    /// Whether the holder of a grant has to give the grant back because of pedestrians. This applies only if
+    /// the holder has not entered and can still stop. `distance` is the distance from its front to the stop
+    /// line, m.
     pub(super) fn is_stopped_by_people(
         &self,
         junction: JunctionIndex,
@@ -100,17 +100,16 @@ impl Situation<'_> {
 }
 
 impl Claims {
-    /// Lets pedestrians decide whether they want to walk. Revokes the grants of vehicles that have
-    /// to wait for pedestrians and can still stop.
+    /// Lets pedestrians decide whether to walk. Revokes the grants of vehicles that have to wait for
+    /// pedestrians and can still stop.
     pub(super) fn heed_people(
         &mut self,
         given: Given<'_>,
         people: &mut People,
         agents: &mut ClaimColumns<'_>,
     ) {
-        // The time for which vehicles have been kept waiting is needed before pedestrians decide, because
-        // after a while they let vehicles go first. Which grants to revoke is determined afterwards, when
-        // their decisions are known.
+        // Pedestrians let vehicles go first after a while, so the waiting times of vehicles are needed before
+        // the pedestrians decide. The grants to revoke are determined afterwards, from their decisions.
         let situation = given.beside(people).with(agents.lent());
         let busy = people.busy().iter();
         let (grants, requests) = (&self.grants, self.requests.all());
@@ -131,7 +130,8 @@ impl Claims {
 }
 
 impl Grants {
-    /// The parts of a crossing that are taken by vehicles that have been let in and have not left it.
+    /// The parts of a crossing that are occupied by vehicles that have been let in and have not left the
+    /// crossing.
     pub(super) fn over(&self, crossing: u32, situation: &Situation<'_>) -> Vec<Over> {
         let site = &situation.ground.crossings().sites()[crossing as usize];
         let grants = self.of(site.junction).iter();
@@ -147,7 +147,7 @@ impl Grants {
         over.collect()
     }
 
-    /// Finds vehicles that have to give back their grants because of pedestrians. They have been
+    /// Finds vehicles that have to give back their grants because of pedestrians. These vehicles have been
     /// let in over a busy crossing but have not entered.
     pub(super) fn find_kept_by_people(
         &self,
@@ -159,8 +159,8 @@ impl Grants {
         for &crossing in busy {
             let junction = situation.ground.crossings().sites()[crossing as usize].junction;
             for grant in self.of(junction) {
-                // No vehicle can stand between the junctions of a chain, so only the grant of the first is
-                // returned.
+                // Vehicles cannot stand between the junctions of a chain, so only the grant of the first
+                // junction is given back.
                 let may_stop = grant.is_invited && grant.is_first;
                 let distance = situation.before_line(junction, grant);
                 if may_stop
@@ -173,8 +173,8 @@ impl Grants {
         }
     }
 
-    /// The longest time for which a vehicle has waited for pedestrians at a crossing, s. Includes vehicles
-    /// that were let in after a long wait and have not entered.
+    /// Longest time for which a vehicle has waited for pedestrians at a crossing, s. Includes vehicles that
+    /// were let in after a long wait and have not entered.
     pub(super) fn kept_by_people(
         &self,
         crossing: u32,

@@ -1,4 +1,5 @@
-//! Promised room beyond junctions. Vehicles that are let in rely on it, so no other vehicle may take it.
+//! Promised room beyond junctions. Vehicles that have been let in rely on this room, so no other vehicle may
+//! take it.
 //!
 //! ```text
 //!     junction |            a lane beyond it
@@ -17,8 +18,8 @@ use roadwright_scenario::lane_graph::LaneletIndex;
 use roadwright_scenario::{Connection, JunctionIndex};
 
 impl Grants {
-    /// Whether a vehicle that takes up `own` metres in a queue can spawn on a lane without taking room that
-    /// has been promised to other vehicles. Vehicles that spawn there in the same step are taken into
+    /// Whether a vehicle with a queue length of `own` metres can spawn on a lane without taking room that has
+    /// been promised to other vehicles. Vehicles that spawn on the lane in the same step are taken into
     /// account.
     pub(crate) fn may_appear(
         &self,
@@ -36,9 +37,9 @@ impl Grants {
         promised + taken + own <= tail.reach
     }
 
-    /// Whether vehicles that have been promised room on a lane still fit behind a vehicle at the
-    /// given position on the lane, m. A vehicle that begins to change to or from the lane may have
-    /// to wait at this position, between two lanes.
+    /// Whether vehicles that have been promised room on a lane still fit behind a vehicle at the given
+    /// position on the lane (m). This vehicle begins to change to or from the lane, and may have to wait at
+    /// this position, between two lanes.
     pub(crate) fn leaves_promised(
         &self,
         lanes: Lanes<'_>,
@@ -56,19 +57,19 @@ impl Grants {
             .map(|entry| entry.agent)
             .chain(just_changed(lanes, lanelet));
         let taken: f64 = behind.map(|agent| lanes.space(agent)).sum();
-        // If another vehicle already keeps them from getting that far, nothing changes for them.
+        // If another vehicle already prevents them from getting that far, nothing changes for them.
         tail.reach < s || promised + taken <= lanes.rear(&own)
     }
 
-    /// Queue length of the vehicles that have been promised room on a lane beyond a junction and
-    /// have not arrived there yet, m; `None` if there are none.
+    /// Queue length of the vehicles that have been promised room on a lane beyond a junction and have not
+    /// arrived there yet, m; `None` if there are no such vehicles.
     fn promised_length(&self, lanes: Lanes<'_>, lanelet: LaneletIndex) -> Option<f64> {
         let promised = self.promised_from(lanes, lanelet, FAR_ENOUGH);
         (promised > 0.0).then_some(promised)
     }
 
-    /// Like `promised_length`, but 0 if there are none. If vehicles continue onto this lane from a
-    /// short one without a request, vehicles that do not fit on the short lane also count. `far` is
+    /// Like `promised_length`, but 0 if there are no such vehicles. If vehicles continue from a short lane
+    /// onto this lane without a request, vehicles that do not fit on the short lane are included. `far` is
     /// the distance that is searched backwards, m.
     fn promised_from(&self, lanes: Lanes<'_>, lanelet: LaneletIndex, far: f64) -> f64 {
         let ground = lanes.ground;
@@ -92,7 +93,7 @@ impl Grants {
         };
         count(connection);
         let before = match ground.lanelet(connection).is_connection() {
-            // Where roads join without a bend, lanes follow each other directly.
+            // Where roads join without a bend, lanes are connected directly.
             false => connection,
             true => {
                 let &[before] = ground.graph().predecessors(connection) else {
@@ -106,15 +107,14 @@ impl Grants {
             return 0.0;
         }
         let coming = self.promised_from(lanes, before, far - length);
-        // Usually no vehicle is promised room there, and vehicles that already drive there are no promise.
+        // Usually no vehicle has been promised room there. Vehicles that are already there need no promise.
         if coming == 0.0 {
             return 0.0;
         }
         (coming + taken - length).max(0.0)
     }
 
-    /// Grants of vehicles that are still in or before a junction and have been promised room on a lane beyond
-    /// it.
+    /// Grants of vehicles that have been promised room on a lane and are still inside or before the junction.
     pub(super) fn promised<'s>(
         &'s self,
         agents: AgentsRef<'s>,
@@ -128,7 +128,7 @@ impl Grants {
     }
 }
 
-/// Vehicles that have changed to a lane since the index was built. The index lists them only on their old
+/// Vehicles that have changed to a lane since the index was built, and that the index lists only on their old
 /// lane.
 fn just_changed(lanes: Lanes<'_>, target: LaneletIndex) -> impl Iterator<Item = AgentIndex> {
     let beside = lanes.ground.graph().changing_onto(target);

@@ -17,23 +17,22 @@ use roadwright_scenario::{Connection, ConnectionIndex, JunctionIndex};
 use serde::{Deserialize, Serialize};
 use std::hint::black_box;
 
-/// Margin for making a request, m. A vehicle makes its request this far before the point where its
-/// braking distance reaches the stop line. A free junction can then admit the vehicle before it would brake.
-/// With a larger value, the vehicle would hold the junction for longer before it enters, and others would
-/// have to wait.
+/// Distance before the latest braking point at which a vehicle makes its request, m. The latest braking point
+/// is where its braking distance reaches the stop line. With this margin, a free junction admits the vehicle
+/// before it has to brake. With a larger value, the vehicle would hold the junction for longer before it
+/// enters, and others would have to wait.
 const ASKING_MARGIN: f64 = 12.0;
 /// Time to arrival at a junction below which other vehicles take a vehicle into account, s. It is
 /// slightly longer than the longest critical gap.
 const SIGHT: f64 = 8.0;
-/// Maximum number of consecutive junctions that a vehicle requests at once because it does not fit
-/// between them.
+/// Maximum number of consecutive junctions that a vehicle requests together because it does not fit between
+/// them.
 const MAX_CHAIN: usize = 4;
-/// Maximum number of lanelets to a junction for a vehicle ahead to count as heading for the same
-/// junction. They include an approach, the connection, and lanelets between them.
+/// Maximum number of lanelets to a junction at which a vehicle ahead counts as heading for the same junction.
+/// They include an approach, the connection, and lanelets in between.
 const APPROACH_LANELETS: u32 = 4;
-/// Distance within which a standing vehicle blocks another one, m. The rear of the standing vehicle
-/// is within this distance of the end of the lane, or this close ahead on a lane that the other
-/// vehicle is leaving.
+/// Distance within which a stationary vehicle blocks another vehicle, m. It is measured from the stationary
+/// vehicle's rear to the end of the lane, or to the vehicle behind on a lane that this vehicle is leaving.
 const IN_THE_WAY: f64 = 5.0;
 
 /// A request of an agent to enter a junction.
@@ -45,7 +44,7 @@ pub(super) struct Request {
     pub(super) agent: AgentIndex,
     /// Index of the first contested connection in the agent's route.
     pub(super) at: u32,
-    /// Junction and connection.
+    /// Junction and connection of that first connection.
     pub(super) path: Connection,
 }
 
@@ -53,19 +52,19 @@ pub(super) struct Request {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Need {
     pub(super) junction: JunctionIndex,
-    /// Number of the connection in the junction.
+    /// Index of the connection in the junction.
     pub(super) path: ConnectionIndex,
     /// Index of the connection in the route.
     pub(super) at: u32,
     /// Lanelet beyond the junction.
     pub(super) exit: LaneletIndex,
-    /// Whether the signals and signs of the connection apply. They do if it is the first
-    /// connection, or if only narrow bends lie before it.
+    /// Whether the signals and signs of the connection apply. They apply to the first connection, and to
+    /// connections after narrow bends only.
     pub(super) has_law: bool,
 }
 
 impl Request {
-    /// Position in the order of requests as one number. Requests are ordered by step, then by id.
+    /// Sort key of a request: by step, then by id.
     pub(super) fn place_in_order(&self) -> u128 {
         u128::from(self.since) << 64 | u128::from(self.id)
     }
@@ -89,7 +88,7 @@ pub(super) struct Approach {
 }
 
 impl Situation<'_> {
-    /// Collects the connections that a vehicle needs at once, up to the first lane on which it can stand
+    /// Collects the connections that a vehicle needs together, up to the first lane on which it can stand
     /// without its rear in a junction.
     ///
     /// ```text
@@ -97,7 +96,8 @@ impl Situation<'_> {
     /// ```
     ///
     /// If a bus of 10 m requested only junction 1, it would stand in that junction while it waits for
-    /// junction 2. So it requests both. A car of 4.5 m fits between them and requests one after the other.
+    /// junction 2. So it requests both together. A car of 4.5 m fits between them and requests one after the
+    /// other.
     pub(super) fn needs(&self, request: &Request, out: &mut Vec<Need>) {
         out.clear();
         let (route, space) = (self.route(request.agent), self.space(request.agent));
@@ -108,8 +108,8 @@ impl Situation<'_> {
             if out.len() == MAX_CHAIN {
                 return;
             }
-            // A connection without conflicts needs no grant, but it is no place to stand either. As a
-            // lanelet of the route its length counts as room like that of a lane.
+            // A connection without conflicts needs no grant, but vehicles may not stand on it. Its length
+            // counts as room, like that of a lane.
             match (self.ground.contested(lanelet), route.lanelet(at + 1)) {
                 (
                     Some(Connection {
@@ -126,18 +126,17 @@ impl Situation<'_> {
                         has_law: out.is_empty() || !is_ruled,
                     });
                     is_ruled |= self.ground.is_ruled(junction);
-                    // A vehicle may stand in a ring, where there is room to move on as long as one place is
-                    // free.
+                    // A vehicle may stand in a ring, where vehicles can move on as long as one place is free.
                     if self.ground.ring(exit).is_some() {
                         return;
                     }
                     room = 0.0;
                 }
-                // The route ends in the junction, so there is no exit and nothing to wait for beyond it.
+                // The route ends in the junction, so there is no exit and no room to wait for.
                 (Some(_), None) => return,
                 (None, _) => {
                     room += self.ground.length(lanelet);
-                    // It waits at the stop line, which may lie before the end of the lane.
+                    // The vehicle waits at the stop line, which may be before the end of the lane.
                     let to_line = || room - self.lanes().line_before_end(lanelet);
                     if room >= space && to_line() >= space {
                         return;
@@ -148,10 +147,9 @@ impl Situation<'_> {
         }
     }
 
-    /// Route index of the connection before which the holder of a grant has to stop for the signals
-    /// of the junction. It is the connection of the grant, or the first narrow bend before that
-    /// connection if the vehicle does not fit in between (`needs`). `None` if an earlier junction
-    /// decides for both.
+    /// Route index of the connection before which the holder of a grant has to stop for the signals of the
+    /// junction. This is the connection of the grant, or the first narrow bend before it if the vehicle does
+    /// not fit in between (see `needs`). `None` if an earlier junction decides for both.
     pub(super) fn law_from(&self, grant: &Grant) -> Option<u32> {
         if grant.is_first {
             return Some(grant.at);
@@ -178,8 +176,8 @@ impl Situation<'_> {
         Some(first)
     }
 
-    /// Whether a vehicle is the first one on its lane before the connection at index `connection` of its
-    /// route, not counting vehicles that have been let in.
+    /// Whether a vehicle is the first in its lane before the connection at route index `connection`, not
+    /// counting vehicles that have been let in.
     pub(super) fn has_turn(&self, agent: AgentIndex, connection: u32) -> bool {
         let route = self.route(agent);
         let contested = route
@@ -188,7 +186,7 @@ impl Situation<'_> {
         let Some(Connection { junction, .. }) = contested else {
             return false;
         };
-        // No waiting vehicle may be ahead on the lanelets up to the junction. A vehicle that does not enter
+        // No waiting vehicle may be ahead on the lanelets up to the junction. A vehicle that will not enter
         // the junction does not hold up the agent, but vehicles ahead of it may.
         let own = self.agents.progress[agent.index()].at;
         let lanelets = (own + 1..connection).filter_map(|at| route.lanelet(at));
@@ -218,9 +216,9 @@ impl Situation<'_> {
             && !self.is_behind_queue_on_lane_left(agent)
     }
 
-    /// Whether a queue on a connection without conflicts reaches back to the end of a lane.
-    /// Vehicles need no request for such a connection and may stand there for long. If a vehicle
-    /// that turns off behind the queue were let in, it would keep others out in the meantime.
+    /// Whether a queue on a connection without conflicts reaches back to the end of a lane. Vehicles need no
+    /// request for such a connection and may stand there for long. If a vehicle that turns off behind the
+    /// queue were let in, it would block others in the meantime.
     fn reaches_back_to(&self, lane: LaneletIndex) -> bool {
         let mut connections = self.ground.successors(lane).iter();
         connections.any(|&connection| {
@@ -232,15 +230,14 @@ impl Situation<'_> {
         })
     }
 
-    /// Whether a vehicle stands close ahead on the lane that this vehicle is leaving. This vehicle
-    /// cannot pass it before the lane change is complete, and the other one may itself wait for
-    /// this vehicle.
+    /// Whether a vehicle stands close ahead on the lane that this vehicle is leaving. This vehicle cannot
+    /// pass it before the lane change is complete, and the vehicle ahead may itself wait for this vehicle.
     fn is_behind_queue_on_lane_left(&self, agent: AgentIndex) -> bool {
         let position = &self.agents.position[agent.index()];
         if position.leaving == NO_LANELET {
             return false;
         }
-        // Adjacent lanes differ in length in a bend.
+        // In a bend, adjacent lanes have different lengths.
         let share = position.s / self.ground.length(position.lanelet);
         let own = share * self.ground.length(position.leaving);
         let front = own + self.vehicle_type(agent).front;
@@ -272,8 +269,8 @@ struct RequestLists {
     requests: Vec<Request>,
     approaches: Vec<Approach>,
     intruders: Vec<Intruder>,
-    /// Vehicles that can no longer be passed over. Each is stored with the room or connection that
-    /// other vehicles have to leave free for it.
+    /// Vehicles that may no longer be passed over, each with the room or connection that others have to leave
+    /// free for it.
     pending: Vec<Pending>,
 }
 
@@ -289,17 +286,17 @@ impl Requests {
         self.lists.requests.capacity() * size_of::<Request>()
     }
 
-    /// Whether the waiting times match the junctions of a ground.
+    /// Whether the waiting times match the junctions of the ground.
     pub(super) fn fits(&self, ground: &Ground) -> bool {
         self.longest_waits.len() == ground.junction_count()
     }
 
-    /// Requests of this update; after [`Self::sort`] in the order in which they are decided.
+    /// Requests of this update. After [`Self::sort`], they are in the order of the decisions.
     pub(super) fn all(&self) -> &[Request] {
         &self.lists.requests
     }
 
-    /// Takes the requests out so that the other data can be changed while the requests are decided.
+    /// Takes the requests out, so that other data can be changed while decisions are made on the requests.
     pub(super) fn take(&mut self) -> Vec<Request> {
         std::mem::take(&mut self.lists.requests)
     }
@@ -319,7 +316,7 @@ impl Requests {
         &mut self.lists.intruders
     }
 
-    /// Connections whose waiting vehicles can no longer be passed over.
+    /// Connections whose waiting vehicles may no longer be passed over.
     pub(super) fn pending(&self) -> &[Pending] {
         &self.lists.pending
     }
@@ -330,8 +327,8 @@ impl Requests {
 
     /// Sorts requests by time and approaches by junction.
     pub(super) fn sort(&mut self) {
-        // Of two requests made in the same step the smaller id goes first. Ids are unique, so the order
-        // does not depend on where agents are stored.
+        // Of two requests made in the same step, the one with the smaller id goes first. Ids are unique, so
+        // the order does not depend on where agents are stored.
         let requests = &mut self.lists.requests;
         requests.sort_unstable_by_key(|request| request.place_in_order());
         let approaches = &mut self.lists.approaches;
@@ -349,9 +346,9 @@ impl Requests {
         f64::from(self.longest_waits[junction.index()])
     }
 
-    /// Collects three lists: the next contested connection of every agent that is close enough to
-    /// request it, the agents that approach a junction where others yield to them, and the agents
-    /// inside a junction without a grant.
+    /// Collects three lists: the next contested connection of every agent that is close enough to request it,
+    /// the agents that approach a junction where others yield to them, and the agents that are inside a
+    /// junction without a grant.
     pub(super) fn collect(
         &mut self,
         step: u64,
@@ -375,8 +372,8 @@ impl Requests {
             }
             let (who, position) = (&agents.identity[index], &agents.position[index]);
             let claim = &mut agents.claim[index];
-            // The last refusal matters to agents that are decided earlier, so it stays while the agent
-            // requests.
+            // Decisions on earlier requests read the last refusal, so it stays as long as the agent makes the
+            // request.
             let refused = std::mem::take(&mut claim.refused);
             claim.wall_at = 0;
             if !who.drives() || !position.is_on_lane() {
@@ -426,8 +423,8 @@ impl Requests {
             if distance >= reach {
                 continue;
             }
-            // Its place in the order is that of the step in which it first requested this connection. A new
-            // route resets `asked_for`, so the agent queues again for what it needs now.
+            // The agent's place in the order is determined by the step in which it first requested this
+            // connection. A new route resets `asked_for`, so the agent queues again for the new connection.
             claim.ask(at, step);
             claim.refused = refused;
             requests.push(Request {
@@ -441,8 +438,8 @@ impl Requests {
     }
 }
 
-/// Prefetches the lanelets of the next agents, starting at the given index, and the next lanelets on their
-/// routes. Reading them one by one would wait for memory each time (`perception/warm.rs`).
+/// Prefetches the current and the next lanelets of several agents, starting with index `from`. Otherwise,
+/// each read would wait for memory in turn (`perception/warm.rs`).
 fn warm(ground: &Ground, routes: &Routes, agents: AgentsRef<'_>, from: usize) {
     let batch = from..(from + WARMED).min(agents.capacity());
     let on_lanes = batch
@@ -460,9 +457,9 @@ fn warm(ground: &Ground, routes: &Routes, agents: AgentsRef<'_>, from: usize) {
     black_box(ahead.map(|lanelet| ground.length(lanelet)).sum::<f64>());
 }
 
-/// Finds the first contested connection of a route that has not been granted, starting at the
-/// lanelet `from`. Returns its index in the route, the connection, and the distance to its start,
-/// m. `None` if it is out of reach. `distance` is the remaining length of the lanelet, m.
+/// Finds the first contested connection of a route that has not been granted, starting at the lanelet at
+/// index `from`. Returns its route index, the connection, and the distance to its start, m. `None` if there
+/// is none within reach. `distance` is the remaining length of the current lanelet, m.
 #[inline]
 fn next_contested(
     ground: &Ground,
@@ -478,7 +475,7 @@ fn next_contested(
     while distance < reach {
         at += 1;
         let lanelet = route.lanelet(at)?;
-        // Nothing is requested beyond a place where the vehicle has to change lanes first.
+        // The vehicle makes no requests beyond a place where it has to change lanes first.
         if !ground.leads_to(before, lanelet) {
             return None;
         }
@@ -493,9 +490,8 @@ fn next_contested(
     None
 }
 
-/// Distance ahead of its rear axle within which a vehicle makes requests, m. Example: a car drives
-/// at 8 m/s, and its front is 3.6 m ahead of its rear axle. It makes requests from 64 / (2 * 1.8) +
-/// 12 + 3.6 = 33 m.
+/// Distance ahead of the rear axle within which a vehicle makes requests, m. Example: a car drives at 8 m/s,
+/// and its front is 3.6 m ahead of its rear axle. It makes requests from 64 / (2 * 1.8) + 12 + 3.6 = 33 m.
 #[inline]
 pub(super) fn reach(
     ground: &Ground,

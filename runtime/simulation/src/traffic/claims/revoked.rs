@@ -9,8 +9,8 @@ use roadwright_scenario::junction::Light;
 use roadwright_scenario::{Connection, JunctionIndex};
 
 impl Grants {
-    /// Finds vehicles that have to give back their grants because their signal has turned red or
-    /// another vehicle has cut in ahead of them. These vehicles have not entered yet.
+    /// Finds vehicles that have to give back their grants because their signal has turned red or another
+    /// vehicle has cut in ahead of them. Only vehicles that have not entered are considered.
     pub(super) fn find_revoked(
         &self,
         closing: &Closing,
@@ -20,7 +20,7 @@ impl Grants {
         out.clear();
         for &junction in self.busy() {
             for grant in self.of(junction) {
-                // A vehicle in the junction has passed its stop line, wherever that is.
+                // A vehicle in the junction has passed its stop line, wherever the line is.
                 if situation.front_of(grant) > 0.0 {
                     continue;
                 }
@@ -30,7 +30,7 @@ impl Grants {
                 }
                 let path = Connection::new(junction, grant.path);
                 let light = situation.light(path);
-                // At amber a vehicle continues if others rely on it and it crosses the line before red.
+                // At amber, a vehicle continues if others rely on it and it will cross the line before red.
                 let is_near = distance <= AT_LINE;
                 let is_kept =
                     || grant.is_in_ring || is_near && self.is_counted_on(grant, situation);
@@ -56,7 +56,7 @@ impl Grants {
     }
 
     /// Whether other vehicles have been let onto the lane of a grant's holder, or onto a lane that the holder
-    /// uses before it enters. These other vehicles may rely on the holder to drive on.
+    /// uses before it enters. If so, they may rely on the holder to drive on.
     fn is_counted_on(&self, grant: &Grant, situation: &Situation<'_>) -> bool {
         let from = situation.agents.progress[grant.agent.index()].at;
         let mut lanes = (from..grant.at).filter_map(|at| situation.route(grant.agent).lanelet(at));
@@ -71,11 +71,11 @@ impl Grants {
     }
 }
 
-/// Returns the first route index that a grant's holder must release because the signal of the
-/// granted junction stops it. `distance` is the distance from the holder's front to the line, m. If
-/// there are narrow bends before the junction, the vehicle stops before them. A vehicle in a bend
-/// continues. Otherwise it would block the bend, and vehicles that wait for the bend might in turn
-/// block this vehicle.
+/// Returns the first route index from which a grant's holder must release its grants because the signal of
+/// the granted junction stops it. `distance` is the distance from the holder's front to the stop line, m. If
+/// there are narrow bends before the junction, the vehicle stops before the bends. A vehicle that is already
+/// in a bend continues. Otherwise it would block the bend, and vehicles that wait for the bend might in turn
+/// block it.
 fn stopped_by_light(
     junction: JunctionIndex,
     grant: &Grant,

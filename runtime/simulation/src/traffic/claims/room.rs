@@ -1,4 +1,4 @@
-//! Room beyond junctions: a vehicle that would find no room is not let in.
+//! Room beyond junctions. A vehicle is let in only if there is room for it.
 
 use super::closing::Closing;
 use super::grants::{Grant, Grants};
@@ -11,49 +11,48 @@ use roadwright_ground::{Ground, Ring};
 use roadwright_scenario::Connection;
 use roadwright_scenario::lane_graph::LaneletIndex;
 
-/// Minimum time that a vehicle has sought a gap before it has a right to room that becomes free on
-/// the adjacent lane, s.
+/// Minimum time for which a vehicle has to seek a gap before room that becomes free on the adjacent lane is
+/// reserved for it, s.
 const SEEKS_FOR: f32 = 10.0;
-/// Maximum distance from the end of its lane at which a vehicle has a right to room on the adjacent lane, m.
+/// Maximum distance from the end of its lane at which room on the adjacent lane is reserved for a vehicle, m.
 const AT_END: f64 = 12.0;
 /// Speed above which a vehicle inside a junction is expected to leave it soon, m/s.
 const DRIVES_OUT: f64 = 3.0;
-/// Extra time that a vehicle may need to enter while its signal is green, compared with an empty
-/// lane, s.
+/// Additional time that a vehicle may need to enter while its signal is green, compared with an empty lane,
+/// s.
 const TIME_TO_ENTER: f64 = 2.0;
-/// Fraction of a ring that may be occupied. A few metres in front of each vehicle that waits to
-/// join stay empty and cannot be used. So the fuller a ring is, the more slowly it moves, and a
-/// completely full ring stops. Throughput is highest at this fraction (0.6 to 1 were tried with
-/// cars and buses).
+/// Maximum fraction of a ring that may be occupied. A few metres ahead of each vehicle that waits to join
+/// stay empty and cannot be used. Therefore the fuller a ring is, the more slowly it moves, and a completely
+/// full ring stops. Throughput is highest at this fraction (0.6 to 1 were tried with cars and buses).
 const RING_SHARE: f64 = 0.7;
 
-/// Vehicles that are not counted when room on a lane is computed, because they will drive on.
+/// Vehicles that are left out when room on a lane is computed, because they will drive on.
 #[derive(Clone, Copy, PartialEq)]
 pub(super) enum Trust {
-    /// No vehicle. Used for a vehicle that passes before others.
+    /// No vehicles are left out. Used for a vehicle that passes before others.
     Nobody,
     /// Vehicles that have been let into the next junction, will hardly wait there for others, and will not
     /// lose their turn to a red light or to pedestrians.
     LetIn,
 }
 
-/// Behaviour of a vehicle on the lanes beyond a junction.
+/// What a vehicle does on the lanes beyond a junction.
 #[derive(Clone, Copy, PartialEq)]
 pub(super) enum Stay {
-    /// The vehicle may have to stop on these lanes, because it requests no junction behind them.
+    /// The vehicle may have to stop on these lanes, because it does not request the junction after them.
     Stop,
-    /// The vehicle drives on into the next junction, which it also requests.
+    /// The vehicle drives on into the next junction, which it requests as well.
     Pass,
 }
 
-/// Distance up to which lanes beyond a junction are considered, m. Vehicles farther away do not
-/// block it.
+/// Distance beyond a junction up to which lanes are considered, m. Vehicles farther away do not block the
+/// junction.
 pub(super) const FAR_ENOUGH: f64 = 30.0;
-/// Maximum number of lanelets beyond a junction that are considered. A street that is cut into
-/// short pieces is considered as a whole.
+/// Maximum number of lanelets beyond a junction that are considered. A street that is divided into short
+/// pieces is considered as a whole.
 const MOST_LANES: usize = 4;
 
-/// Lanes that a vehicle follows beyond a junction without another request.
+/// One of the lanes that a vehicle follows beyond a junction without another request.
 #[derive(Clone, Copy)]
 struct Part {
     at: u32,
@@ -61,7 +60,7 @@ struct Part {
     begin: f64,
 }
 
-/// Lanes that a vehicle follows without a request in between.
+/// The lanes that a vehicle follows beyond a junction without another request.
 struct LanesBeyond {
     parts: [Part; MOST_LANES],
     count: usize,
@@ -86,12 +85,12 @@ impl LanesBeyond {
     }
 }
 
-/// Returns the next lane of a route; `None` unless a vehicle continues onto it without a request.
-/// The current lane ends at `end`, m. If there is an alley on the next lane, a vehicle that waits
-/// for it stands before the alley.
+/// Returns the next lane of a route; `None` unless a vehicle continues onto it without a request. The current
+/// lane ends at `end`, m. If there is an alley on the next lane, the lane counts only up to the place where
+/// vehicles wait for the alley.
 fn next_lane(route: &Route, at: u32, end: f64, ground: &Ground) -> Option<Part> {
     let connection = route.lanelet(at + 1)?;
-    // Where roads join without a bend, lanes follow each other directly.
+    // Where roads join without a bend, lanes are connected directly.
     let (at, lane, length) = match ground.lanelet(connection).is_connection() {
         true => (at + 2, route.lanelet(at + 2)?, ground.length(connection)),
         false => (at + 1, connection, 0.0),
@@ -113,14 +112,14 @@ pub(super) struct Room<'a> {
 }
 
 impl Room<'_> {
-    /// Whether a vehicle would find room beyond a junction, so that it does not come to a stop in the
+    /// Whether there is room for a vehicle beyond a junction, so that it does not come to a stop in the
     /// junction.
     ///
-    /// Room is counted as if all vehicles there stood in a queue, bumper to bumper with a gap. Their current
+    /// Room is computed as if all vehicles there stood in a queue with the usual gaps. Their current
     /// positions and speeds are ignored, because they may all have to stop. Only vehicles that are trusted to
     /// drive on are left out. A lane between two junctions of a chain, where the vehicle cannot stop, must be
     /// free of all other vehicles. If a vehicle continues from a short lane without a request, the next lane
-    /// counts as well.
+    /// is included.
     ///
     /// Example: an exit of 20 m, one car of 4.5 m that waits there, and another that has been let
     /// in and has not passed yet. They take up 2 * (4.5 + 2) = 13 m. A car fits, but a bus of 10 m
@@ -137,7 +136,7 @@ impl Room<'_> {
         if let Some(ring) = situation.ground.ring(need.exit) {
             let connection = situation.route(request.agent).lanelet(need.at);
             let goes_round = connection.is_some_and(|id| situation.ground.ring(id).is_some());
-            // A vehicle that has waited long is the next to get in, at whichever entry of the ring.
+            // A vehicle that has waited long is the next to enter, whichever entry of the ring it uses.
             let first = ring.lanelets.first();
             let is_kept = pending
                 .iter()
@@ -147,15 +146,15 @@ impl Room<'_> {
         let beyond = self.lanes_beyond(request, need, situation);
         let room =
             self.room_on(&beyond, request, need, trust, situation) - kept_room(need, pending);
-        // The lanes beyond may be shorter than the vehicle if junctions behind them are requested as well
-        // (`Situation::needs`). Then they have to be empty, and that is enough.
+        // The lanes beyond may be shorter than the vehicle if junctions after them are requested as well
+        // (`Situation::needs`). In that case, it is necessary and sufficient that they are empty.
         let fits = stay == Stay::Stop && room >= situation.space(request.agent);
         fits || room >= self.reach_of(&beyond, situation)
     }
 
-    /// Returns the length that remains on the lanes beyond a junction when all vehicles there, and
-    /// those promised a place, stand in a queue, m; negative if they do not fit. Vehicles that are
-    /// trusted to drive on into the next junction are not counted.
+    /// Returns the length that remains on the lanes beyond a junction when all vehicles there, and all
+    /// vehicles that have been promised room there, stand in a queue, m; negative if they do not fit.
+    /// Vehicles that are trusted to drive on into the next junction are left out.
     pub(super) fn room_beyond(
         &self,
         request: &Request,
@@ -167,8 +166,8 @@ impl Room<'_> {
         self.room_on(&beyond, request, need, trust, situation)
     }
 
-    /// Returns the lanes beyond a junction up to the first lane at whose end a vehicle may have to
-    /// wait, or up to a lane that is far enough away.
+    /// Returns the lanes beyond a junction, up to the first lane at whose end a vehicle may have to wait, or
+    /// up to a lane that is far enough away.
     fn lanes_beyond(
         &self,
         request: &Request,
@@ -195,7 +194,7 @@ impl Room<'_> {
         beyond
     }
 
-    /// Distance that a vehicle can drive onto the lanes beyond a junction if they are empty, m.
+    /// Distance that a vehicle can drive along the lanes beyond a junction if they are empty, m.
     fn reach_of(&self, beyond: &LanesBeyond, situation: &Situation<'_>) -> f64 {
         let last = beyond.last();
         let reach = self.held_up_to(last.lane, situation);
@@ -212,7 +211,7 @@ impl Room<'_> {
     ) -> f64 {
         let last = beyond.last();
         let tail = situation.lanes().tail(last.lane);
-        // From the end backwards, because a vehicle behind one that stays there stays as well.
+        // Vehicles are visited from front to back, because a vehicle behind one that stays also stays.
         let mut drive_on = trust == Trust::LetIn && tail.is_whole;
         let mut stays = |agent: AgentIndex, at: u32| {
             drive_on = drive_on && self.drives_on(agent, at, situation);
@@ -227,7 +226,7 @@ impl Room<'_> {
                 true => tail.there,
                 false => situation.index.on_lanelet(part.lane),
             };
-            // Including vehicles on the connection to the next lane, which conflicts with no other.
+            // This includes vehicles on the connection to the next lane, which has no conflicts.
             let on_connection = match parts.get(number + 1) {
                 Some(next) if next.at == part.at + 2 => {
                     let connection = situation.route(request.agent).lanelet(part.at + 1);
@@ -243,7 +242,7 @@ impl Room<'_> {
                 }
             }
         }
-        // In the order of their tickets, which is also their order of arrival.
+        // In the order of tickets, which is also the order of arrival.
         for grant in self
             .grants
             .promised(situation.agents, need.junction, need.exit)
@@ -264,15 +263,15 @@ impl Room<'_> {
         reach - taken - seekers.sum::<f64>()
     }
 
-    /// Distance that vehicles can drive onto a lane, m. It is less than the lane's length only if they are
-    /// held back before a junction that is to change.
+    /// Distance that vehicles can drive along a lane, m. It is less than the lane's length only if vehicles
+    /// are held back before a junction that an edit will change.
     fn held_up_to(&self, lane: LaneletIndex, situation: &Situation<'_>) -> f64 {
         situation.ground.length(lane) - self.closing.kept_free_before_end(lane, situation)
     }
 
-    /// Whether a vehicle is sure to drive on from the lane at index `at` of its route. It must have been let
-    /// into the next junction. In addition, it must either be driving in that junction already, or hardly
-    /// have to wait there for others and be sure not to lose its turn.
+    /// Whether a vehicle is certain to drive on from the lane at index `at` of its route. It must have been
+    /// let into the next junction. In addition, it must either be driving in that junction already, or be
+    /// certain to keep its turn and hardly have to wait there for others.
     fn drives_on(&self, agent: AgentIndex, at: u32, situation: &Situation<'_>) -> bool {
         let granted_to = situation.agents.claim[agent.index()].granted_to;
         let beyond = at + 1;
@@ -281,7 +280,7 @@ impl Room<'_> {
         }
         let drives_out =
             situation.speed(agent) >= DRIVES_OUT && situation.front(agent, beyond) > 0.0;
-        // There are no grants for connections without conflicts.
+        // Connections without conflicts have no grants.
         let mut indices = beyond..granted_to;
         let mut next = || {
             indices.find_map(|at| {
@@ -315,8 +314,8 @@ impl Room<'_> {
         })
     }
 
-    /// Whether a vehicle, and another one beside it, fit into a ring without filling more than [`RING_SHARE`]
-    /// of its length, so that every vehicle in the ring can move on to its exit. An empty ring takes any
+    /// Whether a vehicle and one more vehicle fit into a ring without filling more than [`RING_SHARE`] of its
+    /// length, so that every vehicle in the ring can move on to its exit. An empty ring has room for any
     /// vehicle.
     fn ring_has_room(&self, ring: &Ring, request: &Request, situation: &Situation<'_>) -> bool {
         let agents = situation.agents;
@@ -329,7 +328,7 @@ impl Room<'_> {
                 .map(|entry| entry.agent)
                 .filter(move |&agent| is_there(agent, lanelet))
         });
-        // Vehicles that have been let in and are not in the ring yet.
+        // Vehicles that have been let in but are not in the ring yet.
         let junctions = ring.junctions.iter();
         let coming = junctions.flat_map(|&junction| self.grants.of(junction));
         let coming = coming.filter(|grant| {
@@ -356,22 +355,23 @@ fn kept_room(need: &Need, pending: &[Pending]) -> f64 {
 }
 
 impl Situation<'_> {
-    /// Distance that a vehicle is sure to drive onto the lane at index `at` of its route, m. It is infinite
-    /// unless the vehicle has to change lanes and may wait for a gap.
+    /// Position on the lane at index `at` of the route that the vehicle's front is certain to reach, m. A
+    /// vehicle that has to change lanes may stop there to wait for a gap. For all other vehicles, the value
+    /// is infinite.
     fn waits_up_to(&self, agent: AgentIndex, at: u32, lane: LaneletIndex) -> f64 {
         let changes = self.route(agent).lane_changes_on(at, self.ground);
         let kind = self.vehicle_type(agent);
         let place = place_to_wait(self.ground.length(lane), changes);
-        // On a short lane it does not wait, because it would do so in the junction.
+        // The vehicle does not wait on a short lane, because its rear would stand in the junction.
         if changes == 0 || place < kind.rear_overhang {
             return f64::INFINITY;
         }
         place + kind.front
     }
 
-    /// Whether the holder of a grant that has not entered yet is sure to enter. This is the case if
-    /// it can no longer stop. It is also the case if no pedestrian can cross its connection and no
-    /// signal can end its green before it enters.
+    /// Whether the holder of a grant that has not entered yet is certain to enter. This is the case if it can
+    /// no longer stop. It is also the case if no pedestrian can cross its connection and no signal can end
+    /// its green before it enters.
     fn is_bound_to_enter(&self, grant: &Grant, connection: Connection) -> bool {
         let (junction, path) = (connection.junction, connection.number);
         let distance = self.before_line(junction, grant).max(0.0);
@@ -402,9 +402,9 @@ impl Situation<'_> {
     }
 }
 
-/// Queue length of the vehicles that wait at the end of an adjacent lane and can continue only by changing to
-/// the exit, m. The room that becomes free on the exit is reserved for them. Otherwise, vehicles that are let
-/// in later would always claim it, and the waiting vehicles and all behind them would never move.
+/// Queue length of the vehicles that wait at the end of an adjacent lane and can only continue by changing to
+/// the exit, m. Room that becomes free on the exit is reserved for them. Otherwise, vehicles that are let in
+/// later would always take it, and the waiting vehicles and all vehicles behind them would never move.
 fn space_for_seekers(exit: LaneletIndex, situation: &Situation<'_>) -> f64 {
     let lanes = situation.ground.graph().changing_onto(exit);
     let seeking = lanes.filter_map(|lane| {

@@ -1,4 +1,4 @@
-//! The rules by which junctions decide.
+//! The rules by which junctions decide requests.
 
 use super::follow_up::Entries;
 use super::grants::Grant;
@@ -12,40 +12,39 @@ use roadwright_scenario::junction::{GAP_ON_RED, Sign};
 use roadwright_scenario::lane_graph::LaneletIndex;
 use roadwright_scenario::{Connection, Control, JunctionIndex};
 
-/// Longest time that a vehicle may have to wait inside for another one, s. A vehicle is let in only
-/// if its wait would not be longer. A larger value lets in more vehicles, which then obstruct each
-/// other.
+/// Maximum time for which a vehicle may have to wait inside for another vehicle, s. If its wait would be
+/// longer, it is not let in. A larger value lets in more vehicles, which then obstruct each other.
 pub(super) const LONGEST_WAIT_INSIDE: f64 = 1.0;
-/// Minimum time between the departure of another vehicle and the arrival of a requesting vehicle,
-/// s. It applies where vehicles alternate without signs or lights. A vehicle that has to wait
-/// inside stops there and starts again, and so do all vehicles behind it. With 0, a plain crossing
-/// passes 3 % fewer vehicles, and with a wait of 1 s inside 9 % fewer.
+/// Minimum time between the departure of another vehicle and the arrival of a requesting vehicle, s. It
+/// applies where vehicles alternate without signs or lights. A vehicle that has to wait inside stops there
+/// and starts again, and so do all vehicles behind it. With 0 s, a plain crossing handles 3 % fewer vehicles.
+/// With a wait of 1 s inside, it handles 9 % fewer.
 const COMES_AFTER: f64 = 0.5;
-/// Highest deceleration that may be required to stop before a conflict, m/s^2.
+/// Maximum deceleration that stopping before a conflict may require, m/s^2.
 const BRAKING: f64 = 4.5;
-/// Maximum braking that passing before an admitted vehicle may require of that vehicle, m/s^2.
+/// Maximum deceleration that an admitted vehicle may need if another vehicle passes before it, m/s^2.
 pub(super) const GENTLE: f64 = 2.0;
 /// Minimum time between the departure of the passing vehicle and the arrival of the admitted
 /// vehicle, s.
 const LEAST_TIME_BETWEEN: f64 = 1.0;
 /// Waiting time after which a request may no longer be passed over, s.
 const LOCK_AFTER: f64 = 60.0;
-/// Time for which a vehicle yields where no approach has a sign, s. At signals, it is the time for
-/// which a vehicle that turns across oncoming traffic yields. After that time, such a vehicle may
-/// not be passed over either, because on a shared lane it would block the others for their whole
-/// green.
+/// Time for which a vehicle yields where no approach has a sign, s. At signals, this is the time for which a
+/// vehicle that turns across oncoming traffic yields. After that, such a vehicle may not be passed over
+/// either, because on a shared lane it would block the vehicles behind it for their whole green.
 pub(super) const TURN_AFTER: f64 = 6.0;
 /// Time for which a vehicle may be passed over where no approach has a sign, s.
 const OPEN_FOR: f64 = 30.0;
 /// Smallest fraction of the critical gap that drivers accept. The longer they wait, the shorter the gaps that
 /// they accept.
 const LEAST_GAP_SHARE: f64 = 0.6;
-/// Maximum braking that joining from an acceleration lane may require of a vehicle on the main road, m/s^2.
+/// Maximum deceleration that a vehicle on the main road may need if another vehicle joins from an
+/// acceleration lane, m/s^2.
 const JOINED_BRAKING: f64 = 3.0;
 /// Critical gap for joining a main road from an acceleration lane at the speed limit, s.
 const GAP_TO_JOIN: f64 = 1.5;
-/// Additional critical gap for joining, per m/s below the speed limit, s^2/m. From rest on a motorway the critical
-/// gap is 6.5 s, as at a yield sign.
+/// Additional critical gap for joining, per m/s below the speed limit, s^2/m. From rest on a motorway, the
+/// critical gap is 6.5 s, as at a yield sign.
 const GAP_PER_SLOWNESS: f64 = 0.15;
 /// Speed below which a vehicle counts as standing, m/s.
 const STANDING: f64 = 0.2;
@@ -55,12 +54,12 @@ const AT_LINE: f64 = 4.0;
 /// Outcome of a request.
 #[derive(Clone, Copy, PartialEq)]
 pub(super) enum Verdict {
-    /// The request is granted. Its ticket goes ahead of the ticket `before`. If there is none, it
-    /// goes after all others.
+    /// The request is granted, with a ticket just before the ticket `before`. Without `before`, it gets the
+    /// last ticket.
     Granted {
         before: Option<u64>,
     },
-    /// The route ends before anything needs to be granted.
+    /// The route ends before the first connection that needs a grant.
     NothingNeeded,
     Refused(Refusal),
 }
@@ -68,8 +67,8 @@ pub(super) enum Verdict {
 /// State of a junction on which its decisions are based.
 pub(super) struct JunctionState<'a> {
     pub(super) inside: &'a [Grant],
-    /// Vehicles that may no longer be passed over. Each is stored with the room or connection that
-    /// others have to leave free for it.
+    /// Vehicles that may no longer be passed over, each with the room or connection that others have to leave
+    /// free for it.
     pub(super) pending: &'a [Pending],
     /// Vehicles that approach the junction.
     pub(super) approaches: &'a [Approach],
@@ -110,8 +109,8 @@ impl EntryRule<'_> {
         if (self.entries).still_looks(request, &needs[0], self.room.grants, situation) {
             return Verdict::Refused(Refusal::Looks);
         }
-        // All or nothing. A vehicle that had the first junction of a chain and waited for the second would
-        // stand in the first and block it.
+        // All or nothing: a vehicle that was only let into the first junction of a chain would stand there
+        // while it waits for the second, and block it.
         let mut before = None;
         for need in needs {
             let junction = JunctionState {
@@ -124,13 +123,13 @@ impl EntryRule<'_> {
                 Err(refusal) => return Verdict::Refused(refusal),
             }
         }
-        // One ticket counts in all junctions of a chain, so it comes after all others.
+        // The same ticket is used in all junctions of a chain, so it has to be the last.
         if before.is_some() && needs.len() > 1 {
             return Verdict::Refused(Refusal::Occupied);
         }
-        // A vehicle that trusts another waits for it if necessary. The other has the lower ticket, like all
-        // vehicles that were let in earlier. A vehicle that passes before others does not have the highest
-        // ticket, so it trusts no vehicle.
+        // A vehicle may have to wait for a vehicle that it trusts. It may only wait for lower tickets, and
+        // usually all vehicles that were let in earlier have one. A vehicle that passes before others is not
+        // given the highest ticket, so it trusts no vehicle.
         if before.is_some()
             && let Err(refusal) = self.find_room(request, needs, Trust::Nobody, situation)
         {
@@ -150,8 +149,8 @@ impl EntryRule<'_> {
     ) -> Result<(), Refusal> {
         let (room, pending) = (self.room, self.requests.pending());
         let (last, passed) = needs.split_last().expect("the list of needs is not empty");
-        // A lane that is only passed becomes free when other vehicles let it, so a vehicle that has waited
-        // long for it keeps them from entering it. Whether the exit drains is not up to them.
+        // Whether an intermediate lane becomes free depends on other vehicles, so a vehicle that has waited
+        // long for the lane keeps them from entering it. Whether the exit drains does not depend on them.
         let mut passed = passed.iter();
         let has_room = |need, stay| room.has_room(request, need, stay, pending, trust, situation);
         if !passed.all(|need| has_room(need, Stay::Pass)) {
@@ -179,7 +178,7 @@ pub(super) fn is_locked(
 ) -> bool {
     let (control, has_signals) = kind_of(junction, situation);
     let lock_after = match situation.ground.joins_by(request.path) {
-        // At the end of an acceleration lane there is no alternation by right.
+        // At the end of an acceleration lane, vehicles do not alternate.
         true => keep_out_after(control, has_signals),
         false => lock_after(control, has_signals),
     };
@@ -207,7 +206,7 @@ fn waited(request: &Request, junction: JunctionIndex, situation: &Situation<'_>)
     if situation.ground.signal_group_of(junction).is_none() {
         return age;
     }
-    // Time spent at a red light gives no right to go before others when it turns green.
+    // Time spent at a red light gives no priority when the light turns green.
     age.min(
         situation
             .signals
@@ -219,17 +218,17 @@ fn waited(request: &Request, junction: JunctionIndex, situation: &Situation<'_>)
 pub(super) fn lock_after(control: Control, has_signals: bool) -> f64 {
     match control {
         Control::AllWayStop | Control::Zipper => 0.0,
-        // Each vehicle may wait for the next one, in a circle.
+        // All vehicles may wait for each other in a circle.
         Control::Uncontrolled | Control::MiniRoundabout => TURN_AFTER,
         _ if has_signals => TURN_AFTER,
         _ => LOCK_AFTER,
     }
 }
 
-/// Waiting time after which a vehicle may no longer be passed over, s; at signals, only green time
-/// counts. Where no approach has a sign, vehicles that have no conflict with those inside may go in
-/// the meantime. If all of them waited for the first one after [`TURN_AFTER`], throughput would
-/// fall to five sixths where four arms meet, and to half at a mini roundabout with six.
+/// Waiting time after which a vehicle may no longer be passed over, s; at signals, only green time counts.
+/// Where no approach has a sign, vehicles without a conflict with those inside may go in the meantime. If all
+/// of them waited for the first vehicle after [`TURN_AFTER`], throughput would fall to five sixths at a
+/// junction with four arms, and to half at a mini-roundabout with six.
 pub(super) fn keep_out_after(control: Control, has_signals: bool) -> f64 {
     match control {
         Control::Uncontrolled => OPEN_FOR,
@@ -261,9 +260,9 @@ pub(super) enum Reserved {
     Room(LaneletIndex, f64),
 }
 
-/// Whether a vehicle at signals has waited so long for room beyond the signals that the next room
-/// is reserved for it, even while its signal is red. Otherwise, vehicles with green in other stages
-/// would take the room each time.
+/// Whether a vehicle at signals has waited for room beyond the junction for so long that the next room is
+/// reserved for it, even while its signal is red. Otherwise, vehicles with green in other stages would take
+/// the room each time.
 pub(super) fn is_passed_over_for_room(
     request: &Request,
     junction: JunctionIndex,
@@ -272,8 +271,8 @@ pub(super) fn is_passed_over_for_room(
     request.age(situation) >= situation.ground.longest_cycle(junction)
 }
 
-/// Decides whether a vehicle may enter a junction now. Returns the ticket that the vehicle goes
-/// ahead of, or `None` if it goes last. If it may not enter, returns the reason.
+/// Decides whether a vehicle may enter a junction now. Returns the ticket before which the vehicle passes, or
+/// `None` if it passes last. If it may not enter, returns the reason.
 fn may_enter(
     request: &Request,
     need: &Need,
@@ -285,7 +284,7 @@ fn may_enter(
     if need.at == request.at && situation.light(path).is_red() {
         return turns_on_red(request, need, junction, situation);
     }
-    // The light of the first junction has been checked already.
+    // The signal of the first junction has already been checked.
     let is_behind_bend = need.has_law && need.at != request.at;
     if is_behind_bend
         && situation.is_stopped_by_light(path, request.agent, to_line(request, situation))
@@ -334,14 +333,14 @@ fn to_line(request: &Request, situation: &Situation<'_>) -> f64 {
     -situation.front(request.agent, request.at) - situation.setback(request.path)
 }
 
-/// Whether a vehicle is stopped by a sign or by pedestrians. The refusal states which of the two it is.
+/// Checks whether a vehicle is stopped by a sign or by pedestrians. The refusal tells which of the two it is.
 pub(super) fn is_stopped(
     request: &Request,
     need: &Need,
     situation: &Situation<'_>,
 ) -> Result<(), Refusal> {
-    // Signs apply to a vehicle at the first junction of a chain that has any. No vehicle can stand between
-    // it and the next one, so there is no line to stop at.
+    // Signs apply at the first junction of a chain that has any. Vehicles cannot stand between the junctions
+    // of a chain, so there is no line to stop at.
     let is_stop = situation.sign(Connection::new(need.junction, need.path)) == Sign::Stop;
     if need.has_law
         && is_stop
@@ -355,10 +354,9 @@ pub(super) fn is_stopped(
     Ok(())
 }
 
-/// Finds the place of a request in the junction's order. Returns the ticket that the vehicle goes
-/// ahead of, or `None` if the vehicle goes last. Refuses the request if admitted vehicles leave no
-/// place for it, or if the vehicle would overtake an earlier request that has reserved a
-/// conflicting connection.
+/// Finds the place of a request in the junction's order. Returns the ticket before which the vehicle passes,
+/// or `None` if it passes last. Refuses the request if admitted vehicles leave no place for it, or if the
+/// vehicle would overtake an earlier request that has reserved a conflicting connection.
 pub(super) fn find_place(
     request: &Request,
     need: &Need,
@@ -366,8 +364,8 @@ pub(super) fn find_place(
     situation: &Situation<'_>,
 ) -> Result<Option<u64>, Refusal> {
     let before = place_among(request, need, junction.inside, situation).ok_or(Refusal::Occupied)?;
-    // A vehicle that waits for room in a ring keeps others out of that ring (`has_room`), not out of the
-    // junction.
+    // A vehicle that waits for room in a ring keeps others out of that ring (`has_room`) rather than out of
+    // the junction.
     let mut earlier = junction
         .pending
         .iter()
@@ -383,12 +381,12 @@ pub(super) fn find_place(
     }
 }
 
-/// Finds the place of a vehicle among the vehicles that have been let in. Returns the ticket that the
-/// vehicle can go ahead of, `Some(None)` if the vehicle goes last, and `None` if there is no place for it.
+/// Finds the place of a vehicle among the vehicles that have been let in. Returns the ticket before which the
+/// vehicle can pass, `Some(None)` if it passes last, and `None` if there is no place for it.
 ///
-/// Usually a vehicle goes after all others. However, a vehicle that was let in early may still be
-/// so far away that it is not disturbed if another one passes first. Otherwise, vehicles could
-/// never slip in between the vehicles on a busy major road.
+/// Usually a vehicle passes after all others. However, a vehicle that was let in early may still be so far
+/// away that it is not disturbed if another vehicle passes first. Otherwise, vehicles could never slip in
+/// between the vehicles on a busy major road.
 fn place_among(
     request: &Request,
     need: &Need,
@@ -400,17 +398,18 @@ fn place_among(
     let Some(first) = others().find(in_the_way) else {
         return Some(None);
     };
-    // A vehicle that passes before the first that it meets also passes before all with later tickets.
+    // If a vehicle passes before the first vehicle in conflict, it also passes before all vehicles with later
+    // tickets.
     let mut later = others().skip_while(|grant| grant.ticket < first.ticket);
     let is_undisturbed = later.all(|grant| passes_before(request, need, grant, situation));
     is_undisturbed.then_some(Some(first.ticket))
 }
 
-/// Whether a requesting vehicle can pass before an admitted one without disturbing it. The
-/// requesting vehicle has to leave the conflict some time before the other one arrives. If it has
-/// to yield, it also has to enter at least a critical gap before the other one arrives.
+/// Whether a requesting vehicle can pass before an admitted one without disturbing it. The requesting vehicle
+/// has to leave the conflict some time before the admitted vehicle arrives. If it has to yield, it also has
+/// to enter at least one critical gap before the admitted vehicle arrives.
 fn passes_before(request: &Request, need: &Need, grant: &Grant, situation: &Situation<'_>) -> bool {
-    // Vehicles on one lane pass in their order.
+    // Vehicles in the same lane pass in their order.
     if situation.lane_before(request.agent, need.at) == situation.lane_before(grant.agent, grant.at)
     {
         return false;
@@ -424,8 +423,9 @@ fn passes_before(request: &Request, need: &Need, grant: &Grant, situation: &Situ
     let distance = theirs.from - situation.front_of(grant);
     let is_merge = conflicts.is_merge(need.path, grant.path);
     let path = Connection::new(need.junction, need.path);
-    // The other one would have to wait. That is only asked of a vehicle that can still stop gently before
-    // the conflict. Behind a vehicle that joins in motion, it only has to fall back to the speed of that one.
+    // The admitted vehicle would have to wait. That is only acceptable if it can still stop gently before the
+    // conflict. If the requesting vehicle joins in motion, the admitted vehicle only has to slow down to its
+    // speed.
     let (joins_at, braking) = match is_merge && situation.ground.joins_by(path) {
         true => (situation.speed(request.agent), JOINED_BRAKING),
         false => (0.0, GENTLE),
@@ -435,8 +435,8 @@ fn passes_before(request: &Request, need: &Need, grant: &Grant, situation: &Situ
         return false;
     }
     let comes = situation.time_for(distance, grant.agent, grant.at);
-    // Where both merge into one lane, the other follows from the point where they meet, so the rear need
-    // not have left the whole conflict.
+    // If both merge into one lane, the admitted vehicle follows from the point where they meet, so the rear
+    // of the other vehicle need not have left the whole conflict.
     let end = if is_merge { own.from } else { own.to };
     let to_place = end - situation.rear(request.agent, need.at);
     let leaves = situation.time_for(to_place, request.agent, need.at);
@@ -452,8 +452,9 @@ fn has_stopped(agent: AgentIndex, distance: f64, situation: &Situation<'_>) -> b
     situation.speed(agent) < STANDING && distance < AT_LINE
 }
 
-/// Whether a vehicle that was let in earlier blocks this one. It does if their conflict is so close that this
-/// vehicle could not stop before it, or if this vehicle would have to wait there for long.
+/// Whether a vehicle that was let in earlier blocks the requesting vehicle. It does if their conflict is so
+/// close that the requesting vehicle could not stop before it, or if the requesting vehicle would have to
+/// wait there for long.
 ///
 /// ```text
 ///              |  u |
@@ -473,12 +474,14 @@ fn is_in_the_way(request: &Request, need: &Need, grant: &Grant, situation: &Situ
     };
     let speed = situation.speed(agent);
     let distance = meeting.own.from - situation.front(agent, need.at);
-    // It can no longer stop before the conflict, so it must not count on any vehicle leaving in time.
+    // The requesting vehicle can no longer stop before the conflict, so it must not rely on any vehicle to
+    // leave in time.
     let braking = situation.braking(agent, BRAKING);
     if distance < speed * speed / (2.0 * braking) + speed * situation.period {
         return true;
     }
-    // A vehicle with a sign waits until the other is nearly gone, because the gap begins behind it.
+    // A vehicle with a sign waits until the other vehicle has nearly left, because the gap begins behind that
+    // vehicle.
     let gist = situation
         .ground
         .connection_gist(Connection::new(need.junction, need.path));
@@ -487,13 +490,14 @@ fn is_in_the_way(request: &Request, need: &Need, grant: &Grant, situation: &Situ
         && situation.gives_way(need.junction, need.path, grant.path)
         && !is_locked(request, need.junction, situation);
     let comes = match waits_for_gap {
-        // As if it were there already: all the time that the other takes to leave counts as waiting.
+        // Computed as if the vehicle had already arrived: the whole time that the other vehicle takes to
+        // leave counts as waiting.
         true => 0.0,
         false => situation.time_for(distance, agent, need.at),
     };
-    // A vehicle that joins a ring sets out so that it arrives when the other has left. If it set out
-    // sooner, it would creep to the merge and join slowly, and vehicles behind in the ring, which have
-    // little room, would stop for it.
+    // A vehicle that joins a ring starts so that it arrives when the other vehicle has left. If it started
+    // sooner, it would creep to the merge and join slowly, and the vehicles behind, which have little space
+    // in the ring, would stop for it.
     let joins = meeting.is_merge && situation.gives_way(need.junction, need.path, grant.path);
     let longest_wait = match situation.ground.control(need.junction) {
         Control::Uncontrolled | Control::AllWayStop | Control::MiniRoundabout => -COMES_AFTER,
@@ -503,8 +507,8 @@ fn is_in_the_way(request: &Request, need: &Need, grant: &Grant, situation: &Situ
     meeting.time_to_leave(grant, situation) - comes > longest_wait
 }
 
-/// Whether this vehicle has to yield to an approaching vehicle. The other vehicle has right of way,
-/// has not been let in yet, and would arrive within the critical gap.
+/// Whether the requesting vehicle has to yield to an approaching vehicle that has right of way, has not been
+/// let in yet, and would arrive within the critical gap.
 fn gives_way(
     request: &Request,
     need: &Need,
@@ -527,8 +531,8 @@ fn gives_way(
     others.any(|other| comes_within(gap, other, request, need, situation))
 }
 
-/// Whether another vehicle that may proceed reaches the conflict less than `gap` seconds after this one
-/// could enter.
+/// Whether another vehicle that may proceed would reach the conflict less than `gap` seconds after the
+/// requesting vehicle could enter.
 fn comes_within(
     gap: f64,
     other: &Approach,
@@ -543,13 +547,13 @@ fn comes_within(
     let waits = situation.time_for(to_line, request.agent, need.at);
     let conflicts = situation.ground.car_conflicts(need.junction);
     let met = conflicts.between(other.path.number, need.path);
-    // The distance to the conflict, not only to its own line.
+    // The distance to the conflict is used, rather than the distance to the other vehicle's stop line.
     let to_place = other.distance + met.map_or(0.0, |(place, _)| place.from);
     situation.time_for(to_place, other.agent, other.at) < waits + gap
 }
 
-/// Smallest gap before the next vehicle with right of way that a vehicle accepts, s. It shrinks as the
-/// waiting time grows.
+/// Smallest gap before the next vehicle with right of way that a vehicle accepts, s. It decreases with the
+/// waiting time.
 fn critical_gap(request: &Request, need: &Need, situation: &Situation<'_>) -> f64 {
     let patience = (request.age(situation) / LOCK_AFTER).min(1.0);
     let path = Connection::new(need.junction, need.path);
@@ -563,8 +567,9 @@ fn critical_gap(request: &Request, need: &Need, situation: &Situation<'_>) -> f6
     gap * (1.0 - (1.0 - LEAST_GAP_SHARE) * patience)
 }
 
-/// Critical gap at the end of an acceleration lane, s. It grows with the difference between the speed of the
-/// vehicle that joins and the speed limit, because the next vehicle on the main road has to slow down by as much.
+/// Critical gap at the end of an acceleration lane, s. It increases with the difference between the speed
+/// limit and the speed of the joining vehicle, because the next vehicle on the main road has to slow down by
+/// this difference.
 fn gap_to_join(request: &Request, need: &Need, situation: &Situation<'_>) -> f64 {
     let lane = situation.lane_before(request.agent, need.at);
     let limit = lane.map_or(0.0, |lane| situation.ground.lanelet(lane).speed_limit);

@@ -1,4 +1,4 @@
-//! Positions and motions of agents on which the decisions of junctions are based.
+//! Positions and motions of agents, as the basis for the decisions of junctions.
 
 use super::grants::Grant;
 use crate::agents::AgentsRef;
@@ -14,28 +14,28 @@ use roadwright_scenario::junction::{Light, Sign};
 use roadwright_scenario::lane_graph::LaneletIndex;
 use roadwright_scenario::{Connection, ConnectionIndex, JunctionIndex};
 
-/// Space left behind the last vehicle beyond the junction, m.
+/// Gap between the last vehicle beyond the junction and a vehicle that is let in, m.
 pub(super) const EXIT_GAP: f64 = 2.0;
 /// Acceleration that drivers are assumed to use, m/s^2.
 const EXPECTED_ACCELERATION: f64 = 1.5;
-/// Smallest acceleration assumed for a moving vehicle, m/s^2. With it, every vehicle is expected to
+/// Minimum acceleration assumed for a moving vehicle, m/s^2. It ensures that every vehicle is expected to
 /// leave eventually.
 const LEAST_ACCELERATION: f64 = 0.1;
 /// Speed below which a vehicle is treated as starting from rest, m/s.
 const HARDLY_MOVING: f64 = 1.0;
-/// Lowest speed at which a vehicle is assumed to drive through a junction, m/s.
+/// Minimum speed at which a vehicle is assumed to drive through a junction, m/s.
 const LEAST_SPEED: f64 = 3.0;
-/// Deceleration above which a vehicle does not stop at amber but continues, m/s^2.
+/// Maximum deceleration with which a vehicle stops at amber, m/s^2. If it would have to brake harder, it
+/// continues.
 const AMBER_BRAKING: f64 = 3.0;
-/// Like `AMBER_BRAKING`, but for a vehicle that has not been let in and is therefore already
-/// braking, m/s^2. With the lower value, such a vehicle could continue whenever it brakes a little
-/// late.
+/// Like `AMBER_BRAKING`, but for a vehicle that has not been let in and is therefore already braking, m/s^2.
+/// With the lower value, such a vehicle would continue whenever it brakes slightly late.
 const BRAKING_FIRMLY: f64 = 4.5;
 
 /// Speed below which a vehicle counts as standing, m/s.
 pub(super) const STANDING: f64 = 0.5;
 /// Distance before a stop line at which a stopping vehicle is unaffected by edits, m. Edits rarely move a
-/// stop line farther than this.
+/// stop line by more than this.
 pub(super) const FAR: f64 = 15.0;
 
 /// Queue length taken up by one vehicle of this type, including the gap, m.
@@ -43,7 +43,7 @@ pub(crate) fn space(vehicle_type: &VehicleType) -> f64 {
     vehicle_type.whole_length + EXIT_GAP
 }
 
-/// The inputs of decisions, without the agents, which change during a decision.
+/// Inputs of decisions, except for the agents, which change during a decision.
 #[derive(Clone, Copy)]
 pub(crate) struct Setting<'a> {
     pub(crate) ground: &'a Ground,
@@ -122,7 +122,7 @@ impl<'a> Situation<'a> {
         self.routes.get(self.agents.progress[agent.index()].route)
     }
 
-    /// The lane from which an agent comes to the connection at index `at` of its route.
+    /// The lane from which an agent enters the connection at index `at` of its route.
     pub(super) fn lane_before(&self, agent: AgentIndex, at: u32) -> Option<LaneletIndex> {
         self.route(agent).lanelet(at.checked_sub(1)?)
     }
@@ -140,7 +140,7 @@ impl<'a> Situation<'a> {
         self.vehicle_type(agent).is_long()
     }
 
-    /// Whether an agent has to wait for any other vehicles at an alley.
+    /// Whether there are any vehicles that an agent has to wait for at an alley.
     pub(super) fn heeds_alley(&self, agent: AgentIndex, side: AlleySide) -> bool {
         let passing = self.ground.alleys().passing(side);
         passing.holds_up_any(self.is_long(agent))
@@ -172,7 +172,7 @@ impl<'a> Situation<'a> {
     ///
     /// ```text
     ///     |--- 30 m ---|--- 12 m ---|--- 50 m ---|
-    ///         10 m ^ rear axle                        along the second lanelet it is at -20 m
+    ///         10 m ^ rear axle                        position along the second lanelet: -20 m
     /// ```
     pub(super) fn along(&self, agent: AgentIndex, at: u32) -> f64 {
         let (progress, position) = (
@@ -181,8 +181,8 @@ impl<'a> Situation<'a> {
         );
         let route = self.route(agent);
         let (first, last) = (progress.at.min(at), progress.at.max(at));
-        // A lanelet that is left by a lane change lies beside the next one of the route, which is driven in
-        // its place, so it does not count twice.
+        // A lanelet that is left by a lane change is adjacent to the next lanelet of the route, which is
+        // driven instead, so it is not counted.
         let between: f64 = (first..last)
             .filter_map(|at| Some((route.lanelet(at)?, route.lanelet(at + 1)?)))
             .filter(|(lanelet, next)| self.ground.leads_to(*lanelet, *next))
@@ -236,9 +236,8 @@ impl<'a> Situation<'a> {
         time_to_cover(distance, self.speed(agent), top, EXPECTED_ACCELERATION)
     }
 
-    /// Like `time_for`, but with the agent's current acceleration, because a vehicle that follows
-    /// another one gains less speed than it could. A vehicle that hardly moves is treated as
-    /// starting from rest.
+    /// Like `time_for`, but with the agent's current acceleration, because a vehicle that follows another
+    /// accelerates less than it could. A vehicle that hardly moves is treated as starting from rest.
     pub(super) fn time_as_it_drives(&self, distance: f64, agent: AgentIndex, at: u32) -> f64 {
         let speed = self.speed(agent);
         let acceleration = match speed > HARDLY_MOVING {
@@ -251,13 +250,12 @@ impl<'a> Situation<'a> {
         time_to_cover(distance, speed, top, acceleration)
     }
 
-    /// Light of the signal of a connection; green if it has none.
+    /// Light of the signal of a connection; green if the connection has no signal.
     pub(super) fn light(&self, path: Connection) -> Light {
         self.signals.light(self.ground, path)
     }
 
-    /// Whether an agent whose front is `distance` metres before the stop line is expected to stop there at
-    /// amber.
+    /// Whether an agent is expected to stop at amber if its front is `distance` metres before the stop line.
     pub(super) fn can_stop(&self, agent: AgentIndex, distance: f64) -> bool {
         self.can_stop_by(AMBER_BRAKING, agent, distance)
     }
@@ -269,7 +267,7 @@ impl<'a> Situation<'a> {
         speed * speed <= 2.0 * self.braking(agent, braking) * distance
     }
 
-    /// Deceleration expected of an agent at its place, m/s^2. `dry` is the value for dry ground.
+    /// Deceleration expected of an agent at its current position, m/s^2. `dry` is the value for dry ground.
     pub(super) fn braking(&self, agent: AgentIndex, dry: f64) -> f64 {
         let position = &self.agents.position[agent.index()];
         let kind = self.vehicle_type(agent);
@@ -285,7 +283,7 @@ impl<'a> Situation<'a> {
             || speed * speed <= 2.0 * self.braking(agent, AMBER_BRAKING) * (distance - FAR)
     }
 
-    /// Whether the signal of a connection stops an agent that has already been let in and whose front is
+    /// Whether the signal of a connection stops an agent that has already been let in. The agent's front is
     /// `distance` metres before the stop line.
     pub(super) fn is_called_back_by_light(
         &self,
@@ -306,8 +304,8 @@ impl<'a> Situation<'a> {
         self.is_stopped_by(BRAKING_FIRMLY, path, agent, distance)
     }
 
-    /// Whether a signal stops an agent that is `distance` metres before the stop line. At amber, it
-    /// does so only if the agent can stop with the deceleration `braking`, in m/s^2.
+    /// Whether a signal stops an agent that is `distance` metres before the stop line. Amber stops the agent
+    /// only if it can stop with the deceleration `braking`, in m/s^2.
     fn is_stopped_by(
         &self,
         braking: f64,
@@ -332,8 +330,8 @@ impl<'a> Situation<'a> {
         self.ground.connection_gist(path).sign
     }
 
-    /// Whether traffic on one connection of a junction yields to traffic on another one. The reason
-    /// is either the rules, or a signal stage that is permissive for the first connection.
+    /// Whether traffic on one connection of a junction yields to traffic on another connection, either
+    /// because of the rules, or because the signal stage is permissive for the first connection.
     pub(super) fn gives_way(
         &self,
         junction: JunctionIndex,
@@ -355,8 +353,8 @@ impl<'a> Situation<'a> {
         }
     }
 
-    /// Whether a connection is the end of an acceleration lane and conflicts with another one, so that its
-    /// vehicles yield.
+    /// Whether a connection is the end of an acceleration lane and conflicts with another connection, so that
+    /// its vehicles yield.
     fn joins_before(&self, path: Connection, other: ConnectionIndex) -> bool {
         self.ground.joins_by(path) && self.ground.in_conflict(path.junction, path.number, other)
     }
@@ -368,7 +366,7 @@ impl<'a> Situation<'a> {
         self.ground.setback(junction, path, has_buses)
     }
 
-    /// Distance of the front of a grant's holder before the stop line, m; negative beyond it.
+    /// Distance from the front of a grant's holder to the stop line, m; negative beyond the line.
     pub(super) fn before_line(&self, junction: JunctionIndex, grant: &Grant) -> f64 {
         -self.front_of(grant) - self.setback(Connection::new(junction, grant.path))
     }
@@ -379,13 +377,13 @@ fn time_to_cover(distance: f64, speed: f64, top: f64, a: f64) -> f64 {
     if distance <= 0.0 {
         return 0.0;
     }
-    // From v to the top speed with a: (top² - v²) / 2 a.
+    // From v to the top speed with acceleration a: (top² - v²) / 2 a.
     let to_top = (top * top - speed * speed).max(0.0) / (2.0 * a);
     if distance < to_top {
         // d = v t + a t^2 / 2
         return ((speed * speed + 2.0 * a * distance).sqrt() - speed) / a;
     }
-    // `top` is never 0, because it is at least the lowest expected speed.
+    // `top` is never 0, because it is at least the minimum expected speed.
     (top - speed).max(0.0) / a + (distance - to_top) / top
 }
 
@@ -395,13 +393,13 @@ mod tests {
 
     #[test]
     fn times_are_those_of_constant_acceleration() {
-        // From standing 12 m at 1.5 m/s^2: t = sqrt(2 d / a) = 4 s.
+        // From rest, 12 m at 1.5 m/s^2: t = sqrt(2 d / a) = 4 s.
         assert!((time_to_cover(12.0, 0.0, 20.0, 1.5) - 4.0).abs() < 1e-12);
         // Already at the top speed.
         assert!((time_to_cover(30.0, 10.0, 10.0, 1.5) - 3.0).abs() < 1e-12);
-        // 6 m/s after 4 s and 12 m, then 6 m more.
+        // After 4 s and 12 m the speed is 6 m/s, followed by 6 m at this speed.
         assert!((time_to_cover(18.0, 0.0, 6.0, 1.5) - 5.0).abs() < 1e-12);
-        // Slowly: 5 m at 0.1 m/s^2.
+        // With the minimum acceleration: 5 m at 0.1 m/s^2.
         assert!((time_to_cover(5.0, 0.0, 20.0, 0.1) - 10.0).abs() < 1e-12);
         assert_eq!(time_to_cover(-1.0, 3.0, 6.0, 1.5), 0.0);
     }

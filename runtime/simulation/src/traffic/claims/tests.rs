@@ -1,4 +1,4 @@
-//! Tests of junctions with cars placed at them by hand.
+//! Tests of junctions with hand-placed cars.
 
 mod lights;
 mod order;
@@ -27,7 +27,7 @@ impl Stand {
         self.car(id, &lanelets, s, speed)
     }
 
-    /// Lets junctions decide if a decision is due.
+    /// Makes junctions decide if a decision is due.
     fn decide(&mut self, clock: &Clock) {
         self.look();
         let given = Given {
@@ -44,7 +44,7 @@ impl Stand {
         self.claims.update(given, agents, &mut self.people);
     }
 
-    /// Takes a step in which junctions decide, whether or not it is on the beat.
+    /// Takes a step in which junctions make decisions, whether or not it is on the beat.
     fn step(&mut self, step: u64) {
         let clock = crate::testing::clock(step);
         self.claims.is_overdue = true;
@@ -55,7 +55,7 @@ impl Stand {
             .update(&clock, &self.ground, arrivals, modules, &[]);
     }
 
-    /// Advances the signals to a step, without any vehicle.
+    /// Advances the signals to a step, without vehicles.
     fn wait_until(&mut self, step: u64) {
         let clock = crate::testing::clock(step - 1);
         let modules = &mut SignalControllers::default();
@@ -76,7 +76,7 @@ impl Stand {
         self.agents.progress[index].at = 2;
     }
 
-    /// Fills the exit with a queue of standing cars, up to the junction. Their ids start at 100.
+    /// Fills the exit up to the junction with a queue of stationary cars. Their ids start at 100.
     fn fill_exit(&mut self, direction: DVec2) {
         let exit = self.straight(direction)[2];
         let length = self.ground.length(exit);
@@ -117,7 +117,7 @@ impl Stand {
         self.agents.progress[index].at = 1;
     }
 
-    /// Puts a car off the lanes, with its rear axle at a pose.
+    /// Puts a car off the lanes, with its rear axle at `pose`.
     fn put_off_lanes(&mut self, agent: AgentIndex, pose: Pose) {
         let index = agent.index();
         self.agents.position[index].lanelet = NO_LANELET;
@@ -166,7 +166,7 @@ fn granted_to(stand: &Stand, agent: AgentIndex) -> u32 {
     stand.agents.claim[agent.index()].granted_to
 }
 
-/// The lanelets straight ahead from the only entry of a road.
+/// The lanelets straight ahead from a road with a single entry.
 fn straight_on(stand: &Stand, road: u32) -> Vec<LaneletIndex> {
     let graph = stand.ground.graph();
     let lanes = graph.lanes_of(RoadId(road)).flat_map(|(_, pieces)| pieces);

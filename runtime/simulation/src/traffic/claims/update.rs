@@ -1,5 +1,5 @@
-//! One decision of all junctions. It finds the vehicles that have left, collects and decides requests, and
-//! sets the places where vehicles inside have to wait.
+//! One decision of all junctions: finds the vehicles that have left, collects and decides requests, and sets
+//! the places where vehicles inside have to wait.
 
 use super::Claims;
 use super::alley::AlleyRequest;
@@ -18,7 +18,7 @@ use crate::traffic::people::{Over, People};
 use roadwright_scenario::Connection;
 
 impl Claims {
-    /// Lets junctions decide if a decision is due. Otherwise, it only revokes the grants of agents that no
+    /// Makes junctions decide if a decision is due. Otherwise, only revokes the grants of agents that no
     /// longer drive, because their indices will be reused.
     pub(crate) fn update(
         &mut self,
@@ -51,7 +51,8 @@ impl Claims {
         } = given;
         let ground = fixed.ground;
         self.off_lanes.look(ground, &given.index.off_lanes);
-        // First out, then in, so that room that becomes free can be granted in the same step.
+        // Departures are processed before entries, so that room that becomes free can be granted in the same
+        // step.
         let situation = given.beside(people).with(agents.lent());
         self.grants.note_places(&situation);
         self.grants.keep(|grant| is_inside(grant, &situation));
@@ -63,8 +64,8 @@ impl Claims {
         let revoked = &mut self.scratch.revoked;
         (self.grants).find_revoked(&self.closing, &situation, revoked);
         self.take_back(agents);
-        // After grants have been revoked, so that a vehicle that has lost its turn requests again in this
-        // step.
+        // Requests are collected after grants have been revoked, so that a vehicle that has lost its turn can
+        // make a new request in this step.
         self.requests.collect(clock.step, fixed, routes, agents);
         if !people.busy().is_empty() {
             self.heed_people(given, people, agents);
@@ -74,17 +75,19 @@ impl Claims {
         if has_alleys {
             self.alleys.collect(&situation);
         }
-        // Before any vehicle is let in, because vehicles that are inside uninvited count for the decisions.
+        // This comes before any vehicle is let in, because decisions depend on the vehicles that are inside
+        // without having been let in.
         self.watch(agents.statistics, &situation);
         self.requests.sort();
         self.decide_all(setting, agents);
-        // Rings consist of vehicles that have just been refused for lack of room, and walls need the
-        // tickets of all vehicles that have been let in.
+        // This comes after the decisions, because rings consist of vehicles that have just been refused for
+        // lack of room, and walls need the tickets of all vehicles that have been let in.
         self.turn_rings(clock, setting, agents);
         self.set_walls(setting, agents);
         let situation = setting.with(agents.lent());
         (self.arrivals).find(&self.requests, &self.grants, &situation);
-        // Last, because pedestrians wait for all vehicles that have been let in, including in this step.
+        // This comes last, because pedestrians wait for all vehicles that have been let in, including those
+        // of this step.
         let busy = people.busy().iter();
         let over: Vec<Vec<Over>> = busy
             .map(|&crossing| self.grants.over(crossing, &situation))
@@ -130,7 +133,7 @@ impl Claims {
         }
     }
 
-    /// Revokes the grants of the listed vehicles, each from an index of its route onwards.
+    /// Revokes grants of the listed vehicles, each from a route index onwards.
     pub(super) fn take_back(&mut self, agents: &mut ClaimColumns<'_>) {
         for &(agent, at) in &self.scratch.revoked {
             self.alleys.forget_from(agent, at);
@@ -148,7 +151,7 @@ impl Claims {
         let from_the_road = self.alleys.take_requests();
         let mut alleys = from_the_road.iter().peekable();
         for request in &requests {
-            // Merged with the requests for alleys from the open road into one order.
+            // The requests are merged with those for alleys from the open road into one order.
             let is_earlier =
                 |other: &&AlleyRequest| (other.since, other.id) < (request.since, request.id);
             while let Some(earlier) = alleys.next_if(is_earlier) {
@@ -158,12 +161,12 @@ impl Claims {
             let age = request.age(&situation);
             self.counts.longest_wait = self.counts.longest_wait.max(age);
             self.requests.note_wait(request.path.junction, age);
-            // A vehicle behind another one that waits cannot enter. It is not pending either, because it
+            // A vehicle behind another waiting vehicle cannot enter. It is not pending either, because it
             // would hold up others although it could not drive.
             let refused = if !situation.has_turn(request.agent, request.at) {
                 Refusal::NotFirst
             } else if self.alleys.is_held_up_before(request.agent, request.at) {
-                // With a ticket it would wait for a vehicle that may wait for that ticket.
+                // With a ticket, it would wait for a vehicle that may in turn wait for that ticket.
                 Refusal::Alley
             } else {
                 self.decide_one(request, setting, agents)
@@ -177,7 +180,7 @@ impl Claims {
         self.alleys.put_back(from_the_road);
     }
 
-    /// Decides a request to a junction and the alleys beyond it. Returns the reason if it is refused.
+    /// Decides a request for a junction and the alleys beyond it. If it is refused, returns the reason.
     fn decide_one(
         &mut self,
         request: &Request,
@@ -185,8 +188,8 @@ impl Claims {
         agents: &mut ClaimColumns<'_>,
     ) -> Refusal {
         let situation = setting.with(agents.lent());
-        // First of all, because most waiting vehicles stand at a red light. But a vehicle that waits for an
-        // alley, or has waited long for room, keeps its claim to it meanwhile.
+        // Signals are checked first, because most waiting vehicles stand at a red light. However, a vehicle
+        // that waits for an alley, or has waited long for room, keeps its claim to it in the meantime.
         let is_red = is_stopped_by_light(request, &situation);
         let keeps_room = || is_passed_over_for_room(request, request.path.junction, &situation);
         if is_red && !self.alleys.are_heeded(setting.ground) && !keeps_room() {
@@ -249,8 +252,8 @@ impl Claims {
 }
 
 impl Requests {
-    /// Records the room or connection that others have to leave free for a vehicle that is not let in, if it
-    /// has waited long enough.
+    /// Reserves room or a connection for a vehicle that has been refused, if it has waited long enough. Other
+    /// vehicles have to leave it free.
     fn reserve_for(
         &mut self,
         request: &Request,
@@ -258,11 +261,11 @@ impl Requests {
         needs: &[Need],
         situation: &Situation<'_>,
     ) {
-        // Only a vehicle that is held up by others is pending. A vehicle whose exit is full is not, because
-        // others should not wait for a queue that does not concern them. A vehicle that waits for an alley
-        // keeps others out of the alley but not out of the junction, by which vehicles inside the alley
-        // leave. A vehicle is also pending if others fill a ring before it, or take its room whenever it
-        // has a red light.
+        // A vehicle is pending only if other vehicles hold it up. A vehicle with a full exit is not pending,
+        // because others should not wait for a queue that does not concern them. A vehicle that waits for an
+        // alley keeps others out of the alley but not out of the junction, because vehicles leave the alley
+        // through it. A vehicle is also pending if others fill a ring before it can enter, or take its room
+        // whenever its light is red.
         let ring = |need: &Need| {
             let ring = situation.ground.ring(need.exit)?;
             ring.lanelets.first().copied()
@@ -291,8 +294,8 @@ impl Requests {
             self.pending_mut().extend(last.map(on_connection));
             return;
         }
-        // All junctions or none. Otherwise it would keep others out of one junction while it waits for the
-        // next, because each junction has its own waiting time.
+        // Either all junctions or none are reserved. Each junction has its own waiting time, so otherwise the
+        // vehicle would keep others out of one junction while it waits for the next.
         let keeps_out = |need: &Need| keeps_others_out(request, need.junction, situation);
         let mut with_law = needs.iter().filter(|need| need.has_law);
         if needs.first().is_some_and(keeps_out) && with_law.all(keeps_out) {

@@ -1,4 +1,4 @@
-//! Reasons why agents wait at junctions, and the agents that they wait for, as shown to users.
+//! Reasons why agents wait at junctions, and the agents that they wait for, for display.
 
 use super::alley::Alleys;
 use super::request::Request;
@@ -10,11 +10,11 @@ use roadwright_scenario::alleys::AlleySide;
 use roadwright_scenario::{Connection, NodeId, RoadId};
 use std::fmt;
 
-/// The reason why an agent waits at a junction, and the agents it waits for.
+/// Reason why an agent waits at a junction, and the agents that it waits for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Waits {
-    /// Smallest node id of the junction. For an alley, smallest node id of a junction at one end of
-    /// its road.
+    /// Smallest node id of the junction. For an alley, this is the smallest node id of a junction at one end
+    /// of the alley's road.
     pub node: NodeId,
     /// The reason.
     pub why: Why,
@@ -33,9 +33,9 @@ pub enum Why {
     Stop,
     /// A vehicle with right of way approaches.
     GivesWay,
-    /// The agent follows another vehicle at a sign and has to look for itself.
+    /// The agent follows another vehicle at a sign and has to check for traffic itself.
     Looks,
-    /// Other vehicles block the agent or have waited longer.
+    /// The agent is blocked by other vehicles, or they have waited longer.
     Occupied,
     /// There is no room beyond the junction.
     NoRoom,
@@ -43,11 +43,11 @@ pub enum Why {
     Inside,
     /// Pedestrians are crossing or want to cross.
     People,
-    /// An edit will change the junction as soon as it is empty.
+    /// The junction is closed, because an edit will change it as soon as it is empty.
     Closed,
     /// A body off the lanes blocks the junction.
     OffLanes,
-    /// Another vehicle is coming through an alley of this road or has waited longer for the alley.
+    /// Another vehicle is coming through an alley of this road, or has waited longer for it.
     Alley(RoadId),
 }
 
@@ -76,7 +76,7 @@ impl fmt::Display for Why {
         f.write_str(match self {
             Self::Queue => "the vehicle ahead",
             Self::Red => "green",
-            Self::Stop => "a stop at the line",
+            Self::Stop => "its stop at the stop line",
             Self::GivesWay => "traffic with the right of way",
             Self::Looks => "a gap to the vehicle ahead at the sign",
             Self::Occupied => "vehicles let in earlier",
@@ -114,8 +114,8 @@ impl Claims {
             return Some(waits);
         }
         let (at, why) = match claim.refused {
-            // Not refused, so it waits at a wall inside, or not at all. `wall_at` is one more than the
-            // index in the route.
+            // The agent was not refused, so it waits at a wall inside the junction or does not wait.
+            // `wall_at` is the route index plus one.
             Refusal::None => (claim.wall_at.checked_sub(1)?, Why::Inside),
             Refusal::NotFirst => (claim.asked_for, Why::Queue),
             Refusal::Red => (claim.asked_for, Why::Red),
@@ -135,7 +135,7 @@ impl Claims {
             return self.closing.waits_before_closed(connection, situation);
         };
         if why == Why::Inside && !self.grants.has(agent, path.junction, at) {
-            // It is held back before a junction that it does not request yet.
+            // The agent is held back before a junction that it does not request yet.
             return self.closing.waits_before_closed(connection, situation);
         }
         let whom = self.whom(agent, at, path, why, situation);
@@ -153,7 +153,7 @@ impl Claims {
         })
     }
 
-    /// Vehicles at the head of their lane that wait for one direction of an alley. O(vehicles).
+    /// Vehicles at the heads of their queues that wait for one direction of an alley. O(vehicles).
     pub(crate) fn waiting_for(
         &self,
         side: AlleySide,
@@ -194,7 +194,7 @@ impl Claims {
                 .map(|entry| entry.agent)
                 .into_iter()
                 .collect(),
-            // A requesting vehicle has no ticket yet, and would draw the highest.
+            // A requesting vehicle has no ticket yet. It would draw the highest one.
             Why::Occupied => met(u64::MAX),
             Why::Inside => {
                 let own = granted.iter().find(|grant| grant.agent == agent);
@@ -239,8 +239,8 @@ impl Alleys {
         })
     }
 
-    /// Returns the alleys that an agent needs at once to proceed from its current position and does
-    /// not hold yet. They lie on the open road or at a junction.
+    /// Returns the alleys that an agent needs in order to proceed from its current position and does not hold
+    /// yet. They are on the open road or at a junction.
     fn needed_by(&self, agent: AgentIndex, situation: &Situation<'_>) -> Vec<AlleySide> {
         let claim = &situation.agents.claim[agent.index()];
         let mut needs = Vec::new();

@@ -1,4 +1,4 @@
-//! Positions at which vehicles wait inside a junction: before conflicts that other vehicles pass first.
+//! Positions at which vehicles wait inside a junction, before conflicts that other vehicles pass first.
 //!
 //! ```text
 //! ticket 7: | | The car with ticket 8 has been let in and waits before its
@@ -15,13 +15,13 @@ use crate::records::AgentIndex;
 use roadwright_scenario::Connection;
 use roadwright_scenario::junction::Interval;
 
-/// A place to wait: index of a lanelet in the route, and position along the lanelet, m.
+/// A place to wait: route index, and position along that lanelet, m.
 pub(super) type Wall = (u32, f32);
 
 impl Grants {
-    /// Finds the delay that other vehicles cause each holder of a grant. Also finds the first place
-    /// in each junction where the holder has to wait, as (agent, place). Agents that need not wait
-    /// are left out. O(pairs of grants in one junction).
+    /// Computes the delay of each holder of a grant because of other vehicles, and finds the first place in
+    /// each junction where the holder has to wait. Agents that need not wait are left out. O(pairs of grants
+    /// in one junction).
     pub(super) fn set_walls(
         &mut self,
         situation: &Situation<'_>,
@@ -33,7 +33,7 @@ impl Grants {
                 only.delay = 0.0;
                 return;
             }
-            // In the order of their tickets, so that the delays of earlier ones are known.
+            // In the order of tickets, so that the delays of earlier vehicles are known.
             for i in 0..grants.len() {
                 let (before, rest) = grants.split_at_mut(i);
                 let grant = &mut rest[0];
@@ -51,11 +51,11 @@ impl Grants {
                     };
                     let delay = meeting.delay(front, grant, other, situation);
                     grant.delay = grant.delay.max(delay);
-                    // A vehicle that is already in the conflict leaves it, because standing there would
-                    // help no other.
+                    // A vehicle that is already in the conflict continues, because standing there would not
+                    // help any other vehicle.
                     let stop = meeting.own.from.max(f64::from(grant.stands_at));
-                    // A vehicle whose conflict begins with its connection waits at its line, clear of a
-                    // turning bus.
+                    // If the conflict begins with the connection, the vehicle waits at its stop line, clear
+                    // of a turning bus.
                     let line = -situation.setback(Connection::new(junction, grant.path));
                     let stop = match stop < AT_BEGIN && front <= line + INSIDE {
                         true => stop.min(line),
@@ -82,15 +82,15 @@ pub(super) fn keep_first(walls: &mut Vec<(AgentIndex, Wall)>) {
     walls.dedup_by_key(|(agent, _)| *agent);
 }
 
-/// Distance from the start of a connection within which a conflict counts as beginning with the connection,
-/// m.
+/// Maximum distance from the start of a connection at which a conflict counts as beginning with the
+/// connection, m.
 const AT_BEGIN: f64 = 0.5;
 /// Distance inside a conflict beyond which a vehicle is no longer stopped before the conflict, m.
 const INSIDE: f64 = 0.5;
-/// Reaction time allowed to a merging vehicle, in addition to one decision period, s.
+/// Reaction time of a merging vehicle, in addition to one decision period, s.
 const REACTION: f64 = 0.2;
 
-/// A conflict between two agents in a junction. The second agent has not left the conflict yet.
+/// A conflict between two agents in a junction that the second agent has not left yet.
 pub(super) struct Meeting {
     /// Interval of the conflict on the agent's own connection, m.
     pub(super) own: Interval,
@@ -114,7 +114,7 @@ impl Meeting {
         let conflicts = situation.ground.conflicts(junction, is_long);
         let met = conflicts.between(path, other.path);
         let (own, theirs) = met.or_else(|| conflicts.again(path, other.path))?;
-        // Where both merge into one lane, one follows the other from where they meet.
+        // If both merge into one lane, one vehicle follows the other from the point where they meet.
         let is_merge = conflicts.is_merge(path, other.path);
         let end = if is_merge { theirs.from } else { theirs.to };
         let to_clear = end - situation.rear_of(other);
@@ -130,10 +130,10 @@ impl Meeting {
         situation.time_as_it_drives(self.to_clear, other.agent, other.at) + f64::from(other.delay)
     }
 
-    /// Whether the holder of a grant need not slow down yet for the vehicle with which it merges.
-    /// `distance` is the distance to the place where it would wait, m. `delay` is the time by which
-    /// it would reach the conflict too early, s. If it slowed down at once, it would creep towards
-    /// that place and merge slowly, and vehicles behind would have to brake.
+    /// Whether the holder of a grant need not slow down yet for the vehicle with which it merges. `distance`
+    /// is the distance to the place where it would wait, m. `delay` is the time by which it would reach the
+    /// conflict too early, s. If it slowed down at once, it would creep towards that place and merge slowly,
+    /// and vehicles behind it would have to brake.
     fn rolls_on(
         &self,
         distance: f64,

@@ -1,5 +1,5 @@
-//! Monitors compliance: finds vehicles that enter without a grant or at red, and vehicles that approach
-//! signals.
+//! Monitors compliance: finds vehicles that enter without a grant or at a red light. Also finds vehicles that
+//! approach signals.
 
 use super::grants::{Grants, RouteConnection};
 use super::request::{Need, Requests};
@@ -21,9 +21,9 @@ pub(super) struct Intruder {
 }
 
 impl Claims {
-    /// Counts vehicles that have entered since the last step. Issues the necessary grants to vehicles that
-    /// are inside without having been let in, so that others keep clear. These vehicles pass first because
-    /// they are already inside.
+    /// Counts vehicles that have entered since the last step. Issues grants to vehicles that are inside
+    /// without having been let in, so that others keep clear. These vehicles pass first because they are
+    /// already inside.
     pub(super) fn watch(&mut self, statistics: &[Statistics], situation: &Situation<'_>) {
         let (entries, counts) = (&mut self.entries, &mut self.counts);
         self.grants.for_each_busy(|junction, grants| {
@@ -35,12 +35,12 @@ impl Claims {
                 entries.note(junction, grant, situation);
                 let is_red = !grant.is_on_red
                     && situation.light(Connection::new(junction, grant.path)).is_red()
-                    // Behind a narrow bend there is no line; vehicles stop before it.
+                    // After a narrow bend there is no stop line, because vehicles stop before the bend.
                     && situation.law_from(grant) == Some(grant.at);
                 counts.red_passed += u64::from(is_red);
             }
         });
-        // By id, so that their tickets follow each other in that order.
+        // Sorted by id, so that consecutive tickets are in this order.
         let intruders = self.requests.intruders_mut();
         intruders
             .sort_unstable_by_key(|intruder| situation.agents.identity[intruder.agent.index()].id);
@@ -49,9 +49,9 @@ impl Claims {
             if self.grants.has(intruder.agent, junction, intruder.at) {
                 continue;
             }
-            // A vehicle that spawned in a junction has not entered it, nor has one that spawned with its
-            // front in it: its rear axle gets there before the vehicle has driven the distance between the
-            // two.
+            // Vehicles that spawned in the junction, or with their front in it, have not entered it. The rear
+            // axle of such a vehicle gets there before the vehicle has driven the distance between front and
+            // rear axle.
             let agent = intruder.agent;
             let driven = statistics[agent.index()].distance;
             if intruder.at > 0 && driven >= situation.vehicle_type(agent).front {
@@ -62,8 +62,8 @@ impl Claims {
                 self.counts.red_passed += u64::from(is_red);
             }
             let route = situation.route(intruder.agent);
-            // A route that ends in the junction has no lane beyond, so the connection itself serves as the
-            // exit.
+            // If the route ends in the junction, there is no lane beyond, so the connection itself is used as
+            // the exit.
             let beyond = route.lanelet(intruder.at + 1);
             let Some(exit) = beyond.or_else(|| route.lanelet(intruder.at)) else {
                 continue;
@@ -86,21 +86,21 @@ pub(super) struct Arrivals {
 
 #[derive(Debug, Clone, Default)]
 struct Finding {
-    /// Whether junctions have decided in this step.
+    /// Whether junctions have made decisions in this step.
     are_new: bool,
     arrivals: Vec<Arrival>,
-    /// Lanes before signals whose first vehicle has no room beyond.
+    /// Lanes before signals whose first vehicle has no room beyond the junction.
     blocked: Vec<LaneletIndex>,
     needs: Vec<Need>,
 }
 
 impl Arrivals {
-    /// Records whether junctions decide in this step.
+    /// Records whether junctions make decisions in this step.
     pub(super) fn note_decision(&mut self, decides: bool) {
         self.found.are_new = decides;
     }
 
-    /// Arrivals in this step; `None` if junctions do not decide in this step.
+    /// Arrivals in this step; `None` if junctions make no decisions in this step.
     pub(super) fn of_this_step(&self) -> Option<&[Arrival]> {
         self.found.are_new.then_some(&self.found.arrivals)
     }
@@ -137,7 +137,7 @@ impl Arrivals {
             let setback = situation.setback(other.path);
             waiting((other.agent, other.at), other.path, other.distance, setback)
         }));
-        // Before a narrow bend vehicles wait for the signals behind it.
+        // If there is a narrow bend before the signals, vehicles wait before the bend.
         for request in requests.all() {
             if situation.ground.is_ruled(request.path.junction) {
                 continue;

@@ -1,4 +1,4 @@
-//! Pedestrians: they arrive at crossings, wait, and walk over them.
+//! Pedestrians, who arrive at crossings, wait, and walk across.
 //!
 //! ```text
 //!      kerb |  lane   |  lane   | kerb       A pedestrian (o) on the carriageway keeps the lane
@@ -6,17 +6,17 @@
 //!    o ---> |    :    |    v    |            waits before a lane that a vehicle has been let into.
 //! ```
 //!
-//! Vehicles and pedestrians exclude each other as vehicles do among themselves, in an order that is fixed
-//! when one of them starts. A vehicle is let into a junction only if no pedestrian is, or soon will be, where
-//! it drives over a crossing. From then on it waits for no pedestrian. A walking pedestrian waits for
-//! vehicles that have been let in, and for no others. So they never wait for each other in a circle.
+//! Vehicles and pedestrians take turns as vehicles do among themselves, in an order that is fixed when one of
+//! them starts. A vehicle is let into a junction only if no pedestrian is, or soon will be, where it drives
+//! over a crossing. From then on, it does not wait for pedestrians. A walking pedestrian waits only for
+//! vehicles that have been let in. Therefore they never wait for each other in a circle.
 //!
-//! At a zebra crossing, pedestrians go first. When a pedestrian arrives, no more vehicles are let
-//! in, and vehicles that have been let in but have not entered and can still stop lose their turn.
-//! Two rules end every wait. After a vehicle has waited for pedestrians for
-//! [`PATIENCE_OF_DRIVERS`], it goes ahead of pedestrians that arrive later. After a pedestrian has
-//! waited for [`PATIENCE`], all pedestrians there go ahead of every vehicle that can still stop. At
-//! signals pedestrians walk in the stages in which the lanes they cross have red (`walk_stages`).
+//! At a zebra crossing, pedestrians go first. When a pedestrian arrives, no more vehicles are let in.
+//! Vehicles that have been let in lose their turn if they have not entered and can still stop. Two rules
+//! limit every wait. After a vehicle has waited for pedestrians for [`PATIENCE_OF_DRIVERS`], it goes ahead of
+//! pedestrians that arrive later. After a pedestrian has waited for [`PATIENCE`], all pedestrians there go
+//! ahead of every vehicle that can still stop. At signals, pedestrians walk in the stages in which the lanes
+//! that they cross have red (`walk_stages`).
 //!
 //! # Parts
 //!
@@ -42,36 +42,35 @@ use thiserror::Error;
 pub(crate) use walk::Over;
 use walk::Seen;
 
-/// Radius of the space that a pedestrian needs, m; shoulders are 0.6 m wide.
+/// Radius of the space that a pedestrian needs, m. Shoulders are 0.6 m wide.
 pub const RADIUS: f64 = 0.3;
 /// Distance from the kerb at which pedestrians wait, m.
 const BEFORE_KERB: f64 = 0.4;
-/// Distance from the kerb at which pedestrians appear, m. Drivers see them two seconds before they
-/// reach the kerb.
+/// Distance from the kerb at which pedestrians appear, m. Drivers see them two seconds before they get to the
+/// kerb.
 const COMES_FROM: f64 = 2.4;
 /// Distance beyond the other kerb at which pedestrians disappear, m.
 const GOES_TO: f64 = 1.0;
 /// Waiting time after which a vehicle is let in ahead of pedestrians that have not started, s.
 pub(super) const PATIENCE_OF_DRIVERS: f64 = 20.0;
-/// Waiting time at a zebra crossing after which pedestrians go ahead of every vehicle that can
-/// still stop, s. Vehicles that cannot stop have left the junction long before the wait reaches a
-/// minute.
+/// Waiting time at a zebra crossing after which pedestrians go ahead of every vehicle that can still stop, s.
+/// Vehicles that cannot stop leave the junction long before the wait reaches one minute.
 pub(super) const PATIENCE: f64 = 25.0;
-/// Maximum number of pedestrians at one crossing. There is no room for more pedestrians.
+/// Maximum number of pedestrians at one crossing, because there is no space for more.
 const MOST_AT_CROSSING: usize = 200;
 
-/// Pedestrians as one column per property, in the order of arrival.
+/// Pedestrians in order of arrival, with one column per property.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct People {
     id: Vec<u64>,
     /// Index of each pedestrian's crossing in the ground.
     crossing: Vec<u32>,
-    /// Whether each pedestrian comes from the right kerb, as seen outward from the junction.
+    /// Whether each pedestrian comes from the right kerb, as seen from the junction outwards.
     is_from_right: Vec<bool>,
     /// Position of each pedestrian along the crossing, m from the kerb where it started; negative
     /// before the kerb.
     along: Vec<f64>,
-    /// Lateral offset from the middle of the crossing, m.
+    /// Lateral offset of each pedestrian from the middle of the crossing, m.
     beside: Vec<f64>,
     /// Time at which each pedestrian began to wait, s; infinite while walking.
     since: Vec<f64>,
@@ -85,7 +84,7 @@ pub(crate) struct People {
     seen: Seen,
 }
 
-/// Reasons why no pedestrian can be added at a crossing.
+/// Reasons why no pedestrian can be added.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 pub enum NoCrossing {
     /// The junction has no crossing.
@@ -96,14 +95,14 @@ pub enum NoCrossing {
         "the junction of node {0} has no crossing over road {1}; `roadwright junction` lists them"
     )]
     OverRoad(u32, u32),
-    /// There is no room for more pedestrians.
+    /// There is no space for more pedestrians at the crossing.
     #[error("there are already too many pedestrians at the crossing of node {0}")]
     Full(u32),
 }
 
 impl People {
-    /// Creates the state without pedestrians. `rate` pedestrians per hour will arrive at each side of
-    /// crossings that do not set their own rate.
+    /// Creates the state without pedestrians. `rate` is the number of pedestrians per hour that arrive on
+    /// each side of crossings without a rate of their own.
     pub(crate) fn new(ground: &Ground, rate: f64, seed: u64) -> Self {
         Self {
             sources: sources::of(ground, rate, seed, 0.0),
@@ -116,8 +115,8 @@ impl People {
         self.id.is_empty() && self.strays.is_empty() && self.sources.iter().all(Source::is_dry)
     }
 
-    /// Whether there has never been a pedestrian and none will arrive. Such a run behaves as if pedestrians
-    /// did not exist.
+    /// Whether there have never been any pedestrians and none will arrive. Such a run has the same results as
+    /// one without support for pedestrians.
     pub(crate) fn is_untouched(&self) -> bool {
         self.last_id == 0 && self.is_over()
     }
@@ -127,12 +126,12 @@ impl People {
         (self.counts.came > 0).then_some(self.counts)
     }
 
-    /// Adds a pedestrian at a crossing of the junction at a node. It is the crossing over the given
-    /// road, or over the first arm that has a crossing. The pedestrian starts on the side with
+    /// Adds a pedestrian at a crossing of the junction at a node. The crossing is the one over the given road
+    /// or, without a road, over the first arm that has a crossing. The pedestrian starts on the side with
     /// fewer pedestrians. Returns its number.
     ///
     /// # Errors
-    /// If there is no such crossing, or no room at the crossing.
+    /// If there is no such crossing, or no space at the crossing.
     pub(crate) fn call(
         &mut self,
         ground: &Ground,
@@ -153,13 +152,14 @@ impl People {
         let crossing = numbers.find(is_meant).ok_or_else(none)?;
         let own = (0..self.id.len()).filter(|&i| self.crossing[i] == crossing);
         let from_right = own.clone().filter(|&i| self.is_from_right[i]).count();
-        // On the side with fewer: at most half of those present come from the right.
+        // The side with fewer pedestrians is the right one if at most half of those present come from the
+        // right.
         let is_from_right = 2 * from_right <= own.count();
         self.come(crossing, is_from_right, &sites[crossing as usize])
             .ok_or(NoCrossing::Full(node.0))
     }
 
-    /// Adds a pedestrian; `None` if there is no room.
+    /// Adds a pedestrian; `None` if there is no space.
     fn come(&mut self, crossing: u32, is_from_right: bool, site: &CrossingSite) -> Option<u64> {
         let there = self.crossing.iter().filter(|other| **other == crossing);
         if there.count() >= MOST_AT_CROSSING {
@@ -179,12 +179,12 @@ impl People {
         Some(id)
     }
 
-    /// Updates pedestrians for the ground after an edit. Pedestrians whose crossing is unchanged
-    /// continue. If a crossing was removed or moved, pedestrians on it walk to the other side, and
-    /// pedestrians who have not started disappear.
+    /// Updates pedestrians for the ground after an edit. Pedestrians at an unchanged crossing continue. If a
+    /// crossing was removed or moved, pedestrians on it walk to the other side, and pedestrians who have not
+    /// started disappear.
     pub(crate) fn take_over(&mut self, before: &Ground, after: &Ground, rate: f64, clock: &Clock) {
         let (old, new) = (before.crossings().sites(), after.crossings().sites());
-        // Matched by position, because an edit renumbers crossings.
+        // Matched by position, because an edit changes the indices of crossings.
         let is_same = |a: &CrossingSite, b: &CrossingSite| {
             let (a, b) = (&a.crossing, &b.crossing);
             (a.road, a.end, a.right_kerb, a.length, a.width)
@@ -204,7 +204,7 @@ impl People {
             }
             *stays = false;
             let site = &old[crossing];
-            // Pedestrians before the kerb disappear. Pedestrians beyond the other one have arrived.
+            // Pedestrians before the kerb disappear. Pedestrians beyond the other kerb have arrived.
             if self.along[person] > 0.0 && self.along[person] < site.crossing.length {
                 let place = self.place(person, site);
                 let end = self.end(person, site);
@@ -228,7 +228,7 @@ impl People {
         crossing.right_kerb.point(self.beside[person], across)
     }
 
-    /// Removes the pedestrians for which `stays` is `false`.
+    /// Removes the pedestrians for whom `stays` is `false`.
     fn keep(&mut self, stays: &[bool]) {
         fn retain<T>(column: &mut Vec<T>, stays: &[bool]) {
             let mut stays = stays.iter();
@@ -272,7 +272,7 @@ impl People {
                 waits: self.since[person].is_finite(),
             }
         });
-        // Strays keep the numbers that they had on the crossing.
+        // Stray pedestrians keep the numbers that they had on the crossing.
         let mut all: Vec<_> = walkers
             .chain(self.strays.iter().map(Stray::record))
             .collect();
@@ -280,7 +280,7 @@ impl People {
         all
     }
 
-    /// Whether all columns have the same length and their values match a ground; for saves.
+    /// Whether a save is valid: all columns have the same length, and their values match the ground.
     pub(crate) fn fits(&self, ground: &Ground, clock: &Clock) -> bool {
         let sites = ground.crossings().sites();
         let n = self.id.len();
@@ -308,13 +308,14 @@ impl People {
     }
 }
 
-/// Lateral offset of a pedestrian from the middle of the crossing, m. Pedestrians keep to the right but do
+/// Lateral offset of a pedestrian from the middle of the crossing, m. Pedestrians keep to the right, but do
 /// not all walk in one line.
 fn lane_for(id: u64, is_from_right: bool, width: f64) -> f64 {
     let free = (0.5 * width - RADIUS - 0.1).max(0.0);
-    // Five lines from the middle of the crossing outwards, at 0.15 to 0.95 of the free width.
+    // Five lines, at 0.15 to 0.95 of the free width from the middle of the crossing.
     let share = 0.15 + 0.2 * (id / 2 % 5) as f64;
-    // The outward side is on the right of a pedestrian that walks from the right kerb to the left one.
+    // The side away from the junction is on the right of a pedestrian who walks from the right kerb to the
+    // left.
     let side = if is_from_right { 1.0 } else { -1.0 };
     side * free * share.min(1.0)
 }

@@ -7,10 +7,10 @@ use roadwright_ground::Ground;
 use roadwright_scenario::{RoadEnd, RoadId};
 use serde::{Deserialize, Serialize};
 
-/// Maximum time by which the next arrival in a save may be overdue, s.
+/// Maximum time by which the next arrival may be overdue in a save, s.
 const LATEST: f64 = 10.0;
 
-/// The source of pedestrians at one side of a crossing.
+/// The source of pedestrians on one side of a crossing.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct Source {
     /// Road, end and side, which identify the source after an edit.
@@ -31,8 +31,8 @@ pub(super) fn of(ground: &Ground, rate: f64, seed: u64, time: f64) -> Vec<Source
             let crossing = &site.crossing;
             let is_start = crossing.end == RoadEnd::Start;
             let key = (crossing.road, is_start, is_from_right);
-            // Each side of each end of each road has its own stream, so that another crossing disturbs none
-            // of them.
+            // Each side at each end of each road has a separate random stream, so that adding a crossing does
+            // not affect the others.
             let number =
                 u64::from(crossing.road.0) * 4 + 2 * u64::from(is_start) + u64::from(is_from_right);
             let mut source = Source {
@@ -53,15 +53,15 @@ impl Source {
         self.rate <= 0.0
     }
 
-    /// Whether the source's values are valid. The next arrival must not be long overdue, because otherwise
-    /// all pedestrians who would have arrived since then would appear in one step.
+    /// Whether the source's values are valid. The next arrival must not be long overdue. Otherwise, all
+    /// pedestrians who would have arrived since then would appear in one step.
     pub(super) fn is_sound(&self, clock: &Clock) -> bool {
         (0.0..=1e6).contains(&self.rate) && self.next_time >= clock.time() - LATEST
     }
 
-    /// Continues with the state that the source had before an edit.
+    /// Takes over the state that the source had before an edit.
     fn continue_from(&mut self, before: &Self) {
-        // With another rate the gap that has been drawn no longer fits.
+        // If the rate has changed, the gap that was drawn no longer applies.
         let is_same = before.rate.to_bits() == self.rate.to_bits();
         self.stream = before.stream.clone();
         if is_same {
@@ -74,13 +74,13 @@ impl Source {
         if self.is_dry() {
             return f64::INFINITY;
         }
-        // A unit number is less than 1, so the logarithm is finite.
+        // A unit random number is less than 1, so the logarithm is finite.
         -ln(1.0 - self.stream.next_unit()) * 3600.0 / self.rate
     }
 }
 
 impl People {
-    /// Adds the pedestrians that are due to arrive.
+    /// Adds the pedestrians who are due to arrive.
     pub(crate) fn appear(&mut self, clock: &Clock, ground: &Ground) {
         let time = clock.time();
         let sites = ground.crossings().sites();

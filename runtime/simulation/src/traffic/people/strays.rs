@@ -1,10 +1,10 @@
-//! Pedestrians whose crossing was removed by an edit while they walked. They walk to the other side, and
-//! drivers stop for them if they can.
+//! Pedestrians whose crossing was removed by an edit while they were walking on it. They walk to the other
+//! side, and drivers stop for them if they can.
 //!
 //! ```text
 //!        |    :       wall
-//!        |    o--->    |  [ car ]     The wall is where the lane of the car comes near the rest of
-//!        |             |              the path; pedestrians wait for a car that cannot stop there.
+//!        |    o--->    |  [ car ]     The wall is where the car's lane comes close to the rest of
+//!        |             |              the path. Pedestrians wait for a car that cannot stop there.
 //! ```
 
 use super::{People, RADIUS};
@@ -19,17 +19,17 @@ use roadwright_ground::Ground;
 use roadwright_scenario::junction::WALKING_SPEED;
 use serde::{Deserialize, Serialize};
 
-/// Length of the remaining path of a pedestrian that drivers take into account, m. It is about the width of
-/// two lanes.
+/// Length of a pedestrian's remaining path that drivers take into account, m. It is about the width of two
+/// lanes.
 const HEEDED: f64 = 7.0;
-/// Minimum distance between the centre line of a lane and the path if the lane is free, m.
-/// It is half the width of a bus plus half the width of a pedestrian.
+/// Distance between the centre line of a lane and the path below which the lane is blocked, m. It is half the
+/// width of a bus plus half the width of a pedestrian.
 const NEAR: f64 = 1.8;
-/// Distance before the path at which drivers stop, m.
+/// Distance before the pedestrian's path at which drivers stop, m.
 const BEFORE: f64 = 2.0;
-/// Time that drivers look ahead, s.
+/// Lookahead time of drivers, s.
 const SIGHT: f64 = 6.0;
-/// Minimum distance that drivers look ahead, m.
+/// Minimum lookahead distance of drivers, m.
 const LEAST_SIGHT: f64 = 20.0;
 /// Deceleration above which a driver continues rather than stops, m/s^2.
 const BRAKING: f64 = 4.5;
@@ -45,7 +45,7 @@ pub(crate) struct Stray {
     waits: bool,
 }
 
-/// Data that stray pedestrians and drivers need about each other.
+/// Data about roads and vehicles that decide when stray pedestrians and drivers wait.
 pub(crate) struct Roadside<'a> {
     pub(crate) ground: &'a Ground,
     pub(crate) types: &'a VehicleTypes,
@@ -100,14 +100,14 @@ impl People {
         !self.strays.is_empty()
     }
 
-    /// Makes drivers stop before stray pedestrians if they can, by setting waiting places on their routes.
-    /// O(strays * drivers).
+    /// Makes drivers stop for stray pedestrians if they can, by setting stops on their routes. O(strays *
+    /// drivers).
     pub(crate) fn hold_for_strays(&self, roadside: &Roadside<'_>, agents: &mut ClaimColumns<'_>) {
         for agent in agents.by_growing_id() {
             let nearest = self.wall_for(agent, roadside, agents.lent());
             let claim = &mut agents.claim[agent.index()];
             let Some((at, s)) = nearest else { continue };
-            // A junction may hold it up as well; the nearer wall counts.
+            // A junction may also stop the agent. The nearer stop counts.
             let is_first = claim.wall_at == 0 || (at + 1, s as f32) < (claim.wall_at, claim.wall_s);
             if is_first {
                 (claim.wall_at, claim.wall_s) = (at + 1, s as f32);
@@ -115,8 +115,8 @@ impl People {
         }
     }
 
-    /// Place where an agent has to stop for stray pedestrians: index of a lanelet in its route, and position
-    /// along the lanelet, m.
+    /// Place where an agent has to stop for stray pedestrians: route index, and position along that lanelet,
+    /// m.
     fn wall_for(
         &self,
         agent: AgentIndex,
@@ -150,8 +150,8 @@ impl People {
                     .strays
                     .iter()
                     .any(|stray| stray.distance_to(place) < NEAR);
-                // Only the nearest place counts. A driver that cannot stop before it would come to a stop
-                // on the path of the stray and block it.
+                // Only the nearest place counts. A driver that cannot stop before it continues, because
+                // otherwise it would stop on the pedestrian's path and block it.
                 if is_near && distance >= 0.0 {
                     let can_stop = speed * speed <= 2.0 * BRAKING * distance;
                     return can_stop.then_some((at, s - BEFORE));
@@ -163,7 +163,8 @@ impl People {
         None
     }
 
-    /// Moves stray pedestrians by a step. They wait for vehicles that would cross their next metre.
+    /// Moves stray pedestrians by one step. They wait for vehicles that would cross the next metre of their
+    /// path.
     pub(crate) fn walk_strays(&mut self, clock: &Clock, bodies: &Bodies<'_>, types: &VehicleTypes) {
         let agents = bodies.agents;
         let boxes: Vec<Sweep<'_>> = agents
@@ -182,8 +183,8 @@ impl People {
         let distance = WALKING_SPEED * clock.dt;
         for stray in &mut self.strays {
             let (here, next) = (stray.place, stray.after(1.0));
-            // A pedestrian that is already in the path of a vehicle keeps walking, because standing there
-            // would help neither.
+            // A pedestrian who is already in the path of a vehicle keeps walking, because stopping there
+            // would not help either of them.
             stray.waits = boxes
                 .iter()
                 .any(|vehicle| vehicle.reaches(next) && !vehicle.reaches(here));
@@ -208,12 +209,12 @@ struct Sweep<'a> {
 }
 
 impl Sweep<'_> {
-    /// Whether a vehicle covers a place or will cover it before it can stop.
+    /// Whether a vehicle covers a position, or will cover it before it can stop.
     fn reaches(&self, place: DVec2) -> bool {
         let (speed, vehicle_type) = (self.speed, self.vehicle_type);
         let local = self.pose.to_local(place);
         let half = 0.5 * vehicle_type.width + RADIUS + 0.2;
-        // Half a second until it brakes, and the braking distance.
+        // Reaction time of half a second, followed by the braking distance.
         let stopping = speed * speed / (2.0 * BRAKING) + speed * 0.5;
         let ahead = vehicle_type.front + stopping + RADIUS + 0.2;
         let behind = -vehicle_type.rear_overhang - RADIUS;

@@ -16,7 +16,7 @@ const BEFORE_STANDING: f64 = 0.2;
 /// Difference below which two positions count as equal, m.
 const NEAR: f64 = 1e-6;
 
-/// The part of a crossing that is taken by a vehicle that has been let in.
+/// The part of a crossing that is occupied by a vehicle that has been let in.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Over {
     /// Interval across the carriageway that the vehicle covers, m from the right kerb.
@@ -25,14 +25,14 @@ pub(crate) struct Over {
     pub(crate) leaves: f64,
 }
 
-/// Data about pedestrians that is derived in each step.
+/// Data about pedestrians that are derived in each step.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Seen {
     /// Indices of the pedestrians at each crossing.
     by_crossing: Vec<Vec<u32>>,
-    /// Whether each pedestrian will walk as soon as vehicles allow it.
+    /// Whether each pedestrian is about to walk as soon as vehicles allow it.
     wants: Vec<bool>,
-    /// Whether any pedestrian at each crossing has waited for too long.
+    /// Whether any pedestrian at each crossing has waited for so long that vehicles have to wait.
     is_locked: Vec<bool>,
     /// Crossings with at least one pedestrian.
     busy: Vec<u32>,
@@ -40,7 +40,7 @@ pub(super) struct Seen {
     standing: Vec<(OrientedBox, u32)>,
 }
 
-// Derived data, so pedestrians with different leftovers are equal.
+// Derived data compare as equal, so that leftovers of earlier steps do not make states differ.
 impl PartialEq for Seen {
     fn eq(&self, _: &Self) -> bool {
         true
@@ -50,8 +50,8 @@ impl PartialEq for Seen {
 /// Progress of a pedestrian on a crossing.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Stage {
-    /// The pedestrian walks to, or stands at, the waiting place before this stretch of the
-    /// crossing. The interval is in metres from the kerb where the pedestrian starts.
+    /// The pedestrian walks to or stands at the waiting place before this stretch of the crossing. The
+    /// interval is in metres from the kerb where the pedestrian started.
     Before(Interval),
     /// The pedestrian is on this stretch of the crossing.
     On(Interval),
@@ -76,7 +76,7 @@ impl People {
     pub(crate) fn gather(&mut self, ground: &Ground) {
         let seen = &mut self.seen;
         let sites = ground.crossings().sites();
-        // Most worlds have no pedestrians, and a city has thousands of crossings.
+        // Most worlds have no pedestrians, so the pass over the thousands of crossings of a city is saved.
         let is_empty = self.id.is_empty() && seen.busy.is_empty();
         if is_empty && seen.by_crossing.len() == sites.len() {
             return;
@@ -96,8 +96,8 @@ impl People {
         seen.is_locked.resize(sites.len(), false);
     }
 
-    /// Decides which pedestrians want to walk. Call it after [`People::gather`]. `kept` contains,
-    /// for each busy crossing, the longest time for which a vehicle has waited for pedestrians, s.
+    /// Decides which pedestrians want to walk. Must be called after [`People::gather`]. `kept` contains the
+    /// longest time for which a vehicle has waited for pedestrians at each busy crossing, s.
     pub(crate) fn decide(
         &mut self,
         clock: &Clock,
@@ -111,7 +111,7 @@ impl People {
         for (&crossing, &kept) in seen.busy.iter().zip(kept) {
             let site = &sites[crossing as usize];
             let own = &seen.by_crossing[crossing as usize];
-            // Infinite while they walk, which does not count as waiting.
+            // `since` is infinite for walking pedestrians, so their wait is 0.
             let wait = |&person: &u32| (time - self.since[person as usize]).max(0.0);
             let longest = own.iter().map(wait).fold(0.0, f64::max);
             let (may_walk, is_locked) = match site.walk_stages {
@@ -122,8 +122,9 @@ impl People {
                 Some(stages) => {
                     let walk = signals.walk(ground, site.junction, stages, time);
                     let needed = site.crossing.longest_stretch() / WALKING_SPEED;
-                    // After the first seconds pedestrians set off only if that costs others nothing: they
-                    // keep no vehicle waiting, and no vehicle or pedestrian waits for another stage.
+                    // After the first seconds, pedestrians start only if this does not delay others: no
+                    // vehicle would have to wait for them, and no vehicle or pedestrian waits for another
+                    // stage.
                     let may = walk.is_some_and(|walk| {
                         let is_early = walk.elapsed <= WALK_WINDOW;
                         walk.left >= needed && (is_early || (kept == 0.0 && !walk.is_opposed))
@@ -134,7 +135,8 @@ impl People {
             seen.is_locked[crossing as usize] = is_locked;
             for &person in own {
                 let index = person as usize;
-                // A pedestrian that is blocked does not set off, and keeps no vehicle waiting.
+                // A pedestrian who is blocked by an obstacle does not start, and does not keep vehicles
+                // waiting.
                 let wants = match self.stage(index, site) {
                     Stage::Before(stretch) => {
                         may_walk && !self.is_blocked(index, site, stretch, &seen.standing)
@@ -147,8 +149,7 @@ impl People {
         self.seen = seen;
     }
 
-    /// Junctions at whose signals pedestrians wait, each with the stages that they wait for, one bit per
-    /// stage.
+    /// Junctions at whose signals pedestrians wait, with the stages that they wait for, one bit per stage.
     pub(crate) fn calls<'a>(
         &'a self,
         ground: &'a Ground,
@@ -164,8 +165,8 @@ impl People {
         })
     }
 
-    /// Whether a pedestrian at a crossing is, or soon will be, in the path of the vehicle that `over`
-    /// describes. `slack` is the required time between the two, s.
+    /// Whether a pedestrian at a crossing is, or soon will be, in the path of the vehicle described by
+    /// `over`. `slack` is the required time between the two, s.
     pub(crate) fn are_in_the_way(
         &self,
         crossing: u32,
@@ -188,8 +189,8 @@ impl People {
                 Stage::On(stretch) => overlap(stretch, across) && comes < over.leaves + slack,
                 Stage::Before(stretch) => {
                     let wants = self.seen.wants[person] && overlap(stretch, across);
-                    // A pedestrian that has waited for long keeps vehicles out however far away it still
-                    // is.
+                    // A pedestrian who has waited for long keeps vehicles out, however far away the
+                    // pedestrian still is.
                     wants && (is_locked || comes < over.leaves + slack)
                 }
             }
@@ -202,8 +203,8 @@ impl People {
         self.seen.standing.extend(standing);
     }
 
-    /// Position along a pedestrian's path at which the pedestrian meets the next obstacle, m;
-    /// infinite if there is none. A pedestrian that is already inside an obstacle walks out of it.
+    /// Position along a pedestrian's path at which the next obstacle begins, m; infinite if there is none. A
+    /// pedestrian who is already inside an obstacle walks out of it.
     fn wall(&self, person: usize, site: &CrossingSite, standing: &[(OrientedBox, u32)]) -> f64 {
         let along = self.along[person];
         let left = site.crossing.right_kerb.left();
@@ -229,8 +230,8 @@ impl People {
         !standing.is_empty() && self.wall(person, site, standing) < stretch.to + RADIUS
     }
 
-    /// Position along a pedestrian's path that the pedestrian can reach before the next obstacle,
-    /// m. It is at most the given position.
+    /// Position that a pedestrian can reach before the next obstacle, m along the pedestrian's path. It is at
+    /// most the given position.
     fn before_standing(
         &self,
         person: usize,
@@ -257,8 +258,8 @@ impl People {
         Stage::Over
     }
 
-    /// Moves all pedestrians by a step. For each busy crossing, `over` contains the parts taken by vehicles
-    /// that have been let in and have not left it.
+    /// Moves all pedestrians by one step. For each busy crossing, `over` contains the parts that are occupied
+    /// by vehicles that have been let in and have not left it.
     pub(crate) fn walk(&mut self, clock: &Clock, ground: &Ground, over: &[Vec<Over>]) {
         let sites = ground.crossings().sites();
         let busy = std::mem::take(&mut self.seen.busy);
@@ -272,7 +273,7 @@ impl People {
         }
         self.seen.busy = busy;
         if self.leave(sites) {
-            // The remaining pedestrians have other numbers.
+            // The indices of the remaining pedestrians have changed.
             self.gather(ground);
         }
     }
@@ -288,7 +289,7 @@ impl People {
                 let wait_at = stretch.from - BEFORE_KERB;
                 let is_there = wanted >= wait_at;
                 if is_there && self.may_start(person, site, stretch, vehicles) {
-                    // Beyond the place to wait, so that it counts as walking.
+                    // Beyond the waiting place, so that the pedestrian counts as walking.
                     wanted.max(wait_at + 2.0 * NEAR)
                 } else {
                     wanted.min(wait_at)
@@ -310,8 +311,8 @@ impl People {
         }
     }
 
-    /// Whether a pedestrian before a stretch may start: every vehicle that has been let in will have left
-    /// each lane by the time the pedestrian gets there.
+    /// Whether a pedestrian before a stretch may start. The pedestrian wants to walk, and all vehicles that
+    /// have been let in will have left each lane by the time the pedestrian gets there.
     fn may_start(
         &self,
         person: usize,
@@ -327,8 +328,8 @@ impl People {
         self.seen.wants[person] && vehicles.iter().all(is_free)
     }
 
-    /// Position that a pedestrian on a stretch may reach. The pedestrian may not enter a lane that a vehicle
-    /// has been let into.
+    /// Position up to which a pedestrian on a stretch may walk. The pedestrian may not enter a lane that a
+    /// vehicle has been let into.
     fn held(
         &self,
         person: usize,
@@ -342,13 +343,13 @@ impl People {
             let across = site.seen_from(vehicle.across, self.is_from_right[person]);
             (across, across.from - RADIUS - BEFORE_LANE)
         });
-        // A pedestrian that is already in the lane leaves it, since no vehicle is let in then.
+        // A pedestrian who is already in the lane leaves it, because no more vehicles are let in.
         let ahead =
             lanes.filter(|&(across, edge)| overlap(stretch, across) && along <= edge + NEAR);
         ahead.fold(wanted, |reached, (_, edge)| reached.min(edge.max(along)))
     }
 
-    /// Removes pedestrians that have reached the other side. Returns whether there were any.
+    /// Removes pedestrians who have reached the other side. Returns whether there were any.
     fn leave(&mut self, sites: &[CrossingSite]) -> bool {
         let there = |person: usize| {
             let crossing = &sites[self.crossing[person] as usize].crossing;
@@ -364,14 +365,15 @@ impl People {
     }
 }
 
-/// Distance along a direction at which a pedestrian meets a body, m; `None` if it passes the body or is
-/// inside it.
+/// Distance in a direction at which a pedestrian meets a body, m; `None` if the pedestrian passes the body or
+/// is inside it.
 fn enters(body: &OrientedBox, place: DVec2, way: DVec2) -> Option<f64> {
     let reach = RADIUS + BEFORE_STANDING;
     let side = body.forward.perp();
     let offset = place - body.centre;
     let (mut first, mut last) = (f64::NEG_INFINITY, f64::INFINITY);
-    // Between the two long sides and between the two short ones. Where both hold, the pedestrian is inside.
+    // Intervals between the two long sides and between the two short sides. Where they overlap, the
+    // pedestrian is inside.
     for (axis, half) in [(body.forward, body.half_length), (side, body.half_width)] {
         let (at, speed) = (offset.dot(axis), way.dot(axis));
         let half = half + reach;
@@ -395,7 +397,7 @@ mod tests {
 
     #[test]
     fn a_way_ends_before_what_stands_on_it() {
-        // 6 m long to the east and 2 m wide, 5 m to the north.
+        // A body of 6 m to the east by 2 m, 5 m to the north.
         let body = OrientedBox::new(Pose::new(0.0, 5.0, 0.0), 6.0, 2.0);
         let reach = RADIUS + BEFORE_STANDING;
         let north = |x: f64, y: f64| enters(&body, DVec2::new(x, y), DVec2::Y);
@@ -407,13 +409,13 @@ mod tests {
         };
         is(north(0.0, 0.0), 4.0 - reach);
         is(north(3.0 + 0.9 * reach, 0.0), 4.0 - reach);
-        // Beside it, beyond it, inside it.
+        // The pedestrian is beside the body, beyond it, or inside it.
         assert_eq!(north(3.0 + 1.1 * reach, 0.0), None);
         assert_eq!(north(0.0, 7.0), None);
         assert_eq!(north(0.0, 5.0), None);
-        // Exactly at the limit the body still counts as ahead.
+        // Exactly at the limit, the body still counts as ahead.
         is(north(0.0, 4.0 - reach), 0.0);
-        // Rotated.
+        // The same with a rotated body.
         let turned = OrientedBox::new(Pose::new(0.0, 5.0, 0.5), 6.0, 2.0);
         let ahead = enters(&turned, DVec2::ZERO, DVec2::Y);
         assert!(

@@ -16,7 +16,7 @@ impl Phase {
 }
 
 impl State {
-    /// Initial state after an edit has changed the signals.
+    /// State at the start of closing, after an edit has changed the signals.
     fn closing(time: f64) -> Self {
         Self {
             stage: 0,
@@ -29,8 +29,8 @@ impl State {
 }
 
 impl SignalStates {
-    /// Carries over the signal state from the previous ground. Edited signals close before they
-    /// start their new programme. Signals that are already closing continue to do so.
+    /// Carries the signal state over an edit. Edited signals close before they start their new programme.
+    /// Signals that are already closing continue to close.
     pub(crate) fn take_over(&mut self, before: &Ground, after: &Ground, time: f64) {
         let both = (0..after.programmes().count()).map(|group| {
             let same = before.group_like(after, group);
@@ -50,7 +50,8 @@ impl SignalStates {
             .flat_map(|junction| after.junction_nodes(junction));
         let old = nodes.find_map(|node| before.signal_group_at(node.0))?;
         let State { phase, since, .. } = self.states[old];
-        // Other connections may get green first now, so it returns to red and continues from there.
+        // Other connections may get green first in the new programme, so the state returns to red and
+        // continues from there.
         let phase = match phase {
             Phase::Opening => Phase::ClosingRed,
             other => other,
@@ -62,15 +63,15 @@ impl SignalStates {
     }
 
     /// Closes the signals of the given junctions until an edit has been applied. All other closed signals
-    /// reopen as after an edit.
+    /// reopen as they do after an edit.
     pub(crate) fn close(&mut self, ground: &Ground, junctions: &[JunctionIndex], time: f64) {
         let groups = junctions.iter().filter_map(|&j| ground.signals(j));
         let groups: Vec<usize> = groups.map(|(group, _)| group).collect();
         for (group, state) in self.states.iter_mut().enumerate() {
             let is_to_close = groups.contains(&group);
-            // Both pairs of amber and red look alike but differ in what follows. One starts the new
-            // programme by itself, the other stays red until the edit has been applied. So a phase is
-            // exchanged for its twin, and its time does not start again.
+            // Both pairs of amber and red phases look the same, but different phases follow. One pair is
+            // followed by the new programme, and the other stays red until the edit has been applied.
+            // Therefore a phase is replaced by its counterpart without restarting its time.
             state.phase = match (state.phase, is_to_close) {
                 (phase @ (Phase::LastAmber | Phase::Closed), true) => phase,
                 (Phase::LastAmber, false) => Phase::ClosingAmber,

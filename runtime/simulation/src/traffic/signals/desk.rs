@@ -1,5 +1,5 @@
 //! Requests to the signals of one programme: the stages that agents call and hold, and the records that the
-//! host keeps while agents or modules control them.
+//! host keeps while agents or modules control the signals.
 
 use super::detectors::Comer;
 use crate::agents::Census;
@@ -8,19 +8,19 @@ use roadwright_scenario::Connection;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// Longest time for which a stage can be held, s. All crossing traffic waits during a hold.
+/// Maximum time for which a stage can be held, s. All crossing traffic waits during a hold.
 pub(crate) const LONGEST_HOLD: f64 = 120.0;
-/// Maximum number of requests that one programme keeps.
+/// Maximum number of pending requests to one programme.
 const MOST_REQUESTS: usize = 64;
 /// Distance of detectors from the stop line, m.
 const DETECTOR: f64 = 40.0;
 
-/// A request of an agent concerning a stage.
+/// What an agent requests for a stage.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub(crate) enum Wish {
-    /// The stage is to come next.
+    /// The stage should come next.
     Call,
-    /// The stage is to stay green until the given time, s.
+    /// The stage should stay green until the given time, s.
     Hold(f64),
 }
 
@@ -41,12 +41,12 @@ pub(super) struct Desk {
     held_since: Option<f64>,
     /// Whether an agent's request has taken the signals off their fixed-time plan.
     pub(super) is_off_clock: bool,
-    /// Whether the module failed to decide at its last call.
+    /// Whether the module failed in its last call, so that demand decides.
     pub(super) is_by_demand: bool,
     /// Time at which vehicles or pedestrians began to wait for each stage, s. Recorded if a module decides,
     /// and after the first request.
     waiting: Vec<Option<f64>>,
-    /// Vehicles within range of the detectors, by id.
+    /// Ids of the vehicles within range of the detectors.
     near: Vec<u64>,
     /// Number of vehicles that have reached the detectors since the stage began, by connection.
     arrivals: BTreeMap<Connection, u32>,
@@ -97,13 +97,13 @@ impl Desk {
             _ => None,
         });
         let until = holds.reduce(f64::max)?;
-        // However often the request is repeated, the bound counts from the first hold of this green.
+        // The limit counts from the first hold of this green, however often the request is repeated.
         let bound = self.held_since.unwrap_or(time) + LONGEST_HOLD;
         Some(until.min(bound)).filter(|until| *until > time)
     }
 
-    /// Whether the current stage is held. The maximum duration of a hold counts from the first time that this
-    /// returns `true`.
+    /// Whether the current stage is held. The time limit of a hold counts from the first call that returns
+    /// `true`.
     pub(super) fn holds(&mut self, stage: u32, time: f64) -> bool {
         self.requests
             .retain(|own| !matches!(own.wish, Wish::Hold(until) if until <= time));
@@ -131,16 +131,17 @@ impl Desk {
         }
     }
 
-    /// Returns the stage that has waited longest; `None` if no stage has waited too long.
+    /// Returns the stage that has waited longest, if it has waited too long; otherwise `None`.
     pub(super) fn starved(&self, time: f64, longest: impl Fn() -> f64) -> Option<u32> {
         let waits = self.waiting.iter().zip(0u32..);
         let waits = waits.filter_map(|(since, stage)| Some(((*since)?, stage)));
-        // Of two equal waits the stage with the smaller number counts, in every run.
+        // If two stages have waited equally long, the one with the smaller number is chosen, so that runs are
+        // reproducible.
         let (since, stage) = waits.min_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)))?;
         (time - since >= longest()).then_some(stage)
     }
 
-    /// Records that a stage has just become green, which fulfils the calls for it.
+    /// Records that a stage has just become green, which fulfils the calls for this stage.
     pub(super) fn begin_green(&mut self, stage: u32) {
         self.requests
             .retain(|own| own.wish != Wish::Call || own.stage != stage);
@@ -153,7 +154,8 @@ impl Desk {
         let within = |comer: &&Comer| comer.group == group && comer.distance <= DETECTOR;
         let mut near = Vec::new();
         for comer in comers.iter().filter(within) {
-            // Counted on arrival; vehicles that were there at the last look have been counted.
+            // Vehicles are counted on arrival. Those that were near in the previous step have already been
+            // counted.
             if self.near.binary_search(&comer.id).is_err() {
                 *self.arrivals.entry(comer.path).or_default() += 1;
             }

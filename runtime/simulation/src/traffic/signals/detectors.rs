@@ -13,11 +13,12 @@ use roadwright_scenario::junction::Turn;
 use roadwright_scenario::{Connection, RoadId};
 use std::collections::BTreeMap;
 
-/// Distance before the stop line within which vehicles are seen, m (a queue of twenty cars).
+/// Distance before the stop line within which vehicles are seen, m: about the length of a queue of twenty
+/// cars.
 const SIGHT: f64 = 150.0;
 /// Speed below which a vehicle counts as queueing, m/s.
 const CREEPING: f64 = 1.5;
-/// Number of lanelets ahead within which signals are found.
+/// Maximum number of lanelets ahead that are searched for signals.
 const MOST_AHEAD: u32 = 8;
 
 /// A vehicle that approaches signals, as seen by detectors.
@@ -69,7 +70,7 @@ fn comer(
             return None;
         }
         let lanelet = route.lanelet(at)?;
-        // A change to an adjacent lane adds no distance.
+        // A change to an adjacent lane does not add distance.
         if ground.leads_to(before, lanelet) {
             if let Some(path) = ground.contested(lanelet)
                 && let Some((group, _)) = ground.signals(path.junction)
@@ -116,7 +117,7 @@ impl SignalStates {
         let (state, desk) = (&self.states[group], &self.desks[group]);
         let programme = ground.programme(group);
         let by_path = demand_by_path(comers, group);
-        // The times of signals refer to the end of the step, but the module receives the time of its call.
+        // Signal times refer to the end of the step, but the module receives the time of its call.
         let time = clock.end_of_step();
         let called = self.calls(group) | desk.called();
         let stage_facts = |(number, &times)| StageFacts {
@@ -151,7 +152,7 @@ impl SignalStates {
                 let mut demand = by_path.get(&path).copied().unwrap_or_default();
                 demand.arrivals = desk.arrivals(path);
                 let bits = ground.connection_gist(path).stages;
-                // Connections with green in several stages count in each of them.
+                // Connections with green in several stages are included in each of them.
                 for (number, stage) in facts.stages.iter_mut().enumerate() {
                     if bits & (1u32 << number) != 0 {
                         stage.demand = stage.demand.with(demand);

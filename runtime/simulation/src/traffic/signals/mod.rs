@@ -1,17 +1,17 @@
-//! The state of traffic signals, step by step.
+//! The state of traffic signals and its update in each step.
 //!
 //! Junctions that follow one programme share one state. A policy (`policy.rs`) chooses the next stage: fixed
-//! times, demand, or a module. This file enforces the rules that no policy can change: the shortest green,
+//! times, demand, or a module. This file enforces the rules that no policy can change: the minimum green,
 //! amber and all-red between two stages, and the limit on every wait.
 //!
 //! ```text
 //!   green ---- min ---- kept or held ---- next is named, or max since others wait ---- amber ---- red ---- next
 //! ```
 //!
-//! Fixed times, including amber and red, are computed from the clock, so that they do not drift over hours.
-//! When an agent calls or holds a stage, the signals leave the clock. They return to it as soon as the clock
-//! shows the same stage with enough green left. After an edit of the signals themselves, all of them show
-//! amber, then red, and then start again.
+//! The phases of fixed-time plans, including amber and red, are computed from the clock, so that they do not
+//! drift over hours. When an agent calls or holds a stage, the signals leave this plan. They return to it as
+//! soon as the plan has the same stage with enough green left. After an edit of the signals themselves, all
+//! connections get amber and red, and then the signals start again.
 
 mod closing;
 mod desk;
@@ -33,8 +33,8 @@ use roadwright_scenario::{Connection, JunctionIndex, SignalMode};
 use serde::{Deserialize, Serialize, Serializer};
 use std::sync::Arc;
 
-/// Time to the stop line below which a vehicle with green extends the green, s [HCM 2016, chapter
-/// 19: the passage time of a detector].
+/// Time to the stop line below which a vehicle with green extends the green, s ([HCM 2016], chapter 19: the
+/// passage time of a detector).
 const PASSAGE: f64 = 3.0;
 /// Distance to the stop line below which a vehicle extends the green at any speed, m. Such vehicles
 /// start from a queue.
@@ -42,23 +42,23 @@ const AT_LINE: f64 = 15.0;
 /// Tolerance for comparing times, s. Times are sums of steps.
 const ROUNDING: f64 = 1e-9;
 
-/// Phase of a stage.
+/// Phase of the current stage.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 enum Phase {
     Green,
     Amber,
     AllRed,
-    /// Amber for all connections, before signals that an edit has changed restart.
+    /// Amber for all connections, before signals changed by an edit restart.
     ClosingAmber,
     /// Red for all connections after `ClosingAmber`.
     ClosingRed,
-    /// Amber for all connections, before an edit that waits until the junction is empty.
+    /// Amber for all connections, before an edit that has to wait until the junction is empty.
     LastAmber,
     /// Red for all connections after `LastAmber`, until the edit has been applied.
     Closed,
     /// Red for all connections, with amber for the connections that get green next.
     RedAmber,
-    /// Like `RedAmber`, but before the first stage of signals that an edit has changed.
+    /// Like `RedAmber`, but before the first stage of signals changed by an edit.
     Opening,
 }
 
@@ -99,7 +99,7 @@ pub enum StagePhase {
     RedAmber,
 }
 
-/// State of one programme, as shown by the inspection of a junction.
+/// State of one programme, for the inspection of a junction.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Shown {
     pub(crate) stage: usize,
@@ -118,8 +118,8 @@ pub(crate) struct Shown {
     pub(crate) held_until: Option<f64>,
 }
 
-/// Duration of the green that a vehicle in a ring of full lanes requests, s. The vehicle repeats its request
-/// once a second.
+/// Duration for which a vehicle in a ring of full lanes holds green, s. The vehicle repeats its request once
+/// a second.
 const HELD_FOR_RINGS: f64 = 2.5;
 
 /// A vehicle that approaches a signal.
@@ -140,7 +140,7 @@ pub(crate) struct Arrival {
 struct Demand {
     /// Stages that vehicles or pedestrians wait for, one bit each.
     calls: u32,
-    /// Whether a vehicle with green approaches.
+    /// Whether a vehicle with green is approaching and extends the green.
     extends: bool,
 }
 
@@ -151,7 +151,7 @@ pub(crate) struct SignalStates {
     /// Requests to each programme.
     desks: Vec<Desk>,
     demand: Vec<Demand>,
-    /// Programmes with the stages in which waiting pedestrians would walk, one bit each.
+    /// Programmes, with the stages in which waiting pedestrians would walk, one bit each.
     #[serde(skip)]
     walks: Vec<(usize, u32)>,
 }
@@ -187,8 +187,7 @@ impl State {
         (self.stage, self.next) = (stage as u32, next as u32);
     }
 
-    /// Advances the state to `time`, in seconds, from its previous state, the demand and the
-    /// requests.
+    /// Advances the state to `time` (s), depending on its previous state, the demand and the requests.
     fn go_on(
         &mut self,
         programme: &Programme,
@@ -199,7 +198,8 @@ impl State {
     ) {
         let lasts = |duration: f64| time - self.since + ROUNDING < duration;
         let intergreen = programme.intergreen(self.stage as usize, self.next as usize);
-        // Called only where a programme begins or ends, because it examines all pairs of stages.
+        // A closure, because it examines all pairs of stages and is only needed where a programme begins or
+        // ends.
         let closing = || programme.longest_intergreen();
         match self.phase {
             Phase::ClosingAmber if lasts(closing().amber) => {}
@@ -231,7 +231,7 @@ impl State {
         }
     }
 
-    /// Starts the programme after an edit. If it starts with green, red and amber are shown first.
+    /// Starts the programme after an edit. If the programme starts with green, red and amber are shown first.
     fn open(&mut self, programme: &Programme, time: f64) {
         *self = Self::begin(programme, time);
         let is_shown = programme.longest_intergreen().red_amber > 0.0;
@@ -241,8 +241,8 @@ impl State {
         }
     }
 
-    /// Whether the signals follow a fixed-time plan. They leave it while an agent calls or holds a
-    /// stage. Afterwards, they return to it once it has the same stage with enough time left for the
+    /// Whether the signals follow a fixed-time plan. They leave the plan while an agent calls or holds a
+    /// stage. Afterwards, they return to it once the plan has the same stage and enough time is left for the
     /// stage's minimum green.
     fn is_on_clock(&self, programme: &Programme, time: f64, desk: &mut Desk) -> bool {
         if programme.mode != SignalMode::Fixed {
@@ -282,7 +282,7 @@ impl State {
         };
         let times = programme.stages[self.stage as usize];
         let is_short = time - self.since + ROUNDING < times.min;
-        // The longest hold counts from its start, even during the shortest green.
+        // The time limit of a hold counts from its start, even during the minimum green.
         let is_held = desk.holds(self.stage, time);
         if is_short || is_held {
             return None;
@@ -294,7 +294,7 @@ impl State {
             opposed_for,
             calls: others,
             is_extended: demand.extends,
-            // Only fixed-time plans use it, and most signals have none.
+            // Only fixed-time plans need this, and most signals have none.
             planned: if is_fixed {
                 planned(programme, time)
             } else {
@@ -303,7 +303,7 @@ impl State {
             times: &programme.stages,
             facts: None,
         };
-        // Excessive waits take precedence over every decision, and calls over the policy.
+        // Excessive waits take precedence over all decisions, and calls take precedence over the policy.
         let starved = desk.starved(time, || LONGEST_WAIT.max(programme.cycle()));
         let by_call = SignalView {
             calls: called,
@@ -313,12 +313,12 @@ impl State {
             .or_else(|| by_call.next_called())
             .or_else(|| policy.decide(desk, view))
             .filter(|next| *next != self.stage && (*next as usize) < programme.stages.len());
-        // No policy can exceed the longest green while others wait.
+        // No policy can exceed the maximum green while others wait.
         let is_overdue = !is_fixed && view.is_overdue();
         wanted.or_else(|| view.next_called().filter(|_| is_overdue))
     }
 
-    /// Time until the green can end or, between stages, until the next stage begins, s.
+    /// Time until the green can end, s. Between stages, time until the next stage begins.
     fn remaining(&self, programme: &Programme, desk: &Desk, time: f64) -> f64 {
         let intergreen = programme.intergreen(self.stage as usize, self.next as usize);
         let closing = programme.longest_intergreen();
@@ -373,8 +373,8 @@ impl SignalStates {
             })
     }
 
-    /// Advances the signals to the next step. `arrivals` are the vehicles that approach them, or `None` to
-    /// keep the demand of the previous step. Modules that are due make their decisions; `comers` are the
+    /// Advances the signals by one step. `arrivals` are the vehicles that approach signals; with `None`, the
+    /// demand of the previous step is kept. Modules that are due make decisions, and `comers` are the
     /// vehicles that they see. Returns the faults of modules, by programme.
     pub(crate) fn update(
         &mut self,
@@ -385,8 +385,8 @@ impl SignalStates {
         comers: &[Comer],
     ) -> Vec<(usize, String)> {
         let is_due = controllers.are_due(clock);
-        // Decisions by demand and modules can change only in steps with new arrivals or a module that is
-        // due.
+        // Decisions by demand and by modules can change only in steps with new arrivals or with a module that
+        // is due.
         let is_decided = arrivals.is_some() || is_due;
         let mut demand = std::mem::take(&mut self.demand);
         if arrivals.is_some() {
@@ -459,7 +459,7 @@ impl SignalStates {
     /// Adds a request of an agent for a stage of the signals at a node.
     ///
     /// # Errors
-    /// If there is no such stage or there are too many requests; the error is the reason.
+    /// If there is no such stage, or if there are too many requests. The error is the reason as a message.
     pub(crate) fn ask(
         &mut self,
         ground: &Ground,
@@ -479,7 +479,7 @@ impl SignalStates {
         let state = &self.states[group];
         let has_it = state.stage == stage && state.phase == Phase::Green && wish == Wish::Call;
         if has_it {
-            // An earlier call of its own would take its green away.
+            // An earlier call by the same agent would end the green that it now requests.
             self.desks[group].withdraw_call(agent);
         } else if !self.desks[group].ask(agent, stage, wish, stages) {
             return Err(format!("too many agents request stages at node {node}"));
@@ -487,8 +487,8 @@ impl SignalStates {
         Ok(())
     }
 
-    /// Calls and holds the stage in which a connection has green, for an agent in a ring of full
-    /// lanes. The request lapses unless it is repeated each second.
+    /// Calls and holds the stage in which a connection has green, for an agent in a ring of full lanes. The
+    /// request expires unless it is repeated every second.
     pub(crate) fn ask_for_green(
         &mut self,
         ground: &Ground,
@@ -530,10 +530,10 @@ impl SignalStates {
         }
     }
 
-    /// Withdraws the requests of an agent to the signals of a node.
+    /// Withdraws the requests of an agent to the signals at a node.
     ///
     /// # Errors
-    /// If there are no signals.
+    /// If there are no signals at the node.
     pub(crate) fn release(&mut self, ground: &Ground, node: u32, agent: u64) -> Result<(), String> {
         let group = group_at(ground, node)?;
         self.desks[group].release(agent);
@@ -575,8 +575,8 @@ impl SignalStates {
         }
     }
 
-    /// Whether a connection has only permissive green, so that its traffic yields to other traffic
-    /// with green.
+    /// Whether a connection has only permissive green, so that its traffic yields to other traffic with
+    /// green.
     pub(crate) fn is_permitted(&self, ground: &Ground, path: Connection) -> bool {
         let group = ground.signal_group_of(path.junction);
         group.is_some_and(|group| {
@@ -612,8 +612,8 @@ impl SignalStates {
         })
     }
 
-    /// Minimum time for which a connection will keep green, s: infinite without a signal, and 0 while it is
-    /// not green.
+    /// Minimum remaining green time of a connection, s; infinite without a signal, and 0 while it is not
+    /// green.
     pub(super) fn keeps_green(&self, ground: &Ground, path: Connection, time: f64) -> f64 {
         let Some(group) = ground.signal_group_of(path.junction) else {
             return f64::INFINITY;
@@ -621,7 +621,7 @@ impl SignalStates {
         let (state, desk) = (&self.states[group], &self.desks[group]);
         let has_green =
             state.phase == Phase::Green && ground.connection_gist(path).has_green(state.stage);
-        // An agent that has requested a stage may get it sooner than the programme says.
+        // If agents have made requests, the stage may change sooner than the programme would.
         match has_green && desk.is_empty() {
             true => state.remaining(ground.programme(group), desk, time),
             false => 0.0,
@@ -647,7 +647,8 @@ impl SignalStates {
         }
     }
 
-    /// The data of signals for hashes: the stage of each programme, and requests where there are any.
+    /// The data of signals as they are hashed: the stage of each programme, and its requests if there are
+    /// any.
     pub(crate) fn hashed(&self) -> impl Serialize + '_ {
         Hashed(self)
     }
@@ -659,8 +660,8 @@ fn group_at(ground: &Ground, node: u32) -> Result<usize, String> {
     group.ok_or_else(|| format!("there are no signals at node {node}"))
 }
 
-/// Signals in hashed form. Empty desks are left out, so that a run without requests has the same hash as one
-/// in which requests are impossible.
+/// Signals as they are hashed. Empty desks are left out, so that a run without requests has the same hash as
+/// a version without requests.
 struct Hashed<'a>(&'a SignalStates);
 
 impl Serialize for Hashed<'_> {

@@ -9,32 +9,32 @@ use roadwright_scenario::SignalMode;
 use roadwright_scenario::junction::Programme;
 use std::sync::Arc;
 
-/// The policy that chooses the next stage in a step, and the outcome.
+/// The policy that chooses the next stage in a step, with the outcome.
 pub(super) struct Policy<'a> {
-    /// Mode that chooses the next stage unless a module does.
+    /// Mode that chooses the next stage if no module decides.
     pub(super) mode: SignalMode,
-    /// The module that decides in this step, with the facts it receives.
+    /// The module that makes a decision in this step, with the facts that it receives.
     pub(super) module: Option<(&'a mut SignalControllers, usize, Option<Arc<SignalFacts>>)>,
-    /// Whether the programme has a module, even if it does not decide in this step.
+    /// Whether the programme has a module, even if the module makes no decision in this step.
     pub(super) has_module: bool,
     /// The fault of the module, if any.
     pub(super) fault: Option<String>,
 }
 
 impl Policy<'_> {
-    /// The next stage; `None` if the current one should continue.
+    /// The next stage; `None` if the current stage should continue.
     pub(super) fn decide(&mut self, desk: &mut Desk, view: SignalView<'_>) -> Option<u32> {
         if let Some((controllers, group, facts)) = &mut self.module {
             let facts = facts.as_ref();
             let answer = controllers.decide(*group, &SignalView { facts, ..view });
-            // After a fault demand decides, also in the steps until the module is called again.
+            // After a fault, demand decides until the module is called again.
             desk.is_by_demand = answer.is_err();
             match answer {
                 Ok(next) => return next,
                 Err(fault) => self.fault = Some(fault),
             }
         } else if self.has_module && !desk.is_by_demand {
-            // Its last decision was to keep the stage.
+            // The last decision of the module was to keep the stage.
             return None;
         }
         let parameters = ParameterSet::new(&[]);

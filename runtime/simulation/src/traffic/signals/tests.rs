@@ -1,4 +1,4 @@
-//! Signals of one crossing with made-up vehicles.
+//! Tests of signals at a crossing, with artificial arrivals.
 
 use super::{Arrival, SignalStates, Wish};
 use crate::clock::Clock;
@@ -39,7 +39,7 @@ fn crossing_with(plan: SignalPlan) -> (Stand, [Connection; 2]) {
     (stand, paths)
 }
 
-/// A step without modules.
+/// Advances the signals by a step, without modules.
 fn update(states: &mut SignalStates, clock: &Clock, ground: &Ground, comes: &[Arrival]) {
     let faults = states.update(
         clock,
@@ -80,7 +80,7 @@ fn by_demand_a_stage_stays_until_somebody_waits_for_another() {
     let (stand, [east, north]) = crossing();
     let begins = || SignalStates::new(&stand.ground);
     let ground = &*stand.ground;
-    // No vehicle waits, so the stage stays, whatever arrives with green.
+    // No vehicle waits, so the stage stays, whether or not vehicles approach with green.
     assert_eq!(
         steps_until(&mut begins(), ground, north, Light::Green, |_| vec![]),
         None
@@ -90,21 +90,22 @@ fn by_demand_a_stage_stays_until_somebody_waits_for_another() {
         steps_until(&mut begins(), ground, north, Light::Green, busy),
         None
     );
-    // A vehicle waits and none arrives with green: after the shortest green of 6 s, amber and red.
+    // A vehicle waits and no vehicle approaches with green: the stage ends after the minimum green of 6 s,
+    // followed by amber and red.
     let waits = |_| vec![arrival(north, 0.0, true)];
     let steps = steps_until(&mut begins(), ground, north, Light::Green, waits);
     assert!((90..=130).contains(&steps.unwrap()), "{steps:?}");
-    // Other vehicles arrive all the time: after the longest green of 50 s.
+    // Vehicles keep approaching with green: the stage ends after the maximum green of 50 s.
     let both = |_| vec![arrival(north, 0.0, true), arrival(east, 10.0, true)];
     let steps = steps_until(&mut begins(), ground, north, Light::Green, both);
     assert!((530..=580).contains(&steps.unwrap()), "{steps:?}");
-    // Vehicles that are 4 s away, or have no room beyond, do not count.
+    // Vehicles that are 4 s away or have no room beyond do not extend the green.
     for other in [arrival(east, 40.0, true), arrival(east, 5.0, false)] {
         let both = |_| vec![arrival(north, 0.0, true), other];
         let steps = steps_until(&mut begins(), ground, north, Light::Green, both);
         assert!((90..=130).contains(&steps.unwrap()), "{steps:?}");
     }
-    // The losing street has amber, then red, before the other one has green.
+    // The street that loses green shows amber, then red, before the other street gets green.
     let mut states = begins();
     let amber = steps_until(&mut states, ground, east, Light::Amber, waits).unwrap();
     assert!((59..=61).contains(&amber), "{amber}");
@@ -129,7 +130,7 @@ fn what_an_edit_changes_closes_with_amber_and_red() {
     let (same, _) = crossing();
     states.take_over(&stand.ground, &same.ground, 0.1);
     assert_eq!(states.light(&same.ground, east), Light::Green);
-    // Changed signals do not.
+    // Changed signals close and restart.
     let other = Stand::crossing_of(&JunctionRules {
         control: Some(Control::Signals),
         ..JunctionRules::default()
@@ -177,7 +178,7 @@ fn red_and_amber_are_shown_before_green_and_after_an_edit() {
             }
         }
         let lights: Vec<[Light; 2]> = seen.iter().map(|(lights, _)| *lights).collect();
-        // Red for all is as long as without red and amber, or does not appear.
+        // With red and amber, the all-red phase is shorter by their duration, or is left out.
         let expected = [
             [Light::Amber; 2],
             [Light::Red; 2],
@@ -197,7 +198,7 @@ fn red_and_amber_are_shown_before_green_and_after_an_edit() {
     }
 }
 
-/// A module with random answers: nothing, faults, the current stage, stages that do not exist.
+/// A module with random answers: none, faults, the current stage, or stages that do not exist.
 struct Nonsense(u64);
 
 impl Logic for Nonsense {}
@@ -218,7 +219,7 @@ impl SignalController for Nonsense {
     }
 }
 
-/// A module that never lets another stage have green.
+/// A module that never gives green to another stage.
 struct Selfish;
 
 impl Logic for Selfish {}
@@ -251,7 +252,7 @@ fn registry(seed: u64) -> Registry {
     registry
 }
 
-/// Checks the lights of all connections every 0.1 s, and reports anything that must never happen.
+/// Checks the lights of all connections every 0.1 s, and reports forbidden combinations and sequences.
 struct Onlooker<'a> {
     ground: &'a Ground,
     junction: JunctionIndex,
@@ -286,7 +287,7 @@ impl<'a> Onlooker<'a> {
                 .stages
         };
         let all = |wanted: Light| (0..lights.len()).filter(move |&path| lights[path] == wanted);
-        // All connections with green have it in one common stage.
+        // All connections with green must have green in a common stage.
         if all(Light::Green).fold(u32::MAX, |common, path| common & bits(path)) == 0 {
             return Err(format!(
                 "green together: {:?}",
@@ -300,7 +301,7 @@ impl<'a> Onlooker<'a> {
                 (Light::Green, Light::Amber) => steps >= 60 - 1,
                 (Light::Amber, Light::Red) => steps >= 30 - 1,
                 (Light::Amber, Light::Green) => false,
-                // The first lights have nothing before them.
+                // The first lights of a run have no predecessor.
                 (Light::Red, Light::Green) => self.red_amber == 0 || self.step == 1,
                 (Light::RedAmber, Light::Green) => steps >= self.red_amber - 1,
                 (Light::Red, Light::RedAmber) => self.red_amber > 0,
@@ -313,7 +314,7 @@ impl<'a> Onlooker<'a> {
                     "path {path}: {before:?} for {steps} steps, then {light:?}"
                 ));
             }
-            // Connections that never have green with it have been red for a while.
+            // Connections that never have green together with this one have been red for a while.
             let begins = light == Light::Green && before.is_red();
             let close = (0..lights.len()).find(|&other| {
                 bits(other) & bits(path) == 0 && self.step - self.last_seen[other] < 5
@@ -421,7 +422,7 @@ fn the_onlooker_sees_what_is_wrong() {
         (other.clone(), 60),
     ];
     assert_eq!(sees(&sound), None);
-    // The same where red and amber are required: they must not be missing or too short.
+    // The same where red and amber are required: this phase must not be missing or too short.
     let (before, after) = sound.split_at(3);
     let with = |ready: &[(Vec<Light>, usize)]| [before, ready, after].concat();
     assert_eq!(sees_with(&with(&ready(10)), 10), None);
@@ -459,10 +460,10 @@ fn a_policy_that_lets_nobody_else_go_is_overruled() {
         states.update(&clock(step), ground, Some(&waits), &mut controllers, &[]);
         states.light(ground, north) == Light::Green
     });
-    // The longest green of 50 s, amber and red.
+    // The maximum green of 50 s, followed by amber and red.
     assert!((500..=600).contains(&green.unwrap()), "{green:?}");
     assert!(green.unwrap() < (LONGEST_WAIT * 10.0) as u64);
-    // An unknown module is an error, not a default.
+    // An unknown module causes an error rather than a default.
     let wrong = SignalControllers::new(ground, &Registry::default());
     let said = wrong.err().unwrap().to_string();
     assert!(
@@ -483,7 +484,7 @@ fn a_stage_that_is_called_comes_next_and_one_that_is_held_stays_up_to_the_bound(
             states.light(ground, path) == light
         })
     };
-    // Called while no other stage is wanted: after the shortest green of 6 s.
+    // Called while no other stage is wanted: the stage changes after the minimum green of 6 s.
     let mut states = SignalStates::new(ground);
     states
         .ask(ground, node, stage(north), 7, Wish::Call)
@@ -491,9 +492,9 @@ fn a_stage_that_is_called_comes_next_and_one_that_is_held_stays_up_to_the_bound(
     let amber = first(&mut states, 0, (east, Light::Amber), &[]).unwrap();
     assert!((59..=61).contains(&amber), "{amber}");
     let green = first(&mut states, amber, (north, Light::Green), &[]).unwrap();
-    // The call is fulfilled by then, so the stage stays, since no other is wanted.
+    // The call has been fulfilled, so the stage stays, because no other stage is wanted.
     assert_eq!(first(&mut states, green, (north, Light::Amber), &[]), None);
-    // Held for 30 s while another vehicle waits: 30 s. Held without end: 120 s.
+    // Held for 30 s while another vehicle waits: 30 s. Held without an end: 120 s.
     let waits = [arrival(north, 0.0, true)];
     for (seconds, from, to) in [(30.0, 299, 302), (1e9, 1199, 1203)] {
         let mut states = SignalStates::new(ground);
@@ -502,7 +503,7 @@ fn a_stage_that_is_called_comes_next_and_one_that_is_held_stays_up_to_the_bound(
         let amber = first(&mut states, 0, (east, Light::Amber), &waits).unwrap();
         assert!((from..=to).contains(&amber), "{seconds}: {amber}");
     }
-    // Released: at once.
+    // After the release, the stage ends at once.
     let mut states = SignalStates::new(ground);
     states
         .ask(ground, node, stage(east), 7, Wish::Hold(1e9))
@@ -516,7 +517,7 @@ fn a_stage_that_is_called_comes_next_and_one_that_is_held_stays_up_to_the_bound(
         first(&mut states, 200, (east, Light::Amber), &waits),
         Some(200)
     );
-    // Stages and signals that do not exist.
+    // Requests for stages and signals that do not exist.
     for ((node, stage), said) in [
         ((node, 9), "stages 0 to 1, not 9"),
         ((999, 0), "no signals at node 999"),
@@ -548,6 +549,6 @@ fn fixed_times_leave_the_clock_for_a_hold_and_come_back_to_it() {
     let (alone, held) = (run(None), run(Some(45.0)));
     assert!((0..449).all(|step| held[step][east.number.index()] == Light::Green));
     assert!((0..449).any(|step| alone[step][east.number.index()] == Light::Red));
-    // Three cycles later both show the same again, to the step.
+    // Three cycles later, both show the same lights again, exactly to the step.
     assert_eq!(alone[1800..], held[1800..]);
 }

@@ -10,15 +10,15 @@ use roadwright_scenario::{JunctionIndex, SignalMode};
 pub(crate) struct Walk {
     /// Time for which pedestrians have been allowed to walk, s.
     pub(crate) elapsed: f64,
-    /// Minimum time for which the crossed lanes stay red, s.
+    /// Minimum remaining time for which the crossed lanes stay red, s.
     pub(crate) left: f64,
     /// Whether a vehicle or pedestrian waits for another stage.
     pub(crate) is_opposed: bool,
 }
 
 impl SignalStates {
-    /// Makes waiting pedestrians call the stages of a junction in which they may walk. The calls
-    /// take effect in the next update. Pedestrians that may start now do not call.
+    /// Makes waiting pedestrians call the stages of a junction in which they may walk. The calls take effect
+    /// in the next update. Pedestrians who may start now do not call.
     pub(crate) fn call_walk(
         &mut self,
         ground: &Ground,
@@ -35,8 +35,8 @@ impl SignalStates {
         }
     }
 
-    /// State of a junction's signals for pedestrians that may walk in `stages` (bit mask); `None`
-    /// if the current stage is not one of them.
+    /// State of a junction's signals for pedestrians who may walk in `stages` (bit mask); `None` if the
+    /// current stage is not among them.
     pub(in crate::traffic) fn walk(
         &self,
         ground: &Ground,
@@ -50,7 +50,7 @@ impl SignalStates {
             return None;
         }
         let stage = state.stage as usize;
-        // The shortest change to any other stage.
+        // The shortest transition to any other stage.
         let others = (0..programme.stages.len()).filter(|next| *next != stage);
         let between = others.map(|next| programme.intergreen(stage, next).duration());
         let between = between.reduce(f64::min).unwrap_or(0.0);
@@ -61,7 +61,7 @@ impl SignalStates {
             left: if is_fixed || elapsed <= WALK_WINDOW {
                 self.states[group].remaining(programme, &self.desks[group], time) + between
             } else {
-                // Not known; as long as no other stage is wanted, this one stays.
+                // The time is unknown. The stage stays as long as no other stage is wanted.
                 f64::INFINITY
             },
             is_opposed: state.opposed.is_finite(),

@@ -1,7 +1,7 @@
 //! The vehicle of manoeuvres, which follows the kinematic one-track model forwards and backwards.
 //!
-//! In the simulation, the route determines when to reverse. Here the driver decides: a vehicle that has
-//! braked to a stop starts in the other direction if the same acceleration is still requested.
+//! In the simulation, the route determines when to reverse. Here, the driver decides: a vehicle that has
+//! braked to a standstill starts in the other direction if the driver keeps requesting the same acceleration.
 
 use roadwright_geometry::Pose;
 use roadwright_geometry::math::{sin_cos, tan, wrap_angle};
@@ -13,7 +13,7 @@ use std::sync::Arc;
 /// State of a vehicle: pose of the rear axle, speed and steering, with statistics of the drive.
 pub(super) struct Car {
     pub(super) kind: Arc<VehicleType>,
-    /// Middle of the rear axle.
+    /// Pose of the centre of the rear axle.
     pub(super) pose: Pose,
     /// Speed, m/s; negative backwards.
     pub(super) speed: f64,
@@ -23,7 +23,7 @@ pub(super) struct Car {
     pub(super) yaw_rate: f64,
     /// Distance driven forwards and backwards, m.
     pub(super) distance: f64,
-    /// Number of changes between forwards and backwards.
+    /// Number of changes of direction between forwards and backwards.
     pub(super) shunts: u32,
     /// Direction in which the vehicle last moved: 1 or -1, or 0 if it has not moved yet.
     direction: f64,
@@ -43,7 +43,7 @@ impl Car {
         }
     }
 
-    /// Bounding box of the body.
+    /// Oriented box of the body.
     pub(super) fn body(&self) -> OrientedBox {
         let middle = Pose {
             position: self.pose.point(self.kind.body_centre(), 0.0),
@@ -52,8 +52,8 @@ impl Car {
         OrientedBox::new(middle, self.kind.length.get(), self.kind.width.get())
     }
 
-    /// Acceleration that engine and brakes produce if `wanted` is requested, m/s^2. A request of
-    /// NaN means full braking.
+    /// Acceleration that the engine and brakes produce for the request `wanted`, m/s^2. A NaN request means
+    /// full braking.
     fn pedals(&self, wanted: f64) -> f64 {
         let (gas, brake) = (self.kind.max_acceleration, self.kind.max_braking);
         let direction = if self.speed == 0.0 {
@@ -64,7 +64,8 @@ impl Car {
         if !wanted.is_finite() {
             return -direction * brake;
         }
-        // Requests against the direction of travel use the brakes, and requests along it the engine.
+        // Requests against the direction of travel use the brakes, and requests in the direction of travel
+        // use the engine.
         let (least, most) = match direction {
             1.0 => (-brake, gas),
             -1.0 => (-gas, brake),
@@ -86,7 +87,7 @@ impl Car {
         let steering = (self.steering + turn.clamp(-quickest, quickest))
             .clamp(-kind.max_steering, kind.max_steering.get());
         let wanted = self.speed + self.pedals(command.acceleration) * dt;
-        // The vehicle stops before it moves in the other direction.
+        // The vehicle stops before it can move in the other direction.
         let speed = if self.speed * wanted < 0.0 {
             0.0
         } else {
@@ -112,7 +113,7 @@ impl Car {
         if self.speed == 0.0 {
             return;
         }
-        // The direction before a stop is kept, because stopping alone does not count as a change.
+        // The direction before a stop is kept, because stopping alone is not a change of direction.
         let direction = self.speed.signum();
         self.shunts += u32::from(self.direction * direction < 0.0);
         self.direction = direction;

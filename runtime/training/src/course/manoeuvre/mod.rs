@@ -11,8 +11,8 @@
 //! | `parking` | left of the bay's line, m | relative to the bay, rad | along the line, m | - |
 //! | `trailer-reverse` | as for `parking`, of the trailer | of the trailer | of the trailer | hitch angle, rad |
 //!
-//! Stack, fitness and time step are those of a scenario that contains all objects. A world is created from it
-//! as for any other course, so that errors are reported in the same words.
+//! The stack, fitness and time step come from a scenario that contains all objects. A world is created from
+//! this scenario as for any other course, so that errors are reported in the same words.
 
 mod car;
 pub(super) mod parking;
@@ -37,8 +37,8 @@ use std::f64::consts::FRAC_PI_2;
 /// Number of substeps per time step. The driver's command stays constant during a time step, but a pole falls
 /// or a trailer swings in the meantime.
 const PARTS: u32 = 4;
-/// Interval at which observers decide whether the drive continues, and at which the visible state is
-/// hashed, s.
+/// Interval at which observers decide whether the drive continues and at which the visible state is hashed,
+/// s.
 const GLANCE: f64 = 1.0;
 /// Speed limit that is reported to controllers that expect a road, m/s.
 const ALLOWED: f64 = 3.0;
@@ -57,7 +57,7 @@ trait Manoeuvre {
     /// The vehicle.
     fn car(&self) -> &car::Car;
 
-    /// Straight distance to the intended end position, m.
+    /// Straight-line distance to the intended final position, m.
     fn goal_distance(&self) -> f64 {
         0.0
     }
@@ -132,7 +132,7 @@ fn touches(body: &OrientedBox, others: &[OrientedBox]) -> bool {
     others.iter().any(|other| body.penetration(other) > 0.0)
 }
 
-/// Sets the distance and angle of the nearest point of the obstacles ahead, as seen from the middle of the
+/// Sets the distance and angle of the nearest point of the obstacles ahead, as seen from the centre of the
 /// front.
 fn see(car: &car::Car, boxes: &[OrientedBox], row: &mut ControllerInput) {
     let front = car.pose.point(car.kind.front(), 0.0);
@@ -148,8 +148,7 @@ fn see(car: &car::Car, boxes: &[OrientedBox], row: &mut ControllerInput) {
     }
 }
 
-/// Sets the distance and angle of a point as seen from the rear axle, in the input fields of a
-/// waypoint.
+/// Sets the input fields of a waypoint to the distance and angle of a point, as seen from the rear axle.
 fn point_at(place: DVec2, car: &car::Car, row: &mut ControllerInput) {
     let offset = place - car.pose.position;
     row.waypoint_distance = offset.length();
@@ -182,8 +181,8 @@ impl Course {
     }
 }
 
-/// Drives a manoeuvre to its end, or until `goes_on` returns false. `world` determines the time step but does
-/// not advance. It was created from the scenario and has accepted the stack.
+/// Drives a manoeuvre until it ends, or until `goes_on` returns `false`. `world` determines the time step but
+/// does not advance. It has been created from the scenario and has accepted the stack.
 pub(crate) fn drive(
     course: &Course,
     seed: u64,
@@ -238,7 +237,7 @@ pub(crate) fn drive(
     })
 }
 
-/// Returns the driver's module with its build, if it is external.
+/// Returns the driver's module and its build if the module is external.
 fn builds_of(driver: &Module<dyn Controller>, stack: &Stack) -> Vec<String> {
     let build = driver.logic.version();
     if build.is_empty() {
@@ -247,7 +246,7 @@ fn builds_of(driver: &Module<dyn Controller>, stack: &Stack) -> Vec<String> {
     vec![format!("controller {} {build}", stack.controller.module)]
 }
 
-/// Returns the external modules that drive the scenario of a manoeuvre, with their builds.
+/// Returns the external modules that drive in the scenario of a manoeuvre, with their builds.
 pub(crate) fn builds(scenario: &Scenario, modules: &Registry) -> Vec<String> {
     let agent = scenario.agents().values().next();
     let stack = agent.and_then(|agent| scenario.stacks().get(&agent.stack));
@@ -295,13 +294,13 @@ struct Sums {
 }
 
 impl ManoeuvreRun {
-    /// Runs steps until the manoeuvre ends or the observer stops it.
+    /// Takes steps until the manoeuvre ends or the observer stops it.
     fn finish(&mut self, time: f64, id: u64, goes_on: &mut dyn FnMut() -> bool) -> End {
         let in_steps = |time: f64| ((time / self.dt).round() as u64).max(1);
         let (last, glance) = (in_steps(time), in_steps(GLANCE));
         for step in 1..=last {
             self.step(step - 1, id);
-            // A drive in which a module failed is not a result, so the rest of it is not simulated.
+            // If a module has failed, the drive has no result, so the rest of it is not simulated.
             if self.failure.is_some() {
                 break;
             }
@@ -344,7 +343,7 @@ impl ManoeuvreRun {
         self.sum_up(before);
     }
 
-    /// Informs external modules which agent they drive at this step.
+    /// Notifies external modules at the start of a step, including which agent they drive.
     fn tell_boundary(&mut self, index: u64) {
         if !self.driver.logic.has_step_boundary() {
             return;
@@ -360,7 +359,7 @@ impl ManoeuvreRun {
         let Module {
             parameters, logic, ..
         } = &mut self.driver;
-        // Files are not reloaded during the drive of a course, so the result is ignored.
+        // Files are not reloaded during a drive on a course, so the result is ignored.
         let _ = logic.at_step_boundary(parameters, &moment);
     }
 
@@ -419,7 +418,7 @@ impl ManoeuvreRun {
             mean_squared_lateral_acceleration: sums.squared_lateral / steps,
             ..FitnessInput::default()
         };
-        // Called once for the whole drive, without intermediate inputs.
+        // The fitness functions are called once for the whole drive, without intermediate inputs.
         let step = Step {
             indices: &[0],
             ids: &[id],

@@ -9,9 +9,9 @@
 //!   ______________________      wall
 //! ```
 //!
-//! The middle of the bay is the origin, its mouth lies in the direction of +x, and the aisle runs along y.
-//! The side from which the car arrives, its start in the aisle, and the positions of the two other cars in
-//! their bays are random. The car has to stop in the middle of the bay, facing the aisle, without touching
+//! The centre of the bay is the origin, its mouth is in the direction of +x, and the aisle is along y. The
+//! side from which the car arrives, its start in the aisle, and the positions of the two other cars in their
+//! bays are random. The car has to stop in the centre of the bay, facing the aisle, without touching
 //! anything.
 
 use super::super::draft::{Draft, Trip};
@@ -33,11 +33,11 @@ const WIDTH: f64 = 2.5;
 const AISLE: f64 = 6.5;
 /// Length and width of the parked cars, m.
 const OTHER: (f64, f64) = (4.5, 1.8);
-/// Largest deviation of parked cars from the middles of their bays, m.
+/// Maximum deviation of parked cars from the centres of their bays, m.
 const OTHERS_OFF: f64 = 0.15;
-/// Largest heading deviation of parked cars, rad.
+/// Maximum deviation of parked cars in heading, rad.
 const OTHERS_ASKEW: f64 = 0.03;
-/// Tolerance of the final position along and across the bay, m.
+/// Tolerance of the final position, along and across the bay, m.
 const NEAR: f64 = 0.3;
 /// Tolerance of the final heading, rad.
 const STRAIGHT: f64 = 5.0 * std::f64::consts::PI / 180.0;
@@ -93,7 +93,7 @@ pub(in crate::course) fn draft(seed: u64) -> Draft {
     draft
 }
 
-/// Returns a rectangle with the given middle, heading, length and width.
+/// Returns a rectangle with the given centre, heading, length and width.
 pub(in crate::course) fn a_box(x: f64, y: f64, heading: f64, length: f64, width: f64) -> Shape {
     Shape::Box {
         x: x.into(),
@@ -118,13 +118,13 @@ pub(super) fn begin(beginning: &Beginning<'_>) -> impl Manoeuvre + use<> {
 }
 
 impl Parking {
-    /// Middle of the body, relative to the middle of the bay.
+    /// Centre of the body, relative to the centre of the bay.
     fn middle(&self) -> DVec2 {
         self.car.pose.point(self.car.kind.body_centre(), 0.0)
     }
 }
 
-/// Whether a car is parked in a bay around the origin, given its middle, heading and speed.
+/// Whether a car counts as parked in a bay around the origin, given the car's centre, heading and speed.
 pub(super) fn is_parked(middle: DVec2, heading: f64, speed: f64) -> bool {
     let off = middle.abs();
     off.x <= NEAR && off.y <= NEAR && heading.abs() <= STRAIGHT && speed.abs() < STANDING
@@ -133,7 +133,7 @@ pub(super) fn is_parked(middle: DVec2, heading: f64, speed: f64) -> bool {
 impl Manoeuvre for Parking {
     fn perceive(&self) -> ControllerInput {
         let Pose { position, heading } = self.car.pose;
-        // Position of the rear axle when the middle of the car is that of the bay.
+        // Position of the rear axle at which the centre of the car is at the centre of the bay.
         let goal = DVec2::new(-self.car.kind.body_centre(), 0.0);
         let mut input = ControllerInput {
             lane_offset: position.y,

@@ -5,7 +5,8 @@
 //! is pushed once at the start, with a random strength and direction. A drive ends when it leans by 30
 //! degrees, or after a minute.
 //!
-//! With the lean f from the vertical (positive forwards) and the acceleration a of the car, the pole moves by
+//! With lean angle f from the vertical (positive forwards) and acceleration a of the car, the motion of the
+//! pole is
 //!
 //! ```text
 //! f'' = 3 / (2 l) * (g sin f - a cos f)
@@ -27,8 +28,8 @@ const GRAVITY: f64 = 9.81;
 const FALLEN: f64 = 30.0 * std::f64::consts::PI / 180.0;
 /// Time limit, s.
 const TIME: f64 = 60.0;
-/// Range of the angular velocity after the push, rad/s. A car with an acceleration of 2.6 m/s^2 can
-/// balance little more than the upper end.
+/// Range of the angular velocity after the push, rad/s. A car with an acceleration of 2.6 m/s^2 can only just
+/// balance a push at the upper end of the range.
 const KICK: (f64, f64) = (0.2, 0.6);
 
 pub(in crate::course) fn course() -> Course {
@@ -88,14 +89,14 @@ impl Manoeuvre for Pendulum {
     }
 
     fn advance(&mut self, command: ControllerOutput, dt: f64) {
-        // The car moves on a line, so steering has no effect.
+        // The car moves on a straight line, so steering has no effect.
         let straight = ControllerOutput {
             steering: 0.0,
             ..command
         };
         let acceleration = self.car.advance(straight, dt);
-        // For a thin rod on a hinge, m L² / 3 times its angular acceleration is m L / 2 (g sin - a cos),
-        // where a car that accelerates tips the pole back.
+        // For a thin rod on a hinge, m L² / 3 times its angular acceleration equals m L / 2 (g sin - a cos).
+        // An accelerating car tips the pole backwards.
         let (sin, cos) = sin_cos(self.lean);
         let torque = GRAVITY * sin - acceleration * cos;
         // The velocity is updated first, so that the swing of a free pole neither grows nor decays.
@@ -149,7 +150,7 @@ mod tests {
 
     #[test]
     fn left_alone_it_falls_as_fast_as_a_rod_does() {
-        // Small leans grow by e in sqrt(2 l / 3 g) = 0.369 s.
+        // Small lean angles grow by a factor of e in sqrt(2 l / 3 g) = 0.369 s.
         let mut falling = pole(1e-4, 1e-4 * (1.5 * GRAVITY / LENGTH).sqrt());
         for _ in 0..12_000 {
             falling.advance(command(0.0), 1e-4);
@@ -170,7 +171,7 @@ mod tests {
         }
         assert!(upright.lean < 0.0 && upright.fall < 0.0);
         assert_eq!(upright.car.pose.position.y, 0.0);
-        // If gravity and acceleration balance, tan f = a / g, the lean stays the same.
+        // If gravity and acceleration balance (tan f = a / g), the lean angle stays the same.
         let even = roadwright_geometry::math::atan(2.0 / GRAVITY);
         let mut kept = pole(even, 0.0);
         for _ in 0..100 {

@@ -1,11 +1,11 @@
 //! The course `trailer-reverse`: a car reverses a trailer of 5 m into a bay of 3 x 8 m.
 //!
 //! [Gerdelan 2011], section 12.6, mentions this task as a test of controllers but does not specify it. The
-//! middle of the bay is the origin and its mouth lies in the direction of +x. The tail of the trailer starts
-//! 20 m before the mouth; the offset of car and trailer from the middle line, their heading and the hitch
-//! angle are random. The drive is complete when the trailer stands with its middle within 0.3 m of the middle
-//! of the bay, along and across, and within 5 degrees of the bay's direction. It ends when the hitch angle
-//! reaches 60 degrees, when car or trailer touch a wall, and after 90 s.
+//! centre of the bay is the origin, and its mouth is in the direction of +x. The tail of the trailer starts
+//! 20 m before the mouth. The offset of car and trailer from the bay's centre line, their heading and the
+//! hitch angle are random. The drive is complete when the trailer stands with its centre within 0.3 m of the
+//! centre of the bay, along and across, and within 5 degrees of the bay's direction. It fails when the hitch
+//! angle reaches 60 degrees, when the car or trailer touches a wall, or after 90 s.
 //!
 //! The trailer follows the coupling without slip, so its axle moves in the direction of its heading. Let v be
 //! the speed and w the turn rate of the car, h the distance of the coupling behind its rear axle, d the
@@ -35,22 +35,22 @@ const WIDTH: f64 = 3.0;
 const WALL: f64 = 0.3;
 /// Length of the trailer from coupling to tail, m.
 const LENGTH: f64 = 5.0;
-/// Length of the part of the trailer without a body, m.
+/// Length of the drawbar in front of the trailer's body, m.
 const BAR: f64 = 1.0;
 /// Width of the trailer, m.
 const BREADTH: f64 = 2.0;
 /// Distance from the coupling to the axle, m.
 const DRAWBAR: f64 = 3.5;
-/// Distance from the middle of the bay to the start of the car's rear axle, m. With this distance, the tail
+/// Distance from the centre of the bay to the start of the car's rear axle, m. With this distance, the tail
 /// of the trailer is 20 m before the mouth.
 const START: f64 = 30.0;
-/// Largest random offset along the bay at the start, m.
+/// Maximum random offset along the bay at the start, m.
 const ALONG: f64 = 0.5;
-/// Largest random offset across the bay at the start, m.
+/// Maximum random offset across the bay at the start, m.
 const ACROSS: f64 = 2.5;
-/// Largest random heading error at the start, rad.
+/// Maximum random heading error at the start, rad.
 const ASKEW: f64 = 0.25;
-/// Largest random hitch angle at the start, rad.
+/// Maximum random hitch angle at the start, rad.
 const BENT: f64 = 0.15;
 /// Hitch angle at which the vehicle counts as jackknifed, rad.
 const JACKKNIFE: f64 = 60.0 * std::f64::consts::PI / 180.0;
@@ -146,7 +146,7 @@ impl Trailer {
 impl Manoeuvre for Trailer {
     fn perceive(&self) -> ControllerInput {
         let axle = self.behind(DRAWBAR).position;
-        // Position of the axle when the middle of the trailer is that of the bay.
+        // Position of the axle at which the centre of the trailer is at the centre of the bay.
         let goal = DVec2::new(0.5 * LENGTH - DRAWBAR, 0.0);
         let mut input = ControllerInput {
             lane_offset: axle.y,
@@ -166,8 +166,9 @@ impl Manoeuvre for Trailer {
         let speed = 0.5 * (before + self.car.speed);
         let turning = self.car.yaw_rate;
         let coupling = self.coupling();
-        // Only the coupling's motion across the trailer turns it: `speed` along the car, and `coupling *
-        // turning` to the outer side, because the coupling lies behind the car's rear axle.
+        // Only the coupling's motion across the trailer turns the trailer. The coupling moves with `speed`
+        // along the car and with `coupling * turning` to the outside of the bend, because it is behind the
+        // car's rear axle.
         let rate = |hitch: f64| {
             let (sin, cos) = sin_cos(hitch);
             (speed * sin - coupling * turning * cos) / DRAWBAR
@@ -238,8 +239,8 @@ mod tests {
 
     #[test]
     fn forwards_it_follows_on_the_circle_of_geometry() {
-        // With the rear axle on a radius R, the coupling h behind it, and the axle of the trailer on the
-        // remaining circle, the hitch angle is atan(h / R) + asin(d / sqrt(R^2 + h^2)).
+        // If the rear axle moves on a radius R, with the coupling at h behind it and the trailer's axle on
+        // its own circle, the hitch angle is atan(h / R) + asin(d / sqrt(R^2 + h^2)).
         let mut behind = trailer(0.0);
         let (radius, h) = (12.0, behind.coupling());
         behind.car.steering = atan(2.7 / radius);

@@ -1,8 +1,9 @@
 //! Courses without lanes: `maze`, `office`, `obstacle-town` and `hill-country-drive`.
 //!
-//! Walls, houses, trees and terrain are the same for all seeds. The seed draws the number of drivers, their
-//! starts and goals, and a shift of loose furniture such as crates and stones. A path leads from each start to
-//! its goal. For every seed, at least one trip is one and a half times as long as the straight line.
+//! Walls, houses, trees and terrain are the same for all seeds. The seed determines the number of drivers,
+//! their starts and goals, and random shifts of loose objects such as crates and stones. A path leads from
+//! each start to its goal. For every seed, at least one trip is at least one and a half times as long as the
+//! straight line.
 
 mod sites;
 
@@ -23,7 +24,7 @@ use std::sync::Arc;
 
 /// Time limit, s. Trips take a minute or two.
 const TIME: f64 = 300.0;
-/// Minimum ratio of the path length to the straight line for the first trip of a seed.
+/// Minimum ratio of path length to straight-line distance for the first trip of a seed.
 const DETOUR: f64 = 1.5;
 /// Maximum number of draws per trip.
 const DRAWS: usize = 3_000;
@@ -41,20 +42,20 @@ pub(super) enum Site {
 
 /// Parameters of the random draws at a site.
 struct Drawing {
-    /// Corners of the area of starts and goals, m.
+    /// Opposite corners of the area of starts and goals, m.
     area: [DVec2; 2],
-    /// Smallest and largest number of drivers.
+    /// Minimum and maximum number of drivers.
     drivers: [usize; 2],
-    /// Smallest straight distance between start and goal, m. The first value applies to the first
-    /// trip, the second to all others.
+    /// Minimum straight-line distance between start and goal, m. The first value applies to the first trip,
+    /// and the second value to all others.
     least: [f64; 2],
-    /// Largest straight distance between start and goal of the first trip, m.
+    /// Maximum straight-line distance between start and goal of the first trip, m.
     first: f64,
-    /// Smallest distance of starts from each other, and of goals from each other, m.
+    /// Minimum distance between any two starts, and between any two goals, m.
     apart: f64,
     /// Free space around a body at its start and its goal, m.
     margin: f64,
-    /// Largest shift of loose furniture along each axis, m.
+    /// Maximum shift of loose objects along each axis, m.
     shift: f64,
     /// Whether vehicles start parallel to the axes.
     is_aligned: bool,
@@ -156,7 +157,7 @@ impl Site {
         }
     }
 
-    /// Steering gain with which the fuzzy driver can steer the sharpest bends of the site's vehicle.
+    /// Steering gain with which the fuzzy driver can follow the sharpest bends of the site's vehicle.
     fn steering_gain(self) -> f64 {
         match self {
             Self::Office => 50.0,
@@ -168,7 +169,7 @@ impl Site {
     fn planner(self) -> Option<ModuleSetting> {
         let planner = ModuleSetting::new("hybrid_fuzzy_path");
         match self {
-            // Doors of 1.2 m are closed at the default size of cells.
+            // At the default cell size, doors of 1.2 m would be closed.
             Self::Office => Some(
                 planner
                     .with("cell", 0.2)
@@ -176,7 +177,7 @@ impl Site {
                     .with("clearance", 0.4)
                     .with("near", 0.5),
             ),
-            // One search reaches every place of the maze.
+            // A single search reaches every place in the maze.
             Self::Maze => Some(planner.with("budget", 20_000.0)),
             Self::ObstacleTown | Self::HillCountry => None,
         }
@@ -257,13 +258,13 @@ fn shift_furniture(draft: &mut Draft, most: f64, seed: u64) {
     }
 }
 
-/// A drawn trip.
+/// A random trip.
 struct Drawn {
     start: Pose,
     goal: DVec2,
 }
 
-/// Trips under construction.
+/// The trips of a seed under construction.
 struct Trips {
     obstacles: Vec<Obstacle>,
     finder: TripFinder,
@@ -325,7 +326,7 @@ impl Trips {
         length.is_some_and(|length| !is_first || length > DETOUR * straight)
     }
 
-    /// Whether the body is free of obstacles at the start, and at the goal at any heading.
+    /// Whether the body is free of obstacles at the start, and at the goal with any heading.
     fn is_free(&self, drawn: &Drawn) -> bool {
         let (vehicle, margin) = (&self.vehicle, self.drawing.margin);
         let middle = drawn.start.point(vehicle.body_centre(), 0.0);
@@ -398,12 +399,11 @@ impl Course {
         matches!(self.kind, Kind::OpenGround(_))
     }
 
-    /// Returns the time that each agent would need without other traffic, s. The agent drives along
-    /// the shortest path over the map at the speed of its vehicle type. Agents without a
-    /// destination or without a path are left out.
+    /// Returns the time that each agent would need without other traffic, s. It assumes the shortest path
+    /// over the map and the speed of the agent's vehicle type. Agents without a destination or without a path
+    /// are left out.
     ///
-    /// Plans with the course's own planner for open ground if it has one, otherwise with the
-    /// default planner.
+    /// Uses the course's own planner for open ground if it has one, otherwise the default planner.
     pub fn free_times(&self, scenario: &Scenario) -> Vec<(AgentId, f64)> {
         let planning = planning_of(self.ground_planner());
         let mut finder = TripFinder::new(Arc::new(scenario.clone()), None, None);
@@ -430,7 +430,7 @@ impl Course {
     pub(super) fn driver_stack(&self) -> Stack {
         let stack = Stack::with_controller(self.driver);
         match self.kind {
-            // As printed, it steers bends of 25 m, too wide for the places between walls.
+            // With its default gain, its turning radius is 25 m, too large for the space between walls.
             Kind::OpenGround(site) => Stack {
                 controller: ModuleSetting::new(self.driver)
                     .with("avoid_steering_gain", 2.5)

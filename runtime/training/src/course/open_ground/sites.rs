@@ -12,10 +12,10 @@ use std::f64::consts::{FRAC_PI_2, PI};
 /// Time step, s.
 const DT: f64 = 0.02;
 
-/// Edge length of the maze, m. It has 15 rooms per edge, with corridors of 6 m between their walls.
+/// Edge length of the maze, m. Each edge has 15 rooms, with corridors of 6 m between their walls.
 const MAZE: f64 = 100.0;
 
-/// Returns a maze. Its corridors are too narrow to turn round in, so dead ends are left in reverse.
+/// Returns a maze. Its corridors are too narrow to turn around in, so vehicles leave dead ends in reverse.
 pub(super) fn maze(seed: u64, duration: f64) -> Draft {
     let mut b = begin("maze", seed, duration);
     boxes(&mut b, &samples::maze(MAZE, 5).boxes, 2.5);
@@ -30,7 +30,7 @@ pub(super) fn office(seed: u64, duration: f64) -> Draft {
     b
 }
 
-/// A cart for indoor use. It can turn round in less than its own length.
+/// A cart for indoor use. Its turning radius is smaller than its own length.
 fn cart() -> VehicleType {
     VehicleType {
         name: "Cart".into(),
@@ -53,7 +53,8 @@ fn cart() -> VehicleType {
     }
 }
 
-/// Returns blocks of houses in a grid without streets, some joined by walls, and crates between them.
+/// Returns a grid of blocks of houses without streets. Some blocks are joined by walls, and there are crates
+/// between them.
 pub(super) fn obstacle_town(seed: u64, duration: f64) -> Draft {
     let mut b = begin("obstacle-town", seed, duration);
     let mut stream = Stream::new(13, "blocks", 0);
@@ -67,15 +68,15 @@ pub(super) fn obstacle_town(seed: u64, duration: f64) -> Draft {
 
 /// Number of blocks along each edge of the town.
 const BLOCKS: u32 = 6;
-/// Distance between the middles of adjacent blocks, m.
+/// Distance between the centres of adjacent blocks, m.
 const PITCH: f64 = 30.0;
 /// Height of houses, m.
 const HOUSE: f64 = 7.0;
 /// Height of walls, m.
 const WALL: f64 = 2.0;
 
-/// Adds a block: a house, perhaps a wall to the next house in the north or east, and a crate beside
-/// the house.
+/// Adds a block: a house, possibly a wall to the next house in the north or east, and a crate beside the
+/// house.
 fn block(b: &mut Draft, [column, row]: [u32; 2], stream: &mut Stream) {
     let along = |number: u32| (f64::from(number) - 0.5 * f64::from(BLOCKS - 1)) * PITCH;
     let middle = DVec2::new(along(column), along(row));
@@ -297,8 +298,7 @@ fn boxes(b: &mut Draft, boxes: &[WorldBox], wall: f64) {
     }
 }
 
-/// Rounds to whole millimetres, so that files are short, and so that walls that meet still meet
-/// when they are mirrored.
+/// Rounds to whole millimetres, so that files are short and adjoining walls still adjoin after mirroring.
 fn in_millimetres(metres: DVec2) -> DVec2 {
     (metres * 1000.0).round() / 1000.0
 }

@@ -1,4 +1,4 @@
-//! Wheels as spheres: standing on obstacles, running into them and rolling over them.
+//! Tests of spherical wheels that stand on obstacles, run into them and roll over them.
 
 use super::tests::{drive, on_spheres, wish};
 use super::*;
@@ -17,7 +17,7 @@ const ALL: [&str; 5] = [
     "t-28",
 ];
 
-/// Largest distance of a wheel from the axis of its spring, m.
+/// Maximum distance of a wheel from the axis of its spring, m.
 fn shed(model: &RigidModel, state: &CarState) -> f64 {
     let beside = |(wheel, sphere): (&Wheel, &SphereState)| {
         let hub = state.body.position + state.body.rotation * wheel.hub(model.radius);
@@ -28,7 +28,7 @@ fn shed(model: &RigidModel, state: &CarState) -> f64 {
     wheels.map(beside).fold(0.0, f64::max)
 }
 
-/// Lets a heavy hull down on light wheels, as in [Gerdelan 2011], section 11.8.
+/// Lowers a heavy hull onto light wheels, as in [Gerdelan 2011], section 11.8.
 #[test]
 fn a_hull_let_down_on_free_springs_sags_as_the_closed_form_says() {
     for name in ALL {
@@ -37,7 +37,7 @@ fn a_hull_let_down_on_free_springs_sags_as_the_closed_form_says() {
         let sags: Vec<f64> = (0..model.wheels.len())
             .map(|wheel| model.static_sag(wheel))
             .collect();
-        // Its springs carry nothing at first.
+        // At first, the springs carry no load.
         let lifted = sags.iter().copied().fold(0.0, f64::max);
         state.body.position.z += lifted;
         drive(&model, &mut state, &Flat, 30.0, 0.02, |_| wish(0.0, 0.0));
@@ -52,7 +52,7 @@ fn a_hull_let_down_on_free_springs_sags_as_the_closed_form_says() {
     }
 }
 
-/// Reproduces the failure described in the source, where wheels come off at full brake and full lock.
+/// Reproduces the situation in the source in which wheels come off at full brake and full lock.
 #[test]
 fn full_brake_and_full_lock_shed_no_wheel() {
     for name in ALL {
@@ -175,12 +175,12 @@ fn tyres_hold_on_what_spheres_stand_on() {
         );
         state.body.position.x - settled
     };
-    // The block is ineffective below the ground.
+    // Below the ground, the block has no effect.
     let (ground, block) = (stop(0.0), stop(1.0));
     assert!((block / ground - 1.0).abs() < 0.05, "{block} {ground}");
 }
 
-/// An obstacle that a wheel runs into does not carry it. The wheel stays on the ground below and does not
+/// An obstacle that a wheel runs into does not support it. The wheel stays on the ground below and does not
 /// sink in.
 #[test]
 fn a_wheel_against_a_block_stays_on_the_ground() {
@@ -191,7 +191,7 @@ fn a_wheel_against_a_block_stays_on_the_ground() {
     let mut touched = 0.0f64;
     for _ in 0..150 {
         let mut yard = Yard::new(&Flat, 200.0);
-        // Lower than the hull, in front of one wheel.
+        // The block is lower than the hull and in front of one wheel.
         yard.add_still(Still {
             solid: Solid::cuboid(DVec3::new(0.3, 0.2, 0.11)),
             middle: DVec3::new(model.rear + front.x + 1.5, front.y, 0.11),
@@ -214,7 +214,7 @@ fn a_wheel_against_a_block_stays_on_the_ground() {
     assert!(lowest > model.radius - 0.02, "{lowest} of {}", model.radius);
 }
 
-/// Returns the speed lost, and the largest vertical speed, in the last part of ten seconds at 20 m/s.
+/// Returns the loss of speed and the maximum vertical speed in the last part of ten seconds at 20 m/s.
 fn rolled(mut step: impl FnMut() -> (DVec3, f64)) -> (f64, f64) {
     let (mut hop, mut speed) = (0.0f64, 0.0);
     for number in 0..2000 {
@@ -247,8 +247,8 @@ fn wheels_do_not_hop_over_flat_ground() {
     assert!(hop < 0.1 && lost.abs() < 0.1, "{hop} {lost}");
 }
 
-/// Shows why we look up heights ourselves: a rapier ball on rapier's height field hops over the edges between
-/// its triangles unless a flag is set.
+/// Shows why heights are looked up without rapier: a rapier ball on rapier's height field hops over the edges
+/// between its triangles unless a flag is set.
 #[test]
 fn rapiers_own_ball_hops_without_its_flag() {
     let hop = |flags: HeightFieldFlags| {
@@ -285,7 +285,7 @@ fn rapiers_own_ball_hops_without_its_flag() {
     assert!(without.0 > 0.1, "{without:?}");
 }
 
-/// A state with missing wheels, as in a damaged save, does not fit.
+/// A state with missing wheels, as in a damaged save, does not match the model.
 #[test]
 fn spheres_that_are_missing_or_nowhere_do_not_fit() {
     let model = on_spheres("willys-mb");

@@ -1,4 +1,4 @@
-//! Compares vehicles and loose bodies on the ground with closed forms.
+//! Tests of vehicles and loose bodies on the ground against closed-form solutions.
 
 use super::*;
 use crate::drive_train::tests::shipped;
@@ -126,7 +126,7 @@ fn a_vehicle_on_frictionless_ground_slides_on() {
     }
 }
 
-/// With the hand brake, a vehicle stays on a slope, whether it points up, down or across.
+/// With the hand brake applied, a vehicle stays on a slope, whether it points up, down or across.
 #[test]
 fn a_parked_car_stays_on_a_slope() {
     for (name, model) in models() {
@@ -140,7 +140,7 @@ fn a_parked_car_stays_on_a_slope() {
                 hand_brake: true,
                 ..Controls::default()
             };
-            // A bus that leans on its tyres needs time.
+            // A bus that leans on its tyres needs time to settle.
             drive(&model, &mut state, &slope, 25.0, 0.02, parked);
             let settled = state.body.position;
             drive(&model, &mut state, &slope, 60.0, 0.02, parked);
@@ -148,7 +148,7 @@ fn a_parked_car_stays_on_a_slope() {
             assert!(moved < 1e-3, "{name} {heading}: {moved}");
         }
     }
-    // Beyond the grip it slides.
+    // Beyond the grip, the vehicle slides.
     let model = &models()[1].1;
     let slope = Slope(atan(1.2 * model.friction));
     let mut state = CarState::at_rest(model, Place::default(), &slope);
@@ -265,7 +265,7 @@ fn energy_is_kept_on_a_slope() {
         0.5 * speed * speed + GRAVITY * state.body.position.z
     };
     let before = energy(&state);
-    // The driver subtracts the slope from the request.
+    // The driver compensates for the slope in the request.
     let coasts = wish(GRAVITY * sin(0.1) * 0.999, 0.0);
     drive(&model, &mut state, &slope, 10.0, 0.02, |_| coasts);
     let kinetic = 0.5 * state.body.velocity.length_squared();
@@ -294,13 +294,13 @@ fn a_circle_is_that_of_its_wheels_and_it_leans_as_the_closed_form_says() {
             model.roll_gradient() * lateral
         );
         assert!((yaw * speed / 1.5 - 1.0).abs() < 0.15, "{name}: {yaw}");
-        // In a left turn it leans to the right, so its left side is raised.
+        // In a left turn, the vehicle leans to the right, so its left side is raised.
         let roll = state.roll_angle() / (model.roll_gradient() * lateral);
         assert!((roll - 1.0).abs() < 0.1, "{name}: {roll}");
     }
 }
 
-/// Ice on the left, asphalt on the right.
+/// Ground with ice on the left and asphalt on the right.
 struct Ice;
 
 impl Surface for Ice {
@@ -312,7 +312,7 @@ impl Surface for Ice {
     }
 }
 
-/// The jeep with rear-wheel drive in all gears and wheel 0 on ice, after 3 s with a constant request.
+/// The jeep after 3 s with a constant request. It has rear-wheel drive in all gears, and wheel 0 is on ice.
 fn on_ice(is_locked: bool) -> (RigidModel, CarState) {
     let mut model = RigidModel {
         is_locked,
@@ -325,8 +325,8 @@ fn on_ice(is_locked: bool) -> (RigidModel, CarState) {
     (model, state)
 }
 
-/// One driven wheel is on ice. With an open differential it spins, and its grip limits the vehicle; a locked
-/// differential turns both wheels at one speed.
+/// One driven wheel is on ice. With an open differential, it spins, and its grip limits the vehicle. A locked
+/// differential turns both wheels at the same speed.
 #[test]
 fn a_locked_differential_gets_off_the_ice() {
     let (model, open) = on_ice(false);
@@ -335,7 +335,7 @@ fn a_locked_differential_gets_off_the_ice() {
     println!("{:?} {:?}", open.wheels, locked.wheels);
     let (slow, fast) = (open.speed(&model), locked.speed(&model));
     assert!(fast > 1.8 * slow && slow > 0.3, "{slow} {fast}");
-    // The wheel on ice spins, and the other one rolls.
+    // The wheel on ice spins, and the other wheel rolls.
     let [on_ice, on_asphalt] = rims(&open);
     assert!(on_ice > 3.0 * slow, "{on_ice} {slow}");
     assert!(
@@ -343,7 +343,7 @@ fn a_locked_differential_gets_off_the_ice() {
         "{on_asphalt} {slow}"
     );
     assert!(open.wheels[0].slip_ratio > 0.5 && open.wheels[1].slip_ratio < 0.1);
-    // The engine turns with the mean of both.
+    // The engine turns with the mean speed of both wheels.
     let mean = 0.5 * (on_ice + on_asphalt);
     let driven = open.driven_speed(&model);
     assert!((driven / mean - 1.0).abs() < 0.02, "{driven} {mean}");
@@ -386,7 +386,7 @@ fn spinning_wheels_do_not_outrun_their_engine() {
             state.wheels.iter().all(|wheel| wheel.spin > 10.0),
             "{state:?}"
         );
-        // Off the throttle they return to the speed of the ground.
+        // Without throttle, the wheels return to the speed of the ground.
         drive(&model, &mut state, &AllIce, 3.0, 0.01, |_| wish(0.0, 0.0));
         let speed = state.speed(&model);
         for wheel in &state.wheels {
@@ -417,9 +417,9 @@ fn wheels_roll_with_the_ground_lock_under_the_brake_and_feel_their_springs() {
             wish(f64::NAN, 0.0)
         });
         let front: Vec<_> = (0..4).filter(|&i| model.wheels[i].steers != 0.0).collect();
-        // The nose dives.
+        // The nose dives when braking.
         assert!(state.wheels[front[0]].travel > 0.001, "{name}: {state:?}");
-        // The hand brake force is not proportional.
+        // The hand brake locks the wheels on which it acts.
         let mut held = state.clone();
         drive(&model, &mut held, &Flat, 0.3, 0.02, |_| Controls {
             hand_brake: true,
@@ -435,7 +435,7 @@ fn wheels_roll_with_the_ground_lock_under_the_brake_and_feel_their_springs() {
                 );
             }
         }
-        // In a bend wheels steer and drift.
+        // In a bend, wheels steer and have slip angles.
         drive(&model, &mut state, &Flat, 1.0, 0.02, |_| wish(0.0, 0.1));
         let steering = front.iter().map(|&i| state.wheels[i].steering);
         assert!(steering.fold(0.0f64, f64::max) > 0.05, "{name}");
@@ -512,7 +512,7 @@ fn a_solver_that_loses_its_mind_is_put_to_rest() {
         [0]
     );
     assert_eq!((state.body, state.fits(&model)), (before, true));
-    // It continues from there.
+    // The vehicle continues from there.
     drive(&model, &mut state, &Flat, 1.0, 0.02, |_| wish(1.0, 0.0));
     assert!(state.speed(&model) > 0.5);
 }
@@ -530,7 +530,7 @@ fn it_climbs_what_its_engine_can_and_no_more() {
     assert!(climbed[0] > 10.0 && climbed[1] < 1.0, "{climbed:?}");
 }
 
-/// A vehicle at another level has unlimited mass and pushes away everything ahead of it.
+/// A vehicle at another level has infinite mass and pushes away everything ahead of it.
 #[test]
 fn what_nothing_stops_shoves() {
     let model = RigidModel::of_file(&shipped("willys-mb")).unwrap();
@@ -556,14 +556,14 @@ fn what_nothing_stops_shoves() {
         };
         assert!(yard.step(vec![entry], Vec::new(), 0.02).is_empty());
     }
-    // The mover's front is at 2 m, and the vehicle is ahead of it.
+    // The front of the kinematic body is at 2 m, and the vehicle is ahead of it.
     let rear = state.body.position.x - model.half_size.x;
     assert!(rear > 1.9 && rear < 2.5, "{rear} from {before}");
     assert!(state.tilt() < 0.2);
 }
 
-/// Posts that stand in a slope stay in place until they are pushed, and are not thrown into the air when that
-/// happens.
+/// Posts that stand in a slope stay in place until they are pushed. When they are pushed, they are not thrown
+/// into the air.
 #[test]
 fn a_post_in_a_slope_is_not_thrown_out_of_it() {
     let slope = Slope(0.25);
@@ -595,7 +595,8 @@ fn a_post_in_a_slope_is_not_thrown_out_of_it() {
         step(&mut state);
         highest = highest.max(state.body.position.z);
     }
-    // Its foot comes out of the slope, a quarter of a metre, and it slides or falls downhill.
+    // The foot of the post comes out of the slope by a quarter of a metre, and the post slides or falls
+    // downhill.
     assert!(highest < before.body.position.z + 0.5, "{highest}");
     assert!(state.rests && state.body.position.x < 0.0, "{state:?}");
 }

@@ -1,4 +1,4 @@
-//! Compares trailers as bodies with closed forms.
+//! Tests of trailers as rigid bodies against closed-form solutions.
 
 use super::tests::wish;
 use super::*;
@@ -9,7 +9,7 @@ use roadwright_geometry::Pose as Place;
 use roadwright_geometry::math::{atan, atan2, wrap_angle};
 use roadwright_scenario::vehicle_file::{TrailerJoint, VehicleFile};
 
-/// A vehicle with its trailers.
+/// A vehicle and its trailers on a surface.
 struct Road<'a, S> {
     model: RigidModel,
     train: Train,
@@ -19,7 +19,7 @@ struct Road<'a, S> {
 }
 
 impl<'a, S: Surface> Road<'a, S> {
-    /// Creates a train at rest, in line.
+    /// Creates a straight train at rest.
     fn new(file: &VehicleFile, surface: &'a S) -> Self {
         let model = RigidModel::of_file(file).unwrap();
         let train = Train::of_file(file);
@@ -78,7 +78,7 @@ impl<'a, S: Surface> Road<'a, S> {
         wrap_angle(heading(&self.towed[number]) - heading(ahead))
     }
 
-    /// Largest distance between two couplings that are joined, m.
+    /// Maximum distance between two couplings that are joined, m.
     fn gap(&self) -> f64 {
         let mut ahead = &self.car;
         let gaps = self.model.trailers.iter().zip(&self.towed);
@@ -126,7 +126,7 @@ fn all() -> Vec<(&'static str, VehicleFile)> {
 fn the_coupling_carries_its_share_of_the_weight() {
     for (name, file) in all().into_iter().take(3) {
         let mut road = Road::new(&file, &Flat);
-        // The train rolls, because the brakes of standing vehicles would press against each other.
+        // The train rolls, because the brakes of stationary vehicles would press against each other.
         road.roll(1.0);
         road.drive(15.0, |_| wish(0.0, 0.0));
         let trailer = &file.trailers[0];
@@ -159,7 +159,7 @@ fn couplings_stay_together_whatever_the_driver_does() {
         let mut road = Road::new(&file, &Flat);
         road.roll(12.0);
         let mut widest = 0.0f64;
-        // A slalom, then full brakes at full lock.
+        // A slalom, followed by full brakes at full lock.
         for (seconds, steering, acceleration) in
             [(1.0, 0.1, 0.0), (1.0, -0.1, 1.0), (4.0, 0.5, -8.0)]
         {
@@ -188,7 +188,7 @@ fn in_a_slow_bend_it_cuts_the_corner_as_the_closed_form_says() {
         let steering = atan(road.model.limits.wheelbase / radius);
         let model = road.model.clone();
         road.drive(150.0, |car| wish(0.5 * (1.5 - car.speed(&model)), steering));
-        // The rear axle of the car and the axles of its trailers move on circles about one centre.
+        // The rear axle of the car and the axles of its trailers move on circles around the same centre.
         let pose = road.car.pose(&road.model);
         let turning = road.car.body.spin.z / road.car.speed(&road.model);
         let driven = 1.0 / turning;
@@ -198,7 +198,7 @@ fn in_a_slow_bend_it_cuts_the_corner_as_the_closed_form_says() {
             let trailer = &road.towed[number];
             let axle = trailer.pose(&road.model.trailers[number].model).position;
             let shown = (axle - middle).length();
-            // The coupling of the previous vehicle is this far behind its axle.
+            // The coupling is this far behind the axle of the vehicle ahead.
             let behind = match number {
                 0 => -hitched.coupling,
                 _ => -hitched.coupling - road.train.trailers()[number - 1].to_axle,
@@ -227,7 +227,7 @@ fn backwards_it_folds_up_to_its_lock_and_no_farther() {
         let mut widest = 0.0f64;
         road.drive_seen(40.0, back, |road| widest = widest.max(road.angle(0).abs()));
         let lock = file.trailers[0].lock;
-        // Limited by grip or by the joint, which yields slightly.
+        // The angle is limited by the grip, or by the joint, which yields slightly.
         assert!(widest > 0.9 * lock, "{name}: {widest}");
         assert!(widest < lock + 0.05, "{name}: {widest}");
         assert!(road.gap() < 5e-3, "{name}");
@@ -244,8 +244,8 @@ impl Surface for Kerb {
     }
 }
 
-/// A trailer whose left wheel stands 10 cm higher leans alone on a ball joint, but takes the towing vehicle
-/// with it on a universal joint.
+/// A trailer whose left wheel is 10 cm higher leans by itself on a ball joint, but makes the towing vehicle
+/// lean on a universal joint.
 #[test]
 fn a_universal_joint_rolls_with_what_tows() {
     let lean = |joint: TrailerJoint| {
@@ -263,7 +263,7 @@ fn a_universal_joint_rolls_with_what_tows() {
     assert!((car - caravan).abs() < 2e-3, "{car} {caravan}");
 }
 
-/// Trailers have their own brakes, but the towing vehicle has to pull everything.
+/// Trailers have their own brakes, but the towing vehicle has to pull the whole train.
 #[test]
 fn with_its_trailer_it_speeds_up_and_stops_as_asked() {
     for (name, file) in all() {
@@ -290,8 +290,8 @@ fn with_its_trailer_it_speeds_up_and_stops_as_asked() {
     }
 }
 
-/// A caravan loaded ahead of its axle settles after a gust of wind; loaded behind the axle, it begins to
-/// sway.
+/// A caravan that is loaded ahead of its axle settles after a gust of wind. If it is loaded behind the axle,
+/// it begins to sway.
 #[test]
 fn a_caravan_that_is_loaded_behind_its_axle_sways() {
     let sway = |centre: f64| {
@@ -334,7 +334,7 @@ fn a_train_that_loses_its_mind_is_put_to_rest_whole() {
     assert!(road.car.speed(&road.model) > 0.3);
 }
 
-/// Trailers are added and removed between steps: fewer, more, and none.
+/// Trailers are added and removed between steps: first fewer, then more, then none.
 #[test]
 fn trailers_are_joined_on_where_they_stand() {
     let file = caravans(3);
@@ -345,7 +345,7 @@ fn trailers_are_joined_on_where_they_stand() {
     let states = road.train.straight(road.car.pose(&road.model));
     road.car
         .join_on(&road.model, &mut road.towed, &states, &Flat);
-    // Existing trailers are kept exactly; a new one meets its coupling.
+    // Existing trailers are kept exactly as they are. A new trailer is aligned with its coupling.
     assert_eq!(road.towed.len(), 3);
     assert_eq!(road.towed[1], second);
     assert!(road.gap() < 1e-3, "{}", road.gap());
@@ -362,7 +362,7 @@ fn trailers_are_joined_on_where_they_stand() {
     assert!(road.towed.is_empty());
 }
 
-/// A semi-trailer with several axles, and its own springs and brakes.
+/// A semi-trailer with several axles, its own springs and its own brakes.
 fn several_axles(axles: &[f64]) -> VehicleFile {
     let mut file = semi_trailer();
     let trailer = &mut file.trailers[0];
@@ -389,7 +389,7 @@ fn several_axles_share_what_the_coupling_does_not_carry_and_stand_at_their_sag()
         let trailer = &file.trailers[0];
         let count = 2 * axles.len();
         assert_eq!(road.towed[0].loads.len(), count);
-        // W c / d on all of its wheels: the moment about the coupling.
+        // The load on all of its wheels is W c / d, from the moment about the coupling.
         let carried = trailer.mass * GRAVITY * trailer.centre() / -trailer.coupling_to_axle;
         let each = carried / count as f64;
         let model = &road.model.trailers[0].model;
@@ -397,14 +397,16 @@ fn several_axles_share_what_the_coupling_does_not_carry_and_stand_at_their_sag()
         for wheel in 0..count {
             assert!((model.static_sag(wheel) / sag - 1.0).abs() < 1e-9);
         }
-        // Dropped from the height where its springs carry nothing, it settles where they carry this load.
+        // The trailer is dropped from the height at which its springs carry nothing, and settles where they
+        // carry this load.
         road.towed[0].body.position.z += sag;
         road.roll(1.0);
         road.drive(0.02, |_| wish(0.0, 0.0));
         let dropped: f64 = road.towed[0].loads.iter().sum();
         assert!(dropped < 0.5 * carried, "{dropped} {carried}");
         road.drive(15.0, |_| wish(0.0, 0.0));
-        // It leans forward onto its tractor, which sinks under it; the middle of its axles does not sink.
+        // The trailer leans forward onto its tractor, which sinks under it. The centre of its axles does not
+        // sink.
         let travels = road.towed[0].wheels.iter().map(|wheel| wheel.travel);
         let mean = travels.sum::<f64>() / count as f64;
         assert!(mean.abs() < 0.03 * sag, "{mean} of {sag}");
@@ -416,8 +418,9 @@ fn several_axles_share_what_the_coupling_does_not_carry_and_stand_at_their_sag()
     }
 }
 
-/// Unsteered axles turn about the point behind the coupling where they balance. With equal loads and linear
-/// tyres, this is the sum of x^2 divided by the sum of x, which is farther back than their centre.
+/// Unsteered axles turn about the point at which their tyre forces balance. With equal loads and linear
+/// tyres, its distance behind the coupling is the sum of x^2 divided by the sum of x, which is farther back
+/// than the centre of the axles.
 #[test]
 fn several_axles_turn_about_the_point_where_their_tyres_balance() {
     let spread = [-5.1, -8.1, -11.1];
@@ -429,21 +432,22 @@ fn several_axles_turn_about_the_point_where_their_tyres_balance() {
         road.drive(150.0, |car| wish(0.5 * (1.5 - car.speed(&model)), steering));
         let squares: f64 = axles.iter().map(|x| x * x).sum();
         let balance = -squares / axles.iter().sum::<f64>();
-        // The trailer is perpendicular to the centre of all circles at that point, which gives its distance
-        // to the coupling. The centre is that of the car's hull, whose tyres slip as well.
+        // At that point, the trailer is perpendicular to the direction of the common centre of all circles,
+        // which gives the distance of the point from the coupling. The centre is computed from the car's
+        // hull, whose tyres also slip.
         let (velocity, turning) = (road.car.body.velocity, road.car.body.spin.z);
         let middle = road.car.body.position.truncate() + velocity.truncate().perp() / turning;
         let joint = road.model.trailers[0].joint;
         let at = road.towed[0].body.position + road.towed[0].body.rotation * joint.behind;
         let to_coupling = at.truncate() - middle;
         let along = road.towed[0].forward().truncate().normalize();
-        // From the foot of the perpendicular on the line of the trailer to its coupling.
+        // From the foot of the perpendicular on the trailer's centre line to its coupling.
         let shown = to_coupling.dot(along);
         assert!(
             (shown / balance - 1.0).abs() < 0.015,
             "{axles:?}: {shown} {balance}"
         );
-        // Not the middle of the axles, which differs by half a metre for widely spaced axles.
+        // It is not the centre of the axles, which differs by half a metre for widely spaced axles.
         if axles == spread {
             assert!(shown - 8.1 > 0.5, "{shown}");
         }
@@ -463,14 +467,14 @@ fn a_trailer_brakes_as_hard_as_its_file_says() {
         road.car.body.position.x - start
     };
     let (own, none, weak) = (stop(None), stop(Some(0.0)), stop(Some(700.0)));
-    // As hard as its car: 15^2 / 2 x 3.
+    // The trailer brakes as hard as its car: 15^2 / 2 x 3.
     assert!((own / 37.5 - 1.0).abs() < 0.05, "{own}");
-    // Without trailer brakes the car brakes for both: 3 m/s^2 of its own mass on the mass of both.
+    // Without trailer brakes, the car brakes for both: 3 m/s^2 for its own mass act on the mass of both.
     let file = shipped("escort-caravan");
     let (car, caravan) = (file.mass(), file.trailers[0].mass);
     let exact = 37.5 * (car + caravan) / car;
     assert!((none / exact - 1.0).abs() < 0.05, "{none} {exact}");
-    // With 700 N per wheel in between.
+    // In between, with 700 N per wheel.
     let exact = 37.5 * (car + caravan) / (car + 1400.0 / 3.0);
     assert!((weak / exact - 1.0).abs() < 0.05, "{weak} {exact}");
 }

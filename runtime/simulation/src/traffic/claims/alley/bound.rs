@@ -1,4 +1,4 @@
-//! The longest possible wait for an alley: the theorem of the parent module with figures.
+//! Maximum waiting times for alleys, computed from the theorem of the parent module.
 
 use super::super::bound::{ASKING, LEAST_SPEED, LONGEST};
 use super::super::rule::TURN_AFTER;
@@ -9,21 +9,22 @@ use roadwright_scenario::alleys::AlleySide;
 use roadwright_scenario::lane_graph::LaneletIndex;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Length of a place at which every vehicle can stand, m.
+/// Length of a place where a vehicle of any length can stand, m.
 const PLACE: f64 = LONGEST + EXIT_GAP;
 
-/// The longest possible wait for an alley.
+/// Maximum waiting time for an alley.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct AlleyWait {
     /// Road of the alley.
     pub road: RoadId,
     /// Start and end of the alley along the road, m.
     pub span: (f64, f64),
-    /// Longest time that a vehicle waits for the alley and the alleys that touch it, s. The lanes beyond must drain.
+    /// Maximum time for which a vehicle waits for the alley and the alleys that touch it, s. The lanes beyond
+    /// must drain.
     pub bound: f64,
 }
 
-/// Returns the alleys on a road with the longest waits for them. O(alleys of their sections).
+/// Returns the alleys on a road with their maximum waiting times. O(alleys of their sections).
 #[must_use]
 pub fn alley_waits(ground: &Ground, road: RoadId) -> Vec<AlleyWait> {
     let (graph, alleys) = (ground.graph(), ground.alleys());
@@ -49,8 +50,8 @@ pub fn alley_waits(ground: &Ground, road: RoadId) -> Vec<AlleyWait> {
     waits
 }
 
-/// Longest time that vehicles wait for alleys on the given lanes before they are let into a junction that leads to
-/// these lanes, s.
+/// Maximum time for which vehicles wait for alleys on the given lanes before they are let into a junction
+/// that leads to these lanes, s.
 pub(in super::super) fn wait_beyond(
     ground: &Ground,
     lanes: impl Iterator<Item = LaneletIndex>,
@@ -73,11 +74,11 @@ pub(in super::super) fn wait_beyond(
 /// Alleys that touch, with no place to stand between them.
 #[derive(Debug, Default)]
 struct Section {
-    /// The sides of the alleys: the index of the alley, and whether it is the second side.
+    /// The alleys with their directions: index of the alley, and whether the direction is the second one.
     sides: BTreeSet<(u32, bool)>,
-    /// Lengths of the lanelets between alleys, m.
+    /// Clear lengths of the lanelets between alleys, m.
     between: BTreeMap<LaneletIndex, f64>,
-    /// Length of all alleys, m.
+    /// Total length of all alleys, m.
     length: f64,
     /// Lanes from which vehicles enter.
     entries: BTreeSet<LaneletIndex>,
@@ -97,13 +98,13 @@ impl Section {
         section
     }
 
-    /// Adds the alleys that follow a side before a place to stand to `open`.
+    /// Adds the alleys that follow `side` before the next place to stand to `open`.
     fn add_beyond(&mut self, ground: &Ground, side: AlleySide, open: &mut Vec<AlleySide>) {
         let direction = ground.alleys().direction(side);
-        // Lanelets to search, each with the position from which on it is searched and the clear length before it,
-        // m.
+        // Lanelets to search, each with the position at which the search begins and the clear length before
+        // it, m.
         let mut lanelets = vec![(direction.lanelet, direction.to, 0.0)];
-        // Alleys of other vehicles may overlap this one.
+        // Alleys for other pairs of vehicles may overlap this one.
         let beside = ground.alleys().on(direction.lanelet).iter();
         open.extend(beside.filter(|&&other| {
             let other = ground.alleys().direction(other);
@@ -160,8 +161,8 @@ impl Section {
         self.between.retain(|lanelet, _| !within.contains(lanelet));
     }
 
-    /// Longest wait, s. At most [`ASKING`] vehicles of each lane request at once, so fewer than that many times the
-    /// number of lanes have requested earlier.
+    /// Maximum waiting time, s. At most [`ASKING`] vehicles per lane make requests at once, so fewer than
+    /// `ASKING` times the number of lanes have made earlier requests.
     fn bound(&self) -> f64 {
         let length = self.length + self.between.values().sum::<f64>() + LONGEST;
         let lanes = self.entries.len().max(1);

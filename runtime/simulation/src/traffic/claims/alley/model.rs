@@ -1,4 +1,4 @@
-//! The rule of alleys in a small model: all networks of up to four alleys with up to six vehicles.
+//! The alley rule in a small model: all networks of up to four alleys with up to six vehicles.
 //!
 //! ```text
 //!     o====o====(P)====o      alleys between vertices. At a vertex with a place P, a vehicle can stand between two
@@ -6,24 +6,25 @@
 //!          o                  street.
 //! ```
 //!
-//! The model decides with [`Alleys::are_free`] and [`Alleys::keep_for`], which also decide in a run. It replaces the
-//! roads and the motion of vehicles: an alley takes [`THROUGH`] seconds. Loops and routes that use an alley twice are
-//! left out. Networks that are equal up to names are tested once, and of arrangements that are mirror images of each
-//! other, only one. All arrangements of six vehicles are tested where there are at most [`Budget::all`] of them;
-//! otherwise, all arrangements of fewer vehicles, and [`Budget::drawn`] drawn ones of six.
+//! The model makes decisions with [`Alleys::are_free`] and [`Alleys::keep_for`], as a run does. It simplifies
+//! the roads and the motion of vehicles: driving through an alley takes [`THROUGH`] seconds. Loops and routes
+//! that use an alley twice are left out. Isomorphic networks are tested once, and so are arrangements that
+//! are mirror images of each other. All arrangements of six vehicles are tested if there are at most
+//! [`Budget::all`] of them. Otherwise, all arrangements of fewer vehicles and [`Budget::drawn`] random
+//! arrangements of six are tested.
 
 use super::*;
 use roadwright_geometry::math::Stream;
 use roadwright_testing::is_slow;
 use std::collections::BTreeSet;
 
-/// Time that a vehicle takes through an alley, s.
+/// Time that a vehicle takes to drive through an alley, s.
 const THROUGH: u32 = 7;
 /// Number of vehicles.
 const VEHICLES: usize = 6;
-/// Times between the requests of vehicles that follow each other, s.
+/// Times between the requests of consecutive vehicles, s.
 const HEADWAYS: [u32; 2] = [0, 3];
-/// Time without any change after which a model is deadlocked, s.
+/// Time without any change after which a model counts as deadlocked, s.
 const DEADLOCKED: u32 = 2 * TURN_AFTER as u32;
 
 /// Alleys between vertices.
@@ -31,7 +32,7 @@ const DEADLOCKED: u32 = 2 * TURN_AFTER as u32;
 struct Network {
     /// The vertices that each alley joins.
     ends: Vec<[usize; 2]>,
-    /// Whether a vehicle can stand at a vertex between two alleys.
+    /// Whether a vehicle can stand between two alleys at each vertex.
     has_place: Vec<bool>,
 }
 
@@ -51,7 +52,7 @@ impl Network {
         (0..self.ends.len() as u32).flat_map(AlleySide::both)
     }
 
-    /// All connected networks with a number of alleys. Of networks that are equal up to names, only one is returned.
+    /// All connected networks with the given number of alleys, without isomorphic ones.
     fn all(alleys: usize) -> Vec<Self> {
         let pairs: Vec<[usize; 2]> = (0..=alleys)
             .flat_map(|a| (a + 1..=alleys).map(move |b| [a, b]))
@@ -85,7 +86,7 @@ impl Network {
         found.into_iter().collect()
     }
 
-    /// The network with other numbers of its vertices; `None` if a number is too large.
+    /// The network with renumbered vertices; `None` if a number is too large.
     fn renamed(&self, order: &[usize]) -> Option<Self> {
         let vertices = self.has_place.len();
         let mut has_place = vec![false; vertices];
@@ -117,7 +118,7 @@ impl Network {
         routes
     }
 
-    /// Indices of the routes from which all others follow by an exchange of equal alleys and vertices.
+    /// Indices of the routes that represent all others up to symmetry of the network.
     fn first_routes(&self, routes: &[Route]) -> Vec<usize> {
         let images = self.images();
         let number = |route: &Route| routes.iter().position(|other| other == route);
@@ -137,8 +138,7 @@ impl Network {
         (0..routes.len()).filter(is_first).collect()
     }
 
-    /// Exchanges of alleys that leave the network as it is: the side onto which the first side of each alley
-    /// is mapped.
+    /// Symmetries of the network: the side onto which the first side of each alley is mapped.
     fn images(&self) -> Vec<Vec<AlleySide>> {
         let count = self.ends.len();
         let turned = 0..1u32 << count;
@@ -165,7 +165,7 @@ impl Network {
     }
 }
 
-/// All orders of the numbers below `count`.
+/// All permutations of the numbers below `count`.
 fn orders(count: usize) -> Vec<Vec<usize>> {
     let Some(last) = count.checked_sub(1) else {
         return vec![Vec::new()];
@@ -188,10 +188,10 @@ fn is_connected(ends: &[[usize; 2]], vertices: usize) -> bool {
     reached.len() == vertices
 }
 
-/// Alleys and room that a vehicle reserves before it enters an alley.
+/// Alleys and space that a vehicle reserves before it enters an alley.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Reserved {
-    /// All alleys up to a place to stand, and room there. This is the rule.
+    /// All alleys up to a place to stand, and space at that place. This is the actual rule.
     UpToRoom,
     /// The first alley only.
     FirstAlley,
@@ -209,12 +209,12 @@ enum State {
 struct Vehicle {
     /// Index of the route.
     route: usize,
-    /// Index of the next alley of the route, or of the alley in which the vehicle is.
+    /// Index in the route of the next alley, or of the alley that the vehicle is in.
     at: usize,
     /// Number of alleys of the route that the vehicle has been granted.
     granted: usize,
     state: State,
-    /// Number of vehicles that requested before this one and had not been let in.
+    /// Number of vehicles that had made earlier requests and had not been let in.
     earlier: u32,
 }
 
@@ -223,7 +223,7 @@ struct Model<'a> {
     network: &'a Network,
     routes: &'a [Route],
     reserved: Reserved,
-    /// Whether vehicles keep alleys for themselves when they have waited long.
+    /// Whether alleys are reserved for vehicles that have waited long.
     takes_turns: bool,
     /// Number of vehicles that can stand at a place.
     room: usize,
@@ -232,13 +232,13 @@ struct Model<'a> {
     alleys: Alleys,
 }
 
-/// End of a run.
+/// Outcome of a run that went wrong.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum End {
     AllGone,
-    /// The vehicles stand although one of them has room.
+    /// No vehicle moves although at least one of them has space ahead.
     Deadlock,
-    /// Each vehicle that stands first waits for room that another one occupies.
+    /// Every vehicle at the head of a queue waits for space that another vehicle occupies.
     FullRing,
     /// A vehicle has waited longer than the theorem allows.
     TooLong,
@@ -317,9 +317,9 @@ impl<'a> Model<'a> {
             };
             if self.decide(number) == Refusal::None {
                 changed = true;
-                // The theorem, with the longest section.
+                // The bound of the theorem, with the longest section.
                 let earlier = self.vehicles[number].earlier;
-                // A vehicle that follows sets out a second later.
+                // A following vehicle sets out one second later.
                 let through = (THROUGH + 1) * self.network.ends.len() as u32;
                 let bound = TURN_AFTER as u32 + (earlier + 1) * through + 1;
                 let is_covered = self.reserved == Reserved::UpToRoom && self.room == VEHICLES;
@@ -349,7 +349,7 @@ impl<'a> Model<'a> {
         self.vehicles[number].state = State::Waits { since: self.time };
     }
 
-    /// The vehicles that stand first before their alleys, in the order of their requests.
+    /// The vehicles at the heads of their queues, in the order of their requests.
     fn in_order(&self) -> Vec<usize> {
         let mut waiting: Vec<(u32, usize)> = Vec::with_capacity(VEHICLES);
         for (number, vehicle) in self.vehicles.iter().enumerate() {
@@ -370,7 +370,7 @@ impl<'a> Model<'a> {
         first
     }
 
-    /// The lane on which a vehicle stands: the alley that it comes from, or the vertex at which it begins.
+    /// The lane that a vehicle stands on: the alley that it comes from, or the vertex at which it begins.
     fn lane(&self, number: usize) -> Result<AlleySide, usize> {
         let (route, at) = (self.route(number), self.vehicles[number].at);
         match at.checked_sub(1) {
@@ -379,7 +379,7 @@ impl<'a> Model<'a> {
         }
     }
 
-    /// Decides a request. Returns the reason if it is refused.
+    /// Decides a request. If it is refused, returns the reason.
     fn decide(&mut self, number: usize) -> Refusal {
         let agent = AgentIndex::new(number as u32);
         let Vehicle { at, state, .. } = self.vehicles[number];
@@ -407,7 +407,7 @@ impl<'a> Model<'a> {
         if last + 1 < route.len() && self.taken(route[last]) >= self.room {
             return Refusal::NoRoom;
         }
-        // A vehicle that stands within an alley leaves it.
+        // A vehicle that has stopped inside an alley now leaves it.
         self.alleys.held.retain(|hold| hold.agent != agent);
         let held = route[at..=last].iter().zip(at as u32..);
         self.alleys.held.extend(held.map(|(&side, at)| Hold {
@@ -424,7 +424,7 @@ impl<'a> Model<'a> {
         Refusal::None
     }
 
-    /// Index of the last alley that a vehicle needs at once, from index `at` of its route.
+    /// Index of the last alley that a vehicle needs together with the one at index `at` of its route.
     fn last_needed(&self, route: &[AlleySide], at: usize) -> usize {
         let can_stand = |&last: &usize| self.network.has_place[self.network.end(route[last])];
         let last = (at..route.len()).find(can_stand).unwrap_or(route.len() - 1);
@@ -434,7 +434,7 @@ impl<'a> Model<'a> {
         }
     }
 
-    /// Number of vehicles that stand behind an alley or will stand there.
+    /// Number of vehicles that stand after an alley or will stand there.
     fn taken(&self, side: AlleySide) -> usize {
         let stands = |&number: &usize| {
             let Vehicle {
@@ -450,7 +450,7 @@ impl<'a> Model<'a> {
         (0..self.vehicles.len()).filter(stands).count()
     }
 
-    /// Lets a vehicle leave its alley.
+    /// Moves a vehicle out of its alley.
     fn leave(&mut self, number: usize) {
         let agent = AgentIndex::new(number as u32);
         let route = self.route(number);
@@ -468,7 +468,7 @@ impl<'a> Model<'a> {
                 until: self.time + THROUGH,
             };
         } else {
-            // Where alleys touch, the vehicle stands within the alley.
+            // Where alleys touch, the vehicle stays inside the alley.
             if self.network.has_place[self.network.end(route[at])] {
                 release(&mut self.alleys);
             }
@@ -476,7 +476,7 @@ impl<'a> Model<'a> {
         }
     }
 
-    /// Whether all vehicles that stand first are refused for want of room.
+    /// Whether all vehicles at the heads of their queues are refused because there is no room.
     fn is_ring(&mut self) -> bool {
         self.alleys.begin();
         let first = self.in_order();
@@ -486,11 +486,11 @@ impl<'a> Model<'a> {
     }
 }
 
-/// Numbers of arrangements of a network that are run.
+/// Numbers of arrangements that are tested per network.
 struct Budget {
-    /// All arrangements of a number of vehicles are run if there are at most this many.
+    /// Maximum number of arrangements up to which all of them are tested.
     all: usize,
-    /// Number of drawn arrangements of six vehicles.
+    /// Number of random arrangements of six vehicles.
     drawn: u64,
 }
 
@@ -508,8 +508,8 @@ impl Budget {
         }
     }
 
-    /// Calls a function for each arrangement of a network. Returns the number of vehicles up to which these were
-    /// all arrangements.
+    /// Calls a function for each arrangement of a network. Returns the number of vehicles up to which all
+    /// arrangements were tested.
     fn for_each(
         &self,
         network: &Network,
@@ -592,7 +592,7 @@ fn every_vehicle_enters_within_the_bound() {
     println!("{runs} runs");
 }
 
-/// Without room beyond, vehicles wait for each other only if their lanes are full in a ring.
+/// If the lanes beyond do not drain, vehicles wait for each other only in rings of full lanes.
 #[test]
 fn where_lanes_do_not_drain_only_full_rings_stand() {
     let (budget, mut rings) = (Budget::of_this_run(), 0);

@@ -1,4 +1,4 @@
-//! Signals.
+//! Tests of junctions with signals.
 
 use super::*;
 use crate::records::Refusal;
@@ -7,7 +7,7 @@ use roadwright_scenario::{Connection, JunctionIndex, LaneletIndex};
 #[test]
 fn signals_are_obeyed_and_a_red_light_takes_the_grant_back() {
     let mut crossing = ruled(Control::Signals);
-    // The first stage begins at 0 s, the green of the other street in the second half of the cycle.
+    // The first stage begins at 0 s. The green of the other street begins after half a cycle.
     let east = crossing.comes(1, DVec2::X, 20.0, 5.0);
     let north = crossing.comes(2, DVec2::Y, 20.0, 5.0);
     crossing.step(0);
@@ -17,12 +17,12 @@ fn signals_are_obeyed_and_a_red_light_takes_the_grant_back() {
         (north, east)
     };
     assert!(crossing.is_let_in(goes) && crossing.refused(stands) == Refusal::Red);
-    // Half a cycle later it is the other street's turn, and a vehicle that has not entered returns its
+    // Half a cycle later, the other street has green, and a vehicle that has not entered gives back its
     // grant.
     crossing.wait_until(350);
     crossing.step(350);
     assert!(crossing.is_let_in(stands) && !crossing.is_let_in(goes));
-    // A vehicle that can no longer stop for amber continues: at 12 m/s, 10 m before the line.
+    // A vehicle that can no longer stop at amber continues: at 12 m/s, 10 m before the line.
     let mut junctions = JunctionIndex::up_to(crossing.ground.junction_count());
     let signals = junctions.find_map(|j| crossing.ground.signals(j));
     let green = signals.unwrap().1.programme.stages[0].green;
@@ -94,9 +94,9 @@ fn there_is_a_signal_between_two_junctions_only_where_a_car_can_wait() {
     assert!(seen.iter().all(|&count| count > 3), "{seen:?}");
 }
 
-/// A narrow street that bends by 17 degrees and crosses another street at signals `apart` metres
-/// beyond the bend. Also returns the route along the street, and the connection through the
-/// crossing. `None` if two cars can pass each other in the bend.
+/// Creates a narrow street that bends by 17 degrees and crosses another street at signals `apart` metres
+/// after the bend. Also returns the route along the street, and the connection through the crossing. `None`
+/// if two cars can pass each other in the bend.
 fn bend_before_signals(
     apart: f64,
     mode: SignalMode,
@@ -147,11 +147,12 @@ fn signals_behind_a_narrow_bend_hold_before_it() {
             stand.agents.remove(comes);
             answer
         };
-        // If it fits in between, it requests only the bend.
+        // If the vehicle fits in between, it requests only the bend.
         if asks_at(Light::Green) == (4, Refusal::None) {
             seen += 1;
             assert_eq!(asks_at(Light::Red), (0, Refusal::Red), "{apart} m");
-            // A vehicle that was let in but has not reached the bend stays before it when the green ends.
+            // A vehicle that was let in but has not reached the bend stops before the bend when the green
+            // ends.
             let green = (1..1000).find(|&step| {
                 stand.wait_until(step);
                 stand.signals.light(&stand.ground, crossing) == Light::Green
@@ -165,7 +166,7 @@ fn signals_behind_a_narrow_bend_hold_before_it() {
             });
             stand.step(2001);
             assert!(ended, "{apart} m");
-            // It holds nothing from the bend on, which comes second in its route.
+            // It holds no grants from the bend onwards, which is second in its route.
             assert_eq!(granted_to(&stand, comes), 1, "{apart} m");
             stand.agents.remove(comes);
         }
@@ -181,7 +182,7 @@ fn who_waits_before_a_narrow_bend_is_seen_by_the_signals_behind_it() {
         else {
             continue;
         };
-        // A vehicle drives along the other street, so that this street has red, and is then removed.
+        // A vehicle on the other street makes this street's signal red, and is then removed.
         let across = straight_on(&stand, 4);
         let other = stand.car(1, &across, stand.ground.length(across[0]) - 3.0, 0.0);
         let is_red = |stand: &Stand| stand.signals.light(&stand.ground, crossing).is_red();
@@ -223,8 +224,8 @@ fn who_stands_behind_one_without_room_keeps_no_green() {
 
 #[test]
 fn who_brakes_for_amber_goes_on_braking() {
-    // At 12 m/s a vehicle stops within 24 m at 3 m/s^2 and within 16 m at 4.5 m/s^2. In between, a vehicle
-    // that has been let in continues; one that has not, and so brakes already, does not.
+    // At 12 m/s, a vehicle stops within 24 m at 3 m/s^2 and within 16 m at 4.5 m/s^2. In between, a vehicle
+    // that has been let in continues. A vehicle that has not been let in is already braking, and stops.
     let goes = |distance: f64, has_turn: bool| {
         let mut crossing = ruled(Control::Signals);
         let mut junctions = JunctionIndex::up_to(crossing.ground.junction_count());
@@ -257,7 +258,7 @@ fn detectors_look_from_where_vehicles_stop() {
         control: Some(Control::Signals),
         ..JunctionRules::default()
     });
-    // It drives across the street that has green first, so it is not let in.
+    // It would cross the street that has green first, so it is not let in.
     let car = crossing.comes(1, DVec2::Y, 14.0, 0.0);
     let mut distance = |sets_lines_back| {
         crossing.types.sets_lines_back = sets_lines_back;

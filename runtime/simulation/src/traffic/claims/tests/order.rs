@@ -1,4 +1,4 @@
-//! The order in which vehicles pass, and which of them wait for others.
+//! Tests of the order in which vehicles pass, and of which vehicles wait for others.
 
 use super::*;
 use crate::records::Refusal;
@@ -9,13 +9,13 @@ fn who_comes_first_passes_first_and_the_other_waits_inside_or_out() {
     let mut crossing = ruled(Control::Zipper);
     let first = crossing.comes(7, DVec2::X, 5.0, 4.0);
     crossing.step(1);
-    // Its smaller id does not help the vehicle that requests later, and the first needs far more than a
-    // second.
+    // The smaller id does not help the vehicle with the later request, and the first vehicle needs far more
+    // than a second.
     let second = crossing.comes(3, DVec2::Y, 5.0, 4.0);
     crossing.step(2);
     assert!(crossing.is_let_in(first) && !crossing.is_let_in(second));
     assert_eq!(crossing.refused(second), Refusal::Occupied);
-    // The first is about to leave the conflict, so the second may enter and waits for it.
+    // The first vehicle is about to leave the conflict, so the second may enter and waits for it.
     crossing.drive_in(first, 8.0);
     crossing.step(3);
     let place = crossing.wall(second);
@@ -43,7 +43,7 @@ fn between_decisions_only_those_who_have_left_give_back_what_they_have() {
         crossing.decide(&clock);
         crossing.claims.arrivals().is_some()
     };
-    // New junctions decide at once, whatever the step.
+    // After a change of the junctions, they decide at once, whatever the step.
     assert!(step(&mut crossing, 3));
     let let_in = [first, second].map(|agent| crossing.is_let_in(agent));
     assert_eq!(let_in, [false, true]);
@@ -60,7 +60,7 @@ fn between_decisions_only_those_who_have_left_give_back_what_they_have() {
     crossing.agents.remove(second);
     assert!(!step(&mut crossing, 4));
     assert!(!crossing.claims.grants.has(second, junction, 1));
-    // The other vehicle is let in when junctions decide again: a fifth of a second after step 0.
+    // The other vehicle is let in at the next decision, a fifth of a second after step 0.
     for between in 5..20 {
         assert!(!step(&mut crossing, between) && !crossing.is_let_in(first));
     }
@@ -72,7 +72,7 @@ fn the_nearer_side_goes_first_whatever_the_ids() {
     for (a, b) in [(1, 2), (2, 1)] {
         let mut crossing = Stand::crossing();
         let from_west = crossing.comes(a, DVec2::X, 5.0, 4.0);
-        // From the south, which is on the right of a vehicle from the west.
+        // This vehicle comes from the south, on the right of the vehicle from the west.
         let from_south = crossing.comes(b, DVec2::Y, 5.0, 4.0);
         crossing.step(1);
         assert!(crossing.is_let_in(from_south) && !crossing.is_let_in(from_west));
@@ -92,19 +92,19 @@ fn who_has_a_yield_sign_waits_for_a_gap() {
     let minor = crossing.comes(1, DVec2::Y, 3.0, 0.0);
     let major = crossing.comes(2, DVec2::X, 60.0, 13.0);
     crossing.step(1);
-    // 60 m at 13 m/s are less than the critical gap of 6.5 s.
+    // 60 m at 13 m/s take less than the critical gap of 6.5 s.
     assert_eq!(crossing.refused(minor), Refusal::GivesWay);
-    // Without a vehicle on the major road it goes at once.
+    // Without a vehicle on the major road, it is let in at once.
     crossing.agents.remove(major);
     crossing.step(2);
     assert!(crossing.is_let_in(minor));
-    // A vehicle on the major road waits for no vehicle that has not been let in.
+    // A vehicle on the major road does not wait for a vehicle that has not been let in.
     let mut crossing = Stand::crossing_of(&rules(Control::Priority));
     let minor = crossing.comes(1, DVec2::Y, 3.0, 4.0);
     let major = crossing.comes(2, DVec2::X, 12.0, 10.0);
     crossing.step(1);
     assert!(crossing.is_let_in(major) && !crossing.is_let_in(minor));
-    // At a stop sign it has to stand first, even if no vehicle comes.
+    // At a stop sign, a vehicle has to stop first, even if there is no other vehicle.
     let mut crossing = Stand::crossing_of(&rules(Control::Stop));
     let minor = crossing.comes(1, DVec2::Y, 6.0, 3.0);
     crossing.step(1);
@@ -125,7 +125,7 @@ fn who_has_waited_for_a_minute_is_not_passed_over() {
     let minor = crossing.comes(1, DVec2::Y, 3.0, 0.0);
     let mut let_in = 0;
     for step in 1..700u64 {
-        // There is always a vehicle on the major road, and it is gone in the next step.
+        // There is always a vehicle on the major road, which is removed before the next step.
         let major = crossing.comes(100 + step, DVec2::X, 14.0, 8.0);
         crossing.step(step);
         let_in += usize::from(crossing.is_let_in(major));
@@ -146,8 +146,8 @@ fn who_cuts_in_before_a_holder_takes_its_turn() {
     let holder = crossing.comes(1, DVec2::X, 25.0, 8.0);
     crossing.step(1);
     assert!(crossing.is_let_in(holder));
-    // Another vehicle that has not been let in now stands before it. It cannot enter either, because a
-    // third vehicle comes from the right.
+    // Another vehicle, which has not been let in, now stands before it. That vehicle cannot enter either,
+    // because a third vehicle comes from the right.
     let third = crossing.comes(3, DVec2::Y, 4.0, 4.0);
     let cutter = crossing.comes(2, DVec2::X, 6.0, 3.0);
     crossing.step(2);
@@ -176,7 +176,7 @@ fn nobody_asks_from_far_away_or_is_let_in_past_a_waiting_leader() {
     let far = crossing.comes(1, DVec2::X, 60.0, 4.0);
     crossing.step(1);
     assert!(!crossing.is_let_in(far), "it is 60 m away at 4 m/s");
-    // A crossing car holds the junction. Of two cars in a row on the approach neither is let in.
+    // A crossing car holds the junction. Neither of two cars in a row on the approach is let in.
     let crosser = crossing.comes(2, DVec2::Y, 13.0, 1.0);
     crossing.step(2);
     let leader = crossing.comes(3, DVec2::X, 4.0, 0.0);
@@ -185,7 +185,7 @@ fn nobody_asks_from_far_away_or_is_let_in_past_a_waiting_leader() {
     assert!(crossing.is_let_in(crosser));
     assert!(!crossing.is_let_in(leader) && !crossing.is_let_in(follower));
     assert_eq!(crossing.refused(follower), Refusal::NotFirst);
-    // Then both at once: a car that is let in does not hold up the cars behind it.
+    // Both are then let in together, because a car that is let in does not hold up the cars behind it.
     crossing.drive_out(crosser, 8.0);
     crossing.step(4);
     crossing.step(5);
@@ -200,13 +200,13 @@ fn nobody_is_let_in_past_one_that_arrives_behind_one_that_waits() {
     let waits = crossing.comes(3, DVec2::X, 4.0, 0.0);
     let approach = crossing.straight(DVec2::X)[0];
     let length = crossing.ground.length(approach);
-    // Its trip ends before the junction, so it needs nothing there, and stands behind one that does.
+    // Its trip ends before the junction, so it requests nothing there. It stands behind a vehicle that does.
     crossing.car(4, &[approach], length - 12.0, 0.0);
     let behind = crossing.comes(5, DVec2::X, 19.0, 4.0);
     crossing.step(2);
     assert!(!crossing.is_let_in(waits) && !crossing.is_let_in(behind));
     assert_eq!(crossing.refused(behind), Refusal::NotFirst);
-    // Without that vehicle it does not keep the one behind from entering.
+    // Without the vehicle that waits, it does not keep the vehicle behind it from entering.
     let mut crossing = Stand::crossing();
     crossing.car(4, &[approach], length - 12.0, 0.0);
     let behind = crossing.comes(5, DVec2::X, 19.0, 4.0);
@@ -235,7 +235,7 @@ fn who_is_off_the_lanes_in_a_junction_holds_the_ways_that_it_touches() {
             assert_eq!(crossing.is_let_in(comes), is_let_in, "{direction} {x} {y}");
             let refused = crossing.refused(comes);
             assert_eq!(refused == Refusal::OffLanes, !is_let_in, "{refused:?}");
-            // No trace of it remains.
+            // The vehicle leaves no trace.
             crossing.agents.remove(stray);
             crossing.step(2);
             assert!(crossing.is_let_in(comes), "{direction} {x} {y}");

@@ -1,4 +1,4 @@
-//! Room beyond junctions.
+//! Tests of room beyond junctions.
 
 use super::*;
 use crate::records::{AgentIndex, Refusal};
@@ -12,7 +12,7 @@ fn who_has_the_right_of_way_and_no_room_is_not_waited_for() {
         ..JunctionRules::default()
     };
     let mut crossing = Stand::crossing_of(&rules);
-    // The exit of the major road is full, and a vehicle stands before the junction because of that.
+    // The exit of the major road is full, so a vehicle stands before the junction.
     let exit = crossing.straight(DVec2::X)[2];
     let length = crossing.ground.length(exit);
     let space = crossing.types.get(0).length + EXIT_GAP;
@@ -45,7 +45,8 @@ fn a_full_exit_keeps_everybody_out() {
     assert!(crossing.is_let_in(agent));
 }
 
-/// A straight street that is divided at a crossing and again `apart` metres beyond it, with its lanelets.
+/// Creates a straight street that is divided at a crossing, and again `apart` metres after it. Also returns
+/// its lanelets.
 fn cut_beyond_crossing(apart: f64) -> (Stand, Vec<LaneletIndex>) {
     let stand = Stand::on(&[
         ((-100.0, 0.0), (0.0, 0.0), 1, 1),
@@ -68,7 +69,7 @@ fn where_a_street_is_cut_beyond_a_junction_its_next_piece_is_room_as_well() {
         let lengths = lanelets[2..].iter().map(|&lane| stand.ground.length(lane));
         let places = (lengths.sum::<f64>() / space) as u32;
         let (end, standing) = (stand.ground.length(last), places - room_for);
-        // The rearmost vehicles do not fit on the next piece and stand on the first one.
+        // The last vehicles do not fit on the next piece and stand on the first one.
         for number in (0..standing).filter(|_| is_short) {
             let s = end - space * (f64::from(number) + 0.9);
             let (lane, s) = match s > 0.0 {
@@ -126,7 +127,8 @@ fn nobody_appears_where_those_come_on_who_were_let_in_before_a_short_piece() {
     );
 }
 
-/// Two lanes between two junctions: the route onto the right one, and the lane beside it.
+/// Creates two lanes between two junctions. Also returns the route onto the right lane, and the adjacent
+/// lane.
 fn two_lanes_between_crossings() -> (Stand, [LaneletIndex; 3], LaneletIndex) {
     let roads = [
         ((-100.0, 0.0), (0.0, 0.0), 2, 0),
@@ -156,7 +158,7 @@ fn room_beyond_ends_where_those_wait_who_have_to_change_lanes() {
         let [approach, _, exit] = lanelets;
         let length = stand.ground.length(exit);
         let space = stand.types.get(0).whole_length + EXIT_GAP;
-        // As many cars as leave room for one more if the first drives up to the end.
+        // As many cars as leave room for one more car if the first car drives up to the end.
         let spaces = (length / space) as u64 - 1;
         let waits_up_to = place_to_wait(length, 1) + stand.types.get(0).front;
         assert!(waits_up_to < (spaces + 1) as f64 * space);
@@ -181,7 +183,7 @@ fn room_beyond_is_kept_for_who_has_to_change_to_it_at_the_end_of_its_lane() {
     // vehicle from the junction is let in)
     let cases = [
         (12.0, 4.0, true, false),
-        // Vehicles that count on the room keep it where it is.
+        // Vehicles that rely on the room keep it from changing lanes.
         (-12.0, 4.0, true, false),
         (4.0, 4.0, true, true),
         (12.0, 20.0, true, true),
@@ -191,7 +193,7 @@ fn room_beyond_is_kept_for_who_has_to_change_to_it_at_the_end_of_its_lane() {
         let (mut stand, lanelets, beside) = two_lanes_between_crossings();
         let [approach, _, exit] = lanelets;
         let length = stand.ground.length(exit);
-        // As many cars as leave room for one.
+        // As many cars as leave room for one more.
         let space = stand.types.get(0).whole_length + EXIT_GAP;
         let spaces = (length / space) as u32 - 1;
         let to = if wants_over { exit } else { beside };
@@ -212,8 +214,8 @@ fn room_beyond_is_kept_for_who_has_to_change_to_it_at_the_end_of_its_lane() {
     }
 }
 
-/// Without this check, the vehicle would stand there indefinitely behind a vehicle on the lane that
-/// it is leaving. That vehicle waits for vehicles that have been let in.
+/// If it were let in, the vehicle would stand there indefinitely behind a vehicle on the lane that it is
+/// leaving, because that vehicle waits for vehicles that have been let in.
 #[test]
 fn who_stands_between_two_lanes_behind_another_one_is_not_let_in() {
     for standing in [0.0, 10.0] {
@@ -231,8 +233,8 @@ fn who_stands_between_two_lanes_behind_another_one_is_not_let_in() {
     }
 }
 
-/// A vehicle that drives straight on from the west meets no other vehicle, so it makes no request. A vehicle
-/// that turns left crosses the traffic from the east.
+/// A vehicle that drives straight on from the west has no conflicts, so it makes no request. A vehicle that
+/// turns left crosses the traffic from the east.
 #[test]
 fn who_turns_off_behind_a_queue_straight_on_is_not_let_in() {
     let roads = [
@@ -264,7 +266,8 @@ fn who_turns_off_behind_a_queue_straight_on_is_not_let_in() {
     }
 }
 
-/// A street that crosses two others `apart` metres apart, and the lanelets along it to the east.
+/// Creates a street that crosses two others, which are `apart` metres apart. Also returns the lanelets along
+/// it to the east.
 fn two_crossings(apart: f64) -> (Stand, [LaneletIndex; 5]) {
     two_crossings_of(apart, &JunctionRules::default())
 }
@@ -323,7 +326,8 @@ fn who_has_its_turn_at_the_next_junction_leaves_its_place_to_who_comes_behind() 
             assert_eq!(stand.refused(second), Refusal::NoRoom);
             continue;
         }
-        // The junction is to be changed. The first vehicle keeps its turn while the other one counts on it.
+        // An edit is about to change the junction. The first vehicle keeps its turn while the other vehicle
+        // relies on it.
         stand.claims.closing.close(vec![next]);
         stand.step(2);
         assert_eq!(granted_to(&stand, first), 2);
@@ -343,8 +347,8 @@ fn who_stands_behind_one_that_stays_leaves_its_place_to_nobody() {
             (2.0 * room..3.0 * room).contains(&length),
             "two cars fit in between: {length} m"
         );
-        // The first vehicle stands at the end of the lane and either stays or continues. The second one
-        // stands behind it and continues.
+        // The first vehicle stands at the end of the lane and either stays or continues. The second vehicle
+        // stands behind it and will continue.
         let s = length - kind.front - 0.5;
         if stays {
             stand.car(1, &lanelets[2..3], s, 0.0);
