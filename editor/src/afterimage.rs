@@ -1,5 +1,5 @@
-//! Shows strokes and deletions until the map does. The map is drawn by workers, which may take a second in a
-//! large city.
+//! Shows the effect of strokes and deletions until the map shows it. The map is drawn by workers, which may
+//! take a second in a large city.
 
 use crate::model::Model;
 use crate::scene::Scene;
@@ -8,18 +8,18 @@ use roadwright_geometry::{DVec2, polyline};
 use roadwright_scenario::RoadId;
 use std::sync::Arc;
 
-/// Number of frames after the end of a stroke in which its edit reaches the document.
+/// Number of frames after the end of a stroke within which its edit reaches the document.
 const FRAMES: u32 = 2;
 /// Longest mitre of the outline of a deleted road, in half widths.
 const MITRE: f64 = 2.0;
 
-/// Areas of a stroke, and the revision with which the stroke has become a part of the scenario.
+/// Areas of a stroke, and the revision in which the stroke became part of the scenario.
 struct Stroke {
     areas: Vec<Mark>,
     revision: u64,
 }
 
-/// The parts of the scenario that the map does not show yet, or no longer should.
+/// New parts of the scenario that the map does not show yet, and deleted parts that it still shows.
 #[derive(Default)]
 pub(crate) struct Afterimage {
     strokes: Vec<Stroke>,
@@ -87,8 +87,9 @@ impl Afterimage {
     }
 }
 
-/// Outlines of the roads that the map shows and that are no longer in the scenario. Empty if there are also new
-/// roads, because they may lie at the same places: a road that is split or joined is replaced by others.
+/// Outlines of roads that the map still shows although they have been deleted from the scenario. Empty if
+/// there are also new roads, because these may be in the same places: splitting or joining a road replaces it
+/// by other roads.
 fn deleted(model: &Model, drawn: &Scene) -> Vec<Vec<DVec2>> {
     let network = model.document.scenario().network();
     // Roads of a scene are in the order of their ids.

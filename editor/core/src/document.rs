@@ -29,7 +29,7 @@ pub struct Document {
     revision: u64,
     /// Number of the document, unique in this program.
     id: u64,
-    /// State numbers of the steps, both those in effect and those undone.
+    /// State numbers of the steps in effect and of the undone steps.
     states: Vec<u64>,
     undone_states: Vec<u64>,
     saved_state: Option<u64>,

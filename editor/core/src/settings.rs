@@ -105,7 +105,7 @@ impl RunCurve {
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct TimelineView {
-    /// Whether the timeline opens when a run is played. It no longer does after the user has closed it.
+    /// Whether the timeline opens when a run is played. False once the user has closed it.
     pub opens: bool,
     /// Height of the timeline with its tab, points.
     pub height: f32,

@@ -7,7 +7,7 @@
 //!
 //! ```text
 //!                     _.-'   pull = -g sin(a) uphill, +g sin(a) downhill
-//! drive _.[==] load = cos(a): the share of the weight that presses on the ground
+//!            drive _.[==]    load = cos(a): the share of the weight that presses on the ground
 //!               _.-' pull
 //!          _.-' a
 //! ```
@@ -19,7 +19,7 @@
 //! let grade = Grade::between(0.2 * 2.7, 2.7).with(1.5, 1.05 * 9.81);
 //! let wish = Ask { acceleration: 1.0, is_reversing: false, max_braking: 8.0, pedals: None };
 //! let effort = grade.effort(0.0, &wish, 0.01);
-//! // All of the engine is less than the weight: it rolls back.
+//! // Even full drive is less than the pull of gravity, so the vehicle rolls back.
 //! assert!(effort.drive == 1.5 && grade.roll(effort, 0.0, 0.01).0 < 0.0);
 //! ```
 

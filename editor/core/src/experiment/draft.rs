@@ -199,7 +199,7 @@ pub struct Ticks {
 }
 
 impl Ticks {
-    /// The parameters of an experiment; none if its stack is missing.
+    /// The parameters of an experiment's stack; empty if the stack is missing.
     pub fn of(experiment: &Experiment, scenario: Option<&Scenario>, registry: &Registry) -> Self {
         let Ok(stack) = stack_of(experiment, scenario, registry) else {
             return Self::default();

@@ -165,7 +165,7 @@ fn individuals(training: &Training<'_>, record: &Record, problem: &Problem) -> V
     let rank = |birth: (u32, u32)| {
         let is_own = |place: &usize| {
             let own = members[*place].birth;
-            // Matched by birth, which is unique, because two individuals can have the same genes.
+            // Matched by birth, because two individuals can have the same genes.
             (own.generation, own.number) == birth
         };
         (0..members.len()).find(is_own).map(|place| place + 1)

@@ -142,17 +142,17 @@ pub enum MovesAction {
 pub enum NotAdded {
     /// The clip has fewer than two frames.
     Short,
-    /// The clips on the bench are of another vehicle, of other ground, or have another frame rate.
+    /// The clip differs from the clips on the bench in vehicle, ground or frame rate.
     Other {
         /// Properties of the clips on the bench, in words.
         bench: String,
-        /// The same of the new clip.
+        /// Properties of the new clip, in words.
         clip: String,
     },
 }
 
 impl MoveBench {
-    /// Notes that clips or rules have changed.
+    /// Records that clips or rules have changed.
     pub fn touch(&mut self) {
         self.revision += 1;
     }
@@ -178,7 +178,7 @@ impl MoveBench {
         Ok(name)
     }
 
-    /// The first name "clip N" that is free.
+    /// The first unused name of the form "clip N".
     fn free_name(&self) -> String {
         let is_free = |name: &String| self.clips.iter().all(|clip| clip.name != *name);
         let mut names = (self.clips.len() + 1..).map(|number| format!("clip {number}"));

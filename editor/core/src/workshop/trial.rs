@@ -91,7 +91,7 @@ impl Trial {
     pub fn state(&self) -> TrialState {
         match self.state.lock() {
             Ok(state) => state.clone(),
-            // The panic has been reported, and the earlier state is complete.
+            // The panic has already been reported, and the state from before it is complete.
             Err(poisoned) => poisoned.into_inner().clone(),
         }
     }

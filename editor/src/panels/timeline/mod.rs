@@ -125,7 +125,7 @@ struct Chart<'a> {
 }
 
 impl<'a> Chart<'a> {
-    /// Takes the place of the chart, which fills the panel and is high enough for its rows.
+    /// Allocates the area of the chart, which fills the panel and is high enough for its rows.
     fn new(ui: &mut Ui, model: &'a Model, live: &'a LivePicture, lights: usize) -> Self {
         let room = ui.clip_rect().bottom() - ui.cursor().top() - 2.0;
         let needed = AXIS + 2.0 * DOTS + lights as f32 * LIGHTS + CURVE;
