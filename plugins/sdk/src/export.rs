@@ -1100,7 +1100,7 @@ mod tests {
             (least(KIND_SIGNAL_CONTROLLER), least(KIND_CONTROLLER)),
             (1, 0)
         );
-        // Those of 1.1 have rows of fitnesses without conduct.
+        // Hosts of 1.1 pass rows without conduct to a fitness.
         assert_eq!(least(KIND_FITNESS), 2);
     }
 

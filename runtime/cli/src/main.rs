@@ -69,7 +69,7 @@ fn main() -> ExitCode {
         Some(Verb::Completions { shell }) => commands::completions(shell),
     };
     let code = exit_code(outcome);
-    // With any outcome, part of the work was not done if a signal stopped it.
+    // Whatever the outcome, part of the work was not done if a signal stopped it.
     worker::finish(progress::exit_code().unwrap_or(code))
 }
 

@@ -22,7 +22,7 @@ const SPAN: f64 = 3.0;
 
 type Number = Property<VehicleFile>;
 
-/// Describes a number of a vehicle file.
+/// Describes a numeric value of a vehicle file.
 const fn number(
     name: &'static str,
     hint: &'static str,

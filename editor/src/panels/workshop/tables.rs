@@ -43,7 +43,7 @@ fn facts(ui: &mut Ui, model: &Model, bench: &Bench) {
                 ui.label(RichText::new(rival.source.title()).strong());
                 ui.end_row();
             }
-            // Figures that only the other vehicle has come last.
+            // Figures that exist only for the compared vehicle come last.
             let more = others.unwrap_or_default().iter();
             let more = more.filter(|fact| find(own, fact.name).is_none());
             for fact in own.iter().chain(more) {

@@ -87,7 +87,7 @@ pub(crate) struct GenerateTrack {
     pub(crate) quiet: bool,
 }
 
-/// A track of the source.
+/// A track of [Adam 2007].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum TrackArgument {
     /// A long straight with cars (figure 4.2)

@@ -36,7 +36,7 @@ pub(crate) enum BenchVerb {
     /// Drive the experiments with move trees of [Adam 2007] from many starts, and compare with the figures of
     /// the source
     MoveTrees(MoveTrees),
-    /// Drive on open ground from many seeds, and list which vehicles arrive without contact and in time
+    /// Drive on open ground with many seeds, and list which vehicles arrive without contact and in time
     OpenGround(OpenGround),
 }
 
@@ -288,8 +288,8 @@ pub(crate) struct MoveTrees {
     /// Let the model of the sliding car drive, with the recorded commands and corrections, instead of playing frames
     #[arg(long)]
     pub(crate) replayed: bool,
-    /// Instead of the tables, drive this many routes of 100 m on free ground by the model of the sliding car without
-    /// replanning, and report how far it is from the route at the end
+    /// Instead of the tables, drive this many routes of 100 m on ground without obstacles with the model of
+    /// the sliding car and without replanning, and report how far the car is from each route at the end
     #[arg(
         long,
         value_name = "N",

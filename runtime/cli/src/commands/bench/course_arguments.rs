@@ -71,7 +71,8 @@ pub(crate) struct RunCourse {
     /// Write the state of each drive after every 10 m (time and fitness so far) to this table
     #[arg(long, value_name = "FILE.csv")]
     pub(crate) log: Option<PathBuf>,
-    /// Write the rows to this file, and continue it if it is not finished; with --drive, the folder of tries
+    /// Write the rows to this file, and continue it if it is not finished; with --drive, the folder of your
+    /// attempts
     #[arg(long, value_name = "FILE")]
     pub(crate) out: Option<PathBuf>,
     /// Race on the course yourself, in a window: --seed chooses the course, and your tries are kept in the folder of
@@ -102,7 +103,7 @@ pub(crate) struct Common {
 the experiment is not finished."
 )]
 pub(crate) struct Verify {
-    /// Results written by `bench run --out`, or a try of `bench run --drive`
+    /// Results written by `bench run --out`, or an attempt recorded by `bench run --drive`
     pub(crate) results: PathBuf,
     #[command(flatten)]
     pub(crate) sample: SampleFlags,

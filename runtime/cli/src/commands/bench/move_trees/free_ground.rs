@@ -1,4 +1,4 @@
-//! Drives on free ground by the model of the sliding car, without replanning.
+//! Drives on ground without obstacles, with the model of the sliding car and without replanning.
 
 use super::{Arguments, SKID, Tree, quantile, racer, sorted, threads};
 use crate::commands::print_json;
@@ -32,9 +32,9 @@ struct Row {
     drives: u32,
     /// Number of drives that end within 0.5 m and 5 degrees of their routes.
     close: u32,
-    /// Distance from the route at the end, m: median, 95 % of the drives, and the largest.
+    /// Distance from the route at the end: median, 95th percentile and maximum, m.
     distance_m: [f64; 3],
-    /// The same for the difference of the headings, degrees.
+    /// Difference from the heading of the route at the end: median, 95th percentile and maximum, degrees.
     heading_deg: [f64; 3],
 }
 
@@ -107,7 +107,7 @@ fn measure(preset: Preset, route: Route, count: u32) -> anyhow::Result<Vec<Row>>
     Ok(rows)
 }
 
-/// Median, 95 % and maximum of a figure.
+/// Median, 95th percentile and maximum of a quantity.
 fn spread(drives: &[&FreeDrive], of: impl Fn(&FreeDrive) -> f64) -> [f64; 3] {
     let values = sorted(drives.iter().map(|one| of(one)));
     [0.5, 0.95, 1.0].map(|share| quantile(&values, share).unwrap_or(0.0))
