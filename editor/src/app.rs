@@ -236,7 +236,7 @@ impl Editor {
         self.cx.view.canvas.painter.hold();
     }
 
-    /// Takes the answers of the workers again.
+    /// Stops holding back the answers of the workers.
     pub fn release_answers(&mut self) {
         self.derived.release();
         self.cx.view.canvas.painter.release();

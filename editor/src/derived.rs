@@ -92,7 +92,7 @@ impl Derivation {
         self.is_held = true;
     }
 
-    /// Takes answers again.
+    /// Stops holding back the answers of the workers.
     pub(crate) fn release(&mut self) {
         self.is_held = false;
     }

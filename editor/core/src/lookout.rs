@@ -22,7 +22,7 @@ struct Sight {
     modules: CallWatch,
 }
 
-/// The watching thread.
+/// The thread that watches the files.
 pub struct Lookout {
     sights: Option<Sender<Sight>>,
     thread: Option<JoinHandle<()>>,

@@ -33,7 +33,7 @@ pub struct RaceOrder {
 /// The planner's drive on a course.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PlannerDrive {
-    /// The result.
+    /// Result of the drive.
     pub drive: Option<DriveRow>,
     /// Time in seconds and pose of the middle of the body, ten times a second.
     pub path: Vec<(f64, Pose)>,
@@ -44,7 +44,7 @@ pub struct PlannerDrive {
 /// A course that is ready to be driven.
 #[derive(Debug, Clone)]
 pub struct ReadyRace {
-    /// The request.
+    /// The requested course, with its seed and vehicles.
     pub order: RaceOrder,
     /// The scenario of the course.
     pub scenario: Scenario,
@@ -63,7 +63,7 @@ pub struct KeptTry {
     pub end: Option<End>,
     /// Duration, s.
     pub time: f64,
-    /// The first fitness.
+    /// Fitness of the drive; the first fitness if there are several.
     pub fitness: Option<f64>,
     /// File with the controls of the attempt.
     pub path: PathBuf,
@@ -177,7 +177,7 @@ impl Race {
 }
 
 impl KeptTry {
-    /// The result in words.
+    /// How the attempt ended and how long it took, in words.
     pub fn in_words(&self) -> String {
         let end = self.end.map_or_else(|| "no drive".to_owned(), words);
         format!("{end} after {:.2} s", self.time)

@@ -30,7 +30,7 @@ pub enum Heat {
 }
 
 impl Heat {
-    /// All kinds.
+    /// All quantities, in the order of lists.
     pub const ALL: [Self; 5] = [
         Self::None,
         Self::Traffic,
@@ -109,7 +109,7 @@ pub struct TimelineView {
     pub opens: bool,
     /// Height of the timeline with its tab, points.
     pub height: f32,
-    /// The curve.
+    /// The curve that the timeline shows.
     pub curve: RunCurve,
 }
 

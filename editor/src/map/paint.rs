@@ -47,13 +47,13 @@ struct TileQuestion {
     tiles: Arc<Tiles>,
     wanted: Vec<(TileId, Level)>,
     ink: Ink,
-    /// Number of the map.
+    /// Number of the map to which the data belong.
     map: u64,
 }
 
 /// The first tiles of a request.
 struct TileAnswers {
-    /// Number of the map.
+    /// Number of the map to which the data belong.
     map: u64,
     tiles: Vec<TileAnswer>,
 }
@@ -87,7 +87,7 @@ struct ContentQuestion {
     /// The scene whose terrain has already been drawn.
     drawn: Option<Arc<Scene>>,
     drawn_ink: Ink,
-    /// Number of the map.
+    /// Number of the map to which the data belong.
     map: u64,
     share: Share,
 }
@@ -97,7 +97,7 @@ struct ContentAnswer {
     scene: Arc<Scene>,
     ink: Ink,
     content: Content,
-    /// Number of the map.
+    /// Number of the map to which the data belong.
     map: u64,
 }
 
@@ -288,7 +288,7 @@ impl MapPainter {
         self.is_held = true;
     }
 
-    /// Takes answers again.
+    /// Stops holding back the answers of the workers.
     pub(crate) fn release(&mut self) {
         self.is_held = false;
     }

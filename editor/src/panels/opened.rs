@@ -71,7 +71,7 @@ enum Place {
     Last,
 }
 
-/// Inserts a panel in tabs of its own into a column.
+/// Inserts a panel into a column, as a new group of tabs.
 fn insert(tree: &mut Tree<Pane>, column: TileId, pane: TileId, place: Place) {
     let tabs = tree.tiles.insert_tab_tile(vec![pane]);
     if let Some(Tile::Container(Container::Linear(column))) = tree.tiles.get_mut(column) {

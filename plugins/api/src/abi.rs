@@ -562,7 +562,7 @@ pub fn text_of(field: &[u8]) -> String {
     String::from_utf8_lossy(&field[..end.unwrap_or(field.len())]).into_owned()
 }
 
-/// Size of [`RwBatch`] for plugins without needs, bytes. It is that of versions before 1.3.
+/// Size of [`RwBatch`] in versions before 1.3, bytes. Plugins without needs get a batch of this size.
 pub const OLD_BATCH: usize = 112;
 
 // Plugins are compiled for these offsets. A change needs a new major version, so it fails to compile here

@@ -345,7 +345,7 @@ impl<'a, T: Copy> List<'a, T> {
         self.raw.count == 0
     }
 
-    /// Returns a record.
+    /// Returns the record with this index; `None` if there is none.
     pub fn get(&self, index: usize) -> Option<&'a T> {
         if index >= self.len() {
             return None;

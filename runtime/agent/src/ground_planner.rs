@@ -62,7 +62,7 @@ pub struct MoveTreeSearch {
 pub enum MoveTreeLibrary {
     /// A library that ships with the program, by name.
     Shipped(&'static str),
-    /// The first library of the agent's vehicle type whose ground fits.
+    /// The first library of the agent's vehicle type that suits the ground.
     OfVehicle,
 }
 

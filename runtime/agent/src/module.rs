@@ -28,11 +28,11 @@ pub struct ModuleInfo {
 
 /// A module in a stack: its description, parameter values and logic.
 pub struct Module<L: ?Sized> {
-    /// Description.
+    /// Description of the module.
     pub info: ModuleInfo,
     /// Parameters; they change between steps only.
     pub parameters: ParameterSet,
-    /// Logic.
+    /// Code of the module.
     pub logic: Box<L>,
 }
 

@@ -332,12 +332,12 @@ impl Live {
         self.give(Order::EndClip);
     }
 
-    /// Inspects an agent, or none if `None`.
+    /// Inspects an agent; `None` stops inspecting.
     pub fn watch(&mut self, agent: Option<u64>) {
         self.give(Order::Watch(agent));
     }
 
-    /// Inspects a junction or a road, or nothing if `None`.
+    /// Inspects a junction or a road; `None` stops inspecting.
     pub fn look_into(&mut self, coordinator: Option<Coordinator>) {
         self.give(Order::LookInto(coordinator));
     }

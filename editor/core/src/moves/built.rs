@@ -17,7 +17,7 @@ pub struct BuiltLibrary {
     pub revision: u64,
     /// Name of the files, without the extension.
     pub name: String,
-    /// The clips.
+    /// The clips from which the library was built.
     pub clips: ClipFile,
     /// Rules by which the library was built.
     pub rules: BuildRules,

@@ -25,11 +25,11 @@ const SLOW: f64 = 5.0;
 pub struct ClipSource {
     /// Frame rate, Hz.
     pub rate: f64,
-    /// The vehicle.
+    /// The recorded vehicle.
     pub vehicle: RecordedVehicle,
     /// Outline of the vehicle.
     pub body: BodyOutline,
-    /// The ground.
+    /// The ground on which the clips were driven.
     pub ground: ClipGround,
 }
 
@@ -175,7 +175,7 @@ impl BenchClip {
     }
 }
 
-/// Reads the frames of recorded rows, in the same manner as those of a trace.
+/// Reads the frames of recorded rows, in the same way as from a trace.
 ///
 /// # Errors
 /// If there are fewer than two rows.

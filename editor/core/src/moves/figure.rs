@@ -48,12 +48,12 @@ pub struct FigureEdge {
     pub to: usize,
     /// Names of the moves.
     pub moves: Vec<String>,
-    /// Whether one of them skids by more than 20 degrees.
+    /// Whether one of the moves skids by more than 20 degrees.
     pub skids: bool,
 }
 
 impl LibraryFigure {
-    /// Draws a library.
+    /// Arranges the states and moves of a library.
     pub fn of(library: &Library) -> Self {
         let motions: Vec<[f64; 2]> = (0..library.states().len())
             .map(|state| motion(library, state))

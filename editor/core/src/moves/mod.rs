@@ -35,7 +35,7 @@ pub struct MoveBench {
     pub rate_hz: f64,
     /// Properties that all clips share; `None` while there are no clips.
     pub source: Option<ClipSource>,
-    /// The clips.
+    /// Clips on the bench.
     pub clips: Vec<BenchClip>,
     /// Rules by which a library is built.
     pub rules: BuildRules,
@@ -109,19 +109,19 @@ impl Default for MoveView {
 pub enum MovesAction {
     /// Sets the frame rate of new clips, Hz.
     Rate(f64),
-    /// Names the library.
+    /// Sets the name of the library.
     Name(String),
-    /// Names a clip.
+    /// Renames the clip with this index.
     Rename(usize, String),
-    /// Sets the frames that a clip keeps.
+    /// Sets the frames that the clip with this index keeps.
     Trim(usize, Trim),
-    /// Chooses whether the mirror image of a clip is used too.
+    /// Chooses whether the mirror image of the clip with this index is used too.
     Mirror(usize, bool),
-    /// Removes a clip.
+    /// Removes the clip with this index.
     Remove(usize),
     /// Removes all clips.
     Clear,
-    /// Shows the ghost of a clip on the map, or none.
+    /// Shows the ghost of the clip with this index on the map; `None` hides the ghost.
     Hover(Option<usize>),
     /// Sets the rules by which a library is built.
     Rules(BuildRules),

@@ -80,7 +80,7 @@ pub enum UseError {
     OtherVehicle {
         /// The agent.
         agent: AgentId,
-        /// Its vehicle type.
+        /// Vehicle type of the agent.
         kind: String,
         /// The recorded vehicle.
         recorded: String,
@@ -89,13 +89,13 @@ pub enum UseError {
     Level {
         /// The agent.
         agent: AgentId,
-        /// Its level.
+        /// Level of dynamics of the agent.
         level: DynamicsLevel,
     },
 }
 
-/// Returns the edit that lets agents drive with a library. A library that was built becomes the first one of the
-/// vehicle types of the agents, with the path `file` relative to the scenario. Stacks that other agents use are
+/// Returns the edit that lets agents drive with a library. A built library is added as the first library of
+/// the agents' vehicle types, with the path `file` relative to the scenario. Stacks that other agents use are
 /// copied.
 ///
 /// # Errors

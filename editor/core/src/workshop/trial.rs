@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex};
 /// Results of a vehicle's manoeuvres so far.
 #[derive(Debug, Clone, Default)]
 pub struct TrialRow {
-    /// The vehicle.
+    /// The tested vehicle.
     pub file: Option<Arc<VehicleFile>>,
     /// Finished manoeuvres, in the order of reports.
     pub manoeuvres: Vec<Manoeuvre>,

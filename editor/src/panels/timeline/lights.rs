@@ -192,7 +192,7 @@ pub(super) fn ahead(
 /// The coming lights of some connections.
 struct Forecast<'a> {
     signals: &'a Signals,
-    /// Numbers of the connections.
+    /// Indices of the connections.
     paths: Vec<usize>,
     /// The present, s.
     now: f64,

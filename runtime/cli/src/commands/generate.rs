@@ -34,7 +34,8 @@ pub(crate) struct GenerateTrack {
     /// The scenario to write, NAME.scenario.json
     #[arg(long)]
     pub(crate) out: PathBuf,
-    /// One of the tracks of [Adam 2007] instead; the seed chooses the start and where the cars are
+    /// Create one of the tracks of [Adam 2007] instead; the seed determines the start and the positions of
+    /// the cars
     #[arg(
         long,
         value_enum,

@@ -209,7 +209,7 @@ pub(crate) struct OpenGround {
     /// Number of seeds
     #[arg(long, default_value_t = 20, value_parser = clap::value_parser!(u64).range(1..=100_000), value_name = "N")]
     pub(crate) seeds: u64,
-    /// First seed; the others follow it
+    /// First seed; the others are consecutive
     #[arg(long, default_value_t = roadwright_training::UNSEEN_SEED, value_name = "SEED")]
     pub(crate) first_seed: u64,
     /// Use other modules: `controller=pursuit`, `ground_planner=straight`

@@ -75,8 +75,8 @@ pub(crate) struct RunCourse {
     /// attempts
     #[arg(long, value_name = "FILE")]
     pub(crate) out: Option<PathBuf>,
-    /// Race on the course yourself, in a window: --seed chooses the course, and your tries are kept in the folder of
-    /// --out [default: the user's data folder] for `bench verify`
+    /// Race on the course yourself, in a window: --seed chooses the course, and your attempts are kept in the
+    /// folder of --out [default: the user's data folder] for `bench verify`
     #[arg(
         long,
         conflicts_with_all = ["stop", "without_failed", "min_runs", "max_runs", "level", "plots", "log", "json", "threads"]

@@ -11,7 +11,7 @@ use std::io::Write;
 
 /// Length of a drive, m.
 const LENGTH: f64 = 100.0;
-/// Limits of the plans.
+/// Limits of each search for a plan.
 const BOUNDED: Bounded = Bounded {
     horizon: 400,
     limit: 5000,
@@ -21,7 +21,7 @@ const BOUNDED: Bounded = Bounded {
 /// Share of the drives of the large trees that must end close to their routes.
 const CLOSE: f64 = 0.95;
 
-/// Drives of one kind.
+/// Results of the drives of one kind.
 #[derive(Debug, Serialize)]
 struct Row {
     tree: &'static str,
