@@ -543,7 +543,7 @@ pub struct RwNeedsExtension {
 pub const fn text<const N: usize>(text: &str) -> [u8; N] {
     let bytes = text.as_bytes();
     let mut length = if bytes.len() < N { bytes.len() } else { N - 1 };
-    // Do not cut inside a character: bytes 10xxxxxx continue one.
+    // Do not cut inside a character: bytes of the form 10xxxxxx continue a character.
     while length < bytes.len() && length > 0 && bytes[length] & 0xc0 == 0x80 {
         length -= 1;
     }

@@ -1,9 +1,8 @@
 //! Input and output rows of batches.
 //!
-//! Records about agents are `repr(C)` structures of doubles in SI units with at most 128 bytes. The same
-//! bytes can be passed to a built-in module, a compiled plugin or a script. Angles are in radians, positive
-//! to the left; distances are in metres. If there is no leader, obstacle or stop, the distance is
-//! [`NOTHING`].
+//! Records are `repr(C)` structures in SI units, mostly of doubles. The same bytes can be passed to a built-in
+//! module, a compiled plugin or a script. Angles are in radians, positive to the left; distances are in metres.
+//! If there is no leader, obstacle or stop, the distance is [`NOTHING`].
 
 /// Distance that stands for "none", m. It is finite, so that arithmetic stays finite.
 pub const NOTHING: f64 = 1.0e6;

@@ -30,7 +30,7 @@ pub struct ModuleInfo {
 pub struct Module<L: ?Sized> {
     /// Description of the module.
     pub info: ModuleInfo,
-    /// Parameters; they change between steps only.
+    /// Parameters of the module. They change only between steps.
     pub parameters: ParameterSet,
     /// Code of the module.
     pub logic: Box<L>,

@@ -1,4 +1,4 @@
-//! Requests of controllers for more than their rows: own motion, own vehicle and the path ahead.
+//! Data that controllers can request in addition to their rows: own motion, own vehicle and the path ahead.
 
 use roadwright_plugin_api::{HitchData, PathPoint, VehicleData};
 

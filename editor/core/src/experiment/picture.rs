@@ -159,7 +159,8 @@ impl TrainingPicture {
     }
 }
 
-/// The pool, best first, then the other individuals of the last generation by fitness, unrated ones last.
+/// Individuals of the pool, best first, followed by the other individuals of the last generation in the order
+/// of their fitness. Unrated individuals are last.
 fn individuals(training: &Training<'_>, record: &Record, problem: &Problem) -> Vec<IndividualRow> {
     let members = training.pool().members();
     let rank = |birth: (u32, u32)| {

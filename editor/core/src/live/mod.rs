@@ -32,8 +32,8 @@ use std::time::Duration;
 const LOOK_PATIENCE: Duration = Duration::from_secs(2);
 
 /// Stack size of the simulation thread in bytes. The search for lanes from which all others can be reached
-/// recurses along whole routes: a stack of 2 MiB, the default, is enough for 14,000 lanelets, and a city has
-/// more. Unused stack takes no memory.
+/// recurses along whole routes. The default of 2 MiB is enough for 14,000 lanelets, but a city has more.
+/// Unused stack takes no memory.
 const STACK: usize = 64 << 20;
 
 /// A part of the road network that can be inspected during a run.

@@ -30,7 +30,7 @@ const SLICE: f64 = 0.008;
 /// Snapshots per second.
 const PICTURE_RATE: f64 = 60.0;
 /// Maximum backlog of wall time to catch up on, in seconds; any excess is dropped. Otherwise, a run that was
-/// too slow for a minute would race for a minute once it has less to do.
+/// too slow for a minute would run too fast for a minute once it has less to do.
 const MOST_BEHIND: f64 = 0.25;
 /// Number of snapshots of a playing run between updates of the watched agent's cells and searches.
 const PLANNING_EVERY: u64 = 12;

@@ -44,9 +44,9 @@ pub(super) struct Kerb {
 /// The edge along which a row lies, in the direction of the drag.
 struct Edge {
     points: Vec<DVec2>,
-    /// 1 if the bays lie on its left, -1 on its right.
+    /// 1 if the bays are on the left of the edge, -1 if they are on its right.
     side: f64,
-    /// 1 if the traffic beside it drives along it, -1 if it comes towards it.
+    /// 1 if the traffic beside the edge drives in the direction of the edge, -1 if it drives against it.
     travel: f64,
 }
 
@@ -58,8 +58,8 @@ pub(super) struct Row {
     pub(super) is_at_kerb: bool,
 }
 
-/// The edge of the carriageway on one side of a road at `s`: its lateral position, m, and whether the traffic beside it
-/// drives in the direction of increasing s. `None` if the road has no carriageway.
+/// Returns the lateral position of the carriageway's edge on one side of a road at `s`, m, and whether the
+/// traffic beside the edge drives in the direction of increasing s. `None` if the road has no carriageway.
 fn kerb_of(road: &Road, is_left: bool, s: f64, scenario: &Scenario) -> Option<(f64, bool)> {
     let section = road.section_at(s);
     let lanes = section.lanes.iter().zip(road.lane_bands(section, s));

@@ -25,8 +25,8 @@ pub(super) struct Axis {
 }
 
 impl Axis {
-    /// Creates the axis of a run. A young run fills it from the left; later the present keeps its place, and
-    /// the past moves to the left.
+    /// Creates the axis of a run. A short run fills it from the left. In a longer run the present keeps its
+    /// place, and the past moves to the left.
     pub(super) fn new(timeline: &Timeline, plot: Rect) -> Self {
         let past = timeline.to - timeline.from;
         let span = SPANS.into_iter().find(|span| past <= *span);

@@ -198,8 +198,8 @@ impl<'a> Chart<'a> {
         ui.painter().galley(at, galley, Color32::PLACEHOLDER);
     }
 
-    /// The moment that the play head shows, s. During a drag it is under the pointer; the map follows as soon
-    /// as the moment is reconstructed.
+    /// The moment that the play head shows, s. During a drag, this is the moment under the pointer; the map
+    /// shows it as soon as it has been reconstructed.
     fn shown(&self, response: &Response) -> f64 {
         let timeline = &self.live.timeline;
         let pointer = response.interact_pointer_pos();

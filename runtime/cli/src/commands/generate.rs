@@ -1,4 +1,4 @@
-//! `roadwright generate`: scenarios made by seed.
+//! `roadwright generate`: scenarios generated from a seed.
 
 use super::{moves, print_json, vehicle};
 use crate::outputs::{Inputs, Kind, Outputs};

@@ -191,7 +191,7 @@ pub(crate) struct Reproduce {
     /// Folder to write to; created if necessary
     #[arg(long, value_name = "DIR")]
     pub(crate) out: PathBuf,
-    /// Number of runs of each drive; figure 12.5 of the source has 600
+    /// Number of runs of each drive; figure 12.5 of [Gerdelan 2011] has 600
     #[arg(long, value_name = "N", default_value_t = 600, value_parser = clap::value_parser!(u64).range(2..=100_000))]
     pub(crate) runs: u64,
     /// Number of training seeds for each curve of a study
