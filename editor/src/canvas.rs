@@ -680,7 +680,7 @@ fn shows_vehicles(model: &Model) -> bool {
     !model.settings.tools.hides(MapPart::Vehicles)
 }
 
-/// Draws the state of signals, and the bodies of the solver.
+/// Draws the state of signals and, if they are shown, the rigid bodies of the solver.
 fn over_traffic(board: &Board<'_>, model: &Model) {
     let Some(live) = &model.live else {
         return;

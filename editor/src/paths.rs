@@ -6,7 +6,8 @@ use roadwright_scenario::MOVES_ENDING;
 use roadwright_scenario::vehicle_file::EXTENSION;
 use std::path::{Path, PathBuf};
 
-/// Returns the path for saving a scenario, with the extension of scenarios.
+/// Returns the path for saving a scenario. The extension of scenarios is added unless the path ends with
+/// `.json`.
 pub(crate) fn scenario_path(path: &Path) -> PathBuf {
     if path.to_string_lossy().ends_with(".json") {
         path.to_owned()

@@ -197,7 +197,7 @@ fn within(folder: &Path, name: &str) -> String {
     folder.join(name).display().to_string()
 }
 
-/// Rows of a list whose names start with the typed text.
+/// Returns the folders, and the files with one of the endings, whose names start with the typed text.
 fn fitting<'a>(
     list: &'a FolderList,
     name: &'a str,

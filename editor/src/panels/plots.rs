@@ -107,7 +107,7 @@ pub(super) fn plot_with(
     shown.inner.filter(|_| clicked).map(|point| point.x)
 }
 
-/// Returns round numbers within the range of an axis, at least one of them.
+/// Returns round numbers within the range of an axis, in steps of at least `least_step`.
 fn marks(input: GridInput, most: f64, least_step: f64) -> Vec<GridMark> {
     let (low, high) = input.bounds;
     let Some(step) = step(high - low, most) else {

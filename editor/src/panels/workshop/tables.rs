@@ -14,7 +14,7 @@ pub(super) fn ui(ui: &mut Ui, model: &Model, bench: &Bench, actions: &mut Vec<Ac
     manoeuvres(ui, model, bench, actions);
 }
 
-/// Formats a number with three or four significant digits.
+/// Formats a number with at most three decimals; larger numbers have fewer.
 fn digits(value: f64) -> String {
     let decimals = match value.abs() {
         size if size >= 1000.0 => 0,
