@@ -173,7 +173,7 @@ impl Keyboard<'_> {
         }
     }
 
-    /// Whether a key controls the vehicle driven by hand.
+    /// Whether a key controls the vehicle driven by hand. Escape returns the vehicle to its modules.
     fn drives(&mut self, key: Key, modifiers: Modifiers) -> bool {
         if self.model.driving.is_none() {
             return false;

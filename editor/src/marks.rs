@@ -151,7 +151,7 @@ impl Board<'_> {
         }
     }
 
-    /// Draws marks of scripts, if there is room.
+    /// Draws the marks of scripts that are in view, up to a maximum number.
     pub(crate) fn script_marks(&self, marks: &[roadwright_simulation::Mark]) {
         let color = self.theme.tone(Tone::Accent);
         let places = marks.iter().map(|mark| (self.at(mark.at), mark));

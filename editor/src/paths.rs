@@ -35,7 +35,8 @@ pub(crate) fn is_experiment(path: &Path) -> bool {
     path.to_string_lossy().ends_with(ENDING)
 }
 
-/// Returns the path for saving an experiment, with the extension of experiments.
+/// Returns the path for saving an experiment. The extension of experiments is added unless the path ends with
+/// `.json`.
 pub(crate) fn experiment_path(path: &Path) -> PathBuf {
     if path.to_string_lossy().ends_with(".json") {
         path.to_owned()

@@ -145,7 +145,7 @@ impl Playing {
         })
     }
 
-    /// Returns the run, and starts it if there is none.
+    /// Returns the run, and creates it if there is none.
     fn live(&mut self, cx: &Context) -> &mut Live {
         self.forget_other(cx);
         let own = &mut self.own;

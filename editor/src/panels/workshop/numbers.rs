@@ -442,7 +442,7 @@ impl Rows<'_> {
         }
     }
 
-    /// Shows the wheel model of a vehicle with springs.
+    /// Shows the choice of the wheel model for a vehicle with springs.
     fn wheels(&mut self, ui: &mut Ui) {
         if self.bench.file.suspension.is_none() {
             return;

@@ -196,7 +196,7 @@ impl Outputs {
     /// Claims a folder for results and creates it if it is missing.
     ///
     /// # Errors
-    /// If a file has this name, or the folder cannot be created.
+    /// If the path is already used for another result, a file has this name, or the folder cannot be created.
     pub(crate) fn folder(&self, asks: &str, path: &Path) -> anyhow::Result<()> {
         let identity = Identity::of(path);
         let claimed = self
