@@ -272,8 +272,7 @@ pub trait Controller: Logic {
 
     /// Data that the controller needs in addition to its row. If there are any,
     /// [`Controller::step_with_views`] is called instead of [`Controller::step`], and
-    /// [`Controller::drive_with_views`] instead of
-    /// [`Controller::drive`].
+    /// [`Controller::drive_with_views`] instead of [`Controller::drive`].
     fn needs(&self, _: &ParameterSet) -> Option<Needs> {
         None
     }
@@ -361,8 +360,7 @@ impl Module<dyn Controller> {
         self.logic.follow(&self.parameters, step, inputs, outputs);
     }
 
-    /// Data that the controller needs in addition to its row. If there are any, [`Module::step_with_views`]
-    /// or
+    /// Data that the controller needs in addition to its row. If there are any, [`Module::step_with_views`] or
     /// [`Module::drive_with_views`] is called.
     pub fn needs(&self) -> Option<Needs> {
         self.logic.needs(&self.parameters)

@@ -73,7 +73,7 @@ fn main() -> ExitCode {
     worker::finish(progress::exit_code().unwrap_or(code))
 }
 
-/// Returns the exit code for an outcome. Errors are printed.
+/// Returns the exit code for an outcome. Prints the error if there is one, except a closed pipe.
 fn exit_code(outcome: anyhow::Result<Outcome>) -> u8 {
     match outcome {
         Ok(Outcome::Fine) => 0,
