@@ -16,9 +16,9 @@ use std::sync::Arc;
 const CLOSE: f64 = 24.0;
 /// Maximum number of marks drawn per frame.
 const MOST: usize = 400;
-/// Share of the size of a disc's surroundings that a zoom shows beside them.
+/// Margin that a zoom to a disc shows around its marks, as a share of the longer side of their box.
 const ZOOM_MARGIN: f64 = 0.25;
-/// Smallest distance that a zoom shows beside the marks, m.
+/// Minimum margin that a zoom to a disc shows around its marks, m.
 const ZOOM_MARGIN_METRES: f64 = 10.0;
 
 /// Problems whose marks are drawn as one.

@@ -33,8 +33,8 @@ pub(crate) enum BenchVerb {
     /// Measure path planning on maps of boxes and on changing maps, and compare with the published figures of
     /// 1998
     Planners(Planners),
-    /// Drive the experiments with move trees of [Adam 2007] from many starts, and compare with the figures of
-    /// the source
+    /// Drive the experiments with move trees of [Adam 2007] from many starts, and compare with the published
+    /// figures
     MoveTrees(MoveTrees),
     /// Drive on open ground with many seeds, and list which vehicles arrive without contact and in time
     OpenGround(OpenGround),

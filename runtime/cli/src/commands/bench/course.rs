@@ -385,7 +385,7 @@ struct Looker<'a> {
     bar: ProgressBar,
     files: &'a Files,
     log: Option<MileageLog>,
-    /// Number of rows after which the results are written next.
+    /// Number of rows at which the results are written again.
     next: AtomicUsize,
     /// Whether writing has failed.
     failed: AtomicBool,
