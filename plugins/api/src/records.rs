@@ -244,7 +244,7 @@ pub struct PathPoint {
     /// Speed allowed by the limit and by bends, m/s.
     pub speed: f64,
     /// Free width from the point to the left edge of the lane, m. Off the lanes, it is half of the vehicle's
-    /// width and the clearance of the path.
+    /// width plus the clearance of the path.
     pub left: f64,
     /// Free width to the right, m.
     pub right: f64,

@@ -34,7 +34,8 @@ pub(super) struct Walkers {
     pub(super) steps: usize,
     /// Mean time of controllers and motion per step, ms.
     pub(super) following_ms: f64,
-    /// Mean time for the feet per step, ms. It is measured as a snapshot with all figures.
+    /// Mean time for the feet per step, ms. It is the time of a whole snapshot, which computes the feet of all
+    /// characters.
     pub(super) feet_ms: f64,
     /// Mean time of a whole step, with planning and contacts but without feet, ms.
     pub(super) step_ms: f64,
@@ -43,7 +44,7 @@ pub(super) struct Walkers {
 }
 
 impl Walkers {
-    /// Mean time of following and feet, ms.
+    /// Mean time of following and feet together, ms.
     pub(super) fn mean(&self) -> f64 {
         self.following_ms + self.feet_ms
     }
